@@ -164,6 +164,9 @@ func CompareLoose(want, got *Loose, o Order, tolerance float64) (p Proof, loose 
 		for _, k := range o.By {
 			if !want.rows[i][k].near(got.rows[i][k], tolerance) {
 				d.Problem = fmt.Sprintf("the order differs at row %d", i+1)
+				if (want.rows[i][k] == value{}) != (got.rows[i][k] == value{}) {
+					d.Problem += ", as engines have NULL first or last: write NULLS FIRST or NULLS LAST"
+				}
 				d.unlike(i, want.rows[i], got.rows[i])
 				return Proof{}, 0, d
 			}

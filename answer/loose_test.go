@@ -73,6 +73,7 @@ func TestLooseOrder(t *testing.T) {
 		{"any order", bac, answer.Order{}, 0, ""},
 		{"ties", acb, answer.Order{By: []int{1}}, 0, ""},
 		{"another order", bac, answer.Order{By: []int{1}}, 0, "order differs at row 1"},
+		{"NULL elsewhere", loose([]any{nil, int64(3), 0.5}, []any{"b", int64(2), 0.25}, []any{"c", int64(2), 0.125}), answer.Order{By: []int{0}}, 0, "write NULLS FIRST or NULLS LAST"},
 		{"ties in another order", acb, answer.Order{By: []int{1, 0}}, 0, "order differs at row 2"},
 		{"another row", abd, answer.Order{By: []int{1}}, 0, "1 rows hold other values"},
 		{"another row where a limit cuts", abd, answer.Order{By: []int{1}, Limit: 3}, 2, ""},

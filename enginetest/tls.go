@@ -22,7 +22,7 @@ func RunTLS(t *testing.T, d engine.Driver, o lab.Options) {
 	o.TLS = true
 	l := Lab(t, d, o)
 	RefusesStrangers(t, d, l.URL())
-	expires(t, d, l)
+	expires(t, d, l, max(o.Patience, 2*time.Minute))
 }
 
 // RefusesStrangers tries what must not reach a server over TLS beside what must.
@@ -73,7 +73,7 @@ func greet(ctx context.Context, d engine.Driver, at string) error {
 
 // expires starts the server again with a certificate that has expired: the lab
 // does not take it for ready, nor does a client.
-func expires(t *testing.T, d engine.Driver, l *lab.Lab) {
+func expires(t *testing.T, d engine.Driver, l *lab.Lab, within time.Duration) {
 	t.Helper()
 	ca, err := lab.NewCA(time.Now().Add(time.Hour))
 	if err != nil {
@@ -87,7 +87,7 @@ func expires(t *testing.T, d engine.Driver, l *lab.Lab) {
 	if err := errors.Join(l.Stop(0), ca.Write(c.Nodes[0].Certificate(), []string{c.Nodes[0].Host}, time.Now().Add(-time.Hour)), os.WriteFile(c.CA(), ca.PEM(), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), within)
 	defer stop()
 	started := make(chan error, 1)
 	go func() { started <- l.Restart(ctx, 0) }()

@@ -198,7 +198,7 @@ func (l *Lab) freed(ctx context.Context, i int) error {
 // Lab is the lab of a state, whoever started it: its nodes can be broken and mended.
 func (s *State) Lab(d *engine.Driver) (*Lab, error) {
 	a, err := findAccount(d.Server.User)
-	return &Lab{server: d.Server, account: a, state: *s, patience: 2 * time.Minute, children: make([][]chan error, len(s.Nodes))}, err
+	return &Lab{server: d.Server, account: a, state: *s, patience: usualPatience, children: make([][]chan error, len(s.Nodes))}, err
 }
 
 // Check refuses a fault that the lab's nodes, or this kernel, cannot have.

@@ -27,7 +27,7 @@ type Options struct {
 	Profile  string        // "" = the first
 	Memory   int64         // bytes that a node may use; 0 = the machine's, shared by the nodes
 	Owned    bool          // the lab must not outlive this process: a later Sweep or Up ends it
-	Patience time.Duration // for a node to be ready; 0 = two minutes
+	Patience time.Duration // for a node to be ready; 0 = usualPatience
 	Isolate  *Isolate      // keep the nodes apart; nil = they share this machine
 	TLS      bool          // its clients connect over TLS, by certificates that the lab makes
 	Disks    []string      // folders, one a disk: each gets one for the engine, removed by Down; see engine.Cluster.Disks
@@ -44,6 +44,10 @@ type Options struct {
 	// are dealt to the disks in turn; 0 = one a disk.
 	Partitions int
 }
+
+// usualPatience is for a server of Java, which takes three minutes on a busy
+// machine; one that ends is noticed at once.
+const usualPatience = 5 * time.Minute
 
 // Isolate gives every node a network namespace and a control group, which
 // needs root on Linux. The zero value sets no limits.
@@ -178,7 +182,7 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 			return nil, err
 		}
 	}
-	l := &Lab{server: d.Server, account: a, patience: cmp.Or(o.Patience, 2*time.Minute), state: State{Engine: d.Scheme, Cluster: c, Stop: d.Server.Stop, Frail: o.Frail}}
+	l := &Lab{server: d.Server, account: a, patience: cmp.Or(o.Patience, usualPatience), state: State{Engine: d.Scheme, Cluster: c, Stop: d.Server.Stop, Frail: o.Frail}}
 	if o.Owned {
 		me, _ := identify(os.Getpid())
 		l.state.Owner = &me

@@ -59,25 +59,38 @@ func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
 	l := gatherLake(r, samples)
 	if len(l.wrong) > 0 {
 		out.Answers = append(out.Answers, verdict(false, fmt.Sprintf("%s not right, without a time; they stand below with their reasons.", several(len(l.wrong), "answer"))))
-	} else {
-		out.Answers = append(out.Answers, verdict(true, fmt.Sprintf("Every answer of %s to %s is the reference's, computed from the files that were loaded.", list(l.engines()), several(len(r.Cases), "question"))))
+	} else if len(samples) > 0 {
+		out.Answers = append(out.Answers, verdict(true, l.right(len(samples))))
 	}
 	for _, e := range l.engines() {
 		if words := l.advice(e); words != "" {
 			out.Answers = append(out.Answers, headline("%s", words))
 		}
 	}
-	gate := "no limit"
+	gate, times := "no limit", several(r.Reps, "time")
+	if r.Ended.IsZero() {
+		times += " at most"
+	}
 	if l.Rate > 0 || l.Latency > 0 {
 		gate = fmt.Sprintf("at most %s MB a second for all that ask, each answer begun %s ms later", number(l.Rate), number(ms(l.Latency)))
 	}
 	out.Facts = append(append([]Fact{{"Store", l.Store + "; " + gate}, {"Records", count(r.Data.Records)}}, machineFacts(r.Machine)...), Fact{"Command", commandLine(r.Args)})
 	out.Sections = filled(
 		Section{ID: "layouts", Title: "Time against file size and partitioning", Terminal: true, Pictures: l.pictures(), Table: l.table(), Words: say(
-			"The sum of the medians of all questions, each %s, in an order drawn anew each round; %s. The store was asked through a gate that counts what it sends.", several(r.Reps, "time"), r.ColdHow)},
+			"The sum of the medians of all questions, each %s, in an order drawn anew each round; %s. The store was asked through a gate that counts what it sends.", times, r.ColdHow)},
 		Section{ID: "cases", Title: "Question by question", Table: l.byCase()},
 		Section{ID: "wrong", Title: "What was not right", Terminal: true, Table: l.whatWasWrong()})
 	return out
+}
+
+// right is what is said where nothing is wrong: of all answers, or of those that an
+// interrupted run has.
+func (l *laked) right(answers int) string {
+	which := fmt.Sprintf("Every answer of %s to %s is", list(l.engines()), several(len(l.run.Cases), "question"))
+	if planned := len(l.ways) * len(l.run.Cases) * l.run.Reps; l.run.Ended.IsZero() && answers < planned {
+		which = fmt.Sprintf("%d of %s are there, and each is", answers, several(planned, "timed answer"))
+	}
+	return which + " the reference's, computed from the files that were loaded."
 }
 
 func gatherLake(r *run.Run, samples []run.Sample) *laked {

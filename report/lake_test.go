@@ -3,6 +3,7 @@ package report
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/barograph/barograph/run"
 )
@@ -46,6 +47,18 @@ func TestLakeWrong(t *testing.T) {
 	var b strings.Builder
 	l.whatWasWrong().print(&b)
 	if told := b.String(); !strings.Contains(told, "by valid day") || !strings.Contains(told, strings.Repeat("x", 120)+"…") || strings.Contains(told, strings.Repeat("x", 121)) {
+		t.Error(told)
+	}
+}
+
+// TestLakeInterrupted: of a run that was interrupted no more is said than it has.
+func TestLakeInterrupted(t *testing.T) {
+	l := &laked{run: &run.Run{Reps: 5, Archives: []run.Archive{{Engine: "duckdb"}}, Cases: []run.Case{{Name: "q"}}}, ways: make([]*lakeWay, 2)}
+	if told := l.right(3); !strings.HasPrefix(told, "3 of 10 timed answers are there") {
+		t.Error(told)
+	}
+	l.run.Ended = time.Unix(1, 0)
+	if told := l.right(10); !strings.HasPrefix(told, "Every answer of duckdb to 1 question is") {
 		t.Error(told)
 	}
 }

@@ -200,3 +200,27 @@ func TestScanHeadline(t *testing.T) {
 		}
 	}
 }
+
+// TestScanRemoteServer: of a server elsewhere its own counters tell what held an
+// answer back, and no more is said than they do.
+func TestScanRemoteServer(t *testing.T) {
+	s := &scans{run: &run.Run{Archives: []run.Archive{{Place: "server"}}}, Scan: &run.Scan{Configs: []run.ScanConfig{{Paths: 1, Workers: 2}}}}
+	for _, c := range []struct {
+		use  scanUse
+		says string
+	}{
+		{scanUse{told: true, said: true, cores: 1.95}, "CPU: by the server’s own counters 1.95 cores worked, of 2 workers"},
+		{scanUse{told: true, said: true, cores: 0.5, read: 3e6}, "not the CPU: by the server’s own counters 0.500 cores worked, and 3.00 MB/s came from files: it waited for these, or for its network"},
+		{scanUse{said: true, read: 3e6}, "the server says that 3.00 MB/s came from files, past its buffers, and not what CPU it used"},
+		{scanUse{}, "neither disks nor cores were full"},
+	} {
+		c.use.remote = true
+		if told := s.bottleneck(&scanCell{}, c.use); told != c.says {
+			t.Errorf("%+v: %s", c.use, told)
+		}
+	}
+	cell := &scanCell{answers: []*run.Measured{{Total: time.Second, Used: &run.Used{Server: &run.ServerLoad{Said: &run.Said{CPU: 1500 * time.Millisecond, Read: 2e6}}}}}}
+	if u := s.use(cell); !u.remote || !u.said || !u.told || u.cores < 1.49 || u.cores > 1.51 || u.read != 2e6 {
+		t.Errorf("%+v", u)
+	}
+}

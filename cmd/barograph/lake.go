@@ -29,10 +29,13 @@ from one answer to the next, so each is a cold one. The store answers through a 
 that ask, begins each answer --latency later, and counts requests and bytes.
 
 Files are sorted by variable, level, region, model, time and lead. Of files that are parted a question asks for its parts, too.
-DuckDB writes the files, and reads them through its extension httpfs: barograph lab install --yes s3 duckdb. It is the one
-engine that reads a store until now.`,
+DuckDB writes the files, through its extension httpfs: barograph lab install --yes s3 duckdb. DuckDB, ClickHouse (embedded) and
+Trino read them; Trino on this machine, by a catalog that is made for the run and dropped at its end, as the lab's server lets it.
+Tables are plain Parquet: Iceberg is not asked, for the reasons in docs/lake.md.`,
 		Example: `  barograph lab install --yes s3 duckdb
-  barograph scan lake vsdb_data --partition none,day,variable --mb 0.25,2,16`,
+  barograph scan lake vsdb_data --partition none,day,variable --mb 0.25,2,16
+  barograph lab up trino
+  barograph scan lake vsdb_data --engine duckdb --engine clickhouse --engine lab:trino`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if p.Files, err = e.filesOf(args); err != nil {

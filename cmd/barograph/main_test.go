@@ -216,6 +216,7 @@ func TestExitStatuses(t *testing.T) {
 		{"negative repetitions", []string{"quickstart", "--reps", "-3"}, fault.Usage, "--reps -3"},
 		{"no copies", []string{"met", good, "--subsets", "1,0"}, fault.Usage, "--subsets 0"},
 		{"too many copies", []string{"met", good, "--subsets", "1,2,4000000"}, fault.Usage, "more than 1024"},
+		{"no size of a file", []string{"scan", "lake", good, "--mb", "2.50,0"}, fault.Usage, "--mb 0: is"},
 		{"too many leads", []string{"ask", "test_1", "--engine", db, "--lead", "0-2000000000/1"}, fault.Usage, "no lead"},
 		{"too many times", []string{"ask", "test_1", "--engine", db, "--valid", "1900-01-01..2100-01-01/1s"}, fault.Usage, "more than 1000000 times"},
 		{"negative limit", []string{"met", good, "--time-limit", "-1s"}, fault.Usage, "--time-limit -1s"},

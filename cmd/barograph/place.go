@@ -168,7 +168,13 @@ func (e *env) findServers(flags *pflag.FlagSet) error {
 // values are those of a flag, which may be a list.
 func values(f *pflag.Flag) []string {
 	if list, ok := f.Value.(pflag.SliceValue); ok {
-		return list.GetSlice()
+		all := list.GetSlice()
+		for i, v := range all {
+			if strings.HasPrefix(f.Value.Type(), "float") { // which the list has with six decimals
+				all[i] = strings.TrimRight(strings.TrimRight(v, "0"), ".")
+			}
+		}
+		return all
 	}
 	return []string{f.Value.String()}
 }

@@ -159,7 +159,7 @@ func TestScanForecastRefuses(t *testing.T) {
 		{whole, []string{"--read-mbps", "100", "--query", "q3,scan"}, 1, "2 setups cannot tell three parameters"},
 		{saved(t, madeSweepOf(t, run.Warm)), rate, 1, "--cold 5"},
 		{saved(t, plain), rate, 1, "was not measured"},
-		{t.TempDir(), rate, 1, "holds no run of barograph scan"},
+		{t.TempDir(), rate, 1, "is no run folder"},
 		{whole, nil, 2, "--measure-disks"},
 		{whole, []string{"--disks", "3"}, 2, "--read-mbps"},
 		{whole, []string{"--disks", "3", "--read-mbps", "1,2"}, 2, "2 rates for 3 disks"},
@@ -180,6 +180,9 @@ func TestScanForecastRefuses(t *testing.T) {
 		if status != c.status || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: status %d, want %d; %s", c.args, status, c.status, stderr)
 		}
+	}
+	if _, _, told := barograph(t, append([]string{"scan", "forecast", "nosuch"}, rate...)...); strings.Count(told, "name a") != 1 {
+		t.Errorf("a problem is told once: %s", told)
 	}
 	if status, _, _ := barograph(t, "scan", "forecast"); status != 2 {
 		t.Errorf("no run: status %d", status)

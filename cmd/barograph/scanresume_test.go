@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/run"
@@ -67,6 +70,48 @@ func TestScanGoesOn(t *testing.T) {
 	}
 	if status, _, said := barograph(t, args...); status != fault.Failed || !strings.Contains(said, "holds a run already") {
 		t.Errorf("a whole run: status %d, %s", status, said)
+	}
+}
+
+// mortal are tables of an engine that is gone after so many openings.
+type mortal struct {
+	engine.Scans
+	left *int
+}
+
+func (m mortal) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
+	if *m.left--; *m.left < 0 {
+		return nil, engine.ErrUnreachable
+	}
+	return m.Scans.Open(ctx, p)
+}
+
+// TestScanServerDies: where a server dies, the run has no end, and the same
+// command goes on with it.
+func TestScanServerDies(t *testing.T) {
+	dir, left := t.TempDir(), 1
+	engines := slices.Clone(all.Registry())
+	d, _ := engines.Find("duckdb")
+	whole := d.Open
+	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+		e, err := whole(ctx, u, o)
+		if err == nil {
+			e.Scans = mortal{e.Scans, &left}
+		}
+		return e, err
+	}
+	out := filepath.Join(dir, "run")
+	scan := func() (int, string) {
+		var said strings.Builder
+		args := []string{"scan", "experiment1", "--engine", "duckdb:" + filepath.Join(dir, "star.db"), "--data", starOf(t), "--paths", filepath.Join(dir, "a"), "--partitions", "1,2", "--reps", "1", "--query", "scan", "--out", out}
+		return execute(t.Context(), &env{stdin: strings.NewReader(""), stdout: &said, stderr: &said, engines: engines, args: args}), said.String()
+	}
+	if status, said := scan(); status != fault.Unreachable || !strings.Contains(said, "INTERRUPTED") || !strings.Contains(said, "go on by the same command") {
+		t.Fatalf("status %d\n%s", status, said)
+	}
+	left = 9
+	if status, said := scan(); status != 0 || !strings.Contains(said, "going on with "+out+": 1 of 1 answers are kept") {
+		t.Errorf("status %d\n%s", status, said)
 	}
 }
 

@@ -50,6 +50,7 @@ func Driver() engine.Driver {
 		},
 		Means:   []design.Name{design.Normalized, design.Document, design.Wide},
 		Own:     true,
+		Lake:    true,
 		Place:   engine.Embedded,
 		Library: &engine.Library{Artifacts: []engine.Artifact{artifact()}, Find: find},
 		Open:    open,
@@ -110,7 +111,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err := d.recover(ctx); err != nil {
 		return nil, errors.Join(d.explain(err), end())
 	}
-	return &engine.Engine{Archives: d, Scans: scans{d}, Own: d.own, About: d.about, Processes: []int32{int32(h.cmd.Process.Pid)}, Close: end}, nil //nolint:gosec // pids are small
+	return &engine.Engine{Archives: d, Scans: scans{d}, Own: d.own, Lake: d.lake, About: d.about, Processes: []int32{int32(h.cmd.Process.Pid)}, Close: end}, nil //nolint:gosec // pids are small
 }
 
 // arguments are those of the library, which finds its configuration in dir.
@@ -228,4 +229,24 @@ func (d *database) Rows(ctx context.Context, text string, args []any, f func(row
 		begun()
 		return f(row)
 	})
+}
+
+// apart makes a database anew, beside the archive's, and a pool whose sessions
+// stand in it.
+func (d *database) apart(ctx context.Context, name string, settings ...string) (*pool, error) {
+	if err := errors.Join(d.Exec(ctx, "DROP DATABASE IF EXISTS "+name), d.Exec(ctx, "CREATE DATABASE "+name)); err != nil {
+		return nil, err
+	}
+	return &pool{connect: func(ctx context.Context) (session, error) {
+		s, err := d.connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range append([]string{"USE " + name}, settings...) {
+			if err := s.query(ctx, text, nil); err != nil {
+				return nil, errors.Join(err, s.close())
+			}
+		}
+		return s, nil
+	}}, nil
 }

@@ -2,7 +2,6 @@ package clickhouse
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 	"reflect"
@@ -27,19 +26,11 @@ type ownTables struct {
 }
 
 func (d *database) own(ctx context.Context) (*engine.Own, error) {
-	if err := errors.Join(d.Exec(ctx, "DROP DATABASE IF EXISTS "+ownDatabase), d.Exec(ctx, "CREATE DATABASE "+ownDatabase)); err != nil {
+	p, err := d.apart(ctx, ownDatabase)
+	if err != nil {
 		return nil, err
 	}
-	o := &ownTables{pool: &pool{connect: func(ctx context.Context) (session, error) {
-		s, err := d.connect(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.query(ctx, "USE "+ownDatabase, nil); err != nil {
-			return nil, errors.Join(err, s.close())
-		}
-		return s, nil
-	}}}
+	o := &ownTables{pool: p}
 	return &engine.Own{
 		Load: o.load, Ask: o.ask,
 		Size: func(ctx context.Context) (int64, error) {

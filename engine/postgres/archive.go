@@ -194,6 +194,8 @@ func cell(raw []byte, f *pgconn.FieldDescription) any {
 	switch {
 	case raw == nil:
 		return nil
+	case f.Format != pgtype.BinaryFormatCode && f.DataTypeOID == pgtype.BoolOID:
+		return string(raw) == "t"
 	case f.Format != pgtype.BinaryFormatCode:
 		return raw
 	case f.DataTypeOID == pgtype.Float8OID:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // TestCopyEnds breaks the connection while a row is made: when the COPY has
@@ -79,4 +80,13 @@ func breakCopy(l net.Listener, broken chan<- struct{}) error {
 	}
 	_, err = b.Receive()
 	return err
+}
+
+// TestBooleanAsText: as all other engines have it, and not t or f.
+func TestBooleanAsText(t *testing.T) {
+	for text, want := range map[string]bool{"t": true, "f": false} {
+		if v := cell([]byte(text), &pgconn.FieldDescription{DataTypeOID: pgtype.BoolOID}); v != want {
+			t.Errorf("%s is %v", text, v)
+		}
+	}
 }

@@ -3,7 +3,8 @@
 //
 //	trino://user@host:port/name
 //
-// It has the tables of the analytical workload and nothing else. Barograph
+// It has the tables of the analytical workload, and reads Parquet of an object
+// store by a catalog that is made for a run (lake.go). Barograph
 // writes their Parquet files, part i of store_sales on the placement's path i,
 // and registers them with the Hive connector of the server as external tables
 // of the schema name_star, each part as a partition. So Barograph and every

@@ -78,13 +78,15 @@ func find() error {
 // to be asked for an answer.
 var plugins = [...]string{"hive", "tpch", "geospatial", "password-authenticators"} //nolint:gochecknoglobals // a constant table
 
-// prepare writes the configuration of a node.
+// prepare writes the configuration of a node. Catalogs may be made and dropped
+// while it runs: it finds its own in etc/catalog of the folder that it is started in, and has
+// no property that names another place.
 func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	home, err := program().Dir()
 	if err != nil {
 		return nil, err
 	}
-	catalogs, loaded := filepath.Join(n.Dir, "catalog"), filepath.Join(n.Dir, "plugin")
+	catalogs, loaded := filepath.Join(n.Dir, "etc", "catalog"), filepath.Join(n.Dir, "plugin")
 	for _, dir := range []string{catalogs, loaded, filepath.Join(c.Dir, "warehouse")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, err
@@ -103,8 +105,8 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 		fmt.Fprintf(&b, "http-server.authentication.type=PASSWORD\nhttp-server.https.enabled=true\nhttp-server.https.port=%d\nhttp-server.https.keystore.path=%s\npassword-authenticator.config-files=%s\n",
 			n.Ports["https"], n.Certificate(), filepath.Join(n.Dir, authenticator))
 	}
-	fmt.Fprintf(&b, "node.environment=barograph\nnode.id=node%d\ncatalog.config-dir=%s\nplugin.dir=%s\ninternal-communication.shared-secret=%s\n",
-		n.Index+1, catalogs, loaded, secret(c))
+	fmt.Fprintf(&b, "node.environment=barograph\nnode.id=node%d\ncatalog.management=dynamic\nplugin.dir=%s\ninternal-communication.shared-secret=%s\n",
+		n.Index+1, loaded, secret(c))
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		if name != heap {
 			fmt.Fprintf(&b, "%s=%s\n", name, c.Settings[name])

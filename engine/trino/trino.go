@@ -20,9 +20,10 @@ func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:  "trino",
 		Licence: "Apache-2.0",
-		Summary: "Trino, a query engine over Parquet files, on one node or many; the analytical workload alone",
+		Summary: "Trino, a query engine over Parquet files, on one node or many; scan and scan lake alone",
 		Example: "trino://barograph@127.0.0.1:8080/barograph",
 		Params:  append(engine.Secure(), engine.Param{Name: "catalog", Default: defaultCatalog, Help: "of the Hive connector that reads files of local paths"}),
+		Lake:    true,
 		Place:   engine.Remote,
 		Server:  server(),
 		Open:    open,
@@ -66,7 +67,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		return nil, engine.Unreachable(d.shown, err, "start the server (`barograph lab up trino`), or name the host and port of its coordinator")
 	}
 	d.nodes = int(n)
-	return &engine.Engine{Scans: scans{d}, About: d.about, Close: func() error { d.client.close(); return nil }}, nil
+	return &engine.Engine{Scans: scans{d}, Lake: d.lake, About: d.about, Close: func() error { d.client.close(); return nil }}, nil
 }
 
 // activeNodes counts the nodes that take part in answers.

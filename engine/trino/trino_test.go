@@ -79,11 +79,15 @@ func about(t *testing.T, at string, nodes int) {
 	}
 }
 
-// locked: nobody is answered without the password, over TLS or past it, by the
-// coordinator or by another node.
+// TestTLS: of the coordinator's port.
+func TestTLS(t *testing.T) {
+	enginetest.RunTLS(t, trino.Driver(), lab.Options{Memory: memory, Patience: 5 * time.Minute})
+}
+
+// locked: nobody is answered without the password past TLS, by the coordinator or
+// by another node.
 func locked(t *testing.T, c engine.Cluster) {
 	t.Helper()
-	enginetest.RefusesStrangers(t, trino.Driver(), server(c))
 	for i := range c.Nodes {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+c.Nodes[i].Address("http")+"/v1/statement", strings.NewReader("SELECT 1"))
 		if err != nil {
@@ -101,8 +105,6 @@ func locked(t *testing.T, c engine.Cluster) {
 		}
 	}
 }
-
-func server(c engine.Cluster) string { return trino.Driver().Server.URL(&c) }
 
 func TestURL(t *testing.T) {
 	for _, bad := range []string{"trino://127.0.0.1:1/Name", "trino://127.0.0.1:1/a?catalog=X-y", "trino://127.0.0.1:1/a?types=open"} {

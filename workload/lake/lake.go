@@ -134,7 +134,7 @@ func (r *runner) open(ctx context.Context, work string) error {
 	gated := r.store
 	gated.Endpoint = r.gate.Addr()
 	for _, raw := range r.Engines {
-		if err := r.engine(ctx, raw, gated); err != nil {
+		if err := r.engine(ctx, raw, work, gated); err != nil {
 			return err
 		}
 	}
@@ -145,7 +145,7 @@ func (r *runner) open(ctx context.Context, work string) error {
 func (p *Program) Check() error {
 	var seen []string
 	for _, raw := range p.Engines {
-		d, _, err := p.Registry.Parse(address(raw))
+		d, _, err := p.Registry.Parse(raw)
 		if err != nil {
 			return &fault.Status{Code: fault.Usage, Err: err}
 		}
@@ -160,21 +160,18 @@ func (p *Program) Check() error {
 	return nil
 }
 
-// address is the URL of an engine; DuckDB's needs no file here.
-func address(raw string) string {
-	if raw == writer {
-		return writer + "::memory:"
-	}
-	return raw
-}
-
-func (r *runner) engine(ctx context.Context, raw string, s engine.Store) error {
-	d, u, err := r.Registry.Parse(address(raw))
+// engine opens an engine and its lake. What an embedded one keeps beside the store
+// lies in work, where no other place is named.
+func (r *runner) engine(ctx context.Context, raw, work string, s engine.Store) error {
+	d, u, err := r.Registry.Parse(raw)
 	if err != nil {
 		return err
 	}
 	p := &party{name: d.Scheme}
-	if p.db, err = r.Registry.Open(ctx, address(raw), engine.Options{Log: r.Log}); err != nil {
+	if raw == d.Scheme && d.Place == engine.Embedded {
+		raw += ":" + filepath.Join(work, "engine-"+raw)
+	}
+	if p.db, err = r.Registry.Open(ctx, raw, engine.Options{Log: r.Log}); err != nil {
 		return err
 	}
 	r.closers = append(r.closers, p.db.Close)
@@ -254,7 +251,7 @@ func (r *runner) reference(ctx context.Context) error {
 
 // write writes every layout, past the gate.
 func (r *runner) write(ctx context.Context, work string) (err error) {
-	db, err := r.Registry.Open(ctx, address(writer), engine.Options{Log: r.Log})
+	db, err := r.Registry.Open(ctx, writer+"::memory:", engine.Options{Log: r.Log})
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/clickhouse"
 	"github.com/barograph/barograph/engine/duckdb"
+	"github.com/barograph/barograph/engine/trino"
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats"
@@ -18,8 +20,29 @@ import (
 // TestLake writes synthetic days to an object store under every partitioning, a
 // variable with a / among them, and has every answer proven; the gate counts what was asked for.
 func TestLake(t *testing.T) {
-	d := duckdb.Driver()
-	enginetest.Installed(t, d)
+	all := engine.Registry{duckdb.Driver(), clickhouse.Driver()}
+	for _, d := range all {
+		enginetest.Installed(t, d)
+	}
+	proves(t, all, "duckdb", "clickhouse")
+	for _, bad := range [][]string{{"duckdb", "duckdb"}, {"nix:"}} {
+		if err := (&lake.Program{Registry: all, Engines: bad}).Check(); fault.Code(err) != fault.Usage {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+}
+
+// TestTrino: a server that is told of the store while it runs.
+func TestTrino(t *testing.T) {
+	all := engine.Registry{duckdb.Driver(), trino.Driver()}
+	server := enginetest.Lab(t, trino.Driver(), lab.Options{Memory: 2 << 30, Patience: 5 * time.Minute})
+	enginetest.Installed(t, duckdb.Driver())
+	proves(t, all, server.URL())
+}
+
+// proves runs the engines over a synthetic day under every partitioning.
+func proves(t *testing.T, all engine.Registry, engines ...string) {
+	t.Helper()
 	enginetest.Installed(t, lab.StoreDriver())
 	dir, from := t.TempDir(), time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	files, err := synth.VSDB{Seed: 1, From: from, Models: []string{"gfs"}, StatTypes: []string{synth.Anom}}.Files()
@@ -38,13 +61,13 @@ func TestLake(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := lake.Program{
-		Registry: engine.Registry{d}, Engines: []string{"duckdb"}, Files: paths, Partitions: engine.Partitions(), Sizes: []float64{1},
+		Registry: all, Engines: engines, Files: paths, Partitions: engine.Partitions(), Sizes: []float64{1},
 		Cases: 7, Reps: 1, Rate: 1000, Work: t.TempDir(), Progress: func(string) {},
 	}
 	if err := lake.Run(t.Context(), p, into); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(into.Samples()); n != len(into.Run.Cases)*len(engine.Partitions()) {
+	if n := len(into.Samples()); n != len(engines)*len(into.Run.Cases)*len(engine.Partitions()) {
 		t.Errorf("%d samples", n)
 	}
 	for _, s := range into.Samples() {
@@ -55,11 +78,6 @@ func TestLake(t *testing.T) {
 	for _, l := range into.Run.Lake.Layouts {
 		if l.Rows == 0 || l.Rows != into.Run.Lake.Layouts[0].Rows || l.Files == 0 {
 			t.Errorf("%+v", l)
-		}
-	}
-	for _, bad := range [][]string{{"duckdb", "duckdb"}, {"nix:"}} {
-		if err := (&lake.Program{Registry: engine.Registry{d}, Engines: bad}).Check(); fault.Code(err) != fault.Usage {
-			t.Errorf("%v: %v", bad, err)
 		}
 	}
 }

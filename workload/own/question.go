@@ -110,6 +110,11 @@ func complete(all []*Question) error {
 		if q.Texts[""] == "" {
 			return wrong(q.File, q.Line, q.Name+" is put for some engines alone", "put it for all others, too: DuckDB is asked always")
 		}
+		for _, p := range q.params {
+			if !strings.Contains(q.Texts[""], "${"+p.name+"}") {
+				return wrong(q.File, q.Line, "${"+p.name+"} is not in "+q.Name+", which has values for it", "write it where its values belong, or leave the line out")
+			}
+		}
 		for engine, text := range q.Texts {
 			file, line := q.Place(engine)
 			if m := placeholder.FindString(q.Text(engine, 0)); m != "" {

@@ -76,6 +76,7 @@ func TestQuestionsRefused(t *testing.T) {
 	for _, c := range []struct{ text, says string }{
 		{"", "name no question"},
 		{"SELECT ${day}", "bad.sql:1: ${day} has no value"},
+		{"-- param day: 1\nSELECT 1", "bad.sql:2: ${day} is not in"},
 		{"-- param day:\nSELECT ${day}", "bad.sql:1: day has no value"},
 		{"\n\nDROP TABLE t", "bad.sql:3: DROP … is no question"},
 		{"SELECT a FROM t LIMIT 10", "bad.sql:1: LIMIT without ORDER BY"},

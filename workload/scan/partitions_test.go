@@ -1,9 +1,12 @@
 package scan_test
 
 import (
+	"context"
+	"net/url"
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/workload/scan"
 )
 
@@ -61,5 +64,23 @@ func TestPlacements(t *testing.T) {
 				t.Errorf("%+v: %v", p, err)
 			}
 		}
+	}
+}
+
+// TestAutoOfServer: where a server's start settles the partitions, auto is their number.
+func TestAutoOfServer(t *testing.T) {
+	server := engine.Driver{
+		Scheme: "settled", Place: engine.Remote, Server: &engine.Server{Spreads: true},
+		Open: func(context.Context, *url.URL, engine.Options) (*engine.Engine, error) {
+			about := func(context.Context) (engine.About, error) {
+				return engine.About{Settings: map[string]string{"partitions": "7"}}, nil
+			}
+			return &engine.Engine{About: about, Close: func() error { return nil }}, nil
+		},
+	}
+	p := scan.Program{Target: scan.Target{Registry: engine.Registry{server}, URL: "settled://h", Out: "none"}, Partitions: []string{"auto"}}
+	plan, err := p.Plan(t.Context())
+	if err != nil || len(plan.Placements) != 1 || plan.Placements[0].Partitions != 7 || !strings.Contains(plan.Rule, "with which the server was started") {
+		t.Errorf("%+v, %v", plan, err)
 	}
 }

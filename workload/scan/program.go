@@ -49,6 +49,8 @@ type Program struct {
 	Reps, Cold   int
 	Rounds       int
 	Seed         uint64
+
+	settled int // partitions that the server was started with; 0 = it takes any number
 }
 
 // AllDisks is the value of Program.Disks that names no number.
@@ -109,7 +111,8 @@ func noteAbout(ctx context.Context, db *engine.Engine, result *run.Run) error {
 	return nil
 }
 
-// Plan checks the program and finds its configurations; nothing is opened.
+// Plan checks the program and finds its configurations; only a server whose start
+// settled the partitions is asked for them.
 func (p *Program) Plan(ctx context.Context) (*Plan, error) {
 	if err := p.findPaths(); err != nil {
 		return nil, err
@@ -136,6 +139,9 @@ func (p *Program) Plan(ctx context.Context) (*Plan, error) {
 		if err != nil {
 			return nil, &fault.Status{Code: fault.Usage, Err: err}
 		}
+		if p.settled, err = p.startedWith(ctx, d); err != nil {
+			return nil, err
+		}
 		out.result, out.pids = p.begin(ctx, d, u)
 	}
 	out.result.Scan.Experiment = string(p.Experiment)
@@ -143,6 +149,20 @@ func (p *Program) Plan(ctx context.Context) (*Plan, error) {
 		return nil, &fault.Status{Code: fault.Usage, Err: err}
 	}
 	return out, nil
+}
+
+// startedWith is the number of partitions of a server whose start settles it.
+func (p *Program) startedWith(ctx context.Context, d *engine.Driver) (int, error) {
+	if d.Server == nil || !d.Server.Spreads {
+		return 0, nil
+	}
+	db, err := p.Registry.Open(ctx, p.URL, engine.Options{Log: p.Log})
+	if err != nil {
+		return 0, err
+	}
+	about, err := db.About(ctx)
+	n, _ := strconv.Atoi(about.Settings["partitions"]) // none = any number
+	return n, errors.Join(err, db.Close())
 }
 
 // droppable refuses cold answers where the page cache cannot be emptied.
@@ -182,6 +202,9 @@ func (p *Program) place(out *Plan) error {
 				continue // it has its own
 			}
 			n, why := Auto(p.machines(out.result))
+			if p.settled > 0 {
+				n, why = p.settled, fmt.Sprintf("%d, with which the server was started", p.settled)
+			}
 			partitions, out.Rule = append(partitions, n), why
 			continue
 		}
@@ -295,7 +318,17 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 	}
 	into.Run.Warnings = append(into.Run.Warnings, TooFast(&into.Run, into.Samples())...)
 	of.Laws = Laws(&into.Run, into.Samples())
+	if p.URL != "" && errors.Is(err, engine.ErrUnreachable) && ctx.Err() == nil {
+		return p.brokenOff(into, err)
+	}
 	return p.ended(ctx, into, err)
+}
+
+// brokenOff closes the folder of a run whose server died, and gives it no end, so that
+// the same command goes on with it.
+func (p *Program) brokenOff(into *run.Folder, err error) (some bool, _ error) {
+	err = &fault.Error{File: p.Out, Problem: "is not whole", Err: err, Cure: "start the server again, and go on by the same command with --out " + p.Out}
+	return len(into.Samples()) > 0, errors.Join(err, into.Close())
 }
 
 // folder begins the run's folder, or goes on with the same run that was

@@ -68,11 +68,11 @@ type ForecastAt struct {
 // there is an error where a question that was named has no law.
 func (y *Yours) Forecasts(dir string) (*Forecasts, error) {
 	r, samples, err := run.Read(dir)
-	if err == nil && r.Workload != run.Scanned {
-		err = fmt.Errorf("it is one of %q", r.Workload)
-	}
 	if err != nil {
-		return nil, &fault.Error{File: dir, Problem: "holds no run of barograph scan", Err: err, Cure: "name a run folder, as `barograph scan sweep --out` writes it"}
+		return nil, err
+	}
+	if r.Workload != run.Scanned {
+		return nil, &fault.Error{File: dir, Problem: fmt.Sprintf("holds no run of barograph scan: it is one of %q", r.Workload), Cure: "name a run folder, as `barograph scan sweep --out` writes it"}
 	}
 	if err := y.check(samples); err != nil {
 		return nil, err

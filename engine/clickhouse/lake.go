@@ -1,0 +1,63 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+)
+
+// lakeDatabase holds the tables of a store's files; it is dropped at the end, as
+// the store's keys stand in it.
+const lakeDatabase = "barograph_lake"
+
+// lakeSettings keep nothing of files from one answer to the next, and end soon
+// where a store has died: by itself ClickHouse asks it 500 times.
+const lakeSettings = "SET use_parquet_metadata_cache = 0, use_query_condition_cache = 0, use_cache_for_count_from_files = 0, " +
+	"s3_retry_attempts = 3, s3_max_single_read_retries = 3"
+
+// lakes are tables of Parquet files on a store.
+type lakes struct {
+	*pool
+	store engine.Store
+}
+
+func (d *database) lake(ctx context.Context, s engine.Store) (*engine.Lake, error) {
+	p, err := d.apart(ctx, lakeDatabase, lakeSettings)
+	if err != nil {
+		return nil, err
+	}
+	l := &lakes{p, s}
+	return &engine.Lake{
+		Table: l.table,
+		Phrase: func(t *engine.LakeTable, q *question.Question, c *design.Catalog) (*engine.Query, error) {
+			return sqlengine.PhraseLake(*dialect(), ident(t.Name), t, q, c)
+		},
+		Ask: func(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+			return l.Rows(ctx, q.Text, nil, sqlengine.NewDecoder(design.Wide, q, into).Values)
+		},
+		Close: func() error {
+			return errors.Join(l.close(), d.Exec(context.WithoutCancel(ctx), "DROP DATABASE IF EXISTS "+lakeDatabase))
+		},
+	}, nil
+}
+
+// table makes a table of the files, which are listed for each answer.
+func (l *lakes) table(ctx context.Context, t *engine.LakeTable) error {
+	columns := flavour.Join(sqlengine.WideColumns(t.Type), ", ", func(c sqlengine.Column) string {
+		kind, _, _ := strings.Cut(typeName(c, t.Type), " CODEC")
+		return ident(c.Name) + " " + kind
+	})
+	files := "*.parquet"
+	if t.Partition != engine.Unparted {
+		columns, files = columns+", "+engine.PartColumn+" String", "*/*.parquet"
+	}
+	at := "http://" + l.store.Endpoint + "/" + l.store.Bucket + "/" + t.Prefix + files
+	return l.Exec(ctx, "CREATE TABLE "+ident(t.Name)+" ("+columns+") ENGINE = S3("+quote(at)+", "+quote(l.store.Key)+", "+quote(l.store.Secret)+", 'Parquet')")
+}

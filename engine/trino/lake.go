@@ -1,0 +1,167 @@
+package trino
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+)
+
+// lakeCatalog is the catalog of a store's files, and lakeSchema the schema in it.
+const (
+	lakeCatalog = "barograph_lake"
+	lakeSchema  = lakeCatalog + ".lake"
+)
+
+// lakes are external tables of files on a store.
+type lakes struct {
+	*database
+	store engine.Store
+	home  string // folder of the tables' descriptions, which the server makes
+}
+
+// lake makes a catalog that knows the store, while the server runs: only then are
+// the store's address and keys known. The server must be one of this machine, as
+// the lab's is: it reaches a store on loopback.
+func (d *database) lake(ctx context.Context, s engine.Store) (*engine.Lake, error) {
+	temp, err := os.MkdirTemp("", "barograph-trino-lake-")
+	if err != nil {
+		return nil, err
+	}
+	l := &lakes{d, s, filepath.Join(temp, "tables")}
+	err = os.Chmod(temp, 0o777) //nolint:gosec // the server may have another account; it has a name that nobody guesses
+	for _, text := range []string{"DROP CATALOG IF EXISTS " + lakeCatalog /* of a run that was killed */, l.catalog(), "CREATE SCHEMA " + lakeSchema} {
+		if err == nil {
+			err = l.client.run(ctx, request{text: text})
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(&fault.Error{
+			Setting: d.shown, Problem: "takes no catalog of an object store", Err: err,
+			Cure: "use a server of this machine with catalog.management=dynamic in its config.properties, as the lab's is (`barograph lab up trino`)",
+		}, l.close())
+	}
+	return &engine.Lake{
+		Table: l.table, Ask: l.ask, Close: l.close,
+		Phrase: func(t *engine.LakeTable, q *question.Question, c *design.Catalog) (*engine.Query, error) {
+			return sqlengine.PhraseLake(dialect(), lakeTable(t), t, q, c)
+		},
+	}, nil
+}
+
+// catalog is the statement that makes the catalog. The server keeps it in a file of
+// its configuration until it is dropped.
+func (l *lakes) catalog() string {
+	properties := [][2]string{
+		{"hive.metastore", "file"},
+		{"hive.metastore.catalog.dir", "local://" + l.home},
+		{"fs.native-local.enabled", "true"},
+		{"local.location", "/"},
+		{"fs.native-s3.enabled", "true"},
+		{"s3.endpoint", "http://" + l.store.Endpoint},
+		{"s3.region", l.store.Region},
+		{"s3.path-style-access", "true"},
+		{"s3.aws-access-key", l.store.Key},
+		{"s3.aws-secret-key", l.store.Secret},
+		{"hive.security", "allow-all"},
+	}
+	return "CREATE CATALOG " + lakeCatalog + " USING hive WITH (" + flavour.Join(properties, ", ", func(p [2]string) string {
+		return flavour.Ident(p[0]) + " = " + flavour.Quote(p[1])
+	}) + ")"
+}
+
+// close forgets the catalog, and with it the store's keys.
+func (l *lakes) close() error {
+	return errors.Join(l.client.run(context.Background(), request{text: "DROP CATALOG IF EXISTS " + lakeCatalog}), os.RemoveAll(filepath.Dir(l.home)))
+}
+
+func lakeTable(t *engine.LakeTable) string { return lakeSchema + "." + flavour.Ident(t.Name) }
+
+// table makes an external table, and finds its partitions.
+func (l *lakes) table(ctx context.Context, t *engine.LakeTable) error {
+	columns := flavour.Join(sqlengine.WideColumns(t.Type), ", ", func(c sqlengine.Column) string { return flavour.Ident(c.Name) + " " + lakeType(c.Type) })
+	with := "format = 'PARQUET', external_location = " + flavour.Quote("s3://"+l.store.Bucket+"/"+t.Prefix)
+	if t.Partition != engine.Unparted {
+		columns += ", " + engine.PartColumn + " varchar"
+		with += ", partitioned_by = ARRAY[" + flavour.Quote(engine.PartColumn) + "]"
+	}
+	err := l.client.run(ctx, request{text: "CREATE TABLE " + lakeTable(t) + " (" + columns + ") WITH (" + with + ")"})
+	if err == nil && t.Partition != engine.Unparted {
+		err = l.client.run(ctx, request{text: fmt.Sprintf("CALL %s.system.sync_partition_metadata('lake', %s, 'ADD')", lakeCatalog, flavour.Quote(t.Name))})
+	}
+	return err
+}
+
+func lakeType(t sqlengine.Type) string {
+	switch t {
+	case sqlengine.Integer:
+		return "integer"
+	case sqlengine.BigInt:
+		return "bigint"
+	case sqlengine.Count, sqlengine.Double:
+		return "double"
+	case sqlengine.Timestamp:
+		return "timestamp(3)"
+	case sqlengine.Doubles:
+		return "array(double)"
+	case sqlengine.Text, sqlengine.Entries:
+	}
+	return "varchar"
+}
+
+// dialect is what Trino's SQL has of its own.
+func dialect() flavour.Dialect {
+	return flavour.Dialect{
+		Name:       "trino",
+		NullsFirst: " NULLS FIRST",
+		DateTime:   func(v int64) string { return "TIMESTAMP " + flavour.Quote(flavour.DateTime(v)) },
+		Epoch:      func(e string) string { return "CAST(to_unixtime(" + e + ") AS BIGINT)" },
+		Hour:       func(e string) string { return "hour(" + e + ")" },
+	}
+}
+
+func (l *lakes) ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+	d := sqlengine.NewDecoder(design.Wide, q, into)
+	row := make([]any, len(q.Question.Columns))
+	return l.client.run(ctx, request{text: q.Text, row: func(got gjson.Result) error {
+		all := got.Array()
+		if len(all) != len(row) {
+			return fmt.Errorf("trino: %d columns came, %d were asked for", len(all), len(row))
+		}
+		for k, v := range all {
+			row[k] = lakeValue(q.Question.Columns[k].Kind, v)
+		}
+		return d.Values(row)
+	}})
+}
+
+// lakeValue is a value as sqlengine takes it. Times come with thousandths, which are none.
+func lakeValue(kind question.Kind, v gjson.Result) any {
+	switch {
+	case v.Type == gjson.Null:
+		return nil
+	case kind == question.Time && v.Type == gjson.String:
+		return strings.TrimSuffix(v.Str, ".000")
+	case kind == question.List:
+		list := []float64{}
+		for _, x := range v.Array() {
+			list = append(list, x.Float()) // a file has no NULL in a list
+		}
+		return list
+	case v.Type == gjson.Number:
+		return v.Raw
+	}
+	return v.String()
+}
