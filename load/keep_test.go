@@ -4,7 +4,9 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/url"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -247,4 +249,28 @@ func TestKeepIsRefusedWhereItCannotBe(t *testing.T) {
 	if names, err := a.Subsets(t.Context()); err != nil || len(names) > 0 {
 		t.Errorf("subsets %v, %v", names, err)
 	}
+}
+
+// TestKeepStrangers loads public files of MET twice, once with each mean a
+// little off: both are kept.
+func TestKeepStrangers(t *testing.T) {
+	files, err := filepath.Glob("../../shared/data/met/stat/strangers/*.stat")
+	if err != nil || len(files) == 0 {
+		t.Skip("the public samples are not here: ../shared/data/met/stat/strangers")
+	}
+	a := memory(t)
+	first := mustLoad(t, a, load.Options{OnConflict: load.Keep}, files...)
+	dir, other := t.TempDir(), []string(nil)
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other = append(other, write(t, dir, filepath.Base(f), regexp.MustCompile(`(\.\d+)(\s*\n)`).ReplaceAllString(string(text), "${1}7$2")))
+	}
+	second := mustLoad(t, a, load.Options{}, other...)
+	if second.Kept == 0 || second.Kept != second.Stored || second.Other != 0 {
+		t.Errorf("first %d stored, %d kept; then %d stored, %d the same, %d kept", first.Stored, first.Kept, second.Stored, second.Same, second.Kept)
+	}
+	whole(t, a, append(files, other...)...)
 }
