@@ -35,6 +35,8 @@ type Answer struct {
 	Columns []question.Column
 	Vectors []Vector // by column
 	Rows    int
+
+	Ties [][2]int // of the reference: rows from … to−1 are records of one identity, which come in any order
 }
 
 // Digest is a 128-bit digest (xxh3) of an answer's columns, rows and their order.
@@ -117,7 +119,7 @@ type Builder struct {
 
 // Reset empties the builder for an answer with these columns.
 func (b *Builder) Reset(columns []question.Column) {
-	b.Columns, b.Rows, b.First = columns, 0, time.Time{}
+	b.Columns, b.Rows, b.Ties, b.First = columns, 0, nil, time.Time{}
 	if cap(b.Vectors) < len(columns) {
 		b.Vectors = append(b.Vectors[:cap(b.Vectors)], make([]Vector, len(columns)-cap(b.Vectors))...)
 	}

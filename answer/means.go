@@ -88,7 +88,7 @@ func (m *Means) Add(b *record.Batch) {
 		if byLead {
 			k.lead = b.Lead[i]
 		}
-		m.put(m.hash.Key(i), k, value)
+		m.put(m.hash.Record(i, b.Keep), k, value)
 	}
 }
 

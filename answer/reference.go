@@ -54,7 +54,7 @@ func (r *Reference) Add(b *record.Batch) {
 				r.hash.Use(b)
 				hashed = true
 			}
-			p.put(r.hash.Key(i), b, i)
+			p.put(r.hash.Record(i, b.Keep), b, i)
 		}
 	}
 }
@@ -109,7 +109,10 @@ func SelectInto(q *question.Question, b *record.Batch, into *Builder) {
 	less := by(slices.Concat(q.Order, q.Tie()), b)
 	slices.SortFunc(rows, less)
 	into.Reset(q.Columns)
-	for _, i := range rows {
+	for n, i := range rows {
+		if n > 0 && less(rows[n-1], i) == 0 {
+			into.tie(n)
+		}
 		for k := range q.Columns {
 			c := &q.Columns[k]
 			if c.Kind == question.List {
@@ -128,6 +131,16 @@ func SelectInto(q *question.Question, b *record.Batch, into *Builder) {
 		}
 		into.Row()
 	}
+}
+
+// tie notes that the row under way, of that number, and the one before have one
+// identity.
+func (b *Builder) tie(row int) {
+	if last := len(b.Ties) - 1; last >= 0 && b.Ties[last][1] == row {
+		b.Ties[last][1]++
+		return
+	}
+	b.Ties = append(b.Ties, [2]int{row - 1, row + 1})
 }
 
 // by compares two rows of b column by column: by q.Order and then by the rest

@@ -38,6 +38,8 @@ type Catalog struct {
 
 	Loading *Loading `json:"loading,omitempty"` // who loads, or has broken off
 
+	Keeps bool `json:"keeps,omitempty"` // records of one identity and other values stand beside each other
+
 	Conflicts     []Conflict `json:"conflicts,omitempty"`      // what files of the archive contradict each other in
 	MoreConflicts bool       `json:"more_conflicts,omitempty"` // there were more than MaxConflicts
 
@@ -144,6 +146,7 @@ func (c *Catalog) AddEach(b *record.Batch, each func(i int, k record.Key)) {
 		return
 	}
 	groups := make([]*Group, len(b.Headers))
+	c.Keeps = c.Keeps || b.Keep
 	c.hash.Use(b)
 	var last *Group
 	var lead int32 = -1
@@ -273,7 +276,7 @@ func (c *Catalog) Merge(o *Catalog) {
 	}
 	c.Objects += o.Objects
 	c.Trimmed, c.From = c.Trimmed+o.Trimmed, max(c.From, o.From)
-	c.Sealed = c.Sealed && o.Sealed
+	c.Sealed, c.Keeps = c.Sealed && o.Sealed, c.Keeps || o.Keeps
 	c.Files.Add(o.Files)
 	c.MoreConflicts, c.Counted = c.MoreConflicts || o.MoreConflicts, c.Counted && o.Counted
 	for _, g := range o.Groups {
@@ -386,9 +389,10 @@ func has[T cmp.Ordered](sorted []T, v T) bool {
 // Conflict is a record to which two lines give different values.
 type Conflict struct {
 	Stands  Line   `json:"stands"`            // whose values the archive holds
-	Dropped Line   `json:"dropped"`           // whose values it does not
+	Dropped Line   `json:"dropped"`           // whose values it does not, unless both are kept
 	What    string `json:"what"`              // the record, and the first value in which they differ
 	Refused bool   `json:"refused,omitempty"` // nobody has chosen which of the two stands
+	Kept    bool   `json:"kept,omitempty"`    // both stand
 }
 
 // Line is a line of a file. File is "" where it is not known any more; a line
@@ -427,8 +431,11 @@ func (c *Catalog) ConflictsText(out io.Writer) error {
 	fmt.Fprintln(w, "does not stand\tstands\tby\trecord, and the first difference")
 	for _, one := range c.Conflicts {
 		by := "choice"
-		if one.Refused {
+		switch {
+		case one.Refused:
 			by = "refusal"
+		case one.Kept:
+			by = "both stand"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", one.Dropped, one.Stands, by, one.What)
 	}

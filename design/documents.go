@@ -25,6 +25,7 @@ func (d *Doc) Valid() int64 { return d.Rows.Valid[0] }
 // is also how rows are brought into the order of their indexes.
 type Grouper struct {
 	Type    *record.LineType
+	Keep    bool // of the batches
 	Batches []*record.Batch
 	Heads   []record.Header // the distinct headers, in order of first sight or as Sort has put them
 	Rows    []Row           // in the order of Add or, after Sort, by header, valid time and lead
@@ -58,7 +59,7 @@ func (g *Grouper) Add(b *record.Batch) {
 		heads[i] = n
 	}
 	at := int32(len(g.Batches))
-	g.Batches = append(g.Batches, b)
+	g.Batches, g.Keep = append(g.Batches, b), b.Keep
 	g.Rows = slices.Grow(g.Rows, b.Len())
 	for i := range b.Len() {
 		g.Rows = append(g.Rows, Row{heads[b.Head[i]], b.Lead[i], b.Valid[i], at, int32(i)})
@@ -175,6 +176,7 @@ func compareRows(a, b Row) int {
 
 func (g *Grouper) fill(doc *Doc, rows []Row) {
 	doc.Rows.Reset(g.Type, "")
+	doc.Rows.Keep = g.Keep
 	doc.From = doc.From[:0]
 	doc.Rows.AddHeader(g.Heads[rows[0].Head])
 	slices.SortStableFunc(rows, func(a, b Row) int {
@@ -213,8 +215,8 @@ func compareEntries(a *record.Batch, i int, b *record.Batch, j int) int {
 // Merge puts the records of doc into those that the archive holds already
 // under the same id: have, sorted as documents are, with one header. The
 // result goes to into, which is reset; a later value of the same identity
-// replaces the earlier one. Merge calls meet with the index in have and in doc
-// of each record that is in both.
+// replaces the earlier one, unless doc's are kept beside it. Merge calls meet
+// with the index in have and in doc of each record that is in both.
 func Merge(into, have *record.Batch, doc *Doc, meet func(i, j int)) {
 	into.Reset(have.Type, "")
 	into.AddHeader(have.Headers[0])
@@ -227,6 +229,12 @@ func Merge(into, have *record.Batch, doc *Doc, meet func(i, j int)) {
 		case c > 0:
 			into.AppendRow(doc.Rows, j, 0)
 			j++
+		case doc.Rows.Keep:
+			into.AppendRow(have, i, 0)
+			for k := j; k < doc.Rows.Len() && compareEntries(have, i, doc.Rows, k) == 0; k++ {
+				meet(i, k)
+			}
+			i++
 		default:
 			into.AppendRow(doc.Rows, j, 0)
 			meet(i, j)

@@ -153,8 +153,9 @@ func (c Contents) Total() int64 {
 // either all of a commit is there or nothing of it.
 type Loader interface {
 	// Add takes records. Between two commits no two records that it is given
-	// have the same identity. The batch stays unchanged until Commit returns;
-	// it may hold records of several headers, of one line type and one file.
+	// have the same identity, unless their batches have Keep set: then they have
+	// other values. The batch stays unchanged until Commit returns; it may hold
+	// records of several headers, of one line type and one file.
 	Add(ctx context.Context, b *record.Batch) error
 
 	// Commit stores, in one transaction, the records added since the last one,
@@ -175,9 +176,10 @@ type Commit struct {
 	Done    []Mark          // files whose records are all in this commit or an earlier one
 
 	// Refuse reports whether the archive's values of a record must not be
-	// replaced by others. Where that would happen nothing is stored, and the
+	// replaced by others or, of batches with Keep set, that others must not be
+	// stored beside them. Where that would happen nothing is stored, and the
 	// error is a *Contradicted. nil = the new values stand.
-	Refuse func(record.Key) bool
+	Refuse func(Contradiction) bool
 }
 
 // Stored tells what a commit did.
@@ -185,7 +187,7 @@ type Stored struct {
 	New      int64            // records that were not there before
 	Objects  int64            // documents or pairs that were not there before; of a design of rows Describe sets it
 	Replaced map[string]int64 // by file: records that were there already; see Meet
-	Other    []Contradiction  // those of Replaced whose values are others, in any order
+	Other    []Contradiction  // those of Replaced whose values are others, in any order; of batches with Keep set, see Meet
 
 	// Gone counts, in its groups, what was there and was replaced; see Meet.
 	Gone *design.Catalog
@@ -361,13 +363,18 @@ func (d *Dumper) Rest(b *record.Batch) error {
 // Contradiction is a record of which a commit brings other values than the
 // archive holds.
 type Contradiction struct {
-	Key  record.Key    // of both
-	Held record.Digest // of the one that the archive holds
-	What string        // the first value in which they differ
+	Key     record.Key    // of both
+	Held    record.Digest // of the one that the archive holds
+	Brought record.Digest // of the other one
+	What    string        // the first value in which they differ
 }
 
+// Again reports whether there is no contradiction: what is to be kept beside
+// others is there already.
+func (c *Contradiction) Again() bool { return c.Held == c.Brought }
+
 // Contradicted is the error of a commit that would have replaced values which
-// Commit.Refuse protects. Nothing of the commit is stored.
+// Commit.Refuse protects, or stored a record twice. Nothing of it is stored.
 type Contradicted struct{ Records []Contradiction }
 
 func (e *Contradicted) Error() string {
@@ -377,19 +384,31 @@ func (e *Contradicted) Error() string {
 // Meet takes row j of b, which came from a file, from New to Replaced: have
 // holds it as row i. A loader counts all records as new and calls Meet for
 // those that are there already.
+//
+// Where b has Keep set nothing is replaced: a record of the archive that has
+// the identity stays where it is, and is noted in Other, whatever its values.
 func (s *Stored) Meet(file string, have *record.Batch, i int, b *record.Batch, j int) {
-	s.New--
-	s.Replaced[file]++
-	if s.Gone == nil {
-		s.Gone = design.NewCatalog("")
+	same := b.Same(j, have, i)
+	if !b.Keep {
+		s.New--
+		s.Replaced[file]++
+		if s.Gone == nil {
+			s.Gone = design.NewCatalog("")
+		}
+		s.Gone.Drop(have, i)
+		if same {
+			return
+		}
 	}
-	s.Gone.Drop(have, i)
-	if b.Same(j, have, i) {
-		return
-	}
+	c := Contradiction{}
 	var h record.Hasher
+	h.UseRow(b, j)
+	c.Brought = h.Digest(j)
 	h.UseRow(have, i)
-	s.Other = append(s.Other, Contradiction{Key: h.Key(i), Held: h.Digest(i), What: b.Difference(j, have, i)})
+	if c.Key, c.Held = h.Both(i); !same {
+		c.What = b.Difference(j, have, i)
+	}
+	s.Other = append(s.Other, c)
 }
 
 // Shorten counts a text in Cut.
@@ -401,7 +420,7 @@ func (s *Stored) Shorten(column string) {
 }
 
 // Index finds records by their identity.
-type Index map[record.Key]At
+type Index = record.ByKey[At]
 
 // At is a row of a batch.
 type At struct {
@@ -410,13 +429,13 @@ type At struct {
 }
 
 // IndexOf finds the records of batches.
-func IndexOf(batches []*record.Batch) Index {
-	in := Index{}
+func IndexOf(batches []*record.Batch) *Index {
+	in := &Index{}
 	var h record.Hasher
 	for _, b := range batches {
 		h.Use(b)
 		for i := range b.Len() {
-			in[h.Key(i)] = At{b, i}
+			in.Put(h.Key(i), At{b, i})
 		}
 	}
 	return in
@@ -424,12 +443,16 @@ func IndexOf(batches []*record.Batch) Index {
 
 // MeetSome calls Meet for those records of have that are to be stored again,
 // and returns their rows.
-func (s *Stored) MeetSome(have *record.Batch, in Index) (rows []int) {
+func (s *Stored) MeetSome(have *record.Batch, in *Index) (rows []int) {
 	var h record.Hasher
 	h.Use(have)
 	for i := range have.Len() {
-		if p, ok := in[h.Key(i)]; ok {
+		found := false
+		for p := range in.All(h.Key(i)) {
 			s.Meet(p.Batch.File, have, i, p.Batch, p.I)
+			found = true
+		}
+		if found {
 			rows = append(rows, i)
 		}
 	}
@@ -437,7 +460,7 @@ func (s *Stored) MeetSome(have *record.Batch, in Index) (rows []int) {
 }
 
 // MeetAll calls Meet for each record of have; those to be stored are in the index.
-func (s *Stored) MeetAll(have *record.Batch, in Index) error {
+func (s *Stored) MeetAll(have *record.Batch, in *Index) error {
 	if len(s.MeetSome(have, in)) < have.Len() {
 		return fmt.Errorf("a record of %s is found by its columns but not by its identity", have.Type.Name)
 	}
@@ -447,17 +470,24 @@ func (s *Stored) MeetAll(have *record.Batch, in Index) error {
 // Check returns a *Contradicted where the commit found values that it must not
 // replace. A loader calls it before anything that it wrote counts.
 func (c *Commit) Check(s *Stored) error {
-	if c.Refuse == nil {
-		return nil
-	}
-	var refused []Contradiction
-	for _, o := range s.Other {
-		if c.Refuse(o.Key) {
-			refused = append(refused, o)
-		}
-	}
+	refused := slices.DeleteFunc(slices.Clone(s.Other), func(o Contradiction) bool {
+		return !o.Again() && (c.Refuse == nil || !c.Refuse(o))
+	})
 	if len(refused) == 0 {
 		return nil
 	}
 	return &Contradicted{refused}
+}
+
+// Singular is an Archive that holds one record of an identity alone, as it
+// stands under it, and says why; "" = it holds several. No batch with Keep set
+// is added to it.
+type Singular interface{ OneOfEach() string }
+
+// OneOfEach is the archive's, where it is Singular.
+func OneOfEach(a Archive) string {
+	if s, ok := a.(Singular); ok {
+		return s.OneOfEach()
+	}
+	return ""
 }

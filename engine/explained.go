@@ -119,6 +119,9 @@ func (e explained) Dump(ctx context.Context, subset string) iter.Seq2[*record.Ba
 	}
 }
 
+// OneOfEach is the archive's, where it has one.
+func (e explained) OneOfEach() string { return OneOfEach(e.Archive) }
+
 // Check is the archive's, where it has one.
 func (e explained) Check(ctx context.Context, subset string) ([]string, error) {
 	c, can := e.Archive.(Checker)

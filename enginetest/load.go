@@ -43,6 +43,7 @@ func (s *suite) load(t *testing.T) {
 	})
 	t.Run("a later value replaces the earlier one", s.replace)
 	t.Run("other values are refused METdbLoad's order of files decides", s.contradict)
+	t.Run("all values are kept METdbLoad stores every line", s.keep)
 	t.Run("a loader closed without commit leaves nothing", s.abandon)
 	t.Run("a commit of nothing", s.nothing)
 	t.Run("two loaders at once", s.twoLoaders)
@@ -116,7 +117,7 @@ func (s *suite) contradict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refuse := func(record.Key) bool { return true }
+	refuse := func(engine.Contradiction) bool { return true }
 	_, err = commitIf(t.Context(), l, "a", later[:1], refuse)
 	told, ok := errors.AsType[*engine.Contradicted](err)
 	if !ok || !maps.Equal(heldOf(told.Records), want) || len(want) == 0 {
@@ -136,10 +137,10 @@ func (s *suite) contradict(t *testing.T) {
 // those that may be replaced are.
 func (s *suite) contradictAgain(t *testing.T, h *opened, l engine.Loader, first, later []File, want map[record.Key]record.Digest) {
 	t.Helper()
-	if got, err := commitIf(t.Context(), l, "a", later[1:], func(record.Key) bool { return true }); err != nil || len(got.Other) > 0 || got.New > 0 {
+	if got, err := commitIf(t.Context(), l, "a", later[1:], func(engine.Contradiction) bool { return true }); err != nil || len(got.Other) > 0 || got.New > 0 {
 		t.Fatalf("the same again: %+v, %v", got, err)
 	}
-	got, err := commitIf(t.Context(), l, "a", later[:1], func(k record.Key) bool { _, ok := want[k]; return !ok })
+	got, err := commitIf(t.Context(), l, "a", later[:1], func(c engine.Contradiction) bool { _, ok := want[c.Key]; return !ok })
 	if err != nil || !maps.Equal(heldOf(got.Other), want) {
 		t.Errorf("the commit replaces %d values and speaks of %d, %v", len(want), len(got.Other), err)
 	}
@@ -160,7 +161,7 @@ func digests(files []File) map[record.Key]record.Digest {
 		for _, b := range f.Batches {
 			h.Use(b)
 			for i := range b.Len() {
-				at[h.Key(i)] = h.Digest(i)
+				at[h.Record(i, b.Keep)] = h.Digest(i)
 			}
 		}
 	}

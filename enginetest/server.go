@@ -16,7 +16,6 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/lab"
-	"github.com/barograph/barograph/record"
 )
 
 // RunServer puts an engine that is a server through what Run cannot: the
@@ -172,7 +171,7 @@ func (s *suite) deadServer(t *testing.T, l *lab.Lab) {
 		t.Fatal(err)
 	}
 	killed := false
-	_, err = commitIf(t.Context(), loader, "a", other, func(record.Key) bool {
+	_, err = commitIf(t.Context(), loader, "a", other, func(engine.Contradiction) bool {
 		if !killed {
 			killed = true
 			if err := l.Kill(0); err != nil {

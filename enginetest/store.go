@@ -40,7 +40,7 @@ func commit(ctx context.Context, l engine.Loader, subset string, files []File) (
 }
 
 // commitIf is commit with what it must not replace.
-func commitIf(ctx context.Context, l engine.Loader, subset string, files []File, refuse func(record.Key) bool) (engine.Stored, error) {
+func commitIf(ctx context.Context, l engine.Loader, subset string, files []File, refuse func(engine.Contradiction) bool) (engine.Stored, error) {
 	c := engine.Commit{Catalog: design.NewCatalog(subset), Refuse: refuse}
 	var given int64
 	for i := range files {
@@ -98,13 +98,13 @@ func dump(ctx context.Context, a engine.Archive, subset string) (record.Digest, 
 // twins are the records of files that a later one of the same identity replaces.
 func twins(files []File) []engine.At {
 	var out []engine.At
-	last := engine.Index{}
+	last := map[record.Key]engine.At{}
 	var h record.Hasher
 	for i := range files {
 		for _, b := range files[i].Batches {
 			h.Use(b)
 			for j := range b.Len() {
-				k := h.Key(j)
+				k := h.Record(j, b.Keep)
 				if at, ok := last[k]; ok {
 					out = append(out, at)
 				}
@@ -244,7 +244,7 @@ func keys(files []File) map[record.Key]struct{} {
 		for _, b := range f.Batches {
 			h.Use(b)
 			for i := range b.Len() {
-				out[h.Key(i)] = struct{}{}
+				out[h.Record(i, b.Keep)] = struct{}{}
 			}
 		}
 	}

@@ -170,7 +170,7 @@ func (r *run) twins(ctx context.Context, subset string, records int64) (map[reco
 			}
 			h.Use(b)
 			for i := range b.Len() {
-				k := h.Key(i)
+				k := h.Record(i, r.o.OnConflict == Keep)
 				if k.Lo%passes != pass {
 					continue
 				}

@@ -20,8 +20,14 @@ type commit struct {
 	done    []*engine.Mark          // files that are whole with it
 	begun   map[string]*engine.Mark // files of which records are in it, or in an earlier one
 	bytes   int64                   // parsed, up to its last record
-	decided map[record.Key]bool     // records that replace other values of the archive, as was decided
+	decided map[decision]bool       // which other values of the archive are replaced, or stand beside the new ones
 	outcome chan outcome
+}
+
+// decision is about values that the archive holds of a record.
+type decision struct {
+	key  record.Key
+	held record.Digest
 }
 
 type outcome struct {
@@ -45,7 +51,7 @@ func (r *run) commit(ctx context.Context) error {
 	case r.o.By != nil && !r.last:
 		r.window.catalog.Loading, r.noted = r.o.By, true
 	}
-	c := &commit{window: r.window, done: r.done, begun: maps.Clone(r.files), bytes: r.at.Bytes, decided: map[record.Key]bool{}, outcome: make(chan outcome, 1)}
+	c := &commit{window: r.window, done: r.done, begun: maps.Clone(r.files), bytes: r.at.Bytes, decided: map[decision]bool{}, outcome: make(chan outcome, 1)}
 	r.under, r.window, r.spare, r.done = c, r.spare, nil, nil
 	given := r.given(c)
 	go func() {
@@ -71,7 +77,7 @@ func (r *run) await(ctx context.Context) error {
 		return nil
 	}
 	o := <-c.outcome
-	if told, ok := errors.AsType[*engine.Contradicted](o.err); ok {
+	for told, ok := errors.AsType[*engine.Contradicted](o.err); ok; told, ok = errors.AsType[*engine.Contradicted](o.err) {
 		if o.err = r.settle(ctx, c, told.Records); o.err == nil {
 			o.stored, o.err = c.store(ctx, r.loader, r.given(c))
 		}
@@ -106,7 +112,7 @@ func (r *run) committed(c *commit, stored engine.Stored) {
 
 // given is what a commit brings besides records: the marks as they are now.
 func (r *run) given(c *commit) engine.Commit {
-	given := engine.Commit{Catalog: c.window.catalog, Refuse: func(k record.Key) bool { return !c.decided[k] }}
+	given := engine.Commit{Catalog: c.window.catalog, Refuse: func(o engine.Contradiction) bool { return !c.decided[decision{o.Key, o.Held}] }}
 	for _, m := range c.done {
 		given.Done = append(given.Done, *m)
 	}

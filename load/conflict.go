@@ -1,11 +1,13 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/record"
 )
 
@@ -20,7 +22,39 @@ const (
 	Refuse OnConflict = "refuse" // what is in the archive stands, and of two lines of one load the first: the load is not complete
 	First  OnConflict = "first"
 	Last   OnConflict = "last"
+	Keep   OnConflict = "keep" // all stand beside each other, as METdbLoad has it; a subset that keeps all goes on so
 )
+
+// mayKeep refuses to keep all in an archive that cannot.
+func (o *Options) mayKeep(a engine.Archive, subset string) error {
+	if o.From != nil && o.From.Catalog.Keeps && o.OnConflict == "" {
+		o.OnConflict = Keep
+	}
+	why := engine.OneOfEach(a)
+	if o.OnConflict != Keep || why == "" {
+		return nil
+	}
+	return &fault.Error{
+		Setting: "--on-conflict keep, subset " + subset, Problem: "is not of this engine and design: " + why + ", so that no two have one; nothing was stored",
+		Cure: "load with --on-conflict refuse, first or last, or into METviewer's tables (--design normalized) of mariadb, postgres, sqlite or duckdb",
+	}
+}
+
+// decide settles who decides: a subset that keeps all goes on so.
+func (o *Options) decide(c *design.Catalog) error {
+	switch {
+	case !c.Keeps:
+		o.OnConflict = cmp.Or(o.OnConflict, Refuse)
+	case o.OnConflict == "":
+		o.OnConflict = Keep
+	case o.OnConflict != Keep:
+		return &fault.Error{
+			Setting: "--on-conflict " + string(o.OnConflict) + ", subset " + c.Subset, Problem: "was loaded with keep, so that records have several values, none of which stands alone; nothing was stored",
+			Cure: "leave it out, or load into another --subset",
+		}
+	}
+	return nil
+}
 
 // lineOf is where a row came from.
 func lineOf(r engine.At) design.Line {
@@ -45,6 +79,10 @@ func (r *run) meet(old, fresh engine.At) bool {
 		r.again(fresh.Batch.File, false)
 		return false
 	}
+	if r.o.OnConflict == Keep {
+		r.keep(r.window, lineOf(old), fresh, fresh.Batch.Difference(fresh.I, old.Batch, old.I))
+		return true
+	}
 	stands := r.o.OnConflict.stands(lineOf(fresh), lineOf(old))
 	what := fresh.Batch.Difference(fresh.I, old.Batch, old.I)
 	if stands {
@@ -54,6 +92,16 @@ func (r *run) meet(old, fresh engine.At) bool {
 	r.again(fresh.Batch.File, true)
 	r.note(r.window, design.Conflict{Stands: lineOf(old), Dropped: lineOf(fresh), What: describe(fresh) + ": " + what})
 	return stands
+}
+
+// keep notes a record that stands beside one of another line.
+func (r *run) keep(w *window, beside design.Line, fresh engine.At, what string) {
+	r.sum.Kept++
+	met := design.Conflict{Stands: beside, Dropped: lineOf(fresh), What: describe(fresh) + ": " + what, Kept: true}
+	if beside.File != "" && beside.Compare(met.Dropped) > 0 {
+		met.Stands, met.Dropped = met.Dropped, met.Stands
+	}
+	r.note(w, met)
 }
 
 // again counts a record of a file as one that was there already.
@@ -77,27 +125,80 @@ func (r *run) note(w *window, c design.Conflict) {
 
 // settle decides about records of which the archive holds other values: those
 // that do not stand leave the window; the others are known, and may replace
-// what is there.
+// what is there, or stand beside it.
 func (r *run) settle(ctx context.Context, c *commit, found []engine.Contradiction) error {
+	if r.o.OnConflict == Keep {
+		if found = r.drop(c, found); len(found) == 0 {
+			return nil
+		}
+	}
 	lines, err := r.locate(ctx, c, found)
 	if err != nil {
 		return err
 	}
+	if r.o.OnConflict == Keep {
+		r.settleKept(c, found, lines)
+		return nil
+	}
 	for _, f := range found {
-		fresh := c.window.at[f.Key]
+		fresh, _ := c.window.at.First(f.Key)
 		met := design.Conflict{Stands: lines[f.Held], Dropped: lineOf(fresh), What: describe(fresh) + ": " + f.What}
 		if r.o.OnConflict.stands(met.Dropped, met.Stands) {
 			met.Stands, met.Dropped = met.Dropped, met.Stands
 			r.files[fresh.Batch.File].Other++ // the commit counts it as replaced
-			c.decided[f.Key] = true
+			c.decided[decision{f.Key, f.Held}] = true
 		} else {
 			c.window.kill(fresh)
-			delete(c.window.at, f.Key)
 			r.again(fresh.Batch.File, true)
 		}
 		r.note(c.window, met)
 	}
 	return nil
+}
+
+// drop takes the records out of the window that the archive holds just so, and
+// returns what contradicts the others.
+func (r *run) drop(c *commit, found []engine.Contradiction) (rest []engine.Contradiction) {
+	there := map[record.Digest]bool{}
+	for _, f := range found {
+		if f.Again() && !there[f.Brought] {
+			there[f.Brought] = true
+			fresh, beside := c.window.brought(f)
+			c.window.kill(fresh)
+			r.again(fresh.Batch.File, false)
+			if beside { // it was told when it met the one before
+				r.sum.Kept--
+			}
+		}
+	}
+	for _, f := range found {
+		if !there[f.Brought] {
+			rest = append(rest, f)
+		}
+	}
+	return rest
+}
+
+// settleKept notes the records that will stand beside others of the archive,
+// each with the first line of those. Those that met another one in the window
+// were noted there.
+func (r *run) settleKept(c *commit, found []engine.Contradiction, lines map[record.Digest]design.Line) {
+	first := map[record.Digest]engine.Contradiction{}
+	for _, f := range found {
+		c.decided[decision{f.Key, f.Held}] = true
+		if one, ok := first[f.Brought]; !ok || lines[f.Held].Compare(lines[one.Held]) < 0 {
+			first[f.Brought] = f
+		}
+	}
+	for _, f := range found {
+		if first[f.Brought] != f {
+			continue
+		}
+		delete(first, f.Brought)
+		if fresh, beside := c.window.brought(f); !beside {
+			r.keep(c.window, lines[f.Held], fresh, f.What)
+		}
+	}
 }
 
 // locate finds the lines that values of the archive came from, by reading the
@@ -106,9 +207,9 @@ func (r *run) settle(ctx context.Context, c *commit, found []engine.Contradictio
 // is looked for. Where several lines say the same, the first is found, or the
 // last where the last stands.
 func (r *run) locate(ctx context.Context, c *commit, found []engine.Contradiction) (map[record.Digest]design.Line, error) {
-	wanted := map[record.Key]record.Digest{}
+	wanted := map[record.Digest]bool{}
 	for _, f := range found {
-		wanted[f.Key] = f.Held
+		wanted[f.Held] = true
 	}
 	var paths []string
 	digests := map[string]bool{}
@@ -139,8 +240,8 @@ func (r *run) locate(ctx context.Context, c *commit, found []engine.Contradictio
 		r.holds[f.Digest].Add(b)
 		h.Use(b)
 		for i := range b.Len() {
-			held, ok := wanted[h.Key(i)]
-			if !ok || h.Digest(i) != held {
+			held := h.Digest(i)
+			if !wanted[held] {
 				continue
 			}
 			if line := lineOf(engine.At{Batch: b, I: i}); lines[held].File == "" || r.o.OnConflict == Last {
@@ -158,7 +259,7 @@ func (r *run) locate(ctx context.Context, c *commit, found []engine.Contradictio
 func (r *run) mayHold(digest string, w *window, found []engine.Contradiction) bool {
 	c := r.holds[digest]
 	return c == nil || slices.ContainsFunc(found, func(f engine.Contradiction) bool {
-		at := w.at[f.Key]
+		at, _ := w.at.First(f.Key)
 		g := c.Holding(at.Batch.Type, at.Batch.Header(at.I))
 		return g.MayHold(at.Batch.Valid[at.I]) && g.HasLead(at.Batch.Lead[at.I])
 	})

@@ -28,7 +28,7 @@ type Options struct {
 	By    *design.Loading           // who loads, to stand in the catalog until the last commit; nil = nobody
 	Meets func(design.Loading) bool // reports whether a load that stands there is under way; then By does not take its place
 
-	OnConflict OnConflict            // "" = Refuse
+	OnConflict OnConflict            // "" = Refuse, or Keep where the subset keeps all
 	Conflict   func(design.Conflict) // called for every record that two lines give different values
 }
 
@@ -55,6 +55,7 @@ type Summary struct {
 	Read, Stored int64
 	Same, Other  int64 // records that were there already: the same again, or with other values, which were dropped or replaced what was there
 	Quarantined  int64
+	Kept         int64 // of Stored: records that stand beside others of their identity, see Keep
 
 	Cut map[string]int64 // see engine.Stored
 
@@ -80,8 +81,8 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.OnConflict == "" {
-		o.OnConflict = Refuse
+	if err := o.mayKeep(a, subset); err != nil {
+		return nil, err
 	}
 	if o.Window <= 0 {
 		o.Window = DefaultWindow
@@ -163,6 +164,9 @@ func (r *run) counted(ctx context.Context, subset string) (records int64, err er
 	if err != nil {
 		return 0, err
 	}
+	if err := r.o.decide(c); err != nil {
+		return 0, err
+	}
 	if r.noted = c.Loading != nil; r.noted && r.o.Meets != nil && r.o.Meets(*c.Loading) {
 		r.o.By = nil
 	}
@@ -214,6 +218,9 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 	if r.known[f.Digest] { // a copy of a file of this very load
 		r.release(b)
 		return nil
+	}
+	if r.o.OnConflict == Keep && !b.Keep {
+		b.Keep = true
 	}
 	m := r.mark(f)
 	r.at.Read += int64(b.Lines)

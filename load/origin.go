@@ -84,7 +84,7 @@ func (w *walk) Next(into *record.Batch) error {
 		return err
 	}
 	*into = *b.Clone()
-	into.File, into.Lines = w.from.Name, b.Len()
+	into.File, into.Lines, into.Keep = w.from.Name, b.Len(), w.from.Catalog.Keeps
 	w.read += int64(b.Len())
 	return nil
 }

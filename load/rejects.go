@@ -53,7 +53,11 @@ func (r *Rejects) Conflict(c design.Conflict) {
 	if c.Dropped.File == "" {
 		c.Dropped.File = "the archive"
 	}
-	r.line(record.Reject{File: c.Dropped.File, Line: c.Dropped.Line, Reason: "other values than " + place + ", which stand", Text: c.What}, c.What)
+	end := ", which stand"
+	if c.Kept {
+		end = "; both stand"
+	}
+	r.line(record.Reject{File: c.Dropped.File, Line: c.Dropped.Line, Reason: "other values than " + place + end, Text: c.What}, c.What)
 }
 
 func (r *Rejects) line(q record.Reject, then string) {

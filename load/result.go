@@ -32,6 +32,7 @@ type Result struct {
 	Other       int64            `json:"other_values"`
 	Refused     int64            `json:"refused"`
 	Quarantined int64            `json:"quarantined"`
+	Kept        int64            `json:"kept,omitempty"`    // of Stored: beside other values of their record
 	Removed     int64            `json:"removed,omitempty"` // records before From, as Retain does
 	From        time.Time        `json:"from,omitzero"`
 	NotTaken    map[string]int64 `json:"not_taken,omitempty"` // by line type
@@ -55,7 +56,7 @@ func (s *Summary) Result(ctx context.Context, a engine.Archive, subset string, n
 	}
 	out := &Result{
 		Subset: subset, Files: len(s.Files), Skipped: len(s.Skipped), Read: s.Read, Stored: s.Stored, Same: s.Same, Other: s.Other,
-		Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(), NotTaken: s.NotTaken, LeftOut: s.LeftOut, Cut: s.Cut, Held: s.Held,
+		Quarantined: s.Quarantined, Kept: s.Kept, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(), NotTaken: s.NotTaken, LeftOut: s.LeftOut, Cut: s.Cut, Held: s.Held,
 		Design: string(n), Records: s.Catalog.Records(), Objects: s.Catalog.Objects, Object: n.Objects(), Digest: s.Catalog.Held().String(), BytesOnDisk: size,
 	}
 	if s.Counted != nil {
@@ -76,6 +77,9 @@ func (r *Result) Text(out io.Writer) error {
 	}
 	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
 	fmt.Fprintf(w, "lines\t%d read = %d stored + %d same again + %d other values + %d quarantined\n", r.Read, r.Stored, r.Same, r.Other, r.Quarantined)
+	if r.Kept > 0 {
+		fmt.Fprintf(w, "kept\t%d of the records stored stand beside other values of theirs: barograph list conflicts\n", r.Kept)
+	}
 	for _, m := range r.Held {
 		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, since it was loaded at %s UTC\n", m.Quarantined, m.Read, m.Path, m.Loaded.UTC().Format(time.DateTime))
 	}
@@ -109,7 +113,7 @@ func (r *Result) Text(out io.Writer) error {
 // Refused counts the lines whose values were refused: by this load, and, as the
 // archive reports, by an earlier one of files that were skipped, which are told.
 func Refused(ctx context.Context, a engine.Archive, subset string, s *Summary, by OnConflict, told func(design.Conflict)) (n int64, err error) {
-	if by == Refuse {
+	if by == Refuse || by == "" {
 		n = s.Other
 	}
 	if len(s.Skipped) == 0 {

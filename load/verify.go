@@ -125,6 +125,7 @@ func Against(ctx context.Context, a engine.Archive, subset string, paths []strin
 // pairing pairs the records of one pass by their identity.
 type pairing struct {
 	pass, passes uint64
+	keeps        bool  // see design.Catalog
 	from         int64 // records before it were trimmed
 	hash         record.Hasher
 	held         map[record.Key]record.Digest // of the archive
@@ -136,7 +137,7 @@ type pairing struct {
 func (p *pairing) each(b *record.Batch, f func(i int, k record.Key)) {
 	p.hash.Use(b)
 	for i := range b.Len() {
-		if k := p.hash.Key(i); k.Lo%p.passes == p.pass {
+		if k := p.hash.Record(i, p.keeps); k.Lo%p.passes == p.pass {
 			f(i, k)
 		}
 	}
@@ -147,7 +148,7 @@ func newPairing(pass, passes uint64) *pairing {
 }
 
 func (p *pairing) read(ctx context.Context, o *Origin, paths []string, keepLast bool, end func(*File) error) error {
-	p.from = o.Catalog.From
+	p.from, p.keeps = o.Catalog.From, o.Catalog.Keeps
 	for b, err := range o.Archive.Dump(ctx, o.Subset) {
 		if err != nil {
 			return err

@@ -11,13 +11,14 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// window holds the records of one commit. No two of them have the same
-// identity: where two lines bring one record, one of the rows is dead.
+// window holds the records of one commit. No two of them have the same identity,
+// unless all are kept, and then the same values: where two lines bring one
+// record, one of the rows is dead.
 type window struct {
 	subset  string
 	batches []*record.Batch
 	dead    map[*record.Batch]map[int]bool
-	at      map[record.Key]engine.At
+	at      engine.Index
 	catalog *design.Catalog
 	rows    int
 	bytes   int // of memory, about
@@ -56,7 +57,7 @@ func footprint(b *record.Batch) int {
 
 func newWindow(subset string, meet func(old, fresh engine.At) bool, release func(*record.Batch)) *window {
 	return &window{
-		subset: subset, dead: map[*record.Batch]map[int]bool{}, at: map[record.Key]engine.At{}, catalog: design.NewCatalog(subset), meet: meet, release: release,
+		subset: subset, dead: map[*record.Batch]map[int]bool{}, catalog: design.NewCatalog(subset), meet: meet, release: release,
 	}
 }
 
@@ -68,18 +69,47 @@ func (w *window) add(b *record.Batch) {
 	var killed []engine.At // the catalog drops a row that it has counted
 	w.catalog.AddEach(b, func(i int, k record.Key) {
 		fresh := engine.At{Batch: b, I: i}
-		if old, ok := w.at[k]; ok {
-			if !w.meet(old, fresh) {
-				killed = append(killed, fresh)
-				return
-			}
-			killed = append(killed, old)
+		old, ok := w.at.First(k)
+		if ok && b.Keep {
+			old = w.same(k, fresh, old)
 		}
-		w.at[k] = fresh
+		switch {
+		case !ok:
+			w.at.Put(k, fresh)
+		case !w.meet(old, fresh):
+			killed = append(killed, fresh)
+		case b.Keep:
+			w.at.Put(k, fresh)
+		default:
+			killed = append(killed, old)
+			w.at.Set(k, fresh)
+		}
 	})
 	for _, row := range killed {
 		w.kill(row)
 	}
+}
+
+// same is the row that has the values of a fresh one, or the first of its identity.
+func (w *window) same(k record.Key, fresh, first engine.At) engine.At {
+	for at := range w.at.All(k) {
+		if at.Batch.Same(at.I, fresh.Batch, fresh.I) {
+			return at
+		}
+	}
+	return first
+}
+
+// brought is the row of a contradiction; beside = it is not the first of its identity.
+func (w *window) brought(f engine.Contradiction) (row engine.At, beside bool) {
+	var h record.Hasher
+	first, _ := w.at.First(f.Key)
+	for row = range w.at.All(f.Key) {
+		if h.UseRow(row.Batch, row.I); h.Digest(row.I) == f.Brought {
+			break
+		}
+	}
+	return row, row != first
 }
 
 // kill takes a row out.
@@ -126,6 +156,6 @@ func (w *window) reset() {
 	}
 	clear(w.batches)
 	clear(w.dead)
-	clear(w.at)
+	w.at.Clear()
 	w.batches, w.rows, w.bytes, w.catalog = w.batches[:0], 0, 0, design.NewCatalog(w.subset)
 }

@@ -39,6 +39,8 @@ type Batch struct {
 
 	LeftOut map[string]int // columns that lines of the batch have and Type does not, by name, blank-separated → lines; nil = none
 
+	Keep bool // its records stand beside others of the same identity and other values
+
 	Rejects []Reject // lines that could not be read, each with its reason
 	Lines   int      // data lines seen: stored and rejected; what a reader makes of two lines (MTD's revisions) counts as one
 }
@@ -60,7 +62,7 @@ const PerhapsCut = "perhaps cut: the file ends here without a line end (--last-l
 
 // Reset empties b for records of type t from file, keeping its memory.
 func (b *Batch) Reset(t *LineType, file string) {
-	b.Type, b.File, b.Lines, b.LeftOut = t, file, 0, nil
+	b.Type, b.File, b.Lines, b.LeftOut, b.Keep = t, file, 0, nil, false
 	b.Headers, b.Head = b.Headers[:0], b.Head[:0]
 	b.Lead, b.Valid, b.ValidEnd = b.Lead[:0], b.Valid[:0], b.ValidEnd[:0]
 	b.ObsLead, b.ObsBeg, b.ObsEnd, b.Line = b.ObsLead[:0], b.ObsBeg[:0], b.ObsEnd[:0], b.Line[:0]
@@ -257,6 +259,7 @@ func (b *Batch) Difference(i int, o *Batch, j int) string {
 func (b *Batch) Only(wanted func(i int) bool) *Batch {
 	out := &Batch{}
 	out.Reset(b.Type, b.File)
+	out.Keep = b.Keep
 	out.Headers = append(out.Headers, b.Headers...)
 	for i := range b.Len() {
 		if wanted(i) {

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -12,9 +13,65 @@ import (
 
 // Key is a 128-bit digest (xxh3) of a record's identity: line type, header,
 // lead, all times and the key columns of its type. Two records of one subset
-// with equal Keys are one record, of which the later value stands. With 10¹⁰
-// records the chance that any two differ and share a Key is below 10⁻¹⁸.
+// with equal Keys are one record, of which the later value stands, unless the
+// subset keeps all (see Batch.Keep). With 10¹⁰ records the chance that any two
+// differ and share a Key is below 10⁻¹⁸.
 type Key = xxh3.Uint128
+
+// ByKey finds what belongs to records by their Key: mostly one of each, several
+// where a subset keeps all. The zero value is empty and ready.
+type ByKey[T any] struct {
+	first map[Key]T
+	more  map[Key][]T
+}
+
+// Put adds one.
+func (m *ByKey[T]) Put(k Key, v T) {
+	if m.first == nil {
+		m.first, m.more = map[Key]T{}, map[Key][]T{}
+	}
+	if _, ok := m.first[k]; ok {
+		m.more[k] = append(m.more[k], v)
+		return
+	}
+	m.first[k] = v
+}
+
+// Set puts one in the place of those that are there.
+func (m *ByKey[T]) Set(k Key, v T) {
+	delete(m.more, k)
+	delete(m.first, k)
+	m.Put(k, v)
+}
+
+// First is the one that was put first.
+func (m *ByKey[T]) First(k Key) (v T, ok bool) {
+	v, ok = m.first[k]
+	return v, ok
+}
+
+// All walks those of a key in the order in which they were put.
+func (m *ByKey[T]) All(k Key) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		if v, ok := m.first[k]; !ok || !yield(v) {
+			return
+		}
+		for _, v := range m.more[k] {
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// Empty reports whether nothing was put.
+func (m *ByKey[T]) Empty() bool { return len(m.first) == 0 }
+
+// Clear empties it, and keeps its memory.
+func (m *ByKey[T]) Clear() {
+	clear(m.first)
+	clear(m.more)
+}
 
 // Digest is the content of an archive in 128 bits: the sum, modulo 2¹²⁸, of a
 // digest of each record's identity and values. It does not depend on order, so
@@ -129,6 +186,16 @@ func (h *Hasher) Key(i int) Key {
 func (h *Hasher) Digest(i int) Digest {
 	h.identity(i)
 	return h.values(i)
+}
+
+// Record is the Key of row i, or, in a subset that keeps all, one of its
+// identity and its values: there a record is another one with other values.
+func (h *Hasher) Record(i int, keeps bool) Key {
+	if !keeps {
+		return h.Key(i)
+	}
+	d := h.Digest(i)
+	return Key{Hi: d.Hi, Lo: d.Lo}
 }
 
 // Both returns Key and Digest of row i, in less time than the two.

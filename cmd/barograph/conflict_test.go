@@ -56,6 +56,48 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 	}
 }
 
+// TestKeepStoresWhatContradicts: both lines are stored and told, a question has
+// both, a study of the archive is proven, and another choice is refused.
+func TestKeepStoresWhatContradicts(t *testing.T) {
+	dir := t.TempDir()
+	const line = "V01 GFS 24 2019010100 ANL G2 SAL1L2 HGT P500 = 100. 1.5 2. 3. 4. "
+	files := [2]string{filepath.Join(dir, "a.vsdb"), filepath.Join(dir, "b.vsdb")}
+	for i, text := range []string{line + "5.\n", line + "6.\n" + line + "5.\n"} {
+		if err := os.WriteFile(files[i], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var cases []string
+	for _, url := range []string{"sqlite:" + filepath.Join(dir, "s"), "pebble:" + filepath.Join(dir, "p")} {
+		status, stdout, stderr := barograph(t, "load", files[1], files[0], "--on-conflict", "keep", "--engine", url, "--verify", "--json")
+		var got load.Result
+		if err := json.NewDecoder(strings.NewReader(stdout)).Decode(&got); err != nil || status != 0 {
+			t.Fatal(status, err, stderr)
+		}
+		if got.Read != 3 || got.Stored != 2 || got.Same != 1 || got.Other != 0 || got.Kept != 1 || !strings.Contains(stderr, "a.vsdb:1; both stand") {
+			t.Errorf("%+v\n%s", got, stderr)
+		}
+		if listed := must(t, "list", "conflicts", "--engine", url); !strings.Contains(listed, "both stand") || !strings.Contains(listed, "b.vsdb:1 ") {
+			t.Error(listed)
+		}
+		if again := must(t, "load", files[0], files[1], "--engine", url); !strings.Contains(again, "2 skipped") {
+			t.Error(again)
+		}
+		must(t, "verify", url, files[0], files[1])
+		if status, _, stderr := barograph(t, "load", files[0], "--on-conflict", "last", "--engine", url); status == 0 || !strings.Contains(stderr, "loaded with keep") {
+			t.Errorf("another choice: status %d, %s", status, stderr)
+		}
+		cases = append(cases, must(t, "cases", url))
+	}
+	if cases[0] != cases[1] || cases[0] == "" {
+		t.Errorf("the engines hold other cases:\n%s\n%s", cases[0], cases[1])
+	}
+	must(t, "met", "--from", "sqlite:"+filepath.Join(dir, "s"), "--engine", "pebble:"+filepath.Join(dir, "copy"), "--reps", "2", "--warmups", "0", "--out", filepath.Join(dir, "runs"))
+	if status, _, stderr := barograph(t, "load", files[0], "--on-conflict", "newest", "--engine", "dry:"); status != 2 || !strings.Contains(stderr, "keep") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
 // TestAskFindsTheDesign: an archive that was loaded under one design answers under
 // it, and one that holds records under others says so.
 func TestAskFindsTheDesign(t *testing.T) {

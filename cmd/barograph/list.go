@@ -211,7 +211,7 @@ func newConflicts(e *env) *cobra.Command {
 		Short: "Lines of an archive's files that give one record different values",
 		Long: `Conflicts lists the report that stays with an archive: of each record that two lines give different values, the line whose
 values do not stand, the line whose values do, and the first value in which they differ. Refused: nobody has chosen; load the
-files into a new archive with --on-conflict first or last.`,
+files into a new archive with --on-conflict first, last or keep. Of a subset that was loaded with keep both lines stand.`,
 		Example: "  barograph list conflicts --engine duckdb:archive.db --design wide",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

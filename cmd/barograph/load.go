@@ -25,7 +25,7 @@ func newLoad(e *env) *cobra.Command {
 	var j loadJob
 	var spec, watch, retain string
 	var settle time.Duration
-	conflict := choice{string(load.Refuse), []string{string(load.Refuse), string(load.First), string(load.Last)}}
+	conflict := choice{string(load.Refuse), []string{string(load.Refuse), string(load.First), string(load.Last), string(load.Keep)}}
 	var last *choice
 	c := &cobra.Command{
 		Use:   "load FILES… --engine URL [--design D] [--subset S] | load --watch DIR --engine URL | load --spec LOAD.xml [--engine URL]",
@@ -34,9 +34,12 @@ func newLoad(e *env) *cobra.Command {
 
 Every line is accounted for: read = stored + same again + other values + quarantined. Where two lines give one record
 other values, --on-conflict decides: refuse keeps what the archive holds, and of two lines of one load the first, and the
-exit status is 4; first and last go by the path of the file as it was given, then by the line. Neither the order of files
-nor the number of workers matters. All are listed with both places, as quarantined lines are, and in a report that stays
-with the archive (barograph list conflicts). A line with fewer numbers than its type has is quarantined, and so is a last line without a line end,
+exit status is 4; first and last go by the path of the file as it was given, then by the line; keep stores all of them, as
+METdbLoad does, so that a question returns them all and sums add them all (a line that is the same again is stored once).
+A subset that was loaded with keep goes on so. Cassandra, AsterixDB's normalized and MariaDB's wide rows, whose key is the
+record's identity, cannot keep and say so before anything is stored. Neither the order of files nor the number of workers
+matters. All are listed with both places, as quarantined lines are, and in a report that stays with the archive
+(barograph list conflicts). A line with fewer numbers than its type has is quarantined, and so is a last line without a line end,
 which may be cut (--last-line keep takes it for whole). A file that the archive holds already is skipped: it is known by its
 bytes, which are not read again where path, size and time of change are those that were loaded (--rehash reads them);
 leads that arrive in another file are merged; a load that was killed is run again and ends in the same archive.
@@ -80,7 +83,9 @@ the database as the subset.`,
 			if os.Getenv("GOGC") == "" { // most of the heap lives until the commit: half of it again is room enough
 				defer debug.SetGCPercent(debug.SetGCPercent(50))
 			}
-			j.OnConflict, j.KeepLast = load.OnConflict(conflict.word), last.keeps()
+			if j.KeepLast = last.keeps(); c.Flags().Changed("on-conflict") { // else a subset that keeps all goes on so
+				j.OnConflict = load.OnConflict(conflict.word)
+			}
 			if watch != "" {
 				return e.watch(c.Context(), &j, watch, settle)
 			}
@@ -98,7 +103,7 @@ the database as the subset.`,
 	c.Flags().IntVar(&j.Window, "window", load.DefaultWindow, "records per commit at most")
 	positive(c, "window")
 	c.Flags().StringVar(&j.quarantine, "quarantine", "", "write lines that cannot be read, and those whose values do not stand, to this CSV file (default: the first ten to stderr)")
-	c.Flags().Var(&conflict, "on-conflict", "of other values for one record: refuse, first or last by the file's path")
+	c.Flags().Var(&conflict, "on-conflict", "of other values for one record: refuse, first or last by the file's path, or keep all")
 	last = lastLine(c)
 	c.Flags().Bool("digest", true, "") // of before: the digest costs nothing any more
 	c.Flags().MarkHidden("digest")     //nolint:errcheck // the flag exists
@@ -206,7 +211,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, told fu
 		}
 		return false
 	}
-	sum, err := load.Run(ctx, a, j.subset, files, o)
+	sum, err := load.Run(ctx, a.Archive, j.subset, files, o)
 	var refused int64
 	if err == nil {
 		refused, err = load.Refused(ctx, a, j.subset, sum, o.OnConflict, rejects.Conflict)
@@ -235,7 +240,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, told fu
 	if err := told(out); err != nil || !j.verify {
 		return errors.Join(err, sum.Incomplete(refused))
 	}
-	v, err := load.Verify(ctx, a, j.subset)
+	v, err := load.Verify(ctx, a.Archive, j.subset)
 	if err != nil {
 		return err
 	}

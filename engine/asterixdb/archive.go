@@ -47,6 +47,14 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 
 func (a *archive) Close() error { return nil }
 
+// OneOfEach says why METviewer's rows are one of an identity.
+func (a *archive) OneOfEach() string {
+	if a.design == design.Normalized {
+		return "a row's primary key is its record's identity"
+	}
+	return ""
+}
+
 func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
 	if err := Driver().Express(a.design, f, q); err != nil {
 		return nil, err

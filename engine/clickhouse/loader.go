@@ -150,7 +150,7 @@ func (a *archive) replace(ctx context.Context, q sqlengine.Querier, subset strin
 		return errors.Join(err, drop())
 	}
 	in := " IN (SELECT " + compared("", keys) + " FROM " + stage + ")"
-	if err = a.Meeter(ctx, q, subset, lines, stored)(" WHERE (" + compared("ld.", keys) + ")" + in); err == nil {
+	if err = a.Meeter(ctx, q, subset, lines, stored)(" WHERE (" + compared("ld.", keys) + ")" + in); err == nil && !lines.Keep {
 		err = q.Exec(ctx, "DELETE FROM "+table+" WHERE ("+compared("", keys)+")"+in)
 	}
 	return errors.Join(err, drop())

@@ -63,6 +63,14 @@ func New(s Store, o Options) *Archive {
 // Close has nothing to give up.
 func (a *Archive) Close() error { return nil }
 
+// OneOfEach says why records that are stored one by one are so under their identity.
+func (a *Archive) OneOfEach() string {
+	if a.o.Apart {
+		return "a record's primary key is its identity"
+	}
+	return ""
+}
+
 // Subsets lists the subsets, sorted.
 func (a *Archive) Subsets(ctx context.Context) ([]string, error) {
 	names, err := a.store.Subsets(ctx)

@@ -21,7 +21,8 @@ type subset struct {
 // replacing a row with repeating columns moves the rest of its chunk.
 type table struct {
 	chunks []*chunk
-	at     map[record.Key]place
+	at     record.ByKey[place]
+	rows   int64
 }
 
 type chunk struct {
@@ -48,9 +49,9 @@ func (t *table) batches() []*record.Batch {
 	return out
 }
 
-// put stores row i of b, over the one that is there.
+// put stores row i of b, over the one that is there, or beside it.
 func (t *table) put(k record.Key, b *record.Batch, i int) {
-	if p, ok := t.at[k]; ok {
+	if p, ok := t.at.First(k); ok && !b.Keep {
 		p.chunk.rows.ReplaceRow(p.row, b, i)
 		return
 	}
@@ -65,7 +66,9 @@ func (t *table) put(k record.Key, b *record.Batch, i int) {
 		head = c.rows.AddHeader(*b.Header(i))
 		c.heads[*b.Header(i)] = head
 	}
-	t.at[k] = place{c, c.rows.Len()}
+	t.at.Put(k, place{c, c.rows.Len()})
+	t.rows++
+	c.rows.Keep = c.rows.Keep || b.Keep
 	c.rows.AppendRow(b, i, head)
 }
 
@@ -108,7 +111,7 @@ func (a *archive) Contents(ctx context.Context, name string) (engine.Contents, e
 	c := engine.Contents{Records: map[string]int64{}, Object: "rows"}
 	if s := a.subsets[name]; s != nil {
 		for t, tab := range s.types {
-			c.Records[t.Name] = int64(len(tab.at))
+			c.Records[t.Name] = tab.rows
 		}
 	}
 	c.Objects = c.Total()
@@ -175,10 +178,10 @@ func (l *loader) meet(s *subset, b *record.Batch, stored *engine.Stored) {
 	if s == nil || s.types[b.Type] == nil {
 		return
 	}
-	at := s.types[b.Type].at
+	at := &s.types[b.Type].at
 	l.hash.Use(b)
 	for i := range b.Len() {
-		if p, ok := at[l.hash.Key(i)]; ok {
+		for p := range at.All(l.hash.Key(i)) {
 			stored.Meet(b.File, &p.chunk.rows, p.row, b, i)
 		}
 	}
@@ -190,7 +193,7 @@ func (l *loader) put(s *subset, b *record.Batch) {
 	}
 	t := s.types[b.Type]
 	if t == nil {
-		t = &table{at: map[record.Key]place{}}
+		t = &table{}
 		s.types[b.Type] = t
 	}
 	l.hash.Use(b)

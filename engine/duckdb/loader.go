@@ -191,7 +191,7 @@ func (l *loader) replace(ctx context.Context, _ sqlengine.Querier, p *sqlengine.
 		return err
 	}
 	hits := table + " t WHERE " + within + " AND t.rowid IN (SELECT hit FROM temp.main.barograph_hits)"
-	if err := l.meet(ctx, &lay, p, hits, stored); err != nil {
+	if err := l.meet(ctx, &lay, p, hits, stored); err != nil || p.Keep {
 		return err
 	}
 	return l.c.Exec(ctx, "DELETE FROM "+hits)
@@ -218,7 +218,7 @@ func (l *loader) meet(ctx context.Context, lay *layout, p *sqlengine.Lines, hits
 	for i, id := range p.IDs {
 		d.heads[id] = p.Heads[i]
 	}
-	var in engine.Index
+	var in *engine.Index
 	for have, err := range engine.Dump(func(to *engine.Dumper) error { return d.page(r, to) }) {
 		if err != nil {
 			return err

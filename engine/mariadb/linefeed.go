@@ -258,7 +258,7 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 		lt.hash.Use(batch)
 		for i, r := range refs {
 			r.have, r.row = batch, i
-			lt.there[lt.hash.Key(i)] = r
+			lt.there.Put(lt.hash.Key(i), r)
 		}
 		refs = refs[:0]
 		have.Reset()
@@ -285,22 +285,24 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 func (lt *lineTable) replace(stored *engine.Stored) error {
 	for k, b := range lt.batches {
 		stored.New += int64(b.Len())
-		if len(lt.there) == 0 {
+		if lt.there.Empty() {
 			continue
 		}
 		lt.hash.Use(b)
 		for i := range b.Len() {
-			if _, ok := lt.probed[lt.heads[k][b.Head[i]]]; ok {
-				if r, ok := lt.there[lt.hash.Key(i)]; ok {
-					if r.id < 0 {
-						return fmt.Errorf("%s holds the record of %s:%d, loaded by another program", lt.name, b.File, b.Line[i])
-					}
+			if _, ok := lt.probed[lt.heads[k][b.Head[i]]]; !ok {
+				continue
+			}
+			for r := range lt.there.All(lt.hash.Key(i)) {
+				if r.id < 0 {
+					return fmt.Errorf("%s holds the record of %s:%d, loaded by another program", lt.name, b.File, b.Line[i])
+				}
+				if stored.Meet(b.File, r.have, r.row, b, i); !b.Keep {
 					lt.gone[r.header] = append(lt.gone[r.header], r.id)
-					stored.Meet(b.File, r.have, r.row, b, i)
 				}
 			}
 		}
 	}
-	lt.there = nil
+	lt.there = record.ByKey[rowRef]{}
 	return nil
 }

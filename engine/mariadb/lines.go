@@ -50,11 +50,11 @@ type lineTable struct {
 	id      string // the column that numbers its rows
 	columns []column
 	batches []*record.Batch
-	heads   [][]int64             // by batch and header: the number of the header
-	files   []int64               // by batch
-	there   map[record.Key]rowRef // of the records that are there and may be replaced
-	probed  map[int64]struct{}    // numbers of the headers whose records are in there
-	gone    map[int64][]int64     // header → numbers of the rows that were replaced
+	heads   [][]int64            // by batch and header: the number of the header
+	files   []int64              // by batch
+	there   record.ByKey[rowRef] // of the records that are there and may be replaced
+	probed  map[int64]struct{}   // numbers of the headers whose records are in there
+	gone    map[int64][]int64    // header → numbers of the rows that were replaced
 	hash    record.Hasher
 }
 
@@ -252,7 +252,7 @@ func (w *lineWriter) table(t *record.LineType, batches []*record.Batch) *lineTab
 		w.tables[t] = lt
 	}
 	lt.batches, lt.heads, lt.files = batches, lt.heads[:0], lt.files[:0]
-	lt.there, lt.probed, lt.gone = map[record.Key]rowRef{}, map[int64]struct{}{}, map[int64][]int64{}
+	lt.there, lt.probed, lt.gone = record.ByKey[rowRef]{}, map[int64]struct{}{}, map[int64][]int64{}
 	return lt
 }
 

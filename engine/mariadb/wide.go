@@ -113,6 +113,14 @@ func (a *archive) wideLines(_ context.Context, _ sqlengine.Querier, subset strin
 	return "SELECT " + sqlengine.Names("ld.", cols) + " FROM " + table + " ld", cols, nil
 }
 
+// OneOfEach says why wide rows are one of an identity.
+func (a *archive) OneOfEach() string {
+	if a.Design == design.Wide {
+		return "a row's primary key is its record's identity"
+	}
+	return ""
+}
+
 // keysOf gives the identity of a record, by which a wide row is stored.
 func keysOf(lines *sqlengine.Lines) func(r design.Row) []byte {
 	hashes := make([]record.Hasher, len(lines.Batches))

@@ -129,7 +129,11 @@ func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqleng
 	if err := meet(" WHERE EXISTS (SELECT FROM pg_temp.barograph_stage s WHERE " + same + ")"); err != nil {
 		return err
 	}
-	return execute(ctx, c, "DELETE FROM "+table+" ld USING pg_temp.barograph_stage s WHERE "+same, "DROP TABLE pg_temp.barograph_stage")
+	texts := []string{"DELETE FROM " + table + " ld USING pg_temp.barograph_stage s WHERE " + same, "DROP TABLE pg_temp.barograph_stage"}
+	if lines.Keep {
+		texts = texts[1:]
+	}
+	return execute(ctx, c, texts...)
 }
 
 // present selects, of the rows that the archive may hold, those of a series

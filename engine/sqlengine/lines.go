@@ -111,7 +111,7 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []de
 	for i, id := range lines.IDs {
 		heads[id] = &lines.Heads[i]
 	}
-	var in engine.Index
+	var in *engine.Index
 	_, fresh := l.headers.Fresh()
 	old := slices.DeleteFunc(Series(held), func(r design.Row) bool { return lines.IDs[r.Head] >= fresh })
 	for some := range slices.Chunk(old, seriesAsked) {
@@ -142,6 +142,9 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []de
 			in = engine.IndexOf(lines.Batches)
 		}
 		gone := stored.MeetSome(&have.Batch, in)
+		if lines.Keep {
+			continue
+		}
 		for i, row := range gone {
 			ids[i] = ids[row]
 		}
@@ -157,7 +160,7 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []de
 // Meeter returns a function that has stored Meet the records of a table for
 // which a condition holds, each of which lines bring again.
 func (a *Archive) Meeter(ctx context.Context, q Querier, subset string, lines *Lines, stored *engine.Stored) func(where string) error {
-	var in engine.Index
+	var in *engine.Index
 	return func(where string) error {
 		for have, err := range engine.Dump(func(to *engine.Dumper) error { return a.DumpType(ctx, q, subset, lines.Type, where, to) }) {
 			if err != nil {
