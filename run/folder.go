@@ -113,6 +113,28 @@ func (f *Folder) warn() error {
 	return nil
 }
 
+// Tells has what is said of a run's steps stand in the folder, too.
+func (f *Folder) Tells(says func(string)) func(string) {
+	return func(text string) {
+		_ = f.Event(Event{Kind: Step, Text: text}) // what cannot be written now fails at the next sample
+		says(text)
+	}
+}
+
+// Verdict is the error of samples that are not right, with its status: wrong of
+// those that differ, else failed of those that did not come.
+func (f *Folder) Verdict(wrong, failed error) error {
+	for _, v := range []struct {
+		verdict Verdict
+		status  fault.Status
+	}{{Wrong, fault.Status{Code: fault.Differs, Err: wrong}}, {Failed, fault.Status{Code: fault.Incomplete, Err: failed}}} {
+		if slices.ContainsFunc(f.samples, func(s *Sample) bool { return s.Verdict == v.verdict }) {
+			return &v.status
+		}
+	}
+	return nil
+}
+
 // Event records what happened; any goroutine may.
 func (f *Folder) Event(e Event) error { return f.journal.add(&e) }
 
