@@ -474,15 +474,7 @@ func (m *Model) widest(value float64, of func(law) float64) measure.Estimate {
 		for i, p := range draws {
 			all[i] = of(p)
 		}
-		low, high := middle(all)
-		e.Low, e.High = min(e.Low, low), max(e.High, high)
+		e.Hold(all)
 	}
 	return e
-}
-
-// middle is the interval that leaves out the same share on both sides.
-func middle(xs []float64) (low, high float64) {
-	slices.Sort(xs)
-	cut := int(float64(len(xs)) * (1 - measure.Confidence) / 2)
-	return xs[cut], xs[len(xs)-1-cut]
 }
