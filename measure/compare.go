@@ -212,6 +212,15 @@ func draw(r *rand.Rand, into, from []float64) {
 	slices.Sort(into)
 }
 
+// drawMedians are the medians of samples that are drawn anew.
+func drawMedians(r *rand.Rand, into []float64, samples [][]float64) {
+	for i, s := range samples {
+		anew := make([]float64, len(s))
+		draw(r, anew, s)
+		into[i] = Median(anew)
+	}
+}
+
 // RepsFor returns how many values each of two samples must have so that a rank
 // test between them can show a difference after Holm's correction for so many
 // comparisons: the smallest n ≥ 6 with m · 2 / C(2n, n) < Alpha. (Below 6 values

@@ -96,7 +96,7 @@ func FitGrowth(sizes []float64, times [][]float64, seed uint64) (Growth, error) 
 	for i, line := range g.redraw {
 		slopes[i] = line[1]
 	}
-	g.Exponent.widen(percentiles(slopes))
+	g.Exponent.Hold(slopes)
 	if len(g.x) > 2 {
 		g.Scatter = scatter(g.x, g.y, a, b)
 		half := student(len(g.x)-2) * g.Scatter / math.Sqrt(spread(g.x))
@@ -109,12 +109,10 @@ func FitGrowth(sizes []float64, times [][]float64, seed uint64) (Growth, error) 
 func (g *Growth) redrawn(samples [][]float64, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	y := make([]float64, len(samples))
-	into := make([]float64, 0)
 	for range growthDraws {
-		for i, s := range samples {
-			into = slices.Grow(into[:0], len(s))[:len(s)]
-			draw(r, into, s)
-			y[i] = math.Log(Median(into))
+		drawMedians(r, y, samples)
+		for i := range y {
+			y[i] = math.Log(y[i])
 		}
 		a, b := stat.LinearRegression(g.x, y, nil, false)
 		g.redraw = append(g.redraw, [2]float64{a, b})
@@ -131,13 +129,17 @@ func (g Growth) At(size float64) Estimate {
 	for i, line := range g.redraw {
 		ends[i] = line[0] + line[1]*x
 	}
-	e.widen(percentiles(ends))
+	e.Hold(ends)
 	if g.Sizes > 2 {
 		half := student(g.Sizes-2) * g.Scatter * math.Sqrt(1+1/float64(g.Sizes)+(x-mean)*(x-mean)/spread(g.x))
 		e.widen(center-half, center+half)
 	}
 	return Estimate{Value: math.Exp(e.Value), Low: math.Exp(e.Low), High: math.Exp(e.High)}
 }
+
+// Hold widens the interval so that 95 % of a bootstrap's draws, which it sorts, lie
+// in it.
+func (e *Estimate) Hold(draws []float64) { e.widen(percentiles(draws)) }
 
 func (e *Estimate) widen(low, high float64) {
 	e.Low, e.High = min(e.Low, low), max(e.High, high)

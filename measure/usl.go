@@ -68,18 +68,14 @@ func (u *USL) bootstrap(clients []float64, samples [][]float64, seed uint64) {
 	medians := make([]float64, len(samples))
 	var all [3][]float64
 	for range uslDraws {
-		for i, s := range samples {
-			into := make([]float64, len(s))
-			draw(r, into, s)
-			medians[i] = Median(into)
-		}
+		drawMedians(r, medians, samples)
 		for k, v := range fitUSL(clients, medians) {
 			all[k] = append(all[k], v)
 		}
 	}
-	u.Lambda.widen(percentiles(all[0]))
-	u.Sigma.widen(percentiles(all[1]))
-	u.Kappa.widen(percentiles(all[2]))
+	u.Lambda.Hold(all[0])
+	u.Sigma.Hold(all[1])
+	u.Kappa.Hold(all[2])
 }
 
 // fitUSL returns lambda, sigma and kappa. n/X is linear in 1/lambda,

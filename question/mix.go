@@ -2,7 +2,6 @@ package question
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,9 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/metviewer"
@@ -102,15 +99,15 @@ func (m *mix) add(q *Question) {
 
 var (
 	// newEntry begins an entry of a log: a date, a thread's command, or a remark of the slow log.
-	newEntry     = regexp.MustCompile(`^(?:#|\d{6} +\d|\d{4}-\d\d-\d\d|\s+\d+ (?:Query|Quit|Connect|Prepare|Execute|Close|Init DB)\b|SET timestamp|[A-Z]+ +\[)`)
-	selects      = regexp.MustCompile(`(?i)\bSELECT\b`)
-	union        = regexp.MustCompile(`(?i)\bUNION(?:\s+ALL)?\b`)
-	lineData     = regexp.MustCompile(`(?i)\bFROM\b[^()]*\bline_data_(\w+)`)
-	where        = regexp.MustCompile(`(?is)\bWHERE\b(.*?)(?:\bGROUP\s+BY\b.*|\bORDER\s+BY\b.*|\bLIMIT\b.*|;.*|$)$`)
-	and          = regexp.MustCompile(`(?i)\bAND\b`)
-	sqlCondition = regexp.MustCompile("(?is)^(?:BINARY\\s+)?(HOUR|UNIX_TIMESTAMP)?\\s*\\(?\\s*(?:\\w+\\.)?`?(\\w+)`?\\s*\\)?(%\\(24\\*3600\\)/3600)?\\s*(=|IN\\b|BETWEEN\\b|>=|<=|!=)(.*)$")
-	sqlLiteral   = regexp.MustCompile(`'((?:[^'\\]|\\.|'')*)'|(-?\d+(?:\.\d+)?)`)
-	statName     = regexp.MustCompile(`(?i)'(\w+)'\s+stat_name`)
+	newEntry = regexp.MustCompile(`^(?:#|\d{6} +\d|\d{4}-\d\d-\d\d|\s+\d+ (?:Query|Quit|Connect|Prepare|Execute|Close|Init DB)\b|SET timestamp|[A-Z]+ +\[)`)
+	selects  = regexp.MustCompile(`(?i)\bSELECT\b`)
+	union    = regexp.MustCompile(`(?i)\bUNION(?:\s+ALL)?\b`)
+	lineData = regexp.MustCompile(`(?i)\bFROM\b[^()]*\bline_data_(\w+)`)
+	where    = regexp.MustCompile(`(?is)\bWHERE\b(.*?)(?:\bGROUP\s+BY\b.*|\bORDER\s+BY\b.*|\bLIMIT\b.*|;.*|$)$`)
+	and      = regexp.MustCompile(`(?i)\bAND\b`)
+	// idle is a condition that narrows nothing: a missing value, the join, what is always so.
+	idle     = regexp.MustCompile(`(?i)!=|\bstat_header_id\b|^\s*1\s*=\s*1\s*$`)
+	statName = regexp.MustCompile(`(?i)'(\w+)'\s+stat_name`)
 )
 
 // mostStatement bounds a statement of a log, in bytes.
@@ -185,19 +182,16 @@ func fromSQL(sql string, line int) (*Question, error) {
 	if !ok {
 		return nil, no("line type %s is not read", from[1])
 	}
-	b := &builder{p: &metviewer.Plot{}, q: &Question{Type: t, Weight: 1}}
-	ranges := map[string]*metviewer.Field{}
+	b := &builder{p: &metviewer.Plot{}, q: &Question{Type: t, Weight: 1}, read: map[*string]Times{}}
 	for _, c := range ands(conditions[1]) {
-		f, err := b.condition(c, line, ranges)
-		if err == nil && f != nil {
-			err = b.narrow(*f, f.List)
+		if idle.MatchString(c) {
+			continue
 		}
-		if err != nil {
-			return nil, err
+		f, ok := compared(c)
+		if f.Line = line; !ok {
+			return nil, no("the condition %q is not understood", strings.TrimSpace(c))
 		}
-	}
-	for _, f := range ranges {
-		if err := b.narrow(*f, nil); err != nil {
+		if err := b.narrow(f, f.List); err != nil {
 			return nil, err
 		}
 	}
@@ -209,50 +203,6 @@ func fromSQL(sql string, line int) (*Question, error) {
 	b.q.Title = strings.Join(strings.Fields(fmt.Sprintln(stat, t.Name, strings.Join(b.q.Header[record.FcstVar], ", "), strings.Join(b.q.Header[record.FcstLev], ", "), strings.Join(b.q.Header[record.VxMask], ", "))), " ")
 	b.q.Select()
 	return b.q, b.q.Check()
-}
-
-// condition reads one condition as a field with its values; nil where it
-// narrows nothing, or is one end of a range, which is kept.
-func (b *builder) condition(text string, line int, ranges map[string]*metviewer.Field) (*metviewer.Field, error) {
-	m := sqlCondition.FindStringSubmatch(strings.TrimSpace(text))
-	if m == nil {
-		return nil, fmt.Errorf("line %d: the condition %q is not understood", line, strings.TrimSpace(text))
-	}
-	f := &metviewer.Field{Name: strings.ToLower(m[2]), Line: line}
-	op := strings.ToUpper(m[4])
-	if op == "!=" || f.Name == "stat_header_id" || f.Name == "1" { // a missing value, the join, and what is always so
-		return nil, nil //nolint:nilnil // nothing is narrowed
-	}
-	for _, v := range sqlLiteral.FindAllStringSubmatch(m[5], -1) {
-		f.List = append(f.List, strings.ReplaceAll(cmp.Or(v[1], v[2]), "''", "'"))
-	}
-	switch strings.ToUpper(m[1]) + m[3] {
-	case "HOUR", "UNIX_TIMESTAMP%(24*3600)/3600":
-		f.Name = map[string]string{"fcst_valid_beg": "valid_hour", "fcst_init_beg": "init_hour"}[f.Name]
-	case "UNIX_TIMESTAMP":
-		for i, v := range f.List {
-			n, err := strconv.ParseInt(v, 10, 64)
-			if err != nil {
-				return nil, fmt.Errorf("line %d: %q are no seconds", line, v)
-			}
-			f.List[i] = time.Unix(n, 0).UTC().Format(time.RFC3339)
-		}
-	}
-	if len(f.List) == 0 || strings.Contains(strings.ToUpper(m[5]), "SELECT") {
-		return nil, fmt.Errorf("line %d: the condition %q has no values", line, strings.TrimSpace(text))
-	}
-	if op == "=" || op == "IN" {
-		return f, nil
-	}
-	r := cmp.Or(ranges[f.Name], &metviewer.Field{Name: f.Name, Line: line, Values: metviewer.Values{First: "1970-01-01", Last: "2100-01-01"}})
-	ranges[f.Name] = r
-	if op != "<=" {
-		r.First = f.List[0]
-	}
-	if op != ">=" {
-		r.Last = f.List[len(f.List)-1]
-	}
-	return nil, nil //nolint:nilnil // it is kept in ranges
 }
 
 // ands parts conditions at the ANDs that stand outside of quotes and brackets,

@@ -72,6 +72,19 @@ func TestMixOfLogs(t *testing.T) {
 	}
 }
 
+// TestMixOfTimes: lists of times, and one end of a range alone.
+func TestMixOfTimes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "day.sql")
+	text := "SELECT 'ME' stat_name FROM stat_header h, line_data_sl1l2 ld WHERE h.model = 'GFS' AND ld.fcst_valid_beg IN ('2024-01-02 00:00:00', '2024-01-05')\n AND ld.fcst_init_beg >= '2023-12-31' AND fcst_lead IN (240000);\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	qs, notes, err := Mix(file)
+	if err != nil || len(qs) != 1 || len(qs[0].Valid.List) != 2 || qs[0].Clock.Init.First != time.Date(2023, 12, 31, 0, 0, 0, 0, time.UTC).Unix() || qs[0].Lead[0] != 86400 {
+		t.Errorf("%+v, %q, %v", qs, notes, err)
+	}
+}
+
 // TestMixOfPlots: a folder of plots, and a file that names them, one twice.
 func TestMixOfPlots(t *testing.T) {
 	from, err := os.ReadFile(filepath.Join("..", "formats", "metviewer", "testdata", "plot.xml"))

@@ -11,13 +11,13 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// METviewer adds plot_cond to its SQL as it is. Understood are conditions that a
+// METviewer adds plot_cond to its SQL as it is; logs have its SQL, and METexpress's. Understood are conditions that a
 // question has: fields of the header, times, leads and hours that are equal to a
 // value, IN a list or BETWEEN two values; times and hours before or after one;
 // joined by AND, and of one field by OR in brackets.
 var (
-	condition = regexp.MustCompile(`(?i)^\(*(?:BINARY\s+)?(?:(HOUR)\s*\(\s*)?(?:(?:h|ld)\.)?([a-z_]+)\s*\)?\s*([<>]?=|[<>]|IN\s*\(|BETWEEN\s)\s*(.*?)\)*$`)
-	literal   = regexp.MustCompile(`^\s*(?:'([^']*)'|"([^"]*)"|(-?[0-9.]+))\s*(,|(?i:AND)\s)?`)
+	condition = regexp.MustCompile("(?is)^\\(*(?:BINARY\\s+)?(?:(HOUR|UNIX_TIMESTAMP)\\s*\\(\\s*)?(?:\\w+\\.)?`?([a-z_]+)`?\\s*\\)?(%\\(24\\*3600\\)/3600)?\\s*([<>]?=|[<>]|IN\\s*\\(|BETWEEN\\s)\\s*(.*?)\\)*$")
+	literal   = regexp.MustCompile(`^\s*(?:'((?:[^']|'')*)'|"([^"]*)"|(-?[0-9.]+))\s*(,|(?i:AND)\s)?`)
 	disjoined = regexp.MustCompile(`(?i)\s+OR\s+`)
 )
 
@@ -59,12 +59,13 @@ func (b *builder) bounded(text string) bool {
 	if m == nil || m[1] != "" {
 		return false
 	}
+	op := strings.ToUpper(strings.TrimSpace(m[4]))
 	c, ok := b.q.Type.Column(strings.ToLower(m[2]))
-	list, read := literals(m[4])
+	list, read := literals(m[5])
 	if !ok || !read || c.Kind == record.Text || known(c.Name) {
 		return false
 	}
-	ops, numbers := []string{m[3]}, make([]float64, len(list))
+	ops, numbers := []string{op}, make([]float64, len(list))
 	for i, v := range list {
 		n, err := strconv.ParseFloat(v, 64)
 		if err != nil {
@@ -72,10 +73,10 @@ func (b *builder) bounded(text string) bool {
 		}
 		numbers[i] = n
 	}
-	if strings.EqualFold(strings.TrimSpace(m[3]), "BETWEEN") {
+	if op == "BETWEEN" {
 		ops = []string{">=", "<="}
 	}
-	if len(ops) != len(numbers) || strings.HasPrefix(strings.ToUpper(m[3]), "IN") {
+	if len(ops) != len(numbers) || strings.HasPrefix(op, "IN") {
 		return false
 	}
 	for i, op := range ops {
@@ -104,14 +105,20 @@ func compared(text string) (f metviewer.Field, ok bool) {
 		return f, false
 	}
 	f.Name = strings.ToLower(m[2])
-	if m[1] != "" {
+	f.List, ok = literals(m[5])
+	switch strings.ToUpper(m[1]) + m[3] {
+	case "HOUR", "UNIX_TIMESTAMP%(24*3600)/3600":
 		f.Name = map[string]string{"fcst_valid_beg": "valid_hour", "fcst_init_beg": "init_hour"}[f.Name]
+	case "UNIX_TIMESTAMP":
+		for i, v := range f.List {
+			n, err := strconv.ParseInt(v, 10, 64)
+			f.List[i], ok = time.Unix(n, 0).UTC().Format(time.RFC3339), ok && err == nil
+		}
 	}
-	f.List, ok = literals(m[4])
 	if !ok || !known(f.Name) {
 		return f, false
 	}
-	switch op := strings.ToUpper(strings.TrimSpace(m[3])); {
+	switch op := strings.ToUpper(strings.TrimSpace(m[4])); {
 	case op == "BETWEEN" && len(f.List) == 2:
 		f.First, f.Last, f.List = f.List[0], f.List[1], nil
 	case strings.ContainsAny(op, "<>"):
@@ -159,7 +166,7 @@ func literals(text string) (values []string, ok bool) {
 		if v == nil {
 			return nil, false
 		}
-		values = append(values, v[1]+v[2]+v[3])
+		values = append(values, strings.ReplaceAll(v[1], "''", "'")+v[2]+v[3])
 		if text = text[len(v[0]):]; text == "" {
 			return values, true
 		}

@@ -27,27 +27,30 @@ type lakeWrong struct {
 type lakeWay struct {
 	engine string
 	layout *run.LakeLayout
-	cases  map[string]*lakeTimes
+	cases  map[string]*repeats // that have times
 }
 
-// lakeTimes is the repetitions of a question.
-type lakeTimes struct{ seconds, requests, sent []float64 }
-
-// whole adds up the medians of all cases; ok = all of them have times.
-func (w *lakeWay) whole(r *run.Run, of func(*lakeTimes) []float64) (sum float64, ok bool) {
+// whole adds up the medians of a figure of all cases; ok = all of them have times.
+func (w *lakeWay) whole(r *run.Run, of func(m *run.Measured) float64) (sum float64, ok bool) {
 	for _, c := range r.Cases {
 		t := w.cases[c.Name]
 		if t == nil {
 			return 0, false
 		}
-		sum += measure.Median(of(t))
+		var all []float64
+		for _, m := range t.answers {
+			all = append(all, of(m))
+		}
+		sum += measure.Median(all)
 	}
 	return sum, true
 }
 
 func (w *lakeWay) seconds(r *run.Run) (float64, bool) {
-	return w.whole(r, func(t *lakeTimes) []float64 { return t.seconds })
+	return w.whole(r, func(m *run.Measured) float64 { return m.Total.Seconds() })
 }
+
+func stored(m *run.Measured) run.Stored { return *cmp.Or(m.Stored, &run.Stored{}) }
 
 // openLake reports a run of the workload lake.
 func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
@@ -95,35 +98,21 @@ func (l *laked) right(answers int) string {
 
 func gatherLake(r *run.Run, samples []run.Sample) *laked {
 	l := &laked{Lake: r.Lake, run: r}
-	ways := map[run.Cell]*lakeTimes{}
-	for i := range r.Archives {
+	cells := repeated(samples, func(s *run.Sample) run.Cell { return s.Cell })
+	for _, a := range r.Archives {
 		for k := range r.Lake.Layouts {
-			w := &lakeWay{r.Archives[i].Engine, &r.Lake.Layouts[k], map[string]*lakeTimes{}}
+			w := &lakeWay{a.Engine, &r.Lake.Layouts[k], map[string]*repeats{}}
 			l.ways = append(l.ways, w)
 			for _, c := range r.Cases {
-				ways[run.LakeCell(w.engine, w.layout, c.Name)] = &lakeTimes{}
+				if t := cells[run.LakeCell(w.engine, w.layout, c.Name)]; t.right() {
+					w.cases[c.Name] = t
+				}
 			}
 		}
 	}
-	for i := range samples {
-		s := &samples[i]
+	for _, s := range samples {
 		if s.Verdict != run.Equal {
 			l.wrong = once(l.wrong, lakeWrong{s.Cell, s.Problem})
-		}
-		t, m := ways[s.Cell], s.Measured()
-		if t == nil || m == nil {
-			continue
-		}
-		t.seconds = append(t.seconds, m.Total.Seconds())
-		if m.Stored != nil {
-			t.requests, t.sent = append(t.requests, float64(m.Requests)), append(t.sent, float64(m.Sent))
-		}
-	}
-	for _, w := range l.ways {
-		for _, c := range r.Cases {
-			if t := ways[run.LakeCell(w.engine, w.layout, c.Name)]; len(t.seconds) > 0 {
-				w.cases[c.Name] = t
-			}
 		}
 	}
 	return l
@@ -235,8 +224,8 @@ func (l *laked) table() *Table {
 			t.add("", append(row, bad(none), text(none), text(none))...)
 			continue
 		}
-		requests, _ := w.whole(l.run, func(t *lakeTimes) []float64 { return t.requests })
-		sent, _ := w.whole(l.run, func(t *lakeTimes) []float64 { return t.sent })
+		requests, _ := w.whole(l.run, func(m *run.Measured) float64 { return float64(stored(m).Requests) })
+		sent, _ := w.whole(l.run, func(m *run.Measured) float64 { return float64(stored(m).Sent) })
 		t.add("", append(row, numeric(s), whole(int64(requests)), numeric(sent/1e6))...)
 	}
 	return t

@@ -13,11 +13,13 @@ import (
 func TestLakeAdvice(t *testing.T) {
 	const reps = 12
 	way := func(partition string, base float64, reps int) *lakeWay {
-		times := &lakeTimes{}
+		times := &repeats{}
 		for i := range reps {
-			times.seconds = append(times.seconds, base+float64(i%5)/100)
+			s := base + float64(i%5)/100
+			times.seconds = append(times.seconds, s)
+			times.answers = append(times.answers, &run.Measured{Total: time.Duration(s * 1e9)})
 		}
-		return &lakeWay{"duckdb", &run.LakeLayout{Partition: partition, MB: 8}, map[string]*lakeTimes{"q": times}}
+		return &lakeWay{"duckdb", &run.LakeLayout{Partition: partition, MB: 8}, map[string]*repeats{"q": times}}
 	}
 	for _, c := range []struct {
 		name      string

@@ -18,21 +18,10 @@ type owned struct {
 	*run.Own
 	run     *run.Run
 	engines []string // that were timed
-	cells   map[string]map[string]*ownedCell
+	cells   map[run.Cell]*repeats
 	streams *points
 	few     bool // repetitions are too few for a difference beyond chance
 }
-
-// ownedCell is the repetitions of a question on an engine.
-type ownedCell struct {
-	ms      []float64
-	answers []*run.Measured
-	verdict run.Verdict
-	problem string
-	against *measure.Comparison // with the fastest engine of the question; nil for itself
-}
-
-func (c *ownedCell) right() bool { return c != nil && c.problem == "" && len(c.ms) > 0 }
 
 // openOwned reports a run of the workload own.
 func openOwned(dir string, r *run.Run, samples []run.Sample) *Report {
@@ -87,55 +76,43 @@ func pictured(l plot.Lines) []Drawing {
 }
 
 func gatherOwned(r *run.Run, samples []run.Sample) *owned {
-	o := &owned{Own: r.Own, run: r, cells: map[string]map[string]*ownedCell{}}
-	for i := range r.Archives {
-		if i > 0 { // the first is DuckDB over the files
-			o.engines = append(o.engines, r.Archives[i].Engine)
+	o := &owned{Own: r.Own, run: r}
+	for _, a := range r.Archives[min(1, len(r.Archives)):] { // the first is DuckDB over the files
+		o.engines = append(o.engines, a.Engine)
+	}
+	var streams, asked []run.Sample
+	for _, s := range samples {
+		if s.Cell.At("query") == "" {
+			streams = append(streams, s)
+		} else {
+			asked = append(asked, s)
 		}
 	}
-	var streams []run.Sample
-	for i := range samples {
-		s := &samples[i]
-		q := s.Cell.At("query")
-		if q == "" {
-			streams = append(streams, *s)
-			continue
-		}
-		if o.cells[q] == nil {
-			o.cells[q] = map[string]*ownedCell{}
-		}
-		c := o.cells[q][s.Cell.Engine]
-		if c == nil {
-			c = &ownedCell{}
-			o.cells[q][s.Cell.Engine] = c
-		}
-		if s.Verdict != run.Equal {
-			c.verdict, c.problem = s.Verdict, s.Problem
-		}
-		if m := s.Measured(); m != nil {
-			c.ms, c.answers = append(c.ms, ms(m.Total)), append(c.answers, m)
-		}
-	}
+	o.cells = repeated(asked, func(s *run.Sample) run.Cell { return s.Cell })
 	o.streams = gather(r, pointsOf(streams))
-	var all []*measure.Comparison
+	var all family
 	for _, q := range o.Questions {
-		best := o.fastest(q.Name)
+		best := o.at(q.Name, o.fastest(q.Name))
 		for _, e := range o.engines {
-			if c := o.cells[q.Name][e]; c.right() && e != best {
-				x := measure.Compare(c.ms, o.cells[q.Name][best].ms, r.Seed)
-				c.against, all = &x, append(all, &x)
+			if c := o.at(q.Name, e); c.right() && c != best {
+				all.add(times(c.answers, total), times(best.answers, total), r.Seed, func(x *measure.Comparison) { c.against = x })
 			}
 		}
 	}
-	measure.Correct(all)
-	o.few = slices.ContainsFunc(all, func(c *measure.Comparison) bool { return !c.Enough() })
+	all.correct()
+	o.few = slices.ContainsFunc(all.tests, func(c *measure.Comparison) bool { return !c.Enough() })
 	return o
+}
+
+// at is what an engine answered to a question; nil = it was not asked.
+func (o *owned) at(question, engine string) *repeats {
+	return o.cells[run.OwnCell(engine, question)]
 }
 
 // fastest is the engine with the least median for a question; "" = none answers.
 func (o *owned) fastest(question string) (best string) {
 	for _, e := range o.engines {
-		if c := o.cells[question][e]; c.right() && (best == "" || measure.Median(c.ms) < measure.Median(o.cells[question][best].ms)) {
+		if c := o.at(question, e); c.right() && (best == "" || measure.Median(c.seconds) < measure.Median(o.at(question, best).seconds)) {
 			best = e
 		}
 	}
@@ -196,12 +173,12 @@ func (o *owned) advice() string {
 	for _, e := range o.engines {
 		s, n := scored{engine: e}, 0
 		for _, q := range o.Questions {
-			c := o.cells[q.Name][e]
+			c := o.at(q.Name, e)
 			if !c.right() {
 				continue
 			}
 			n++
-			s.mean += math.Log(measure.Median(c.ms) / measure.Median(o.cells[q.Name][o.fastest(q.Name)].ms))
+			s.mean += math.Log(measure.Median(c.seconds) / measure.Median(o.at(q.Name, o.fastest(q.Name)).seconds))
 			if c.against == nil || !c.against.Significant() {
 				s.first++
 			}
@@ -299,7 +276,7 @@ func (o *owned) times() *Table {
 		row := []Cell{text(q.Name), whole(q.Rows)}
 		best := o.fastest(q.Name)
 		for _, e := range o.engines {
-			c := o.cells[q.Name][e]
+			c := o.at(q.Name, e)
 			if !c.right() {
 				word := none
 				if c != nil {
@@ -308,7 +285,7 @@ func (o *owned) times() *Table {
 				row = append(row, bad(word))
 				continue
 			}
-			x := estimate(measure.MedianEstimate(c.ms))
+			x := estimate(c.median())
 			if e == best {
 				x.Class = "first"
 			} else {
@@ -329,7 +306,7 @@ func (o *owned) costs() *Table {
 		"Read: past an engine’s own buffers; by a server’s own counters also what the system’s cache held."
 	for _, q := range o.Questions {
 		for i, e := range o.engines {
-			c := o.cells[q.Name][e]
+			c := o.at(q.Name, e)
 			if !c.right() {
 				continue
 			}
@@ -361,8 +338,8 @@ func (o *owned) pictures() []Drawing {
 	bars := plot.Rows{Frame: plot.Frame{Title: "Median response time by question", XLabel: "ms", Caption: "Whiskers: 95 % intervals of the median. What is not right has no bar.", Width: pageWidth}, Unit: "ms", OwnScales: true}
 	for _, q := range o.Questions {
 		for _, e := range o.engines {
-			if c := o.cells[q.Name][e]; c.right() {
-				x := measure.MedianEstimate(c.ms)
+			if c := o.at(q.Name, e); c.right() {
+				x := c.median()
 				bars.Panel(q.Name, plot.Row{Label: e, Group: e, Value: plot.Value{V: x.Value, Lo: x.Low, Hi: x.High}})
 			}
 		}
@@ -421,7 +398,7 @@ func (o *owned) proofs() *Table {
 			} else if with != "" {
 				agreed = append(agreed, e)
 			}
-			if c := o.cells[q.Name][e]; c != nil && c.problem != "" {
+			if c := o.at(q.Name, e); c != nil && c.problem != "" {
 				not = append(not, e+": "+c.problem)
 			}
 		}

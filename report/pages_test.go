@@ -94,12 +94,7 @@ func (f postFolder) add(c run.Cell, m run.Measured, right bool) {
 	}
 }
 
-func (f postFolder) close() string {
-	if err := f.Close(); err != nil {
-		f.Fatal(err)
-	}
-	return f.Dir
-}
+func (f postFolder) close() string { return ended(f.T, f.Folder) }
 
 // madeSweep is a run of mixes with a floor, a server that tells of itself, and
 // one point that is wrong.

@@ -92,13 +92,17 @@ type family struct {
 	shows []func(c *measure.Comparison)
 }
 
-// add compares the times of two cells; nothing where one has none.
-func (f *family) add(a, b *CellSummary, seed uint64, show func(c *measure.Comparison)) {
-	if a == nil || b == nil || a.Times == nil || b.Times == nil {
-		return
-	}
-	c := measure.Compare(a.Times.values, b.Times.values, seed)
+// add compares two samples.
+func (f *family) add(a, b []float64, seed uint64, show func(c *measure.Comparison)) {
+	c := measure.Compare(a, b, seed)
 	f.tests, f.shows = append(f.tests, &c), append(f.shows, show)
+}
+
+// cells compares the times of two cells; nothing where one has none.
+func (f *family) cells(a, b *CellSummary, seed uint64, show func(c *measure.Comparison)) {
+	if a != nil && b != nil && a.Times != nil && b.Times != nil {
+		f.add(a.Times.values, b.Times.values, seed, show)
+	}
 }
 
 func (f *family) correct() {
@@ -121,7 +125,7 @@ func (rs *results) duel(s *Summary, what string, pairs []contest) *Table {
 		row := t.Rows[len(t.Rows)-1].Cells
 		for k := range s.Cases {
 			a, b := s.Cases[k].find(p.a), s.Cases[k].find(p.b)
-			all.add(b, a, rs.run.Seed, func(c *measure.Comparison) {
+			all.cells(b, a, rs.run.Seed, func(c *measure.Comparison) {
 				at := value(c.Ratio, percent(c.Ratio-1))
 				if m := c.Mark(); m == "~" || m == "?" {
 					at.Text, at.Class = m, "dim"
@@ -192,7 +196,7 @@ func (rs *results) keysTable(s *Summary) *Table {
 		t.add("", text(w.String()), text(c.Name), numeric(sql.median()), numeric(span.median()), numeric(k.median()), numeric(k.Times.Derive))
 		row := t.Rows[len(t.Rows)-1].Cells
 		for i, other := range []*CellSummary{sql, span} {
-			gaps.add(other, k, rs.run.Seed, func(test *measure.Comparison) {
+			gaps.cells(other, k, rs.run.Seed, func(test *measure.Comparison) {
 				at := numeric(other.median() - k.median())
 				if m := test.Mark(); m == "~" || m == "?" {
 					at.Text, at.Class = m+" "+at.Text, "dim"

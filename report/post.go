@@ -64,8 +64,9 @@ func postsOf(r *run.Run, samples []run.Sample) *posts {
 // openPosts reports a run of the workload post.
 func openPosts(dir string, of *run.Run, samples []run.Sample) *Report {
 	r := postsOf(of, samples)
-	out := newReport(dir, "post · "+filepath.Base(dir), of.Started, "How fast are river data posted?")
-	out.Answers, out.Warnings, out.Data = []Words{headline("%s", postSentence(r))}, of.Warnings, map[string]any{"run": of, "samples": samples}
+	out := ofRun(dir, of, "How fast are river data posted?")
+	out.Name, out.Data = "post · "+filepath.Base(dir), map[string]any{"run": of, "samples": samples}
+	out.Answers = append(out.Answers, headline("%s", postSentence(r)))
 	d := cmp.Or(of.Data.Decoded, &run.Decoded{})
 	out.Facts = slices.Concat([]Fact{
 		{"Engine", r.product},

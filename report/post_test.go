@@ -8,6 +8,17 @@ import (
 	"github.com/barograph/barograph/run"
 )
 
+// TestPostsUnended: postings that were interrupted are not shown as if they were all.
+func TestPostsUnended(t *testing.T) {
+	f := madePosted(t, run.Run{Archives: []run.Archive{{Product: "X"}}})
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if text := terminal(t, f.Dir); !strings.Contains(text, "INTERRUPTED: ") {
+		t.Errorf("a run without an end:\n%s", text)
+	}
+}
+
 // TestPostsUnproven: a posting that is not proven has no number on the terminal
 // or in the page, and no headline has a rate, which is of one run.
 func TestPostsUnproven(t *testing.T) {

@@ -51,19 +51,21 @@ type scans struct {
 	product string
 	names   []string // of the configurations
 	cells   []*scanCell
-	ratio   map[*scanCell]*measure.Comparison // with the first configuration; none of that itself
 }
 
-// scanCell is the repetitions of one question under one configuration.
+// scanCell is one question under one configuration.
 type scanCell struct {
-	config  int
-	query   string
-	phase   run.Phase
-	answers []*run.Measured
-	problem string           // of a wrong answer
-	proof   string           // of the answers
-	mean    measure.Estimate // seconds
-	seconds []float64
+	*repeats // held against those under the first configuration
+	asked
+	config int
+	query  string
+	took   measure.Estimate // seconds
+}
+
+// asked is a cell in a phase.
+type asked struct {
+	cell  run.Cell
+	phase run.Phase
 }
 
 // name is the question and the phase: what configurations are compared in.
@@ -74,30 +76,13 @@ func gatherScans(r *run.Run, samples []run.Sample) *scans {
 	for i := range s.Configs {
 		s.names = append(s.names, s.name(&s.Configs[i]))
 	}
-	for i := range samples {
-		x, config := &samples[i], r.ConfigOf(samples[i].Cell)
-		query := x.Cell.At("query")
-		k := slices.IndexFunc(s.cells, func(c *scanCell) bool { return c.config == config && c.query == query && c.phase == x.Phase })
-		if k < 0 {
-			k = len(s.cells)
-			s.cells = append(s.cells, &scanCell{config: config, query: query, phase: x.Phase})
+	for k, x := range repeated(samples, func(s *run.Sample) asked { return asked{s.Cell, s.Phase} }) {
+		c := &scanCell{repeats: x, asked: k, config: r.ConfigOf(k.cell), query: k.cell.At("query"), took: measure.Mean(x.seconds)}
+		c.took.Low = max(c.took.Low, 0) // no answer takes less
+		if len(x.seconds) < fewest {
+			c.took.Low, c.took.High = math.NaN(), math.NaN()
 		}
-		c, m := s.cells[k], x.Measured()
-		if m == nil || m.Used == nil {
-			c.problem = cmp.Or(x.Problem, c.problem, "another answer to this question was wrong")
-			continue
-		}
-		c.answers, c.seconds, c.proof = append(c.answers, m), append(c.seconds, m.Total.Seconds()), string(x.Proof)
-	}
-	for _, c := range s.cells {
-		if c.problem != "" {
-			c.answers, c.seconds = nil, nil
-		}
-		c.mean = measure.Mean(c.seconds)
-		c.mean.Low = max(c.mean.Low, 0) // no answer takes less
-		if len(c.seconds) < fewest {
-			c.mean.Low, c.mean.High = math.NaN(), math.NaN()
-		}
+		s.cells = append(s.cells, c)
 	}
 	slices.SortStableFunc(s.cells, func(a, b *scanCell) int { // warm, then cold
 		return cmp.Or(cmp.Compare(a.query, b.query), cmp.Compare(b.phase, a.phase), cmp.Compare(a.config, b.config))
@@ -111,15 +96,13 @@ const fewest = 5
 
 // compare holds every configuration of a question and phase against the first.
 func (s *scans) compare() {
-	var all []*measure.Comparison
-	s.ratio = map[*scanCell]*measure.Comparison{}
+	var all family
 	for _, c := range s.cells {
 		if b := s.base(c); b != nil && b != c && c.problem == "" {
-			x := measure.Compare(b.seconds, c.seconds, s.run.Seed)
-			all, s.ratio[c] = append(all, &x), &x
+			all.add(b.seconds, c.seconds, s.run.Seed, func(x *measure.Comparison) { c.against = x })
 		}
 	}
-	measure.Correct(all)
+	all.correct()
 }
 
 // name is a configuration in a few words; workers only where they differ.
@@ -174,10 +157,10 @@ func (s *scans) times() *Table {
 			continue
 		}
 		fast := []Cell{dim("1"), dim(none), dim("")}
-		if x := s.ratio[c]; x != nil {
+		if x := c.against; x != nil {
 			fast = []Cell{numeric(x.Ratio), span(x.Lo, x.Hi), text(x.Mark())}
 		}
-		t.add("", slices.Concat(cells, []Cell{numeric(c.mean.Value), span(c.mean.Low, c.mean.High), numeric(measure.Median(c.seconds))}, fast, texts(c.proof))...)
+		t.add("", slices.Concat(cells, []Cell{numeric(c.took.Value), span(c.took.Low, c.took.High), numeric(measure.Median(c.seconds))}, fast, texts(c.proof))...)
 	}
 	return t
 }
@@ -223,7 +206,7 @@ func (s *scans) sentence() string {
 
 // fastest says how many times as fast the cell with the least median is.
 func (s *scans) fastest(c *scanCell) string {
-	b, x := s.base(c), s.ratio[c]
+	b, x := s.base(c), c.against
 	switch {
 	case b == c && !slices.ContainsFunc(s.cells, func(o *scanCell) bool { return o != c && s.base(o) == c && o.problem == "" }):
 		return "one configuration, " + s.names[c.config]
@@ -249,7 +232,7 @@ func (s *scans) pictures() (out []Drawing) {
 		if len(c.seconds) == 0 {
 			continue
 		}
-		name, mean, config := c.name(), plot.Value{V: c.mean.Value, Lo: c.mean.Low, Hi: c.mean.High}, &s.Configs[c.config]
+		name, mean, config := c.name(), plot.Value{V: c.took.Value, Lo: c.took.Low, Hi: c.took.High}, &s.Configs[c.config]
 		bars.Panel(name, plot.Row{Label: s.names[c.config], Group: s.run.Archives[0].Engine, Value: mean})
 		if order = once(order, name); curves[name] == nil {
 			curves[name] = &plot.Lines{Frame: plot.Frame{Title: "Response time by the number of disks: " + name, XLabel: "paths", YLabel: "seconds"}, By: plot.Sizes}
@@ -292,6 +275,9 @@ func (s *scans) use(c *scanCell) scanUse {
 	n := float64(len(c.answers))
 	a := &s.run.Archives[0]
 	for _, p := range c.answers {
+		if p.Used == nil {
+			continue
+		}
 		t := p.Total.Seconds()
 		most := 0.0
 		for _, d := range p.Devices {

@@ -186,11 +186,11 @@ func TestScanHeadline(t *testing.T) {
 		}
 		s := gatherScans(&f.Run, f.Samples())
 		for _, cell := range s.cells {
-			if x := s.ratio[cell]; x != nil && x.Significant() && x.Lo > 1 && !strings.Contains(s.sentence(), number(x.Ratio)+" times as fast ("+interval(x.Lo, x.Hi)+")") {
+			if x := cell.against; x != nil && x.Significant() && x.Lo > 1 && !strings.Contains(s.sentence(), number(x.Ratio)+" times as fast ("+interval(x.Lo, x.Hi)+")") {
 				t.Errorf("%s: the headline is not the table's: %s", name, s.sentence())
 			}
-			if known := !math.IsNaN(cell.mean.Low); known != (c.reps >= fewest) {
-				t.Errorf("%s: %d repetitions have the interval %v", name, c.reps, cell.mean)
+			if known := !math.IsNaN(cell.took.Low); known != (c.reps >= fewest) {
+				t.Errorf("%s: %d repetitions have the interval %v", name, c.reps, cell.took)
 			}
 		}
 		for _, row := range s.bottlenecks().Rows {

@@ -73,27 +73,16 @@ func Resume(dir string, keep func(s *Sample) bool) (*Folder, error) {
 		return nil, err
 	}
 	f := &Folder{Dir: dir, Run: *r, journal: journal{dir: dir, stop: make(chan struct{})}, told: len(r.Warnings), answers: map[answer.Digest]bool{}}
-	var all bytes.Buffer
 	for i := range events {
-		e := &events[i]
-		f.journal.next = e.Sequence
-		if e.Kind == Beat || e.Sample != nil && !keep(e.Sample) {
-			continue
-		}
-		if f.journal.events = append(f.journal.events, e); e.Sample != nil {
+		f.journal.events, f.journal.next = append(f.journal.events, &events[i]), events[i].Sequence
+	}
+	if err := f.journal.rewrite(func(e *Event) bool { return e.Kind == Beat || e.Sample != nil && !keep(e.Sample) }); err != nil {
+		return nil, err
+	}
+	for _, e := range f.journal.events {
+		if e.Sample != nil {
 			f.samples = append(f.samples, e.Sample)
 		}
-		text, err := line(e)
-		if err != nil {
-			return nil, err
-		}
-		all.Write(text)
-	}
-	if err := write(dir, eventsFile, all.Bytes()); err != nil {
-		return nil, err
-	}
-	if f.journal.file, err = os.OpenFile(filepath.Join(dir, eventsFile), os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
-		return nil, err
 	}
 	go f.journal.beat()
 	return f.begun()
@@ -122,6 +111,28 @@ func (f *Folder) warn() error {
 	return nil
 }
 
+// Tells has what is said of a run's steps stand in the folder, too.
+func (f *Folder) Tells(says func(string)) func(string) {
+	return func(text string) {
+		_ = f.Event(Event{Kind: Step, Text: text}) // what cannot be written now fails at the next sample
+		says(text)
+	}
+}
+
+// Verdict is the error of samples that are not right, with its status: wrong of
+// those that differ, else failed of those that did not come.
+func (f *Folder) Verdict(wrong, failed error) error {
+	for _, v := range []struct {
+		verdict Verdict
+		status  fault.Status
+	}{{Wrong, fault.Status{Code: fault.Differs, Err: wrong}}, {Failed, fault.Status{Code: fault.Incomplete, Err: failed}}} {
+		if slices.ContainsFunc(f.samples, func(s *Sample) bool { return s.Verdict == v.verdict }) {
+			return &v.status
+		}
+	}
+	return nil
+}
+
 // Event records what happened; any goroutine may.
 func (f *Folder) Event(e Event) error { return f.journal.add(&e) }
 
@@ -144,7 +155,7 @@ func (f *Folder) Add(s Sample) error {
 			o.measured = nil
 		}
 	}
-	return f.journal.rewrite(s.Cell)
+	return f.journal.rewrite(func(e *Event) bool { return e.Kind == Rate && e.Cell == s.Cell })
 }
 
 // fit reports whether a repetition may have times: none of its cell was not

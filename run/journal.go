@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -130,34 +131,30 @@ func line(e *Event) ([]byte, error) {
 	return append(jsonString.ReplaceAllFunc(text, redact), '\n'), err
 }
 
-// rewrite writes all events anew beside the old file, so that there is always a
-// whole one, without the rates of a cell that is not right.
-func (j *journal) rewrite(bad Cell) error {
+// rewrite writes all events but some anew beside the old file, so that there is
+// always a whole one, and goes on in the new one.
+func (j *journal) rewrite(without func(e *Event) bool) (err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	kept := j.events[:0]
+	if j.events = slices.DeleteFunc(j.events, without); j.dir == "" {
+		return nil
+	}
 	var all bytes.Buffer
 	for _, e := range j.events {
-		if e.Kind == Rate && e.Cell == bad {
-			continue
-		}
 		text, err := line(e)
 		if err != nil {
 			return err
 		}
 		all.Write(text)
-		kept = append(kept, e)
-	}
-	if j.events = kept; j.file == nil {
-		return nil
 	}
 	if err := write(j.dir, eventsFile, all.Bytes()); err != nil {
 		return err
 	}
-	old := j.file
-	var err error
+	if j.file != nil {
+		defer func(old *os.File) { err = errors.Join(err, old.Close()) }(j.file)
+	}
 	j.file, err = os.OpenFile(filepath.Join(j.dir, eventsFile), os.O_APPEND|os.O_WRONLY, 0o644)
-	return errors.Join(err, old.Close())
+	return err
 }
 
 func (j *journal) close() error {

@@ -95,8 +95,8 @@ type ScanFit struct {
 	Config    int     `json:"configuration"`
 	Measured  float64 `json:"measured_seconds"`
 	Predicted float64 `json:"predicted_seconds"`
-	Residual  float64 `json:"residual"`
-	Bound     string  `json:"bound"` // disks, cores
+	Residual  float64 `json:"residual"` // Measured/Predicted - 1
+	Bound     string  `json:"bound"`    // disks, cores
 }
 
 // ScanCell is a question under a configuration of an analytical run.

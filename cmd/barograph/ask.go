@@ -117,18 +117,16 @@ func caseNames() (names []string) {
 // questions finds the case, one that is derived from the archive, or those of a
 // file, and changes them as the flags say.
 func (e *env) questions(ctx context.Context, a *asking, name string, in engine.Archive) ([]*question.Question, error) {
-	qs, notes, err := question.FindAll(name)
-	if err != nil && filepath.Ext(name) == "" {
-		c, unread := in.Catalog(ctx, a.subset)
-		if unread != nil {
-			return nil, unread
+	qs, err := e.findCases([]string{name}, func() ([]*question.Question, error) {
+		c, err := in.Catalog(ctx, a.subset)
+		if err != nil {
+			return nil, err
 		}
-		qs, notes, err = question.FindAll(name, c.Cases()...)
-	}
+		return c.Cases(), nil
+	})
 	if err != nil {
-		return nil, usage(err)
+		return nil, err
 	}
-	e.notes(name, notes)
 	for _, q := range qs {
 		if err := a.change(q); err != nil {
 			return nil, err

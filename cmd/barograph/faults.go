@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,18 +44,9 @@ long it took until calls succeeded again.`,
 			if err != nil {
 				return err
 			}
-			return inFolder(&out, "faults", func() (bool, error) {
-				folder, err := e.runFolder(c.Context(), out, "faults", k.Seed, strings.Join(args, " "))
-				if err != nil {
-					return false, err
-				}
-				folder.Run.Data.Subset, folder.Run.Data.Copies, folder.Run.Data.Files = k.Subset, 1, len(k.Files)
-				err = k.Run(c.Context(), folder)
-				kills := folder.Samples()
-				if err = errors.Join(err, folder.Close()); len(kills) > 0 {
-					err = errors.Join(e.report(out), err)
-				}
-				return len(kills) > 0, err
+			return e.runs(c.Context(), &out, "faults", k.Seed, strings.Join(args, " "), func(f *run.Folder, _ func(string)) error {
+				f.Run.Data.Subset, f.Run.Data.Copies, f.Run.Data.Files = k.Subset, 1, len(k.Files)
+				return k.Run(c.Context(), f)
 			})
 		},
 	}

@@ -52,15 +52,9 @@ Tables are plain Parquet: Iceberg is not asked, for the reasons in docs/lake.md.
 				return err
 			}
 			p.Log = e.log()
-			return inFolder(&out, run.Laked, func() (bool, error) {
-				f, err := e.runFolder(c.Context(), out, run.Laked, p.Seed, strings.Join(args, " "))
-				if err != nil {
-					return false, err
-				}
-				return e.ranInto(c.Context(), f, func(says func(string)) error {
-					p.Progress = says
-					return lake.Run(c.Context(), *p, f)
-				})
+			return e.runs(c.Context(), &out, run.Laked, p.Seed, strings.Join(args, " "), func(f *run.Folder, says func(string)) error {
+				p.Progress = says
+				return lake.Run(c.Context(), *p, f)
 			})
 		},
 	}

@@ -62,16 +62,10 @@ star (TPC-DS's 3, 52 and 55, over a folder of barograph synth tpcds).`,
 				}
 			}
 			p.Log = e.log()
-			return inFolder(&out, run.Owned, func() (bool, error) {
-				source := strings.Join(append([]string{p.Tables}, queries...), " ")
-				f, err := e.runFolder(c.Context(), out, run.Owned, p.Seed, source)
-				if err != nil {
-					return false, err
-				}
-				return e.ranInto(c.Context(), f, func(says func(string)) error {
-					p.Progress = says
-					return own.Run(c.Context(), *p, f)
-				})
+			source := strings.Join(append([]string{p.Tables}, queries...), " ")
+			return e.runs(c.Context(), &out, run.Owned, p.Seed, source, func(f *run.Folder, says func(string)) error {
+				p.Progress = says
+				return own.Run(c.Context(), *p, f)
 			})
 		},
 	}

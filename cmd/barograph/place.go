@@ -52,22 +52,32 @@ type opened struct {
 // Close closes both.
 func (o *opened) Close() error { return errors.Join(o.Archive.Close(), o.db.Close()) }
 
-// open opens the archive; the caller closes it.
-func (p *place) open(ctx context.Context, e *env, o engine.Options) (*opened, error) {
-	d, u, err := e.engines.Parse(p.url)
+// keeper opens an engine that keeps archives, and offers the design, if one is
+// named; the caller closes it.
+func (e *env) keeper(ctx context.Context, url string, name design.Name, o engine.Options) (*engine.Driver, *engine.Engine, error) {
+	d, u, err := e.engines.Parse(url)
 	if err == nil {
 		err = e.engines.KeepsArchives(d)
 	}
 	if err != nil {
-		return nil, usage(err)
+		return nil, nil, usage(err)
 	}
-	if name := design.Name(p.design); name != "" && d.Offers[name] == nil {
-		return nil, fault.NotOffered("--design", name, d.Designs(), d.Scheme)
+	if name != "" && d.Offers[name] == nil {
+		return nil, nil, fault.NotOffered("--design", name, d.Designs(), d.Scheme)
 	}
 	o.Log = e.log()
-	db, err := e.engines.Open(ctx, p.url, o)
+	db, err := e.engines.Open(ctx, url, o)
 	if err != nil {
-		return nil, notHeld(holderFile(d, u), err)
+		return nil, nil, notHeld(holderFile(d, u), err)
+	}
+	return d, db, nil
+}
+
+// open opens the archive; the caller closes it.
+func (p *place) open(ctx context.Context, e *env, o engine.Options) (*opened, error) {
+	d, db, err := e.keeper(ctx, p.url, design.Name(p.design), o)
+	if err != nil {
+		return nil, err
 	}
 	if err := p.choose(ctx, d, db, o.ReadOnly); err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -9,15 +9,16 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/post"
 
 	"github.com/spf13/cobra"
 )
 
 func newPost(e *env) *cobra.Command {
-	p := &post.Posting{Registry: e.engines, Log: e.log(), Progress: e.says, Args: redacted(e.args), Version: engine.Version()}
+	p := &post.Posting{Registry: e.engines, Log: e.log()}
 	var feed feedFlags
-	var now string
+	var now, out string
 	c := &cobra.Command{
 		Use:   "post --engine URL [FILES…]",
 		Short: "Post SHEF products into tables: the tests of NOAA's report of 2006",
@@ -49,11 +50,10 @@ What could not be decoded is told, and makes the exit status 4.`,
 			if p.Source, unread, err = e.products(c.Context(), args, now, &feed); err != nil {
 				return err
 			}
-			p.Seed = feed.feed.Seed
-			result, err := p.Run(c.Context())
-			if result != nil {
-				err = errors.Join(e.report(p.Out), err)
-			}
+			err = e.runs(c.Context(), &out, run.Posted, feed.feed.Seed, p.Source.Words(), func(f *run.Folder, says func(string)) error {
+				p.Progress = says
+				return p.Run(c.Context(), f)
+			})
 			return errors.Join(err, unread())
 		},
 	}
@@ -66,7 +66,7 @@ What could not be decoded is told, and makes the exit status 4.`,
 	c.Flags().IntVar(&p.Together, "together", 1, "products in a transaction")
 	c.Flags().IntVar(&p.Rounds, "rounds", 4, "re-posts of the test bloat")
 	c.Flags().Float64Var(&p.SpeedUp, "speed-up", 0, "of the test live: this many days in a day (default: as fast as it goes)")
-	c.Flags().StringVar(&p.Out, "out", "", "run folder (default: runs/{time}-post)")
+	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-post)")
 	c.Flags().StringVar(&now, "now", "", "of FILES: moment that decides years, e.g. 2024-07-03 (default: the present)")
 	feed.add(c)
 	e.enginesNamed(c, "db")

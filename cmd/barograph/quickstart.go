@@ -9,7 +9,6 @@ import (
 
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/question"
-	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/synth"
 
 	"github.com/spf13/cobra"
@@ -44,9 +43,7 @@ func setDefault(c *cobra.Command, flag, value string) {
 }
 
 func (e *env) quickstart(ctx context.Context, s *study) error {
-	if s.out == "" {
-		s.out = filepath.Join("runs", run.ID(time.Now(), "quickstart"))
-	}
+	named(&s.out, "quickstart")
 	data := filepath.Join(s.out, "data")
 	files, err := synth.VSDB{Preset: "quickstart", Seed: s.seed}.Files()
 	if err != nil {

@@ -135,15 +135,20 @@ Give each client its part of the work by --shard i/n of ycsb load and run.`,
 // inFolder runs a workload into a run folder, which gets a name where it has
 // none. Of one that came to nothing worth keeping, nothing is left.
 func inFolder(out *string, workload string, f func() (keep bool, err error)) error {
-	if *out == "" {
-		*out = filepath.Join("runs", run.ID(time.Now(), workload))
-	}
+	named(out, workload)
 	_, absent := os.Stat(*out)
 	keep, err := f()
 	if err != nil && !keep && errors.Is(absent, fs.ErrNotExist) {
 		err = errors.Join(err, os.RemoveAll(*out))
 	}
 	return err
+}
+
+// named gives a run folder a name where it has none.
+func named(out *string, workload string) {
+	if *out == "" {
+		*out = filepath.Join("runs", run.ID(time.Now(), workload))
+	}
 }
 
 // newRun is what every run knows before it begins.
@@ -161,23 +166,22 @@ func (e *env) runFolder(ctx context.Context, dir, workload string, seed uint64, 
 	return run.Create(dir, e.newRun(ctx, dir, workload, seed, source))
 }
 
-// ranInto runs a program whose steps stand in the folder, too, and reports; some =
-// something was measured.
-func (e *env) ranInto(ctx context.Context, f *run.Folder, program func(says func(string)) error) (some bool, err error) {
-	err = program(func(text string) {
-		_ = f.Event(run.Event{Kind: run.Step, Text: text}) // what cannot be written now fails at the next sample
-		e.says(text)
-	})
-	if ctx.Err() == nil {
-		f.Run.Ended = time.Now().UTC()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if some = len(f.Samples()) > 0; some {
-		if told := e.report(filepath.Clean(f.Dir)); err == nil {
-			err = told
+// runs runs a program into a run folder, in which its steps stand, too, and reports
+// what was measured, also before it failed.
+func (e *env) runs(ctx context.Context, out *string, workload string, seed uint64, source string, program func(f *run.Folder, says func(string)) error) error {
+	return inFolder(out, workload, func() (some bool, err error) {
+		f, err := e.runFolder(ctx, *out, workload, seed, source)
+		if err != nil {
+			return false, err
 		}
-	}
-	return some, err
+		err = program(f, f.Tells(e.says))
+		if ctx.Err() == nil { // an interrupted run stays without an end
+			f.Run.Ended = time.Now().UTC()
+		}
+		err = errors.Join(err, f.Close())
+		if some = len(f.Samples()) > 0; some {
+			err = errors.Join(e.report(filepath.Clean(f.Dir)), err)
+		}
+		return some, err
+	})
 }

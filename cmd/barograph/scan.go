@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"strconv"
@@ -9,11 +10,12 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/scan"
 )
 
 func newScan(e *env) *cobra.Command {
-	p, explain := &scan.Program{Target: e.scanTarget()}, false
+	p, explain := &scan.Program{}, false
 	c := &cobra.Command{
 		Use:   "scan [experiment1|experiment2|sweep] --engine URL | --lab ENGINE --data DIR [--paths A,B,C | --disks]",
 		Short: "Analytical scans over several disks: how many paths, how many partitions",
@@ -55,6 +57,7 @@ which --disks names all, and --disks=6 the first six.`,
 			if err := ofNoLab(c, p); err != nil {
 				return err
 			}
+			e.begin(c.Context(), &p.Target)
 			if explain {
 				plan, err := p.Plan(c.Context())
 				if err != nil {
@@ -125,9 +128,10 @@ func ofNoLab(c *cobra.Command, p *scan.Program) error {
 	return nil
 }
 
-// scanTarget is where a scan is asked.
-func (e *env) scanTarget() scan.Target {
-	return scan.Target{Registry: e.engines, Args: redacted(e.args), Log: e.log(), Progress: e.says}
+// begin begins a scan.
+func (e *env) begin(ctx context.Context, t *scan.Target) {
+	named(&t.Out, run.Scanned)
+	t.Registry, t.New, t.Log, t.Progress = e.engines, e.newRun(ctx, t.Out, run.Scanned, 0, ""), e.log(), e.says
 }
 
 // scanned reports what a scan measured, also before it failed.
@@ -200,7 +204,7 @@ func writeHeldOut(path string, told *scan.Forecasts) error {
 }
 
 func newScanVerification(e *env) *cobra.Command {
-	t, v, designs := e.scanTarget(), scan.Verification{}, []string(nil)
+	t, v, designs := scan.Target{}, scan.Verification{}, []string(nil)
 	c := &cobra.Command{
 		Use:   "verification FILES… --engine URL [--design D,…]",
 		Short: "Scan a whole verification archive: the mean ACC by model, variable, level, region and lead",
@@ -219,6 +223,7 @@ closed, the system's page cache emptied, and the database opened anew; of a serv
   barograph scan verification archive --engine postgres://postgres@127.0.0.1:5432/ --design wide,normalized`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			e.begin(c.Context(), &t)
 			some, err := t.Verify(c.Context(), v, args, designs)
 			return e.scanned(&t, some, err)
 		},

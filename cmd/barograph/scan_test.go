@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/run"
 )
 
 // TestScan makes tables, explains the rule, runs an experiment and reads its
@@ -36,6 +39,9 @@ func TestScan(t *testing.T) {
 	}
 	if again := must(t, "report", out); again != stdout {
 		t.Error("report prints something else than scan")
+	}
+	if r, err := run.ReadRun(out); err != nil || r.Version != engine.Version() || r.Started.After(r.Ended) {
+		t.Errorf("the folder does not say which version measured: %v", err)
 	}
 }
 

@@ -138,17 +138,9 @@ func (e *env) archives(ctx context.Context, url string, o engine.Options, each f
 	if err != nil {
 		return usage(err)
 	}
-	d, u, err := e.engines.Parse(url)
-	if err == nil {
-		err = e.engines.KeepsArchives(d)
-	}
+	d, db, err := e.keeper(ctx, url, "", o)
 	if err != nil {
-		return usage(err)
-	}
-	o.Log = e.log()
-	db, err := e.engines.Open(ctx, url, o)
-	if err != nil {
-		return notHeld(holderFile(d, u), err)
+		return err
 	}
 	defer db.Close() //nolint:errcheck // everything is committed
 	found := false

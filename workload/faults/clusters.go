@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
@@ -58,9 +57,6 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 	}
 	if c.unread > 0 || c.quarantined > 0 {
 		err = errors.Join(err, &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines of the data are in quarantine, %d files could not be read; the study is one of the rest", c.quarantined, c.unread)})
-	}
-	if ctx.Err() == nil { // an interrupted run stays without an end
-		folder.Run.Ended = time.Now().UTC()
 	}
 	return err
 }

@@ -111,7 +111,7 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 			return err
 		}
 	}
-	return r.verdict()
+	return into.Verdict(ErrWrong, ErrFailed)
 }
 
 // open starts the store and its gate, and opens the engines.
@@ -362,19 +362,4 @@ func (r *runner) once(ctx context.Context, x *one, rep int) (right bool, err err
 		return true, nil
 	}
 	return asked == nil, r.into.Add(run.Sample{Cell: x.cell, Phase: run.Cold, Rep: rep}.Judge(m, proof, asked))
-}
-
-// verdict is an error where not all answers are right.
-func (r *runner) verdict() error {
-	var out error
-	for _, s := range r.into.Samples() {
-		switch s.Verdict {
-		case run.Wrong:
-			return &fault.Status{Code: fault.Differs, Err: ErrWrong}
-		case run.Failed:
-			out = &fault.Status{Code: fault.Incomplete, Err: ErrFailed}
-		case run.Equal:
-		}
-	}
-	return out
 }

@@ -117,7 +117,7 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 			return err
 		}
 	}
-	return r.verdict()
+	return into.Verdict(ErrWrong, ErrFailed)
 }
 
 // Check reports whether engines can prove one another, and how they are called.
@@ -449,18 +449,4 @@ func (r *runner) compare(k, set int, got *answer.Loose, err error) (answer.Proof
 	}
 	proof, _, err := answer.CompareLoose(r.want[k][set], got, r.order[k], r.Tolerance)
 	return proof, err
-}
-
-// verdict is an error where not all engines agreed, or answered.
-func (r *runner) verdict() error {
-	var out error
-	for _, v := range []struct {
-		verdict run.Verdict
-		err     *fault.Status
-	}{{run.Failed, &fault.Status{Code: fault.Incomplete, Err: ErrFailed}}, {run.Wrong, &fault.Status{Code: fault.Differs, Err: ErrWrong}}} {
-		if slices.ContainsFunc(r.into.Samples(), func(s run.Sample) bool { return s.Verdict == v.verdict }) {
-			out = v.err
-		}
-	}
-	return out
 }

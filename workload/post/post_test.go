@@ -2,6 +2,7 @@ package post_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -168,14 +169,14 @@ func (l loser) Post(ctx context.Context, messages []engine.PostMessage) (engine.
 func TestService(t *testing.T) {
 	feed := smallFeed(t, synth.SHEF{Seed: 3, Messages: 30, Mean: 20, Offices: 2, Stations: 4, PerDay: 15})
 	p := post.Posting{
-		Registry: all.Registry(), URL: "sqlite:" + filepath.Join(t.TempDir(), "post.db"), Progress: func(string) {}, Out: filepath.Join(t.TempDir(), "run"),
+		Registry: all.Registry(), URL: "sqlite:" + filepath.Join(t.TempDir(), "post.db"), Progress: func(string) {},
 		Source: feed, Designs: []string{"array96", "single", "ihfs"}, Methods: []string{string(post.Service)}, Policy: string(engine.Overwrite), Rounds: 2, SpeedUp: 1e7,
 	}
 	for _, test := range post.Tests() {
 		p.Tests = append(p.Tests, string(test))
 	}
-	result, err := p.Run(t.Context())
-	if err != nil {
+	result, err := run.Create(filepath.Join(t.TempDir(), "run"), run.Run{Started: time.Now()})
+	if err := errors.Join(err, p.Run(t.Context(), result)); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(result.Samples()); n != 54 {
@@ -216,12 +217,12 @@ func TestServiceTellsDoubles(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := post.Posting{
-		Registry: all.Registry(), URL: "sqlite:" + filepath.Join(dir, "post.db"), Progress: func(string) {}, Out: filepath.Join(dir, "run"),
+		Registry: all.Registry(), URL: "sqlite:" + filepath.Join(dir, "post.db"), Progress: func(string) {},
 		Source: post.Files{Texts: texts, Now: time.Date(2006, 4, 1, 0, 0, 0, 0, time.UTC)}, Designs: []string{"single"}, Methods: []string{string(post.Service)},
 		Policy: string(engine.Overwrite), Tests: []string{"queue"}, Rounds: 1,
 	}
-	result, err := p.Run(t.Context())
-	if err != nil {
+	result, err := run.Create(filepath.Join(t.TempDir(), "run"), run.Run{Started: time.Now()})
+	if err := errors.Join(err, p.Run(t.Context(), result)); err != nil {
 		t.Fatal(err)
 	}
 	if w := fmt.Sprint(result.Run.Warnings); !strings.Contains(w, "queue insert, single, service: 3 products are others over again, byte for byte, and were posted once") {

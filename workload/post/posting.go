@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/river"
 	"github.com/barograph/barograph/run"
 )
@@ -22,12 +19,8 @@ type Posting struct {
 	URL      string // of the engine
 	Log      *slog.Logger
 	Progress func(s string)
-	Args     []string
-	Version  string // of this program
-	Out      string // run folder; "" = runs/{time}-post
 
 	Source   Source
-	Seed     uint64
 	Designs  []string
 	Methods  []string // none = all that the engine has
 	Tests    []string // none = once with files, else quiet
@@ -99,59 +92,42 @@ func (p *Posting) named() bool {
 	return named
 }
 
-// Run makes the run and writes its folder; nil = nothing was measured. What was
-// measured before an interruption is kept.
-func (p *Posting) Run(ctx context.Context) (result *run.Folder, err error) {
+// ErrWrong: tables do not hold what the reference has.
+var ErrWrong = errors.New("what the tables hold differs from the reference")
+
+// Run makes the run. What was measured before an error is in into.
+func (p *Posting) Run(ctx context.Context, into *run.Folder) (err error) {
 	d, _, err := p.Registry.Parse(p.URL)
 	if err != nil {
-		return nil, &fault.Status{Code: fault.Usage, Err: err}
+		return &fault.Status{Code: fault.Usage, Err: err}
 	}
 	if err := p.check(d); err != nil {
-		return nil, err
+		return err
 	}
 	db, err := p.Registry.Open(ctx, p.URL, engine.Options{Log: p.Log})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	about, err := db.About(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	refs, err := NewReferences(ctx, p.Source)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	read, started := refs.Read(), time.Now().UTC().Truncate(time.Second)
-	if p.Out == "" {
-		p.Out = "runs/" + run.ID(started, run.Posted)
+	read := refs.Read()
+	r := &into.Run
+	r.Policy, r.Data.Decoded = p.Policy, &read
+	r.Archives = []run.Archive{{Engine: d.Scheme, URL: fault.Redact(p.URL), Place: string(d.Place), Product: about.Product, Version: about.Version, Settings: about.Settings, Acknowledged: about.Acknowledged}}
+	if err := p.designs(ctx, d, db, refs, into); err != nil {
+		return err
 	}
-	result, err = run.Create(p.Out, run.Run{
-		ID: filepath.Base(p.Out), Workload: run.Posted, Version: p.Version, Started: started, Args: p.Args, Seed: p.Seed, Policy: p.Policy, Machine: measure.ReadMachine(ctx, "."),
-		Data:     run.Data{Source: p.Source.Words(), Decoded: &read},
-		Archives: []run.Archive{{Engine: d.Scheme, URL: fault.Redact(p.URL), Place: string(d.Place), Product: about.Product, Version: about.Version, Settings: about.Settings, Acknowledged: about.Acknowledged}},
-	})
-	if err != nil {
-		return nil, err
+	if err := into.Verdict(ErrWrong, ErrWrong); err != nil || read.Lost == 0 {
+		return err
 	}
-	if err = p.designs(ctx, d, db, refs, result); err == nil {
-		result.Run.Ended = time.Now().UTC()
-	}
-	if err = errors.Join(err, result.Close()); len(result.Samples()) == 0 {
-		return nil, err
-	}
-	return result, errors.Join(err, outcome(result))
-}
-
-// outcome says by the status how a run ended.
-func outcome(r *run.Folder) error {
-	if slices.ContainsFunc(r.Samples(), func(s run.Sample) bool { return s.Verdict != run.Equal }) {
-		return &fault.Status{Code: fault.Differs, Err: errors.New("what the tables hold differs from the reference")}
-	}
-	if n := r.Run.Data.Decoded.Lost; n > 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; barograph shef decode --problems FILE says which", n)}
-	}
-	return nil
+	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; barograph shef decode --problems FILE says which", read.Lost)}
 }
 
 // designs runs every test on every design by every method. What a user names
@@ -159,10 +135,7 @@ func outcome(r *run.Folder) error {
 func (p *Posting) designs(ctx context.Context, d *engine.Driver, db *engine.Engine, refs *References, result *run.Folder) error {
 	one := Programme{
 		Policy: engine.Policy(p.Policy), Source: p.Source, References: refs, Rounds: p.Rounds, SpeedUp: p.SpeedUp, PerDay: 1000, Folder: result, Engine: result.Run.Archives[0].Engine,
-		Progress: func(s string) {
-			_ = result.Event(run.Event{Kind: run.Step, Text: s}) // what cannot be written now fails at the next sample
-			p.Progress(s)
-		},
+		Progress: p.Progress,
 	}
 	if feed, ok := p.Source.(Feed); ok {
 		one.From, one.PerDay = feed.From, feed.PerDay

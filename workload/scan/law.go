@@ -20,7 +20,11 @@ func Laws(r *run.Run, samples []run.Sample) (out []run.ScanLaw) {
 		return nil
 	}
 	for _, q := range ColdQueries(samples) {
-		out = append(out, lawOf(r, samples, q))
+		m, err := ModelOf(r, samples, q)
+		if err != nil {
+			m = &Model{ScanLaw: run.ScanLaw{Query: q, Phase: run.Cold, Problem: err.Error()}}
+		}
+		out = append(out, m.ScanLaw)
 	}
 	return out
 }
@@ -36,36 +40,22 @@ func ColdQueries(samples []run.Sample) (out []string) {
 	return out
 }
 
-// lawOf fits one question.
-func lawOf(r *run.Run, samples []run.Sample, query string) run.ScanLaw {
-	law := run.ScanLaw{Query: query, Phase: run.Cold}
-	m, configs, err := fitRun(r, samples, query)
-	if err != nil {
-		law.Problem = err.Error()
-		return law
-	}
-	law.Drawn, law.Work, law.Start, law.Told, law.Counted, law.Error = m.Drawn, m.Work, m.Start, m.Told, m.Count, m.Error
-	for i, f := range m.Fits {
-		law.Fits = append(law.Fits, run.ScanFit{Config: configs[i], Measured: f.Measured, Predicted: f.Predicted, Residual: f.Residual, Bound: string(f.Bound)})
-	}
-	return law
-}
-
 // ModelOf fits the model to the cold answers of a run to a question. The same
 // run gives the same model. The error says why there is none.
 func ModelOf(r *run.Run, samples []run.Sample, query string) (*Model, error) {
-	m, _, err := fitRun(r, samples, query)
-	return m, err
-}
-
-// fitRun tells of each point which configuration it is.
-func fitRun(r *run.Run, samples []run.Sample, query string) (m *Model, configs []int, err error) {
 	points, configs, err := pointsOf(r, samples, query)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	m, err = FitModel(points, r.Seed)
-	return m, configs, err
+	m, err := FitModel(points, r.Seed)
+	if err != nil {
+		return nil, err
+	}
+	m.Query = query
+	for i := range m.Fits {
+		m.Fits[i].Config = configs[i]
+	}
+	return m, nil
 }
 
 // pointsOf are what a run measured of a question that is asked of the disks, cold.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // Setup is what a scan reads, and with what.
@@ -50,27 +51,13 @@ func (p *Point) work() float64 {
 // processor time that was counted, which holds what an answer costs however
 // little it reads: more data will cost less for each byte, not more.
 type Model struct {
-	Drawn measure.Estimate `json:"drawn"`               // share of the disks' measured bandwidth that the engine gets; 1 = all
-	Work  measure.Estimate `json:"work_seconds_per_gb"` // of one core, for 10⁹ bytes
-	Start measure.Estimate `json:"start_seconds"`       // whatever the amount of data
-	Told  bool             `json:"start_told"`          // false: the points cannot tell Start, which counts as 0
-	Count bool             `json:"work_counted"`        // Work is the processor time that was counted
-	Error float64          `json:"error"`               // root mean square of the medians' relative errors
-	Fits  []Fit            `json:"fits"`                // by point
-	Off   []float64        `json:"off"`                 // relative errors of all repetitions, measured/law - 1, by the law of the other points
-	Seed  uint64           `json:"seed"`                // of the bootstrap and of forecasts
-	Seen  Seen             `json:"seen"`
-	Bytes int64            `json:"bytes"` // that a point read: the median
+	run.ScanLaw           // with a fit of each point
+	Off         []float64 `json:"off"`  // relative errors of all repetitions, measured/law - 1, by the law of the other points
+	Seed        uint64    `json:"seed"` // of the bootstrap and of forecasts
+	Seen        Seen      `json:"seen"`
+	Bytes       int64     `json:"bytes"` // that a point read: the median
 
 	Draws [2][][3]float64 `json:"draws"` // fits of the two bootstraps: 1/Drawn, Work, Start
-}
-
-// Fit is a point beside the law.
-type Fit struct {
-	Measured  float64 `json:"measured_seconds"` // median of the repetitions
-	Predicted float64 `json:"predicted_seconds"`
-	Residual  float64 `json:"residual"` // Measured/Predicted - 1
-	Bound     Bound   `json:"bound"`
 }
 
 // Bound is what decides how long a scan takes.
@@ -175,7 +162,7 @@ const (
 // decided at all of them, Work is what was counted; the error tells where
 // nothing was, or where cores may have decided at all points.
 func FitModel(points []Point, seed uint64) (*Model, error) {
-	m := &Model{Seed: seed}
+	m := &Model{ScanLaw: run.ScanLaw{Phase: run.Cold}, Seed: seed}
 	xs, err := m.read(points)
 	if err != nil {
 		return nil, err
@@ -187,7 +174,7 @@ func FitModel(points []Point, seed uint64) (*Model, error) {
 	m.Told = best.startTold
 	for i, x := range xs {
 		at := best.law.at(x)
-		m.Fits = append(m.Fits, Fit{Measured: x.time, Predicted: at, Residual: x.time/at - 1, Bound: best.law.bound(x)})
+		m.Fits = append(m.Fits, run.ScanFit{Config: i, Measured: x.time, Predicted: at, Residual: x.time/at - 1, Bound: string(best.law.bound(x))})
 		m.Off = append(m.Off, m.errorsWithout(i, points[i].Seconds, xs, at)...)
 	}
 	m.Error = math.Sqrt(best.loss / float64(len(xs)))
@@ -234,7 +221,7 @@ func (m *Model) fit(xs []terms) (fitted, error) {
 			return best, err
 		}
 	}
-	m.Count = true
+	m.Counted = true
 	best := fitLaw(xs, counted)
 	return best, drawsFromDisks(best, xs, counted)
 }
@@ -255,7 +242,7 @@ func workOf(xs []terms) float64 {
 
 // law is the best one for some of the points.
 func (m *Model) law(xs []terms) law {
-	if m.Count {
+	if m.Counted {
 		return fitLaw(xs, workOf(xs)).law
 	}
 	return fitLaw(xs, 0).law
@@ -438,7 +425,7 @@ func (m *Model) bootstrap(points []Point, xs []terms, best law) error {
 		for i, x := range xs {
 			times = drawn(r, times[:0], points[i].Seconds)
 			x.time = measure.Median(times)
-			if m.Count {
+			if m.Counted {
 				times = drawn(r, times[:0], points[i].CPU)
 				x.work = measure.Median(times) / (float64(points[i].Bytes) / 1e9)
 			}
@@ -451,7 +438,7 @@ func (m *Model) bootstrap(points []Point, xs []terms, best law) error {
 	for k, draw := range []func([]terms) []terms{repetitions, others} {
 		for range modelDraws {
 			xs := draw(sample[:0])
-			if p := m.law(xs); p.whole(xs) || m.Count && p[0] > 0 {
+			if p := m.law(xs); p.whole(xs) || m.Counted && p[0] > 0 {
 				m.Draws[k] = append(m.Draws[k], p)
 			}
 		}
@@ -487,15 +474,7 @@ func (m *Model) widest(value float64, of func(law) float64) measure.Estimate {
 		for i, p := range draws {
 			all[i] = of(p)
 		}
-		low, high := middle(all)
-		e.Low, e.High = min(e.Low, low), max(e.High, high)
+		e.Hold(all)
 	}
 	return e
-}
-
-// middle is the interval that leaves out the same share on both sides.
-func middle(xs []float64) (low, high float64) {
-	slices.Sort(xs)
-	cut := int(float64(len(xs)) * (1 - measure.Confidence) / 2)
-	return xs[cut], xs[len(xs)-1-cut]
 }

@@ -25,10 +25,10 @@ import (
 // Target is where a scan is asked and where what it measures is kept.
 type Target struct {
 	Registry engine.Registry
-	URL      string // of the engine
-	Labs     string // folder of the labs and their disks
-	Out      string // run folder; "" = runs/{time}-scan
-	Args     []string
+	URL      string  // of the engine
+	Labs     string  // folder of the labs and their disks
+	Out      string  // run folder
+	New      run.Run // what is known before the run begins
 	Log      *slog.Logger
 	Progress func(s string)
 }
@@ -83,18 +83,11 @@ func (p *Plan) Text(w io.Writer) error {
 
 // begin begins a run on an engine, and finds the processes of a server that a
 // lab started before.
-func (t *Target) begin(ctx context.Context, d *engine.Driver, u *url.URL) (*run.Run, []int32) {
-	s := lab.Serving([]string{t.Labs}, d, u)
-	r := &run.Run{
-		Workload: run.Scanned, Started: time.Now().UTC().Truncate(time.Second), Args: t.Args, Machine: measure.ReadMachine(ctx, "."), Scan: &run.Scan{},
-		Archives: []run.Archive{{Engine: d.Scheme, Place: string(d.Place), Product: d.Scheme, Server: s.Server()}},
-	}
-	r.Warnings = r.Machine.Warnings()
-	if t.Out == "" {
-		t.Out = filepath.Join("runs", run.ID(r.Started, run.Scanned))
-	}
-	r.ID = filepath.Base(t.Out)
-	return r, s.PIDs()
+func (t *Target) begin(d *engine.Driver, u *url.URL) (*run.Run, []int32) {
+	r, s := t.New, lab.Serving([]string{t.Labs}, d, u)
+	r.Scan = &run.Scan{}
+	r.Archives = []run.Archive{{Engine: d.Scheme, Place: string(d.Place), Product: d.Scheme, Server: s.Server()}}
+	return &r, s.PIDs()
 }
 
 // noteAbout keeps what the engine says of itself.
@@ -132,7 +125,7 @@ func (p *Program) Plan(ctx context.Context) (*Plan, error) {
 		if err := s.check(); err != nil {
 			return nil, err
 		}
-		out.result, _ = p.begin(ctx, s.driver, &url.URL{})
+		out.result, _ = p.begin(s.driver, &url.URL{})
 		s.plan(out.result)
 	} else {
 		d, u, err := p.Registry.Parse(p.URL)
@@ -142,7 +135,7 @@ func (p *Program) Plan(ctx context.Context) (*Plan, error) {
 		if p.settled, err = p.startedWith(ctx, d); err != nil {
 			return nil, err
 		}
-		out.result, out.pids = p.begin(ctx, d, u)
+		out.result, out.pids = p.begin(d, u)
 	}
 	out.result.Scan.Experiment = string(p.Experiment)
 	if err := p.place(out); err != nil {
@@ -307,10 +300,7 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 		return false, err
 	}
 	of = into.Run.Scan
-	o.Progress = func(text string) {
-		_ = into.Event(run.Event{Kind: run.Step, Text: text}) // what cannot be written now fails at the next sample
-		p.Progress(text)
-	}
+	o.Progress = into.Tells(p.Progress)
 	if p.Servers.Engine != "" {
 		err = p.Servers.run(ctx, o, into)
 	} else {
@@ -395,19 +385,12 @@ func noScans(setting string) error {
 }
 
 // ended closes the run's folder, in which an interrupted run stays without an
-// end, and says by the status how it ended.
+// end.
 func (t *Target) ended(ctx context.Context, into *run.Folder, err error) (some bool, _ error) {
 	if ctx.Err() == nil {
 		into.Run.Ended = time.Now().UTC()
 	}
-	err = errors.Join(err, into.Close())
-	switch {
-	case errors.Is(err, ErrWrong):
-		err = &fault.Status{Code: fault.Differs, Err: err}
-	case errors.Is(err, ErrGaveUp):
-		err = &fault.Status{Code: fault.Incomplete, Err: err}
-	}
-	return len(into.Samples())+GivenUp(into.Run.Scan) > 0, err
+	return len(into.Samples())+GivenUp(into.Run.Scan) > 0, errors.Join(err, into.Close())
 }
 
 // lookAtDisks tells of the paths what a run keeps, and names their devices.

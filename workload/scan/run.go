@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -97,19 +96,11 @@ func Run(ctx context.Context, open Opener, o Options, into *run.Folder) error {
 			return fmt.Errorf("%s: %w", Words(out), err)
 		}
 	}
-	err := wrong(into)
+	err := into.Verdict(ErrWrong, ErrWrong)
 	if n := GivenUp(all); n > 0 {
-		err = errors.Join(err, fmt.Errorf("%d of %d %w", n, len(all.Configs), ErrGaveUp))
+		err = errors.Join(err, &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d of %d %w", n, len(all.Configs), ErrGaveUp)})
 	}
 	return err
-}
-
-// wrong is ErrWrong where an answer was.
-func wrong(into *run.Folder) error {
-	if slices.ContainsFunc(into.Samples(), func(s run.Sample) bool { return s.Verdict == run.Wrong }) {
-		return ErrWrong
-	}
-	return nil
 }
 
 // passes reports whether the other configurations go on after an error: it is

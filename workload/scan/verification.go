@@ -94,7 +94,7 @@ func (v *verifier) all(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := wrong(v.into); err != nil {
+	if err := v.into.Verdict(ErrWrong, ErrWrong); err != nil {
 		return err
 	}
 	if n := v.into.Run.Scan.Archive.Quarantined; n > 0 || v.unread > 0 {
@@ -333,7 +333,7 @@ func (t *Target) Verify(ctx context.Context, v Verification, paths, designs []st
 	if v.Files, err = formats.Expand(paths); err != nil {
 		return false, err
 	}
-	result, pids := t.begin(ctx, d, u)
+	result, pids := t.begin(d, u)
 	result.Scan.Limited = "the archive lies where the engine keeps its data"
 	v.PIDs, v.Progress = pids, t.Progress
 	v.Open = func(ctx context.Context) (*engine.Engine, error) {

@@ -228,7 +228,8 @@ func (y *Yours) question(r *run.Run, samples []run.Sample, query string, mbps []
 		return out, err
 	}
 	out.Query = query
-	out.Law = &run.ScanLaw{Query: query, Phase: run.Cold, Drawn: m.Drawn, Work: m.Work, Start: m.Start, Told: m.Told, Counted: m.Count, Error: m.Error}
+	m.Fits = nil // they are those of the run
+	out.Law = &m.ScanLaw
 	bytes, err := y.amount(m.Bytes)
 	if err != nil {
 		return out, err
