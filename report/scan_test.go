@@ -215,11 +215,11 @@ func TestScanRemoteServer(t *testing.T) {
 		{scanUse{}, "neither disks nor cores were full"},
 	} {
 		c.use.remote = true
-		if told := s.bottleneck(&scanCell{}, c.use); told != c.says {
+		if told := s.bottleneck(&scanCell{repeats: &repeats{}}, c.use); told != c.says {
 			t.Errorf("%+v: %s", c.use, told)
 		}
 	}
-	cell := &scanCell{answers: []*run.Measured{{Total: time.Second, Used: &run.Used{Server: &run.ServerLoad{Said: &run.Said{CPU: 1500 * time.Millisecond, Read: 2e6}}}}}}
+	cell := &scanCell{repeats: &repeats{answers: []*run.Measured{{Total: time.Second, Used: &run.Used{Server: &run.ServerLoad{Said: &run.Said{CPU: 1500 * time.Millisecond, Read: 2e6}}}}}}}
 	if u := s.use(cell); !u.remote || !u.said || !u.told || u.cores < 1.49 || u.cores > 1.51 || u.read != 2e6 {
 		t.Errorf("%+v", u)
 	}

@@ -101,21 +101,26 @@ func (s *Server) asking(r *http.Request) (*asking, error) {
 		return nil, err
 	}
 	a.q.Subset, a.q.Name = a.subset, nameOf(a.q)
-	if a.q.Patterned() {
-		err = a.archive.with(r.Context(), a.design, func(in engine.Archive) error {
-			held, err := in.Catalog(r.Context(), a.subset)
-			if err == nil {
-				a.pattern, a.q = a.q.Header[record.FcstVar], held.Open(a.q)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+	if err := a.openPattern(r.Context()); err != nil {
+		return nil, err
 	}
 	v.Set("case", name)
 	a.key = strings.Join([]string{a.archive.name, string(a.design), fmt.Sprint(a.flavours), v.Encode()}, "\n")
 	return a, nil
+}
+
+// openPattern replaces a pattern of variables by those that the archive has.
+func (a *asking) openPattern(ctx context.Context) error {
+	if !a.q.Patterned() {
+		return nil
+	}
+	return a.archive.with(ctx, a.design, func(in engine.Archive) error {
+		held, err := in.Catalog(ctx, a.subset)
+		if err == nil {
+			a.pattern, a.q = a.q.Header[record.FcstVar], held.Open(a.q)
+		}
+		return err
+	})
 }
 
 // known is a case of the program's own: no file of this machine is read.

@@ -27,12 +27,12 @@ func TestRemovedIdsAreNotListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.Close() //nolint:errcheck // a test's
+	defer e.Close()
 	opened, err := e.Archives.Open(t.Context(), design.Document)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := opened.(nativeArchive).Archive.(*archive) //nolint:errcheck,forcetypeassert // as native makes it
+	a := opened.(nativeArchive).Archive.(*archive)
 	store := func(name string, lead int, days ...int) {
 		text := ""
 		for _, day := range days {

@@ -39,7 +39,7 @@ func (s *sharedLines) session(ctx context.Context) (sqlengine.Session, error) {
 			return nil, err
 		}
 		*l = &line{conn: c, asked: make(chan *request), quit: make(chan struct{}), lost: make(chan struct{}), known: map[string]*pgconn.StatementDescription{}}
-		go (*l).work()
+		go (*l).work() //nolint:contextcheck // it is that of no session: all share the line
 	}
 	return sharing{*l}, nil
 }
@@ -229,7 +229,7 @@ func (st *shared) ask(ctx context.Context, args [][]byte, each func(values [][]b
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	st.request.args, st.each = args, each
+	st.args, st.each = args, each
 	select {
 	case st.line.asked <- &st.request:
 	case <-st.line.lost:

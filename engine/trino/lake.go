@@ -51,7 +51,7 @@ func (d *database) lake(ctx context.Context, s engine.Store) (*engine.Lake, erro
 		return nil, errors.Join(&fault.Error{
 			Setting: d.shown, Problem: "takes no catalog of an object store", Err: err,
 			Cure: "use a server of this machine with catalog.management=dynamic in its config.properties, as the lab's is (`barograph lab up trino`)",
-		}, l.close())
+		}, l.close()) //nolint:contextcheck // what ctx ended is tidied, too
 	}
 	return &engine.Lake{
 		Table: l.table, Ask: l.ask, Close: l.close,

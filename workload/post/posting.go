@@ -92,7 +92,7 @@ func (p *Posting) named() bool {
 	return named
 }
 
-// ErrWrong: tables do not hold what the reference has.
+// ErrWrong says that tables do not hold what the reference has.
 var ErrWrong = errors.New("what the tables hold differs from the reference")
 
 // Run makes the run. What was measured before an error is in into.
