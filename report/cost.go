@@ -139,7 +139,7 @@ func promiseTable(all []run.Sample) *Table {
 
 // timelines are a run with faults over its time: what succeeded and failed, and the latency.
 func timelines(s *run.Sample, m *run.Measured) []Drawing {
-	frame := plot.Frame{Title: s.Cell.Engine + ", " + several(int(s.Cell.Number("nodes")), "node") + ", " + s.Cell.At("mix"), Subtitle: acknowledgedOf(s), XLabel: "time since the warm-up (s)", Width: curveWidth, Height: 280}
+	frame := plot.Frame{Title: s.Cell.Engine + ", " + several(int(s.Cell.Number("nodes")), "node") + ", " + s.Cell.At("mix"), Subtitle: acknowledgedOf(s), XLabel: "time since the warm-up (s)", Width: curveWidth, Height: 300}
 	rate, latency := plot.Lines{Frame: frame, By: plot.Numbers}, plot.Lines{Frame: frame, By: plot.Numbers, LogAbove: 20}
 	rate.YLabel, latency.YLabel = "operations/s", "latency from when due (ms)"
 	for _, x := range s.Fault.Moments {

@@ -88,10 +88,11 @@ func (f Frame) layout(width int, legend []entry) (*sheet, error) {
 	f.Title, f.Subtitle, f.Caption = clean(f.Title), clean(f.Subtitle), clean(f.Caption)
 	f.XLabel, f.YLabel = clean(f.XLabel), clean(f.YLabel)
 	s := &sheet{Frame: f, width: vg.Length(width)}
-	room := (s.width - 2*margin) * 0.96 // other fonts are wider
-	s.title = titleInk().wrap(f.Title, room)
-	s.subtitle = subtitleInk().wrap(f.Subtitle, room)
-	s.caption = captionInk().wrap(f.Caption, room)
+	room := (s.width - 2*margin) * 0.96 // other fonts are wider,
+	text := (s.width - 2*margin) / 1.15 // DejaVu Sans most, which stands in for them where a line may be long
+	s.title = titleInk().wrap(f.Title, text)
+	s.subtitle = subtitleInk().wrap(f.Subtitle, text)
+	s.caption = captionInk().wrap(f.Caption, text)
 	s.wrapLegend(legend, room)
 	s.top = 16 + 23*vg.Length(len(s.title)) + 17*vg.Length(len(s.subtitle)) + 10
 	if len(s.legend) > 0 {

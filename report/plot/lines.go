@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	gplot "gonum.org/v1/plot"
@@ -131,15 +132,16 @@ func (l Lines) SVG() ([]byte, error) {
 		fig.body.Max.X -= c.right.room()
 	}
 	across, up := fig.body.Max.X-fig.body.Min.X, fig.body.Max.Y-fig.body.Min.Y
-	coordinate, values, ticks := &p.X, &p.Y, heightTicks(fig.body)
+	coordinate, values, ticks, label := &p.X, &p.Y, heightTicks(fig.body), &s.YLabel
 	p.Y.Padding = 4
 	if l.By == Levels {
-		coordinate, values, ticks = &p.Y, &p.X, int(across/75)
+		coordinate, values, ticks, label = &p.Y, &p.X, int(across/75), &s.XLabel
 		p.X.Padding, p.Y.Padding = 6, 0
 	}
 	c.scale(coordinate, at, across, up)
 	if l.By == Sizes || l.LogAbove > 0 && value.spread(l.LogAbove) {
 		scale(values, value, true, ticks)
+		*label = logarithmic(*label)
 	} else {
 		least := value.lo
 		if value = value.padded(0.04); l.Up[0] < l.Up[1] {
@@ -152,6 +154,14 @@ func (l Lines) SVG() ([]byte, error) {
 	p.Add(grid(true, true), &c)
 	drawPanel(fig.body, p, s.XLabel, s.YLabel)
 	return fig.encode()
+}
+
+// logarithmic has the label of an axis say so.
+func logarithmic(label string) string {
+	if before, ok := strings.CutSuffix(label, ")"); ok {
+		return before + ", log)"
+	}
+	return strings.TrimSpace(label + " (log)")
 }
 
 // curves are lines being drawn.
@@ -359,7 +369,7 @@ func (c *curves) Plot(dc draw.Canvas, p *gplot.Plot) {
 	for _, r := range c.References {
 		dashed(dc, place(c.at.lo, r.Value), place(c.at.hi, r.Value))
 	}
-	c.drawMoments(dc, p)
+	moments := c.drawMoments(dc, p)
 	var all []vg.Point
 	for i, q := range c.Curves {
 		if q.Style < Bars {
@@ -368,6 +378,9 @@ func (c *curves) Plot(dc draw.Canvas, p *gplot.Plot) {
 	}
 	if !c.rightSpan.empty() {
 		c.right.draw(dc)
+	}
+	for _, m := range moments {
+		captionInk().writeOver(dc, m.at, m.text)
 	}
 	var taken []vg.Rectangle
 	for i := range c.Guides {
@@ -520,8 +533,15 @@ func (c *curves) label(dc draw.Canvas, r Reference, at vg.Point, curves []vg.Poi
 	}
 }
 
-// drawMoments draws them; labels that would touch are put below one another.
-func (c *curves) drawMoments(dc draw.Canvas, p *gplot.Plot) {
+// label is a text and where it is to stand.
+type label struct {
+	at   vg.Point
+	text string
+}
+
+// drawMoments draws their lines, and returns their labels, which belong above the
+// curves; those that would touch are put below one another.
+func (c *curves) drawMoments(dc draw.Canvas, p *gplot.Plot) (labels []label) {
 	x, _ := p.Transforms(&dc)
 	k := captionInk()
 	var ends []vg.Length // of the last label in each row
@@ -535,12 +555,13 @@ func (c *curves) drawMoments(dc draw.Canvas, p *gplot.Plot) {
 			continue
 		}
 		dashed(dc, vg.Point{X: at, Y: dc.Min.Y}, vg.Point{X: at, Y: dc.Max.Y})
-		label := k.fit(clean(m.Label), dc.Max.X-at-8)
+		text := k.fit(clean(m.Label), (dc.Max.X-at-8)/1.15)
 		row := slices.IndexFunc(ends, func(end vg.Length) bool { return end <= at })
 		if row < 0 {
 			row, ends = len(ends), append(ends, 0)
 		}
-		ends[row] = at + k.width(label)*1.06 + 12
-		k.writeOver(dc, vg.Point{X: at + 5, Y: dc.Max.Y - 12 - 14*vg.Length(row)}, label)
+		ends[row] = at + k.width(text)*1.06 + 12
+		labels = append(labels, label{vg.Point{X: at + 5, Y: dc.Max.Y - 12 - 14*vg.Length(row)}, text})
 	}
+	return labels
 }
