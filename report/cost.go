@@ -141,7 +141,7 @@ func promiseTable(all []run.Sample) *Table {
 func timelines(s *run.Sample, m *run.Measured) []Drawing {
 	frame := plot.Frame{Title: s.Cell.Engine + ", " + several(int(s.Cell.Number("nodes")), "node") + ", " + s.Cell.At("mix"), Subtitle: acknowledgedOf(s), XLabel: "time since the warm-up (s)", Width: curveWidth, Height: 300}
 	rate, latency := plot.Lines{Frame: frame, By: plot.Numbers}, plot.Lines{Frame: frame, By: plot.Numbers, LogAbove: 20}
-	rate.YLabel, latency.YLabel = "operations/s", "latency from when due (ms)"
+	rate.YLabel, latency.YLabel = "operations/s", "latency since due (ms)"
 	for _, x := range s.Fault.Moments {
 		at := plot.Moment{At: x.At.Seconds(), Label: x.What}
 		rate.Moments, latency.Moments = append(rate.Moments, at), append(latency.Moments, at)
