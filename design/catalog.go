@@ -83,8 +83,18 @@ type Group struct {
 	Valid Moments       `json:"valid"` // fcst_valid_beg of all of them
 }
 
-// Schema is the version of what is stored; archives of all earlier ones are read.
-const Schema = 1
+// Schema is the latest version of what is stored; archives of all earlier ones are
+// read. What keeps several records of one identity is of version 2, all else of 1,
+// which earlier programs know, too.
+const Schema = 2
+
+// Needs is the version that a program must know to read the archive.
+func (c *Catalog) Needs() int {
+	if c.Keeps {
+		return 2
+	}
+	return 1
+}
 
 type groupKey struct{ lineType, version, model, obtype, fcstVar string }
 

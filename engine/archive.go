@@ -209,13 +209,13 @@ func (c *Commit) Describe(kept *design.Catalog, n design.Name, s *Stored, done, 
 		kept.Clear()
 	}
 	kept.Objects += s.Objects
-	kept.Design, kept.Program, kept.Schema = n, Version(), design.Schema
 	if c.Catalog != nil {
 		kept.Merge(c.Catalog)
 	}
 	if s.Gone != nil {
 		kept.Merge(s.Gone)
 	}
+	kept.Design, kept.Program, kept.Schema = n, Version(), kept.Needs()
 	kept.Files.Add(Sum(done))
 	kept.Files.Sub(Sum(old))
 }

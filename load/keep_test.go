@@ -96,7 +96,7 @@ func TestKeepStoresAll(t *testing.T) {
 				t.Errorf("%s, trial %d: read %d, stored %d, same %d, other %d, kept %d; want 11 = 9 + 2, 4 kept", name, trial, s.Read, s.Stored, s.Same, s.Other, s.Kept)
 			}
 			c, err := a.Catalog(t.Context(), "s")
-			if err != nil || !slices.Equal(places(c.Conflicts), want) || !c.Conflicts[0].Kept || !c.Keeps {
+			if err != nil || !slices.Equal(places(c.Conflicts), want) || !c.Conflicts[0].Kept || !c.Keeps || c.Schema != 2 {
 				t.Errorf("%s, trial %d: the archive reports %+v, %v", name, trial, c.Conflicts, err)
 			}
 			for lead, fbar := range map[int32][]float64{0: {1, 2, 3}, 6: {1, 2}, 12: {1, 2}, 18: {5}, 24: {6}} {
