@@ -456,7 +456,7 @@ func (c *Catalog) ConflictsText(out io.Writer) error {
 	if c.MoreConflicts {
 		more = ", and more that were not kept"
 	}
-	_, err := fmt.Fprintf(out, "%d conflicts%s\n", len(c.Conflicts), more)
+	_, err := fmt.Fprintf(out, "conflicts: %d%s\n", len(c.Conflicts), more)
 	return err
 }
 

@@ -41,7 +41,7 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 			if !strings.Contains(stderr, tc.stands+":1, which stand") {
 				t.Errorf("%s: the places are not told:\n%s", tc.choice, stderr)
 			}
-			if listed := must(t, "list", "conflicts", "--engine", url); !strings.Contains(listed, tc.stands+":1 ") || !strings.Contains(listed, "GFS") || !strings.Contains(listed, "1 conflicts") ||
+			if listed := must(t, "list", "conflicts", "--engine", url); !strings.Contains(listed, tc.stands+":1 ") || !strings.Contains(listed, "GFS") || !strings.Contains(listed, "conflicts: 1") ||
 				strings.Contains(listed, "refusal") != (status != 0) {
 				t.Errorf("%s: the archive's report: %s", tc.choice, listed)
 			}

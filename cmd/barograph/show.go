@@ -233,7 +233,7 @@ func (s *shown) print(w io.Writer) {
 		}
 	}
 	if s.Conflicts > 0 {
-		fmt.Fprintf(w, "conflicts\t%d lines whose values contradict others\n", s.Conflicts)
+		fmt.Fprintf(w, "conflicts\t%d, lines whose values contradict others\n", s.Conflicts)
 	}
 	for _, f := range s.Failed {
 		fmt.Fprintf(w, "failed\t%s\n", f)
