@@ -219,7 +219,7 @@ func cataloged(t testing.TB, a engine.Archive, subset string, files []File) {
 		t.Fatal(err)
 	}
 	want.Files = engine.Sum(marks)
-	if len(files) > 0 && (got.Design == "" || got.Program == "" || got.Schema != design.Schema) {
+	if len(files) > 0 && (got.Design == "" || got.Program == "" || got.Schema != got.Needs()) {
 		t.Errorf("the catalog is of design %q, program %q, schema %d", got.Design, got.Program, got.Schema)
 	}
 	want.Objects, want.Design, want.Program, want.Schema = got.Objects, got.Design, got.Program, got.Schema // which depend on the design: see holds
