@@ -57,8 +57,8 @@ func orNothing(s string) string {
 
 // Compare holds got against want: columns, number of rows, order, and every
 // value. Only records of one identity, which stand beside each other in an
-// archive that keeps all, may come in any order. Numbers are equal if they are the same float64 (−0 equals 0) or both
-// missing. The error is a *Diff.
+// archive that keeps all, may come in any order. Numbers are equal if they are the
+// same float64 (−0 equals 0) or both missing. The error is a *Diff.
 func Compare(want, got *Answer) (Proof, error) {
 	if d := shape(want, got); d != nil {
 		return Proof{}, d

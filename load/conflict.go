@@ -35,7 +35,7 @@ func (o *Options) mayKeep(a engine.Archive, subset string) error {
 		return nil
 	}
 	return &fault.Error{
-		Setting: "--on-conflict keep, subset " + subset, Problem: "is not of this engine and design: " + why + ", so that no two have one; nothing was stored",
+		Setting: "--on-conflict keep, subset " + subset, Problem: "this engine and design hold one record of each identity (" + why + "); nothing was stored",
 		Cure: "load with --on-conflict refuse, first or last, or into METviewer's tables (--design normalized) of mariadb, postgres, sqlite or duckdb",
 	}
 }

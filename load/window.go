@@ -69,20 +69,19 @@ func (w *window) add(b *record.Batch) {
 	var killed []engine.At // the catalog drops a row that it has counted
 	w.catalog.AddEach(b, func(i int, k record.Key) {
 		fresh := engine.At{Batch: b, I: i}
-		old, ok := w.at.First(k)
-		if ok && b.Keep {
+		old, there := w.at.PutFirst(k, fresh)
+		if there && b.Keep {
 			old = w.same(k, fresh, old)
 		}
 		switch {
-		case !ok:
-			w.at.Put(k, fresh)
+		case !there:
 		case !w.meet(old, fresh):
 			killed = append(killed, fresh)
 		case b.Keep:
 			w.at.Put(k, fresh)
 		default:
 			killed = append(killed, old)
-			w.at.Set(k, fresh)
+			w.at.Replace(k, fresh)
 		}
 	})
 	for _, row := range killed {

@@ -27,21 +27,26 @@ type ByKey[T any] struct {
 
 // Put adds one.
 func (m *ByKey[T]) Put(k Key, v T) {
+	if _, there := m.PutFirst(k, v); there {
+		m.more[k] = append(m.more[k], v)
+	}
+}
+
+// PutFirst adds one where there is none, and else returns the one that was put first.
+func (m *ByKey[T]) PutFirst(k Key, v T) (first T, there bool) {
 	if m.first == nil {
 		m.first, m.more = map[Key]T{}, map[Key][]T{}
 	}
-	if _, ok := m.first[k]; ok {
-		m.more[k] = append(m.more[k], v)
-		return
+	if first, there = m.first[k]; !there {
+		m.first[k] = v
 	}
-	m.first[k] = v
+	return first, there
 }
 
-// Set puts one in the place of those that are there.
-func (m *ByKey[T]) Set(k Key, v T) {
+// Replace puts one in the place of those that are there.
+func (m *ByKey[T]) Replace(k Key, v T) {
 	delete(m.more, k)
-	delete(m.first, k)
-	m.Put(k, v)
+	m.first[k] = v
 }
 
 // First is the one that was put first.

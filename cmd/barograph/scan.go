@@ -160,7 +160,8 @@ joins how uncertain the law's parameters are (a bootstrap over the repetitions, 
 counts) and the errors that single answers had about the law of the other placements; these grow with the distance from
 what was measured. --held-out FILE forecasts the run's own placements so, each from the others, and writes all of it as CSV.
 Of a server on another machine let Barograph make the run there, where its disks and its page cache are: the folder of
-the run is all that a forecast needs. That your cores are as fast as the run's, and the engine and its version the same, is taken for granted; what goes beyond all that was measured is named.
+the run is all that a forecast needs. That your cores are as fast as the run's, and the engine and its version the same,
+is taken for granted; what goes beyond all that was measured is named.
 
 --partitions cores gives each core a worker and each disk as many parts as any other: the least multiple of the disks
 that is not below the cores. auto is the published rule of barograph scan.`,

@@ -3,7 +3,6 @@ package clickhouse
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/design"
@@ -51,8 +50,7 @@ func (d *database) lake(ctx context.Context, s engine.Store) (*engine.Lake, erro
 // table makes a table of the files, which are listed for each answer.
 func (l *lakes) table(ctx context.Context, t *engine.LakeTable) error {
 	columns := flavour.Join(sqlengine.WideColumns(t.Type), ", ", func(c sqlengine.Column) string {
-		kind, _, _ := strings.Cut(typeName(c, t.Type), " CODEC")
-		return ident(c.Name) + " " + kind
+		return ident(c.Name) + " " + typeName(c, t.Type)
 	})
 	files := "*.parquet"
 	if t.Partition != engine.Unparted {

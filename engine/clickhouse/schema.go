@@ -34,7 +34,7 @@ func tableText(table string, cols []sqlengine.Column, t *record.LineType, order 
 	for i := range cols {
 		cols[i].Primary, cols[i].NotNull = false, cols[i].NotNull || cols[i].Primary
 	}
-	text := sqlengine.Create(table, cols, func(c sqlengine.Column) string { return typeName(c, t) })
+	text := sqlengine.Create(table, cols, func(c sqlengine.Column) string { return typeName(c, t) + codec(c) })
 	// NOT NULL is what types are here.
 	text = strings.ReplaceAll(text, " NOT NULL", "")
 	return strings.TrimSuffix(text, "\n)") + strings.Join(more, "") + "\n) ENGINE = MergeTree ORDER BY " + order + " SETTINGS " + tableSettings
@@ -51,12 +51,12 @@ func typeName(c sqlengine.Column, t *record.LineType) string {
 	case sqlengine.Integer:
 		return "Int32"
 	case sqlengine.BigInt:
-		return "Int64 CODEC(Delta(8), ZSTD(1))"
+		return "Int64"
 	case sqlengine.Count, sqlengine.Double:
 		return "Nullable(Float64)"
 	case sqlengine.Timestamp:
 		if c.NotNull {
-			return "DateTime64(0, 'UTC') CODEC(Delta(8), ZSTD(1))"
+			return "DateTime64(0, 'UTC')"
 		}
 		return "Nullable(DateTime64(0, 'UTC'))"
 	case sqlengine.Doubles:
@@ -69,6 +69,15 @@ func typeName(c sqlengine.Column, t *record.LineType) string {
 		return "LowCardinality(String)"
 	}
 	return "String"
+}
+
+// codec is how a column is stored, where that is not as ClickHouse does by itself:
+// of numbers that mostly grow the differences.
+func codec(c sqlengine.Column) string {
+	if c.Type == sqlengine.BigInt || c.Type == sqlengine.Timestamp && c.NotNull {
+		return " CODEC(Delta(8), ZSTD(1))"
+	}
+	return ""
 }
 
 // entriesType is that of the entries of a document, see design.AppendEntries.
