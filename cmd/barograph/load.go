@@ -122,7 +122,7 @@ type choice struct {
 
 func (c *choice) Set(word string) error {
 	if !slices.Contains(c.of, word) {
-		return errors.New("choose one of " + strings.Join(c.of, ", "))
+		return errors.New("choose one of " + strings.Join(c.of, ", ") + fault.Meant(word, c.of))
 	}
 	c.word = word
 	return nil
