@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
@@ -93,6 +94,22 @@ func failingDisk(t *testing.T, why syscall.Errno, fails func(errorfs.Op) bool, p
 	r, _ := records(t, e)
 	if n, err := r.Count(t.Context()); err != nil || n < int64(kept) {
 		t.Errorf("of %d acknowledged records %d are there: %v", kept, n, err)
+	}
+}
+
+// Once a store has stopped nothing begins any more: Pebble panics where a write
+// that was left behind meets a log that Close has closed.
+func TestNothingBeginsOnceStopped(t *testing.T) {
+	s := &store{dir: "a.pebble", stopped: &stopped{done: make(chan struct{})}}
+	if err := s.write(func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	s.stopped.by(syscall.EIO)
+	began := make(chan struct{}, 1)
+	err := s.write(func() error { began <- struct{}{}; return nil })
+	time.Sleep(10 * time.Millisecond) // for what would begin
+	if !errors.Is(err, syscall.EIO) || len(began) > 0 {
+		t.Errorf("a stopped store says %v, began: %d", err, len(began))
 	}
 }
 

@@ -95,7 +95,7 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 func (s *settings) open(disk vfs.FS, dir string, o engine.Options) (*engine.Engine, error) {
 	st := &store{dir: dir, readOnly: o.ReadOnly, stopped: &stopped{done: make(chan struct{})}, commits: map[string]int64{}}
 	opts := s.options(o)
-	opts.FS = vfs.OnDiskFull(media{disk, o.ReadOnly}, func() { st.stopped.here(syscall.ENOSPC) })
+	opts.FS = vfs.OnDiskFull(media{disk, o.ReadOnly, st.stopped}, func() { st.stopped.here(syscall.ENOSPC) })
 	opts.Logger = logger{o.Log, st.stopped}
 	opts.EventListener = &pebble.EventListener{
 		// What is damaged is an error where it is read; by itself Pebble would panic.
@@ -123,7 +123,19 @@ func (s *settings) open(disk vfs.FS, dir string, o engine.Options) (*engine.Engi
 // reads needs no lock, for which a file would be made.
 type media struct {
 	vfs.FS
-	reads bool // and nothing else
+	reads   bool // and nothing else
+	stopped *stopped
+}
+
+// Create holds its caller where the store has stopped: a flush that failed would
+// try again and again.
+func (m media) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	select {
+	case <-m.stopped.done:
+		select {}
+	default:
+		return m.FS.Create(name, c)
+	}
 }
 
 func (m media) Lock(name string) (io.Closer, error) {
@@ -329,17 +341,23 @@ func (s *stopped) here(err error) {
 	select {}
 }
 
-// guarded does work that may write; it is left behind where the disk cannot be written.
+// guarded does work that may write; it is left behind where the disk cannot be
+// written. From then on none begins, closing least of all: what was left behind
+// may still be at work, and Pebble panics where it meets a closed log.
 func guarded[T any](s *store, work func() (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
 	}
 	done := make(chan result, 1)
-	go func() {
-		v, err := work()
-		done <- result{v, err}
-	}()
+	select {
+	case <-s.stopped.done:
+	default:
+		go func() {
+			v, err := work()
+			done <- result{v, err}
+		}()
+	}
 	select {
 	case r := <-done:
 		return r.value, r.err
