@@ -144,7 +144,7 @@ func (s *adoption) mend(ctx context.Context, c *sql.Conn) error {
 	}
 	s.next = n.(*archive) //nolint:forcetypeassert // it opens no other
 	fresh := s.next.database(s.name)
-	if err := do("DROP DATABASE IF EXISTS " + ident(fresh)); err != nil { // of one that died
+	if err := drop(do, fresh); err != nil { // of one that died
 		return err
 	}
 	var tables []string
@@ -181,7 +181,7 @@ func (s *adoption) mend(ctx context.Context, c *sql.Conn) error {
 		return err
 	}
 	s.out.Kept = oldPrefix + s.out.Database
-	return do("DROP DATABASE " + ident(fresh))
+	return drop(do, fresh)
 }
 
 // files copies the rows of data_file to which a line of any table refers, those
@@ -477,5 +477,5 @@ func (a *archive) Forget(ctx context.Context, subset string) error {
 	if n == 0 {
 		return &fault.Error{Setting: "database " + name, Problem: "is not there: nothing was kept", Cure: "barograph adopt … --mend keeps what it exchanges"}
 	}
-	return a.exec(ctx, "DROP DATABASE "+ident(name))
+	return drop(func(statement string) error { return a.exec(ctx, statement) }, name)
 }

@@ -358,6 +358,7 @@ func (d *database) shows(ctx context.Context, into map[string]string, query stri
 
 // Numbers of the server's errors.
 const (
+	errNotDropped = 1010
 	errNoDatabase = 1049
 	errNoTable    = 1146
 	errNoLocal    = 4166 // LOAD DATA LOCAL is switched off
@@ -381,6 +382,18 @@ const (
 func is(err error, numbers ...uint16) bool {
 	e, ok := errors.AsType[*mysql.MySQLError](err)
 	return ok && slices.Contains(numbers, e.Number)
+}
+
+// drop takes a database away. After a crash MariaDB repairs the MyISAM tables that
+// it drops, and first copies them beside (myisam_recover_options): their folder is
+// not empty then, and goes at the second try.
+func drop(exec func(statement string) error, name string) error {
+	statement := "DROP DATABASE IF EXISTS " + ident(name)
+	err := exec(statement)
+	if is(err, errNotDropped) {
+		err = exec(statement)
+	}
+	return err
 }
 
 // absent reports whether a subset or one of its tables does not exist.

@@ -21,10 +21,15 @@ const ownDatabase = "barograph_own"
 func (d *database) own(all []*mysql.Config) func(ctx context.Context) (*engine.Own, error) {
 	return func(ctx context.Context) (*engine.Own, error) {
 		name := d.prefix + ownDatabase
-		for _, text := range []string{"DROP DATABASE IF EXISTS ", "CREATE DATABASE "} {
-			if _, err := d.writes.ExecContext(ctx, text+ident(name)); err != nil {
-				return nil, sqlengine.Failed(ctx, err)
-			}
+		exec := func(statement string) error {
+			_, err := d.writes.ExecContext(ctx, statement)
+			return sqlengine.Failed(ctx, err)
+		}
+		if err := drop(exec, name); err != nil {
+			return nil, err
+		}
+		if err := exec("CREATE DATABASE " + ident(name)); err != nil {
+			return nil, err
 		}
 		for _, cfg := range all {
 			cfg.DBName, cfg.Params["div_precision_increment"] = name, "16"

@@ -110,7 +110,7 @@ func (t *Target) nodeBreaker(all []lab.Fault, command string) (inflict, error) {
 		}}
 	case t.lab == nil:
 		return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{
-			Setting: "--fault", Problem: "no lab runs the server of " + t.Scheme, Cure: "start one (`barograph lab up`), or give a --fault-command that does it",
+			Setting: "--fault", Problem: "no lab runs the server of " + t.Scheme, Cure: "start one (`barograph lab up " + t.Scheme + "`), name the folder of one that runs (--lab-dir), or give a --fault-command that does it",
 		}}
 	}
 	l, err := t.lab.Lab(t.d)
