@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -136,6 +137,9 @@ func (p *Program) Plan(ctx context.Context) (*Plan, error) {
 			return nil, err
 		}
 		out.result, out.pids = p.begin(d, u)
+		if p.Cold > 0 && d.Server != nil && len(out.pids) == 0 && elsewhere(ctx, u.Hostname()) {
+			return nil, fault.Misuse("--cold", "cannot empty the page cache of "+u.Hostname()+", another machine", "run barograph on it, or leave --cold out: warm answers are timed there as here")
+		}
 	}
 	out.result.Scan.Experiment = string(p.Experiment)
 	if err := p.place(out); err != nil {
@@ -164,6 +168,22 @@ func droppable(cold int, paths []string) error {
 		return fault.Misuse("--cold", "cannot empty the page cache of files that it does not know", "name their paths, or run as root")
 	}
 	return nil
+}
+
+// elsewhere reports whether a host has none of this machine's addresses. A name
+// that is unknown is told by whoever connects to it.
+func elsewhere(ctx context.Context, host string) bool {
+	ours, err := net.InterfaceAddrs()
+	if host == "" || err != nil { // "" = a socket of this machine
+		return false
+	}
+	addresses, err := net.DefaultResolver.LookupIPAddr(ctx, host)
+	return err == nil && !slices.ContainsFunc(addresses, func(a net.IPAddr) bool {
+		return a.IP.IsLoopback() || slices.ContainsFunc(ours, func(our net.Addr) bool {
+			n, ok := our.(*net.IPNet)
+			return ok && n.IP.Equal(a.IP)
+		})
+	})
 }
 
 // findPaths makes the paths absolute, or takes them from the lab's disks.
