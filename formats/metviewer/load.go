@@ -140,13 +140,24 @@ func (s *LoadSpec) sort(n *node, above string) {
 		case k.name == "date_offset" || k.name == "offset_days": // of a date: see offset
 			continue
 		case i < 0:
-			s.Warnings = append(s.Warnings, Remark{k.line, path, "is not known and has no effect"})
+			s.Warnings = append(s.Warnings, Remark{k.line, path, "is not known and has no effect" + fault.Meant(k.name, below(above))})
 			continue
 		case !elements[i].Needed && path != "line_type/val":
 			s.SetAside = append(s.SetAside, Remark{k.line, path, elements[i].Here})
 		}
 		s.sort(k, path+"/")
 	}
+}
+
+// below are the names of the known elements that stand in one, whose path ends with
+// a slash; "" = load_spec.
+func below(path string) (names []string) {
+	for _, e := range elements {
+		if name, ok := strings.CutPrefix(e.Path, path); ok && !strings.Contains(name, "/") {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // values reads load_val, with its lists of dates.

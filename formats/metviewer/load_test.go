@@ -354,3 +354,20 @@ func TestHourlySince2010(t *testing.T) {
 		t.Errorf("%d folders, %s", len(all), all[0])
 	}
 }
+
+// A misspelt element is told with the one that was meant, among those that stand there.
+func TestMisspeltElements(t *testing.T) {
+	s, err := ParseLoadSpec("l.xml", []byte("<load_spec><lod_stat>true</lod_stat><connection><hots>h</hots></connection><nonsense/><load_files><file>a.stat</file></load_files></load_spec>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"(did you mean load_stat?)", "(did you mean host?)", "is not known and has no effect"}
+	if len(s.Warnings) != len(want) {
+		t.Fatalf("%d warnings: %v", len(s.Warnings), s.Warnings)
+	}
+	for i, w := range s.Warnings {
+		if !strings.HasSuffix(w.Text, want[i]) {
+			t.Errorf("%s: %s, want … %s", w.Element, w.Text, want[i])
+		}
+	}
+}
