@@ -4,7 +4,7 @@
 #
 #   histories.sh NAME ENGINE NODES FAULTY COUNT DIR     such as: histories.sh galera mariadb 3 2 50 /tmp/histories
 #
-# A store that is slow needs longer for 2,000 calls: SECONDS_OF_RUN=60 KILL_AT=40 RATE=2 histories.sh asterixdb asterixdb 1 1 50 /tmp/histories
+# A store that is slow needs longer for 2,000 calls, and a machine of its own: SECONDS_OF_RUN=40 KILL_AT=27 RATE=2 histories.sh asterixdb asterixdb 1 1 50 /tmp/histories
 set -u
 name=$1 engine=$2 nodes=$3 faulty=$4 count=$5 dir=$6
 barograph=${BAROGRAPH:-barograph}

@@ -34,18 +34,9 @@ func honest() map[string][]engine.Promise {
 
 const (
 	histories = 50   // of each store
-	leastOps  = 2000 // of each history; see long
+	leastOps  = 2000 // of each history
 	clients   = 8    // at least
 )
-
-// long is the least number of operations of a store's histories: AsterixDB does
-// some fifty a second here, and stands still for thirteen seconds or more.
-func long(name string) int {
-	if name == "asterixdb" {
-		return 600
-	}
-	return leastOps
-}
 
 // unread are the keys that were not read in the end: what is lost of them is not seen.
 func unread(h []history.Op) (keys []string) {
@@ -80,7 +71,7 @@ func TestHonest50(t *testing.T) {
 				if keys := unread(h); len(keys) > 0 {
 					t.Errorf("history %d: %d keys were not read in the end", i, len(keys))
 				}
-				if ops, unknown = ops+len(h), unknown+n; len(h) < long(name) || n == 0 || len(who) < clients {
+				if ops, unknown = ops+len(h), unknown+n; len(h) < leastOps || n == 0 || len(who) < clients {
 					t.Errorf("history %d has %d operations of %d clients, %d unknown", i, len(h), len(who), n)
 				}
 				if testing.Short() && i%10 > 0 {
@@ -109,7 +100,7 @@ func TestPack(t *testing.T) {
 		for _, dir := range dirs {
 			files, _ := filepath.Glob(filepath.Join(dir, name, "[0-9]*.jsonl.gz"))
 			for _, file := range files {
-				if h := recorded(t, file); len(h) >= long(name) && history.Unanswered(h) > 0 && len(unread(h)) == 0 && len(all) < histories && filepath.Ext(file[:len(file)-len(".jsonl.gz")]) == "" {
+				if h := recorded(t, file); len(h) >= leastOps && history.Unanswered(h) > 0 && len(unread(h)) == 0 && len(all) < histories && filepath.Ext(file[:len(file)-len(".jsonl.gz")]) == "" {
 					all = append(all, h)
 				}
 			}
