@@ -3,18 +3,15 @@ package mariadb_test
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"github.com/go-sql-driver/mysql"
+	_ "github.com/go-sql-driver/mysql"
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
@@ -73,57 +70,13 @@ func drop(t *testing.T, l *lab.Lab, prefix string) {
 		t.Error(err)
 	}
 	for _, name := range names {
-		statement := "DROP DATABASE `" + strings.ReplaceAll(name, "`", "``") + "`"
-		_, err := db.Exec(statement) //nolint:noctx // as above
-		if e, ok := errors.AsType[*mysql.MySQLError](err); ok && e.Number == 1010 {
-			_, err = db.Exec(statement) //nolint:noctx // after a crash the first try repairs tables, TestDropAfterCrash
+		exec := func(statement string) error {
+			_, err := db.Exec(statement) //nolint:noctx // as above
+			return err
 		}
-		if err != nil {
+		if err := mariadb.Drop(exec, name); err != nil {
 			t.Errorf("drop %q: %v", name, err)
 		}
-	}
-}
-
-// A database whose server died while it wrote is dropped, and made anew.
-func TestDropAfterCrash(t *testing.T) {
-	l := mariadb.Mortal.Lab(t, mariadb.Driver(), lab.Options{Profile: "default", Memory: 1 << 30})
-	url := fresh(l, "")(t)
-	db, err := sql.Open("mysql", dsn(t, l.URL(), "/"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close() // what it wrote is dropped
-	name := strings.TrimPrefix(url, l.URL()) + "barograph_own"
-	if _, err := db.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
-		t.Fatal(err)
-	}
-	var writers sync.WaitGroup
-	for i := range 8 {
-		table := fmt.Sprintf("%s.t%d", name, i)
-		if _, err := db.ExecContext(t.Context(), "CREATE TABLE "+table+" (a INT, b TEXT, KEY (a)) ENGINE=MyISAM"); err != nil {
-			t.Fatal(err)
-		}
-		writers.Go(func() {
-			for err := error(nil); err == nil; { // until the server is killed
-				_, err = db.ExecContext(t.Context(), "INSERT INTO "+table+" SELECT help_topic_id, name FROM mysql.help_topic")
-			}
-		})
-	}
-	time.Sleep(200 * time.Millisecond) // so that each table has rows, and is being written
-	if err := l.Kill(0); err != nil {
-		t.Fatal(err)
-	}
-	writers.Wait()
-	if err := l.Restart(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
-	e, err := engine.Registry{mariadb.Driver()}.Open(t.Context(), url, engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close() // nothing was written
-	if _, err = e.Own(t.Context()); err != nil {
-		t.Errorf("own tables where a server died: %v", err)
 	}
 }
 

@@ -56,8 +56,8 @@ type LoadSession struct {
 	Order func(a, b *record.Header) int
 	// Replace deletes the records that lines replace, held being those that may
 	// be there, and has stored Meet them; of lines with Keep set it deletes none.
-	// nil = they are found by header and
-	// valid time, and deleted by RowID, which names a row of table ld.
+	// nil = they are found by header and valid time, and deleted by RowID, which
+	// names a row of table ld.
 	Replace func(ctx context.Context, q Querier, lines *Lines, held []design.Row, stored *engine.Stored) error
 	RowID   string
 	Pairs   string // stands before pairs of values behind IN
