@@ -56,6 +56,9 @@ func write(dir, name string, text []byte) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
 	if err := root.WriteFile(name+".new", text, 0o644); err != nil {
 		return err
 	}

@@ -40,10 +40,8 @@ func Create(dir string, r Run) (*Folder, error) {
 		if _, err := os.Stat(filepath.Join(dir, runFile)); err == nil {
 			return nil, &fault.Error{File: dir, Problem: "holds a run already", Cure: "name another folder"}
 		}
-		for _, d := range []string{"plans", "plots", "answers"} {
-			if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
-				return nil, err
-			}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
 		}
 	}
 	if err := f.journal.open(); err != nil {

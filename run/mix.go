@@ -6,9 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"path"
-	"path/filepath"
 	"time"
 
 	"github.com/barograph/barograph/measure"
@@ -279,7 +277,7 @@ func KeepHistory[T any](f *Folder, calls []T, names ...string) (string, error) {
 		err = errors.Join(err, out.Encode(&calls[i]))
 	}
 	file := path.Join("histories", FileName(names...)+".jsonl.gz")
-	return file, errors.Join(err, z.Close(), os.MkdirAll(filepath.Join(f.Dir, "histories"), 0o755), write(f.Dir, file, b.Bytes()))
+	return file, errors.Join(err, z.Close(), write(f.Dir, file, b.Bytes()))
 }
 
 // Posted is the Workload of a run that posts SHEF values.

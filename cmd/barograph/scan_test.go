@@ -78,6 +78,9 @@ func TestScanVerification(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, stdout)
 		}
 	}
+	if kept, _ := filepath.Glob(filepath.Join(out, "answers", "*.json")); len(kept) != 1 {
+		t.Errorf("answers that are kept: %v", kept)
+	}
 	page, err := os.ReadFile(filepath.Join(out, "report.html"))
 	if err != nil {
 		t.Fatal(err)

@@ -359,7 +359,7 @@ func (r *runner) once(ctx context.Context, x *one, rep int) (right bool, err err
 		proof, asked = answer.Compare(x.want, &b.Answer)
 	}
 	if rep < 0 && asked == nil {
-		return true, nil
+		return true, r.into.Answer(&b.Answer, proof)
 	}
 	return asked == nil, r.into.Add(run.Sample{Cell: x.cell, Phase: run.Cold, Rep: rep}.Judge(m, proof, asked))
 }

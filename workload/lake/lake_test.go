@@ -1,6 +1,7 @@
 package lake_test
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -56,10 +57,12 @@ func proves(t *testing.T, all engine.Registry, engines ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	into, err := run.Create("", run.Run{Started: time.Now()})
+	out := t.TempDir()
+	into, err := run.Create(out, run.Run{Started: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer into.Close()
 	p := lake.Program{
 		Registry: all, Engines: engines, Files: paths, Partitions: engine.Partitions(), Sizes: []float64{1},
 		Cases: 7, Reps: 1, Rate: 1000, Work: t.TempDir(), Progress: func(string) {},
@@ -74,6 +77,10 @@ func proves(t *testing.T, all engine.Registry, engines ...string) {
 		if m := s.Measured(); s.Verdict != run.Equal || m == nil || m.Requests == 0 || m.Sent == 0 {
 			t.Errorf("%+v: %+v", s, m)
 		}
+	}
+	kept, err := filepath.Glob(filepath.Join(out, "answers", "*.json"))
+	if err != nil || len(kept) == 0 || len(kept) > len(into.Run.Cases) { // cases may have one answer
+		t.Errorf("answers that are kept: %v, %v", kept, err)
 	}
 	for _, l := range into.Run.Lake.Layouts {
 		if l.Rows == 0 || l.Rows != into.Run.Lake.Layouts[0].Rows || l.Files == 0 {

@@ -215,7 +215,7 @@ func (v *verifier) prepare(ctx context.Context, i int) error {
 	if v.archives[i].right = differs == nil; differs != nil {
 		return v.into.Add(run.Sample{Cell: v.into.Run.ScanCell(i, v.question.Name), Phase: run.Warm}.Judge(nil, proof, differs))
 	}
-	return nil
+	return v.into.Answer(&v.got.Answer, proof)
 }
 
 // whole reports whether the archive holds what the files do: of an archive of
