@@ -94,13 +94,9 @@ type batch struct {
 	*pebble.Batch
 }
 
-// Begin begins a batch, with room for one like the last: by itself it would take
-// twice as much whenever it is full.
+// Begin begins a batch.
 func (d docs) Begin(ctx context.Context, subset string) (context.Context, docengine.Commit, error) {
-	d.mu.RLock()
-	size := d.size + d.size/8
-	d.mu.RUnlock()
-	return ctx, &batch{d, subset, d.db.NewBatchWithSize(size)}, ctx.Err()
+	return ctx, &batch{d, subset, d.db.NewBatch()}, ctx.Err()
 }
 
 func (b *batch) Fetch(ctx context.Context, _ *record.LineType, ids []string, each func(id string, doc []byte) error) error {
@@ -159,7 +155,6 @@ func (b *batch) Count(ctx context.Context, catalog []byte, done []engine.Mark) (
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.commits[b.subset]++
-	b.size = b.Len()
 	return 1 + b.commits[b.subset], nil
 }
 

@@ -77,7 +77,6 @@ type store struct {
 
 	mu      sync.RWMutex
 	commits map[string]int64 // of each subset, since the store was opened
-	size    int              // of the last batch, in bytes: the next takes about as much
 }
 
 func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
