@@ -27,6 +27,16 @@ func machineFacts(m measure.Machine) []Fact {
 	return out
 }
 
+// dataFacts are those of a run into which files were loaded; data says which.
+func dataFacts(r *run.Run, data string) []Fact {
+	d := &r.Data
+	return append([]Fact{
+		{"Data", data},
+		{"Records", fmt.Sprintf("%s distinct; %s quarantined. Subset %s.", count(d.Records), several(int(d.Quarantined), "line"), d.Subset)},
+		{"Digest", d.Digest},
+	}, runFacts(r)...)
+}
+
 // runFacts are what a reader needs to judge any run with archives.
 func runFacts(r *run.Run) []Fact {
 	out := append(machineFacts(r.Machine), Fact{"Barograph", fmt.Sprintf("%s · %s %s", r.Version, r.Machine.Go, r.Machine.Arch)})

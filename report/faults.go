@@ -15,7 +15,7 @@ import (
 func openKills(dir string, of *run.Run, kills []run.Sample) *Report {
 	r := ofRun(dir, of, "What happens when a node dies?")
 	r.Name, r.Data = "killed nodes · "+filepath.Base(dir), map[string]any{"kills": kills}
-	r.Facts = append([]Fact{{"Data", fmt.Sprintf("%s. %s.", of.Data.Source, several(of.Data.Files, "file"))}}, runFacts(of)...)
+	r.Facts = dataFacts(of, fmt.Sprintf("%s. %s.", of.Data.Source, several(of.Data.Files, "file")))
 	r.Answers = append(r.Answers, headline("%s", killsInWords(kills)))
 	messages := table("engine", "during", "times", "message")
 	for _, k := range kills {

@@ -49,11 +49,8 @@ func (f *folder) head(question string) *Report {
 	if !r.Ended.IsZero() {
 		repetitions += "; the run took " + elapsed(r.Ended.Sub(r.Started))
 	}
-	out.Facts = append([]Fact{
-		{"Data", fmt.Sprintf("%s. %s, %s, %s.", d.Source, several(d.Files, "file"), byteSize(float64(d.Bytes)), several(int(d.Lines), "line"))},
-		{"Records", fmt.Sprintf("%s distinct; %s quarantined. Subset %s.", count(d.Records), several(int(d.Quarantined), "line"), d.Subset)},
-		{"Digest", d.Digest},
-	}, append(runFacts(r), Fact{"Repetitions", repetitions})...)
+	data := fmt.Sprintf("%s. %s, %s, %s.", d.Source, several(d.Files, "file"), byteSize(float64(d.Bytes)), several(int(d.Lines), "line"))
+	out.Facts = append(dataFacts(r, data), Fact{"Repetitions", repetitions})
 	types := table("line type", "records")
 	for _, k := range slices.Sorted(maps.Keys(d.ByType)) {
 		types.add("", text(k), whole(d.ByType[k]))

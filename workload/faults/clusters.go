@@ -114,7 +114,8 @@ func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driv
 		got, err := Run(ctx, one)
 		c.unread, c.quarantined = got.Unread, got.Quarantined
 		one.Reject, c.Reject = nil, nil // each line once
-		folder.Run.Data.Records, folder.Run.Data.Digest = got.Digest.Records, got.Digest.String()
+		data := &folder.Run.Data
+		data.Records, data.Quarantined, data.Digest = got.Digest.Records, got.Quarantined, got.Digest.String()
 		folder.Run.Archives = append(folder.Run.Archives, about(ctx, d, &one, l))
 		if err != nil {
 			return err
