@@ -310,8 +310,11 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(e.stderr, "no record of subset %s matches: %s (`barograph show` lists what there is; --where, --valid and --lead change the question)\n",
-			q.Subset, cmp.Or(catalog.Absent(q), "its conditions leave none"))
+		why := cmp.Or(catalog.Absent(q), "its conditions leave none")
+		if held, err := archive.Subsets(ctx); err == nil && len(held) > 0 && len(catalog.Groups) == 0 {
+			why += "; of other names there is " + join(held)
+		}
+		fmt.Fprintf(e.stderr, "no record of subset %s matches: %s (`barograph show` lists what there is; --where, --valid and --lead change the question)\n", q.Subset, why)
 	}
 	part := ""
 	if several {

@@ -197,6 +197,7 @@ func TestScanLabRefuses(t *testing.T) {
 		{"write --disks=8", []string{"--db", "duckdb:x.db", "--disks", "8"}},
 		{"is no number of disks", []string{"--db", "duckdb:x.db", "--disks=none"}},
 		{"the page cache of 192.0.2.1, another machine", []string{"--db", "postgres://192.0.2.1/x", "--paths", dir, "--cold", "1"}},
+		{"the page cache of 192.0.2.1, another machine", []string{"--db", "postgres://127.0.0.1:1,192.0.2.1:2/x", "--paths", dir, "--cold", "1"}},
 	} {
 		args := append([]string{"scan", "--data", dir, "--lab-dir", dir}, tc.args...)
 		if status, _, stderr := barograph(t, args...); status != fault.Usage || !strings.Contains(stderr, tc.says) {

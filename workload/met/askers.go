@@ -54,7 +54,7 @@ func (c *crowd) all(ctx context.Context, ways [][]*cell, step *Progress) error {
 		way, n := ways[i/len(c.o.Askers)], c.o.Askers[i%len(c.o.Askers)]
 		stood := c.still.Stood()
 		p, err := c.run(ctx, way, n, round+1)
-		for err == nil && c.stoodStill(way[0], stood) {
+		for err == nil && c.stoodStill(stood) {
 			stood = c.still.Stood()
 			p, err = c.run(ctx, way, n, round+1)
 		}

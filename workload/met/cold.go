@@ -36,7 +36,7 @@ func (s *study) cold(ctx context.Context) error {
 		c := cells[i]
 		stood, start := s.still.Stood(), s.clock.Now()
 		asked, how, err := s.o.Cold(ctx, c.target, c.Cell)
-		for s.stoodStill(c, stood) {
+		for s.stoodStill(stood) {
 			stood, start = s.still.Stood(), s.clock.Now()
 			asked, how, err = s.o.Cold(ctx, c.target, c.Cell)
 		}

@@ -142,6 +142,7 @@ type study struct {
 	folder    *run.Folder
 	clock     measure.Clock
 	still     *measure.Standstill
+	stops     []time.Duration   // for which the process stood still in what was then timed again
 	origin    *load.Origin      // nil = files
 	found     *design.Catalog   // of what origin was found to hold
 	files     map[string]bool   // digests of the files
@@ -208,6 +209,7 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 		opened.close() // a cold start opens the archives in a process of its own
 		err = s.cold(ctx)
 	}
+	s.tellStops()
 	load, stopErr := meter.Stop()
 	folder.Run.Client = load
 	if ctx.Err() == nil { // an interrupted run stays without an end

@@ -236,14 +236,26 @@ func (s *study) time(ctx context.Context, servers []*counter) error {
 	return nil
 }
 
-// stoodStill reports, and tells the folder, whether this process stood still
-// since it had for so long: what was timed meanwhile is to be timed again.
-func (s *study) stoodStill(c *cell, before time.Duration) bool {
+// stoodStill reports whether this process stood still since it had for so long:
+// what was timed meanwhile is to be timed again.
+func (s *study) stoodStill(before time.Duration) bool {
 	stood := s.still.Stood() - before
 	if stood > 0 {
-		s.warn(fmt.Sprintf("this process stood still for %s in a repetition of %s, %s, which was taken again", seconds(stood), c.way(), c.At("case")))
+		s.stops = append(s.stops, stood)
 	}
 	return stood > 0
+}
+
+// tellStops warns of all of them together: a machine that stops does it often.
+func (s *study) tellStops() {
+	if len(s.stops) == 0 {
+		return
+	}
+	var total time.Duration
+	for _, d := range s.stops {
+		total += d
+	}
+	s.warn(fmt.Sprintf("this process stood still in %d repetitions, for %s in all and %s at most; they were taken again", len(s.stops), seconds(total), seconds(slices.Max(s.stops))))
 }
 
 // ways is the largest number of cells that any case has: those that are
@@ -291,7 +303,7 @@ func (s *study) sample(ctx context.Context, c *cell, rep int, b *answer.Builder)
 	err := c.archive.Ask(ctx, query, b)
 	out.Total = time.Since(start)
 	out.CPU = measure.CPUTime() - busy
-	if s.stoodStill(c, stood) {
+	if s.stoodStill(stood) {
 		return s.sample(ctx, c, rep, b)
 	}
 	out.First = out.Total

@@ -137,8 +137,10 @@ func (p *Program) Plan(ctx context.Context) (*Plan, error) {
 			return nil, err
 		}
 		out.result, out.pids = p.begin(d, u)
-		if p.Cold > 0 && d.Server != nil && len(out.pids) == 0 && elsewhere(ctx, u.Hostname()) {
-			return nil, fault.Misuse("--cold", "cannot empty the page cache of "+u.Hostname()+", another machine", "run barograph on it, or leave --cold out: warm answers are timed there as here")
+		if p.Cold > 0 && d.Server != nil && len(out.pids) == 0 {
+			if host := elsewhere(ctx, u); host != "" {
+				return nil, fault.Misuse("--cold", "cannot empty the page cache of "+host+", another machine", "run barograph on it, or leave --cold out: warm answers are timed there as here")
+			}
 		}
 	}
 	out.result.Scan.Experiment = string(p.Experiment)
@@ -170,20 +172,29 @@ func droppable(cold int, paths []string) error {
 	return nil
 }
 
-// elsewhere reports whether a host has none of this machine's addresses. A name
-// that is unknown is told by whoever connects to it.
-func elsewhere(ctx context.Context, host string) bool {
+// elsewhere is the first of a URL's hosts that has none of this machine's addresses;
+// "" = all have one. A name that is unknown is told by whoever connects to it.
+func elsewhere(ctx context.Context, u *url.URL) string {
 	ours, err := net.InterfaceAddrs()
-	if host == "" || err != nil { // "" = a socket of this machine
-		return false
+	if err != nil {
+		return ""
 	}
-	addresses, err := net.DefaultResolver.LookupIPAddr(ctx, host)
-	return err == nil && !slices.ContainsFunc(addresses, func(a net.IPAddr) bool {
-		return a.IP.IsLoopback() || slices.ContainsFunc(ours, func(our net.Addr) bool {
-			n, ok := our.(*net.IPNet)
-			return ok && n.IP.Equal(a.IP)
-		})
-	})
+	for one := range strings.SplitSeq(u.Host, ",") {
+		host := (&url.URL{Host: one}).Hostname()
+		if host == "" { // a socket of this machine
+			continue
+		}
+		addresses, err := net.DefaultResolver.LookupIPAddr(ctx, host)
+		if err == nil && !slices.ContainsFunc(addresses, func(a net.IPAddr) bool {
+			return a.IP.IsLoopback() || slices.ContainsFunc(ours, func(our net.Addr) bool {
+				n, ok := our.(*net.IPNet)
+				return ok && n.IP.Equal(a.IP)
+			})
+		}) {
+			return host
+		}
+	}
+	return ""
 }
 
 // findPaths makes the paths absolute, or takes them from the lab's disks.
