@@ -123,5 +123,8 @@ func TestHeadlineNumbersHaveIntervals(t *testing.T) {
 		if has := strings.Contains(s.InWords, "it takes 6.40 times ("); has != c.want || strings.Contains(s.InWords, " times the fastest") {
 			t.Errorf("%d repetitions: %s", c.reps, s.InWords)
 		}
+		if alone := strings.Contains(s.InWords, "By medians alone"); alone == c.want || strings.Contains(s.InWords, "longer than the fastest") {
+			t.Errorf("%d repetitions: %s", c.reps, s.InWords)
+		}
 	}
 }

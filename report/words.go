@@ -68,35 +68,46 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 	if timed == 1 {
 		return rs.oneCase(s, w)
 	}
-	var b strings.Builder
+	next := s.best(func(r Rank) bool { return r.Engine != best.Engine || r.Design != best.Design })
+	sql := s.best(func(r Rank) bool { return r.Flavour == "metviewer-sql" })
 	few := tooFew(s)
+	if few == timed {
+		return lowestMedians(timed, w, next, sql) + partly(s)
+	}
+	var b strings.Builder
 	if best.Ratio < 1.005 {
 		fmt.Fprintf(&b, "On this data the fastest right way is %s: it is the fastest in each of %d cases.", w, timed)
 	} else {
 		fmt.Fprintf(&b, "On this data the fastest right way over %d cases is %s: it takes %s the fastest of each case (geometric mean)", timed, w, best.times())
-		if few < timed {
-			beaten := "none of them"
-			if n := timed - best.Unbeaten; n > 0 {
-				beaten = fmt.Sprintf("%d of %d", n, timed)
-			}
-			b.WriteString(" and is beaten by more than the noise in " + beaten)
+		beaten := "none of them"
+		if n := timed - best.Unbeaten; n > 0 {
+			beaten = fmt.Sprintf("%d of %d", n, timed)
 		}
-		b.WriteString(".")
+		b.WriteString(" and is beaten by more than the noise in " + beaten + ".")
 	}
 	b.WriteString(partly(s))
-	if next := s.best(func(r Rank) bool { return r.Engine != best.Engine || r.Design != best.Design }); next != nil {
+	if next != nil {
 		fmt.Fprintf(&b, " The next engine or design is %s: it takes %s the fastest.", next.Way, next.times())
 	}
-	if r := s.best(func(r Rank) bool { return r.Flavour == "metviewer-sql" }); r != nil && r.Flavour != w.Flavour {
-		fmt.Fprintf(&b, " METviewer's own SQL takes %s the fastest at best (%s · %s).", r.times(), r.Engine, r.Design)
+	if sql != nil && sql.Flavour != w.Flavour {
+		fmt.Fprintf(&b, " METviewer's own SQL takes %s the fastest at best (%s · %s).", sql.times(), sql.Engine, sql.Design)
 	}
-	switch {
-	case few == timed:
-		b.WriteString(" All this by medians alone: the repetitions are too few to tell any difference from noise.")
-	case few > 0:
+	if few > 0 {
 		fmt.Fprintf(&b, " In %s the repetitions are too few to tell any difference from noise.", several(few, "case"))
 	}
 	return b.String()
+}
+
+// lowestMedians names what comes first where no difference can be told from noise.
+func lowestMedians(timed int, best Way, next, sql *Rank) string {
+	out := fmt.Sprintf("The repetitions are too few to tell any difference from noise. By medians alone %s is the fastest over %d cases (geometric mean)", best, timed)
+	if next != nil {
+		out += fmt.Sprintf("; of the other engines and designs it is %s", next.Way)
+	}
+	if sql != nil && sql.Flavour != best.Flavour {
+		out += fmt.Sprintf("; of METviewer's own SQL %s · %s", sql.Engine, sql.Design)
+	}
+	return out + "."
 }
 
 // times is how many times the fastest of each case a way takes, with the
