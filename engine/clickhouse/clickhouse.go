@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -194,12 +195,17 @@ func unreachable(path string, err error) error {
 	}
 }
 
-// explain says where and what to do, where the disk is full or a file damaged.
+// explain says where and what to do, where the disk is full or a file damaged: also
+// one that defines a table, which then lacks what Barograph's own statements name.
 func (d *database) explain(err error) error {
-	switch text := err.Error(); {
-	case strings.Contains(text, "No space left on device") || strings.Contains(text, "NOT_ENOUGH_SPACE"):
+	says := func(word string) bool { return strings.Contains(err.Error(), word) }
+	switch {
+	case slices.ContainsFunc([]string{"No space left on device", "NOT_ENOUGH_SPACE"}, says):
 		return engine.DiskFull(d.path, err)
-	case strings.Contains(text, "CHECKSUM_DOESNT_MATCH") || strings.Contains(text, "CORRUPTED_DATA") || strings.Contains(text, "CANNOT_"):
+	case slices.ContainsFunc([]string{
+		"CHECKSUM_DOESNT_MATCH", "CORRUPTED_DATA", "CANNOT_", "UNKNOWN_IDENTIFIER", "UNKNOWN_TABLE",
+		"NO_SUCH_COLUMN_IN_TABLE", "NOT_FOUND_COLUMN_IN_BLOCK", "THERE_IS_NO_COLUMN",
+	}, says):
 		return engine.Damaged(d.path, err)
 	}
 	return err
