@@ -109,7 +109,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}
 	d.pool = h.pool
 	end := func() error { return errors.Join(h.close(), d.left()) }
-	if err := d.recover(ctx); err != nil {
+	if err := errors.Join(d.recover(ctx), d.complete(ctx)); err != nil {
 		return nil, errors.Join(d.explain(err), end())
 	}
 	return &engine.Engine{Archives: d, Scans: scans{d}, Own: d.own, Lake: d.lake, About: d.about, Processes: []int32{int32(h.cmd.Process.Pid)}, Close: end}, nil //nolint:gosec // pids are small

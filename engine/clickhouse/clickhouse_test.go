@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/barograph/barograph/design"
@@ -39,23 +40,23 @@ func TestScans(t *testing.T) {
 	scantest.Run(t, scantest.Config{Driver: Driver(), URL: config().URL})
 }
 
-// TestRenamedColumn: a bit that turned in the definition of a table, so that a
-// column has another name, is a damage that is told with a cure.
-func TestRenamedColumn(t *testing.T) {
+// TestDamagedDefinition: bits that turned in the definition of a table, so that a
+// column has another name or the rows are no table's, are a damage that is told with a cure.
+func TestDamagedDefinition(t *testing.T) {
 	enginetest.Installed(t, Driver())
 	path := filepath.Join(t.TempDir(), "archive")
-	open := func() (*engine.Engine, engine.Archive) {
-		e, err := engine.Registry{Driver()}.Open(t.Context(), "clickhouse:"+path, engine.Options{})
+	open := func(o engine.Options) (*engine.Engine, engine.Archive, error) {
+		e, err := engine.Registry{Driver()}.Open(t.Context(), "clickhouse:"+path, o)
 		if err != nil {
-			t.Fatal(err)
+			return nil, nil, err
 		}
 		a, err := e.Archives.Open(t.Context(), design.Wide)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e, a
+		return e, a, err
 	}
-	e, a := open()
+	e, a, err := open(engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	file := filepath.Join(t.TempDir(), "a.vsdb")
 	line := "V01 GFS 24 2019010100 GFS G2/NHX SAL1L2 HGT P500 = 3600. 0.1E+02 0.2E+02 0.3E+02 0.4E+02 0.5E+02\n"
 	if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
@@ -67,21 +68,44 @@ func TestRenamedColumn(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	tables, err := filepath.Glob(filepath.Join(path, "store", "*", "*", "*sal1l2*.sql"))
-	if err != nil || len(tables) != 1 {
-		t.Fatal(tables, err)
+	for _, c := range []struct{ table, from, to string }{
+		{"*sal1l2*.sql", "`fcst_valid_end`", "`fcst_valid_enf`"},
+		{"*sal1l2*.sql", "UUID '", "UUID '0000"},
+		{"barograph_commits.sql", "UUID '", "UUID '0000"},
+	} {
+		tables, err := filepath.Glob(filepath.Join(path, "store", "*", "*", c.table))
+		if err != nil || len(tables) != 1 {
+			t.Fatal(tables, err)
+		}
+		whole, err := os.ReadFile(tables[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, after, _ := bytes.Cut(whole, []byte(c.from))
+		text := slices.Concat(before, []byte(c.to), after[len(c.to)-len(c.from):])
+		if err := os.WriteFile(tables[0], text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range []engine.Options{{ReadOnly: true}, {}} {
+			e, a, err := open(o)
+			if err == nil {
+				_, err = load.Digest(t.Context(), a, "a")
+				e.Close()
+			}
+			if told, ok := errors.AsType[*fault.Error](err); !ok || told.Cure == "" || told.File != path {
+				t.Errorf("%s, %s: %v", c.table, c.to, err)
+			}
+		}
+		if err := os.WriteFile(tables[0], whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	text, err := os.ReadFile(tables[0])
+	e, a, err = open(engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(tables[0], bytes.Replace(text, []byte("`fcst_valid_end`"), []byte("`fcst_valid_enf`"), 1), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	e, a = open()
 	defer e.Close()
-	_, err = load.Digest(t.Context(), a, "a")
-	if told, ok := errors.AsType[*fault.Error](err); !ok || told.Cure == "" || told.File != path {
-		t.Errorf("%v", err)
+	if d, err := load.Digest(t.Context(), a, "a"); err != nil || d.Records != 1 {
+		t.Errorf("%v, %v", d, err)
 	}
 }
