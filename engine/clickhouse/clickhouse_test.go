@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,7 +45,7 @@ func TestScans(t *testing.T) {
 // column has another name or the rows are no table's, are a damage that is told with a cure.
 func TestDamagedDefinition(t *testing.T) {
 	enginetest.Installed(t, Driver())
-	path := filepath.Join(t.TempDir(), "archive")
+	path := filepath.Join(t.TempDir(), "arch[ive")
 	open := func(o engine.Options) (*engine.Engine, engine.Archive, error) {
 		e, err := engine.Registry{Driver()}.Open(t.Context(), "clickhouse:"+path, o)
 		if err != nil {
@@ -73,17 +74,18 @@ func TestDamagedDefinition(t *testing.T) {
 		{"*sal1l2*.sql", "UUID '", "UUID '0000"},
 		{"barograph_commits.sql", "UUID '", "UUID '0000"},
 	} {
-		tables, err := filepath.Glob(filepath.Join(path, "store", "*", "*", c.table))
+		tables, err := fs.Glob(os.DirFS(path), "store/*/*/"+c.table)
 		if err != nil || len(tables) != 1 {
 			t.Fatal(tables, err)
 		}
-		whole, err := os.ReadFile(tables[0])
+		file := filepath.Join(path, tables[0])
+		whole, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		before, after, _ := bytes.Cut(whole, []byte(c.from))
 		text := slices.Concat(before, []byte(c.to), after[len(c.to)-len(c.from):])
-		if err := os.WriteFile(tables[0], text, 0o600); err != nil {
+		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		for _, o := range []engine.Options{{ReadOnly: true}, {}} {
@@ -96,7 +98,7 @@ func TestDamagedDefinition(t *testing.T) {
 				t.Errorf("%s, %s: %v", c.table, c.to, err)
 			}
 		}
-		if err := os.WriteFile(tables[0], whole, 0o600); err != nil {
+		if err := os.WriteFile(file, whole, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

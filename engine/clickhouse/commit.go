@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -194,7 +195,8 @@ func (d *database) recover(ctx context.Context) error {
 // complete finds rows that are no table's any more: a table finds its folder by the
 // UUID in its definition, a text without a checksum, and is empty where that has changed.
 func (d *database) complete(ctx context.Context) error {
-	folders, err := filepath.Glob(filepath.Join(d.path, "store", "*", "*"))
+	archive := os.DirFS(d.path)
+	folders, err := fs.Glob(archive, "store/*/*")
 	if err != nil {
 		return err
 	}
@@ -203,12 +205,12 @@ func (d *database) complete(ctx context.Context) error {
 		return err
 	}
 	for _, folder := range folders {
-		uuid := filepath.Base(folder)
-		if slices.Contains(known, uuid) || !hasParts(folder) {
+		uuid := path.Base(folder)
+		if slices.Contains(known, uuid) || !hasParts(archive, folder) {
 			continue
 		}
-		dropped, err := filepath.Glob(filepath.Join(d.path, "metadata_dropped", "*"+uuid+"*"))
-		if err == nil && len(dropped) == 0 && hasParts(folder) { // a table that is being dropped loses its folder first
+		dropped, err := fs.Glob(archive, "metadata_dropped/*"+uuid+"*")
+		if err == nil && len(dropped) == 0 && hasParts(archive, folder) { // a table that is being dropped loses its folder first
 			err = engine.Damaged(d.path, fmt.Errorf("the rows in %s are no table's", folder))
 		}
 		if err != nil {
@@ -219,8 +221,8 @@ func (d *database) complete(ctx context.Context) error {
 }
 
 // hasParts reports whether the folder of a table holds rows.
-func hasParts(folder string) bool {
-	entries, _ := os.ReadDir(folder) // it may have been dropped
+func hasParts(archive fs.FS, folder string) bool {
+	entries, _ := fs.ReadDir(archive, folder) // it may have been dropped
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.IsDir() && e.Name() != "detached" })
 }
 
