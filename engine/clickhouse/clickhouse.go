@@ -148,10 +148,12 @@ func configure(dir, text string) (string, error) {
 // read: then it merges and removes nothing.
 const (
 	writing = "<database_atomic_delay_before_drop_table_sec>0</database_atomic_delay_before_drop_table_sec>" +
-		"<merge_tree><old_parts_lifetime>10</old_parts_lifetime></merge_tree>"
+		"<merge_tree><old_parts_lifetime>10</old_parts_lifetime>" + noneAside + "</merge_tree>"
 	reading = "<merge_tree><old_parts_lifetime>1000000000</old_parts_lifetime><temporary_directories_lifetime>1000000000</temporary_directories_lifetime>" +
 		"<max_bytes_to_merge_at_max_space_in_pool>1</max_bytes_to_merge_at_max_space_in_pool>" +
-		"<max_bytes_to_merge_at_min_space_in_pool>1</max_bytes_to_merge_at_min_space_in_pool></merge_tree>"
+		"<max_bytes_to_merge_at_min_space_in_pool>1</max_bytes_to_merge_at_min_space_in_pool>" + noneAside + "</merge_tree>"
+	// A part that cannot be read is an error; by itself ClickHouse sets up to a hundred of a table aside.
+	noneAside = "<max_suspicious_broken_parts>0</max_suspicious_broken_parts><max_suspicious_broken_parts_bytes>0</max_suspicious_broken_parts_bytes>"
 )
 
 // shadow makes a folder in dir that the library takes for the archive's, as it
