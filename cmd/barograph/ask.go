@@ -312,7 +312,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 		}
 		why := cmp.Or(catalog.Absent(q), "its conditions leave none")
 		if held, err := archive.Subsets(ctx); err == nil && len(held) > 0 && len(catalog.Groups) == 0 {
-			why += "; of other names there is " + join(held)
+			why += "; subsets that do: " + join(held)
 		}
 		fmt.Fprintf(e.stderr, "no record of subset %s matches: %s (`barograph show` lists what there is; --where, --valid and --lead change the question)\n", q.Subset, why)
 	}

@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/fault"
 )
@@ -190,40 +187,6 @@ func (d *database) recover(ctx context.Context) error {
 		}
 	}
 	return err
-}
-
-// complete finds rows that are no table's any more: a table finds its folder by the
-// UUID in its definition, a text without a checksum, and is empty where that has changed.
-func (d *database) complete(ctx context.Context) error {
-	archive := os.DirFS(d.path)
-	folders, err := fs.Glob(archive, "store/*/*")
-	if err != nil {
-		return err
-	}
-	known, err := sqlengine.Texts(ctx, d, "SELECT toString(uuid) FROM system.tables")
-	if err != nil {
-		return err
-	}
-	for _, folder := range folders {
-		uuid := path.Base(folder)
-		if slices.Contains(known, uuid) || !hasParts(archive, folder) {
-			continue
-		}
-		dropped, err := fs.Glob(archive, "metadata_dropped/*"+uuid+"*")
-		if err == nil && len(dropped) == 0 && hasParts(archive, folder) { // a table that is being dropped loses its folder first
-			err = engine.Damaged(d.path, fmt.Errorf("the rows in %s are no table's", folder))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// hasParts reports whether the folder of a table holds rows.
-func hasParts(archive fs.FS, folder string) bool {
-	entries, _ := fs.ReadDir(archive, folder) // it may have been dropped
-	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.IsDir() && e.Name() != "detached" })
 }
 
 // flush has the files and folders of tables written to disk: ClickHouse flushes
