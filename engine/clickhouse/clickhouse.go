@@ -114,7 +114,11 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, errors.Join(d.explain(err), end())
 	}
-	return &engine.Engine{Archives: d, Scans: scans{d}, Own: d.own, Lake: d.lake, About: d.about, Processes: []int32{int32(h.cmd.Process.Pid)}, Close: func() error { d.seal(); return end() }}, nil //nolint:gosec // pids are small
+	closed := func() error {
+		d.seal(context.WithoutCancel(ctx))
+		return end()
+	}
+	return &engine.Engine{Archives: d, Scans: scans{d}, Own: d.own, Lake: d.lake, About: d.about, Processes: []int32{int32(h.cmd.Process.Pid)}, Close: closed}, nil //nolint:gosec // pids are small
 }
 
 // arguments are those of the library, which finds its configuration in dir.

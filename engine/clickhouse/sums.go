@@ -48,11 +48,11 @@ func sums(archive fs.FS) ([]byte, error) {
 
 // seal writes the digests. An archive for which it cannot is left without them, as
 // after a kill.
-func (d *database) seal() {
+func (d *database) seal(ctx context.Context) {
 	if d.readOnly {
 		return
 	}
-	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
 	defer stop()
 	if err := d.Exec(ctx, "SYSTEM STOP MERGES"); err != nil {
 		return
