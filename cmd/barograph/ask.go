@@ -122,6 +122,9 @@ func (e *env) questions(ctx context.Context, a *asking, name string, in engine.A
 		if err != nil {
 			return nil, err
 		}
+		if held, err := in.Subsets(ctx); err == nil && len(held) > 0 && len(c.Groups) == 0 {
+			return nil, &fault.Status{Code: fault.Usage, Err: fault.Unknown("--subset", a.subset, held)}
+		}
 		return c.Cases(), nil
 	})
 	if err != nil {

@@ -119,6 +119,9 @@ func TestAskFindsTheDesign(t *testing.T) {
 		}
 	}
 	url := "duckdb:" + filepath.Join(dir, "duckdb")
+	if status, _, stderr := barograph(t, "ask", "all_sal1l2_hgt", "--engine", url, "--subset", "archve"); status != 2 || !strings.Contains(stderr, "--subset archve: is not known; did you mean archive?") {
+		t.Errorf("a derived question of no subset: status %d, %s", status, stderr)
+	}
 	must(t, "load", data, "--engine", url, "--subset", "second") // under the design that is there
 	if status, _, stderr := ask(url, "--subset", "second"); status != 0 || !strings.Contains(stderr, "document") {
 		t.Errorf("a second subset: status %d, %s", status, stderr)
