@@ -104,7 +104,11 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(unreachable(path, err), d.left())
+		err = unreachable(path, err)
+		if damage, ok := errors.AsType[*fault.Error](d.altered()); ok { // then that is why
+			err = damage
+		}
+		return nil, errors.Join(err, d.left())
 	}
 	d.pool = h.pool
 	end := func() error { return errors.Join(h.close(), d.left()) }

@@ -62,14 +62,24 @@ func (d *database) seal(ctx context.Context) {
 	}
 }
 
-// unseal holds the files against their digests. It is called while nobody else may
-// write into the archive.
+// unseal holds the files against their digests, and removes these where the archive
+// may be written from now on. Nobody else may write into it meanwhile.
 func (d *database) unseal() error {
-	archive := os.DirFS(d.path)
-	text, err := fs.ReadFile(archive, sumsFile)
+	err := d.altered()
+	if err == nil && !d.readOnly {
+		err = os.Remove(filepath.Join(d.path, sumsFile))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	return err
+}
+
+// altered tells a file that is not what it was when the archive was closed; an error
+// that wraps fs.ErrNotExist says that there are no digests.
+func (d *database) altered() error {
+	archive := os.DirFS(d.path)
+	text, err := fs.ReadFile(archive, sumsFile)
 	if err != nil {
 		return err
 	}
@@ -82,11 +92,8 @@ func (d *database) unseal() error {
 			}
 		}
 		if err != nil || sum != fmt.Sprintf("%016x", xxh3.Hash(file)) {
-			return engine.Damaged(filepath.Join(d.path, filepath.FromSlash(name)), errors.Join(err, fmt.Errorf("it is not as %s has it", sumsFile)))
+			return engine.Damaged(d.path, fmt.Errorf("%s is not as %s has it", name, sumsFile))
 		}
 	}
-	if d.readOnly {
-		return nil
-	}
-	return os.Remove(filepath.Join(d.path, sumsFile))
+	return nil
 }
