@@ -57,7 +57,9 @@ func (l *Loose) Add(row []any) {
 var (
 	number = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 	power  = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?[eE][-+]?[0-9]+$`)
-	moment = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]+)?(Z|\+00|\+00:00)?$`)
+	// what PostgreSQL writes for floating-point numbers that are no numbers, or have no bound
+	unbounded = regexp.MustCompile(`^(NaN|-?Infinity)$`)
+	moment    = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]+)?(Z|\+00|\+00:00)?$`)
 )
 
 // loosen reads a value: numbers that are digits as such, whatever their type;
@@ -98,7 +100,7 @@ func ofText(s string) value {
 		f, _ := strconv.ParseFloat(s, 64) // of the pattern
 		return value{exact, s, f}
 	}
-	if power.MatchString(s) {
+	if power.MatchString(s) || unbounded.MatchString(s) {
 		f, _ := strconv.ParseFloat(s, 64) // of the pattern
 		return value{float, s, f}
 	}
@@ -128,6 +130,9 @@ func (v value) near(o value, tolerance float64) bool {
 		b, _ := new(big.Float).SetPrec(200).SetString(o.text)
 		d, _ := new(big.Float).Sub(a, b).Float64()
 		return math.Abs(d) <= tolerance*max(math.Abs(v.num), math.Abs(o.num))
+	}
+	if math.IsInf(v.num, 0) || math.IsInf(o.num, 0) { // whose tolerance would be infinite, too
+		return v.num == o.num
 	}
 	return v.num == o.num || math.IsNaN(v.num) && math.IsNaN(o.num) || math.Abs(v.num-o.num) <= tolerance*max(math.Abs(v.num), math.Abs(o.num))
 }

@@ -2,6 +2,7 @@ package answer_test
 
 import (
 	"errors"
+	"math"
 	"math/big"
 	"strings"
 	"testing"
@@ -49,6 +50,13 @@ func TestLooseValues(t *testing.T) {
 		{"2024-07-01 00:00:00.100", "2024-07-01 00:00:00.1", true},
 		{"2024-07-01 00:00:00.1", "2024-07-01", false},
 		{"a", "A", false},
+		{math.Inf(1), 5.0, false}, // whatever the tolerance
+		{math.Inf(1), math.Inf(-1), false},
+		{math.Inf(1), math.Inf(1), true},
+		{math.Inf(-1), "-Infinity", true},
+		{math.NaN(), "NaN", true},
+		{math.NaN(), 5.0, false},
+		{math.NaN(), nil, false},
 	} {
 		proof, _, err := answer.CompareLoose(loose([]any{c.a}), loose([]any{c.b}), answer.Order{}, answer.Tolerance)
 		if (err == nil) != c.equal || proof.Valid() != c.equal || c.equal && proof.Degree() != answer.Agreed {

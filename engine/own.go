@@ -18,6 +18,7 @@ type Own struct {
 	// values are valid until f returns.
 	Ask func(ctx context.Context, text string, f func(row []any) error) error
 
+	Ident func(name string) string                 // a name as its SQL has it; nil = in double quotes
 	Size  func(ctx context.Context) (int64, error) // bytes of all tables that were loaded
 	Spent func(ctx context.Context) (Spent, error) // see Star.Spent; nil = the server does not tell
 	Close func() error                             // the tables stay
@@ -31,8 +32,9 @@ type OwnTable struct {
 	Columns []OwnColumn
 	Parquet string // a file that has the rows with these columns and types; "" before it is made
 
-	// Each gives each row to f, as texts: numbers in digits, booleans as 1 and 0,
-	// dates and times of ISO 8601 with a blank between. Nil is NULL.
+	// Each gives each row to f, as texts: numbers in digits (or inf, -inf, nan),
+	// booleans as 1 and 0, dates and times of ISO 8601 with a blank between. Nil
+	// is NULL.
 	Each func(ctx context.Context, f func(row []any) error) error
 }
 

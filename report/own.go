@@ -416,7 +416,7 @@ func (o *owned) loads() *Table {
 	t := table("engine", "product", "load (s)", "size")
 	for i := range o.run.Archives {
 		if a := &o.run.Archives[i]; i > 0 {
-			t.add("", text(a.Engine), text(strings.TrimSpace(a.Product+" "+a.Version)), numeric(a.Load.Seconds()), when(a.Bytes > 0, size(a.Bytes, ""), none))
+			t.add("", text(a.Engine), text(strings.TrimSpace(a.Product+" "+a.Version)), when(a.Whole, numeric(a.Load.Seconds()), none), when(a.Bytes > 0, size(a.Bytes, ""), none))
 		}
 	}
 	return t

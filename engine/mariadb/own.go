@@ -41,6 +41,7 @@ func (d *database) own(all []*mysql.Config) func(ctx context.Context) (*engine.O
 		pool.SetMaxIdleConns(4 * idleConnections)
 		q := sqlengine.Standard{Over: pool}
 		return &engine.Own{
+			Ident: ident,
 			Load: func(ctx context.Context, t *engine.OwnTable) error {
 				return sqlengine.Failed(ctx, loadOwn(ctx, pool, t))
 			},

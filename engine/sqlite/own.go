@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"strings"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 )
 
@@ -52,13 +54,39 @@ func (d *database) loadOwn(ctx context.Context, t *engine.OwnTable) (err error) 
 		return err
 	}
 	defer insert.Close() //nolint:errcheck // as above
-	if err := t.Each(ctx, func(row []any) error { _, err := insert.ExecContext(ctx, row...); return err }); err != nil {
+	err = t.Each(ctx, func(row []any) error {
+		if err := unbounded(t, row); err != nil {
+			return err
+		}
+		_, err := insert.ExecContext(ctx, row...)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, "ANALYZE "+flavour.Ident(t.Name)); err != nil {
 		return err
 	}
 	return tx.Commit()
+}
+
+// unbounded puts numbers in the place of words for what has no digits, which
+// SQLite would store as words. It has no NaN.
+func unbounded(t *engine.OwnTable, row []any) error {
+	for k, c := range t.Columns {
+		if c.Kind != engine.OwnFloat {
+			continue
+		}
+		switch row[k] {
+		case "inf":
+			row[k] = math.Inf(1)
+		case "-inf":
+			row[k] = math.Inf(-1)
+		case "nan":
+			return &fault.Error{Setting: "column " + c.Name, Problem: "holds NaN, of which SQLite makes NULL", Cure: "write it so in the files, or leave SQLite out"}
+		}
+	}
+	return nil
 }
 
 func ignoreDone(err error) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/run"
@@ -61,6 +62,7 @@ type party struct {
 	place        engine.Place
 	db           *engine.Engine
 	own          *engine.Own
+	failed       error   // its tables were not loaded
 	right        []bool  // by question: its answers are proven
 	pids         []int32 // of a server that a lab runs here
 }
@@ -284,36 +286,49 @@ func (r *runner) load(ctx context.Context) error {
 	for i, p := range r.asked() {
 		out := &r.into.Run.Archives[i+1]
 		began := time.Now()
-		for _, t := range r.tables {
-			r.Progress(p.name + ": loading " + t.Name)
-			if err := p.own.Load(ctx, t); err != nil {
-				return fmt.Errorf("%s, table %s: %w", p.name, t.Name, err)
-			}
+		if p.failed = r.loadAll(ctx, p); ctx.Err() != nil {
+			return p.failed
+		}
+		if p.failed != nil { // the others can be asked
+			r.into.Warn(p.name + " holds nothing: " + p.failed.Error())
+			r.Progress(p.name + " holds nothing: " + fault.Text(p.failed))
+			continue
 		}
 		out.Load, out.Commits, out.Whole = time.Since(began), len(r.tables), true
 		var err error
 		if out.Bytes, err = p.own.Size(ctx); err != nil {
 			return err
 		}
-		if err := r.counts(ctx, p); err != nil {
-			return err
-		}
 	}
 	return nil
 }
 
+func (r *runner) loadAll(ctx context.Context, p *party) error {
+	for _, t := range r.tables {
+		r.Progress(p.name + ": loading " + t.Name)
+		if err := p.own.Load(ctx, t); err != nil {
+			return fmt.Errorf("table %s: %w", t.Name, err)
+		}
+	}
+	return r.counts(ctx, p)
+}
+
 // counts holds the number of rows that an engine stored against the files'.
 func (r *runner) counts(ctx context.Context, p *party) error {
+	ident := p.own.Ident
+	if ident == nil {
+		ident = flavour.Ident
+	}
 	for _, t := range r.into.Run.Own.Tables {
 		var got answer.Loose
 		var want answer.Loose
 		want.Add([]any{t.Rows})
-		err := p.own.Ask(ctx, "SELECT count(*) FROM "+t.Name, func(row []any) error { got.Add(row); return nil })
+		err := p.own.Ask(ctx, "SELECT count(*) FROM "+ident(t.Name), func(row []any) error { got.Add(row); return nil })
 		if err == nil {
 			_, _, err = answer.CompareLoose(&want, &got, answer.Order{}, 0)
 		}
 		if err != nil {
-			return fmt.Errorf("%s, rows of table %s: %w", p.name, t.Name, err)
+			return fmt.Errorf("rows of table %s: %w", t.Name, err)
 		}
 	}
 	return nil
@@ -334,8 +349,8 @@ func (r *runner) prove(ctx context.Context) error {
 		p.right = make([]bool, len(r.Questions))
 		for k, q := range r.Questions {
 			var all []*answer.Loose
-			proof, witness, err := answer.Proof{}, "DuckDB over the files", error(nil)
-			for set := range q.Values() {
+			proof, witness, err := answer.Proof{}, "DuckDB over the files", p.failed
+			for set := 0; set < q.Values() && err == nil; set++ {
 				var got *answer.Loose
 				if got, err = ask(ctx, p.own, q, p.scheme, set); err != nil {
 					err = at(q, p.scheme, err)

@@ -129,6 +129,34 @@ func TestOwnDisagrees(t *testing.T) {
 	}
 }
 
+// TestOwnUnbounded: a table whose name is a word of SQL, with numbers that have
+// no digits; an engine that cannot store what the files hold is out, and says of what.
+func TestOwnUnbounded(t *testing.T) {
+	for _, c := range []struct{ value, says string }{
+		{"inf", ""},
+		{"-inf", ""},
+		{"nan", "table order: column v: holds NaN, of which SQLite makes NULL"},
+	} {
+		qs, err := own.Questions([]string{write(t, "all.sql", `SELECT id, v FROM "order"`)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: write(t, "order.csv", "id,v\n1,0.5\n2,"+c.value+"\n"), Questions: qs, Reps: 1})
+		if (err == nil) != (c.says == "") || len(samples) != 2 {
+			t.Fatalf("%s: %v, %d samples", c.value, err, len(samples))
+		}
+		for i := range samples {
+			s := &samples[i]
+			if s.Cell.Engine == "sqlite" && (!strings.Contains(s.Problem, c.says) || (s.Measured() == nil) != (c.says != "")) {
+				t.Errorf("%s: %s %s", c.value, s.Verdict, s.Problem)
+			}
+		}
+		if said := strings.Join(r.Warnings, " "); c.says != "" && (!strings.Contains(said, "sqlite holds nothing: "+c.says) || r.Archives[2].Whole || !r.Archives[1].Whole) {
+			t.Errorf("%s: warned %q, %+v", c.value, said, r.Archives)
+		}
+	}
+}
+
 func TestOwnRefuses(t *testing.T) {
 	qs, err := own.Questions([]string{write(t, "q.sql", "SELECT 1 AS a")}, nil)
 	if err != nil {

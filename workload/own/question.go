@@ -62,7 +62,7 @@ func (q *Question) Place(engine string) (string, int) {
 
 // wrong is an error in a question.
 func wrong(file string, line int, problem, cure string) error {
-	return &fault.Error{File: file, Line: line, Problem: problem, Cure: cure}
+	return &fault.Status{Code: fault.Usage, Err: &fault.Error{File: file, Line: line, Problem: problem, Cure: cure}}
 }
 
 // Questions reads SQL files and folders of them. A file NAME.ENGINE.sql has the
