@@ -11,6 +11,9 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
@@ -95,7 +98,7 @@ func (r *Result) Text(out io.Writer) error {
 	if !r.From.IsZero() {
 		fmt.Fprintf(w, "removed\t%d records with fcst_valid_beg before %s\n", r.Removed, r.From.UTC().Format("2006-01-02T15:04:05Z"))
 	}
-	fmt.Fprintf(w, "archive holds\t%d %s, %.1f MB on disk\n", r.Objects, r.Object, float64(r.BytesOnDisk)/1e6)
+	fmt.Fprintf(w, "archive holds\t%d %s, %s on disk\n", r.Objects, r.Object, humanize.BytesN(uint64(r.BytesOnDisk), 3))
 	for _, t := range record.Types() {
 		if n := r.Records[t.Name]; n > 0 {
 			fmt.Fprintf(w, "  %s\t%d records\n", t.Name, n)
@@ -139,18 +142,9 @@ func (s *Summary) Incomplete(refused int64) error {
 	for _, m := range s.Held {
 		quarantined += m.Quarantined
 	}
-	var parts []string
-	for _, x := range []struct {
-		n    int64
-		what string
-	}{
-		{quarantined, "lines of these files are in quarantine"},
-		{int64(len(s.Failed)), "files could not be read"},
-		{refused, "lines are refused, as their values contradict others (--on-conflict)"},
-	} {
-		if x.n > 0 {
-			parts = append(parts, fmt.Sprint(x.n, " ", x.what))
-		}
+	parts := lacking(quarantined, len(s.Failed))
+	if refused > 0 {
+		parts = append(parts, english.Plural(int(refused), "line is refused, as its values contradict others (--on-conflict)", "lines are refused, as their values contradict others (--on-conflict)"))
 	}
 	if len(parts) == 0 {
 		return nil
@@ -160,4 +154,24 @@ func (s *Summary) Incomplete(refused int64) error {
 		rest = "nothing was stored"
 	}
 	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; " + rest)}
+}
+
+// Incomplete is the error of a study or a list that lacks lines or files of what
+// the user named; nil = it lacks nothing.
+func Incomplete(quarantined int64, unread int) error {
+	parts := lacking(quarantined, unread)
+	if len(parts) == 0 {
+		return nil
+	}
+	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; this is of the rest")}
+}
+
+func lacking(quarantined int64, unread int) (parts []string) {
+	if quarantined > 0 {
+		parts = append(parts, english.Plural(int(quarantined), "line of these files is in quarantine", "lines of these files are in quarantine"))
+	}
+	if unread > 0 {
+		parts = append(parts, english.Plural(unread, "file could not be read", "files could not be read"))
+	}
+	return parts
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/barograph/barograph/report/plot"
 	"github.com/barograph/barograph/run"
 )
@@ -33,18 +35,12 @@ func count[T int | int64 | uint64](n T) string { return run.Count(n) }
 // ms is a duration in milliseconds.
 func ms(d time.Duration) float64 { return float64(d) / 1e6 }
 
-// byteSize prints a size with the decimal unit that leaves 1 to 3 digits before
-// the point.
+// byteSize prints a size to three digits, with a decimal unit.
 func byteSize(n float64) string {
 	if math.IsNaN(n) {
 		return none
 	}
-	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
-	i := 0
-	for ; n >= 999.5 && i < len(units)-1; i++ {
-		n /= 1000
-	}
-	return number(n) + " " + units[i]
+	return humanize.BytesN(uint64(n), 3)
 }
 
 // probability prints a p-value; "<0.001" below that.

@@ -71,7 +71,7 @@ func TestBadInputs(t *testing.T) {
 	named := []string{"empty.stat: is empty", "cut.vsdb.gz: ", `gfs_\xff.vsdb": the name is not UTF-8`, "pipe.vsdb: is no regular file but a pipe", "link.stat: is a link to nothing", "null.stat: is no regular file but a device"}
 	for i, want := range []string{"3 read = 2 stored + 0 same again + 0 other values + 1 quarantined", "1 of 2 lines of " + filepath.Join(dir, "quarantined.vsdb")} {
 		status, stdout, stderr := barograph(t, "load", dir, "--to", "sqlite:"+filepath.Join(out, "a.db"))
-		if status != fault.Incomplete || !strings.Contains(stdout, want) || !strings.Contains(stdout, "6 failed") || !strings.Contains(stderr, "left aside: 1 file of these folders, by name (*.png), such as "+filepath.Join(dir, "plot.png")) || !strings.Contains(stderr, "1 lines of these files are in quarantine, 6 files could not be read") {
+		if status != fault.Incomplete || !strings.Contains(stdout, want) || !strings.Contains(stdout, "6 failed") || !strings.Contains(stderr, "left aside: 1 file of these folders, by name (*.png), such as "+filepath.Join(dir, "plot.png")) || !strings.Contains(stderr, "1 line of these files is in quarantine, 6 files could not be read") {
 			t.Errorf("load %d: status %d\n%s%s", i+1, status, stdout, stderr)
 		}
 		for _, says := range named {
@@ -81,7 +81,7 @@ func TestBadInputs(t *testing.T) {
 		}
 	}
 	status, _, stderr := barograph(t, "met", dir, "--engine", "sqlite", "--design", "document", "--case", "test_3", "--reps", "2", "--out", filepath.Join(out, "run"))
-	if status != fault.Incomplete || !strings.Contains(stderr, "1 lines of the data are in quarantine, 6 files could not be read") {
+	if status != fault.Incomplete || !strings.Contains(stderr, "1 line of these files is in quarantine, 6 files could not be read") {
 		t.Errorf("met: status %d\n%s", status, stderr)
 	}
 	for _, says := range named {

@@ -17,6 +17,7 @@ import (
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/run"
 
 	"github.com/spf13/cobra"
 )
@@ -282,5 +283,5 @@ const maxDays = 100_000
 
 func rate(s *load.Summary) string {
 	t := s.Elapsed.Seconds()
-	return fmt.Sprintf("%d files, %.1f MB/s, %.0f records/s", len(s.Files), float64(s.Bytes)/1e6/t, float64(s.Read)/t)
+	return fmt.Sprintf("%s, %.1f MB/s, %.0f records/s", run.Several(len(s.Files), "file"), float64(s.Bytes)/1e6/t, float64(s.Read)/t)
 }

@@ -180,6 +180,9 @@ func TestExitStatuses(t *testing.T) {
 		{"unknown flag", []string{"load", good, "--too", db}, fault.Usage, "--help"},
 		{"no files", []string{"load", "--to", db}, fault.Usage, "--help"},
 		{"unknown engine", []string{"load", good, "--to", "db2:x"}, fault.Usage, "choose one of"},
+		{"pebble without a folder", []string{"load", good, "--to", "pebble://archive"}, fault.Usage, "names no folder; write pebble:archive.pebble"},
+		{"duckdb without a file", []string{"load", good, "--to", "duckdb:"}, fault.Usage, "names no file; write duckdb:archive.db"},
+		{"sqlite without a file", []string{"load", good, "--to", "sqlite:"}, fault.Usage, "names no file; write sqlite:archive.db"},
 		{"unknown parameter", []string{"load", good, "--to", db + "?colour=red"}, fault.Usage, "colour"},
 		{"unknown design", []string{"load", good, "--to", db, "--design", "wide"}, fault.Usage, "choose one of"},
 		{"unknown case", []string{"ask", "test_7", "--from", db}, fault.Usage, "test_6"},
@@ -230,7 +233,7 @@ func TestExitStatuses(t *testing.T) {
 		{"verify of a server that is not named", []string{"verify", "cassandra"}, fault.Usage, "barograph lab up cassandra"},
 		{"faults of an engine without archives", []string{"faults", good, bad, "--engine", "trino"}, fault.Usage, "keeps no verification archives"},
 		{"absent file", []string{"load", filepath.Join(dir, "absent.vsdb"), "--to", db}, fault.Failed, "absent.vsdb"},
-		{"a flag of before", []string{"load", good, "--to", "sqlite:" + filepath.Join(dir, "old.db"), "--digest=false"}, 0, "1 files"},
+		{"a flag of before", []string{"load", good, "--to", "sqlite:" + filepath.Join(dir, "old.db"), "--digest=false"}, 0, "1 file"},
 		{"quarantined line", []string{"load", bad, "--to", db}, fault.Incomplete, "bad.vsdb:1"},
 		{"unreachable", []string{"ask", "test_1", "--from", "sqlite:" + filepath.Join(good, "x.db")}, fault.Unreachable, "x.db"},
 		{"no run folder", []string{"report", dir}, fault.Failed, "run folder"},
@@ -298,8 +301,8 @@ func TestHelp(t *testing.T) {
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		c.InitDefaultHelpFlag()
-		if !c.Hidden && !strings.Contains(c.Long+c.Example, "Exit status") {
-			t.Errorf("%s: the help does not say what the exit status means", c.CommandPath())
+		if !c.Hidden && strings.Count(c.Long+c.Example, exitStatus) != 1 {
+			t.Errorf("%s: the help does not say once what the exit status means", c.CommandPath())
 		}
 		if old := regexp.MustCompile(`--(db|engine-url)\b`).FindString(c.Use + c.Long + c.Example); old != "" {
 			t.Errorf("%s: the help has %s", c.CommandPath(), old)

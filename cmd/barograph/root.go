@@ -20,8 +20,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
+const exitStatus = "Exit status: "
+
 const exitStatuses = `
-Exit status: 0 all that was asked is done and every answer is right; 1 failed; 2 the command line is not
+` + exitStatus + `0 all that was asked is done and every answer is right; 1 failed; 2 the command line is not
 understood; 3 an answer differs from the reference; 4 incomplete (lines quarantined, files unreadable, an
 archive that does not hold the whole data); 5 an engine is not reached; 130 interrupted.`
 
@@ -97,7 +99,9 @@ func nearestFlag(c *cobra.Command, err error) string {
 // misspelt command in a question; each help says what statuses mean.
 func asUsage(c *cobra.Command) {
 	if c.Runnable() {
-		c.Long = cmp.Or(c.Long, c.Short) + "\n" + exitStatuses
+		if c.Long = cmp.Or(c.Long, c.Short); !strings.Contains(c.Long+c.Example, exitStatus) { // some have statuses of their own
+			c.Long += "\n" + exitStatuses
+		}
 	}
 	c.DisableFlagsInUseLine = true
 	if check := c.Args; check != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/run"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 )
 
@@ -180,8 +181,7 @@ func (e *env) showFiles(ctx context.Context, args []string, keepLast bool, pictu
 	if err := e.printShown([]shown{s}, picture); err != nil {
 		return err
 	}
-	sum := load.Summary{Quarantined: s.Rejected, Failed: failed, Stored: s.Records}
-	return sum.Incomplete(0)
+	return load.Incomplete(s.Rejected, len(failed))
 }
 
 func (e *env) printShown(all []shown, picture string) error {
@@ -209,14 +209,14 @@ func (e *env) printShown(all []shown, picture string) error {
 
 func (s *shown) print(w io.Writer) {
 	if s.Archive != "" {
-		fmt.Fprintf(w, "archive\t%s, design %s, subset %s, %.1f MB on disk in all; stored by barograph %s\n", s.Archive, s.Design, s.Subset, float64(s.Bytes)/1e6, cmp.Or(s.Program, "of an earlier version"))
+		fmt.Fprintf(w, "archive\t%s, design %s, subset %s, %s on disk in all; stored by barograph %s\n", s.Archive, s.Design, s.Subset, humanize.BytesN(uint64(s.Bytes), 3), cmp.Or(s.Program, "of an earlier version"))
 	}
 	if s.Uncounted {
 		fmt.Fprintf(w, "records\tnot counted: the archive is of an earlier version; the next load counts them\n")
 	} else {
 		fmt.Fprintf(w, "records\t%d, digest %s\n", s.Records, s.Digest)
 	}
-	fmt.Fprintf(w, "files\t%d, %.1f MB, %d lines, of which %d in quarantine", s.Files, float64(s.FileBytes)/1e6, s.Lines, s.Rejected)
+	fmt.Fprintf(w, "files\t%d, %s, %d lines, of which %d in quarantine", s.Files, humanize.BytesN(uint64(s.FileBytes), 3), s.Lines, s.Rejected)
 	if !s.Loaded.IsZero() {
 		fmt.Fprintf(w, "; last load %s UTC", s.Loaded.UTC().Format(time.DateTime))
 	}

@@ -9,12 +9,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/tpcds"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/synth"
 	generate "github.com/barograph/barograph/synth/tpcds"
 )
@@ -130,7 +132,7 @@ func (e *env) synth(ctx context.Context, out string, files []synth.FileSpec) err
 		return err
 	}
 	t := time.Since(start).Seconds()
-	bar.end("making data", fmt.Sprintf("%d files, %d lines, %.1f MB, %.0f MB/s", s.Files, s.Lines, float64(s.Bytes)/1e6, float64(s.Bytes)/1e6/t))
+	bar.end("making data", fmt.Sprintf("%s, %s, %s, %.0f MB/s", run.Several(s.Files, "file"), run.Several(int(s.Lines), "line"), humanize.BytesN(uint64(s.Bytes), 3), float64(s.Bytes)/1e6/t))
 	return e.print(map[string]any{"out": out, "files": s.Files, "lines": s.Lines, "bytes": s.Bytes, "digest": s.Digest, "seconds": t}, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s: %d files, %d lines, %d bytes, digest %s\n", out, s.Files, s.Lines, s.Bytes, s.Digest)
 		return err

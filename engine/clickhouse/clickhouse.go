@@ -78,7 +78,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}
 	path := engine.Path(u)
 	if path == "" || u.Host != "" {
-		return nil, &fault.Error{Setting: "clickhouse URL", Problem: "names no folder; a server is not offered", Cure: "write clickhouse:folder"}
+		return nil, fault.Misuse("clickhouse URL", "names no folder; a server is not offered", "write clickhouse:folder")
 	}
 	if err := find(); err != nil {
 		return nil, err

@@ -127,7 +127,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 func place(path string, readOnly bool) (file string, err error) {
 	switch {
 	case path == "":
-		return "", &fault.Error{Setting: "duckdb URL", Problem: "names no file", Cure: "write duckdb:archive.db, or duckdb::memory: for an archive that is not kept"}
+		return "", fault.Misuse("duckdb URL", "names no file", "write duckdb:archive.db, or duckdb::memory: for an archive that is not kept")
 	case path == memoryPath && readOnly:
 		return "", &fault.Error{Setting: "duckdb::memory:", Problem: "is empty and cannot be filled", Err: engine.ErrReadOnly, Cure: "name a file"}
 	case path == memoryPath:

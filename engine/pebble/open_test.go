@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // registry holds this engine alone.
@@ -53,7 +54,7 @@ func TestFolderOfOthersIsRefused(t *testing.T) {
 }
 
 func TestURLWithoutFolder(t *testing.T) {
-	if _, err := registry().Open(t.Context(), "pebble:", engine.Options{}); !errors.Is(err, engine.ErrUnreachable) {
+	if _, err := registry().Open(t.Context(), "pebble:", engine.Options{}); fault.Code(err) != fault.Usage {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -208,7 +208,7 @@ func (s *settings) about() engine.About {
 // one may be made, nothing else. Pebble itself would mix its files with others.
 func suits(dir string, readOnly bool) error {
 	if dir == "" {
-		return &fault.Error{Problem: "the URL names no folder", Cure: "write pebble:archive.pebble", Err: engine.ErrUnreachable}
+		return fault.Misuse("pebble URL", "names no folder", "write pebble:archive.pebble")
 	}
 	entries, err := os.ReadDir(dir)
 	switch {

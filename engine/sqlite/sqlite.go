@@ -94,7 +94,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 // place checks the path and makes its folder.
 func (d *database) place() error {
 	if d.path == "" || strings.HasPrefix(d.path, ":") || strings.ContainsRune(d.path, 0) {
-		return d.unreachable("names no file", nil, "write sqlite:archive.db")
+		return fault.Misuse("sqlite URL", "names no file", "write sqlite:archive.db")
 	}
 	info, err := os.Stat(d.path)
 	switch {

@@ -15,6 +15,7 @@ import (
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/load"
 	"github.com/barograph/barograph/run"
 )
 
@@ -55,10 +56,7 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 			err = errors.Join(err, &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%s, killed during %s: %s", s.Cell.Engine, s.Cell.At("during"), s.Problem)})
 		}
 	}
-	if c.unread > 0 || c.quarantined > 0 {
-		err = errors.Join(err, &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines of the data are in quarantine, %d files could not be read; the study is one of the rest", c.quarantined, c.unread)})
-	}
-	return err
+	return errors.Join(err, load.Incomplete(c.quarantined, c.unread))
 }
 
 // drivers are those of the engines named, each with clusters of so many nodes.

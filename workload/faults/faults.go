@@ -145,7 +145,7 @@ func (s *study) read(ctx context.Context) error {
 	}
 	if len(s.cases) == 0 {
 		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-			Setting: "--case", Problem: fmt.Sprintf("none of %d cases has rows in this data", len(asked)), Cure: "ask for what the files hold: --case FILE.yaml (docs/questions.md)",
+			Setting: "--case", Problem: fmt.Sprintf("%s asked, none has rows in this data", run.Several(len(asked), "question")), Cure: "ask for what the files hold: --case FILE.yaml (docs/questions.md)",
 		}}
 	}
 	return nil

@@ -211,7 +211,7 @@ func TestNoRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = faults.Run(t.Context(), faults.Options{Files: files, Cases: cases, Kills: 1, Nodes: 3})
-	if fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), "none of 7 cases has rows") {
+	if fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), "7 questions asked, none has rows") {
 		t.Errorf("%v", err)
 	}
 }

@@ -63,7 +63,7 @@ func TestAskers(t *testing.T) {
 		seen[p.Cell.Engine]++
 		switch m := p.Measured(); p.Cell.Engine {
 		case "pebble":
-			if p.Verdict != run.Equal || p.Proof != answer.EveryValue || m.Throughput <= 0 || p.Answers.Values == 0 || m.Response.P95 <= 0 {
+			if m == nil || p.Verdict != run.Equal || p.Proof != answer.EveryValue || m.Throughput <= 0 || p.Answers.Values == 0 || m.Response.P95 <= 0 {
 				t.Errorf("%+v", p)
 				continue
 			}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/curve"
 	"github.com/barograph/barograph/engine"
@@ -65,6 +67,11 @@ func (s *study) read(ctx context.Context) error {
 	}
 	if err := r.sum(ctx); err != nil {
 		return err
+	}
+	if d.Records == 0 {
+		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
+			Problem: "there is no record in this data, so that nothing was asked", Cure: "name other files, or look at them with barograph show FILES",
+		}}
 	}
 	s.reference, s.out.Cases = s.asked.Answers(), len(qs)
 	if s.o.Derived > 0 {
@@ -291,7 +298,7 @@ func (s *study) fill(ctx context.Context, t Target, o *opened, i int, r *run.Arc
 		return err
 	}
 	step.Finished, step.Done = true, step.Of
-	step.Note = fmt.Sprintf("%d %s, %.1f MB on disk", r.Objects, r.Object, float64(r.Bytes)/1e6)
+	step.Note = fmt.Sprintf("%d %s, %s on disk", r.Objects, r.Object, humanize.BytesN(uint64(r.Bytes), 3))
 	if r.Load > 0 && r.Whole {
 		step.Note += fmt.Sprintf(", %.2f s, %.0f records/s", r.Load.Seconds(), float64(read)/r.Load.Seconds())
 	}

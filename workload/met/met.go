@@ -115,23 +115,21 @@ func (o *Outcome) Add(x Outcome) {
 func (o Outcome) Err() error {
 	switch {
 	case o.Wrong > 0:
-		return &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%d of %d cells gave a wrong answer", o.Wrong, o.Equal+o.Wrong+o.Failed)}
+		return &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%d of %s gave a wrong answer", o.Wrong, run.Several(o.Equal+o.Wrong+o.Failed, "cell"))}
 	case o.NotWhole > 0:
 		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d archives do not hold the whole data and were not timed", o.NotWhole)}
 	case o.Failed > 0:
-		return &fault.Status{Code: fault.Failed, Err: fmt.Errorf("%d cells gave no answer", o.Failed)}
+		return &fault.Status{Code: fault.Failed, Err: fmt.Errorf("%s gave no answer", run.Several(o.Failed, "cell"))}
 	case o.Empty > 0 && o.Empty == o.Cases:
 		return noRows(o.Cases)
-	case o.Quarantined > 0 || o.Unread > 0:
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines of the data are in quarantine, %d files could not be read; the study is one of the rest", o.Quarantined, o.Unread)}
 	}
-	return nil
+	return load.Incomplete(o.Quarantined, o.Unread)
 }
 
 // noRows is the error of a study none of whose cases has rows in the data.
 func noRows(cases int) error {
 	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-		Setting: "--case", Problem: fmt.Sprintf("none of %d cases has rows in this data, so that nothing was timed", cases),
+		Setting: "--case", Problem: fmt.Sprintf("%s asked, none has rows in this data, so that nothing was timed", run.Several(cases, "question")),
 		Cure: "ask for models, regions, levels and times that the files hold, by a question of your own: --case FILE.yaml (docs/questions.md)",
 	}}
 }

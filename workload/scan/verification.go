@@ -97,10 +97,7 @@ func (v *verifier) all(ctx context.Context) error {
 	if err := v.into.Verdict(ErrWrong, ErrWrong); err != nil {
 		return err
 	}
-	if n := v.into.Run.Scan.Archive.Quarantined; n > 0 || v.unread > 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines are in quarantine, %d files could not be read; the scan is one of the rest", n, v.unread)}
-	}
-	return nil
+	return load.Incomplete(v.into.Run.Scan.Archive.Quarantined, v.unread)
 }
 
 // read computes the reference.

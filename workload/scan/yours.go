@@ -10,7 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/docker/go-units"
+	"github.com/dustin/go-humanize"
 
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/lab"
@@ -190,15 +190,11 @@ func (y *Yours) amount(inRun int64) (int64, error) {
 	if y.Bytes == "" {
 		return int64(float64(inRun) * y.ScaleData), nil
 	}
-	parse := units.FromHumanSize
-	if strings.ContainsAny(y.Bytes, "iI") { // TiB
-		parse = units.RAMInBytes
-	}
-	n, err := parse(y.Bytes)
-	if err != nil || n <= 0 {
+	n, err := humanize.ParseBytes(y.Bytes)
+	if err != nil || n == 0 || n > math.MaxInt64 {
 		return 0, fault.Misuse("--bytes "+y.Bytes, "is no amount of data", "write 800GB, 1.2TB or 1TiB")
 	}
-	return n, nil
+	return int64(n), nil
 }
 
 // setup is a setup of so many disks, which are repeated in turn.
