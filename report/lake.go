@@ -252,18 +252,14 @@ func (l *laked) byCase() *Table {
 	return t
 }
 
-// whatWasWrong is nil where all is right; of a long reason the beginning is enough.
+// whatWasWrong is nil where all is right.
 func (l *laked) whatWasWrong() *Table {
 	if len(l.wrong) == 0 {
 		return nil
 	}
 	t := table("engine", "question", "files", "MB each", "why")
 	for _, w := range l.wrong {
-		why := []rune(w.why)
-		if len(why) > 120 {
-			why = append(why[:120:120], '…')
-		}
-		t.add("", text(w.cell.Engine), text(w.cell.At("case")), text(partition(w.cell.At("partition"))), text(w.cell.At("mb")), bad(string(why)))
+		t.add("", text(w.cell.Engine), text(w.cell.At("case")), text(partition(w.cell.At("partition"))), text(w.cell.At("mb")), bad(w.why))
 	}
 	return t
 }

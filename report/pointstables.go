@@ -170,9 +170,7 @@ func (p *points) worth(c *pointCell) Cell {
 func (c *pointCell) numbers() []Cell {
 	if !c.right() {
 		why := bad(c.note())
-		if why.Sub = c.problem; len([]rune(why.Sub)) > 90 {
-			why.Sub = string([]rune(why.Sub)[:90]) + "…"
-		}
+		why.Sub = c.problem
 		return []Cell{why}
 	}
 	out := []Cell{estimate(c.throughput)}

@@ -143,8 +143,12 @@ func span[T ~float64](lo, hi T) Cell {
 // widest is a line of a table that a terminal shows unbroken, in runes.
 const widest = 180
 
+// longest is a reason that a terminal shows whole, in runes.
+const longest = 120
+
 // print writes the table for a terminal, numbers aligned to the right. Columns
-// that can be spared are left out where it is too wide.
+// that can be spared are left out where it is too wide; of a long reason why
+// something is not right the page has the rest.
 func (t *Table) print(b *strings.Builder) {
 	head := make([]string, len(t.Head))
 	for k, c := range t.Head {
@@ -159,7 +163,11 @@ func (t *Table) print(b *strings.Builder) {
 			continue
 		}
 		for _, c := range r.Cells {
-			line = append(line, printable(strings.TrimSpace(c.Text+" "+c.Sub)))
+			all := []rune(printable(strings.TrimSpace(c.Text + " " + c.Sub)))
+			if c.Class == "bad" && len(all) > longest {
+				all = append(all[:longest:longest], '…')
+			}
+			line = append(line, string(all))
 		}
 		lines = append(lines, line)
 	}

@@ -23,15 +23,15 @@ type Asking struct {
 
 // Ask lets them ask, and judges the sample by their answers.
 func (f *Folder) Ask(ctx context.Context, out Sample, a Asking) (Sample, error) {
+	if err := a.Server.Begin(ctx); err != nil { // it is gone
+		return out.Judge(nil, answer.Proof{}, err), ctx.Err()
+	}
 	client, err := measure.StartClient()
 	if err != nil {
 		return out, err
 	}
 	machine, err := measure.StartMachine(ctx)
 	if err != nil {
-		return out, err
-	}
-	if err := a.Server.Begin(ctx); err != nil {
 		return out, err
 	}
 	res, failed := pace.Run(ctx, a.Workers, a.Pace)
@@ -48,8 +48,9 @@ func (f *Folder) Ask(ctx context.Context, out Sample, a Asking) (Sample, error) 
 	if m.Machine, err = machine.Stop(ctx); err != nil {
 		return out, err
 	}
-	if m.Server, err = a.Server.End(ctx); err != nil {
-		return out, err
+	var untold error
+	if m.Server, untold = a.Server.End(ctx); failed == nil {
+		failed = untold
 	}
 	for _, s := range res.Series {
 		m.Series = append(m.Series, Slice{Ended: s.Ended, Failed: s.Failed, Slow: s.Slow})

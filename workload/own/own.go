@@ -249,10 +249,13 @@ func ask(ctx context.Context, o *engine.Own, q *Question, name string, set int) 
 }
 
 // at says of which text an error is.
-func at(q *Question, engine string, err error) error {
-	file, line := q.Place(engine)
-	name := strings.TrimSuffix(q.Name, ".sql") + "." + engine + ".sql"
-	return &fault.Error{File: file, Line: line, Problem: engine + " does not answer " + q.Name, Err: err, Cure: "put it in words that it knows, here or, for it alone, in " + name}
+func at(q *Question, scheme string, err error) error {
+	file, line := q.Place(scheme)
+	if errors.Is(err, engine.ErrUnreachable) { // whatever its words
+		return err
+	}
+	name := strings.TrimSuffix(q.Name, ".sql") + "." + scheme + ".sql"
+	return &fault.Error{File: file, Line: line, Problem: scheme + " does not answer " + q.Name, Err: err, Cure: "put it in words that it knows, here or, for it alone, in " + name}
 }
 
 // answers has the reference answer every question.
@@ -436,8 +439,9 @@ func (r *runner) time(ctx context.Context, p *party, k, rep int) error {
 	q := r.Questions[k]
 	set := rep % q.Values()
 	server := p.watch()
-	if err := server.Begin(ctx); err != nil {
-		return err
+	sample := run.Sample{Cell: run.OwnCell(p.name, q.Name), Phase: run.Warm, Rep: rep + 1}
+	if err := server.Begin(ctx); err != nil { // it is gone
+		return errors.Join(ctx.Err(), r.into.Add(sample.Judge(nil, answer.Proof{}, err)))
 	}
 	spent, began := measure.CPUTime(), time.Now()
 	m := &run.Measured{Start: began.Sub(r.into.Run.Started), Used: &run.Used{}}
@@ -447,14 +451,13 @@ func (r *runner) time(ctx context.Context, p *party, k, rep int) error {
 		return ctx.Err()
 	}
 	var untold error
-	if m.Server, untold = server.End(ctx); untold != nil && err == nil {
-		return untold
-	}
-	if err != nil {
+	if m.Server, untold = server.End(ctx); err != nil {
 		err = at(q, p.scheme, err)
+	} else {
+		err = untold
 	}
 	proof, err := r.compare(k, set, got, err)
-	return r.into.Add(run.Sample{Cell: run.OwnCell(p.name, q.Name), Phase: run.Warm, Rep: rep + 1}.Judge(m, proof, err))
+	return r.into.Add(sample.Judge(m, proof, err))
 }
 
 // compare holds an answer against the reference's, if there is one.

@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/sqlite"
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/lab"
@@ -38,7 +41,9 @@ func write(t *testing.T, all ...string) string {
 // ask runs a program into a folder of its own, and reads that.
 func ask(t *testing.T, p own.Program) (*run.Run, []run.Sample, error) {
 	t.Helper()
-	p.Registry, p.Progress, p.Seed = all.Registry(), func(string) {}, 1
+	if p.Progress, p.Seed = func(string) {}, 1; p.Registry == nil {
+		p.Registry = all.Registry()
+	}
 	f, err := run.Create(filepath.Join(t.TempDir(), "run"), run.Run{Workload: run.Owned, Started: time.Now()})
 	if err != nil {
 		t.Fatal(err)
@@ -153,6 +158,73 @@ func TestOwnUnbounded(t *testing.T) {
 		}
 		if said := strings.Join(r.Warnings, " "); c.says != "" && (!strings.Contains(said, "sqlite holds nothing: "+c.says) || r.Archives[2].Whole || !r.Archives[1].Whole) {
 			t.Errorf("%s: warned %q, %+v", c.value, said, r.Archives)
+		}
+	}
+}
+
+// TestOwnOutlivesAServer: a server that dies while it is timed, or before it is
+// asked from streams, has no times of that; the others are measured to the end.
+func TestOwnOutlivesAServer(t *testing.T) {
+	const proofs = 1 + 1 // the rows that were stored, and the answer
+	for _, lives := range []int64{proofs, proofs + 1, proofs + 2} {
+		var asked atomic.Int64
+		dead := func() error {
+			if asked.Load() > lives {
+				return engine.Unreachable("mortal", errors.New("connection refused"), "start it")
+			}
+			return nil
+		}
+		mortal := sqlite.Driver()
+		mortal.Scheme = "mortal"
+		open := mortal.Open
+		mortal.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+			u.Scheme = "sqlite"
+			e, err := open(ctx, u, o)
+			if err != nil {
+				return nil, err
+			}
+			opened := e.Own
+			e.Own = func(ctx context.Context) (*engine.Own, error) {
+				o, err := opened(ctx)
+				if err != nil {
+					return nil, err
+				}
+				ask := o.Ask
+				o.Ask = func(ctx context.Context, text string, f func(row []any) error) error {
+					if asked.Add(1); dead() != nil {
+						return dead()
+					}
+					return ask(ctx, text, f)
+				}
+				o.Spent = func(context.Context) (engine.Spent, error) { return engine.Spent{}, dead() }
+				return o, nil
+			}
+			return e, nil
+		}
+		qs, err := own.Questions([]string{write(t, "q.sql", "SELECT a FROM t")}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, samples, err := ask(t, own.Program{
+			Registry: append(all.Registry(), mortal), Engines: append(inFiles(t), "mortal:"+filepath.Join(t.TempDir(), "m.db")), Tables: write(t, "t.csv", "a\n1\n"),
+			Questions: qs, Reps: 2, Streams: []int{1}, For: 50 * time.Millisecond,
+		})
+		if fault.Code(err) != fault.Incomplete {
+			t.Errorf("after %d: %v", lives, err)
+		}
+		seen := map[string]int{}
+		for i := range samples {
+			switch s := &samples[i]; {
+			case s.Cell.Engine != "mortal" && s.Verdict == run.Equal && s.Measured() != nil:
+				seen[s.Cell.Engine]++
+			case s.Cell.Engine == "mortal" && s.Verdict == run.Failed && s.Measured() == nil:
+				seen["dead"]++
+			case s.Cell.Engine != "mortal":
+				t.Errorf("after %d, %s: %s %s", lives, s.Cell, s.Verdict, s.Problem)
+			}
+		}
+		if seen["duckdb"] != 3 || seen["sqlite"] != 3 || seen["dead"] == 0 {
+			t.Errorf("after %d: %v of %d samples", lives, seen, len(samples))
 		}
 	}
 }
