@@ -43,7 +43,7 @@ func (d *database) own(all []*mysql.Config) func(ctx context.Context) (*engine.O
 		return &engine.Own{
 			Ident: ident,
 			Load: func(ctx context.Context, t *engine.OwnTable) error {
-				return sqlengine.Failed(ctx, loadOwn(ctx, pool, t))
+				return sqlengine.Failed(ctx, loadOwn(ctx, pool, t, d.words))
 			},
 			Ask: func(ctx context.Context, text string, f func(row []any) error) error {
 				return q.Rows(ctx, text, nil, f)
@@ -64,7 +64,7 @@ const (
 	mostInRow   = 15_000 // characters, of up to four bytes
 )
 
-func loadOwn(ctx context.Context, pool *sql.DB, t *engine.OwnTable) (err error) {
+func loadOwn(ctx context.Context, pool *sql.DB, t *engine.OwnTable, words func(string) string) (err error) {
 	columns := sqlengine.OwnColumns(t, ident, map[engine.OwnKind]string{
 		engine.OwnBool: "BOOLEAN", engine.OwnWhole: "BIGINT", engine.OwnDecimal: "DECIMAL(%d, %d)", engine.OwnFloat: "DOUBLE",
 		engine.OwnDate: "DATE", engine.OwnTime: "DATETIME(6)", engine.OwnText: "LONGTEXT",
@@ -83,7 +83,7 @@ func loadOwn(ctx context.Context, pool *sql.DB, t *engine.OwnTable) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	if _, err := c.ExecContext(ctx, "CREATE TABLE "+f.table+" ("+strings.Join(columns, ", ")+") ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"); err != nil {
+	if _, err := c.ExecContext(ctx, "CREATE TABLE "+f.table+" ("+strings.Join(columns, ", ")+words(") ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")); err != nil {
 		return err
 	}
 	f.rows = func(out *rowWriter) error {
