@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -125,12 +126,18 @@ func (p *shefPost) tokens(policyNamed bool) (river.Tokens, error) {
 }
 
 func (p *shefPost) openOwn(ctx context.Context, policy engine.Policy) (river.Poster, error) {
-	d, _, err := p.env.engines.Parse(p.url)
+	d, u, err := p.env.engines.Parse(p.url)
 	if err == nil && len(d.PostMethods) == 0 {
 		err = fault.Misuse("--engine "+d.Scheme, "does not post SHEF values", "choose an SQL engine")
 	}
+	if designs := engine.PostDesigns(); err == nil && !slices.Contains(designs, engine.PostDesign(p.design)) {
+		err = fault.Unknown("--design", p.design, designs)
+	}
 	if err != nil {
 		return nil, usage(err)
+	}
+	if _, err := os.Stat(engine.Path(u)); d.Server == nil && !p.make && errors.Is(err, fs.ErrNotExist) {
+		return nil, engine.Unreachable(fault.Redact(p.url), err, "check the path; barograph shef post --make makes one")
 	}
 	shut := func() error { return nil }
 	a := &river.Archive{Method: d.PostMethods[len(d.PostMethods)-1], Posters: river.Posters(d), Shut: func() error { return shut() }, Open: func(ctx context.Context) (*engine.PostStore, error) {

@@ -154,7 +154,7 @@ func (s *postStore) prepare(ctx context.Context, create bool) error {
 		}
 		for _, t := range s.layout.tables {
 			if _, err := c.Direct(ctx, s.Dialect.values(t)+" WHERE 1 = 0", nil, func([]any) error { return nil }); err != nil {
-				return &fault.Error{Setting: "table " + t.Name, Problem: "is not there, or not laid out as " + string(s.layout.design), Err: err, Cure: "make it: barograph post"}
+				return &fault.Error{Setting: "table " + t.Name, Problem: "is not there, or not laid out as " + string(s.layout.design), Err: err, Cure: "make it: barograph shef post --make"}
 			}
 		}
 		return nil
