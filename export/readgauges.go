@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats/parquetfile"
 	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/record"
 )
@@ -76,12 +77,8 @@ func (r *gaugeRow) parquet(f *os.File) error {
 
 // gaugesIn opens a Parquet file of values.
 func gaugesIn(f *os.File) (_ *gaugeReader, err error) {
-	defer damaged(&err)
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	file, err := parquet.OpenFile(f, info.Size())
+	defer parquetfile.Damaged(&err)
+	file, err := parquetfile.Open(f)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +109,7 @@ func newGaugeReader(file *parquet.File) *gaugeReader {
 }
 
 func (r *gaugeReader) Read(into []Gauge) (n int, err error) {
-	defer damaged(&err)
+	defer parquetfile.Damaged(&err)
 	if len(r.buffer) < len(into) {
 		r.buffer = make([]parquet.Row, len(into))
 	}
@@ -139,13 +136,6 @@ func (r *gaugeReader) whole(row parquet.Row) error {
 		}
 	}
 	return nil
-}
-
-// damaged makes an error of what the library stumbles over.
-func damaged(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("the file is damaged: %v", p)
-	}
 }
 
 // gaugeColumns are those that a table of values cannot lack.

@@ -2,7 +2,6 @@ package tpcds
 
 import (
 	"bufio"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats/parquetfile"
 )
 
 // Rows are the rows of a row group, column by column. They are valid until the
@@ -81,11 +81,7 @@ func read(path, table string, names []string, yield func(*Rows, error) bool) err
 		return err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	file, err := open(f, info.Size())
+	file, err := parquetfile.Open(f)
 	if err != nil {
 		return &fault.Error{File: path, Problem: "is no Parquet file", Err: err, Cure: "make the tables with barograph synth tpcds"}
 	}
@@ -107,7 +103,7 @@ func read(path, table string, names []string, yield func(*Rows, error) bool) err
 
 // fill reads a row group; at are the places of the columns in the file.
 func (r *Rows) fill(group parquet.RowGroup, at []int, values []parquet.Value) (err error) {
-	defer damaged(&err)
+	defer parquetfile.Damaged(&err)
 	r.N = int(group.NumRows())
 	chunks := group.ColumnChunks()
 	for k := range r.Columns {
@@ -120,30 +116,6 @@ func (r *Rows) fill(group parquet.RowGroup, at []int, values []parquet.Value) (e
 		}
 	}
 	return nil
-}
-
-// open opens a Parquet file whose footer, of which the library takes as many
-// bytes of memory as the file says, lies in the file.
-func open(f *os.File, size int64) (file *parquet.File, err error) {
-	defer damaged(&err)
-	var tail [8]byte // the footer's length, and "PAR1"
-	if _, err := f.ReadAt(tail[:], max(size-8, 0)); err != nil {
-		return nil, err
-	}
-	if n := int64(binary.LittleEndian.Uint32(tail[:])); n > size-12 {
-		return nil, fmt.Errorf("its footer should have %d bytes and the file has %d", n, size)
-	}
-	if file, err = parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err == nil {
-		file.Schema().Lookup() // the library reads a schema when it is first asked, and stumbles over a damaged one
-	}
-	return file, err
-}
-
-// damaged makes an error of what the library stumbles over.
-func damaged(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("the file is damaged: %v", p)
-	}
 }
 
 // wanted finds the columns in the file.
@@ -204,7 +176,7 @@ func (c *Column) takes(t parquet.Type) bool {
 
 // read reads a column of a row group.
 func (v *Vector) read(chunk parquet.ColumnChunk, values []parquet.Value) (err error) {
-	defer damaged(&err)
+	defer parquetfile.Damaged(&err)
 	v.Null, v.Whole, v.Text = v.Null[:0], v.Whole[:0], v.Text[:0]
 	pages := chunk.Pages()
 	defer pages.Close() //nolint:errcheck // nothing was written

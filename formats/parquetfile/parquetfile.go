@@ -1,0 +1,97 @@
+// Package parquetfile opens Parquet files that others wrote, and whose every
+// byte may be wrong.
+//
+// What the library believes of a file is looked at before it does: the length of
+// the footer, for which it takes as much memory, and the headers of pages, in
+// which it counts items that are not there (parquet-go v0.32.0 reads
+// floating-point numbers of a list behind the end of a page, two thousand million
+// of them for seven bytes). A page's data is the library's to refuse.
+package parquetfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// Open opens a Parquet file; f stays open as long as it is read.
+func Open(f *os.File) (file *parquet.File, err error) {
+	defer Damaged(&err)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	size := info.Size()
+	var tail [8]byte // the footer's length, and "PAR1"
+	if _, err := f.ReadAt(tail[:], max(size-int64(len(tail)), 0)); err != nil {
+		return nil, err
+	}
+	if n := int64(binary.LittleEndian.Uint32(tail[:])); n > size-12 {
+		return nil, fmt.Errorf("its footer should have %d bytes and the file has %d", n, size)
+	}
+	if file, err = parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
+		return nil, err
+	}
+	file.Schema().Lookup() // the library reads a schema when it is first asked, and stumbles over a damaged one
+	for _, group := range file.Metadata().RowGroups {
+		for i := range group.Columns {
+			if err := headers(f, size, &group.Columns[i].MetaData); err != nil {
+				return nil, fmt.Errorf("the file is damaged: a header of a page: %w", err)
+			}
+		}
+	}
+	return file, nil
+}
+
+// Damaged makes an error of what the library stumbles over. It is deferred by
+// whoever reads a file.
+func Damaged(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the file is damaged: %v", p)
+	}
+}
+
+// usual is more than the header of a page needs.
+const usual = 1 << 10
+
+// headers reads the headers of a column's pages in a row group, as the library
+// will, but from bytes that have an end.
+func headers(f io.ReaderAt, size int64, c *format.ColumnMetaData) error {
+	at := c.DataPageOffset
+	if c.DictionaryPageOffset != 0 {
+		at = c.DictionaryPageOffset
+	}
+	if at < 0 || c.TotalCompressedSize < 0 {
+		return errors.New("it lies before the file begins")
+	}
+	var compact thrift.CompactProtocol
+	for end := at + min(c.TotalCompressedSize, max(size-at, 0)); at < end; {
+		var header format.PageHeader
+		for n := int64(usual); ; n *= 8 {
+			text := make([]byte, min(n, end-at))
+			if _, err := f.ReadAt(text, at); err != nil {
+				return err
+			}
+			r := compact.NewReaderFromBytes(text)
+			err := thrift.NewDecoder(r).Decode(&header)
+			if err == nil {
+				at += int64(r.BytesRead())
+				break
+			}
+			if n >= end-at {
+				return err
+			}
+		}
+		if header.CompressedPageSize < 0 {
+			return fmt.Errorf("its page has %d bytes", header.CompressedPageSize)
+		}
+		at += int64(header.CompressedPageSize)
+	}
+	return nil
+}
