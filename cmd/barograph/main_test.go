@@ -186,6 +186,8 @@ func TestExitStatuses(t *testing.T) {
 		{"post into no file", []string{"shef", "post", good, "--engine", "sqlite:" + filepath.Join(dir, "none.db"), "--schema", "barograph"}, fault.Unreachable, "shef post --make makes one"},
 		{"nor was one made", []string{"shef", "export", "--to", "csv", "--engine", "sqlite:" + filepath.Join(dir, "none.db"), "--schema", "barograph"}, fault.Unreachable, "shef post --make makes one"},
 		{"unknown design of values", []string{"shef", "post", good, "--engine", "sqlite:" + filepath.Join(dir, "none.db"), "--schema", "barograph", "--design", "singel"}, fault.Usage, "did you mean single?"},
+		{"no number", []string{"scan", "own", "--tables", dir, "--queries", dir, "--engine", db, "--tolerance", "NaN"}, fault.Usage, "--tolerance NaN: is no number that can be meant"},
+		{"a number without end", []string{"scan", "lake", good, "--rate", "inf"}, fault.Usage, "is no number that can be meant"},
 		{"unknown parameter", []string{"load", good, "--to", db + "?colour=red"}, fault.Usage, "colour"},
 		{"unknown design", []string{"load", good, "--to", db, "--design", "wide"}, fault.Usage, "choose one of"},
 		{"unknown case", []string{"ask", "test_7", "--from", db}, fault.Usage, "test_6"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -230,8 +231,8 @@ func atMost(c *cobra.Command, most int, names ...string) {
 	}
 }
 
-// checkNumbers refuses numbers that mean nothing: below 0 everywhere, 0 where
-// the flag is positive.
+// checkNumbers refuses numbers that mean nothing: below 0 and without end
+// everywhere, 0 where the flag is positive.
 func checkNumbers(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		_, above := f.Annotations["positive"]
@@ -239,7 +240,8 @@ func checkNumbers(c *cobra.Command) (err error) {
 			return
 		}
 		for _, v := range values(f) {
-			if strings.HasPrefix(v, "-") || above && strings.Trim(v, "0s.") == "" {
+			n, wrong := strconv.ParseFloat(v, 64)
+			if wrong == nil && (math.IsNaN(n) || math.IsInf(n, 0)) || strings.HasPrefix(v, "-") || above && strings.Trim(v, "0s.") == "" {
 				least := map[bool]string{true: "more than 0", false: "0 or more"}[above]
 				err = usage(&fault.Error{Setting: fmt.Sprintf("--%s %s", f.Name, v), Problem: "is no number that can be meant", Cure: "write " + least})
 			}

@@ -122,8 +122,14 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	return into.Verdict(ErrWrong, ErrFailed)
 }
 
+// mostTolerance is the largest relative difference of numbers that are called equal.
+const mostTolerance = 1e-3
+
 // Check reports whether engines can prove one another, and how they are called.
 func (p *Program) Check() error {
+	if p.Tolerance > mostTolerance {
+		return fault.Misuse(fmt.Sprintf("--tolerance %g", p.Tolerance), "would find nearly every answer right", fmt.Sprintf("write %g at most", mostTolerance))
+	}
 	other := false
 	var seen []string
 	for _, raw := range p.Engines {

@@ -234,6 +234,9 @@ func TestOwnRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := (&own.Program{Registry: all.Registry(), Engines: inFiles(t), Tolerance: 0.5}).Check(); fault.Code(err) != fault.Usage || !strings.Contains(err.Error(), "nearly every answer right") {
+		t.Error(err)
+	}
 	tables := write(t, "t.csv", "a\n1\n")
 	for _, c := range []struct {
 		engines []string
