@@ -92,8 +92,8 @@ func TestMySQLsWords(t *testing.T) {
 // server's version, or refused there. Another one is a new place to look at.
 func TestWhereMariaDBsWordsStand(t *testing.T) {
 	known := map[string]string{
-		"archive.go": "SQL_CACHE",                                     // where the server has a query cache
-		"cluster.go": "wsrep",                                         // Galera is MariaDB's
+		"archive.go": "SQL_CACHE",                                                        // where the server has a query cache
+		"cluster.go": "wsrep",                                                            // Galera is MariaDB's
 		"dialect.go": "nopad", "kv.go": "nopad", "own.go": "nopad", "schema.go": "nopad", // by words
 		"lines.go": "COLUMN IF NOT EXISTS", "metviewer.go": "INDEX IF NOT EXISTS", // by words
 		"mariadb.go": "query_cache SQL_CACHE wsrep in_predicate optimizer_max", // of MariaDB's sessions, and settings that are told
