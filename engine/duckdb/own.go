@@ -110,7 +110,10 @@ func (o *ownTables) describe(ctx context.Context, t *engine.OwnTable) error {
 		t.Columns = append(t.Columns, c)
 		columns = append(columns, text+" AS "+flavour.Ident(c.Name))
 		length := "0"
-		if c.Kind == engine.OwnText {
+		switch c.Kind {
+		case engine.OwnTime:
+			length = "0 * count(" + flavour.Ident(c.Name) + ")" // an error where it has parts of a microsecond
+		case engine.OwnText:
 			length = "coalesce(max(length(" + flavour.Ident(c.Name) + ")), 0)"
 		}
 		longest = append(longest, length)
@@ -187,8 +190,11 @@ func ownColumn(source, kind string) (c engine.OwnColumn, text string, ok bool) {
 		c.Kind, text = engine.OwnFloat, text+"::DOUBLE"
 	case "DATE":
 		c.Kind = engine.OwnDate
-	case "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS":
+	case "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS":
 		c.Kind, text = engine.OwnTime, text+"::TIMESTAMP"
+	case "TIMESTAMP_NS":
+		cut := "column " + source + " has times with parts of a microsecond, which not all engines have: round them, or make them whole numbers"
+		c.Kind, text = engine.OwnTime, "CASE WHEN "+text+" IS NULL OR epoch_ns("+text+") % 1000 = 0 THEN "+text+"::TIMESTAMP ELSE error("+flavour.Quote(cut)+")::TIMESTAMP END"
 	case "TIMESTAMP WITH TIME ZONE":
 		c.Kind, text = engine.OwnTime, "("+text+" AT TIME ZONE 'UTC')"
 	case "VARCHAR", "UUID", "JSON", "TIME":

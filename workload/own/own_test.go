@@ -1,6 +1,7 @@
 package own_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/engine"
@@ -229,6 +232,20 @@ func TestOwnOutlivesAServer(t *testing.T) {
 	}
 }
 
+// nanoseconds is a Parquet file with a time, so many nanoseconds after 1970 began.
+func nanoseconds(t *testing.T, ns int64) string {
+	t.Helper()
+	type row struct {
+		A  int64 `parquet:"a"`
+		At int64 `parquet:"at,timestamp(nanosecond:local)"`
+	}
+	var b bytes.Buffer
+	if err := parquet.Write(&b, []row{{1, ns}}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 func TestOwnRefuses(t *testing.T) {
 	qs, err := own.Questions([]string{write(t, "q.sql", "SELECT 1 AS a")}, nil)
 	if err != nil {
@@ -253,6 +270,8 @@ func TestOwnRefuses(t *testing.T) {
 		{inFiles(t), write(t, "t.csv", "a,A \n1,2\n"), ""},
 		{inFiles(t), write(t, "t.csv", "a-b,a b\n1,2\n"), "in small letters, as another one is"},
 		{inFiles(t), write(t, "t.csv", "a\n"), "holds no row"},
+		{inFiles(t), write(t, "t.parquet", nanoseconds(t, 1e9+7000)), ""},
+		{inFiles(t), write(t, "t.parquet", nanoseconds(t, 1e9+7001)), "column at has times with parts of a microsecond"},
 		{inFiles(t), write(t, "t.csv", "a,b\n1,2\n3\n4,5\n"), "different numbers of columns"},
 		{inFiles(t), write(t, "t.csv", "a,b,c\n1,2\n3,4\n"), "different numbers of columns"},
 	} {
