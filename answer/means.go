@@ -15,7 +15,7 @@ import (
 )
 
 // Means computes the answer to a question with Mean from the records alone. As
-// in Reference, the later of two records of one identity stands. It keeps some
+// in Reference, the first of two records of one identity stands. It keeps some
 // 60 bytes of each record.
 type Means struct {
 	q     *question.Question
@@ -25,13 +25,13 @@ type Means struct {
 	match *Matcher
 	hash  record.Hasher
 
-	texts  map[string]int32     // header fields of By, joined → number
-	groups map[meansKey]int32   // → number
-	keys   []meansKey           // by group
-	names  [][]string           // by number of texts
-	at     map[record.Key]int32 // identity → record
-	group  []int32              // by record
-	value  []float64            // by record; NaN = undefined
+	texts  map[string]int32        // header fields of By, joined → number
+	groups map[meansKey]int32      // → number
+	keys   []meansKey              // by group
+	names  [][]string              // by number of texts
+	seen   map[record.Key]struct{} // identities
+	group  []int32                 // by record
+	value  []float64               // by record; NaN = undefined
 }
 
 // meansKey tells groups apart.
@@ -44,7 +44,7 @@ func NewMeans(q *question.Question) (*Means, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Means{q: q, by: q.By(), stat: s, match: NewMatcher(q), texts: map[string]int32{}, groups: map[meansKey]int32{}, at: map[record.Key]int32{}}
+	m := &Means{q: q, by: q.By(), stat: s, match: NewMatcher(q), texts: map[string]int32{}, groups: map[meansKey]int32{}, seen: map[record.Key]struct{}{}}
 	for _, name := range s.Needs {
 		c, ok := q.Type.Column(name)
 		if !ok {
@@ -109,10 +109,9 @@ func (m *Means) head(h *record.Header) int32 {
 	return n
 }
 
-// put keeps the value of a record, in the place of an earlier one of its identity.
+// put keeps the value of a record, unless there is an earlier one of its identity.
 func (m *Means) put(id record.Key, k meansKey, value float64) {
-	if at, ok := m.at[id]; ok {
-		m.value[at] = value
+	if _, ok := m.seen[id]; ok {
 		return
 	}
 	g, ok := m.groups[k]
@@ -120,7 +119,7 @@ func (m *Means) put(id record.Key, k meansKey, value float64) {
 		g = int32(len(m.keys)) //nolint:gosec // far fewer
 		m.groups[k], m.keys = g, append(m.keys, k)
 	}
-	m.at[id] = int32(len(m.value)) //nolint:gosec // 2 billion records are more than fit
+	m.seen[id] = struct{}{}
 	m.group, m.value = append(m.group, g), append(m.value, value)
 }
 

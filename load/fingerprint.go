@@ -14,11 +14,13 @@ import (
 
 // Fingerprint computes the digest of a data set as an archive would hold it: of
 // records of one identity the first stands, see Refuse. Some of them it keeps in
-// memory, 100 bytes each, further ones in temporary files, 40 bytes each.
+// memory, 100 bytes each, further ones in temporary files, 48 bytes each.
 type Fingerprint struct {
 	Most int // records in memory; 0 = mostFirst
 
 	first  map[record.Key]standing
+	differ []differing // from those that stand so far, in the order of the records
+	other  int64
 	types  []string
 	hash   record.Hasher
 	files  []*os.File // by identity, each in the order of the records; none while all are in memory
@@ -35,7 +37,18 @@ const (
 type standing struct {
 	digest record.Digest
 	t      int
+	again  int64 // later records that are the same
 }
+
+// differing is a record whose values are not those of the one that stands.
+type differing struct {
+	key record.Key
+	standing
+}
+
+// Other is the number of records whose values contradict the one of their
+// identity that stands, after Sum.
+func (f *Fingerprint) Other() int64 { return f.other }
 
 // Add takes the records of b, in the order of the files.
 func (f *Fingerprint) Add(b *record.Batch) {
@@ -54,11 +67,18 @@ func (f *Fingerprint) Add(b *record.Batch) {
 	}
 	f.hash.Use(b)
 	for i := range b.Len() {
-		if k := f.hash.Key(i); f.first[k] == (standing{}) {
-			f.first[k] = standing{f.hash.Digest(i), t}
+		k, new := f.hash.Key(i), standing{digest: f.hash.Digest(i), t: t}
+		switch s, known := f.first[k]; {
+		case !known:
+			f.first[k] = new
+		case s.digest == new.digest:
+			s.again++
+			f.first[k] = s
+		default:
+			f.differ = append(f.differ, differing{k, new})
 		}
 	}
-	if len(f.first) > cmp.Or(f.Most, mostFirst) && f.failed == nil {
+	if len(f.first)+len(f.differ) > cmp.Or(f.Most, mostFirst) && f.failed == nil {
 		f.failed = f.flush()
 	}
 }
@@ -77,18 +97,28 @@ func (f *Fingerprint) flush() error {
 			f.files, f.spill = append(f.files, file), append(f.spill, bufio.NewWriter(file))
 		}
 	}
-	var line []byte
 	for k, s := range f.first {
-		line = line[:0]
-		for _, x := range [...]uint64{k.Hi, k.Lo, s.digest.Hi, s.digest.Lo, uint64(s.t)} { //nolint:gosec // a small number
-			line = binary.LittleEndian.AppendUint64(line, x)
+		if err := f.write(k, s); err != nil {
+			return err
 		}
-		if _, err := f.spill[k.Lo%spillParts].Write(line); err != nil {
+	}
+	for _, d := range f.differ {
+		if err := f.write(d.key, d.standing); err != nil {
 			return err
 		}
 	}
 	clear(f.first)
+	f.differ = f.differ[:0]
 	return nil
+}
+
+func (f *Fingerprint) write(k record.Key, s standing) error {
+	var line []byte
+	for _, x := range [...]uint64{k.Hi, k.Lo, s.digest.Hi, s.digest.Lo, uint64(s.t), uint64(s.again)} { //nolint:gosec // not negative
+		line = binary.LittleEndian.AppendUint64(line, x)
+	}
+	_, err := f.spill[k.Lo%spillParts].Write(line)
+	return err
 }
 
 // Sum is the digest of the records that stand, and their number by line type.
@@ -104,8 +134,9 @@ func (f *Fingerprint) Sum() (d record.Digest, byType map[string]int64, err error
 		f.failed = f.flush()
 	}
 	if f.failed != nil {
-		return d, nil, &fault.Error{Setting: os.TempDir(), Problem: "holds no list of the records", Err: f.failed, Cure: "name a folder with room for 40 bytes a record: TMPDIR"}
+		return d, nil, &fault.Error{Setting: os.TempDir(), Problem: "holds no list of the records", Err: f.failed, Cure: "name a folder with room for 48 bytes a record: TMPDIR"}
 	}
+	f.other = int64(len(f.differ))
 	f.total(&d, byType)
 	for i, file := range f.files {
 		if err := f.collect(i, file); err != nil {
@@ -123,13 +154,18 @@ func (f *Fingerprint) collect(i int, file *os.File) error {
 	if err == nil {
 		_, err = file.Seek(0, io.SeekStart)
 	}
-	in, line := bufio.NewReader(file), make([]uint64, 5)
+	in, line := bufio.NewReader(file), make([]uint64, 6)
 	for err == nil {
 		if err = binary.Read(in, binary.LittleEndian, line); err != nil {
 			break
 		}
-		if k := (record.Key{Hi: line[0], Lo: line[1]}); f.first[k] == (standing{}) {
-			f.first[k] = standing{record.Digest{Hi: line[2], Lo: line[3], Records: 1}, int(line[4])} //nolint:gosec // a small number
+		k := record.Key{Hi: line[0], Lo: line[1]}
+		s := standing{digest: record.Digest{Hi: line[2], Lo: line[3], Records: 1}, t: int(line[4])} //nolint:gosec // a small number
+		switch stands, known := f.first[k]; {
+		case !known:
+			f.first[k] = s
+		case stands.digest != s.digest:
+			f.other += 1 + int64(line[5]) //nolint:gosec // as above
 		}
 	}
 	if errors.Is(err, io.EOF) {

@@ -293,11 +293,11 @@ func TestFingerprintIsTheDigestOfTheArchive(t *testing.T) {
 	dir := t.TempDir()
 	files := []string{
 		write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 2)+line(0, 0, 7)),
-		write(t, dir, "b.vsdb", line(6, 0, 3)+line(12, 0, 4)),
+		write(t, dir, "b.vsdb", line(6, 0, 3)+line(12, 0, 4)+line(0, 0, 1)+line(0, 0, 7)+line(6, 0, 3)+line(12, 0, 4)),
 	}
 	a := memory(t)
 	mustLoad(t, a, load.Options{}, files...)
-	for _, most := range []int{0, 1} { // in memory, and in temporary files
+	for _, most := range []int{0, 1, 2, 3, 4} { // in memory, and in temporary files
 		f := load.Fingerprint{Most: most}
 		err := load.Read(t.Context(), files, load.Reading{}, func(_ *load.File, b *record.Batch) error { f.Add(b); return nil }, func(f *load.File) error { return f.Err })
 		if err != nil {
@@ -306,6 +306,9 @@ func TestFingerprintIsTheDigestOfTheArchive(t *testing.T) {
 		got, byType, err := f.Sum()
 		if want := digest(t, a); err != nil || got != want || byType["SL1L2"] != 3 {
 			t.Errorf("fingerprint %v, %v, %v; archive %v", got, byType, err, want)
+		}
+		if f.Other() != 4 { // twice 7 and 3
+			t.Errorf("%d records contradict others", f.Other())
 		}
 	}
 }

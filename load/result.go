@@ -142,10 +142,7 @@ func (s *Summary) Incomplete(refused int64) error {
 	for _, m := range s.Held {
 		quarantined += m.Quarantined
 	}
-	parts := lacking(quarantined, len(s.Failed))
-	if refused > 0 {
-		parts = append(parts, english.Plural(int(refused), "line is refused, as its values contradict others (--on-conflict)", "lines are refused, as their values contradict others (--on-conflict)"))
-	}
+	parts := lacking(quarantined, refused, len(s.Failed))
 	if len(parts) == 0 {
 		return nil
 	}
@@ -156,22 +153,35 @@ func (s *Summary) Incomplete(refused int64) error {
 	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; " + rest)}
 }
 
+// Rejected tells of each line of b that is in quarantine.
+func Rejected(b *record.Batch, to func(file string, line uint32, reason, text string) error) error {
+	for _, x := range b.Rejects {
+		if err := to(x.File, x.Line, x.Reason, x.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Incomplete is the error of a study or a list that lacks lines or files of what
-// the user named; nil = it lacks nothing.
-func Incomplete(quarantined int64, unread int) error {
-	parts := lacking(quarantined, unread)
+// the user named, refused as they contradict others among them; nil = it lacks nothing.
+func Incomplete(quarantined, refused int64, unread int) error {
+	parts := lacking(quarantined, refused, unread)
 	if len(parts) == 0 {
 		return nil
 	}
 	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; this is of the rest")}
 }
 
-func lacking(quarantined int64, unread int) (parts []string) {
+func lacking(quarantined, refused int64, unread int) (parts []string) {
 	if quarantined > 0 {
 		parts = append(parts, english.Plural(int(quarantined), "line of these files is in quarantine", "lines of these files are in quarantine"))
 	}
 	if unread > 0 {
 		parts = append(parts, english.Plural(unread, "file could not be read", "files could not be read"))
+	}
+	if refused > 0 {
+		parts = append(parts, english.Plural(int(refused), "line is refused, as its values contradict others (load --on-conflict)", "lines are refused, as their values contradict others (load --on-conflict)"))
 	}
 	return parts
 }

@@ -56,6 +56,41 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 	}
 }
 
+// TestStudiesOfFilesThatContradict: studies go on with what stands, prove it, and
+// say what they left out.
+func TestStudiesOfFilesThatContradict(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	must(t, "synth", "vsdb", "--from", "2024-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data)
+	found, err := filepath.Glob(filepath.Join(data, "*", "*", "*", "*", "*.vsdb"))
+	if err != nil || len(found) == 0 {
+		t.Fatal(found, err)
+	}
+	text, err := os.ReadFile(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	for name, text := range map[string]string{"empty.vsdb": "", "z.vsdb": line[:len(line)-1] + "0\n" + line} { // it contradicts; perhaps it is cut
+		if err := os.WriteFile(filepath.Join(data, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"met", data, "--engine", "pebble", "--reps", "2"},
+		{"scan", "verification", data, "--engine", "duckdb:" + filepath.Join(dir, "a.db"), "--design", "wide", "--reps", "1", "--cold", "0"},
+	} {
+		out := filepath.Join(dir, args[0])
+		status, stdout, stderr := barograph(t, append(args, "--out", out)...)
+		if status != fault.Incomplete || !strings.Contains(stderr, "1 line of these files is in quarantine, 1 file could not be read, 1 line is refused") || strings.Contains(stdout, "WRONG") {
+			t.Errorf("%s: status %d\n%s\n%s", args[0], status, stdout, stderr)
+		}
+		if kept, err := os.ReadFile(filepath.Join(out, "quarantine.csv")); err != nil || !strings.Contains(string(kept), "z.vsdb,2,perhaps cut") {
+			t.Errorf("%s: %v\n%s", args[0], err, kept)
+		}
+	}
+}
+
 // TestKeepStoresWhatContradicts: both lines are stored and told, a question has
 // both, a study of the archive is proven, and another choice is refused.
 func TestKeepStoresWhatContradicts(t *testing.T) {

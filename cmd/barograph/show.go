@@ -181,7 +181,7 @@ func (e *env) showFiles(ctx context.Context, args []string, keepLast bool, pictu
 	if err := e.printShown([]shown{s}, picture); err != nil {
 		return err
 	}
-	return load.Incomplete(s.Rejected, len(failed))
+	return load.Incomplete(s.Rejected, 0, len(failed))
 }
 
 func (e *env) printShown(all []shown, picture string) error {

@@ -30,6 +30,7 @@ type Clusters struct {
 
 	unread      int
 	quarantined int64
+	refused     int64
 }
 
 // Run makes the studies and writes the folder, which the caller closes. One that
@@ -56,7 +57,7 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 			err = errors.Join(err, &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%s, killed during %s: %s", s.Cell.Engine, s.Cell.At("during"), s.Problem)})
 		}
 	}
-	return errors.Join(err, load.Incomplete(c.quarantined, c.unread))
+	return errors.Join(err, load.Incomplete(c.quarantined, c.refused, c.unread))
 }
 
 // drivers are those of the engines named, each with clusters of so many nodes.
@@ -110,7 +111,7 @@ func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driv
 	for _, n := range c.wanted(d) {
 		one.Design, one.Flavours = n, correct(d.Offers[n])
 		got, err := Run(ctx, one)
-		c.unread, c.quarantined = got.Unread, got.Quarantined
+		c.unread, c.quarantined, c.refused = got.Unread, got.Quarantined, got.Refused
 		one.Reject, c.Reject = nil, nil // each line once
 		data := &folder.Run.Data
 		data.Records, data.Quarantined, data.Digest = got.Digest.Records, got.Quarantined, got.Digest.String()

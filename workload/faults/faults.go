@@ -76,6 +76,7 @@ type Result struct {
 	Digest      record.Digest // of the data
 	Unread      int           // files that could not be read, or not to their end
 	Quarantined int64         // lines
+	Refused     int64         // lines whose values contradict others
 }
 
 // Run kills nodes. An error means that the study itself could not go on; what
@@ -114,14 +115,11 @@ func (s *study) read(ctx context.Context) error {
 	if reject == nil {
 		reject = func(string, uint32, string, string) error { return nil }
 	}
-	err := load.Read(ctx, s.Files, load.Reading{}, func(_ *load.File, b *record.Batch) (err error) {
+	err := load.Read(ctx, s.Files, load.Reading{}, func(_ *load.File, b *record.Batch) error {
 		s.out.Quarantined += int64(len(b.Rejects))
-		for _, r := range b.Rejects {
-			err = errors.Join(err, reject(r.File, r.Line, r.Reason, r.Text))
-		}
 		ref.Add(b)
 		prints.Add(b)
-		return err
+		return load.Rejected(b, reject)
 	}, func(f *load.File) error {
 		if f.Err == nil {
 			return nil
@@ -136,6 +134,7 @@ func (s *study) read(ctx context.Context) error {
 	if s.out.Digest, _, err = prints.Sum(); err != nil {
 		return err
 	}
+	s.out.Refused = prints.Other()
 	asked := s.cases
 	s.cases = nil
 	for i, a := range ref.Answers() { // nothing can be lost of an empty answer

@@ -87,6 +87,8 @@ type runner struct {
 	layouts []layout
 	parties []*party
 	closers []func() error
+	refused int64 // lines whose values contradict others
+	unread  int   // files
 }
 
 // Run loads the files, writes them under every layout, and asks. What was measured
@@ -111,7 +113,10 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 			return err
 		}
 	}
-	return into.Verdict(ErrWrong, ErrFailed)
+	if err := into.Verdict(ErrWrong, ErrFailed); err != nil {
+		return err
+	}
+	return load.Incomplete(into.Run.Data.Quarantined, r.refused, r.unread)
 }
 
 // open starts the store and its gate, and opens the engines.
@@ -207,9 +212,11 @@ func (r *runner) load(ctx context.Context, work string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	if _, err := load.Run(ctx, a, subset, r.Files, load.Options{Log: r.Log}); err != nil {
+	sum, err := load.Run(ctx, a, subset, r.Files, load.Options{Log: r.Log})
+	if err != nil {
 		return err
 	}
+	r.refused = sum.Other
 	if r.catalog, err = a.Catalog(ctx, subset); err != nil {
 		return err
 	}
@@ -223,16 +230,22 @@ func (r *runner) reference(ctx context.Context) error {
 		all[i] = all[i].In(subset)
 	}
 	asked, d := answer.NewReference(all...), &r.into.Run.Data
+	held := r.catalog.Held()
+	d.Records, d.Digest, d.ByType = held.Records, held.String(), r.catalog.Records()
 	d.Subset, d.Files = subset, len(r.Files)
 	err := load.Read(ctx, r.Files, load.Reading{}, func(_ *load.File, b *record.Batch) error {
 		d.Lines += int64(b.Lines)
 		d.Quarantined += int64(len(b.Rejects))
-		d.Records += int64(b.Len())
 		asked.Add(b)
-		return nil
+		return load.Rejected(b, r.into.Reject)
 	}, func(f *load.File) error {
 		d.Bytes += f.Bytes
-		return f.Err
+		if f.Err != nil {
+			r.unread, d.Files = r.unread+1, d.Files-1
+			r.into.Warn("not in this data, or not to its end: " + f.Err.Error())
+			r.Progress(f.Err.Error())
+		}
+		return nil
 	})
 	if err != nil {
 		return err

@@ -103,10 +103,8 @@ func (r *reading) add(ctx context.Context, f *load.File, b *record.Batch) error 
 	d := &r.folder.Run.Data
 	d.Lines += int64(b.Lines)
 	d.Quarantined += int64(len(b.Rejects))
-	for _, x := range b.Rejects {
-		if err := r.folder.Reject(x.File, x.Line, x.Reason, x.Text); err != nil {
-			return err
-		}
+	if err := load.Rejected(b, r.folder.Reject); err != nil {
+		return err
 	}
 	for columns, n := range b.LeftOut {
 		r.left[b.Type.Name+": "+columns] += n
@@ -156,6 +154,9 @@ func (r *reading) sum(ctx context.Context) (err error) {
 // warnOfLosses tells of lines and columns that no archive holds.
 func (r *reading) warnOfLosses() {
 	d := &r.folder.Run.Data
+	if r.out.Refused = r.prints.Other(); r.out.Refused > 0 {
+		r.warn(fmt.Sprintf("%s contradict others of the same identity, and no archive holds them; the first stands, by the files' paths: barograph load lists them", run.Several(int(r.out.Refused), "line")))
+	}
 	if r.out.Quarantined = d.Quarantined; d.Quarantined > 0 {
 		r.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, and no archive holds them", d.Quarantined, d.Lines))
 	}

@@ -102,6 +102,7 @@ type Outcome struct {
 	Cases, Empty         int // that were asked, and those of them that have no rows in the data
 
 	Quarantined int64 // lines of the data
+	Refused     int64 // lines of the data whose values contradict others
 	Unread      int   // files of the data that could not be read, or not to their end
 }
 
@@ -123,7 +124,7 @@ func (o Outcome) Err() error {
 	case o.Empty > 0 && o.Empty == o.Cases:
 		return noRows(o.Cases)
 	}
-	return load.Incomplete(o.Quarantined, o.Unread)
+	return load.Incomplete(o.Quarantined, o.Refused, o.Unread)
 }
 
 // noRows is the error of a study none of whose cases has rows in the data.

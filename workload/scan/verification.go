@@ -46,7 +46,8 @@ type verifier struct {
 	question *question.Question
 	want     *answer.Answer
 	records  int
-	unread   int // files
+	unread   int   // files
+	refused  int64 // lines whose values contradict others
 	into     *run.Folder
 	db       *engine.Engine // nil = closed
 	archives []asked        // by design
@@ -97,7 +98,7 @@ func (v *verifier) all(ctx context.Context) error {
 	if err := v.into.Verdict(ErrWrong, ErrWrong); err != nil {
 		return err
 	}
-	return load.Incomplete(v.into.Run.Scan.Archive.Quarantined, v.unread)
+	return load.Incomplete(v.into.Run.Scan.Archive.Quarantined, v.refused, v.unread)
 }
 
 // read computes the reference.
@@ -112,7 +113,7 @@ func (v *verifier) read(ctx context.Context) error {
 		a.Lines += int64(b.Lines)
 		a.Quarantined += int64(len(b.Rejects))
 		means.Add(b)
-		return nil
+		return load.Rejected(b, v.into.Reject)
 	}, func(f *load.File) error {
 		a.Bytes += f.Bytes
 		if f.Err != nil {
@@ -184,6 +185,9 @@ func (v *verifier) prepare(ctx context.Context, i int) error {
 	}
 	if len(sum.Files) > 0 {
 		out.Load, out.Loads = sum.Elapsed, 1
+	}
+	if v.refused, err = load.Refused(ctx, a, v.Subset, sum, load.Refuse, func(design.Conflict) {}); err != nil {
+		return err
 	}
 	if err := v.whole(ctx, a); err != nil {
 		return err
