@@ -10,8 +10,9 @@ import (
 
 // Survey makes the catalog of files, and a mark of each, without an archive.
 // Files that cannot be read, or not to their end, are in failed, and the rest
-// goes on. A record that several lines bring is counted as often.
-func Survey(ctx context.Context, paths []string, o Reading) (c *design.Catalog, marks []engine.Mark, failed []error, err error) {
+// goes on. A record that several lines bring is counted as often; prints, which
+// may be nil, knows those that contradict one another.
+func Survey(ctx context.Context, paths []string, o Reading, prints *Fingerprint) (c *design.Catalog, marks []engine.Mark, failed []error, err error) {
 	c = design.NewCatalog("")
 	m, q := engine.Mark{}, design.Quarantine{}
 	each := func(_ *File, b *record.Batch) error {
@@ -22,6 +23,9 @@ func Survey(ctx context.Context, paths []string, o Reading) (c *design.Catalog, 
 			q.Add(r.Line, r.Reason)
 		}
 		c.Add(b)
+		if prints != nil {
+			prints.Add(b)
+		}
 		if o.Parsed == nil {
 			release(b)
 		}

@@ -85,7 +85,7 @@ func (e *env) casesOf(ctx context.Context, args []string, keepLast bool) ([]*que
 		return nil, err
 	}
 	o := load.Reading{KeepLast: keepLast, Parsed: load.NewParsed(512 << 20)}
-	c, _, _, err := load.Survey(ctx, files, o)
+	c, _, _, err := load.Survey(ctx, files, o, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -75,6 +76,13 @@ func TestStudiesOfFilesThatContradict(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(data, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	url := "pebble:" + filepath.Join(dir, "archive")
+	status, stdout, _ := barograph(t, "show", data)
+	_, loaded, _ := barograph(t, "load", data, "--engine", url)
+	digest := regexp.MustCompile(`digest\s+(\w+/\d+)`).FindStringSubmatch(loaded)
+	if status != fault.Incomplete || !strings.Contains(stdout, "0 lines are the same again, 1 contradict others") || digest == nil || !strings.Contains(stdout, "digest "+digest[1]) {
+		t.Errorf("status %d, digest %v of\n%s", status, digest, stdout)
 	}
 	for _, args := range [][]string{
 		{"met", data, "--engine", "pebble", "--reps", "2"},

@@ -79,6 +79,8 @@ type shown struct {
 	Types     []design.Inventory  `json:"line_types"`
 	Reasons   []design.Quarantine `json:"quarantine,omitempty"`
 	Conflicts int                 `json:"conflicts,omitempty"`
+	Again     int64               `json:"lines_same_again,omitempty"` // of files; an archive counts a record once
+	Refused   int64               `json:"lines_refused,omitempty"`    // of files; they contradict others
 	Failed    []string            `json:"files_failed,omitempty"`
 	Loading   *design.Loading     `json:"loading,omitempty"`
 	Removed   int64               `json:"records_removed,omitempty"`
@@ -170,18 +172,25 @@ func (e *env) showFiles(ctx context.Context, args []string, keepLast bool, pictu
 	if err != nil {
 		return err
 	}
-	c, marks, failed, err := load.Survey(ctx, files, load.Reading{KeepLast: keepLast})
+	var prints load.Fingerprint
+	c, marks, failed, err := load.Survey(ctx, files, load.Reading{KeepLast: keepLast}, &prints)
+	if err != nil {
+		return err
+	}
+	held, _, err := prints.Sum()
 	if err != nil {
 		return err
 	}
 	s := newShown(c, marks)
+	s.Again, s.Refused = s.Records-held.Records-prints.Other(), prints.Other()
+	s.Records, s.Digest = held.Records, held.String()
 	for _, err := range failed {
 		s.Failed = append(s.Failed, fault.Redact(err.Error()))
 	}
 	if err := e.printShown([]shown{s}, picture); err != nil {
 		return err
 	}
-	return load.Incomplete(s.Rejected, 0, len(failed))
+	return load.Incomplete(s.Rejected, s.Refused, len(failed))
 }
 
 func (e *env) printShown(all []shown, picture string) error {
@@ -231,6 +240,9 @@ func (s *shown) print(w io.Writer) {
 		for _, r := range q.Reasons {
 			fmt.Fprintf(w, "quarantined\t%s:%d: %s (%d lines)\n", q.File, r.First, r.Text, r.Lines)
 		}
+	}
+	if s.Again+s.Refused > 0 {
+		fmt.Fprintf(w, "repeated\t%d lines are the same again, %d contradict others and are refused (load --on-conflict); they are counted below\n", s.Again, s.Refused)
 	}
 	if s.Conflicts > 0 {
 		fmt.Fprintf(w, "conflicts\t%d, lines whose values contradict others\n", s.Conflicts)

@@ -336,7 +336,7 @@ func (s *study) derive(ctx context.Context) (err error) {
 	var held *design.Catalog
 	if s.origin != nil {
 		held = s.origin.Catalog
-	} else if held, _, _, err = load.Survey(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, Parsed: s.parsed}); err != nil {
+	} else if held, _, _, err = load.Survey(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, Parsed: s.parsed}, nil); err != nil {
 		return err
 	}
 	if s.o.Cases != nil {
