@@ -67,15 +67,15 @@ func (f *Fingerprint) Add(b *record.Batch) {
 	}
 	f.hash.Use(b)
 	for i := range b.Len() {
-		k, new := f.hash.Key(i), standing{digest: f.hash.Digest(i), t: t}
-		switch s, known := f.first[k]; {
+		k, s := f.hash.Key(i), standing{digest: f.hash.Digest(i), t: t}
+		switch stands, known := f.first[k]; {
 		case !known:
-			f.first[k] = new
-		case s.digest == new.digest:
-			s.again++
 			f.first[k] = s
+		case stands.digest == s.digest:
+			stands.again++
+			f.first[k] = stands
 		default:
-			f.differ = append(f.differ, differing{k, new})
+			f.differ = append(f.differ, differing{k, s})
 		}
 	}
 	if len(f.first)+len(f.differ) > cmp.Or(f.Most, mostFirst) && f.failed == nil {

@@ -136,7 +136,7 @@ func (p *shefPost) openOwn(ctx context.Context, policy engine.Policy) (river.Pos
 	if err != nil {
 		return nil, usage(err)
 	}
-	if _, err := os.Stat(engine.Path(u)); d.Server == nil && !p.make && errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(engine.Path(u)); d.Place == engine.Embedded && !p.make && errors.Is(err, fs.ErrNotExist) {
 		return nil, engine.Unreachable(fault.Redact(p.url), err, "check the path; barograph shef post --make makes one")
 	}
 	shut := func() error { return nil }

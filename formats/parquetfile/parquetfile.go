@@ -57,9 +57,6 @@ func Damaged(err *error) {
 	}
 }
 
-// usual is more than the header of a page needs.
-const usual = 1 << 10
-
 // headers reads the headers of a column's pages in a row group, as the library
 // will, but from bytes that have an end.
 func headers(f io.ReaderAt, size int64, c *format.ColumnMetaData) error {
@@ -70,28 +67,34 @@ func headers(f io.ReaderAt, size int64, c *format.ColumnMetaData) error {
 	if at < 0 || c.TotalCompressedSize < 0 {
 		return errors.New("it lies before the file begins")
 	}
-	var compact thrift.CompactProtocol
 	for end := at + min(c.TotalCompressedSize, max(size-at, 0)); at < end; {
-		var header format.PageHeader
-		for n := int64(usual); ; n *= 8 {
-			text := make([]byte, min(n, end-at))
-			if _, err := f.ReadAt(text, at); err != nil {
-				return err
-			}
-			r := compact.NewReaderFromBytes(text)
-			err := thrift.NewDecoder(r).Decode(&header)
-			if err == nil {
-				at += int64(r.BytesRead())
-				break
-			}
-			if n >= end-at {
-				return err
-			}
+		page, n, err := header(io.NewSectionReader(f, at, end-at))
+		if err != nil {
+			return err
 		}
-		if header.CompressedPageSize < 0 {
-			return fmt.Errorf("its page has %d bytes", header.CompressedPageSize)
+		if page.CompressedPageSize < 0 {
+			return fmt.Errorf("its page has %d bytes", page.CompressedPageSize)
 		}
-		at += int64(header.CompressedPageSize)
+		at += int64(n) + int64(page.CompressedPageSize)
 	}
 	return nil
+}
+
+// usual is more than the header of a page needs.
+const usual = 1 << 10
+
+// header reads the header that f begins with, and says how many bytes it has.
+func header(f *io.SectionReader) (page format.PageHeader, n int, err error) {
+	var compact thrift.CompactProtocol
+	for size := int64(usual); ; size *= 8 {
+		text := make([]byte, min(size, f.Size()))
+		if _, err := f.ReadAt(text, 0); err != nil && !errors.Is(err, io.EOF) {
+			return page, 0, err
+		}
+		page = format.PageHeader{}
+		r := compact.NewReaderFromBytes(text)
+		if err = thrift.NewDecoder(r).Decode(&page); err == nil || size >= f.Size() {
+			return page, r.BytesRead(), err
+		}
+	}
 }
