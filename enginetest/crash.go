@@ -180,6 +180,7 @@ func (s *suite) killed(t *testing.T) {
 		c := s.start(t, job{URL: url, Design: s.design})
 		time.Sleep(time.Duration(rng.Int64N(int64(whole)/2 + 1)))
 		finished := kill(t, c)
+		s.undamaged(t, url)
 		h := s.open(t, url, engine.Options{})
 		rest := s.wholeFiles(t, h, "a", files)
 		h.close(t)
@@ -194,6 +195,36 @@ func (s *suite) killed(t *testing.T) {
 	marked(t, h, "a", files)
 	cataloged(t, h, "a", files)
 	s.prove(t, h, files, everything("a", lineType("PCT")))
+}
+
+// undamaged verifies, without writing, what a load that ended early has left:
+// nothing of it is damage. Perhaps no archive was made yet.
+func (s *suite) undamaged(t *testing.T, url string) {
+	t.Helper()
+	e, err := engine.Registry{s.Driver}.Open(t.Context(), url, engine.Options{ReadOnly: true})
+	if err != nil {
+		t.Logf("nothing to verify: %v", err)
+		return
+	}
+	defer e.Close() //nolint:errcheck // nothing was written
+	a, err := e.Archives.Open(t.Context(), s.design)
+	if err != nil {
+		t.Logf("nothing to verify: %v", err)
+		return
+	}
+	defer a.Close() //nolint:errcheck // as above
+	names, err := a.Subsets(t.Context())
+	if err != nil {
+		t.Error(err)
+	}
+	for _, name := range names {
+		v, err := load.Verify(t.Context(), a, name)
+		if errors.Is(err, engine.ErrReadOnly) && hasCure(err) {
+			t.Log(err)
+		} else if err != nil || len(v.Problems) > 0 {
+			t.Errorf("what a load left in %s is called damaged: %+v, %v", name, v, err)
+		}
+	}
 }
 
 // killedYoung kills loads while they make their database: what is left can be

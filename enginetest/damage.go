@@ -66,7 +66,7 @@ func (s *suite) fullDisk(t *testing.T) {
 		t.Skipf("NOT TESTED: a small disk takes root: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := exec.CommandContext(context.WithoutCancel(t.Context()), "umount", disk).Run(); err != nil {
+		if err := exec.CommandContext(context.WithoutCancel(t.Context()), "umount", "--lazy", disk).Run(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -77,6 +77,7 @@ func (s *suite) fullDisk(t *testing.T) {
 	if err := mount("-o", "remount,size=100m"); err != nil {
 		t.Fatal(err)
 	}
+	s.undamaged(t, raw)
 	h := s.open(t, raw, engine.Options{})
 	names, err := h.Subsets(t.Context())
 	if err != nil {

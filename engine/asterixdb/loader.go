@@ -36,7 +36,7 @@ type loader struct {
 
 func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
 	if a.db.readOnly {
-		return nil, &fault.Error{Setting: a.db.shown, Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
+		return nil, &fault.Error{Setting: a.db.shown, Err: engine.ErrReadOnly, Cure: "open it for writing"}
 	}
 	if _, ok := a.made.Load(true); !ok {
 		if err := a.db.define(ctx, a.create()); err != nil {

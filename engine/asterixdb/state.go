@@ -136,7 +136,7 @@ func (a *archive) settled(ctx context.Context, subset string) error {
 			}
 			return &fault.Error{
 				Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "a load was broken off and left something behind", Err: engine.ErrReadOnly,
-				Cure: "open it once without --read-only",
+				Cure: "run the load again: it is completed, or taken back",
 			}
 		}
 		if err := engine.Pause(ctx, poll); err != nil {

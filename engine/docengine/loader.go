@@ -31,7 +31,7 @@ type loader struct {
 // Loader opens a loader. Any number may be open; their commits take turns.
 func (a *Archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
 	if a.o.ReadOnly {
-		return nil, &fault.Error{Setting: a.o.Shown, Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
+		return nil, &fault.Error{Setting: a.o.Shown, Err: engine.ErrReadOnly, Cure: "open it for writing"}
 	}
 	if err := a.store.Create(ctx, subset); err != nil {
 		return nil, err

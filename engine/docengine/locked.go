@@ -148,7 +148,7 @@ func (s *Locked) outwait(ctx context.Context, subset string) (*state, error) {
 		if now.Owner == "" || w.dead(now, s.o.Lease) {
 			return nil, &fault.Error{
 				Setting: s.o.Shown + ", subset " + strconv.Quote(subset), Problem: "a load was broken off and left something behind", Err: engine.ErrReadOnly,
-				Cure: "open it once without --read-only",
+				Cure: "run the load again: it is completed, or taken back",
 			}
 		}
 		if err := engine.Pause(ctx, poll); err != nil {

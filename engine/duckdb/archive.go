@@ -113,7 +113,9 @@ func whole(v int64) string { return strconv.FormatInt(v, 10) }
 const (
 	headerBytes  = 4096
 	headers      = 3
-	blockSizeAt  = headerBytes + 5*8 // in the second header
+	iterationAt  = 1 * 8 // in the second and the third header, the later of which counts
+	blocksAt     = 4 * 8
+	blockSizeAt  = 5 * 8
 	mostBlock    = 256 << 10
 	leastBlock   = 16 << 10
 	checksumSeed = 5381
@@ -121,7 +123,8 @@ const (
 )
 
 // Check compares the checksum of every block of the file with what it holds;
-// DuckDB itself looks at those that it reads.
+// DuckDB itself looks at those that it reads. Blocks behind those that the header
+// counts are what a checkpoint that was killed, or found the disk full, has left.
 func (a *archive) Check(ctx context.Context, _ string) (problems []string, err error) {
 	if a.db.path == "" {
 		return nil, nil
@@ -131,29 +134,44 @@ func (a *archive) Check(ctx context.Context, _ string) (problems []string, err e
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	size := make([]byte, 8)
-	if _, err := f.ReadAt(size, blockSizeAt); err != nil {
+	head := make([]byte, headers*headerBytes)
+	if _, err := f.ReadAt(head, 0); err != nil {
 		return nil, err
 	}
-	block := make([]byte, binary.LittleEndian.Uint64(size))
-	if len(block) < leastBlock || len(block) > mostBlock {
-		return []string{"the file's header is damaged"}, nil
+	bad := func(at int) {
+		problems = append(problems, fmt.Sprintf("the block at byte %d of the file does not fit its checksum", at))
 	}
-	for at, part := int64(0), block[:headerBytes]; ctx.Err() == nil; at += int64(len(part)) {
-		if at >= headers*headerBytes {
-			part = block
+	var blocks, size, latest uint64
+	for at := 0; at < len(head); at += headerBytes {
+		part := head[at : at+headerBytes]
+		if !fits(part) {
+			bad(at)
+			continue
 		}
-		if _, err := f.ReadAt(part, at); errors.Is(err, io.EOF) {
-			return problems, nil
+		if n := binary.LittleEndian.Uint64(part[iterationAt:]); at > 0 && (size == 0 || n > latest) {
+			latest, blocks, size = n, binary.LittleEndian.Uint64(part[blocksAt:]), binary.LittleEndian.Uint64(part[blockSizeAt:])
+		}
+	}
+	if size < leastBlock || size > mostBlock {
+		return append(problems, "the file's header is damaged"), nil
+	}
+	block := make([]byte, size)
+	for i := uint64(0); i < blocks && ctx.Err() == nil; i++ {
+		at := len(head) + int(i*size) //nolint:gosec // of a file
+		if _, err := f.ReadAt(block, int64(at)); errors.Is(err, io.EOF) {
+			return append(problems, fmt.Sprintf("the file ends within block %d of %d", i+1, blocks)), nil
 		} else if err != nil {
 			return problems, err
 		}
-		if binary.LittleEndian.Uint64(part) != checksum(part[8:]) {
-			problems = append(problems, fmt.Sprintf("the block at byte %d of the file does not fit its checksum", at))
+		if !fits(block) {
+			bad(at)
 		}
 	}
 	return problems, ctx.Err()
 }
+
+// fits reports whether a header or a block is what its checksum says.
+func fits(b []byte) bool { return binary.LittleEndian.Uint64(b) == checksum(b[8:]) }
 
 func checksum(b []byte) uint64 {
 	sum := uint64(checksumSeed)

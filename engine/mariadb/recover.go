@@ -94,7 +94,7 @@ func (a *archive) recover(ctx context.Context, c *sql.Conn, subset string) error
 	if a.db.readOnly {
 		return &fault.Error{
 			Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "a load was broken off and left something behind", Err: engine.ErrReadOnly,
-			Cure: "open it once without --read-only",
+			Cure: "run the load again: it is completed, or taken back",
 		}
 	}
 	var tables []string

@@ -148,7 +148,9 @@ func ignoreGone(err error) error {
 }
 
 // Check compares the checksum of every block of every table and of every file
-// of values: reading the pairs looks at those of data alone.
+// of values: reading the pairs looks at those of data alone. What a flush that
+// was killed, or found the disk full, has left beside them is no damage; it goes
+// when the archive is next opened for writing.
 func (a *archive) Check(ctx context.Context, _ string) (problems []string, err error) {
 	for _, files := range []struct {
 		pattern string
@@ -162,12 +164,31 @@ func (a *archive) Check(ctx context.Context, _ string) (problems []string, err e
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if err := files.check(ctx, name); err != nil {
+			if err := files.check(ctx, name); err != nil && a.uses(filepath.Base(name)) {
 				problems = append(problems, filepath.Base(name)+": "+err.Error())
 			}
 		}
 	}
 	return problems, nil
+}
+
+// uses reports whether the archive's manifest names a file. Pebble tells of its
+// files of values in no other way.
+func (s *store) uses(file string) bool {
+	version := s.db.DebugCurrentVersion()
+	for f := range version.BlobFiles.All() {
+		if file == f.Physical.FileNum.String()+".blob" {
+			return true
+		}
+	}
+	for _, level := range version.Levels {
+		for f := range level.All() {
+			if file == f.TableBacking.DiskFileNum.String()+".sst" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // checkValues reads the blocks of a file of values, which its index lists by

@@ -24,7 +24,7 @@ type loader struct {
 
 func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
 	if a.db.readOnly {
-		return nil, &fault.Error{Setting: "postgres", Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
+		return nil, &fault.Error{Setting: "postgres", Err: engine.ErrReadOnly, Cure: "open it for writing"}
 	}
 	if err := storable.Subset(subset); err != nil {
 		return nil, err

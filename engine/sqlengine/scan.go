@@ -216,7 +216,7 @@ func (s *openStar) usable(q engine.StarQuery) error {
 
 func (s *openStar) load(ctx context.Context, files engine.StarFiles) (engine.StarLoaded, error) {
 	if s.ReadOnly {
-		return engine.StarLoaded{}, &fault.Error{Setting: s.Where, Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
+		return engine.StarLoaded{}, &fault.Error{Setting: s.Where, Err: engine.ErrReadOnly, Cure: "open it for writing"}
 	}
 	note, err := json.Marshal(engine.Placement{Paths: s.place.Paths, Partitions: s.place.Partitions})
 	if err != nil {

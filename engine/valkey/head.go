@@ -105,7 +105,7 @@ func (s *store) settled(ctx context.Context, subset string) (head, error) {
 		case time.Since(began) > readOnlyPatience:
 			err = &fault.Error{
 				Setting: "subset " + strconv.Quote(subset), Problem: "a load was broken off and left a commit to be completed", Err: engine.ErrReadOnly,
-				Cure: "open it once without --read-only",
+				Cure: "run the load again: it is completed, or taken back",
 			}
 		default:
 			err = engine.Pause(ctx, 10*time.Millisecond)

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestWhatAKillLeavesIsNoDamage: a flush that was killed, or found the disk full,
+// leaves parts of tables that belong to no archive; parts of its own tables are damage.
+func TestWhatAKillLeavesIsNoDamage(t *testing.T) {
+	dir := t.TempDir()
+	data, archive := filepath.Join(dir, "data"), filepath.Join(dir, "a.pebble")
+	must(t, "synth", "vsdb", "--from", "2024-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data)
+	must(t, "load", data, "--engine", "pebble:"+archive)
+	var left []string
+	for _, pattern := range []string{"*.sst", "*.blob"} {
+		names, err := filepath.Glob(filepath.Join(archive, pattern))
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, names, err)
+		}
+		text, err := os.ReadFile(names[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		left = append(left, names[0])
+		if err := os.WriteFile(filepath.Join(archive, "009999"+filepath.Ext(names[0])), text[:len(text)/2], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(t, "verify", "pebble:"+archive)
+	for _, own := range left {
+		text, err := os.ReadFile(own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text[len(text)/2] ^= 1
+		if err := os.WriteFile(own, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if status, stdout, stderr := barograph(t, "verify", "pebble:"+archive); status == 0 || !strings.Contains(strings.ToLower(stdout+stderr), "damaged") && !strings.Contains(stdout+stderr, "NOT WHOLE") {
+			t.Errorf("%s: status %d\n%s%s", filepath.Base(own), status, stdout, stderr)
+		}
+		text[len(text)/2] ^= 1
+		if err := os.WriteFile(own, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
