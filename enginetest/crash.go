@@ -206,13 +206,13 @@ func (s *suite) undamaged(t *testing.T, url string) {
 		t.Logf("nothing to verify: %v", err)
 		return
 	}
-	defer e.Close() //nolint:errcheck // nothing was written
+	defer e.Close()
 	a, err := e.Archives.Open(t.Context(), s.design)
 	if err != nil {
 		t.Logf("nothing to verify: %v", err)
 		return
 	}
-	defer a.Close() //nolint:errcheck // as above
+	defer a.Close()
 	names, err := a.Subsets(t.Context())
 	if err != nil {
 		t.Error(err)
