@@ -80,7 +80,7 @@ func TestOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 3, Streams: []int{1, 3}, For: 100 * time.Millisecond})
+	r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 3, Streams: []int{1, 3}, For: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestOwnOutlivesAServer(t *testing.T) {
 		}
 		_, samples, err := ask(t, own.Program{
 			Registry: append(all.Registry(), mortal), Engines: append(inFiles(t), "mortal:"+filepath.Join(t.TempDir(), "m.db")), Tables: write(t, "t.csv", "a\n1\n"),
-			Questions: qs, Reps: 2, Streams: []int{1}, For: 50 * time.Millisecond,
+			Questions: qs, Reps: 2, Streams: []int{1}, For: 500 * time.Millisecond,
 		})
 		if fault.Code(err) != fault.Incomplete {
 			t.Errorf("after %d: %v", lives, err)
