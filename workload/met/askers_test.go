@@ -46,7 +46,7 @@ func TestAskers(t *testing.T) {
 	out, err := met.Run(t.Context(), folder, met.Options{
 		Registry: reg, Targets: []met.Target{target(&reg[0], at, design.Memory), target(&reg[1], at, design.KeyValue), target(&reg[2], at, design.KeyValue)},
 		Cases: cases(t, "test_3", "test_6"), Files: files, Subset: "s", Reps: 1, Seed: 1,
-		Askers: []int{1, 3}, AskFor: 300 * time.Millisecond, AskReps: 2,
+		Askers: []int{1, 3}, AskFor: 600 * time.Millisecond, AskReps: 2,
 		Points: func() (*run.Folder, error) {
 			return run.Create(filepath.Join(dir, "askers"), run.Run{ID: "askers", Workload: run.Mixed, Started: time.Now()})
 		},
