@@ -95,11 +95,11 @@ func holds(t *testing.T, q *Question, item string) {
 	for i, s := range m[1:] {
 		n[i].SetString(s, 10)
 	}
-	last := n[0]
+	last := new(big.Int).Set(&n[0]) // a copy of the struct would share its digits
 	if m[2] != "" {
-		last.Sub(&n[1], &n[0]).Div(&last, &n[2]).Mul(&last, &n[2]).Add(&last, &n[0])
+		last.Sub(&n[1], &n[0]).Div(last, &n[2]).Mul(last, &n[2]).Add(last, &n[0])
 	}
-	for _, h := range []*big.Int{&n[0], &last} {
+	for _, h := range []*big.Int{&n[0], last} {
 		seconds := h.Mul(h, big.NewInt(3600))
 		if !seconds.IsInt64() || int64(int32(seconds.Int64())) != seconds.Int64() || !slices.Contains(q.Lead, int32(seconds.Int64())) {
 			t.Errorf("%q is asked without the lead of %s s: %d leads", item, seconds, len(q.Lead))
