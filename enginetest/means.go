@@ -106,15 +106,17 @@ func (s *suite) meansPlan(t *testing.T, h *opened, q *question.Question) {
 	}
 }
 
-// meansOf is the reference.
+// meansOf is the reference. A loader that is given other values of a record
+// stores the last ones, and of two the reference keeps the first: it is given
+// them from the end.
 func meansOf(t *testing.T, q *question.Question, files []File) *answer.Answer {
 	t.Helper()
 	m, err := answer.NewMeans(q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files {
-		for _, b := range f.Batches {
+	for _, f := range slices.Backward(files) {
+		for _, b := range slices.Backward(f.Batches) {
 			m.Add(b)
 		}
 	}
