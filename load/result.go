@@ -138,11 +138,11 @@ func Refused(ctx context.Context, a engine.Archive, subset string, s *Summary, b
 // Incomplete is the error of what the archive lacks of the files, refused lines
 // among it; nil = it has everything.
 func (s *Summary) Incomplete(refused int64) error {
-	quarantined := s.Quarantined
+	l := Lacks{s.Quarantined, refused, len(s.Failed)}
 	for _, m := range s.Held {
-		quarantined += m.Quarantined
+		l.Quarantined += m.Quarantined
 	}
-	parts := lacking(quarantined, refused, len(s.Failed))
+	parts := l.words()
 	if len(parts) == 0 {
 		return nil
 	}
@@ -153,8 +153,16 @@ func (s *Summary) Incomplete(refused int64) error {
 	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; " + rest)}
 }
 
-// Rejected tells of each line of b that is in quarantine.
-func Rejected(b *record.Batch, to func(file string, line uint32, reason, text string) error) error {
+// Lacks is what data lack of the files that the user named.
+type Lacks struct {
+	Quarantined int64 // lines
+	Refused     int64 // lines whose values contradict others
+	Unread      int   // files that could not be read, or not to their end
+}
+
+// Reject counts the lines of b that are in quarantine, and tells of each.
+func (l *Lacks) Reject(b *record.Batch, to func(file string, line uint32, reason, text string) error) error {
+	l.Quarantined += int64(len(b.Rejects))
 	for _, x := range b.Rejects {
 		if err := to(x.File, x.Line, x.Reason, x.Text); err != nil {
 			return err
@@ -163,25 +171,24 @@ func Rejected(b *record.Batch, to func(file string, line uint32, reason, text st
 	return nil
 }
 
-// Incomplete is the error of a study or a list that lacks lines or files of what
-// the user named, refused as they contradict others among them; nil = it lacks nothing.
-func Incomplete(quarantined, refused int64, unread int) error {
-	parts := lacking(quarantined, refused, unread)
+// Incomplete is the error of a study or a list of such data; nil = nothing is lacking.
+func (l Lacks) Incomplete() error {
+	parts := l.words()
 	if len(parts) == 0 {
 		return nil
 	}
 	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; this is of the rest")}
 }
 
-func lacking(quarantined, refused int64, unread int) (parts []string) {
-	if quarantined > 0 {
-		parts = append(parts, english.Plural(int(quarantined), "line of these files is in quarantine", "lines of these files are in quarantine"))
+func (l Lacks) words() (parts []string) {
+	if l.Quarantined > 0 {
+		parts = append(parts, english.Plural(int(l.Quarantined), "line of these files is in quarantine", "lines of these files are in quarantine"))
 	}
-	if unread > 0 {
-		parts = append(parts, english.Plural(unread, "file could not be read", "files could not be read"))
+	if l.Unread > 0 {
+		parts = append(parts, english.Plural(l.Unread, "file could not be read", "files could not be read"))
 	}
-	if refused > 0 {
-		parts = append(parts, english.Plural(int(refused), "line is refused, as its values contradict others (load --on-conflict)", "lines are refused, as their values contradict others (load --on-conflict)"))
+	if l.Refused > 0 {
+		parts = append(parts, english.Plural(int(l.Refused), "line is refused, as its values contradict others (load --on-conflict)", "lines are refused, as their values contradict others (load --on-conflict)"))
 	}
 	return parts
 }

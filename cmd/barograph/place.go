@@ -194,7 +194,8 @@ func values(f *pflag.Flag) []string {
 // with a server, which a lab may run.
 func (e *env) serverOf(raw string, labs []string) (string, error) {
 	name, url := engine.SplitName(raw)
-	d, ok := e.engines.Find(url)
+	scheme, inLab := strings.CutPrefix(url, "lab:")
+	d, ok := e.engines.Find(scheme)
 	if !ok || d.Place != engine.Remote {
 		return raw, nil
 	}
@@ -205,6 +206,9 @@ func (e *env) serverOf(raw string, labs []string) (string, error) {
 		if s, err := lab.Status(filepath.Join(dir, d.Scheme)); err == nil && s.Running() {
 			return name + s.URL, nil
 		}
+	}
+	if inLab { // there may be one that does not run
+		return raw, nil
 	}
 	cure := "name a server's URL, such as " + d.Example
 	if d.Server != nil {

@@ -31,7 +31,8 @@ func newShow(e *env) *cobra.Command {
 		Long: `Show tells what there is to ask for: of each line type the models, variables, levels, regions, observation types, thresholds,
 leads and valid times, with the holes in them; how many records, and which files they came from; and what was
 quarantined, with the reasons. An archive is shown as its loads have counted it, without reading its records
-(barograph verify reads them), under every design and subset that it has.`,
+(barograph verify reads them), under every design and subset that it has. Files are read: which of their lines are
+the same again or contradict others is told, and the digest that a load of them will give.`,
 		Example: `  barograph show duckdb:archive.db
   barograph show lab:postgres
   barograph show vsdb_data --plot coverage.svg`,
@@ -190,7 +191,7 @@ func (e *env) showFiles(ctx context.Context, args []string, keepLast bool, pictu
 	if err := e.printShown([]shown{s}, picture); err != nil {
 		return err
 	}
-	return load.Incomplete(s.Rejected, s.Refused, len(failed))
+	return load.Lacks{Quarantined: s.Rejected, Refused: s.Refused, Unread: len(failed)}.Incomplete()
 }
 
 func (e *env) printShown(all []shown, picture string) error {

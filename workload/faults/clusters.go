@@ -28,9 +28,7 @@ type Clusters struct {
 	Profile  string
 	Isolate  bool
 
-	unread      int
-	quarantined int64
-	refused     int64
+	lacks load.Lacks
 }
 
 // Run makes the studies and writes the folder, which the caller closes. One that
@@ -57,7 +55,7 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 			err = errors.Join(err, &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%s, killed during %s: %s", s.Cell.Engine, s.Cell.At("during"), s.Problem)})
 		}
 	}
-	return errors.Join(err, load.Incomplete(c.quarantined, c.refused, c.unread))
+	return errors.Join(err, c.lacks.Incomplete())
 }
 
 // drivers are those of the engines named, each with clusters of so many nodes.
@@ -111,7 +109,7 @@ func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driv
 	for _, n := range c.wanted(d) {
 		one.Design, one.Flavours = n, correct(d.Offers[n])
 		got, err := Run(ctx, one)
-		c.unread, c.quarantined, c.refused = got.Unread, got.Quarantined, got.Refused
+		c.lacks = got.Lacks
 		one.Reject, c.Reject = nil, nil // each line once
 		data := &folder.Run.Data
 		data.Records, data.Quarantined, data.Digest = got.Digest.Records, got.Quarantined, got.Digest.String()

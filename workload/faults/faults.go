@@ -73,10 +73,8 @@ type study struct {
 
 // Result is what a study saw.
 type Result struct {
-	Digest      record.Digest // of the data
-	Unread      int           // files that could not be read, or not to their end
-	Quarantined int64         // lines
-	Refused     int64         // lines whose values contradict others
+	Digest record.Digest // of the data
+	load.Lacks
 }
 
 // Run kills nodes. An error means that the study itself could not go on; what
@@ -116,10 +114,9 @@ func (s *study) read(ctx context.Context) error {
 		reject = func(string, uint32, string, string) error { return nil }
 	}
 	err := load.Read(ctx, s.Files, load.Reading{}, func(_ *load.File, b *record.Batch) error {
-		s.out.Quarantined += int64(len(b.Rejects))
 		ref.Add(b)
 		prints.Add(b)
-		return load.Rejected(b, reject)
+		return s.out.Reject(b, reject)
 	}, func(f *load.File) error {
 		if f.Err == nil {
 			return nil

@@ -87,8 +87,7 @@ type runner struct {
 	layouts []layout
 	parties []*party
 	closers []func() error
-	refused int64 // lines whose values contradict others
-	unread  int   // files
+	lacks   load.Lacks
 }
 
 // Run loads the files, writes them under every layout, and asks. What was measured
@@ -116,7 +115,7 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	if err := into.Verdict(ErrWrong, ErrFailed); err != nil {
 		return err
 	}
-	return load.Incomplete(into.Run.Data.Quarantined, r.refused, r.unread)
+	return r.lacks.Incomplete()
 }
 
 // open starts the store and its gate, and opens the engines.
@@ -216,7 +215,7 @@ func (r *runner) load(ctx context.Context, work string) (err error) {
 	if err != nil {
 		return err
 	}
-	r.refused = sum.Other
+	r.lacks.Refused = sum.Other
 	if r.catalog, err = a.Catalog(ctx, subset); err != nil {
 		return err
 	}
@@ -235,13 +234,12 @@ func (r *runner) reference(ctx context.Context) error {
 	d.Subset, d.Files = subset, len(r.Files)
 	err := load.Read(ctx, r.Files, load.Reading{}, func(_ *load.File, b *record.Batch) error {
 		d.Lines += int64(b.Lines)
-		d.Quarantined += int64(len(b.Rejects))
 		asked.Add(b)
-		return load.Rejected(b, r.into.Reject)
+		return r.lacks.Reject(b, r.into.Reject)
 	}, func(f *load.File) error {
 		d.Bytes += f.Bytes
 		if f.Err != nil {
-			r.unread, d.Files = r.unread+1, d.Files-1
+			r.lacks.Unread, d.Files = r.lacks.Unread+1, d.Files-1
 			r.into.Warn("not in this data, or not to its end: " + f.Err.Error())
 			r.Progress(f.Err.Error())
 		}
@@ -250,6 +248,7 @@ func (r *runner) reference(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	d.Quarantined = r.lacks.Quarantined
 	for i, a := range asked.Answers() {
 		if q := all[i]; a.Rows > 0 && len(r.cases) < r.Cases {
 			r.cases, r.want = append(r.cases, q), append(r.want, a)

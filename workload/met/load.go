@@ -102,8 +102,7 @@ func (s *study) read(ctx context.Context) error {
 func (r *reading) add(ctx context.Context, f *load.File, b *record.Batch) error {
 	d := &r.folder.Run.Data
 	d.Lines += int64(b.Lines)
-	d.Quarantined += int64(len(b.Rejects))
-	if err := load.Rejected(b, r.folder.Reject); err != nil {
+	if err := r.out.Reject(b, r.folder.Reject); err != nil {
 		return err
 	}
 	for columns, n := range b.LeftOut {
@@ -157,7 +156,7 @@ func (r *reading) warnOfLosses() {
 	if r.out.Refused = r.prints.Other(); r.out.Refused > 0 {
 		r.warn(fmt.Sprintf("%s contradict others of the same identity, and no archive holds them; the first stands, by the files' paths: barograph load lists them", run.Several(int(r.out.Refused), "line")))
 	}
-	if r.out.Quarantined = d.Quarantined; d.Quarantined > 0 {
+	if d.Quarantined = r.out.Quarantined; d.Quarantined > 0 {
 		r.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, and no archive holds them", d.Quarantined, d.Lines))
 	}
 	for _, columns := range slices.Sorted(maps.Keys(r.left)) {

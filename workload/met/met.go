@@ -101,9 +101,7 @@ type Outcome struct {
 	NotWhole             int // archives that do not hold the data, and were not timed
 	Cases, Empty         int // that were asked, and those of them that have no rows in the data
 
-	Quarantined int64 // lines of the data
-	Refused     int64 // lines of the data whose values contradict others
-	Unread      int   // files of the data that could not be read, or not to their end
+	load.Lacks // of the data
 }
 
 // Add adds the study of a larger number of copies of the same data.
@@ -124,7 +122,7 @@ func (o Outcome) Err() error {
 	case o.Empty > 0 && o.Empty == o.Cases:
 		return noRows(o.Cases)
 	}
-	return load.Incomplete(o.Quarantined, o.Refused, o.Unread)
+	return o.Incomplete()
 }
 
 // noRows is the error of a study none of whose cases has rows in the data.

@@ -290,36 +290,37 @@ func (r *runner) answers(ctx context.Context) error {
 	return nil
 }
 
-// load loads every table into every engine.
+// load loads every table into every engine. One that cannot is out, and the
+// others can be asked.
 func (r *runner) load(ctx context.Context) error {
 	for i, p := range r.asked() {
-		out := &r.into.Run.Archives[i+1]
-		began := time.Now()
-		if p.failed = r.loadAll(ctx, p); ctx.Err() != nil {
+		p.failed = r.loadOne(ctx, p, &r.into.Run.Archives[i+1])
+		if ctx.Err() != nil {
 			return p.failed
 		}
-		if p.failed != nil { // the others can be asked
+		if p.failed != nil {
 			r.into.Warn(p.name + " holds nothing: " + p.failed.Error())
 			r.Progress(p.name + " holds nothing: " + fault.Text(p.failed))
-			continue
-		}
-		out.Load, out.Commits, out.Whole = time.Since(began), len(r.tables), true
-		var err error
-		if out.Bytes, err = p.own.Size(ctx); err != nil {
-			return err
 		}
 	}
 	return nil
 }
 
-func (r *runner) loadAll(ctx context.Context, p *party) error {
+func (r *runner) loadOne(ctx context.Context, p *party, out *run.Archive) (err error) {
+	began := time.Now()
 	for _, t := range r.tables {
 		r.Progress(p.name + ": loading " + t.Name)
 		if err := p.own.Load(ctx, t); err != nil {
 			return fmt.Errorf("table %s: %w", t.Name, err)
 		}
 	}
-	return r.counts(ctx, p)
+	out.Load, out.Commits = time.Since(began), len(r.tables)
+	if out.Bytes, err = p.own.Size(ctx); err != nil {
+		return err
+	}
+	err = r.counts(ctx, p)
+	out.Whole = err == nil
+	return err
 }
 
 // counts holds the number of rows that an engine stored against the files'.

@@ -46,8 +46,7 @@ type verifier struct {
 	question *question.Question
 	want     *answer.Answer
 	records  int
-	unread   int   // files
-	refused  int64 // lines whose values contradict others
+	lacks    load.Lacks
 	into     *run.Folder
 	db       *engine.Engine // nil = closed
 	archives []asked        // by design
@@ -98,7 +97,7 @@ func (v *verifier) all(ctx context.Context) error {
 	if err := v.into.Verdict(ErrWrong, ErrWrong); err != nil {
 		return err
 	}
-	return load.Incomplete(v.into.Run.Scan.Archive.Quarantined, v.refused, v.unread)
+	return v.lacks.Incomplete()
 }
 
 // read computes the reference.
@@ -111,13 +110,12 @@ func (v *verifier) read(ctx context.Context) error {
 	a := &run.ScanArchive{Subset: v.Subset, Files: len(v.Files), LineType: v.question.Type.Name}
 	err = load.Read(ctx, v.Files, load.Reading{}, func(_ *load.File, b *record.Batch) error {
 		a.Lines += int64(b.Lines)
-		a.Quarantined += int64(len(b.Rejects))
 		means.Add(b)
-		return load.Rejected(b, v.into.Reject)
+		return v.lacks.Reject(b, v.into.Reject)
 	}, func(f *load.File) error {
 		a.Bytes += f.Bytes
 		if f.Err != nil {
-			v.unread++
+			v.lacks.Unread++
 			v.into.Warn("not in this data, or not to its end: " + f.Err.Error())
 			v.Progress(f.Err.Error())
 		}
@@ -130,7 +128,7 @@ func (v *verifier) read(ctx context.Context) error {
 	if v.records == 0 {
 		return &fault.Error{Setting: fmt.Sprintf("%d files", len(v.Files)), Problem: "hold no record of " + a.LineType + ", of which the question asks", Cure: "name files that do"}
 	}
-	a.Records, a.Groups, v.into.Run.Scan.Archive = v.records, v.want.Rows, a
+	a.Quarantined, a.Records, a.Groups, v.into.Run.Scan.Archive = v.lacks.Quarantined, v.records, v.want.Rows, a
 	return nil
 }
 
@@ -186,7 +184,7 @@ func (v *verifier) prepare(ctx context.Context, i int) error {
 	if len(sum.Files) > 0 {
 		out.Load, out.Loads = sum.Elapsed, 1
 	}
-	if v.refused, err = load.Refused(ctx, a, v.Subset, sum, load.Refuse, func(design.Conflict) {}); err != nil {
+	if v.lacks.Refused, err = load.Refused(ctx, a, v.Subset, sum, load.Refuse, func(design.Conflict) {}); err != nil {
 		return err
 	}
 	if err := v.whole(ctx, a); err != nil {
