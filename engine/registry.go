@@ -40,9 +40,9 @@ func (r Registry) Parse(raw string) (*Driver, *url.URL, error) {
 	if !strings.Contains(raw, ":") {
 		raw += ":"
 	}
-	u, err := url.Parse(raw)
+	u, err := fault.ParseURL(raw)
 	if err != nil {
-		return nil, nil, &fault.Error{Setting: "engine URL " + fault.Redact(raw), Problem: "cannot be read", Cure: "write it as in `barograph list engines`"}
+		return nil, nil, err
 	}
 	d, ok := r.Find(u.Scheme)
 	if !ok {

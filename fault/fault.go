@@ -7,11 +7,15 @@
 package fault
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -122,9 +126,8 @@ func Misuse(setting, problem, cure string) *Status {
 	return &Status{Code: Usage, Err: &Error{Setting: setting, Problem: problem, Cure: cure}}
 }
 
-// What stands for a secret, and what is taken for one: the password of a URL
-// or DSN, up to the last @ of the word, as passwords hold anything; and the
-// value of whatever has the name of a secret. More may be hidden than need be.
+// hidden replaces a secret: the password of a URL or DSN, and the value of
+// whatever has the name of a secret. More may be hidden than need be.
 const hidden = "xxxxx"
 
 const secretNames = `(?:passw(?:or)?d|passphrase|pwd|secret|credential|api_?key|access_?key|auth_?token|requirepass|masterauth)`
@@ -133,17 +136,19 @@ const secretNames = `(?:passw(?:or)?d|passphrase|pwd|secret|credential|api_?key|
 const action = `(?:kill|restart|stop|resume|partition|heal|slow|fast|(?:no-)?delay|(?:full-)?bandwidth|disk-full|disk-free|power-off|power-on)(?::(?:node)?\d+)?(?::[\d.]+(?:[mun]?s|[kmg]?bit))?`
 
 var (
-	urlPassword = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*(?:://|%3A%2F%2F)[^\s:@/"%]*(?::|%3A))[^\s"]*(@|%40)`)
+	urlStart    = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://`)
+	quotedURL   = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*%3A%2F%2F[^\s:@/"%]*(?::|%3A))[^\s"]*(@|%40)`) // as a parameter of another URL
 	dsnPassword = regexp.MustCompile(`([\w.%+-]+):[^\s"/@][^\s"]*@`)
 	noPassword  = regexp.MustCompile(`^(?:` + action + `@[\d.]+m?s,)*` + action + `@$`) // kill:node2@20s,restart@40s
 	namedSecret = regexp.MustCompile(`(?i)(` + secretNames + `[\w.-]*(?:["']?\s*=\s*|["']\s*:\s*))(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s&"']*[^\s&"':;,])`)
+	secretValue = regexp.MustCompile(`(?i)` + secretNames + `[\w.-]*=([^&]+)`) // of an argument
 	secretName  = regexp.MustCompile(`(?i)` + secretNames)
 )
 
 // Redact prints a text without its secrets. It is the one printer of URLs,
 // DSNs, properties, settings, plans and errors.
 func Redact(text string) string {
-	text = urlPassword.ReplaceAllString(text, "${1}"+hidden+"$2")
+	text = quotedURL.ReplaceAllString(redactURLs(text), "${1}"+hidden+"$2")
 	text = dsnPassword.ReplaceAllStringFunc(text, func(dsn string) string {
 		if noPassword.MatchString(dsn) {
 			return dsn
@@ -154,6 +159,109 @@ func Redact(text string) string {
 	return namedSecret.ReplaceAllString(text, "${1}"+hidden)
 }
 
+// redactURLs hides the passwords of the URLs of a text. A URL that cannot be
+// parsed is hidden after its scheme, up to the last @ of its line: a password
+// may hold blanks, tabs and quotes.
+func redactURLs(text string) string {
+	var b strings.Builder
+	for {
+		at := urlStart.FindStringIndex(text)
+		if at == nil {
+			return b.String() + text
+		}
+		scheme, rest := text[at[0]:at[1]], text[at[1]:]
+		b.WriteString(text[:at[1]])
+		end := len(rest) // of the line, or where the next URL starts
+		if next := urlStart.FindStringIndex(rest); next != nil {
+			end = next[0]
+		}
+		if i := strings.IndexByte(rest[:end], '\n'); i >= 0 {
+			end = i
+		}
+		word := rest[:end]
+		if i := strings.IndexAny(word, " \t\v\f\r\""); i >= 0 {
+			word = word[:i]
+		}
+		user, host := "", word
+		if i := strings.LastIndexByte(word, '@'); i >= 0 {
+			user, host = word[:i], word[i+1:]
+		}
+		authority, _, _ := strings.Cut(strings.TrimRight(host, ".,:;)'"), "/")
+		last := strings.LastIndexByte(rest[:end], '@')
+		switch name, _, secret := strings.Cut(user, ":"); {
+		case secret:
+			b.WriteString(name + ":" + hidden + "@")
+			last = len(user)
+		case last > len(user) && !isHost(scheme, authority):
+			b.WriteString(hidden + "@")
+		default:
+			last = -1
+		}
+		text = rest[last+1:]
+	}
+}
+
+// isHost reports whether a text is the host of a URL, or several with their ports.
+func isHost(scheme, hosts string) bool {
+	for host := range strings.SplitSeq(hosts, ",") {
+		host, _, _ = strings.Cut(host, "?")
+		if _, err := url.Parse(scheme + host); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// ParseURL parses the URL of a database, as the one parser of what users write.
+// Its error prints nothing of it but the scheme.
+func ParseURL(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	problem := "cannot be parsed"
+	if err == nil {
+		if u.Host == "" || u.User != nil || !strings.Contains(u.Path+u.Fragment, "@") && !slices.ContainsFunc(slices.Collect(maps.Keys(u.Query())), func(name string) bool { return strings.Contains(name, "@") }) {
+			return u, nil
+		}
+		problem = "has an @ after its host" // the host may be a user's name, and the path a password's second part
+	}
+	scheme, _, _ := strings.Cut(raw, ":")
+	if !urlStart.MatchString(scheme+"://") || strings.ContainsAny(scheme, "@ \t\n\"/") {
+		scheme = "xxxxx"
+	}
+	return nil, &Error{
+		Setting: "URL " + scheme + ":" + hidden, Problem: problem,
+		Cure: `write it as in ` + "`barograph list engines`" + `; signs other than letters and digits of a user's name, a password or a database are written as %20 (blank), %22 ("), %2F (/), %3A (:), %40 (@), or the password is in a file: ?passfile=FILE`,
+	}
+}
+
+// secrets are what arguments of a command line hold that is secret, as it is
+// written and as it is meant, where Redact cannot see in a text where it ends:
+// a password of blanks or quotes.
+func secrets(args []string) (all []string) {
+	add := func(secret string) {
+		plain, err := url.PathUnescape(secret)
+		if err != nil {
+			plain = secret
+		}
+		if len(plain) > 2 && strings.ContainsAny(plain, " \t\v\f\r\n\"'@/") {
+			all = append(all, secret, plain, strings.Trim(strconv.Quote(secret), `"`), strings.Trim(strconv.Quote(plain), `"`))
+		}
+	}
+	for _, arg := range args {
+		if at := urlStart.FindStringIndex(arg); at != nil {
+			if last := strings.LastIndexByte(arg, '@'); last > at[1] {
+				if _, password, ok := strings.Cut(arg[at[1]:last], ":"); ok {
+					add(password)
+				}
+			}
+		}
+		for _, m := range secretValue.FindAllStringSubmatch(arg, -1) {
+			add(m[1])
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
+	return slices.Compact(all)
+}
+
 // RedactValue prints a value without its secrets: all of it is one where its name says so.
 func RedactValue(name, value string) string {
 	if value != "" && secretName.MatchString(name) {
@@ -162,13 +270,23 @@ func RedactValue(name, value string) string {
 	return Redact(value)
 }
 
-// Redacting writes on without secrets; each Write is a whole message.
-func Redacting(w io.Writer) io.Writer { return redacting{w} }
+// Redacting writes without secrets, those of a command line included; each
+// Write is a complete message.
+func Redacting(w io.Writer, args ...string) io.Writer {
+	r := redacting{Writer: w}
+	for _, secret := range secrets(args) {
+		r.secrets = append(r.secrets, secret, hidden)
+	}
+	return r
+}
 
-type redacting struct{ io.Writer }
+type redacting struct {
+	io.Writer
+	secrets []string // each followed by what replaces it
+}
 
 func (r redacting) Write(p []byte) (int, error) {
-	_, err := fmt.Fprint(r.Writer, Redact(string(p)))
+	_, err := fmt.Fprint(r.Writer, Redact(strings.NewReplacer(r.secrets...).Replace(string(p))))
 	return len(p), err
 }
 

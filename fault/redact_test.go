@@ -1,6 +1,8 @@
 package fault
 
 import (
+	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -11,6 +13,7 @@ func TestRedact(t *testing.T) {
 		"mongodb://me:MA@MARK@a:1,b:2/db", "mongodb:x?tlsCertificateKeyFilePassword=MARK&y=1", `parse "postgres://me:MARK@h%zz": invalid`,
 		"me:MARK@tcp(host:3306)/db", "postgres:me:MARK@host", "host=h password=MARK user=u", "password = 'MA RK'",
 		`{"net":{"certificateKeyFilePassword":"MA\"RK"}}`, "--setting=requirepass=MARK", "db.passwd=MARK", "oracle:x?sid=x%3A%2F%2Fme%3AMARK%40host", `primary_conninfo = 'host=x password=MARK'`, "kill:MARK@host",
+		"postgres://me:MA RK@host/db", "cannot open mariadb://me:MA\tRK@host:3306/db: refused", `parse "mongodb://me:MA\"RK@h": invalid`, `couchbase://me:MA"RK@h`, "a=postgres://me:MA RK@h b=x://h/y",
 	} {
 		if got := Redact(text); strings.Contains(got, "MARK") || strings.Contains(got, "RK") || !strings.Contains(got, hidden) {
 			t.Errorf("Redact(%q) = %q", text, got)
@@ -25,7 +28,38 @@ func TestRedact(t *testing.T) {
 			t.Errorf("Redact(%q) = %q", text, got)
 		}
 	}
+	for _, text := range []string{"postgres://host:5432/db: no role me@host", "mysql://me@host: Access denied for user 'me'@'host'", "http://h:1/ and http://[::1]:2: x@y"} {
+		if got := Redact(text); got != text {
+			t.Errorf("Redact(%q) = %q", text, got)
+		}
+	}
 	if RedactValue("requirepass", "MARK") != hidden || RedactValue("url", "x://a:MARK@h") == "x://a:MARK@h" || RedactValue("cache", "2") != "2" {
 		t.Error("RedactValue")
+	}
+}
+
+// TestSecretsOfACommandLine prints passwords as drivers quote them, in texts in which nobody sees where they end.
+func TestSecretsOfACommandLine(t *testing.T) {
+	for _, password := range []string{"MA RK", "MA\tRK", `MA"RK`, "MA'RK", "MA@R K", "12/MA RK", "MA%20RK"} {
+		var b bytes.Buffer
+		w := Redacting(&b, "show", "--engine=twin=postgres://me:"+password+"@host/db", "x?tlsKeyPassword="+password+"&y=1")
+		plain := strings.ReplaceAll(password, "%20", " ")
+		fmt.Fprintf(w, "open postgres://me:%s@host/db: %s, %q, (%s)\n", password, password, plain, plain)
+		if strings.Contains(b.String(), "RK") || strings.Contains(b.String(), "R K") {
+			t.Errorf("%q is printed: %s", password, b.String())
+		}
+	}
+}
+
+func TestParseURL(t *testing.T) {
+	for _, raw := range []string{"postgres://me:MA RK@h/db", "postgres://me:12/MA RK@h/db", "x://me:12#MARK@h", "x://me:12?MARK@h", "x://me:MA\"RK@h", "x://me:%zzMARK@h", "me MARK:x\t@h", "MA RK://\x00"} {
+		if u, err := ParseURL(raw); err == nil || strings.Contains(err.Error(), "MA") || strings.Contains(err.Error(), "RK") {
+			t.Errorf("ParseURL(%q) = %v, %v", raw, u, err)
+		}
+	}
+	for _, raw := range []string{"duckdb:a b@c.db", "duckdb:///a@b.db", "postgres://me:a%20b@h/db?socket=/a@b", "x://h/db?y=a@b"} {
+		if _, err := ParseURL(raw); err != nil {
+			t.Errorf("ParseURL(%q): %v", raw, err)
+		}
 	}
 }

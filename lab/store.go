@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // StoreName is how users name the object store that the lab starts.
@@ -102,7 +102,7 @@ func storeReady(ctx context.Context, _ *engine.Cluster, n *engine.Node) error {
 
 // StoreAt is the store that a URL such as the lab's names.
 func StoreAt(raw string) (engine.Store, error) {
-	u, err := url.Parse(raw)
+	u, err := fault.ParseURL(raw)
 	if err != nil {
 		return engine.Store{}, err
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"net"
-	"net/url"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -308,9 +307,9 @@ func (c *cursor) take(key string, rows []string) ([]string, error) {
 // or with ?socket=PATH in place of the host; secure encrypts the connection, nil
 // does not. The caller closes it.
 func Open(ctx context.Context, rawURL string, secure *tls.Config) (*sql.DB, error) {
-	u, err := url.Parse(rawURL)
-	if err != nil { // it quotes the URL, and a password with it
-		return nil, &fault.Error{Setting: "URL", Problem: "is not understood", Cure: "write mariadb://user:password@host:port/database"}
+	u, err := fault.ParseURL(rawURL)
+	if err != nil {
+		return nil, err
 	}
 	if u.Scheme != "mariadb" && u.Scheme != "mysql" {
 		return nil, &fault.Error{Setting: fault.Redact(u.String()), Problem: "is not a database of METviewer's", Cure: "write mariadb://user:password@host:port/database"}

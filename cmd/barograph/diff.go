@@ -78,10 +78,10 @@ func metviewers(raw string) (*url.URL, error) {
 		return nil, usage(err)
 	}
 	const cure = "write mariadb://user:password@host:port/mv_site"
-	u, err := url.Parse(raw)
+	u, err := fault.ParseURL(raw)
 	switch {
-	case err != nil: // it quotes the URL, and a password with it
-		return nil, fault.Misuse("URL", "is not understood", cure)
+	case err != nil:
+		return nil, usage(err)
 	case u.Scheme != "mariadb" && u.Scheme != "mysql":
 		return nil, fault.Misuse(fault.Redact(raw), "is not a database of METviewer's", cure)
 	case strings.Trim(u.Path, "/") == "":

@@ -20,7 +20,7 @@ import (
 // loading says of this command that it loads.
 func (e *env) loading() *design.Loading {
 	host, _ := os.Hostname() // "" where nobody knows it
-	return &design.Loading{PID: os.Getpid(), Host: host, Since: time.Now().UTC().Truncate(time.Second), Doing: fault.Redact("barograph " + strings.Join(e.args, " "))}
+	return &design.Loading{PID: os.Getpid(), Host: host, Since: time.Now().UTC().Truncate(time.Second), Doing: "barograph " + strings.Join(redacted(e.args), " ")}
 }
 
 // lasts reports whether a load may be under way. One of another host may; one

@@ -71,7 +71,7 @@ func (e *env) tells(err error) { e.says(err.Error()) }
 // execute runs a command line and returns its exit status.
 func execute(ctx context.Context, e *env) int {
 	out := &output{Writer: e.stdout}
-	e.stdout, e.screen, e.stderr = out, e.stderr, fault.Redacting(e.stderr)
+	e.stdout, e.screen, e.stderr = out, e.stderr, fault.Redacting(e.stderr, e.args...)
 	root := newRoot(e) //nolint:contextcheck // commands take theirs from cobra
 	root.SetArgs(e.args)
 	root.SetIn(e.stdin)

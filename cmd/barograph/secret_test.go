@@ -123,6 +123,9 @@ func TestSecretsOfEveryParameter(t *testing.T) {
 			t.Parallel()
 			base := d.Scheme + "://me:" + marker + "@127.0.0.1:1/" + strings.TrimPrefix(t.TempDir(), "/")
 			urls := []string{base, d.Scheme + "://me:" + marker + "@127.0.0.1:bad/x", d.Scheme + "://me:1%zz" + marker + "@127.0.0.1/x", base + "?no_such=1"}
+			for _, sign := range []string{" ", "\t", `"`, "'", "@", "/ ", "%20", "%22", "%09"} {
+				urls = append(urls, d.Scheme+"://me:1"+sign+marker+"@127.0.0.1:1/x")
+			}
 			for _, p := range d.Params {
 				value := "x://me:" + marker + "@host"
 				if p.Secret {
@@ -137,6 +140,9 @@ func TestSecretsOfEveryParameter(t *testing.T) {
 					_, err = e.Archives.Open(ctx, d.Designs()[0])
 				}
 				cancel()
+				if d.Place == engine.Remote && err == nil {
+					_, err = e.About(ctx)
+				}
 				if err != nil && strings.Contains(fault.Redact(err.Error()), marker) {
 					t.Errorf("the error of %s is %v", u, err)
 				}
@@ -162,4 +168,9 @@ func TestSecretsOfServersThatAreNotReached(t *testing.T) {
 		keepsSecret(t, marker, -1, args...)
 	}
 	searchFiles(t, marker, ".")
+	for _, d := range all.Registry() { // and a word of the password after a blank or a quote
+		for _, sign := range []string{" ", "\t", `"`, "'", "%20", "%22"} {
+			keepsSecret(t, marker, -1, "show", "--engine", d.Scheme+"://me:1"+sign+marker+"@127.0.0.1:1/x")
+		}
+	}
 }

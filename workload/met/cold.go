@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/question"
@@ -87,7 +87,7 @@ const ColdCommand = "cold-start"
 // process of its own: the Options.Cold of a study whose cases a file holds.
 func ColdProcess(cases string) func(context.Context, Target, run.Cell) (Asked, string, error) {
 	return func(ctx context.Context, t Target, c run.Cell) (out Asked, how string, err error) {
-		u, err := url.Parse(t.URL)
+		u, err := fault.ParseURL(t.URL)
 		if err != nil {
 			return out, "", err
 		}
