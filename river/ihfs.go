@@ -209,7 +209,6 @@ type row struct {
 	product string
 	issued  int64
 	comment string
-	nth     int64 // microseconds that tell rows of one posting apart
 
 	fate *Fate // of its value
 }
@@ -315,7 +314,7 @@ func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 func (x *posting) newRow(p *Product, g *record.Gauge, fate *Fate) *row {
 	r := &row{
 		full:  key{series: series{lid: g.Station, pe: [2]byte(g.Code[:2]), dur: g.Duration, ts: [2]byte(g.Code[3:5]), ext: g.Code[5]}, at: g.Time, probability: g.Probability},
-		value: g.Value, qual: g.Quality, code: goodCode, revised: g.Revised, product: p.ID, issued: p.Issued.Unix(), comment: g.Comment, fate: fate,
+		value: g.Value, qual: g.Quality, code: goodCode, revised: g.Revised, product: p.ID, issued: p.Issued.Unix(), comment: strings.ToValidUTF8(g.Comment, "?"), fate: fate,
 	}
 	if g.Created != record.NoTime { // else 1970-01-01, as AWIPS has it
 		r.full.basis = g.Created

@@ -18,6 +18,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/postgres"
 	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/record"
@@ -194,6 +195,91 @@ func TestIHFS(t *testing.T) {
 	}
 	if after := everything(t, db); after != before {
 		t.Errorf("posting again changes\n%s\nto\n%s", before, after)
+	}
+}
+
+// TestRejectedAgain: the same bad reading in products of one second, in one transaction
+// and in several. Each has its row, and no product loses its good values.
+func TestRejectedAgain(t *testing.T) {
+	db, p := stocked(t, "rejectedagain")
+	then := at(-2 * time.Hour)
+	text := func(i int) string {
+		return product(time.Duration(i-60)*time.Minute, ".A BBB "+then+"/HG 11", fmt.Sprintf(".A AAA %s/HG %d", then, i))
+	}
+	for i := range 4 {
+		post(t, p, text(2*i)+text(2*i+1))
+	}
+	if got := rows(t, db, "SELECT count(*), count(DISTINCT postingtime), count(DISTINCT producttime) FROM rejecteddata"); got != "8 8 8" {
+		t.Errorf("rejecteddata: %s rows, times of posting and products, want 8 of each", got)
+	}
+	if got := rows(t, db, "SELECT value FROM height"); got != "7" {
+		t.Errorf("height: %s, want 7", got)
+	}
+}
+
+// TestRefusedByTable: a constraint of the database refuses one value. The others of its
+// product and of its batch are posted.
+func TestRefusedByTable(t *testing.T) {
+	db, p := stocked(t, "refusedbytable")
+	if _, err := db.Exec(t.Context(), "ALTER TABLE height ADD CHECK (value <> 13)"); err != nil {
+		t.Fatal(err)
+	}
+	then := at(-2 * time.Hour)
+	text := product(-time.Hour, ".A AAA "+then+"/HG 13/QR 1/PC 2.5") + product(-time.Hour, ".A BBB "+then+"/HG 5 'caf\xe9'")
+	var total river.Tally
+	var refusals []string
+	file := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	texts, err := formats.NewTexts(t.Context(), []string{file}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = river.Post(t.Context(), texts, &river.Input{}, p, func(p *river.Product, one river.Tally) error {
+		total.Add(one)
+		refusals = append(refusals, p.Refusals...)
+		return nil
+	})
+	if err != nil || total != (river.Tally{river.Inserted: 3, river.Refused: 1}) || len(refusals) != 1 || !strings.Contains(refusals[0], "AAA HGIRZZZ") {
+		t.Errorf("%v, %q: %v", total, refusals, err)
+	}
+	if got := rows(t, db, "SELECT shef_comment FROM commentvalue"); got != "caf?" {
+		t.Errorf("comment %q", got)
+	}
+}
+
+// TestQualifiersAndFactors: golden values of AWIPS's formula, (value / divisor + base) ×
+// multiplier + adder, and of the qualifiers that change quality_code (ShefQC).
+func TestQualifiersAndFactors(t *testing.T) {
+	db, p := stocked(t, "factors")
+	if _, err := db.Exec(t.Context(), `DELETE FROM adjustfactor; INSERT INTO adjustfactor VALUES
+		('AAA','HG',0,'RZ','Z',2,3,5,7), ('AAA','QR',0,'RZ','Z',null,null,null,null), ('AAA','PC',0,'RZ','Z',4,null,null,1);
+		DELETE FROM datalimits`); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct{ text, query, want string }{
+		{"HG 10", "SELECT value FROM height", "47"}, // (10/2 + 3) × 5 + 7
+		{"QR 1.5", "SELECT value FROM discharge", "1500"},
+		{"PC 8.0", "SELECT value FROM rawpc", "3"}, // 8/4 + 1
+		{"HG M", "SELECT value FROM height", "-9999"},
+		{"HG 1", "SELECT to_hex(quality_code) FROM height", "6fffffff"},
+		{"HG 1Q", "SELECT to_hex(quality_code) FROM height", "4fefffff"}, // bits 20 and 29
+		{"HG 1F", "SELECT to_hex(quality_code) FROM height", "4fefffff"},
+		{"HG 1R", "SELECT to_hex(quality_code) FROM rejecteddata", "2f7fffff"}, // bits 23 and 30
+		{"HG 1B", "SELECT to_hex(quality_code) FROM rejecteddata", "2f7fffff"},
+		{"HG 1E", "SELECT to_hex(quality_code) FROM height", "6fffffff"},
+	} {
+		if _, err := db.Exec(t.Context(), "TRUNCATE height, rejecteddata"); err != nil {
+			t.Fatal(err)
+		}
+		post(t, p, product(time.Duration(i-60)*time.Minute, ".A AAA "+at(-2*time.Hour)+"/"+c.text))
+		if got := rows(t, db, c.query); got != c.want {
+			t.Errorf("%s: %s, want %s", c.text, got, c.want)
+		}
 	}
 }
 

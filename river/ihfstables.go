@@ -59,9 +59,7 @@ func columns(posted time.Time) map[string]column {
 		cells("revision", "smallint", func(r *row) int16 { return small(r.revised) }),
 		cells("product_id", "varchar", func(r *row) string { return r.product }),
 		moment("producttime", func(r *row) int64 { return r.issued }),
-		cells("postingtime", "timestamp", func(r *row) time.Time {
-			return posted.UTC().Truncate(time.Second).Add(time.Duration(r.nth) * time.Microsecond)
-		}),
+		cells("postingtime", "timestamp", func(*row) time.Time { return posted.UTC().Truncate(time.Second) }),
 		cells("shef_comment", "varchar", func(r *row) string { return r.comment }),
 		cells("reject_type", "varchar", func(*row) string { return "A" }),
 		cells("userid", "varchar", func(*row) string { return "SHEFdec" }),
@@ -315,10 +313,10 @@ func (b *batch) aside(ctx context.Context, table, when string, rows []*row) erro
 		issued  int64
 	}
 	last := map[sentKey]*row{}
-	for i, r := range rows {
+	for _, r := range rows {
 		k := sentKey{key: l.key(r.full)}
 		if when == "" {
-			k.product, k.issued, r.nth = r.product, r.issued, int64(i) // its key has the time of posting
+			k.product, k.issued = r.product, r.issued
 		}
 		if old := last[k]; old == nil || old.full.at < r.full.at || old.full.at == r.full.at && old.issued <= r.issued {
 			last[k] = r
@@ -340,8 +338,28 @@ func (b *batch) aside(ctx context.Context, table, when string, rows []*row) erro
 			return err
 		}
 	}
-	_, err := b.Exec(ctx, b.insert(table, l)+" WHERE NOT EXISTS (SELECT FROM "+b.schema+table+" t WHERE "+match(keys)+")", args...)
+	text := b.insert(table, l)
+	if when == "" {
+		text = b.insertPosted(table, l)
+	}
+	_, err := b.Exec(ctx, text+" WHERE NOT EXISTS (SELECT FROM "+b.schema+table+" t WHERE "+match(keys)+")", args...)
 	return err
+}
+
+// insertPosted begins an insert into a locked table whose key ends in the time of
+// posting: rows that differ in nothing else of their key get the next free
+// microseconds, whoever took those before them.
+func (b *batch) insertPosted(table string, l layout) string {
+	others := slices.DeleteFunc(slices.Clone(l.names[:l.keys]), func(name string) bool { return name == "postingtime" })
+	free := "greatest(u.postingtime, (SELECT max(t.postingtime) + interval '1 microsecond' FROM " + b.schema + table + " t WHERE " + match(others) + "))" +
+		" + (row_number() OVER (PARTITION BY u." + strings.Join(others, ", u.") + " ORDER BY u.n) - 1) * interval '1 microsecond'"
+	values := slices.Clone(l.names)
+	for i, name := range values {
+		if values[i] = "u." + name; name == "postingtime" {
+			values[i] = free
+		}
+	}
+	return "INSERT INTO " + b.schema + table + " (" + strings.Join(l.names, ", ") + ") SELECT " + strings.Join(values, ", ") + " FROM " + b.unnest(l.names, " WITH ORDINALITY", ", n")
 }
 
 func match(names []string) string {

@@ -78,7 +78,9 @@ func (m *Metrics) up(err error) {
 }
 
 func (m *Metrics) posted(h *held, t Tally) {
-	m.products.Inc()
+	if len(h.Refusals) == 0 {
+		m.products.Inc()
+	}
 	m.lost.Add(float64(h.Account.Lost))
 	for i, name := range Fates() {
 		m.values.WithLabelValues(name).Add(float64(t[i]))

@@ -6,7 +6,6 @@ package river
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/md5" //nolint:gosec // no secret: two copies of a product are alike
 	"errors"
@@ -16,6 +15,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -58,7 +58,6 @@ type flight struct {
 type held struct {
 	*Product
 	file *Waiting
-	why  string // it failed
 }
 
 // Most that is posted in one transaction.
@@ -273,9 +272,8 @@ func (s *Service) land(ctx context.Context) error {
 		var posted []*Product
 		for i, h := range f.held {
 			h.file.left--
-			h.file.why = cmp.Or(h.file.why, h.why)
 			s.tell(h, tallies[i], time.Since(f.began)/time.Duration(len(f.held)))
-			if h.why == "" {
+			if len(h.Refusals) == 0 {
 				posted = append(posted, h.Product)
 			}
 		}
@@ -304,66 +302,131 @@ func (s *Service) tell(h *held, t Tally, took time.Duration) {
 			args = append(args, name, t[i])
 		}
 	}
-	if h.why != "" {
+	s.Metrics.posted(h, t)
+	if len(h.Refusals) > 0 {
+		why := h.refusal(&t)
+		h.file.why = strings.TrimPrefix(h.file.why+"\n"+why, "\n")
 		s.Metrics.Failed.Inc()
-		s.Log.Error("product", append(args, "error", h.why)...)
+		s.Log.Error("product", append(args, "error", why)...)
 		return
 	}
 	s.Log.Info("product", args...)
-	s.Metrics.posted(h, t)
 	if s.Landed != nil {
 		s.Landed(h.Product, time.Since(h.file.Received))
 	}
 }
 
-// insist posts until it is done: a database that is away is waited for, what it
-// refuses is found by halves and set aside. nil = the context ended before.
+// insist posts until it is done: a database that is away is waited for, and what it
+// refuses is found and set aside. nil = the context ended before.
 func (s *Service) insist(ctx context.Context, all []*held) []Tally {
 	products := make([]*Product, len(all))
 	for i, h := range all {
 		products[i] = h.Product
 	}
-	wait, refused, refusal := 50*time.Millisecond, 0, error(nil)
-	for {
+	delay := 50 * time.Millisecond
+	x := settler{to: s.Poster}
+	x.post = func(products []*Product) ([]Tally, error) {
 		// A transaction that has begun is finished; one that hangs is not waited for.
 		one, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
+		defer stop()
 		tallies, err := s.Poster.Post(one, products)
-		stop()
-		s.Metrics.up(err)
-		if err == nil {
-			return tallies
+		if s.Metrics.up(err); err == nil {
+			delay = 50 * time.Millisecond
+		}
+		return tallies, err
+	}
+	x.wait = func(err error, refused bool) error {
+		s.Metrics.Retries.Inc()
+		if refused {
+			return nil
 		}
 		s.Log.Warn("the database refuses", "products", len(all), "error", err)
-		// What is wrong with the database is waited for: were it told from the
-		// products by the number of attempts, a full disk would set all of them aside.
-		if s.Poster.Reload(ctx) == nil && !s.Poster.Again(err) {
-			if refusal, refused = err, refused+1; refused == attempts || len(all) > 1 {
-				break
-			}
-		}
-		s.Metrics.Retries.Inc()
 		select {
 		case <-ctx.Done():
-			return nil
+			return ctx.Err()
 		case again := <-s.Reread:
 			s.reload(ctx, again)
-		case <-time.After(wait/2 + rand.N(wait)): //nolint:gosec // no secret
+		case <-time.After(delay/2 + rand.N(delay)): //nolint:gosec // no secret
 		}
-		wait = min(2*wait, longest)
-	}
-	if len(all) == 1 {
-		all[0].why = fmt.Sprintf("the database refuses product %s of %s, %d values: %v", all[0].ID, all[0].Issued, len(all[0].Values), refusal)
-		return make([]Tally, 1)
-	}
-	first := s.insist(ctx, all[:len(all)/2])
-	if first == nil {
+		delay = min(2*delay, longest)
 		return nil
 	}
-	second := s.insist(ctx, all[len(all)/2:])
-	if second == nil {
+	tallies, err := x.settle(ctx, products)
+	if err != nil {
 		return nil
 	}
-	return append(first, second...)
+	return tallies
+}
+
+// settler posts products and finds what the database refuses of them.
+type settler struct {
+	to   Poster
+	post func([]*Product) ([]Tally, error)
+	// wait is called before the next attempt. refused: a single value was refused,
+	// which may be a conflict with another session. Its error ends the posting.
+	wait    func(err error, refused bool) error
+	checked bool // the tables that the poster needs were there after the last error
+}
+
+// mostRefusals bounds the reasons that a product keeps; its Tally counts all.
+const mostRefusals = 20
+
+// settle posts products. What the database refuses is found by halves, down to
+// single values: those are Refused, and everything else is posted. What is wrong
+// with the database never counts as refused: a full disk would set all of it aside.
+func (x *settler) settle(ctx context.Context, products []*Product) ([]Tally, error) {
+	values := 0
+	for _, p := range products {
+		values += len(p.Values)
+	}
+	for attempt := 1; ; attempt++ {
+		tallies, err := x.post(products)
+		if err == nil {
+			return tallies, nil
+		}
+		refused := !x.to.Again(err)
+		if !refused || !x.checked { // once for all values that are refused: it reads every station
+			x.checked = x.to.Reload(ctx) == nil
+			refused = refused && x.checked
+		}
+		if refused && (len(products) > 1 || values > 1) {
+			break
+		}
+		if refused && attempt >= attempts {
+			p := products[0]
+			what := "product " + p.ID
+			for i := range p.Values {
+				g := &p.Values[i]
+				what = fmt.Sprintf("%s %s %s = %v", g.Station, g.Code, time.Unix(g.Time, 0).UTC().Format(time.RFC3339), g.Value)
+			}
+			p.Refusals = []string{fmt.Sprintf("the database refuses %s: %v", what, err)}
+			return []Tally{{Refused: int64(values)}}, nil
+		}
+		if err := x.wait(err, refused); err != nil {
+			return nil, err
+		}
+	}
+	if len(products) > 1 {
+		first, err := x.settle(ctx, products[:len(products)/2])
+		if err != nil {
+			return nil, err
+		}
+		second, err := x.settle(ctx, products[len(products)/2:])
+		return append(first, second...), err
+	}
+	p := products[0]
+	total := make([]Tally, 1)
+	for _, half := range [][]record.Gauge{p.Values[:values/2], p.Values[values/2:]} {
+		part := *p
+		part.Values, part.Refusals = half, nil
+		one, err := x.settle(ctx, []*Product{&part})
+		if err != nil {
+			return nil, err
+		}
+		total[0].Add(one[0])
+		p.Refusals = append(p.Refusals, part.Refusals[:min(len(part.Refusals), mostRefusals-len(p.Refusals))]...)
+	}
+	return total, nil
 }
 
 // Post posts the products of texts once, in batches, and gives what became of
@@ -371,8 +434,17 @@ func (s *Service) insist(ctx context.Context, all []*held) []Tally {
 func Post(ctx context.Context, texts *formats.Texts, in *Input, to Poster, each func(p *Product, t Tally) error) error {
 	var all []*Product
 	values := 0
+	x := settler{to: to}
+	x.post = func(products []*Product) ([]Tally, error) { return to.Post(ctx, products) }
+	x.wait = func(err error, refused bool) error {
+		if refused {
+			return nil
+		}
+		return err
+	}
 	flush := func() error {
-		tallies, err := to.Post(ctx, all)
+		x.checked = false
+		tallies, err := x.settle(ctx, all)
 		for i := 0; i < len(tallies) && err == nil; i++ {
 			err = each(all[i], tallies[i])
 		}
@@ -408,6 +480,14 @@ type Product struct {
 	Account  shef.Account // of its text
 	Left     int          // values that a filter left out
 	Sum      [md5.Size]byte
+	// Refusals: why the database refuses values of it, each posted alone; the first
+	// mostRefusals. None where it refuses none.
+	Refusals []string
+}
+
+// refusal is what a product's failure comes to.
+func (p *Product) refusal(t *Tally) string {
+	return fmt.Sprintf("product %s of %s: %d of %d values refused, the others posted: %s", p.ID, p.Issued.Format(time.RFC3339), t[Refused], len(p.Values), strings.Join(p.Refusals, "; "))
 }
 
 // noHeading is what AWIPS calls a product without a WMO heading.
@@ -549,12 +629,13 @@ const (
 	Filtered       // the ingest filter has it off, or not at all
 	Outside        // the time window
 	Posted         // whether it was inserted, updated or there already, the engine does not tell
+	Refused        // the database refuses it, posted alone
 	numFates
 )
 
 // Fates are the names of all, in their order.
 func Fates() []string {
-	return []string{"inserted", "updated", "unchanged", "kept", "rejected", "unknown", "inactive", "filtered", "outside", "posted"}
+	return []string{"inserted", "updated", "unchanged", "kept", "rejected", "unknown", "inactive", "filtered", "outside", "posted", "refused"}
 }
 
 // Tally counts values by what became of them.

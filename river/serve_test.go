@@ -23,13 +23,14 @@ import (
 // board is a database of the simplest kind: it keeps which values it was given.
 type board struct {
 	sync.Mutex
-	posted  []string // ids and values of products
-	away    int      // so many transactions fail, and Reload with them
-	refuses string   // id of a product that it never takes
-	reloads int
-	told    chan struct{}
-	full    int           // so many transactions fail, where Reload does not
-	began   chan struct{} // told of each transaction, which waits for it to be taken twice
+	posted   []string // ids and values of products
+	away     int      // so many transactions fail, and Reload with them
+	refuses  string   // id of a product that it never takes
+	overflow float64  // a value that it never takes; 0 = none
+	reloads  int
+	told     chan struct{}
+	full     int           // so many transactions fail, where Reload does not
+	began    chan struct{} // told of each transaction, which waits for it to be taken twice
 }
 
 func (b *board) Post(_ context.Context, products []*river.Product) ([]river.Tally, error) {
@@ -48,8 +49,10 @@ func (b *board) Post(_ context.Context, products []*river.Product) ([]river.Tall
 		return nil, errors.New("connection refused")
 	}
 	for _, p := range products {
-		if p.ID == b.refuses {
-			return nil, errors.New("numeric field overflow")
+		for i := range p.Values {
+			if p.ID == b.refuses || p.Values[i].Value == b.overflow && b.overflow != 0 {
+				return nil, errors.New("numeric field overflow")
+			}
 		}
 	}
 	tallies := make([]river.Tally, len(products))
@@ -164,7 +167,7 @@ func TestService(t *testing.T) {
 	if done, _ := filepath.Glob(filepath.Join(dir, "done", "*", "*")); len(done) != 4 {
 		t.Errorf("%q", done)
 	}
-	if d, f, r := testutil.ToFloat64(m.Doubled), testutil.ToFloat64(m.Failed), testutil.ToFloat64(m.Retries); d != 1 || f != 2 || r != 3 {
+	if d, f, r := testutil.ToFloat64(m.Doubled), testutil.ToFloat64(m.Failed), testutil.ToFloat64(m.Retries); d != 1 || f != 2 || r != 4 {
 		t.Errorf("%v doubled, %v failed, %v retries\n%s", d, f, r, &log)
 	}
 	if n := strings.Count(log.String(), `"msg":"product"`); n != 6 {
@@ -177,6 +180,31 @@ func TestService(t *testing.T) {
 	stop()
 	if got := b.given(); len(got) != 4 {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestRefusedValue: the database refuses one value of a product. All others of the
+// product and of its neighbours are posted, and the reason names the value.
+func TestRefusedValue(t *testing.T) {
+	dir := t.TempDir()
+	b := &board{overflow: 2}
+	var log bytes.Buffer
+	put(t, dir, "1", sample("RR1LCH", 2)+strings.Replace(sample("RR2LCH", 4), "/QR 2", "/QR 3", 2))
+	_, stop := serving(t, dir, b, &log, nil)
+	until(t, "the reason", func() bool { _, err := os.Stat(filepath.Join(dir, "failed", "1")); return err == nil })
+	stop()
+	total := 0
+	for _, one := range b.given() {
+		var id string
+		var n int
+		if _, err := fmt.Sscan(one, &id, &n); err != nil {
+			t.Fatal(err)
+		}
+		total += n
+	}
+	why, err := os.ReadFile(filepath.Join(dir, "failed", "1.why"))
+	if err != nil || total != 4 || strings.Count(string(why), "1 of ") != 2 || strings.Count(string(why), "AAA QRIRZZZ") != 2 || !strings.Contains(string(why), "= 2: numeric field overflow") {
+		t.Errorf("%d values posted of 6: %v\n%s", total, err, why)
 	}
 }
 

@@ -193,12 +193,15 @@ func (p *shefPost) post(c *cobra.Command, args []string) (err error) {
 	defer func() { err = errors.Join(err, to.Close()) }()
 	var total river.Tally
 	var a shef.Account
-	sum := postedTotal{Fates: map[string]int64{}}
+	sum, env := postedTotal{Fates: map[string]int64{}}, p.env
 	err = river.Post(c.Context(), texts, &in, to, func(p *river.Product, t river.Tally) error {
 		total.Add(t)
 		a.Add(&p.Account)
 		sum.Products++
 		sum.Left += int64(p.Left)
+		for _, why := range p.Refusals {
+			env.tells(errors.New(why))
+		}
 		return nil
 	})
 	sum.Values, sum.Lost = total.Values(), a.Lost
@@ -216,7 +219,11 @@ func (p *shefPost) post(c *cobra.Command, args []string) (err error) {
 		}
 		return nil
 	}), texts.Incomplete())
-	if a.Lost > 0 && err == nil {
+	switch {
+	case err != nil:
+	case total[river.Refused] > 0:
+		err = &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("the database refuses %d values; all others are posted", total[river.Refused])}
+	case a.Lost > 0:
 		err = &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; barograph shef decode --problems FILE says which", a.Lost)}
 	}
 	return err
