@@ -207,10 +207,15 @@ func (r *gaugeRow) give(row *Gauge) error {
 	g := record.Gauge{Time: row.Time.Unix(), Created: record.NoTime, Value: record.NoValue, Revised: row.Revised, Comment: strings.TrimSpace(row.Comment), Line: uint32(r.line)}
 	err := r.tables.Resolve(row.Code, &g)
 	if g.Code[2] == 'V' {
-		g.Duration = int16(row.Duration)
+		if g.Duration = int16(row.Duration); int32(g.Duration) != row.Duration {
+			err = errors.Join(err, fmt.Errorf("duration %d is out of range", row.Duration))
+		}
 	}
 	if row.Value != nil {
-		g.Value = *row.Value
+		var ok bool
+		if g.Value, ok = shef.Representable(*row.Value); !ok {
+			err = errors.Join(err, fmt.Errorf("value %v has more digits than SHEF can express (10 on either side of the point)", *row.Value))
+		}
 	}
 	if row.Created != nil {
 		g.Created = row.Created.Unix()

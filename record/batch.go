@@ -424,6 +424,10 @@ func Paired(pe string) bool {
 	return false
 }
 
+// MostDepth bounds the depth of a paired value: above it a float64 does not hold
+// the seven decimals behind it.
+const MostDepth = 1<<28 - 1
+
 // SplitPair parts a paired value as the manual has the poster do (7.4.6): what
 // stands before the point is the depth, height or marker; the three digits after
 // it are the whole part of the value, those after them its decimals; a minus

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -250,8 +251,11 @@ func (p *IHFS) Post(ctx context.Context, products []*Product) ([]Tally, error) {
 	}
 	tallies := make([]Tally, len(products))
 	for i := range fates {
-		for _, f := range fates[i] {
-			tallies[i][f]++
+		products[i].Refusals = nil
+		for k, f := range fates[i] {
+			if tallies[i][f]++; f == Refused && len(products[i].Refusals) < mostRefusals {
+				products[i].Refusals = append(products[i].Refusals, "no column holds "+describe(&products[i].Values[k]))
+			}
 		}
 	}
 	return tallies, nil
@@ -288,7 +292,13 @@ func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 	paired := record.Paired(g.Code.PE())
 	if paired {
 		at, v := record.SplitPair(r.value)
+		if at > record.MostDepth {
+			return Refused
+		}
 		r.full.ref, r.value = int32(at), v
+	}
+	if math.IsNaN(r.value) || math.IsInf(r.value, 0) { // by its factor
+		return Refused
 	}
 	r.code = x.ref.quality(r.series, g, r.value)
 	bad := r.code < badBelow

@@ -481,3 +481,24 @@ func TestIHFSRead(t *testing.T) {
 		t.Errorf("of a time: %q", got)
 	}
 }
+
+// TestNarrow: a number that no column of IHFS holds is refused and named; its neighbours
+// are posted.
+func TestNarrow(t *testing.T) {
+	db, p := stocked(t, "narrow")
+	if _, err := db.Exec(t.Context(), `INSERT INTO ingestfilter VALUES ('AAA','TV',0,'RZ','Z',1,'T','F','F');
+		INSERT INTO adjustfactor VALUES ('AAA','QR',0,'RZ','Z',1e-300,0,1,0)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	then := at(-2 * time.Hour)
+	got := post(t, p, product(-time.Hour, ".A AAA "+then+"/TV 3000000000.045/HG 2/QR 1000000000/PC 2.5", ".A AAA "+at(-3*time.Hour)+"/TV 268435455.0457001/TV 268435456.045"))
+	if got != (river.Tally{river.Inserted: 3, river.Refused: 3}) {
+		t.Errorf("%v", got)
+	}
+	if got := rows(t, db, "SELECT ref_value, value FROM pairedvalue"); got != "268435455 45.7001" {
+		t.Errorf("pairedvalue: %s", got)
+	}
+}

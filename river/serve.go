@@ -13,7 +13,6 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -358,118 +357,6 @@ func (s *Service) insist(ctx context.Context, all []*held) []Tally {
 	return tallies
 }
 
-// settler posts products and finds what the database refuses of them.
-type settler struct {
-	to   Poster
-	post func([]*Product) ([]Tally, error)
-	// wait is called before the next attempt. refused: a single value was refused,
-	// which may be a conflict with another session. Its error ends the posting.
-	wait    func(err error, refused bool) error
-	checked bool // the tables that the poster needs were there after the last error
-}
-
-// mostRefusals bounds the reasons that a product keeps; its Tally counts all.
-const mostRefusals = 20
-
-// settle posts products. What the database refuses is found by halves, down to
-// single values: those are Refused, and everything else is posted. What is wrong
-// with the database never counts as refused: a full disk would set all of it aside.
-func (x *settler) settle(ctx context.Context, products []*Product) ([]Tally, error) {
-	values := 0
-	for _, p := range products {
-		values += len(p.Values)
-	}
-	for attempt := 1; ; attempt++ {
-		tallies, err := x.post(products)
-		if err == nil {
-			return tallies, nil
-		}
-		refused := !x.to.Again(err)
-		if !refused || !x.checked { // once for all values that are refused: it reads every station
-			x.checked = x.to.Reload(ctx) == nil
-			refused = refused && x.checked
-		}
-		if refused && (len(products) > 1 || values > 1) {
-			break
-		}
-		if refused && attempt >= attempts {
-			p := products[0]
-			what := "product " + p.ID
-			for i := range p.Values {
-				g := &p.Values[i]
-				what = fmt.Sprintf("%s %s %s = %v", g.Station, g.Code, time.Unix(g.Time, 0).UTC().Format(time.RFC3339), g.Value)
-			}
-			p.Refusals = []string{fmt.Sprintf("the database refuses %s: %v", what, err)}
-			return []Tally{{Refused: int64(values)}}, nil
-		}
-		if err := x.wait(err, refused); err != nil {
-			return nil, err
-		}
-	}
-	if len(products) > 1 {
-		first, err := x.settle(ctx, products[:len(products)/2])
-		if err != nil {
-			return nil, err
-		}
-		second, err := x.settle(ctx, products[len(products)/2:])
-		return append(first, second...), err
-	}
-	p := products[0]
-	total := make([]Tally, 1)
-	for _, half := range [][]record.Gauge{p.Values[:values/2], p.Values[values/2:]} {
-		part := *p
-		part.Values, part.Refusals = half, nil
-		one, err := x.settle(ctx, []*Product{&part})
-		if err != nil {
-			return nil, err
-		}
-		total[0].Add(one[0])
-		p.Refusals = append(p.Refusals, part.Refusals[:min(len(part.Refusals), mostRefusals-len(p.Refusals))]...)
-	}
-	return total, nil
-}
-
-// Post posts the products of texts once, in batches, and gives what became of
-// each.
-func Post(ctx context.Context, texts *formats.Texts, in *Input, to Poster, each func(p *Product, t Tally) error) error {
-	var all []*Product
-	values := 0
-	x := settler{to: to}
-	x.post = func(products []*Product) ([]Tally, error) { return to.Post(ctx, products) }
-	x.wait = func(err error, refused bool) error {
-		if refused {
-			return nil
-		}
-		return err
-	}
-	flush := func() error {
-		x.checked = false
-		tallies, err := x.settle(ctx, all)
-		for i := 0; i < len(tallies) && err == nil; i++ {
-			err = each(all[i], tallies[i])
-		}
-		all, values = nil, 0
-		return err
-	}
-	for name, text := range texts.All() {
-		received := time.Now()
-		if info, err := os.Stat(name); err == nil {
-			received = info.ModTime()
-		}
-		err := in.Read(text, name, received, func(p *Product) error {
-			all, values = append(all, p), values+len(p.Values)
-			if len(all) < BatchProducts && values < batchValues && name != formats.Stdin {
-				return nil
-			}
-			return flush()
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return flush()
-}
-
 // Product is a decoded product on its way.
 type Product struct {
 	ID       string    // CCCC and AWIPS id as IHFS has it, at most 10 characters
@@ -612,62 +499,4 @@ func productID(p *shef.Product) string {
 	}
 	id := p.Heading[7:11] + p.AWIPS
 	return id[:min(len(id), 10)]
-}
-
-// Fate is what became of a value.
-type Fate byte
-
-// The fates; each value has one.
-const (
-	Inserted  Fate = iota
-	Updated        // it replaced another
-	Unchanged      // it is there already
-	Kept           // what is there stays, by the policy or as it is of a later product
-	Rejected       // out of its gross range, or called bad: in rejecteddata
-	Unknown        // of a station that the database does not have
-	Inactive       // of one that is not posted (location.post)
-	Filtered       // the ingest filter has it off, or not at all
-	Outside        // the time window
-	Posted         // whether it was inserted, updated or there already, the engine does not tell
-	Refused        // the database refuses it, posted alone
-	numFates
-)
-
-// Fates are the names of all, in their order.
-func Fates() []string {
-	return []string{"inserted", "updated", "unchanged", "kept", "rejected", "unknown", "inactive", "filtered", "outside", "posted", "refused"}
-}
-
-// Tally counts values by what became of them.
-type Tally [numFates]int64
-
-// Add adds another.
-func (t *Tally) Add(o Tally) {
-	for i := range t {
-		t[i] += o[i]
-	}
-}
-
-// Values is their number.
-func (t *Tally) Values() (n int64) {
-	for _, k := range t {
-		n += k
-	}
-	return n
-}
-
-// Poster posts products. It is used by one goroutine.
-type Poster interface {
-	// Post posts products, of a station in their order, durable when it returns, and
-	// tells what became of each one's values. It is one transaction, but for a large
-	// backlog into Barograph's tables of a server, which is one for each connection:
-	// after an error some may be there, and posting the same again completes them.
-	Post(ctx context.Context, products []*Product) ([]Tally, error)
-	// Reload reads anew what the poster goes by.
-	Reload(ctx context.Context) error
-	// Again reports whether an error is of the connection, of the database or of a
-	// conflict, so that the same is tried until it succeeds; others are of what was
-	// posted.
-	Again(err error) bool
-	Close() error
 }

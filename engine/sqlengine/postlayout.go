@@ -472,7 +472,7 @@ func (l *postLayout) placeIHFS(g *record.Gauge, p *placed) (value float64) {
 	if t.find[fromRef] > 0 {
 		at := 0
 		at, value = record.SplitPair(g.Value)
-		p.ref = int32(at)
+		p.ref = int32(min(at, record.MostDepth))
 	} else {
 		value = engine.IHFSValue(&g.Code, g.Value)
 	}

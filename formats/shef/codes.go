@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -344,7 +345,7 @@ func (t *Tables) add(section string, words []string) bool {
 		if len(code) == 2 && upper(c) && digit(code[1]) && err == nil {
 			return true // Sacramento's file has a Q2, which no message can have: elements are letters
 		}
-		if err != nil || number == 0 || !isElement(code) {
+		if err != nil || number == 0 || !(math.Abs(number) < 1e10) || !isElement(code) {
 			return false
 		}
 		at := &t.element[pair(c, code[1])]

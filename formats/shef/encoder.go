@@ -18,7 +18,8 @@ import (
 // order: .B for those that have a source, .E for two equal steps of one
 // parameter and more (a gap is a null), else .A, with all values of a station
 // and time in one. Dates have their century, times are UTC, units English. All
-// fields are kept but Series, which says how a value was sent, and Line.
+// fields are kept but Series, which says how a value was sent, and Line. Values are
+// written to 10 decimals, the most that a message can hold.
 type Encoder struct {
 	w   *bufio.Writer
 	dec *Decoder
@@ -47,6 +48,10 @@ func NewEncoder(w io.Writer, t *Tables) *Encoder {
 // and is left out: what is written alone must decode to itself.
 func (e *Encoder) Write(g *record.Gauge) error {
 	one := []record.Gauge{*g}
+	if rounded, ok := Representable(g.Value); ok {
+		one[0].Value = rounded
+	}
+	g = &one[0]
 	e.b = e.b[:0]
 	e.message(one)
 	e.dec.Decode(&Product{Text: e.b, Line: 1}, &e.out)

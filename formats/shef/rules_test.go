@@ -2,6 +2,8 @@ package shef_test
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -289,6 +291,51 @@ func TestWhole(t *testing.T) {
 		a := whole
 		if spoil(&a); a.Whole() {
 			t.Errorf("%d: %+v is whole", i, a)
+		}
+	}
+}
+
+// TestRanges: no stored value is outside what its text says. A number with more than 10
+// digits on either side of its point is error 78, as in shefit, and its neighbours stay.
+func TestRanges(t *testing.T) {
+	table, err := shef.ReadTables(strings.NewReader("*1\nYW 1e300\n"), "t")
+	if err == nil {
+		t.Errorf("a factor of 1e300 is taken: %v", table)
+	}
+	for text, want := range map[string]string{
+		"MVIRZZ -4340282346638999992606825777226317824.0000": "78",
+		"PP " + strings.Repeat("1", 44) + ".":                "78",
+		"HG 12345678901":                                     "78",
+		"HG 1.12345678901":                                   "78",
+		"HG .12345678901":                                    "78",
+		"HG 1234567890.1234567890":                           "1234567890.1234567", // the nearest float64
+		"HG -9999999999":                                     "-9999999999",
+		"HG 0.1234567891":                                    "0.1234567891",
+		"HG 0000000001.5":                                    "1.5",
+		"DUS/TA 0.1":                                         "32.18",
+		"DUS/TA 1.1":                                         "33.98", // 33.980000000000004 in the arithmetic of float64
+		"DUS/TA 9999999999":                                  "78",
+	} {
+		got := ""
+		err := shef.ReadAll(strings.NewReader(".A AAA 20261110 Z DH12/"+text+"/DUE/HL 7\n"), "t", shef.Options{}, func(r *shef.Result) error {
+			for _, p := range r.Problems {
+				got += strconv.Itoa(p.Number)
+			}
+			for i := range r.Values[:max(len(r.Values)-1, 0)] {
+				got += strconv.FormatFloat(r.Values[i].Value, 'f', -1, 64)
+			}
+			if n := len(r.Values); n == 0 || r.Values[n-1].Value != 7 || !r.Account.Whole() || n+int(r.Account.Lost) != 2 {
+				t.Errorf("%s: the neighbour is lost: %+v", text, r)
+			}
+			return nil
+		})
+		if err != nil || got != want {
+			t.Errorf("%s: %s, want %s: %v", text, got, want, err)
+		}
+	}
+	for v, want := range map[float64]bool{1e10: false, -1e10: false, math.NaN(): false, math.Inf(-1): false, 1e-12: false, 0: true, 999999.1234567891: true, 1e-10: true} {
+		if got, ok := shef.Representable(v); ok != want || ok && got != v {
+			t.Errorf("%v: %v, %v", v, got, ok)
 		}
 	}
 }

@@ -45,6 +45,13 @@ func (d *Decoder) emit(id *record.ID, p *parameter, s *scope, r *reading, at int
 		} else {
 			v *= f
 		}
+		rounded, ok := Representable(v)
+		if !ok {
+			d.problem(78)
+			d.lost()
+			return
+		}
+		v = rounded
 	case r.whole && v > 0 && p.precipitation(): // 5.1.2
 		d.warn(58)
 		v /= 100

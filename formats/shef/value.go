@@ -2,6 +2,7 @@ package shef
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 
 	"github.com/barograph/barograph/record"
@@ -105,9 +106,12 @@ func (d *Decoder) skipToken() {
 
 // exact is the powers of ten that a float64 holds exactly.
 var exact = [...]float64{ //nolint:gochecknoglobals // a constant table
-	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
-	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
 }
+
+// mostDigits is how many digits a number may have on either side of its point;
+// with more, shefit gives error 78, too. It bounds every stored value.
+const mostDigits = 10
 
 // number reads a decimal number, or one of the signs and points that stand for
 // a missing value. The result is the nearest float64.
@@ -142,13 +146,13 @@ func (d *Decoder) number(r *reading) bool {
 	}
 	r.whole = !point
 	switch {
+	case max(digits-decimals, decimals) > mostDigits:
+		return false
 	case mantissa < 1<<53 && digits < 19:
 		r.value = float64(mantissa) / exact[decimals]
 		if sign == '-' && mantissa > 0 { // no negative zero
 			r.value = -r.value
 		}
-	case digits > 300:
-		return false
 	default:
 		v, err := strconv.ParseFloat(string(d.b[from:d.i]), 64)
 		if err != nil {
@@ -168,6 +172,23 @@ func (d *Decoder) absent(r *reading, sign byte, point bool) bool {
 	}
 	r.value = record.NoValue
 	return sign != 0 || d.ends() && !d.at('"') && !d.at('\'')
+}
+
+// Representable rounds a number to the decimals that a message can hold; false =
+// it has more digits before the point than a message can hold, or is no number.
+func Representable(v float64) (float64, bool) {
+	const scale = 1e10
+	switch size := math.Abs(v); {
+	case !(size < scale):
+		return v, false
+	case size >= 1e6 || v == math.Trunc(v): // its shortest decimals are few enough
+		return v, true
+	case size >= 1e5: // the product below is not exact
+		rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'f', mostDigits, 64), 64)
+		return rounded, err == nil
+	}
+	rounded := math.Round(v*scale) / scale
+	return rounded, rounded != 0
 }
 
 // value reads a value and what belongs to it: its qualifier and its comment.
