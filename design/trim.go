@@ -1,6 +1,7 @@
 package design
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -42,6 +43,23 @@ func (c *Catalog) Trim(from int64, gone *Catalog, objects int64) {
 		delete(c.index, g.key())
 		return true
 	})
+}
+
+// NewTimes yields the valid times of series that another catalog does not have.
+func (c *Catalog) NewTimes(before *Catalog) iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for _, g := range c.Groups {
+			var old Moments
+			if o := before.index[g.key()]; o != nil {
+				old = o.Valid
+			}
+			for _, t := range g.Valid {
+				if !has(old, t) && !yield(t) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Before reports whether the archive may hold records of a line type before a

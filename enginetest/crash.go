@@ -77,7 +77,7 @@ func runChild(t *testing.T, cfg Config, j job) {
 		time.Sleep(time.Hour) // until the parent kills this process
 	}
 	if j.Keep > 0 {
-		if _, _, err := load.Retain(t.Context(), h, "a", j.Keep); err != nil {
+		if _, err := load.Retain(t.Context(), h, "a", load.Retention{Keep: j.Keep, Force: true}); err != nil {
 			t.Fatal(err)
 		}
 	} else {

@@ -20,7 +20,7 @@ func (s *suite) trim(t *testing.T) {
 		mustStore(t, h, subset, files, 3)
 	}
 	keep := half(files)
-	removed, from, err := load.Retain(t.Context(), h, "a", keep)
+	removal, err := load.Retain(t.Context(), h, "a", keep)
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Log(err)
 		return
@@ -28,7 +28,7 @@ func (s *suite) trim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := since(files, from)
+	removed, want := removal.Records, since(files, removal.From)
 	all := expect(files)
 	if want.Records == 0 || want.Records == all.Records || removed != all.Records-want.Records {
 		t.Errorf("%d removed, %d of %d should stay", removed, want.Records, all.Records)
@@ -41,8 +41,8 @@ func (s *suite) trim(t *testing.T) {
 			t.Errorf("%s: %v, %q", subset, err, v.Problems)
 		}
 	}
-	if removed, _, err := load.Retain(t.Context(), h, "a", keep); removed != 0 || err != nil {
-		t.Errorf("once more: %d, %v", removed, err)
+	if removal, err := load.Retain(t.Context(), h, "a", keep); err != nil || removal.Records != 0 {
+		t.Errorf("once more: %+v, %v", removal, err)
 	}
 	if s.Reopenable { // of a commit that is completed later nothing comes back
 		h.close(t)
@@ -52,7 +52,7 @@ func (s *suite) trim(t *testing.T) {
 }
 
 // half is how long records are kept of which about half are removed.
-func half(files []File) time.Duration {
+func half(files []File) load.Retention {
 	var first, last int64
 	for _, f := range files {
 		for _, b := range f.Batches {
@@ -64,7 +64,7 @@ func half(files []File) time.Duration {
 			}
 		}
 	}
-	return time.Duration((last-first)/2) * time.Second
+	return load.Retention{Keep: time.Duration((last-first)/2) * time.Second, Force: true}
 }
 
 // since is the digest of the records of files from a time on.
@@ -90,7 +90,7 @@ func (s *suite) killedTrim(t *testing.T) {
 	h, keep := s.fresh(t), half(files)
 	mustStore(t, h, "a", files, 8)
 	began := time.Now()
-	_, from, err := load.Retain(t.Context(), h, "a", keep)
+	removal, err := load.Retain(t.Context(), h, "a", keep)
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Log(err)
 		return
@@ -105,7 +105,7 @@ func (s *suite) killedTrim(t *testing.T) {
 		h := s.open(t, url, engine.Options{})
 		mustStore(t, h, "a", files, 8)
 		h.close(t)
-		c := s.start(t, job{URL: url, Design: s.design, Keep: keep})
+		c := s.start(t, job{URL: url, Design: s.design, Keep: keep.Keep})
 		time.Sleep(time.Duration(rng.Int64N(int64(took) + 1)))
 		kill(t, c)
 		h = s.open(t, url, engine.Options{})
@@ -113,12 +113,12 @@ func (s *suite) killedTrim(t *testing.T) {
 		if err != nil || len(v.Problems) > 0 {
 			t.Errorf("after the kill: %v, %q", err, v.Problems)
 		}
-		removed, _, err := load.Retain(t.Context(), h, "a", keep)
-		t.Logf("the removal was killed; %d records were removed by the next", removed)
+		next, err := load.Retain(t.Context(), h, "a", keep)
 		if err != nil {
-			t.Error(err)
+			t.Fatal(err)
 		}
-		holds(t, h, "a", since(files, from))
+		t.Logf("the removal was killed; %d records were removed by the next", next.Records)
+		holds(t, h, "a", since(files, removal.From))
 		marked(t, h, "a", files)
 		if v, err := load.Verify(t.Context(), h, "a"); err != nil || len(v.Problems) > 0 {
 			t.Errorf("after the removal: %v, %q", err, v.Problems)

@@ -225,8 +225,8 @@ func TestKeptRecordsAreRetainedAndPruned(t *testing.T) {
 		if name == "memory" {
 			continue // it removes nothing
 		}
-		if removed, _, err := load.Retain(t.Context(), a, "s", 5*24*time.Hour); err != nil || removed != 2 {
-			t.Errorf("%s: %d removed, %v", name, removed, err)
+		if removed, err := load.Retain(t.Context(), a, "s", load.Retention{Keep: 5 * 24 * time.Hour, Force: true}); err != nil || removed.Records != 2 {
+			t.Errorf("%s: %+v removed, %v", name, removed, err)
 		}
 		whole(t, a, files...)
 		if p, err := load.Prune(t.Context(), a, "s", false); err != nil || p.Lost != 0 || len(p.Files) != 0 {

@@ -16,7 +16,7 @@ import (
 type Options struct {
 	Workers  int                        // files parsed at once; 0 = one per CPU
 	Window   int                        // records per commit at most; 0 = DefaultWindow
-	Rehash   bool                       // the bytes of files are read that have size and time of change of the ones that were loaded
+	Rehash   bool                       // read the bytes of files that have size and time of change of the ones that were loaded, and load again what Retain removed
 	KeepLast bool                       // a last line without a line end is whole; files with lines in quarantine are then read again
 	Takes    func(lineType string) bool // which lines are stored; nil = all
 	Parsed   *Parsed                    // files that were read before; nil = none
@@ -63,6 +63,7 @@ type Summary struct {
 	ByType   map[string]int64 // records read, by line type
 	NotTaken map[string]int64 // lines that Options.Takes left out, by line type; they are not among Read
 	LeftOut  map[string]int64 // "MPR: OBS_PRS PREP_USE": columns that no design keeps, by line type → records stored without them
+	Before   *design.Catalog  // of the subset, before the load
 	Catalog  *design.Catalog  // of the subset, after the load
 	Counted  *engine.Contents // what was counted in the archive after the load; nil = nothing, see check
 	Commits  int
@@ -135,26 +136,35 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 
 // reading says which files are parsed.
 func (r *run) reading(ctx context.Context, subset string) (Reading, error) {
-	o := &r.o
-	out := Reading{Workers: o.Workers, KeepLast: o.KeepLast, Parsed: o.Parsed, From: o.From}
-	if o.From != nil {
-		c, err := r.archive.Catalog(ctx, subset)
-		in := err == nil && o.From.in(r.marks.of, c)
-		out.Skip = func(string) (bool, error) { return in, nil }
-		return out, err
+	if o := &r.o; o.From == nil {
+		return o.reading(ctx, r.marks, r.sum.Before), nil
 	}
+	c, err := r.archive.Catalog(ctx, subset)
+	in := err == nil && r.o.From.in(r.marks.of, c)
+	return Reading{
+		Workers: r.o.Workers, KeepLast: r.o.KeepLast, Parsed: r.o.Parsed, From: r.o.From,
+		Skip: func(string) (bool, error) { return in, nil },
+	}, err
+}
+
+// reading says which files are parsed, of an archive that knows them by marks.
+// Which of them have records that Retain removed is not known: with Rehash all
+// are parsed then.
+func (o *Options) reading(ctx context.Context, marks *marks, c *design.Catalog) Reading {
+	out := Reading{Workers: o.Workers, KeepLast: o.KeepLast, Parsed: o.Parsed}
+	again := o.Rehash && c.Trimmed > 0
 	out.Skip = func(digest string) (bool, error) {
-		m, known, err := r.marks.find(ctx, digest)
-		return known && (m.Quarantined == 0 || !o.KeepLast), err
+		m, known, err := marks.find(ctx, digest)
+		return known && !again && (m.Quarantined == 0 || !o.KeepLast), err
 	}
 	if !o.Rehash {
-		at := make(map[string]engine.Mark, len(r.marks.all))
-		for _, m := range r.marks.all {
+		at := make(map[string]engine.Mark, len(marks.all))
+		for _, m := range marks.all {
 			at[m.Path] = m
 		}
 		out.Known = func(path string) (engine.Mark, bool) { m, ok := at[path]; return m, ok }
 	}
-	return out, nil
+	return out
 }
 
 // counted is what the subset's catalog counts. Archives of versions that did
@@ -170,7 +180,7 @@ func (r *run) counted(ctx context.Context, subset string) (records int64, err er
 	if r.noted = c.Loading != nil; r.noted && r.o.Meets != nil && r.o.Meets(*c.Loading) {
 		r.o.By = nil
 	}
-	if c.Counted && c.Sealed {
+	if r.sum.Before = c; c.Counted && c.Sealed {
 		return c.Brought(), nil
 	}
 	r.o.Log.Info("the archive is of an earlier version: its records are counted once", "subset", subset)
@@ -183,6 +193,7 @@ func (r *run) counted(ctx context.Context, subset string) (records int64, err er
 		return 0, err
 	}
 	made.Objects, made.Files = contents.Objects, engine.Sum(r.marks.all)
+	r.sum.Before = made
 	_, err = r.loader.Commit(ctx, engine.Commit{Catalog: made, Anew: true})
 	return made.Brought(), err
 }

@@ -38,6 +38,7 @@ type Result struct {
 	Kept        int64            `json:"kept,omitempty"`    // of Stored: beside other values of their record
 	Removed     int64            `json:"removed,omitempty"` // records before From, as Retain does
 	From        time.Time        `json:"from,omitzero"`
+	Retention   *Removal         `json:"retention,omitempty"`
 	NotTaken    map[string]int64 `json:"not_taken,omitempty"` // by line type
 	LeftOut     map[string]int64 `json:"left_out,omitempty"`
 	Cut         map[string]int64 `json:"cut,omitempty"` // by METviewer's column
@@ -95,8 +96,13 @@ func (r *Result) Text(out io.Writer) error {
 	for _, column := range slices.Sorted(maps.Keys(r.Cut)) {
 		fmt.Fprintf(w, "cut\t%d texts do not fit METviewer's column %s, which may take several for one; the archive and its digest have them whole\n", r.Cut[column], column)
 	}
-	if !r.From.IsZero() {
-		fmt.Fprintf(w, "removed\t%d records with fcst_valid_beg before %s\n", r.Removed, r.From.UTC().Format("2006-01-02T15:04:05Z"))
+	if m := r.Retention; m != nil {
+		if m.Refused {
+			fmt.Fprintf(w, "not removed\t%d of %d records with fcst_valid_beg before %s\n", m.Records, m.Held, stamp(m.From))
+		} else if !m.From.IsZero() {
+			fmt.Fprintf(w, "removed\t%d records with fcst_valid_beg before %s\n", m.Records, stamp(m.From))
+		}
+		m.later(w)
 	}
 	fmt.Fprintf(w, "archive holds\t%d %s, %s on disk\n", r.Objects, r.Object, humanize.BytesN(uint64(r.BytesOnDisk), 3))
 	for _, t := range record.Types() {

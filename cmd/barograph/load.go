@@ -46,8 +46,13 @@ bytes, which are not read again where path, size and time of change are those th
 leads that arrive in another file are merged; a load that was killed is run again and ends in the same archive.
 
 --watch loads the files of a folder and its folders as they come, each when it has not changed for --settle, until ^C or
-SIGTERM. --retain 400d then removes the records whose fcst_valid_beg is more than 400 days before the newest; their files
-stay known, so that they are not loaded again.
+SIGTERM.
+
+--retain 400d then removes the records whose fcst_valid_beg is more than 400 days before the newest. A time later than now
+plus the longest lead never counts as the newest. A removal of more than --retain-limit percent of the records is refused, with
+exit status 4, if it covers more valid days than this load added, or if a gap longer than --retain separates what goes from
+what stays; --force removes in any case. --retain 400d --dry-run lists what would go. The files of removed records stay
+known: only --rehash loads them again.
 
 An embedded archive has one load at a time, and FILE.loading beside it says whose; loads into a server take turns, and say
 so.
@@ -77,9 +82,11 @@ the database as the subset.`,
 			}
 			if retain != "" {
 				var err error
-				if j.retain, err = retention(retain); err != nil {
+				if j.retain.Keep, err = retention(retain); err != nil {
 					return err
 				}
+			} else if j.dryRun || j.retain.Force || c.Flags().Changed("retain-limit") {
+				return fault.Misuse("--dry-run, --force, --retain-limit", "concern a removal", "add --retain")
 			}
 			if os.Getenv("GOGC") == "" { // most of the heap lives until the commit: half of it again is room enough
 				defer debug.SetGCPercent(debug.SetGCPercent(50))
@@ -99,7 +106,10 @@ the database as the subset.`,
 	c.Flags().StringVar(&watch, "watch", "", "load the files of this folder as they come, until a signal")
 	c.Flags().DurationVar(&settle, "settle", 5*time.Second, "with --watch: a file is whole when it has not changed for so long")
 	c.Flags().StringVar(&retain, "retain", "", "then remove the records that are older than the newest by more than this, e.g. 400d")
-	c.Flags().BoolVar(&j.Rehash, "rehash", false, "read the bytes of files again whose path, size and time of change are those that were loaded")
+	c.Flags().Float64Var(&j.retain.Limit, "retain-limit", load.DefaultLimit, "with --retain: percent of the records; a larger removal is refused if it covers more valid days than this load added")
+	c.Flags().BoolVar(&j.retain.Force, "force", false, "with --retain: remove in any case")
+	c.Flags().BoolVar(&j.dryRun, "dry-run", false, "with --retain: load nothing and remove nothing, and list what would be removed")
+	c.Flags().BoolVar(&j.Rehash, "rehash", false, "read the bytes of files again whose path, size and time of change are those that were loaded, and load again what --retain removed")
 	c.Flags().IntVar(&j.Workers, "workers", 0, "files parsed at once (default: one per CPU)")
 	c.Flags().IntVar(&j.Window, "window", load.DefaultWindow, "records per commit at most")
 	positive(c, "window")
@@ -109,7 +119,7 @@ the database as the subset.`,
 	c.Flags().Bool("digest", true, "") // of before: the digest costs nothing any more
 	c.Flags().MarkHidden("digest")     //nolint:errcheck // the flag exists
 	c.Flags().BoolVar(&j.verify, "verify", false, "then read the archive back, as barograph verify does")
-	for _, other := range []string{"spec", "quarantine", "verify"} {
+	for _, other := range []string{"spec", "quarantine", "verify", "dry-run"} {
 		c.MarkFlagsMutuallyExclusive("watch", other)
 	}
 	return c
@@ -153,7 +163,8 @@ type loadJob struct {
 	load.Options
 	quarantine string
 	verify     bool
-	retain     time.Duration       // 0 = everything
+	retain     load.Retention      // its Keep is 0 where everything is kept
+	dryRun     bool                // print what --retain would remove, and write nothing
 	said       *metviewer.LoadSpec // nil = none
 }
 
@@ -162,7 +173,24 @@ func (e *env) load(ctx context.Context, j *loadJob, args []string) error {
 	if err != nil {
 		return err
 	}
+	if j.dryRun {
+		return e.previewRemoval(ctx, j, files)
+	}
 	return e.loadFiles(ctx, j, files, func(r *load.Result) error { return e.print(r, r.Text) })
+}
+
+// previewRemoval prints what --retain would remove after this load.
+func (e *env) previewRemoval(ctx context.Context, j *loadJob, files []string) error {
+	a, err := j.open(ctx, e, engine.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer a.Close() //nolint:errcheck // nothing was written
+	out, err := j.retain.Preview(ctx, a, j.subset, files, j.Options)
+	if err != nil {
+		return err
+	}
+	return errors.Join(e.print(out, out.Text), out.Err())
 }
 
 // openToLoad opens the archive, which nobody else must be loading into where the
@@ -224,9 +252,10 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, told fu
 	if err := label(ctx, a, j.subset, j.said); err != nil {
 		return err
 	}
-	removed, from := int64(0), time.Time{}
-	if j.retain > 0 {
-		if removed, from, err = load.Retain(ctx, a, j.subset, j.retain); err != nil {
+	var removal *load.Removal
+	if j.retain.Keep > 0 {
+		j.retain.Before = sum.Before
+		if removal, err = load.Retain(ctx, a, j.subset, j.retain); err != nil {
 			return err
 		}
 		if sum.Catalog, err = a.Catalog(ctx, j.subset); err != nil {
@@ -237,15 +266,19 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, told fu
 	if err != nil {
 		return err
 	}
-	out.Archive, out.Refused, out.Removed, out.From = fault.Redact(j.url), refused, removed, from
+	out.Archive, out.Refused, out.Retention = fault.Redact(j.url), refused, removal
+	if removal != nil && !removal.Refused {
+		out.Removed, out.From = removal.Records, removal.From
+	}
+	lacks := errors.Join(sum.Incomplete(refused), removal.Err())
 	if err := told(out); err != nil || !j.verify {
-		return errors.Join(err, sum.Incomplete(refused))
+		return errors.Join(err, lacks)
 	}
 	v, err := load.Verify(ctx, a.Archive, j.subset)
 	if err != nil {
 		return err
 	}
-	return errors.Join(e.verified([]verdict{newVerdict(j.url, design.Name(j.design), j.subset, v)}), sum.Incomplete(refused))
+	return errors.Join(e.verified([]verdict{newVerdict(j.url, design.Name(j.design), j.subset, v)}), lacks)
 }
 
 // label keeps what a load_spec says of its database, where METviewer looks for it.

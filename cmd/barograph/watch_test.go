@@ -112,7 +112,10 @@ func TestRetain(t *testing.T) {
 	must(t, "synth", "vsdb", "--from", "2019-01-01", "--to", "2019-01-03", "--models", "gfs", "--stattypes", "anom", "--out", dir)
 	for _, url := range []string{"duckdb:" + filepath.Join(t.TempDir(), "a.db"), "pebble:" + filepath.Join(t.TempDir(), "a.pebble")} {
 		must(t, "load", dir, "--engine", url)
-		out := must(t, "load", dir, "--engine", url, "--retain", "1d")
+		if status, out, says := barograph(t, "load", dir, "--engine", url, "--retain", "1d"); status != 4 || !strings.Contains(out, "not removed") || !strings.Contains(says, "--force") {
+			t.Errorf("status %d: %s%s", status, out, says)
+		}
+		out := must(t, "load", dir, "--engine", url, "--retain", "1d", "--force")
 		if !strings.Contains(out, "fcst_valid_beg before") || !strings.Contains(out, "12 skipped") {
 			t.Error(out)
 		}
