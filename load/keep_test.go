@@ -229,7 +229,7 @@ func TestKeptRecordsAreRetainedAndPruned(t *testing.T) {
 			t.Errorf("%s: %+v removed, %v", name, removed, err)
 		}
 		whole(t, a, files...)
-		if p, err := load.Prune(t.Context(), a, "s", false); err != nil || p.Lost != 0 || len(p.Files) != 0 {
+		if p, err := load.Prune(t.Context(), a, "s", false, agree); err != nil || p.Lost != 0 || len(p.Files) != 0 {
 			t.Errorf("%s: prune: %+v, %v", name, p, err)
 		}
 	}

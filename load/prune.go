@@ -2,23 +2,37 @@ package load
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
 )
 
-// Pruned is what Prune has done.
+// Pruned is what Prune has done, or refused to do.
 type Pruned struct {
 	Lost  int64         // records that are not counted any more
+	Held  int64         // records that the catalog counted before
 	Files []engine.Mark // that the archive does not know any more: the next load reads them again
+}
+
+// Err is the error of more lost records than a percentage of all.
+func (p *Pruned) Err(limit float64) error {
+	if float64(p.Lost)*100 <= limit*float64(p.Held) {
+		return nil
+	}
+	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
+		Setting: "--prune", Problem: fmt.Sprintf("nothing was forgotten: %d of %d records are gone, which are more than %g %%", p.Lost, p.Held, limit),
+		Cure: "if they were deleted by mistake, bring back a copy; if on purpose, add --force",
+	}}
 }
 
 // Prune has an archive forget what was deleted from it on purpose: its catalog
 // counts what is there, and the marks of files of which records are gone, or
 // which are not there any more to be looked at, are forgotten. An archive in
-// which anything else has changed is refused.
-func Prune(ctx context.Context, a engine.Archive, subset string, keepLast bool) (*Pruned, error) {
+// which anything else has changed is refused. Prune writes nothing unless agreed,
+// which sees what it would do, returns nil.
+func Prune(ctx context.Context, a engine.Archive, subset string, keepLast bool, agreed func(*Pruned) error) (*Pruned, error) {
 	o, err := NewOrigin(ctx, a, subset, "")
 	if err != nil {
 		return nil, err
@@ -30,7 +44,7 @@ func Prune(ctx context.Context, a engine.Archive, subset string, keepLast bool) 
 	if !o.Catalog.Intact() || !o.Catalog.Fewer(found) || engine.Sum(o.Marks) != o.Catalog.Files {
 		return nil, &fault.Error{Setting: "--prune", Problem: "more was changed than records deleted", Cure: "bring back a copy, or load the files into a new archive"}
 	}
-	out := &Pruned{Lost: o.Catalog.Held().Records - found.Held().Records}
+	out := &Pruned{Lost: o.Catalog.Held().Records - found.Held().Records, Held: o.Catalog.Held().Records}
 	if out.Lost == 0 {
 		return out, nil
 	}
@@ -49,6 +63,9 @@ func Prune(ctx context.Context, a engine.Archive, subset string, keepLast bool) 
 			out.Files = append(out.Files, m)
 			c.Done = append(c.Done, m.Forgotten())
 		}
+	}
+	if err := agreed(out); err != nil {
+		return out, err
 	}
 	l, err := a.Loader(ctx, subset)
 	if err != nil {

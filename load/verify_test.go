@@ -8,6 +8,7 @@ import (
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/load"
 	"github.com/barograph/barograph/record"
 )
@@ -169,23 +170,29 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
+func agree(*load.Pruned) error { return nil }
+
 // TestPrune: a pruned archive is told, forgets what was deleted and the file that
 // it came from, and nothing else; the next load brings it back. What was changed
-// otherwise is not forgotten.
+// otherwise is not forgotten, nor, unless that is forced, more than a tenth of the records.
 func TestPrune(t *testing.T) {
 	dir := t.TempDir()
 	files := []string{write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 2)), write(t, dir, "b.vsdb", line(0, 1, 4))}
 	whole := memory(t)
 	mustLoad(t, whole, load.Options{}, files...)
 	changed := &spoilt{Archive: whole, records: func(b *record.Batch) *record.Batch { b.Num[1][0]++; return b }}
-	if _, err := load.Prune(t.Context(), changed, "s", false); err == nil || !strings.Contains(err.Error(), "more was changed") {
+	if _, err := load.Prune(t.Context(), changed, "s", false, agree); err == nil || !strings.Contains(err.Error(), "more was changed") {
 		t.Error(err)
 	}
 	pruned := &spoilt{Archive: whole, records: func(b *record.Batch) *record.Batch { return b.Only(func(i int) bool { return i != 1 }) }}
 	if v, err := load.Verify(t.Context(), pruned, "s"); err != nil || len(v.Problems) == 0 {
 		t.Errorf("a pruned archive: %+v, %v", v, err)
 	}
-	p, err := load.Prune(t.Context(), pruned, "s", false)
+	limited := func(p *load.Pruned) error { return p.Err(load.DefaultLimit) }
+	if p, err := load.Prune(t.Context(), pruned, "s", false, limited); fault.Code(err) != fault.Differs || p.Lost != 1 || p.Held != 3 {
+		t.Errorf("a third of the records is gone: %+v, %v", p, err)
+	}
+	p, err := load.Prune(t.Context(), pruned, "s", false, agree)
 	if err != nil || p.Lost != 1 || len(p.Files) != 1 || p.Files[0].Path != files[0] {
 		t.Fatalf("%+v, %v", p, err)
 	}

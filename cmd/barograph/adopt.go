@@ -11,6 +11,7 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/load"
 )
 
 func newAdopt(e *env) *cobra.Command {
@@ -31,7 +32,7 @@ A database is asked as it is (ask, met --from, serve), without adoption.`,
 		RunE: func(c *cobra.Command, args []string) error { return e.adopt(c.Context(), args[0], mend, forget) },
 	}
 	c.Flags().BoolVar(&mend, "mend", false, "make it an archive of Barograph's, mended")
-	c.Flags().BoolVar(&forget, "forget", false, "drop the tables that --mend has kept")
+	c.Flags().BoolVar(&forget, "forget", false, "drop the tables that --mend has kept, unless the archive has lost records")
 	c.MarkFlagsMutuallyExclusive("mend", "forget")
 	return c
 }
@@ -54,6 +55,16 @@ func (e *env) adopt(ctx context.Context, raw string, mend, forget bool) error {
 		return fault.Misuse(fault.Redact(raw), "is no database that METviewer reads", "name its server as mariadb://user:password@host:port/mv_site")
 	}
 	if forget {
+		v, err := load.Verify(ctx, a.Archive, p.subset)
+		if err != nil {
+			return err
+		}
+		if v.Found.Records < v.Kept.Records { // METdbLoad may have added some
+			return &fault.Status{Code: fault.Differs, Err: &fault.Error{
+				Setting: "--forget", Problem: fmt.Sprintf("nothing was dropped: the archive that replaces these tables has %d of its %d records", v.Found.Records, v.Kept.Records),
+				Cure: "see `barograph verify`; if records were deleted on purpose, run `barograph verify --prune` first",
+			}}
+		}
 		return adopter.Forget(ctx, p.subset)
 	}
 	out, err := adopter.Adopt(ctx, p.subset, mend)

@@ -380,7 +380,7 @@ func (u *undamaged) verify(t *testing.T, i int) {
 			if err := u.delete(r); err != nil {
 				t.Fatal(err)
 			}
-			must(t, "verify", u.url, "--subset", u.subset, "--prune")
+			must(t, "verify", u.url, "--subset", u.subset, "--prune", "--force")
 		}
 	}
 	if status, says := verdictOf(t, u.url, "--subset", u.subset); status != 0 {

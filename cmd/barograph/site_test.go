@@ -242,7 +242,10 @@ func TestAdopt(t *testing.T) {
 	if status, _, _ := barograph(t, "verify", server, "--subset", "mv_site"); status != fault.Differs {
 		t.Errorf("pruned: %d", status)
 	}
-	if out := must(t, "verify", server, "--subset", "mv_site", "--prune"); !strings.Contains(out, "630 records are not counted any more") {
+	if status, _, stderr := barograph(t, "adopt", site, "--forget"); status != fault.Differs || !strings.Contains(stderr, "nothing was dropped") {
+		t.Errorf("records are gone: %d %s", status, stderr)
+	}
+	if out := must(t, "verify", server, "--subset", "mv_site", "--prune", "--force"); !strings.Contains(out, ": 630 of ") {
 		t.Error(out)
 	}
 	must(t, "verify", server, "--subset", "mv_site")

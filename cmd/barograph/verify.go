@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -18,7 +19,7 @@ import (
 func newVerify(e *env) *cobra.Command {
 	last := &choice{}
 	var subset string
-	var prune bool
+	var prune, force, dryRun bool
 	c := &cobra.Command{
 		Use:   "verify URL [FILES…]",
 		Short: "Prove that an archive holds what was loaded",
@@ -31,13 +32,18 @@ An archive that is not whole makes the exit status 3.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if prune {
-				return e.prune(c.Context(), args[0], subset, last.keeps())
+				return e.prune(c.Context(), args[0], subset, last.keeps(), force, dryRun)
+			}
+			if force || dryRun {
+				return fault.Misuse("--force, --dry-run", "concern what --prune forgets", "add --prune")
 			}
 			return e.verify(c.Context(), args[0], subset, args[1:], last.keeps())
 		},
 	}
 	last = lastLine(c)
 	c.Flags().BoolVar(&prune, "prune", false, "forget records that were deleted on purpose, and the files that they came from: the next load reads these again")
+	c.Flags().BoolVar(&force, "force", false, fmt.Sprintf("with --prune: forget more than %d %% of the records of a subset", load.DefaultLimit))
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "with --prune: forget nothing, and list what would be forgotten")
 	c.Flags().StringVar(&subset, "subset", "", "verify this one alone (default: all)")
 	return c
 }
@@ -110,22 +116,44 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 	return e.verified(all)
 }
 
-// prune forgets what was deleted on purpose, in one subset or all.
-func (e *env) prune(ctx context.Context, url, only string, keepLast bool) error {
-	return e.archives(ctx, url, engine.Options{}, func(n design.Name, a engine.Archive, subset string) error {
+// errDryRun keeps a command from writing.
+var errDryRun = errors.New("nothing is written")
+
+// prune forgets what was deleted on purpose, in one subset or all. One subset
+// that is refused does not keep the others from it.
+func (e *env) prune(ctx context.Context, url, only string, keepLast, force, dryRun bool) error {
+	var refused error
+	err := e.archives(ctx, url, engine.Options{ReadOnly: dryRun}, func(n design.Name, a engine.Archive, subset string) error {
 		if only != "" && subset != only {
 			return nil
 		}
-		p, err := load.Prune(ctx, a, subset, keepLast)
-		if err != nil {
+		p, err := load.Prune(ctx, a, subset, keepLast, func(p *load.Pruned) error {
+			if dryRun {
+				return errDryRun
+			}
+			if force {
+				return nil
+			}
+			return p.Err(load.DefaultLimit)
+		})
+		if p == nil {
 			return &fault.Status{Code: fault.Differs, Err: err}
 		}
-		fmt.Fprintf(e.stdout, "%s, design %s, subset %s: %d records are not counted any more, %d files are forgotten\n", fault.Redact(url), n, subset, p.Lost, len(p.Files))
+		verb := "are"
+		switch {
+		case errors.Is(err, errDryRun):
+			err, verb = nil, "would be"
+		case err != nil:
+			verb = "are not"
+		}
+		fmt.Fprintf(e.stdout, "%s, design %s, subset %s: %d of %d records are gone, and %s forgotten with %d files\n", fault.Redact(url), n, subset, p.Lost, p.Held, verb, len(p.Files))
 		for _, m := range p.Files {
 			fmt.Fprintln(e.stdout, "  "+m.Path)
 		}
+		refused = errors.Join(refused, err)
 		return nil
 	})
+	return errors.Join(err, refused)
 }
 
 func (e *env) verified(all []verdict) error {
