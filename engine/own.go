@@ -18,6 +18,11 @@ type Own struct {
 	// values are valid until f returns.
 	Ask func(ctx context.Context, text string, f func(row []any) error) error
 
+	// Confine keeps all statements that follow to these folders, absolute, and what lies
+	// below them: nothing else is read or written, and no URL. Nil = the engine's statements
+	// reach no files of this machine, or its server's account decides.
+	Confine func(ctx context.Context, folders ...string) error
+
 	Ident func(name string) string                 // a name as its SQL has it; nil = in double quotes
 	Size  func(ctx context.Context) (int64, error) // bytes of all tables that were loaded
 	Spent func(ctx context.Context) (Spent, error) // see Star.Spent; nil = the server does not tell

@@ -22,14 +22,17 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 		return nil, err
 	}
 	a := &archive{db: d}
-	tables := func(subset string) (string, []any) {
-		return "SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, " + quote(tableName(subset, "")) + ")", nil
+	list := func(engines string) func(subset string) (string, []any) {
+		return func(subset string) (string, []any) {
+			return "SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, " + quote(tableName(subset, "")) + ") AND engine " + engines, nil
+		}
 	}
+	const stored = "IN ('MergeTree', 'ReplacingMergeTree', 'Memory')"
 	a.Archive = &sqlengine.Archive{
 		Driver: Driver, Design: n, Dialect: dialect(), Pool: d,
 		Homes:  "SELECT DISTINCT subset FROM " + commitsTable + " WHERE design = " + quote(string(n)),
 		Subset: func(_ context.Context, home string) (string, bool, error) { return home, true, nil },
-		Tables: tables, Name: tableName,
+		Tables: list(stored), Others: list("NOT " + stored), Name: tableName,
 		CountDocs: func(from string) string { return "SELECT count(), sum(length(data)) FROM " + from },
 		Entries:   func(data string) string { return "toJSONString(" + data + ")" },
 	}

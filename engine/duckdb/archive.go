@@ -41,6 +41,9 @@ func newArchive(db *database, n design.Name) *archive {
 		Tables: func(string) (string, []any) {
 			return "SELECT schema_name || '/' || table_name" + within, nil
 		},
+		Others: func(string) (string, []any) {
+			return "SELECT schema_name || '/' || view_name FROM duckdb_views() WHERE database_name = " + flavour.Quote(db.alias), nil
+		},
 		Name:  func(subset, table string) string { return schemaName(subset) + "/" + table },
 		Owned: func(table string) string { return table + "_" + string(n) },
 		CountDocs: func(from string) string {

@@ -43,13 +43,11 @@ func leadNote(versions []string) string {
 
 // Ask runs a query and copies its reply, column by column.
 func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
-	err := a.db.ask(ctx, a.Design, q, into)
-	if err != nil {
-		if ok, e := a.Exists(ctx, q.Question); e == nil && !ok && ctx.Err() == nil {
-			return nil
-		}
+	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
+		into.Reset(q.Question.Columns)
+		return err
 	}
-	return err
+	return a.db.ask(ctx, a.Design, q, into)
 }
 
 // ask runs a query under a design; where there is no such table it fails.

@@ -192,6 +192,9 @@ func (as archives) Open(ctx context.Context, d design.Name) (engine.Archive, err
 	}
 	switch d {
 	case design.Normalized, design.Document, design.Wide:
+		if err := as.db.seal(ctx); err != nil {
+			return nil, as.db.explain(err)
+		}
 		return engine.Explained(newArchive(as.db, d), as.db.explain), nil
 	}
 	return nil, fmt.Errorf("duckdb: %s: %w", d, engine.ErrNoDesign)

@@ -35,6 +35,9 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	if t.Make && k.readOnly {
 		return nil, engine.ErrReadOnly
 	}
+	if err := k.seal(ctx); err != nil {
+		return nil, err
+	}
 	return sqlengine.OpenKV(ctx, k.dialect(), t, k.session)
 }
 

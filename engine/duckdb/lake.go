@@ -117,6 +117,14 @@ func (l *lakes) write(ctx context.Context, archive, subset string, t *engine.Lak
 	defer func() {
 		err = errors.Join(err, p.Exec(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS sorted"), p.Exec(context.WithoutCancel(ctx), "DETACH source"))
 	}()
+	name, _, _ := sqlengine.Table(design.Wide, t.Type)
+	tables, err := sqlengine.Number(ctx, p, "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'source' AND schema_name = "+flavour.Quote(schemaName(subset))+" AND table_name = "+flavour.Quote(name))
+	if err != nil {
+		return err
+	}
+	if tables == 0 { // a view would read what its maker wrote, with the keys of the store
+		return &fault.Error{File: archive, Setting: "subset " + subset, Problem: "has no table " + name, Cure: "name an archive that barograph loaded"}
+	}
 	order := strings.Join(sqlengine.LakeOrder(), ", ")
 	if err := p.Exec(ctx, "CREATE TABLE sorted AS SELECT *, "+by+" AS part FROM source."+from+" ORDER BY part, "+order); err != nil {
 		return err

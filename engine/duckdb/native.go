@@ -9,6 +9,8 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 	"github.com/duckdb/duckdb-go/v2/mapping"
+
+	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // database is an open file. Its connections are kept and used again.
@@ -52,6 +54,25 @@ func openDatabase(path string, settings map[string]string) (*database, error) {
 		return nil, errors.New(message)
 	}
 	return db, nil
+}
+
+// seal keeps statements to the file itself, its log and folders: an archive is
+// a stranger's data, and a view in it must read nothing else. DuckDB lets nobody
+// undo that while the file is open. What a load sets stays free.
+func (db *database) seal(ctx context.Context, folders ...string) error {
+	return seal(ctx, pool{db}, db.readOnly, folders)
+}
+
+func seal(ctx context.Context, q sqlengine.Querier, lock bool, folders []string) error {
+	open, err := sqlengine.Texts(ctx, q, "SELECT current_setting('enable_external_access')::VARCHAR")
+	if err != nil || len(open) == 1 && open[0] == "false" { // by another user of this file
+		return err
+	}
+	text := "SET GLOBAL allowed_directories = " + list(folders) + "; SET GLOBAL enable_external_access = false"
+	if lock {
+		text += "; SET GLOBAL lock_configuration = true"
+	}
+	return q.Exec(ctx, text)
 }
 
 // close closes the idle connections and the file.

@@ -53,6 +53,9 @@ func postType(t sqlengine.PostType, _ int) string {
 
 // Open opens the tables of a design.
 func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore, error) {
+	if err := p.seal(ctx); err != nil {
+		return nil, err
+	}
 	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
 		Dialect: postDialect(), Methods: postMethods(), Connect: p.connect, Begin: "BEGIN TRANSACTION", RowsOfStatement: 64, ReadOnly: p.readOnly, Writing: &p.writing,
 		Size: p.size, Tend: p.tend,

@@ -33,6 +33,10 @@ type archive struct {
 	statements statements
 }
 
+// otherThings are no tables whose rows are in this database: views, and tables
+// of engines that read files or other servers.
+const otherThings = "table_type = 'VIEW' OR COALESCE(engine, '') IN ('CONNECT', 'FEDERATED', 'SPIDER', 'S3', 'CSV', 'MRG_MyISAM')"
+
 // Open opens the archive under a design.
 func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error) {
 	if err := sqlengine.Offered(Driver(), n); err != nil {
@@ -46,7 +50,10 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 			return databaseSubset(rest), ok, nil
 		},
 		Tables: func(subset string) (string, []any) {
-			return "SELECT table_name FROM information_schema.tables WHERE table_schema = ?", []any{a.database(subset)}
+			return "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND NOT (" + otherThings + ")", []any{a.database(subset)}
+		},
+		Others: func(subset string) (string, []any) {
+			return "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND (" + otherThings + ")", []any{a.database(subset)}
 		},
 		Name:      func(_, table string) string { return table },
 		TypeTable: a.typeName,
@@ -65,7 +72,7 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 	case design.Wide:
 		a.Select = a.wideLines
 	}
-	a.Homes = "SELECT table_schema FROM information_schema.tables WHERE table_name = " + flavour.Quote(a.OwnName(sqlengine.CatalogTable))
+	a.Homes = "SELECT table_schema FROM information_schema.tables WHERE NOT (" + otherThings + ") AND table_name = " + flavour.Quote(a.OwnName(sqlengine.CatalogTable))
 	if n == design.Normalized { // METviewer's own, too
 		a.Homes += " OR table_name = " + flavour.Quote(design.HeaderTable) + " AND LOCATE('" + oldPrefix + "', table_schema) <> 1 GROUP BY BINARY table_schema"
 	}

@@ -138,3 +138,22 @@ func TestObjects(t *testing.T) {
 		}
 	}
 }
+
+// TestStrangersView: a view that has a table's name is refused, because its functions
+// would run with the reader's rights.
+func TestStrangersView(t *testing.T) {
+	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	a := under(t, l, "stranger_", design.Normalized)
+	if _, err := commit(t, a, "s", batch("SL1L2", "x.vsdb", header("V01", "GFS"), 1, nil)); err != nil {
+		t.Fatal(err)
+	}
+	table, kept := a.table("s", "line_data_sl1l2"), a.table("s", "kept")
+	for _, text := range []string{"RENAME TABLE " + table + " TO " + kept, "CREATE VIEW " + table + " AS SELECT * FROM " + kept + " WHERE LOAD_FILE('/etc/hostname') IS NULL"} {
+		if _, err := a.db.writes.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := under(t, l, "stranger_", design.Normalized).Contents(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), "plain tables") {
+		t.Error(err)
+	}
+}

@@ -32,12 +32,18 @@ func (db *database) Open(_ context.Context, n design.Name) (engine.Archive, erro
 		return nil, err
 	}
 	a := &archive{db: db}
+	// plain is a table that runs nobody's functions when it is read, and hides no row.
+	const plain = `relkind IN ('r', 'p') AND NOT relrowsecurity`
 	a.Archive = &sqlengine.Archive{
 		Driver: Driver, Design: n, Dialect: dialect(), Pool: querier{db.pool}, Param: "$1",
 		Subset: a.subset,
 		Tables: func(subset string) (string, []any) {
 			return `SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-		WHERE nspname = $1 AND relkind IN ('r', 'p')`, []any{schemaName(subset)}
+		WHERE nspname = $1 AND ` + plain, []any{schemaName(subset)}
+		},
+		Others: func(subset string) (string, []any) {
+			return `SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE nspname = $1 AND relkind NOT IN ('i', 'I', 'S', 't') AND NOT (` + plain + `)`, []any{schemaName(subset)}
 		},
 		Name:    func(_, table string) string { return table },
 		Entries: func(data string) string { return data + "::text" },
@@ -51,7 +57,7 @@ func (db *database) Open(_ context.Context, n design.Name) (engine.Archive, erro
 		Snapshot: a.snapshot,
 	}
 	a.Homes = `SELECT nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-		WHERE relname = ` + flavour.Quote(a.OwnName(sqlengine.CatalogTable)) + ` AND relkind = 'r'`
+		WHERE relname = ` + flavour.Quote(a.OwnName(sqlengine.CatalogTable)) + ` AND relkind = 'r' AND ` + plain
 	return a, nil
 }
 

@@ -47,6 +47,51 @@ func TestDefectsOfLoaders(t *testing.T) {
 			"CREATE TRIGGER full_disk BEFORE UPDATE ON a."+catalog+" FOR EACH ROW EXECUTE FUNCTION full_disk()")
 	})
 	t.Run("plans", d.plans)
+	t.Run("a stranger's view", d.strangersView)
+}
+
+// strangersView: a view that has a table's name, or a policy on a table, is refused,
+// because its functions would run with the reader's rights.
+func (d *databases) strangersView(t *testing.T) {
+	lt, _ := record.TypeByName("SAL1L2")
+	for _, evil := range []string{
+		"ALTER TABLE a.line_data_sal1l2 RENAME TO kept; CREATE FUNCTION f() RETURNS bool LANGUAGE sql AS 'SELECT true'; CREATE VIEW a.line_data_sal1l2 AS SELECT * FROM a.kept WHERE f()",
+		"ALTER TABLE a.line_data_sal1l2 ENABLE ROW LEVEL SECURITY",
+	} {
+		a, url := d.open(t, design.Normalized)
+		l, err := a.Loader(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := enginetest.Series{Type: lt, Header: record.DefaultHeader(), Lead: []int32{0}, Valid: []int64{1546300800}}
+		c := engine.Commit{Catalog: design.NewCatalog("a")}
+		for _, f := range enginetest.Generate(3, 1, s) {
+			for _, b := range f.Batches {
+				c.Catalog.Add(b)
+				if err := l.Add(t.Context(), b); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if _, err := l.Commit(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		execute(t, url, evil)
+		e, err := engine.Registry{postgres.Driver()}.Open(t.Context(), url, engine.Options{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close() //nolint:errcheck // a test
+		if a, err = e.Archives.Open(t.Context(), design.Normalized); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.Contents(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "plain tables") {
+			t.Errorf("%s: %v", evil, err)
+		}
+	}
 }
 
 // plans: METviewer's BINARY keeps every index from being used (METviewer F5).

@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/record"
@@ -37,6 +38,12 @@ type Archive struct {
 	// those of others too; Name is the name of a table in that list.
 	Tables func(subset string) (text string, args []any)
 	Name   func(subset, table string) string
+
+	// Others is the query for what has a table's name in that list and is no plain
+	// table: views, and tables whose rows run code or come from elsewhere. Has refuses
+	// an archive in which one is named as a table of Barograph's, because an archive is
+	// a stranger's data and never code.
+	Others func(subset string) (text string, args []any)
 
 	TypeTable func(t *record.LineType) string // nil = Table's
 	MarkText  bool                            // marks are kept as JSON, in column mark
@@ -120,11 +127,44 @@ func (a *Archive) Has(ctx context.Context, q Querier, subset, table string) (boo
 	if _, ok := a.known.Load(list + a.Name(subset, table)); ok {
 		return true, nil
 	}
+	if err := a.refuseOthers(ctx, q, subset, list); err != nil {
+		return false, err
+	}
 	names, err := Texts(ctx, q, text, args...)
 	for _, n := range names {
 		a.known.Store(list+n, true)
 	}
 	return slices.Contains(names, a.Name(subset, table)), err
+}
+
+// refuseOthers is an error where something else has the name of a table that
+// Barograph reads. It looks once.
+func (a *Archive) refuseOthers(ctx context.Context, q Querier, subset, list string) error {
+	if _, checked := a.known.Load(list); checked || a.Others == nil {
+		return nil
+	}
+	text, args := a.Others(subset)
+	others, err := Texts(ctx, q, text, args...)
+	if err != nil {
+		return err
+	}
+	for _, n := range others {
+		if table, in := strings.CutPrefix(n, a.Name(subset, "")); in && isArchiveTable(table) {
+			return &fault.Error{
+				Setting: "subset " + subset, Problem: n + " is a view, or has a trigger, a policy or rows from elsewhere; Barograph reads and writes plain tables only",
+				Cure: "do not trust this archive; load the files into a new one",
+			}
+		}
+	}
+	a.known.Store(list, true)
+	return nil
+}
+
+// isArchiveTable reports whether tables of an archive may have this name.
+func isArchiveTable(name string) bool {
+	return slices.ContainsFunc([]string{"line_data_", "doc_", "wide_", design.HeaderTable, FileTable, "barograph_"}, func(prefix string) bool {
+		return strings.HasPrefix(strings.ToLower(name), prefix)
+	})
 }
 
 // Exists reports whether there is anything to ask: a question of a table that

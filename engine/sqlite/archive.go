@@ -20,7 +20,10 @@ type archive struct {
 }
 
 // allTables are the tables of all subsets.
-const allTables = "SELECT name FROM sqlite_schema WHERE type = 'table'"
+const allTables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+
+// otherThings are views, virtual tables, and tables with triggers.
+const otherThings = "SELECT tbl_name FROM sqlite_schema WHERE type IN ('view', 'trigger') OR type = 'table' AND sql LIKE 'CREATE VIRTUAL%'"
 
 // Open opens the archive under a design.
 func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error) {
@@ -36,6 +39,7 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 			return s, ok, nil
 		},
 		Tables:  func(string) (string, []any) { return allTables, nil },
+		Others:  func(string) (string, []any) { return otherThings, nil },
 		Name:    tableName,
 		Entries: func(data string) string { return "json(" + data + ")" },
 		CountDocs: func(from string) string {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math"
@@ -396,5 +397,46 @@ func TestReadersLeaveTheLocks(t *testing.T) {
 	opened(t, path, engine.Options{ReadOnly: true})
 	if after := held(); after < before {
 		t.Errorf("%d locks are left of %d", after, before)
+	}
+}
+
+// TestStrangersFile: an archive in which a view has a table's name, or a table has a
+// trigger, is refused, and no statement attaches another file.
+func TestStrangersFile(t *testing.T) {
+	for _, evil := range []string{
+		`ALTER TABLE "s/line_data_sl1l2" RENAME TO kept; CREATE VIEW "s/line_data_sl1l2" AS SELECT * FROM kept`,
+		`CREATE TRIGGER boom AFTER INSERT ON "s/line_data_sl1l2" BEGIN DELETE FROM "s/line_data_sl1l2"; END`,
+	} {
+		path := filepath.Join(t.TempDir(), "a.db")
+		e := opened(t, path, engine.Options{})
+		stored(t, under(t, e, design.Normalized), "s", records("G2", 0, 3, 1))
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		db, err := sql.Open("sqlite3", "file:"+path+"?vfs=barograph-sums")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.ExecContext(t.Context(), evil); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		e = opened(t, path, engine.Options{})
+		defer e.Close() //nolint:errcheck // a test
+		if _, err := under(t, e, design.Normalized).Contents(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), "plain tables") {
+			t.Errorf("%s: %v", evil, err)
+		}
+		own, err := e.Own(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := own.Ask(t.Context(), "ATTACH '"+path+"2' AS other", func([]any) error { return nil }); err == nil {
+			t.Error("another file is attached")
+		}
+		if err := own.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

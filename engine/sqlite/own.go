@@ -17,7 +17,7 @@ import (
 
 // own opens the file of a user's own tables, which lies beside the archive's.
 func (d *database) own(context.Context) (*engine.Own, error) {
-	o := &database{path: d.path + ".barograph-own", cache: d.cache, log: d.log}
+	o := &database{path: d.path + ".barograph-own", cache: d.cache, log: d.log, sealed: true}
 	for _, end := range []string{"", "-wal", "-shm"} { // of an earlier run
 		if err := os.Remove(o.path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, o.unreachable("cannot be made anew", err, "name another path")

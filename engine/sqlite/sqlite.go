@@ -65,7 +65,8 @@ type database struct {
 	writing  sync.Mutex // held by a writer of records or posts: others wait here, not in SQLite
 	path     string
 	readOnly bool
-	cache    int // MiB
+	sealed   bool // no statement attaches another file
+	cache    int  // MiB
 	log      *slog.Logger
 	pool     *sql.DB    // for everything but loading
 	loading  sync.Mutex // held by the one loader
@@ -161,6 +162,11 @@ func (d *database) connect(patience time.Duration) (*sqlite3.SQLiteConn, error) 
 		c.Close() //nolint:errcheck // the first error says more
 		return nil, err
 	}
+	attached := 0
+	if !d.readOnly && !d.sealed {
+		attached = 1 // VACUUM attaches its copy
+	}
+	c.SetLimit(sqlite3.SQLITE_LIMIT_ATTACHED, attached)
 	for _, pragma := range d.pragmas() {
 		if _, err := c.Exec("PRAGMA "+pragma, nil); err != nil {
 			c.Close() //nolint:errcheck // the first error says more
@@ -210,7 +216,8 @@ func squareRoot(x any) any {
 // commit; NORMAL would only sync it at a checkpoint, so that a commit could be
 // lost with the machine's power.
 func (d *database) pragmas() []string {
-	p := []string{fmt.Sprintf("cache_size=-%d", d.cache*1024), "temp_store=MEMORY"}
+	// What the file's schema says is not trusted: it calls no function that reaches outside.
+	p := []string{"trusted_schema=OFF", "cell_size_check=ON", fmt.Sprintf("cache_size=-%d", d.cache*1024), "temp_store=MEMORY"}
 	if !d.readOnly {
 		p = append(p, fmt.Sprintf("page_size=%d", pageBytes), "journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=4000")
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -222,6 +223,15 @@ func (r *runner) asked() []*party { return r.parties[1:] }
 // read finds the tables, and what is in them.
 func (r *runner) read(ctx context.Context, work string) (err error) {
 	if r.tables, err = findTables(r.Tables); err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(r.Tables)
+	for _, p := range r.parties {
+		if p.own.Confine != nil && err == nil {
+			err = p.own.Confine(ctx, dir, work)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	for _, t := range r.tables {
