@@ -2,7 +2,9 @@ package enginetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,23 +111,30 @@ func (s *Servers) Lab(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 	return s.up[key]
 }
 
+// labs is the folder of the servers that tests start.
+func labs() string {
+	return filepath.Join(os.TempDir(), "barograph-labs-"+strconv.Itoa(os.Geteuid()))
+}
+
 // start starts a server in a new folder.
 func start(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 	t.Helper()
 	Installed(t, d)
-	all := filepath.Join(os.TempDir(), "barograph-labs-"+strconv.Itoa(os.Geteuid()))
+	all := labs()
 	if err := lab.Sweep(all); err != nil { // of tests that were killed
 		t.Logf("the labs of earlier tests: %v", err)
 	}
-	if err := os.MkdirAll(all, 0o755); err != nil {
-		t.Fatal(err)
+	var err error
+	for i := 0; o.Dir == "" && i < 10; i++ { // another test program may remove the folder when it ends
+		if err = os.MkdirAll(all, 0o755); err == nil {
+			o.Dir, err = os.MkdirTemp(all, d.Scheme+"-") //nolint:usetesting // a killed test leaves it for the next one to sweep
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
 	}
-	parent, err := os.MkdirTemp(all, d.Scheme+"-") //nolint:usetesting // a killed test leaves it for the next one to sweep
 	if err != nil {
 		t.Fatal(err)
-	}
-	if o.Dir == "" {
-		o.Dir = parent
 	}
 	o.Owned = true
 	l, err := lab.Up(context.WithoutCancel(t.Context()), &d, o)
@@ -147,7 +156,9 @@ func tellLogs(t testing.TB, l *lab.Lab) {
 
 // stop ends a server and removes what is left of it.
 func stop(l *lab.Lab) error {
-	return l.Down()
+	err := l.Down()
+	_ = os.Remove(labs()) // the labs of other test programs may be in it
+	return err
 }
 
 // Disks makes n empty folders that stand for disks, which a server of another

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -363,32 +362,6 @@ func leastOfConnections() int {
 		return usual
 	}
 	return low
-}
-
-// reserved is how long a number is given to nobody else: a server that has it
-// listens by then.
-const reserved = 5 * time.Minute
-
-// reserve gives a number to this lab alone, among all labs of this user that
-// start at the same time. Where no file can be made everything is granted: the
-// port is then looked at, as ever.
-func reserve(port int) bool {
-	dir := filepath.Join(os.TempDir(), "barograph-ports-"+strconv.Itoa(os.Geteuid()))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return true
-	}
-	name := filepath.Join(dir, strconv.Itoa(port))
-	if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > reserved {
-		_ = os.Remove(name) // another lab may have been quicker
-	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return false
-	}
-	if err == nil {
-		_ = f.Close() // it is empty
-	}
-	return true
 }
 
 // listenOnAll listens on one port of every node's address. Isolated nodes

@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -151,6 +152,21 @@ func mine(name string) bool {
 	}
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Geteuid()
+}
+
+// reserved is how long a port is given to nobody else: its server listens by then.
+const reserved = 5 * time.Minute
+
+// reserve gives a port to this lab only, among all labs that start at the same
+// time, by an abstract socket: its name is in no folder, so nothing is left
+// behind and no other user's folder or link can be in its place.
+func reserve(port int) bool {
+	l, err := net.Listen("unix", "@barograph-port-"+strconv.Itoa(port)) //nolint:noctx // does not wait
+	if err != nil {
+		return !errors.Is(err, syscall.EADDRINUSE)
+	}
+	time.AfterFunc(reserved, func() { _ = l.Close() }) // nobody connects
+	return true
 }
 
 // lockPatience is how long the lock of a process that was killed may outlive

@@ -21,5 +21,6 @@ func (Process) signal(syscall.Signal) error   { return errSystem }
 func (Process) family() []Process             { return nil }
 func killAll([]Process) error                 { return errSystem }
 func mine(string) bool                        { return false }
+func reserve(int) bool                        { return true }
 func detach(*exec.Cmd, *account)              {}
 func hold(string) (release func(), err error) { return nil, errSystem }

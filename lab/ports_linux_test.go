@@ -1,0 +1,30 @@
+package lab
+
+import (
+	"os"
+	"testing"
+)
+
+// TestPortsAreReservedWithoutFiles: a port is given once, and the folder of temporary
+// files, in which other users may make folders and links, is not looked at.
+func TestPortsAreReservedWithoutFiles(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	given := map[int]bool{}
+	for range 20 {
+		l, err := take("127.0.0.1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if p := port(l); given[p] || reserve(p) {
+			t.Errorf("port %d is given twice", p)
+		}
+		given[port(l)] = true
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
