@@ -216,6 +216,9 @@ func (f *File) Start() error {
 	if _, err := text.Peek(1); err == io.EOF {
 		return &fault.Error{File: f.Path, Problem: "is empty: there is nothing to store", Cure: "make or fetch it again, or leave it out"}
 	}
+	if isBlank(text) {
+		return &fault.Error{File: f.Path, Problem: "has nothing but blanks: there is nothing to store", Cure: "make or fetch it again, or leave it out"}
+	}
 	if f.Kind == "" {
 		// An error of Peek other than the end of a short file comes again when the reader reads.
 		beginning, _ := text.Peek(peekBytes)
@@ -227,6 +230,15 @@ func (f *File) Start() error {
 		}
 	}
 	return f.opener.read(f, text)
+}
+
+// isBlank reports whether a text of at most peekBytes has no line that is not blank.
+func isBlank(text *bufio.Reader) bool {
+	if first, err := text.Peek(1); err != nil || first[0] > ' ' && first[0] != 0xef || first[0] == 0 {
+		return false
+	}
+	all, err := text.Peek(peekBytes)
+	return err == io.EOF && len(bytes.TrimSpace(bytes.TrimPrefix(all, []byte("\xef\xbb\xbf")))) == 0
 }
 
 // unpack returns the plain text of file and notes whether it was gzip.

@@ -18,6 +18,7 @@ import (
 type commit struct {
 	window  *window
 	done    []*engine.Mark          // files that are whole with it
+	forgets []engine.Mark           // that it takes from the archive
 	begun   map[string]*engine.Mark // files of which records are in it, or in an earlier one
 	bytes   int64                   // parsed, up to its last record
 	decided map[decision]bool       // which other values of the archive are replaced, or stand beside the new ones
@@ -51,8 +52,8 @@ func (r *run) commit(ctx context.Context) error {
 	case r.o.By != nil && !r.last:
 		r.window.catalog.Loading, r.noted = r.o.By, true
 	}
-	c := &commit{window: r.window, done: r.done, begun: maps.Clone(r.files), bytes: r.at.Bytes, decided: map[decision]bool{}, outcome: make(chan outcome, 1)}
-	r.under, r.window, r.spare, r.done = c, r.spare, nil, nil
+	c := &commit{window: r.window, done: r.done, forgets: r.forgotten, begun: maps.Clone(r.files), bytes: r.at.Bytes, decided: map[decision]bool{}, outcome: make(chan outcome, 1)}
+	r.under, r.window, r.spare, r.done, r.forgotten = c, r.spare, nil, nil, nil
 	given := r.given(c)
 	go func() {
 		stored, err := c.store(ctx, r.loader, given)
@@ -116,6 +117,7 @@ func (r *run) given(c *commit) engine.Commit {
 	for _, m := range c.done {
 		given.Done = append(given.Done, *m)
 	}
+	given.Done = append(given.Done, c.forgets...)
 	if r.o.From != nil && len(c.done) > 0 {
 		given.Done = slices.Clone(r.o.From.Marks) // the copy knows the files
 	}

@@ -118,6 +118,9 @@ func (r *run) again(file string, other bool) {
 func (r *run) note(w *window, c design.Conflict) {
 	c.Refused = r.o.OnConflict == Refuse
 	w.catalog.Note(c)
+	if c.Refused {
+		r.sum.Lacking = append(r.sum.Lacking, c.Dropped.File)
+	}
 	if r.o.Conflict != nil {
 		r.o.Conflict(c)
 	}

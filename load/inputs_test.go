@@ -34,6 +34,66 @@ func TestLastLineIsKeptOnlyWhereAsked(t *testing.T) {
 	}
 }
 
+// A file that was loaded while it was written: with its complete bytes the cut line
+// is in quarantine no more. A file of other bytes under its path leaves the entry.
+func TestCompleteFileSupersedesItsBeginning(t *testing.T) {
+	for name, a := range onDisk(t) {
+		dir := t.TempDir()
+		text := line(0, 0, 1) + line(6, 0, 2) + line(12, 0, 3)
+		path := write(t, dir, "a.vsdb", text[:len(line(0, 0, 1))+40])
+		quarantined := func() (lines int64, entries int) {
+			c, err := a.Catalog(t.Context(), "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, q := range c.Quarantine {
+				if q.Lines > 0 {
+					entries++
+				}
+			}
+			marks, err := a.Marks(t.Context(), "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range marks {
+				lines += m.Quarantined
+			}
+			return lines, entries
+		}
+		mustLoad(t, a, load.Options{}, path)
+		if lines, entries := quarantined(); lines != 1 || entries != 1 {
+			t.Errorf("%s, half of it: %d lines, %d entries", name, lines, entries)
+		}
+		write(t, dir, "a.vsdb", text)
+		if s := mustLoad(t, a, load.Options{}, path); s.Stored != 2 || len(s.Lacking) != 0 {
+			t.Errorf("%s: %+v", name, s)
+		}
+		if lines, entries := quarantined(); lines != 0 || entries != 0 {
+			t.Errorf("%s, complete: %d lines, %d entries", name, lines, entries)
+		}
+		whole(t, a, path)
+		if s := mustLoad(t, a, load.Options{}, path); len(s.Skipped) != 1 || len(s.Lacking) != 0 {
+			t.Errorf("%s, again: %+v", name, s)
+		}
+
+		rolling := write(t, dir, "b.vsdb", line(0, 1, 1)+"V01 GFS 2x nonsense\n")
+		mustLoad(t, a, load.Options{}, rolling)
+		write(t, dir, "b.vsdb", line(0, 2, 1)+line(0, 3, 1)+line(0, 4, 1))
+		mustLoad(t, a, load.Options{}, rolling)
+		if lines, entries := quarantined(); lines != 1 || entries != 1 {
+			t.Errorf("%s, other bytes: %d lines, %d entries; the line is lost", name, lines, entries)
+		}
+	}
+}
+
+// The first line of a file with a byte order mark is read.
+func TestByteOrderMark(t *testing.T) {
+	a := memory(t)
+	if s := mustLoad(t, a, load.Options{}, write(t, t.TempDir(), "a.vsdb", "\xef\xbb\xbf"+line(0, 0, 1)+line(6, 0, 2))); s.Stored != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // The archive remembers what it holds in quarantine, and says so to whoever
 // loads the same file again.
 func TestSecondLoadTellsTheQuarantine(t *testing.T) {

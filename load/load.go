@@ -2,10 +2,15 @@ package load
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"log/slog"
 	"math"
+	"os"
 	"time"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
@@ -50,6 +55,7 @@ type Summary struct {
 	Files   []engine.Mark // the files loaded, in order
 	Skipped []string      // files that the archive held already, or that repeat another file of this load
 	Failed  []error       // files that could not be read, or not to their end
+	Lacking []string      // files of which the archive lacks lines: in quarantine, or not read
 	Held    []engine.Mark // of the files skipped: those of which the archive has lines in quarantine
 
 	Read, Stored int64
@@ -91,7 +97,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	r := &run{
 		archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, at: Progress{Step: "loading", AllFiles: len(paths)},
 		release: func(*record.Batch) {}, rejects: map[string]*design.Quarantine{},
-		holds: map[string]*design.Catalog{},
+		holds: map[string]*design.Catalog{}, partial: map[string][]string{},
 	}
 	r.sum.ByType, r.sum.LeftOut, r.sum.Cut, r.sum.NotTaken = map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}
 	few := int64(len(paths)) * fewFiles
@@ -119,7 +125,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 		return nil, err
 	}
 	err = Read(ctx, paths, reading,
-		func(f *File, b *record.Batch) error { return r.batch(ctx, f, b) }, r.end)
+		func(f *File, b *record.Batch) error { return r.batch(ctx, f, b) }, func(f *File) error { return r.end(ctx, f) })
 	if err == nil {
 		r.last = true
 		err = r.commit(ctx)
@@ -180,6 +186,11 @@ func (r *run) counted(ctx context.Context, subset string) (records int64, err er
 	if r.noted = c.Loading != nil; r.noted && r.o.Meets != nil && r.o.Meets(*c.Loading) {
 		r.o.By = nil
 	}
+	for _, q := range c.Quarantine {
+		if q.Lines > 0 {
+			r.partial[q.File] = append(r.partial[q.File], q.Digest)
+		}
+	}
 	if r.sum.Before = c; c.Counted && c.Sealed {
 		return c.Brought(), nil
 	}
@@ -212,9 +223,12 @@ type run struct {
 	files   map[string]*engine.Mark       // files of which records are not committed yet, or that are under way
 	rejects map[string]*design.Quarantine // by path, likewise
 	done    []*engine.Mark                // files that are whole with the next commit
-	stored  int64                         // records that commits said were new
-	noted   bool                          // the archive's catalog says that somebody loads
-	last    bool                          // the commit at hand is the last one
+	partial map[string][]string           // by path: digests of files with lines in quarantine, see supersede
+
+	forgotten []engine.Mark // that the next commit takes from the archive
+	stored    int64         // records that commits said were new
+	noted     bool          // the archive's catalog says that somebody loads
+	last      bool          // the commit at hand is the last one
 
 	release func(*record.Batch) // takes a batch that is not used any more
 
@@ -291,18 +305,20 @@ func (r *run) rejected(f *File) *design.Quarantine {
 }
 
 // end is called when all batches of a file were taken.
-func (r *run) end(f *File) error {
+func (r *run) end(ctx context.Context, f *File) error {
 	r.at.Files++
 	r.parsed += f.Bytes
 	r.at.Bytes = r.parsed
 	switch {
 	case f.Err != nil:
 		r.sum.Failed = append(r.sum.Failed, f.Err)
+		r.sum.Lacking = append(r.sum.Lacking, f.Path)
 		r.o.Log.Debug("file not loaded", "file", f.Path, "error", f.Err)
 	case f.skip || r.known[f.Digest]:
 		r.sum.Skipped = append(r.sum.Skipped, f.Path)
 		if m := r.marks.found(f.Digest); m.Quarantined > 0 && !r.known[f.Digest] { // a copy of it holds the same lines
 			r.sum.Held = append(r.sum.Held, m)
+			r.sum.Lacking = append(r.sum.Lacking, f.Path)
 		}
 		r.known[f.Digest] = true
 	default:
@@ -310,6 +326,12 @@ func (r *run) end(f *File) error {
 		m.Stamp(time.Now(), f.Time)
 		r.known[f.Digest] = true
 		r.done = append(r.done, m)
+		if m.Quarantined > 0 {
+			r.sum.Lacking = append(r.sum.Lacking, f.Path)
+		}
+		if err := r.supersede(ctx, f); err != nil {
+			return err
+		}
 		if r.o.From != nil {
 			r.o.From.describe(r.window.catalog)
 		}
@@ -320,6 +342,37 @@ func (r *run) end(f *File) error {
 	}
 	r.report()
 	return nil
+}
+
+// supersede forgets what was loaded of a file before it was complete: of marks
+// with lines in quarantine under this path, those whose bytes are its beginning.
+func (r *run) supersede(ctx context.Context, f *File) error {
+	for _, digest := range r.partial[f.Path] {
+		m, known, err := r.marks.find(ctx, digest)
+		if err != nil {
+			return err
+		}
+		if known && m.Path == f.Path && m.Bytes < f.Bytes && digestOf(f.Path, m.Bytes) == m.Digest {
+			r.forgotten = append(r.forgotten, m.Forgotten())
+			r.window.catalog.Reject(design.Quarantine{File: m.Path, Digest: m.Digest})
+		}
+	}
+	return nil
+}
+
+// digestOf is that of the first bytes of a file; "" = they cannot be read.
+func digestOf(path string, n int64) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	h := xxh3.New()
+	if _, err := io.CopyN(h, f, n); err != nil {
+		return ""
+	}
+	sum := h.Sum128().Bytes()
+	return hex.EncodeToString(sum[:])
 }
 
 func (r *run) report() {

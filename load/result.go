@@ -43,6 +43,7 @@ type Result struct {
 	LeftOut     map[string]int64 `json:"left_out,omitempty"`
 	Cut         map[string]int64 `json:"cut,omitempty"` // by METviewer's column
 	Held        []engine.Mark    `json:"skipped_with_quarantine,omitempty"`
+	Lacking     []string         `json:"-"` // files of which the archive lacks lines
 	Bytes       int64            `json:"bytes"`
 	Seconds     float64          `json:"seconds"`
 	Records     map[string]int64 `json:"records_by_line_type"`
@@ -60,7 +61,7 @@ func (s *Summary) Result(ctx context.Context, a engine.Archive, subset string, n
 	}
 	out := &Result{
 		Subset: subset, Files: len(s.Files), Skipped: len(s.Skipped), Read: s.Read, Stored: s.Stored, Same: s.Same, Other: s.Other,
-		Quarantined: s.Quarantined, Kept: s.Kept, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(), NotTaken: s.NotTaken, LeftOut: s.LeftOut, Cut: s.Cut, Held: s.Held,
+		Quarantined: s.Quarantined, Kept: s.Kept, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(), NotTaken: s.NotTaken, LeftOut: s.LeftOut, Cut: s.Cut, Held: s.Held, Lacking: s.Lacking,
 		Design: string(n), Records: s.Catalog.Records(), Objects: s.Catalog.Objects, Object: n.Objects(), Digest: s.Catalog.Held().String(), BytesOnDisk: size,
 	}
 	if s.Counted != nil {
@@ -135,6 +136,7 @@ func Refused(ctx context.Context, a engine.Archive, subset string, s *Summary, b
 	for _, one := range c.Conflicts {
 		if one.Refused && slices.Contains(s.Skipped, one.Dropped.File) {
 			told(one)
+			s.Lacking = append(s.Lacking, one.Dropped.File)
 			n++
 		}
 	}

@@ -26,7 +26,7 @@ func newVerify(e *env) *cobra.Command {
 		Long: `Verify reads every record of an archive, and holds what it finds, series by series, against what the loads have counted and
 digested when they stored it: records that were lost, changed or added since are told, whoever did it. With FILES each of
 their records is looked for, and those that the archive lacks or has other values of are named by file and line.
-An archive that is not whole makes the exit status 3.`,
+An archive that is not whole makes the exit status 3, one whose load has not finished 4.`,
 		Example: `  barograph verify duckdb:archive.db
   barograph verify lab:postgres vsdb_data`,
 		Args: cobra.MinimumNArgs(1),
@@ -168,12 +168,25 @@ func (e *env) verified(all []verdict) error {
 	}
 	broken := slices.DeleteFunc(slices.Clone(all), func(v verdict) bool { return v.Whole })
 	if len(broken) == 0 {
-		return nil
+		return unfinished(all)
 	}
 	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
 		Setting: broken[0].Archive, Problem: fmt.Sprintf("is not whole in %d of %d subsets", len(broken), len(all)),
 		Cure: "bring back a copy, or load the files into a new archive; where records were deleted on purpose: barograph verify " + broken[0].Archive + " --prune; where METdbLoad has loaded beside: barograph adopt",
 	}}
+}
+
+// unfinished is the error of archives whose load has not finished.
+func unfinished(all []verdict) error {
+	for _, v := range all {
+		if v.Loading != "" {
+			return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
+				Setting: v.Archive + ", subset " + v.Subset, Problem: "what the archive holds is intact, but its load has not finished",
+				Cure: "wait for the load, or run its command again",
+			}}
+		}
+	}
+	return nil
 }
 
 func (v *verdict) print(w io.Writer) {

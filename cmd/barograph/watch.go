@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -27,13 +29,15 @@ type watcher struct {
 	settling river.Settling
 	done     map[string]fs.FileInfo // files that were loaded or refused, as they were
 	dirs     *fsnotify.Watcher
-	load     func(files []string) error
+	load     func(files []string) (lacking []string, err error)
 	tells    func(error)
-	refused  error // the last one that leaves the archive without some of the files' lines
+	lacks    map[string]error // by file, why the archive lacks lines of it
+	refused  error            // the last load did not remove what --retain names
 }
 
 // run goes on until the context ends.
 func (w *watcher) run(ctx context.Context) (err error) {
+	var all []error
 	if w.dirs, err = fsnotify.NewWatcher(); err != nil {
 		return err
 	}
@@ -66,7 +70,12 @@ func (w *watcher) run(ctx context.Context) (err error) {
 		case <-time.After(next):
 		}
 	}
-	return w.refused
+	for _, path := range slices.Sorted(maps.Keys(w.lacks)) {
+		if !slices.ContainsFunc(all, func(e error) bool { return e.Error() == w.lacks[path].Error() }) {
+			all = append(all, w.lacks[path])
+		}
+	}
+	return errors.Join(append(all, w.refused)...)
 }
 
 // files are those below the folder that are not done.
@@ -101,17 +110,25 @@ func (w *watcher) take(ready []*river.Waiting, found map[string]fs.FileInfo) err
 	for i := range ready {
 		files[i] = ready[i].Path
 	}
-	err := w.load(files)
-	if fault.Code(err) == fault.Incomplete {
-		w.tells(err)
-		w.refused, err = err, nil
+	lacking, err := w.load(files)
+	incomplete := fault.Code(err) == fault.Incomplete
+	if err != nil && !incomplete {
+		return err
 	}
-	if err == nil {
-		for _, f := range files {
-			w.done[f] = found[f]
+	if w.refused = nil; incomplete {
+		w.tells(err)
+	}
+	for _, f := range files {
+		w.done[f] = found[f]
+		delete(w.lacks, f)
+		if slices.Contains(lacking, f) {
+			w.lacks[f] = err
 		}
 	}
-	return err
+	if incomplete && len(lacking) == 0 {
+		w.refused = err
+	}
+	return nil
 }
 
 // watched is what a command that watched has done in all.
@@ -149,15 +166,17 @@ func (e *env) watch(ctx context.Context, j *loadJob, dir string, settle time.Dur
 	}
 	total := watched{Folder: dir}
 	e.says("watching " + dir + "; ^C or SIGTERM ends it, with everything whole")
-	w := &watcher{dir: dir, settling: river.Settling{Settle: settle}, done: map[string]fs.FileInfo{}, tells: e.tells}
-	w.load = func(files []string) error {
-		return e.loadFiles(ctx, j, files, func(r *load.Result) error {
+	w := &watcher{dir: dir, settling: river.Settling{Settle: settle}, done: map[string]fs.FileInfo{}, lacks: map[string]error{}, tells: e.tells}
+	w.load = func(files []string) (lacking []string, err error) {
+		err = e.loadFiles(ctx, j, files, func(r *load.Result) error {
+			lacking = r.Lacking
 			one := watched{}
 			one.add(r)
 			total.add(r)
 			e.says(time.Now().UTC().Format(time.DateTime) + " " + one.line())
 			return nil
 		})
+		return lacking, err
 	}
 	err = w.run(ctx)
 	if e.json {

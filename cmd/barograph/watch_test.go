@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,8 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/river"
 )
 
 // heard is what a command writes while it runs.
@@ -102,6 +105,39 @@ func TestWatch(t *testing.T) {
 	}
 	if status, _, says := barograph(t, "load", "--watch", filepath.Join(dir, "none"), "--engine", url); status != 1 || !strings.Contains(says, "cannot be watched") {
 		t.Errorf("status %d: %s", status, says)
+	}
+}
+
+// TestWatchLacks: a file that is loaded again with all its lines ends what a watch
+// reports of its earlier state, and of no other file.
+func TestWatchLacks(t *testing.T) {
+	var lacking []string
+	cut := &fault.Status{Code: fault.Incomplete, Err: errors.New("1 line is in quarantine")}
+	w := &watcher{done: map[string]fs.FileInfo{}, lacks: map[string]error{}, tells: func(error) {}}
+	w.load = func([]string) ([]string, error) {
+		if len(lacking) > 0 {
+			return lacking, cut
+		}
+		return nil, nil
+	}
+	take := func(lacks []string, files ...string) {
+		t.Helper()
+		var ready []*river.Waiting
+		for _, f := range files {
+			ready = append(ready, &river.Waiting{Path: f})
+		}
+		lacking = lacks
+		if err := w.take(ready, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	take([]string{"a", "b"}, "a", "b", "c")
+	take(nil, "a", "c")
+	if len(w.lacks) != 1 || w.lacks["b"] == nil {
+		t.Errorf("%v; want b alone", w.lacks)
+	}
+	if take(nil, "b"); len(w.lacks) != 0 {
+		t.Errorf("%v; want nothing", w.lacks)
 	}
 }
 
@@ -213,8 +249,8 @@ func TestBrokenOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	says := "was being loaded when that was broken off"
-	if out := must(t, "verify", url); !strings.Contains(out, "is whole") || !strings.Contains(out, says) || !strings.Contains(out, "by the same command again: barograph load x") {
-		t.Error(out)
+	if status, out, stderr := barograph(t, "verify", url); status != fault.Incomplete || !strings.Contains(out, "is whole") || !strings.Contains(out, says) || !strings.Contains(out, "by the same command again: barograph load x") || !strings.Contains(stderr, "has not finished") {
+		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
 	if out := must(t, "show", url); !strings.Contains(out, says) {
 		t.Error(out)

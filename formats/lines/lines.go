@@ -37,8 +37,19 @@ type Line struct {
 // Reset makes l read another stream, in the same buffer.
 func (l *Reader) Reset(r io.Reader) { *l = Reader{Max: l.Max, r: r, buf: l.buf} }
 
-// Next returns the next line; its error is io.EOF at the end, or the stream's.
+// Next returns the next line, the first one without a byte order mark; its error
+// is io.EOF at the end, or the stream's.
 func (l *Reader) Next() (Line, error) {
+	line, err := l.next()
+	if l.Number == 1 {
+		line.Text = bytes.TrimPrefix(line.Text, []byte(byteOrderMark))
+	}
+	return line, err
+}
+
+const byteOrderMark = "\xef\xbb\xbf"
+
+func (l *Reader) next() (Line, error) {
 	searched := 0
 	for {
 		if i := bytes.IndexByte(l.buf[l.start+searched:l.end], '\n'); i >= 0 {

@@ -129,9 +129,6 @@ func (r *Reader) hand(p *pending, into *record.Batch) {
 // take reads one line; it returns the batch that a data line went to.
 func (r *Reader) take(ln lines.Line) *pending {
 	r.line = ln.Text
-	if r.in.Number == 1 {
-		r.line = bytes.TrimPrefix(r.line, []byte("\xef\xbb\xbf")) // a byte order mark
-	}
 	r.split()
 	ln.Ended = ln.Ended || r.o.KeepLast
 	switch {
