@@ -1,14 +1,19 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"regexp"
+	"strings"
+)
 
 // Own keeps tables of a user's own, of which nothing is known before, and
 // answers questions that are put in its own SQL: the own workload. They lie apart
 // from all else; what an earlier run left goes when it is opened.
 type Own struct {
-	// Describe finds the columns of a table's files, and lets the table be asked
-	// as it lies there. Nil = the engine reads no files.
-	Describe func(ctx context.Context, t *OwnTable) error
+	// Describe finds the columns of a table's files (of CSV files they are known),
+	// makes the files a table, and returns the rows of each Parquet file as its
+	// footer counts them. Nil = the engine reads no files.
+	Describe func(ctx context.Context, t *OwnTable) (rows map[string]int64, err error)
 
 	// Load makes a table and stores its rows, durable when it returns, with
 	// the statistics that a careful user would have gathered, and without indexes.
@@ -34,8 +39,12 @@ type OwnTable struct {
 	Name    string
 	Files   []string // of the user's, absolute: Parquet, or CSV
 	CSV     bool
+	Root    string     // folder of all tables
+	Groups  []OwnGroup // of CSV files, in the order of the rows
+	Keys    []OwnKey
 	Columns []OwnColumn
-	Parquet string // a file that has the rows with these columns and types; "" before it is made
+	Notes   []string // what a reader of the answers must know: columns left aside, or missing in some files
+	Parquet string   // a file that has the rows with these columns and types; "" before it is made
 
 	// Each gives each row to f, as texts: numbers in digits (or inf, -inf, nan),
 	// booleans as 1 and 0, dates and times of ISO 8601 with a blank between. Nil
@@ -43,11 +52,28 @@ type OwnTable struct {
 	Each func(ctx context.Context, f func(row []any) error) error
 }
 
+// OwnGroup is CSV files with the same first line.
+type OwnGroup struct {
+	Files     []string
+	Columns   []string // names, in the order of the fields
+	Delimiter string
+}
+
+// OwnKey is a column whose values are in the names of folders, key=value.
+type OwnKey struct {
+	Column OwnColumn
+	Folder string // the key as folders have it
+}
+
+// NoKey is NULL as a folder's name has it.
+const NoKey = "__HIVE_DEFAULT_PARTITION__"
+
 // OwnColumn is a column, whose name is in small letters.
 type OwnColumn struct {
 	Name     string
 	Kind     OwnKind
-	Digits   int // of a decimal, those behind the point among them; of a text its most characters
+	Zone     bool // of a time in CSV files: its texts have a zone
+	Digits   int  // of a decimal, those behind the point among them; of a text its most characters
 	Decimals int
 }
 
@@ -64,6 +90,13 @@ const (
 	OwnTime    OwnKind = "time" // of a day, in UTC, to the microsecond
 	OwnText    OwnKind = "text"
 )
+
+var notInNames = regexp.MustCompile(`[^a-z0-9_]+`)
+
+// OwnName is the name of a column, or a table, that files or folders call so.
+func OwnName(text string) string {
+	return notInNames.ReplaceAllString(strings.ToLower(text), "_")
+}
 
 // AppendRow appends a row as PostgreSQL's COPY and MariaDB's LOAD DATA read it,
 // without the end of its line.

@@ -54,6 +54,7 @@ func openOwned(dir string, r *run.Run, samples []run.Sample) *Report {
 		Section{ID: "proof", Title: "What proves the answers", Terminal: true, Table: o.proofs(), Words: say(
 			"The degree of proof is “%s”: no reference that no database computed has a part in it, and it is ranked with no other. DuckDB answered over the files, each other engine from the tables that it loaded, which reached all of them by way of DuckDB's reader. "+
 				"Whole numbers and decimals are equal; floating-point numbers and quotients of more than six decimals to within %g of the larger.", ownDegree, o.Tolerance)},
+		Section{ID: "read", Title: "What was read", Table: o.read(), Words: o.aside()},
 		Section{ID: "loads", Title: "Loads and sizes", Terminal: true, Table: o.loads()},
 		Section{ID: "texts", Title: "The questions", Parts: texts})
 	return out
@@ -393,7 +394,9 @@ func (o *owned) proofs() *Table {
 		}
 		var agreed, not []string
 		for _, e := range o.engines {
-			if with := q.Agreed[e]; with != "" && with != "DuckDB over the files" {
+			if with := q.Agreed[e]; with == run.Unconfirmed {
+				agreed = append(agreed, e+" (with DuckDB over the files; no engine of other code confirms it)")
+			} else if with != "" && with != run.OverFiles {
 				agreed = append(agreed, e+" (with "+with+", too)")
 			} else if with != "" {
 				agreed = append(agreed, e)
@@ -409,6 +412,36 @@ func (o *owned) proofs() *Table {
 		t.add("", text(q.Name), text(compared), text(strings.Join(agreed, ", ")), refused)
 	}
 	return t
+}
+
+// read accounts for every file of every table.
+func (o *owned) read() *Table {
+	t := table("table", "file", "rows", "lines", "SHA-256", "columns")
+	t.Note = "Lines and checksums are taken of CSV files, whose values were compared, each with its own text, after they had their types."
+	for _, x := range o.Tables {
+		columns := strings.Join(append(slices.Clone(x.Columns), x.Notes...), "\n")
+		if x.Problem != "" {
+			t.add("", text(x.Name), text(strings.Join(x.Files, "\n")), bad("left aside"), text(none), text(none), bad(x.Problem))
+			continue
+		}
+		for _, f := range x.Sources {
+			t.add("", text(x.Name), text(f.File), whole(int(f.Rows)), when(f.SHA256 != "", whole(int(f.Lines)), none), text(cmp.Or(f.SHA256, none)), text(columns))
+			columns = ""
+		}
+	}
+	return t
+}
+
+// aside names the files that no table has.
+func (o *owned) aside() []Words {
+	var all []string
+	for _, f := range o.Aside {
+		all = append(all, f.File+" ("+f.Why+")")
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return say("Left aside: %s.", strings.Join(all, "; "))
 }
 
 // loads are what it cost to bring the tables in.

@@ -20,8 +20,9 @@ func newScanOwn(e *env) *cobra.Command {
 		Long: `Load the Parquet or CSV files of a folder into every engine, ask the questions of SQL files, and time the right answers;
 then, with --streams, ask them from so many streams at once: queries an hour, percentiles, and how far the engine scales.
 
-DIR/NAME.parquet, DIR/NAME.csv and the files of the folder DIR/NAME are the table NAME; names of columns are in small letters.
-No index is made. On a server they lie in a schema (MariaDB: a database) barograph_own, which each run empties first.
+DIR/NAME.parquet, DIR/NAME.csv and the files of the folder DIR/NAME, at any depth, are the table NAME; a folder key=value adds a
+column. Every file, its rows, and the types of all columns are printed first; a file that no table has is named with the reason.
+CSV columns get the narrowest type that keeps every value; DIR/schema.sql or --types declares other types. No index is made. On a server they lie in a schema (MariaDB: a database) barograph_own, which each run empties first.
 A question ends with a semicolon; lines before it may tell of it:
 
   -- name: top_pages
@@ -31,7 +32,7 @@ A question ends with a semicolon; lines before it may tell of it:
 
 A file NAME.ENGINE.sql has the words of one engine, too. Nothing but SELECT and WITH is sent.
 
-Proof: DuckDB answers over the files, and each engine's answer must be that; DuckDB's own answer is proven by another engine's.
+Proof: DuckDB answers over the files, and each engine's answer must be that; which of its own answers another engine confirms is shown.
 It is a degree of its own, "engines agree", as no answer is known but by a database. Rows are compared in their order where the
 question ends in ORDER BY, otherwise as sets with repetitions. Whole numbers and decimals must be equal, floating-point numbers
 and quotients to within --tolerance. An answer that differs is exit status 3 and has no time; one that an engine does not
@@ -70,6 +71,7 @@ star (TPC-DS's 3, 52 and 55, over a folder of barograph synth tpcds).`,
 		},
 	}
 	c.Flags().StringVar(&p.Tables, "tables", "", "folder of Parquet or CSV files; of a set where its table is made")
+	c.Flags().StringVar(&p.Types, "types", "", "file of CREATE TABLE statements that declare the types of CSV columns (default: schema.sql in the folder of the tables, if it is there)")
 	c.Flags().StringSliceVar(&queries, "queries", nil, "SQL files, or folders of them")
 	c.Flags().StringVar(&set, "set", "", "a ready set instead of --queries: "+strings.Join(own.Sets(), ", "))
 	c.Flags().Int64Var(&rows, "rows", 1_000_000, "rows of a set's table")

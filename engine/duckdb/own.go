@@ -88,28 +88,198 @@ func (o *ownTables) size(context.Context) (int64, error) {
 	return info.Size(), nil
 }
 
-// describe finds the columns and makes a view of the files.
-func (o *ownTables) describe(ctx context.Context, t *engine.OwnTable) error {
-	from := "read_parquet(" + list(t.Files) + ", union_by_name = true, hive_partitioning = false)"
-	if t.CSV {
-		// the first line is the head: by itself DuckDB passes over lines that do not fit the rest
-		from = "read_csv(" + list(t.Files) + ", header = true, skip = 0, union_by_name = true, sample_size = -1, hive_partitioning = false)"
+// ownGroup is files that have the same columns, and how a SELECT reads them.
+type ownGroup struct {
+	files []string
+	from  string // the call of a reader, without the list of files
+	names []string
+	kinds []string // of DuckDB; of CSV files none
+}
+
+// fileColumn is the name of the column in which DuckDB's readers put the file of a row.
+const fileColumn = "barograph_file"
+
+// describe makes a table's files a table. Files with the same columns are read
+// together; columns are brought together by their names and must have types that
+// one type holds without a loss.
+func (o *ownTables) describe(ctx context.Context, t *engine.OwnTable) (rows map[string]int64, err error) {
+	groups, rows, err := o.groups(ctx, t)
+	if err != nil {
+		return nil, err
 	}
-	var columns, longest []string
-	err := o.Rows(ctx, "DESCRIBE SELECT * FROM "+from, nil, func(row []any) error {
-		source, kind := fmt.Sprint(row[0]), fmt.Sprint(row[1])
-		if t.CSV && strings.ContainsAny(source, ",;|\t") { // no separator was found that every line has as often
-			return &fault.Error{File: t.Files[0], Setting: "column " + source, Problem: "is one, as lines have different numbers of columns", Cure: "mend the lines, and the head"}
+	if err := unite(t, groups); err != nil {
+		return nil, err
+	}
+	for _, key := range t.Keys {
+		if slices.ContainsFunc(t.Columns, func(c engine.OwnColumn) bool { return c.Name == key.Column.Name }) {
+			return nil, &fault.Error{File: t.Files[0], Setting: "column " + key.Column.Name, Problem: "is in the names of folders and in the files", Cure: "rename the folders"}
 		}
-		c, text, ok := ownColumn(source, kind)
-		if !ok {
-			return &fault.Error{File: t.Files[0], Setting: "column " + source, Problem: "is of the type " + kind + ", which not all engines have", Cure: "leave it out, or make it a text of JSON"}
+		t.Columns = append(t.Columns, key.Column)
+	}
+	if len(t.Columns) == 0 {
+		return nil, &fault.Error{File: t.Files[0], Problem: "has no column that all engines can hold: " + strings.Join(t.Notes, "; "), Cure: "write columns of numbers, times and texts"}
+	}
+	var parts []string
+	for _, g := range groups {
+		parts = append(parts, "SELECT "+strings.Join(g.selected(t), ", ")+" FROM "+g.from)
+	}
+	if err := o.Exec(ctx, "CREATE VIEW "+flavour.Ident(t.Name)+" AS "+strings.Join(parts, " UNION ALL ")); err != nil {
+		return nil, readable(t, err)
+	}
+	return rows, readable(t, o.longest(ctx, t))
+}
+
+// groups finds the groups of a table's files; of Parquet files it reads the
+// footers.
+func (o *ownTables) groups(ctx context.Context, t *engine.OwnTable) (groups []*ownGroup, rows map[string]int64, err error) {
+	option := ", filename = '" + fileColumn + "')"
+	for _, g := range t.Groups {
+		var columns []string
+		for _, c := range g.Columns {
+			columns = append(columns, flavour.Quote(c)+": 'VARCHAR'")
 		}
-		if slices.ContainsFunc(t.Columns, func(o engine.OwnColumn) bool { return o.Name == c.Name }) {
-			return &fault.Error{File: t.Files[0], Setting: "column " + source, Problem: "is called " + c.Name + " in small letters, as another one is", Cure: "rename one of them"}
+		groups = append(groups, &ownGroup{files: g.Files, names: g.Columns, from: "read_csv(" + list(g.Files) + ", auto_detect = false, header = true, delim = " + flavour.Quote(g.Delimiter) +
+			`, quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = false, strict_mode = true, max_line_size = 16777216, columns = {` + strings.Join(columns, ", ") + "}, hive_partitioning = false" + option})
+	}
+	if t.CSV {
+		return groups, nil, nil
+	}
+	rows = map[string]int64{}
+	for _, file := range t.Files {
+		g := &ownGroup{files: []string{file}}
+		err := o.Rows(ctx, "DESCRIBE SELECT * FROM read_parquet("+flavour.Quote(file)+", hive_partitioning = false)", nil, func(row []any) error {
+			g.names, g.kinds = append(g.names, fmt.Sprint(row[0])), append(g.kinds, fmt.Sprint(row[1]))
+			return nil
+		})
+		if err == nil {
+			err = o.Rows(ctx, "SELECT num_rows FROM parquet_file_metadata("+flavour.Quote(file)+")", nil, func(row []any) error {
+				rows[file], err = sqlengine.AsWhole(row[0])
+				return err
+			})
 		}
-		t.Columns = append(t.Columns, c)
-		columns = append(columns, text+" AS "+flavour.Ident(c.Name))
+		if err != nil {
+			return nil, nil, readable(&engine.OwnTable{Name: t.Name, Files: []string{file}}, err)
+		}
+		if i := slices.IndexFunc(groups, func(o *ownGroup) bool { return slices.Equal(o.names, g.names) && slices.Equal(o.kinds, g.kinds) }); i >= 0 {
+			groups[i].files = append(groups[i].files, file)
+		} else {
+			groups = append(groups, g)
+		}
+	}
+	for _, g := range groups {
+		g.from = "read_parquet(" + list(g.files) + ", hive_partitioning = false" + option
+	}
+	return groups, rows, nil
+}
+
+// unite finds the columns of Parquet files, and notes what not all of them have.
+func unite(t *engine.OwnTable, groups []*ownGroup) error {
+	first := map[string]*ownGroup{}
+	for _, g := range groups {
+		for k, kind := range g.kinds {
+			source := g.names[k]
+			c, _, ok := ownColumn(source, kind)
+			if !ok {
+				t.Notes = append(t.Notes, "column "+source+" is left aside: its type "+kind+" is not one that all engines have")
+				continue
+			}
+			i := slices.IndexFunc(t.Columns, func(o engine.OwnColumn) bool { return o.Name == c.Name })
+			if i < 0 {
+				t.Columns, first[c.Name] = append(t.Columns, c), g
+				continue
+			}
+			if first[c.Name] == g {
+				return &fault.Error{File: g.files[0], Setting: "column " + source, Problem: "is called " + c.Name + " in small letters, as another one is", Cure: "rename one of them"}
+			}
+			if !widen(&t.Columns[i], c) {
+				return &fault.Error{File: g.files[0], Setting: "column " + source, Problem: fmt.Sprintf("is a %s, and a %s in %s", describeKind(c), describeKind(t.Columns[i]), first[c.Name].files[0]), Cure: "write both files with one type"}
+			}
+		}
+	}
+	for _, c := range t.Columns {
+		for _, g := range groups {
+			if g.column(c.Name) < 0 {
+				more := ""
+				if n := len(g.files) - 1; n > 0 {
+					more = fmt.Sprintf(" and %d more files", n)
+				}
+				t.Notes = append(t.Notes, "column "+c.Name+" is missing in "+g.files[0]+more+": NULL")
+			}
+		}
+	}
+	return nil
+}
+
+// widen makes a column hold the values of another one of its name, if nothing is
+// lost by that.
+func widen(c *engine.OwnColumn, o engine.OwnColumn) bool {
+	digits := func(c engine.OwnColumn) (ahead, behind int) {
+		if c.Kind == engine.OwnWhole {
+			return 19, 0
+		}
+		return c.Digits - c.Decimals, c.Decimals
+	}
+	exact := func(k engine.OwnKind) bool { return k == engine.OwnWhole || k == engine.OwnDecimal }
+	switch {
+	case c.Kind == o.Kind && c.Kind != engine.OwnDecimal:
+		return true
+	case !exact(c.Kind) || !exact(o.Kind):
+		return false
+	}
+	a, b := digits(*c)
+	x, y := digits(o)
+	c.Kind, c.Digits, c.Decimals = engine.OwnDecimal, max(a, x)+max(b, y), max(b, y)
+	return c.Digits <= 38
+}
+
+func describeKind(c engine.OwnColumn) string {
+	if c.Kind == engine.OwnDecimal {
+		return fmt.Sprintf("decimal(%d, %d)", c.Digits, c.Decimals)
+	}
+	return string(c.Kind)
+}
+
+// keyValue is a key's value in the name of the folder of a row's file.
+func keyValue(root, folder, kind string) string {
+	value := fmt.Sprintf("url_decode(regexp_extract(substr(%s, %d), %s, 1))", fileColumn, len([]rune(root))+1, flavour.Quote(".*/"+regexp.QuoteMeta(folder)+"=([^/]*)/"))
+	return "CAST(CASE WHEN " + value + " NOT IN ('', '" + engine.NoKey + "') THEN " + value + " END AS " + kind + ")"
+}
+
+// column is the place of a column in a group; -1 = it has none.
+func (g *ownGroup) column(name string) int {
+	return slices.IndexFunc(g.names, func(s string) bool { return engine.OwnName(s) == name })
+}
+
+// selected are the columns of a table as a group has them.
+func (g *ownGroup) selected(t *engine.OwnTable) (out []string) {
+	for _, c := range t.Columns {
+		kind, text := ownTypes[c.Kind], ""
+		if c.Kind == engine.OwnDecimal {
+			kind = fmt.Sprintf(kind, c.Digits, c.Decimals)
+		}
+		k, i := g.column(c.Name), slices.IndexFunc(t.Keys, func(k engine.OwnKey) bool { return k.Column.Name == c.Name })
+		switch {
+		case i >= 0:
+			text = keyValue(t.Root, t.Keys[i].Folder, kind)
+		case k < 0:
+			text = "CAST(NULL AS " + kind + ")"
+		case g.kinds == nil && c.Zone:
+			text = "(CAST(" + flavour.Ident(c.Name) + " AS TIMESTAMP WITH TIME ZONE) AT TIME ZONE 'UTC')"
+		case g.kinds == nil:
+			text = "CAST(" + flavour.Ident(c.Name) + " AS " + kind + ")"
+		default:
+			_, text, _ = ownColumn(g.names[k], g.kinds[k]) // found before
+			text = "CAST(" + text + " AS " + kind + ")"
+		}
+		out = append(out, text+" AS "+flavour.Ident(c.Name))
+	}
+	return out
+}
+
+// longest finds the most characters of texts, and that the values can be read.
+func (o *ownTables) longest(ctx context.Context, t *engine.OwnTable) error {
+	var longest []string
+	for _, c := range t.Columns {
 		length := "0"
 		switch c.Kind {
 		case engine.OwnTime:
@@ -118,15 +288,8 @@ func (o *ownTables) describe(ctx context.Context, t *engine.OwnTable) error {
 			length = "coalesce(max(length(" + flavour.Ident(c.Name) + ")), 0)"
 		}
 		longest = append(longest, length)
-		return nil
-	})
-	if err != nil {
-		return readable(t, err)
 	}
-	if err := o.Exec(ctx, "CREATE VIEW "+flavour.Ident(t.Name)+" AS SELECT "+strings.Join(columns, ", ")+" FROM "+from); err != nil {
-		return err
-	}
-	err = o.Rows(ctx, "SELECT "+strings.Join(longest, ", ")+" FROM "+flavour.Ident(t.Name), nil, func(row []any) error {
+	err := o.Rows(ctx, "SELECT "+strings.Join(longest, ", ")+" FROM "+flavour.Ident(t.Name), nil, func(row []any) error {
 		for k := range t.Columns {
 			if n, err := sqlengine.AsWhole(row[k]); err != nil {
 				return err
@@ -147,7 +310,7 @@ func (o *ownTables) describe(ctx context.Context, t *engine.OwnTable) error {
 		}
 		return o.Rows(ctx, "SELECT "+strings.Join(texts, ", ")+" FROM read_parquet("+flavour.Quote(t.Parquet)+")", nil, f)
 	}
-	return readable(t, err)
+	return err
 }
 
 // readable says of which files an error is.
@@ -164,15 +327,17 @@ func readable(t *engine.OwnTable, err error) error {
 	return &fault.Error{File: t.Files[0], Problem: "cannot be read as table " + t.Name, Err: err, Cure: "name Parquet files, or CSV files with a head, all of one table with the same columns"}
 }
 
-var (
-	notInNames = regexp.MustCompile(`[^a-z0-9_]+`)
-	decimal    = regexp.MustCompile(`^DECIMAL\((\d+),(\d+)\)$`)
-)
+// ownTypes are DuckDB's types of the kinds.
+var ownTypes = map[engine.OwnKind]string{ //nolint:gochecknoglobals // a constant table
+	engine.OwnBool: "BOOLEAN", engine.OwnWhole: "BIGINT", engine.OwnDecimal: "DECIMAL(%d, %d)", engine.OwnFloat: "DOUBLE", engine.OwnDate: "DATE", engine.OwnTime: "TIMESTAMP", engine.OwnText: "VARCHAR",
+}
+
+var decimal = regexp.MustCompile(`^DECIMAL\((\d+),(\d+)\)$`)
 
 // ownColumn is a column of DuckDB's type, and what makes of it one of the few
 // types that all engines have.
 func ownColumn(source, kind string) (c engine.OwnColumn, text string, ok bool) {
-	c = engine.OwnColumn{Name: notInNames.ReplaceAllString(strings.ToLower(source), "_")}
+	c = engine.OwnColumn{Name: engine.OwnName(source)}
 	text = flavour.Ident(source)
 	if m := decimal.FindStringSubmatch(kind); m != nil {
 		c.Kind = engine.OwnDecimal

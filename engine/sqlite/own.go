@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/barograph/barograph/engine"
@@ -70,10 +72,20 @@ func (d *database) loadOwn(ctx context.Context, t *engine.OwnTable) (err error) 
 	return tx.Commit()
 }
 
+// realDigits is how many digits of a decimal SQLite keeps, which has none:
+// those of a floating-point number.
+const realDigits = 15
+
 // unbounded puts numbers in the place of words for what has no digits, which
-// SQLite would store as words. It has no NaN.
+// SQLite would store as words. It has no NaN, and no decimals of more digits.
 func unbounded(t *engine.OwnTable, row []any) error {
 	for k, c := range t.Columns {
+		if text, ok := row[k].(string); ok && c.Kind == engine.OwnDecimal && c.Digits > realDigits {
+			digits := strings.Trim(strings.Replace(strings.TrimPrefix(text, "-"), ".", "", 1), "0")
+			if _, err := strconv.ParseInt(text, 10, 64); err != nil && len(digits) > realDigits {
+				return &fault.Error{Setting: "column " + c.Name, Problem: fmt.Sprintf("holds %s, of which SQLite keeps %d digits", text, realDigits), Cure: "declare the column as text, or leave SQLite out"}
+			}
+		}
 		if c.Kind != engine.OwnFloat {
 			continue
 		}

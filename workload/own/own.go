@@ -25,6 +25,7 @@ type Program struct {
 	Registry  engine.Registry
 	Engines   []string // URLs, or NAME=URL
 	Tables    string   // a folder
+	Types     string   // a file of CREATE TABLE statements; "" = schema.sql in the folder, if it is there
 	Questions []*Question
 	Reps      int           // 0 = as many as can tell a difference
 	Streams   []int         // numbers of streams that ask at once; none = none
@@ -80,6 +81,7 @@ type runner struct {
 	ref     *engine.Own
 	parties []*party
 	tables  []*engine.OwnTable
+	aside   []error           // of tables that were not read
 	want    [][]*answer.Loose // by question and set of values
 	order   []answer.Order
 }
@@ -120,7 +122,13 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 			return err
 		}
 	}
-	return into.Verdict(ErrWrong, ErrFailed)
+	if err := into.Verdict(ErrWrong, ErrFailed); fault.Code(err) != 0 {
+		return err
+	}
+	if len(r.aside) > 0 {
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%s left aside: %w", run.Several(len(r.aside), "table"), errors.Join(r.aside...))}
+	}
+	return nil
 }
 
 // mostTolerance is the largest relative difference of numbers that are called equal.
@@ -220,9 +228,11 @@ func (r *runner) close() (err error) {
 // asked are the parties that are timed: all but the reference.
 func (r *runner) asked() []*party { return r.parties[1:] }
 
-// read finds the tables, and what is in them.
+// read finds the tables and what is in them. A table that cannot be read is left
+// aside with the reason; the others go on.
 func (r *runner) read(ctx context.Context, work string) (err error) {
-	if r.tables, err = findTables(r.Tables); err != nil {
+	declared, err := readDeclaration(r.Types, r.Tables)
+	if err != nil {
 		return err
 	}
 	dir, err := filepath.Abs(r.Tables)
@@ -234,16 +244,38 @@ func (r *runner) read(ctx context.Context, work string) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, t := range r.tables {
-		r.Progress("reading " + t.Name)
-		told, err := prepare(ctx, r.ref, t, work)
-		if err != nil {
-			return err
+	sources, aside, err := findTables(r.Tables, declared)
+	if err != nil {
+		return err
+	}
+	own := r.into.Run.Own
+	own.Aside = aside
+	for name := range declared.tables {
+		if !slices.ContainsFunc(sources, func(s *source) bool { return s.table.Name == name }) {
+			return &fault.Status{Code: fault.Usage, Err: &fault.Error{File: declared.file, Problem: "declares table " + name + ", which no file is", Cure: "name the table as its file or folder"}}
 		}
-		r.into.Run.Own.Tables = append(r.into.Run.Own.Tables, told)
-		r.into.Run.Data.Files += len(told.Files)
-		r.into.Run.Data.Bytes += told.Bytes
-		r.into.Run.Data.Records += told.Rows
+	}
+	for _, s := range sources {
+		s.declared = declared
+		if s.problem = s.read(ctx, r.ref, work); ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if s.problem != nil {
+			s.out.Problem = fault.Redact(s.problem.Error())
+			r.aside = append(r.aside, s.problem)
+		} else {
+			r.tables = append(r.tables, s.table)
+		}
+		own.Tables = append(own.Tables, *s.out)
+		r.into.Run.Data.Files += len(s.out.Files)
+		r.into.Run.Data.Bytes += s.out.Bytes
+		r.into.Run.Data.Records += s.out.Rows
+	}
+	for _, line := range own.Read() {
+		r.Progress(line)
+	}
+	if len(r.tables) == 0 {
+		return fmt.Errorf("no table is left to ask: %w", errors.Join(r.aside...))
 	}
 	return nil
 }
@@ -340,6 +372,9 @@ func (r *runner) counts(ctx context.Context, p *party) error {
 		ident = flavour.Ident
 	}
 	for _, t := range r.into.Run.Own.Tables {
+		if t.Problem != "" {
+			continue
+		}
 		var got answer.Loose
 		var want answer.Loose
 		want.Add([]any{t.Rows})
@@ -354,46 +389,25 @@ func (r *runner) counts(ctx context.Context, p *party) error {
 	return nil
 }
 
-// prove asks every engine every question, untimed. What another engine than
-// DuckDB answers is held against DuckDB's answer over the files; what DuckDB
-// answers from its own file against that, and then against another engine's
-// answer that was found equal.
+// prove asks every engine every question, untimed, and compares each answer with
+// DuckDB's over the files. No verdict depends on which other engines there are;
+// which answers of DuckDB another engine confirms is noted.
 func (r *runner) prove(ctx context.Context) error {
-	others := make([][]*answer.Loose, len(r.Questions)) // of an engine of other code, that agrees
-	whose := make([]string, len(r.Questions))
-	order := slices.SortedStableFunc(slices.Values(r.asked()), func(a, b *party) int { // DuckDB last
-		return boolean(a.scheme == reference) - boolean(b.scheme == reference)
-	})
-	for _, p := range order {
+	for _, p := range r.asked() {
 		r.Progress(p.name + ": " + run.Several(len(r.Questions), "question"))
 		p.right = make([]bool, len(r.Questions))
 		for k, q := range r.Questions {
-			var all []*answer.Loose
-			proof, witness, err := answer.Proof{}, "DuckDB over the files", p.failed
+			proof, err := answer.Proof{}, p.failed
 			for set := 0; set < q.Values() && err == nil; set++ {
 				var got *answer.Loose
 				if got, err = ask(ctx, p.own, q, p.scheme, set); err != nil {
 					err = at(q, p.scheme, err)
 					break
 				}
-				all = append(all, got)
 				var loose int
-				if proof, loose, err = answer.CompareLoose(r.want[k][set], got, r.order[k], r.Tolerance); err != nil {
-					break
-				}
+				proof, loose, err = answer.CompareLoose(r.want[k][set], got, r.order[k], r.Tolerance)
 				told := &r.into.Run.Own.Questions[k]
 				told.Loose = max(told.Loose, loose)
-				if p.scheme != reference {
-					continue
-				}
-				if others[k] == nil {
-					err = &answer.Diff{Problem: "no engine of other code agrees with DuckDB"}
-					break
-				}
-				witness = whose[k]
-				if proof, _, err = answer.CompareLoose(others[k][set], got, r.order[k], 2*r.Tolerance); err != nil {
-					break
-				}
 			}
 			if err := ctx.Err(); err != nil {
 				return err
@@ -404,20 +418,25 @@ func (r *runner) prove(ctx context.Context) error {
 				}
 				continue
 			}
-			r.into.Run.Own.Questions[k].Agreed[p.name] = witness
-			if others[k] == nil {
-				others[k], whose[k] = all, p.name
+			r.into.Run.Own.Questions[k].Agreed[p.name] = run.OverFiles
+		}
+	}
+	for k := range r.Questions {
+		agreed := r.into.Run.Own.Questions[k].Agreed
+		witness := run.Unconfirmed
+		for _, p := range r.asked() {
+			if p.scheme != reference && p.right[k] {
+				witness = p.name
+				break
+			}
+		}
+		for _, p := range r.asked() {
+			if p.scheme == reference && p.right[k] {
+				agreed[p.name] = witness
 			}
 		}
 	}
 	return nil
-}
-
-func boolean(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // times times what is right, in random order.

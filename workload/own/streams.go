@@ -98,7 +98,7 @@ const loadedBeside = "barograph_beside"
 func (r *runner) loadAgain(ctx context.Context, p *party) (rows int64, err error) {
 	largest := slices.MaxFunc(r.into.Run.Own.Tables, func(a, b run.OwnTable) int { return cmp.Compare(a.Rows, b.Rows) })
 	i := slices.IndexFunc(r.tables, func(t *engine.OwnTable) bool { return t.Name == largest.Name })
-	again := *r.tables[i]
+	again := *r.tables[max(i, 0)] // a table that is left aside has no rows
 	again.Name = loadedBeside
 	drop := func(ctx context.Context) error {
 		return p.own.Ask(ctx, "DROP TABLE IF EXISTS "+loadedBeside, func([]any) error { return nil })

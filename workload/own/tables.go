@@ -1,8 +1,12 @@
 package own
 
 import (
+	"cmp"
 	"context"
-	"os"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,110 +18,232 @@ import (
 	"github.com/barograph/barograph/run"
 )
 
+// source is a table while its files are read.
+type source struct {
+	origin   string
+	table    *engine.OwnTable
+	out      *run.OwnTable
+	declared *declaration
+	guesses  []*guess            // by column of CSV files
+	keys     []map[string]string // by file: values in the names of folders, key=value
+	problem  error               // the table is left aside
+}
+
 // goodName is a table's name that needs no quotes in any engine.
 var goodName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
 // isData reports whether a file holds rows, and whether as CSV.
 func isData(name string) (base string, csv, ok bool) {
 	for _, end := range []string{".parquet", ".csv", ".csv.gz", ".tsv", ".tsv.gz"} {
-		if b, found := strings.CutSuffix(strings.ToLower(name), end); found {
-			return b, end != ".parquet", true
+		if strings.HasSuffix(strings.ToLower(name), end) {
+			return name[:len(name)-len(end)], end != ".parquet", true
 		}
 	}
 	return "", false, false
 }
 
-// findTables finds the tables of a folder: each file is one, and so is each
-// folder of files.
-func findTables(dir string) (out []*engine.OwnTable, err error) {
-	dir, err = filepath.Abs(dir)
-	if err != nil {
-		return nil, err
+// findTables assigns every file of a folder to a table, or names it with the
+// reason why it is left aside. A file of the folder is a table of its name. The
+// files of a folder in it, at any depth, are one table; folders key=value add columns.
+func findTables(dir string, declared *declaration) (out []*source, aside []run.OwnAside, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, nil, err
 	}
-	if star, _, err := engine.OpenStarFiles(dir); err == nil { // as barograph synth tpcds writes it
+	var star map[string]string // file → table, as barograph synth tpcds writes them
+	if files, _, err := engine.OpenStarFiles(dir); err == nil {
+		star = map[string]string{}
 		for _, name := range engine.StarTables() {
-			out = append(out, &engine.OwnTable{Name: string(name), Files: star.Parquet[name]})
-		}
-		return out, nil
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, &fault.Error{File: dir, Problem: "cannot be read", Err: err, Cure: "name a folder of Parquet or CSV files"}
-	}
-	for _, e := range entries {
-		t := &engine.OwnTable{Name: strings.ToLower(e.Name())}
-		if e.IsDir() {
-			if t.Files, t.CSV, err = filesOf(filepath.Join(dir, e.Name())); err != nil {
-				return nil, err
+			for _, f := range files.Parquet[name] {
+				star[f] = string(name)
 			}
-		} else if base, csv, ok := isData(e.Name()); ok {
-			t.Name, t.CSV, t.Files = base, csv, []string{filepath.Join(dir, e.Name())}
 		}
-		if len(t.Files) == 0 {
-			continue
-		}
-		if !goodName.MatchString(t.Name) {
-			return nil, &fault.Error{File: t.Files[0], Problem: "would be a table called " + t.Name, Cure: "rename it: letters, digits and _"}
-		}
-		if i := slices.IndexFunc(out, func(o *engine.OwnTable) bool { return o.Name == t.Name }); i >= 0 {
-			return nil, &fault.Error{File: t.Files[0], Problem: "and " + out[i].Files[0] + " would be one table", Cure: "put files of one table into a folder of its name, in one format"}
-		}
-		out = append(out, t)
 	}
-	if len(out) == 0 {
-		return nil, &fault.Error{File: dir, Problem: "holds no Parquet or CSV file", Cure: "name a folder of them: NAME.parquet, or NAME/*.parquet, is the table NAME"}
+	leave := func(path, why string) {
+		aside = append(aside, run.OwnAside{File: path, Why: why})
 	}
-	return out, nil
-}
-
-// filesOf are the files of a table's folder, and whether they are CSV.
-func filesOf(dir string) (files []string, csv bool, err error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, false, err
-	}
-	for _, e := range entries {
-		_, is, ok := isData(e.Name())
-		if !ok || e.IsDir() {
-			continue
-		}
-		if len(files) > 0 && is != csv {
-			return nil, false, &fault.Error{File: dir, Problem: "holds Parquet and CSV files", Cure: "put files of one format into the folder of a table"}
-		}
-		files, csv = append(files, filepath.Join(dir, e.Name())), is
-	}
-	return files, csv, nil
-}
-
-// prepare has the reference find a table's columns, and write its rows as the
-// engines take them, with the types that all have.
-func prepare(ctx context.Context, ref *engine.Own, t *engine.OwnTable, work string) (out run.OwnTable, err error) {
-	out = run.OwnTable{Name: t.Name, Files: t.Files}
-	for _, f := range t.Files {
-		info, err := os.Stat(f)
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return out, err
+			if path == dir {
+				return &fault.Error{File: dir, Problem: "cannot be read", Err: err, Cure: "name a folder of Parquet or CSV files"}
+			}
+			leave(path, "cannot be read: "+strings.TrimPrefix(err.Error(), "open "+path+": "))
+			return nil
 		}
-		out.Bytes += info.Size()
-	}
-	if err := ref.Describe(ctx, t); err != nil {
-		return out, err
-	}
-	for _, c := range t.Columns {
-		out.Columns = append(out.Columns, c.Name+" ("+string(c.Kind)+")")
-	}
-	t.Parquet = filepath.Join(work, t.Name+".parquet")
-	if err := nothing(ctx, ref, "COPY (SELECT * FROM "+flavour.Ident(t.Name)+") TO "+flavour.Quote(t.Parquet)+" (FORMAT parquet)"); err != nil {
-		return out, err
-	}
-	err = ref.Ask(ctx, "SELECT count(*) FROM "+flavour.Ident(t.Name), func(row []any) error {
-		n, ok := row[0].(int64)
-		if out.Rows = n; !ok || n == 0 {
-			return &fault.Error{File: t.Files[0], Problem: "holds no row", Cure: "name files that do"}
+		hidden := path != dir && (strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_"))
+		if e.IsDir() {
+			if hidden {
+				leave(path, "its name starts with "+e.Name()[:1]+", which marks what is no data")
+				return fs.SkipDir
+			}
+			return nil
 		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		base, csv, ok := isData(e.Name())
+		name, inner, deep := strings.Cut(filepath.ToSlash(rel), "/")
+		switch {
+		case hidden:
+			leave(path, "its name starts with "+e.Name()[:1]+", which marks what is no data")
+			return nil
+		case path == declared.file || e.Name() == schemaFile && !deep:
+			leave(path, "declares types")
+			return nil
+		case !ok:
+			leave(path, "is no Parquet or CSV file by its name")
+			return nil
+		case star != nil && star[path] == "":
+			leave(path, "is no table in the manifest of barograph synth tpcds")
+			return nil
+		}
+		origin := name
+		switch {
+		case star != nil:
+			name, origin, inner = star[path], star[path], ""
+		case !deep:
+			name, inner = base, ""
+		}
+		s := addFile(&out, dir, origin, name, path, csv)
+		if info, err := e.Info(); err == nil {
+			s.out.Sources[len(s.out.Sources)-1].Bytes = info.Size()
+			s.out.Bytes += info.Size()
+		}
+		folder, _ := filepath.Split(inner)
+		s.keys = append(s.keys, folderKeys(folder))
 		return nil
 	})
-	return out, err
+	if err == nil && len(out) == 0 {
+		err = &fault.Error{File: dir, Problem: "holds no Parquet or CSV file", Cure: "name a folder of them: NAME.parquet, or NAME/*.parquet, is the table NAME"}
+	}
+	return out, aside, err
+}
+
+// addFile adds a file to the table of a name; origin is the file or the folder
+// that gives the table its name.
+func addFile(out *[]*source, root, origin, name, path string, csv bool) *source {
+	table := engine.OwnName(name)
+	if !goodName.MatchString(table) {
+		table = "_" + table
+	}
+	i := slices.IndexFunc(*out, func(s *source) bool { return s.table.Name == table })
+	if i < 0 {
+		i = len(*out)
+		*out = append(*out, &source{origin: origin, table: &engine.OwnTable{Name: table, Root: root, CSV: csv}, out: &run.OwnTable{Name: table}})
+	}
+	s := (*out)[i]
+	switch {
+	case s.problem != nil:
+	case s.origin != origin:
+		s.problem = &fault.Error{File: path, Problem: "and " + s.table.Files[0] + " would be one table, " + table, Cure: "rename one of them, or put files of one table into a folder of its name"}
+	case s.table.CSV != csv:
+		s.problem = &fault.Error{File: path, Problem: "and " + s.table.Files[0] + " would be one table, " + table + ", of two formats", Cure: "put files of one format into the folder of a table"}
+	}
+	s.table.Files = append(s.table.Files, path)
+	s.out.Files = append(s.out.Files, path)
+	s.out.Sources = append(s.out.Sources, run.OwnFile{File: path})
+	return s
+}
+
+// folderKeys are the keys in the names of folders, as Hive writes them.
+func folderKeys(folder string) map[string]string {
+	keys := map[string]string{}
+	for part := range strings.SplitSeq(filepath.ToSlash(folder), "/") {
+		if key, value, ok := strings.Cut(part, "="); ok && key != "" {
+			if text, err := url.PathUnescape(value); err == nil {
+				value = text
+			}
+			keys[key] = value
+		}
+	}
+	return keys
+}
+
+// addKeys makes columns of the keys in the names of folders. A file outside such
+// a folder has NULL.
+func (s *source) addKeys() error {
+	t := s.table
+	var names []string
+	for _, keys := range s.keys {
+		for key := range keys {
+			if !slices.Contains(names, key) {
+				names = append(names, key)
+			}
+		}
+	}
+	slices.Sort(names)
+	for _, key := range names {
+		k := engine.OwnKey{Column: engine.OwnColumn{Name: engine.OwnName(key)}, Folder: key}
+		s.declared.declare(t.Name, &k.Column)
+		var g guess
+		for i, keys := range s.keys {
+			value, ok := keys[key]
+			if !ok || value == engine.NoKey || value == "" {
+				continue
+			}
+			if k.Column.Kind != "" && !conforms(&k.Column, value) {
+				return &fault.Error{File: t.Files[i], Problem: fmt.Sprintf("the folder says %s=%s, which is no %s", key, value, kindName(&k.Column)), Cure: "rename the folder, or declare another type"}
+			}
+			g.add([]byte(value))
+		}
+		g.settle(&k.Column)
+		t.Keys = append(t.Keys, k)
+	}
+	return nil
+}
+
+// read finds what is in a table's files, and writes its rows as the engines take
+// them, with the types that all have. Every row of every file must be among them.
+func (s *source) read(ctx context.Context, ref *engine.Own, work string) (err error) {
+	t := s.table
+	if err := cmp.Or(s.problem, s.addKeys()); err != nil {
+		return err
+	}
+	if t.CSV {
+		if err := s.profile(ctx); err != nil {
+			return err
+		}
+	}
+	counts, err := ref.Describe(ctx, t)
+	if err != nil {
+		return err
+	}
+	if err := s.declared.check(t); err != nil {
+		return err
+	}
+	for i := range s.out.Sources {
+		if f := &s.out.Sources[i]; !t.CSV {
+			f.Rows = counts[f.File]
+		}
+	}
+	for _, c := range t.Columns {
+		s.out.Columns = append(s.out.Columns, c.Name+" ("+kindName(&c)+")")
+	}
+	s.out.Notes = t.Notes
+	t.Parquet = filepath.Join(work, t.Name+".parquet")
+	if err := nothing(ctx, ref, "COPY (SELECT * FROM "+flavour.Ident(t.Name)+") TO "+flavour.Quote(t.Parquet)+" (FORMAT parquet)"); err != nil {
+		return &fault.Error{File: t.Files[0], Problem: "table " + t.Name + " cannot be written with its types", Err: err, Cure: "declare the types: --types FILE"}
+	}
+	if err := ref.Ask(ctx, "SELECT count(*) FROM read_parquet("+flavour.Quote(t.Parquet)+")", func(row []any) error {
+		n, ok := row[0].(int64)
+		if s.out.Rows = n; !ok {
+			return errors.New("DuckDB counts no rows")
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	var files int64
+	for _, f := range s.out.Sources {
+		files += f.Rows
+	}
+	if files != s.out.Rows {
+		return &fault.Error{File: t.Files[0], Problem: fmt.Sprintf("table %s has %d rows, its files hold %d", t.Name, s.out.Rows, files), Cure: "write the table as one Parquet file"}
+	}
+	if t.CSV {
+		return s.verify(ctx)
+	}
+	return nil
 }
 
 // nothing carries out a statement whose reply does not matter.
