@@ -211,7 +211,8 @@ type row struct {
 	issued  int64
 	comment string
 
-	fate *Fate // of its value
+	fate *Fate    // of its value
+	from *Product // nil = the row is stored
 }
 
 // same compares what is stored of a value, but for the time of posting.
@@ -324,7 +325,7 @@ func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 func (x *posting) newRow(p *Product, g *record.Gauge, fate *Fate) *row {
 	r := &row{
 		full:  key{series: series{lid: g.Station, pe: [2]byte(g.Code[:2]), dur: g.Duration, ts: [2]byte(g.Code[3:5]), ext: g.Code[5]}, at: g.Time, probability: g.Probability},
-		value: g.Value, qual: g.Quality, code: goodCode, revised: g.Revised, product: p.ID, issued: p.Issued.Unix(), comment: strings.ToValidUTF8(g.Comment, "?"), fate: fate,
+		value: g.Value, qual: g.Quality, code: goodCode, revised: g.Revised, product: p.ID, issued: p.Issued.Unix(), comment: strings.ToValidUTF8(g.Comment, "?"), fate: fate, from: p,
 	}
 	if g.Created != record.NoTime { // else 1970-01-01, as AWIPS has it
 		r.full.basis = g.Created
@@ -335,20 +336,40 @@ func (x *posting) newRow(p *Product, g *record.Gauge, fate *Fate) *row {
 
 // settle decides what becomes of a value whose key is taken.
 func (t *Tokens) settle(stored, r *row) Fate {
+	sameProduct := stored.from != nil && stored.from == r.from // then their order in it decides
 	switch rule := t.Policy.Rule(r.revised); {
 	case stored.same(r):
 		return Unchanged
-	case r.issued < stored.issued && t.Policy != engine.Overwrite:
+	case !sameProduct && compareOrigins(r, stored) < 0 && t.Policy != engine.Overwrite:
 		return Kept // a late or doubled product does not undo a later one
 	case !rule.Writes(stored.value, r.value):
 		if stored.value == r.value {
 			return Unchanged
 		}
 		return Kept
-	case stored.value == r.value && stored.qual == r.qual && stored.revised == r.revised:
+	case stored.value == r.value && stored.qual == r.qual && stored.revised == r.revised && stored.issued != r.issued:
 		return Unchanged // sent again in another product
 	}
 	return Updated
+}
+
+// compareOrigins orders values of one key by what the archive keeps of them: the time of
+// their product, a revision after what it revises, the product's name, and, of
+// products that have all of that in common, what they hold. No order of arrival
+// and no repetition changes which one is stored.
+func compareOrigins(a, b *row) int {
+	first := cmp.Or(cmp.Compare(a.issued, b.issued), compareBool(a.revised, b.revised), strings.Compare(a.product, b.product))
+	return cmp.Or(first, compareBool(a.value != record.NoValue, b.value != record.NoValue), cmp.Compare(a.value, b.value), cmp.Compare(a.qual, b.qual))
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }
 
 // compareKeys orders rows, so that two posters lock them in one order.

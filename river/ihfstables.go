@@ -236,24 +236,16 @@ func (x *posting) values(ctx context.Context, b *batch, table string, rows []*ro
 	if err != nil {
 		return err
 	}
-	now := make(map[key]*row, len(keys))
+	now := make(map[key]*meeting, len(keys))
 	for i, k := range keys {
-		if stored[i] != nil {
-			now[k.key] = stored[i]
-		}
+		now[k.key] = &meeting{now: stored[i]}
 	}
 	for _, r := range rows {
-		*r.fate = Inserted
-		if old := now[r.key]; old != nil {
-			if *r.fate = x.Tokens.settle(old, r); *r.fate != Updated {
-				continue
-			}
-		}
-		now[r.key] = r
+		*r.fate = now[r.key].settle(&x.Tokens, r)
 	}
 	var changed []*row
 	for i, k := range keys {
-		if r := now[k.key]; stored[i] == nil || !stored[i].same(r) {
+		if r := now[k.key].now; stored[i] == nil || !stored[i].same(r) {
 			changed = append(changed, r)
 		}
 	}
@@ -262,6 +254,31 @@ func (x *posting) values(ctx context.Context, b *batch, table string, rows []*ro
 	}
 	_, err = b.Exec(ctx, b.insert(table, l)+l.conflict(), b.args(l.names, changed)...)
 	return err
+}
+
+// meeting is what becomes of one key: a product's values of it are settled among
+// themselves, in their order, and the one that is left with what was there before.
+type meeting struct {
+	before, own, now *row // now = what is stored at the end; nil = nothing yet
+}
+
+func (m *meeting) settle(t *Tokens, r *row) Fate {
+	if m.own == nil || m.own.from != r.from {
+		m.before, m.own = m.now, nil
+	}
+	if m.own != nil {
+		if fate := t.settle(m.own, r); fate != Updated {
+			return fate
+		}
+	}
+	m.own, m.now = r, r
+	fate := Inserted
+	if m.before != nil {
+		if fate = t.settle(m.before, r); fate != Updated {
+			m.now = m.before
+		}
+	}
+	return fate
 }
 
 // conflict replaces a row of the same key.
