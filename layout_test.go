@@ -63,7 +63,6 @@ var allowed = map[string][]string{
 
 	"curve":      {"record", "question", "answer", "stat", "run"},
 	"export":     {"record", "question", "answer", "formats/shef", "formats/parquetfile"},
-	"export/hec": {"record", "formats/shef"},
 	"load":       {"formats", "record", "design", "engine"},
 	"tablediff":  {},
 	"lab":        {"engine", "run"},

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A river forecast centre's first hour: a feed goes into an IHFS by a service, which is killed and started again, then
-# into HEC-DSS; the first alarms are looked at.
+# out of it as CSV; the first alarms are looked at.
 #
 #   docs/centre.sh [FOLDER]
 #
@@ -100,10 +100,5 @@ echo "$(waiting) products wait, $(find spool/failed -type f 2>/dev/null | wc -l)
 says 'All of it once more by hand: nothing changes'
 barograph shef post --engine @url "$FEED" || [ $? -eq 4 ]
 
-says 'Into HEC-DSS'
-if barograph lab install hecdss | grep -q 'everything is installed'; then
-	barograph shef export --to dss --out river.dss --engine @url >dss.txt 2>dss.err || [ $? -eq 4 ]
-	cat dss.txt
-else
-	echo 'NOT DONE: barograph lab install --yes hecdss brings the library'
-fi
+says 'Out again as CSV'
+barograph shef export --to csv --out river.csv --engine @url

@@ -20,22 +20,49 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// ReadGauges reads values as NewGauges writes them in CSV and Parquet; of CSV
-// station, time, code and value are enough, in any order. each gets every row;
-// of one that is no value it gets the error instead. t are the tables by which
-// codes are read, nil = the manual's.
-func ReadGauges(name string, t *shef.Tables, each func(g *record.Gauge, err error) error) error {
-	f, err := os.Open(name)
+// ReadGauges reads values as NewGauges writes them in CSV and Parquet, of a file or a
+// pipe; of CSV station, time, code and value are enough, in any order. each gets
+// every row; of one that is no value it gets the error instead. t are the tables
+// by which codes are read, nil = the manual's.
+func ReadGauges(name string, in io.Reader, t *shef.Tables, each func(g *record.Gauge, err error) error) error {
+	text := bufio.NewReader(in)
+	row := gaugeRow{file: name, tables: t, each: each}
+	if magic, _ := text.Peek(4); string(magic) != "PAR1" {
+		return row.csv(text)
+	}
+	f, err := seekable(name, text)
 	if err != nil {
 		return err
 	}
-	defer f.Close() //nolint:errcheck // nothing was written
-	text := bufio.NewReader(f)
-	row := gaugeRow{file: name, tables: t, each: each}
-	if magic, _ := text.Peek(4); string(magic) == "PAR1" {
-		return row.parquet(f)
+	defer f.Close() //nolint:errcheck // nothing was written that is needed
+	return row.parquet(f)
+}
+
+// seekable is a file that Parquet can be read of: the named one, or, of a pipe, a
+// copy without a name.
+func seekable(name string, text io.Reader) (*os.File, error) {
+	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		head := make([]byte, 4)
+		if n, _ := f.ReadAt(head, 0); string(head[:n]) == "PAR1" { // else it is compressed
+			return f, nil
+		}
+		f.Close() //nolint:errcheck // nothing was written
 	}
-	return row.csv(text)
+	f, err := os.CreateTemp("", "barograph-*.parquet")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if _, err := io.Copy(f, text); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // gaugeRow is the row at hand.
@@ -144,6 +171,9 @@ var gaugeColumns = []string{"station", "time", "code", "value"} //nolint:gocheck
 func (r *gaugeRow) csv(text io.Reader) error {
 	rows := csv.NewReader(text)
 	head, err := rows.Read()
+	if errors.Is(err, io.EOF) {
+		return nil // the caller reports that nothing was there
+	}
 	for _, must := range gaugeColumns {
 		if !slices.Contains(head, must) {
 			return &fault.Error{File: r.file, Line: 1, Problem: "names no column " + must, Err: err, Cure: "begin with the line station,time,code,value, as barograph shef decode --format csv does"}

@@ -202,36 +202,6 @@ func TPCGenProgram() (string, error) {
 	return "", &fault.Error{Setting: "tpcgen-cli " + tpcgenVersion, Problem: "is not installed", Err: err, Cure: cure}
 }
 
-// HECDSSName is how users name HEC's library for DSS files.
-const HECDSSName = "hecdss"
-
-// hecdss is the wheel of Python's index that holds HEC's library (MIT), which
-// needs no Python; Linux on amd64 alone.
-func hecdss() engine.Artifact {
-	return engine.Artifact{Name: "hecdss-0.1.33", Wheel: "hecdss==0.1.33", SHA256: "acbf8b5c94e84db6db57a29bf0a4dee449a5819a03ad4b801bee6534b2ae86b5"}
-}
-
-// HECDSS is HEC's library for DSS files, which shef export --to dss opens.
-func HECDSS() Need {
-	return Need{Name: HECDSSName, Artifacts: []engine.Artifact{hecdss()}, Find: func() error { _, err := HECDSSLibrary(); return err }}
-}
-
-// HECDSSLibrary is the path of the library that was installed.
-func HECDSSLibrary() (string, error) {
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		return "", &fault.Error{Setting: HECDSSName, Problem: "is not offered for " + runtime.GOOS + " on " + runtime.GOARCH, Cure: "name a libhecdss of yours with --dss-library"}
-	}
-	dir, err := hecdss().Dir()
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "hecdss", "lib", "libhecdss.so")
-	if _, err := os.Stat(path); err != nil {
-		return "", &fault.Error{Setting: HECDSSName, Problem: "is not installed", Cure: "`barograph lab install --yes " + HECDSSName + "`, or name a libhecdss of yours with --dss-library"}
-	}
-	return path, nil
-}
-
 // tpcgenOnPath looks for the right version on the PATH.
 func tpcgenOnPath() (string, error) {
 	path, err := exec.LookPath("tpcgen-cli")

@@ -54,11 +54,10 @@ brings is never touched. The commands act on the engines named, or on every engi
 		c.AddCommand(s)
 		return s
 	}
-	install := sub("install [ENGINE…] ["+lab.TPCGenName+"] ["+lab.HECDSSName+"]", "Print the commands that install the servers, or run them with --yes", l.install)
+	install := sub("install [ENGINE…] ["+lab.TPCGenName+"]", "Print the commands that install the servers, or run them with --yes", l.install)
 	install.Long = `Print the commands that install the servers of the engines named, or run them with --yes. ` + lab.TPCGenName + ` is no server but the program
-that makes tables as the TPC's own kit does, for barograph synth tpcds --generator ` + lab.TPCGenName + `; ` + lab.HECDSSName + ` is HEC's library, for barograph
-shef export --to dss. Without a name everything is installed.`
-	install.ValidArgs = append(l.known.Installable(), lab.TPCGenName, lab.HECDSSName)
+that makes tables as the TPC's own kit does, for barograph synth tpcds --generator ` + lab.TPCGenName + `. Without a name everything is installed.`
+	install.ValidArgs = append(l.known.Installable(), lab.TPCGenName)
 	install.Flags().BoolVar(&l.yes, "yes", false, "run the commands (as root, on Debian or Ubuntu)")
 	up := sub("up [ENGINE…]", "Start servers and print how to name them; one that runs already is left as it is", l.up)
 	profiles, told := l.profiles()
@@ -145,21 +144,13 @@ func (l *labs) url(_ *cobra.Command, args []string) error {
 }
 
 func (l *labs) install(c *cobra.Command, args []string) error {
-	library := slices.Contains(args, lab.HECDSSName)
-	named := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == lab.HECDSSName })
-	var needs []lab.Need
-	if len(named) > 0 || !library {
-		drivers, tools, err := l.drivers(named, l.known.Installable(), lab.TPCGenName)
-		if err != nil {
-			return err
-		}
-		needs = lab.Servers(drivers...)
-		if tools {
-			needs = append(needs, lab.TPCGen())
-		}
+	drivers, tools, err := l.drivers(args, l.known.Installable(), lab.TPCGenName)
+	if err != nil {
+		return err
 	}
-	if library || len(args) == 0 {
-		needs = append(needs, lab.HECDSS())
+	needs := lab.Servers(drivers...)
+	if tools {
+		needs = append(needs, lab.TPCGen())
 	}
 	if l.yes {
 		if err := lab.Install(c.Context(), needs, l.e.stderr); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/barograph/barograph/export"
 	"github.com/barograph/barograph/fault"
@@ -228,7 +229,7 @@ func (d *shefDecode) summary() error {
 	fmt.Fprintf(d.env.stderr, "%d products, %d messages, %d lines: %d values, %d lost, %d left empty; %d errors, %d warnings\n",
 		d.seen, a.Messages, a.Lines, a.Values, a.Lost, a.Nulls, a.Errors, a.Warnings)
 	if d.dropped > 0 {
-		fmt.Fprintf(d.env.stderr, "%d values were left out by --station, --pe, --ts, --from, --to or --only-known\n", d.dropped)
+		fmt.Fprintf(d.env.stderr, "%d values were left out by --station, --pe, --ts, --from, --until or --only-known\n", d.dropped)
 	}
 	for n, k := range d.counts {
 		if k > 0 {
@@ -247,26 +248,21 @@ func (d *shefDecode) summary() error {
 // shefInput is how SHEF is read, and which of its values are wanted.
 type shefInput struct {
 	now, from, to, shefparm, stations string
-	last                              string // flag of to
 	known                             bool
 	filter                            shef.Filter
 	sites                             export.Sites
 }
 
-// flags adds the flags; of the last time it is named --until where --to says
-// something else.
+// flags adds the flags. --to is the name that --until had; where --to says something
+// else it always was --until.
 func (s *shefInput) flags(c *cobra.Command) {
 	f := c.Flags()
-	s.last = "to"
-	if f.Lookup(s.last) != nil {
-		s.last = "until"
-	}
+	untilFlag(c, &s.to, "last time of observation that is wanted")
 	f.StringVar(&s.now, "now", "", "moment that decides years, e.g. 2024-07-03 or 2024-07-03T12:00:00Z (default: the present)")
 	f.StringSliceVar(&s.filter.Stations, "station", nil, "patterns of stations that are wanted")
 	f.StringSliceVar(&s.filter.Elements, "pe", nil, "patterns of physical elements, e.g. HG,P?")
 	f.StringSliceVar(&s.filter.Sources, "ts", nil, "patterns of types and sources, e.g. R?,!RZ")
 	f.StringVar(&s.from, "from", "", "first time of observation that is wanted, e.g. 2024-07-01")
-	f.StringVar(&s.to, s.last, "", "last one")
 	f.StringVar(&s.shefparm, "shefparm", "", "shefparm file of a centre's own elements and codes")
 	f.StringVar(&s.stations, "stations", "", "CSV file of stations: lid,name,lat,lon,zone")
 	f.BoolVar(&s.known, "only-known", false, "leave out stations that --stations does not have")
@@ -280,7 +276,7 @@ func (s *shefInput) read() (o shef.Options, err error) {
 	for _, x := range []struct {
 		flag, text string
 		at         *int64
-	}{{"--from", s.from, &s.filter.From}, {"--" + s.last, s.to, &s.filter.To}} {
+	}{{"--from", s.from, &s.filter.From}, {"--until", s.to, &s.filter.To}} {
 		if x.text == "" {
 			continue
 		}
@@ -325,4 +321,26 @@ func moment(flag, text string) (t time.Time, err error) {
 		}
 	}
 	return t, fault.Misuse(flag+" "+text, "is not a time", "write 2024-07-03 or 2024-07-03T12:00:00Z")
+}
+
+// untilFlag adds the flag --until, and its name of before where nothing else has it.
+func untilFlag(c *cobra.Command, at *string, what string) {
+	c.Flags().StringVar(at, "until", "", what)
+	if c.Flags().Lookup("to") == nil {
+		c.Flags().Var(&formerName{c.Flags().Lookup("until").Value, c}, "to", what)
+		c.Flags().MarkHidden("to") //nolint:errcheck // the flag exists
+	}
+}
+
+// formerName is a flag under the name that it had one version before.
+type formerName struct {
+	pflag.Value
+	c *cobra.Command
+}
+
+// Set reports the new name on standard error; what cobra prints of a deprecated flag goes
+// to standard output.
+func (f *formerName) Set(text string) error {
+	fmt.Fprintln(f.c.ErrOrStderr(), "--to is now --until; the next version has --until only")
+	return f.Value.Set(text)
 }

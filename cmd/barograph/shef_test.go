@@ -111,7 +111,7 @@ func TestShefDecodeFilter(t *testing.T) {
 		var errs bytes.Buffer
 		args := []string{
 			"shef", "decode", "--format", "csv", "--now", "2026-11-20", "--shefparm", filepath.Join(dir, "SHEFPARM"), "--stations", filepath.Join(dir, "stations"),
-			"--station", "A*,X*,!AAB", "--pe", "HG,Y?", "--ts", "R?", "--from", "2026-11-10", "--to", "2026-11-10T23:00:00Z", "-",
+			"--station", "A*,X*,!AAB", "--pe", "HG,Y?", "--ts", "R?", "--from", "2026-11-10", "--until", "2026-11-10T23:00:00Z", "-",
 		}
 		status := execute(t.Context(), &env{args: args, stdin: in, stdout: lines, stderr: &errs, engines: all.Registry()})
 		lines.Close()

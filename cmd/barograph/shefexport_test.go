@@ -1,22 +1,21 @@
 package main
 
 import (
-	"cmp"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
-	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/engine/all"
 )
 
-// TestShefExport: values of products, tables and a database come out in every
-// format, and are those of the products.
+// TestShefExport: values of a database come out in every format, and are those of the
+// products; encode reads files, pipes and standard input.
 func TestShefExport(t *testing.T) {
 	dir := t.TempDir()
 	name, db := filepath.Join(dir, "RR1LCH"), "sqlite:"+filepath.Join(dir, "river.db")
@@ -33,12 +32,10 @@ func TestShefExport(t *testing.T) {
 		}
 		return out + errs
 	}
-	if out := export(4, "--to", "csv", "--out", csv, name); !strings.Contains(out, "8 values, 1 lost in decoding") {
-		t.Error(out)
-	}
-	export(0, "--to", "parquet", "--out", parquet, csv)
-	if got, want := export(0, "--to", "json", "--station", "AAA", parquet), `{"station":"AAA","time":"2026-11-10T02:00:00Z","code":"HGIRGZN","value":2,"quality":"Z"`; !strings.Contains(got, want) || !strings.Contains(got, "4 left out by filters") {
-		t.Error(got)
+	for _, file := range []string{csv, parquet} {
+		if status, _, errs := barograph(t, append(now, "shef", "decode", "--out", file, name)...); status != 4 {
+			t.Fatal(errs)
+		}
 	}
 	if status, _, errs := barograph(t, append(now, "shef", "post", "--db", db, "--schema", "barograph", "--make", name)...); status != 4 {
 		t.Fatal(errs)
@@ -48,14 +45,37 @@ func TestShefExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := []string{"--engine", "@" + url, "--schema", "barograph"}
-	if got := export(0, append(of, "--to", "csv", "--from", "2026-11-10T02", "--until", "2026-11-10T03")...); strings.Count(got, "AAA,2026-11-10T0") != 2 || !strings.Contains(got, "2 values, 0 lost") {
+	if got := export(0, append(of, "--to", "csv", "--from", "2026-11-10T02", "--until", "2026-11-10T03")...); strings.Count(got, "AAA,2026-11-10T0") != 2 || !strings.Contains(got, "2 values, 0 left out") {
 		t.Error(got)
 	}
-	if status, out, errs := barograph(t, append([]string{"shef", "encode", "--station", "AAA"}, of...)...); status != 0 || out != ".E AAA 20261110 Z DH0100/HGIRGZN/DIH01/1/2/3/M\n" {
+	if got, want := export(0, append(of, "--to", "json", "--station", "AAA")...), `{"station":"AAA","time":"2026-11-10T02:00:00Z","code":"HGIRGZN","value":2,"quality":"Z"`; !strings.Contains(got, want) || !strings.Contains(got, "4 left out by filters") {
+		t.Error(got)
+	}
+	encoded := ".E AAA 20261110 Z DH0100/HGIRGZN/DIH01/1/2/3/M\n"
+	if status, out, errs := barograph(t, append([]string{"shef", "encode", "--station", "AAA"}, of...)...); status != 0 || out != encoded {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
+	// From a pipe that has a name, and from standard input.
+	for _, file := range []string{csv, parquet} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pipe := file + ".pipe"
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		go os.WriteFile(pipe, text, 0o600)
+		if status, out, errs := barograph(t, "shef", "encode", "--station", "AAA", pipe); status != 0 || out != encoded {
+			t.Errorf("%s: status %d: %s%s", pipe, status, out, errs)
+		}
+		var out, errs bytes.Buffer
+		if status := execute(t.Context(), &env{args: []string{"shef", "encode", "--station", "AAA", "-"}, stdin: bytes.NewReader(text), stdout: &out, stderr: &errs, engines: all.Registry()}); status != 0 || out.String() != encoded {
+			t.Errorf("%s by standard input: status %d: %s%s", file, status, out.String(), errs.String())
+		}
+	}
 	for _, bad := range [][]string{
-		{name}, {"--to", "xml", name}, {"--to", "csv"}, {"--to", "parquet", name}, append(of, "--to", "csv", name), {"--to", "csv", "--from", "soon", name},
+		{name}, append(of, "--to", "xml"), {"--to", "csv"}, append(of, "--to", "parquet"), append(of, "--to", "csv", name), append(of, "--to", "csv", "--from", "soon"),
 	} {
 		export(2, bad...)
 	}
@@ -69,56 +89,24 @@ func TestShefExport(t *testing.T) {
 		text, _ := os.ReadFile(pipe)
 		read <- string(text)
 	}()
-	export(4, "--to", "csv", "--out", pipe, name)
-	export(4, "--to", "csv", "--out", link, name)
+	export(0, append(of, "--to", "csv", "--out", pipe)...)
+	export(0, append(of, "--to", "csv", "--out", link)...)
 	whole, err := os.ReadFile(target)
 	if through := <-read; err != nil || through != string(whole) || strings.Count(through, "\n") != 9 {
 		t.Errorf("%q by the pipe, %q by the link: %v", through, whole, err)
 	}
-	if out := export(1, "--to", "csv", "--out", fixed, name); !strings.Contains(out, "write-protected") {
+	if out := export(1, append(of, "--to", "csv", "--out", fixed)...); !strings.Contains(out, "write-protected") {
 		t.Error(out)
 	}
-	if out := export(1, "--to", "csv", "--out", dir, name); !strings.Contains(out, "is a folder") {
+	if out := export(1, append(of, "--to", "csv", "--out", dir)...); !strings.Contains(out, "is a folder") {
 		t.Error(out)
 	}
 	if text, err := os.ReadFile(fixed); err != nil || string(text) != "mine" {
 		t.Errorf("%q: %v", text, err)
 	}
-	none := filepath.Join(dir, "none.csv")
-	export(1, "--to", "csv", "--out", none, filepath.Join(dir, "nowhere"))
-	export(1, "--to", "csv", "--out", filepath.Join(dir, "nowhere", "x.csv"), name)
-	for _, pattern := range []string{"none*", ".*"} {
-		if left, _ := filepath.Glob(filepath.Join(dir, pattern)); len(left) > 0 {
-			t.Errorf("a failed export leaves %q", left)
-		}
-	}
-}
-
-// TestShefExportDSS: HEC's own deck by HEC's own files, twice the same.
-func TestShefExportDSS(t *testing.T) {
-	if _, err := lab.HECDSSLibrary(); err != nil {
-		if slices.Contains(strings.Split(os.Getenv("BAROGRAPH_REQUIRE"), ","), lab.HECDSSName) {
-			t.Fatal(err)
-		}
-		t.Skip("NOT TESTED: HEC-DSS:", err)
-	}
-	dir := t.TempDir()
-	in := func(name string) string {
-		path := filepath.Join(cmp.Or(os.Getenv("BAROGRAPH_DATA"), "../../../shared/data"), "shef", "hec", "testing", name)
-		if _, err := os.Stat(path); err != nil {
-			t.Skip("NOT TESTED: HEC's deck:", err)
-		}
-		return path
-	}
-	for range 2 {
-		status, out, errs := barograph(t, "shef", "export", "--to", "dss", "--out", filepath.Join(dir, "x.dss"), "--sensors", in("cwms_sensors.csv"), "--parameters", in("cwms_parameters.csv"), in("cwms.shef"))
-		if status != 0 || out != "2520 values, 2520 of them stored in 15 series\n" {
-			t.Errorf("status %d: %s%s", status, out, errs)
-		}
-	}
-	status, _, errs := barograph(t, "shef", "export", "--to", "dss", "--out", in("cwms_sensors.csv"), in("cwms.shef"))
-	if status != 1 || !strings.Contains(errs, "is no DSS file") {
-		t.Errorf("status %d: %s", status, errs)
+	export(1, append(of, "--to", "csv", "--out", filepath.Join(dir, "nowhere", "x.csv"))...)
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+		t.Errorf("a failed export leaves %q", left)
 	}
 }
 
@@ -137,43 +125,13 @@ func TestShefNothing(t *testing.T) {
 	}{
 		{"is empty", []string{"decode", empty}},
 		{"no value in what was read", []string{"decode", prose}},
-		{"is empty", []string{"export", "--to", "csv", empty}},
 		{"is empty", []string{"post", "--engine", "sqlite:" + filepath.Join(dir, "x.db"), "--schema", "barograph", "--make", empty}},
-		{"no value to write", []string{"export", "--to", "csv", prose}},
+		{"is empty", []string{"encode", empty}},
 		{"no value to write", []string{"encode", head}},
 	} {
 		if status, _, errs := barograph(t, append([]string{"shef"}, c.args...)...); status != 4 || !strings.Contains(errs, c.says) {
 			t.Errorf("%v: status %d: %s", c.args, status, errs)
 		}
-	}
-}
-
-// TestShefExportMistakes of dss and cda.
-func TestShefExportMistakes(t *testing.T) {
-	dir := t.TempDir()
-	name := filepath.Join(dir, "RR1LCH")
-	if err := os.WriteFile(name, []byte(shefSample), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out := filepath.Join(dir, "x.dss")
-	for _, c := range []struct {
-		status int
-		says   string
-		args   []string
-	}{
-		{2, "--out", []string{"--to", "dss", name}},
-		{2, "--aliases", []string{"--to", "cda", "--out", "http://127.0.0.1:1", name}},
-		{1, "none", []string{"--to", "cda", "--out", "http://127.0.0.1:1", "--office", "X", "--aliases", filepath.Join(dir, "none"), name}},
-		{1, "is not HEC's library", []string{"--to", "dss", "--out", out, "--dss-library", name, name}},
-		{1, "few fields", []string{"--to", "dss", "--out", out, "--dss-library", name, "--sensors", filepath.Join(dir, "few fields.csv"), name}},
-	} {
-		status, _, errs := barograph(t, append([]string{"shef", "export"}, c.args...)...)
-		if status != c.status || !strings.Contains(errs, c.says) {
-			t.Errorf("%v: status %d: %s", c.args, status, errs)
-		}
-	}
-	if _, err := os.Stat(out); err == nil {
-		t.Error("a failed export leaves a file")
 	}
 }
 

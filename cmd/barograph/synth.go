@@ -53,7 +53,7 @@ The same seed makes the same bytes. Skill falls with lead, partial sums agree wi
 differ. The preset "seed" is the smallest archive that answers the seven cases of NOAA's experiment with the recorded
 numbers of rows: 848, 16,960, 28,718, 28,718, 2,168, 28,718 and 28,718.`,
 		Example: `  barograph synth vsdb --preset seed --out data
-  barograph synth vsdb --from 2019-01-01 --to 2019-01-07 --models gfs,ecm --stattypes anom,pres --out data`,
+  barograph synth vsdb --from 2019-01-01 --until 2019-01-07 --models gfs,ecm --stattypes anom,pres --out data`,
 	}, func() (_ []synth.FileSpec, err error) {
 		if v.From, v.To, err = days(from, to, v.Preset != ""); err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ numbers of rows: 848, 16,960, 28,718, 28,718, 2,168, 28,718 and 28,718.`,
 	})
 	c.Flags().Uint64Var(&v.Seed, "seed", 1, "seed of every value")
 	c.Flags().StringVar(&from, "from", "", "first valid day, e.g. 2019-01-01")
-	c.Flags().StringVar(&to, "to", "", "last valid day (default: the first)")
+	untilFlag(c, &to, "last valid day (default: the first)")
 	c.Flags().Float64Var(&v.Scale, "scale", 1, "make this many times as many days")
 	c.Flags().StringSliceVar(&v.Models, "models", nil, "gfs, ecm (default: both)")
 	c.Flags().StringSliceVar(&v.StatTypes, "stattypes", nil, "anom, pres, sfc, grid2obs (default: all)")
@@ -78,7 +78,7 @@ func newSynthMET(e *env) *cobra.Command {
 	c := e.making(&cobra.Command{
 		Use:     "met --out DIR",
 		Short:   "Make an archive of MET 12 grid_stat .stat files",
-		Example: `  barograph synth met --from 2024-10-31 --to 2024-11-01 --out data`,
+		Example: `  barograph synth met --from 2024-10-31 --until 2024-11-01 --out data`,
 	}, func() (_ []synth.FileSpec, err error) {
 		if m.From, m.To, err = days(from, to, false); err != nil {
 			return nil, err
@@ -87,7 +87,7 @@ func newSynthMET(e *env) *cobra.Command {
 	})
 	c.Flags().Uint64Var(&m.Seed, "seed", 1, "seed of every value")
 	c.Flags().StringVar(&from, "from", "", "first valid time, e.g. 2024-10-31 (required)")
-	c.Flags().StringVar(&to, "to", "", "last valid time (default: the first)")
+	untilFlag(c, &to, "last valid time (default: the first)")
 	c.Flags().StringSliceVar(&m.Models, "models", nil, "GFS, ECMWF (default: both)")
 	c.Flags().IntSliceVar(&m.Leads, "leads", nil, "forecast leads in hours (default: 6 to 120 by 6)")
 	c.Flags().BoolVar(&m.CTC, "ctc", false, "add contingency tables of precipitation")

@@ -63,7 +63,10 @@ func (d *Decoder) parameterAndValue() {
 		}
 		d.problem(number)
 		d.i = d.mark
-		d.losePiece()
+		behind := d.piece // it follows a value, with no slash between them
+		if d.losePiece(); behind {
+			d.lost()
+		}
 		d.loseNext()
 		return
 	}

@@ -339,3 +339,19 @@ func TestRanges(t *testing.T) {
 		}
 	}
 }
+
+// TestBehindValue: what follows a value without a slash is lost and counted (HEC's
+// example).
+func TestBehindValue(t *testing.T) {
+	for text, want := range map[string][2]int64{"HG 1 2/TA 3": {2, 1}, "HG 1 TA 3/HL 4": {3, 0}, "HG 1 X/TA 3": {2, 1}, "HG 1 2 3/TA 3": {2, 1}, "HG 1 'a' 2/TA 3": {2, 1}} {
+		err := shef.ReadAll(strings.NewReader(".A AAA 20261110 Z DH12/"+text+"\n"), "t", shef.Options{}, func(r *shef.Result) error {
+			if a := &r.Account; int64(len(r.Values)) != want[0] || a.Lost != want[1] || !a.Whole() {
+				t.Errorf("%s: %d values, %+v, want %d and %d lost", text, len(r.Values), a, want[0], want[1])
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
