@@ -61,12 +61,12 @@ var allowed = map[string][]string{
 	"enginetest/damages":  {},
 	"enginetest/scantest": {"engine", "enginetest", "synth/tpcds"},
 
-	"curve":      {"record", "question", "answer", "stat", "run"},
-	"export":     {"record", "question", "answer", "formats/shef", "formats/parquetfile"},
-	"load":       {"formats", "record", "design", "engine"},
-	"tablediff":  {},
-	"lab":        {"engine", "run"},
-	"run":        {"measure", "measure/pace", "answer"},
+	"curve":     {"record", "question", "answer", "stat", "run"},
+	"export":    {"record", "question", "answer", "formats/shef", "formats/parquetfile"},
+	"load":      {"formats", "record", "design", "engine"},
+	"tablediff": {},
+	"lab":       {"engine", "run"},
+	"run":       {"measure", "measure/pace", "answer"},
 
 	"measure/pace":       {"measure"},
 	"workload/ycsb":      {"answer", "engine", "lab", "measure", "measure/pace", "run", "workload/ycsb/dist", "workload/ycsb/history"},
