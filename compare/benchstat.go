@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/run"
 )
 
@@ -17,7 +18,7 @@ import (
 func Benchstat(w io.Writer, runs []Run) error {
 	out := bufio.NewWriter(w)
 	for _, r := range runs {
-		fmt.Fprintf(out, "run: %s\nbarograph: %s\ncpu: %s\n", filepath.Base(r.Dir), r.Version, r.Machine.CPU)
+		fmt.Fprintf(out, "run: %s\nbarograph: %s\ncpu: %s\n", fault.Name(filepath.Base(r.Dir)), r.Version, r.Machine.CPU)
 		sides, order := gather(r)
 		for _, k := range order {
 			x := sides[k]

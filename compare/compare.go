@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/run"
 )
@@ -300,7 +301,7 @@ func gather(r Run) (map[key]*side, []key) {
 // busy is what made times doubtful before the run.
 func (r Run) busy() (out []string) {
 	for _, w := range r.Machine.Warnings() {
-		out = append(out, filepath.Base(r.Dir)+": "+w)
+		out = append(out, fault.Name(filepath.Base(r.Dir))+": "+w)
 	}
 	return out
 }

@@ -465,7 +465,7 @@ func (l Line) String() string {
 	if l.File == "" {
 		return "a file that is not there any more"
 	}
-	return fmt.Sprintf("%s:%d", l.File, l.Line)
+	return fmt.Sprintf("%s:%d", fault.Name(l.File), l.Line)
 }
 
 // Quarantine is what of one file could not be read.

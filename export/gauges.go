@@ -387,6 +387,6 @@ func (p *Product) Write(w io.Writer, asJSON bool) error {
 		return json.NewEncoder(w).Encode(p)
 	}
 	_, err := fmt.Fprintf(w, "%7d  %8d  %7d  %7d  %7d  %7d  %7d  %8d  %-6s  %-22s  %s:%d\n",
-		p.Lines, p.Messages, p.Values, p.Missing, p.Lost, p.Nulls, p.Errors, p.Warnings, p.AWIPS, p.Heading, p.File, p.Line)
+		p.Lines, p.Messages, p.Values, p.Missing, p.Lost, p.Nulls, p.Errors, p.Warnings, p.AWIPS, p.Heading, fault.Name(p.File), p.Line)
 	return err
 }

@@ -11,13 +11,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Error says where something is wrong, what is wrong and what to do about it.
@@ -35,21 +39,21 @@ type Error struct {
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.File != "" {
-		b.WriteString(e.File)
+		b.WriteString(Name(e.File))
 		if e.Line > 0 {
 			fmt.Fprintf(&b, ":%d", e.Line)
 		}
 		b.WriteString(": ")
 	}
 	if e.Setting != "" {
-		b.WriteString(e.Setting + ": ")
+		b.WriteString(Name(e.Setting) + ": ")
 	}
 	b.WriteString(e.Problem)
 	if e.Err != nil {
 		if e.Problem != "" {
 			b.WriteString(": ")
 		}
-		b.WriteString(e.Err.Error())
+		b.WriteString(Message(e.Err))
 	}
 	if e.Cure != "" {
 		b.WriteString("; " + e.Cure)
@@ -64,7 +68,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // cure where a disk took no more and nobody has named one.
 func Text(err error) string {
 	var lines []string
-	for line := range strings.Lines(err.Error()) {
+	for line := range strings.Lines(Message(err)) {
 		if line = strings.TrimRight(line, "\n"); !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
@@ -84,6 +88,52 @@ func Text(err error) string {
 	}
 	return text
 }
+
+// Name prints the name of a file, as the one printer of names: signs that move
+// the cursor, start a new line or reorder the text are escaped, so that no name
+// can forge a line of output.
+func Name(name string) string {
+	if strings.IndexFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 && utf8.ValidString(name) {
+		return name
+	}
+	quoted := strconv.Quote(name)
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
+}
+
+// Message prints an error of the operating system, or a chain that ends in one,
+// with the names of its files by Name.
+func Message(err error) string {
+	text := err.Error()
+	var walk func(err error)
+	walk = func(err error) {
+		switch e := err.(type) { //nolint:errorlint // the tree is walked here
+		case *fs.PathError:
+			text = strings.ReplaceAll(text, e.Path, Name(e.Path))
+		case *os.LinkError:
+			text = strings.ReplaceAll(strings.ReplaceAll(text, e.Old, Name(e.Old)), e.New, Name(e.New))
+		case interface{ Unwrap() error }:
+			if next := e.Unwrap(); next != nil {
+				walk(next)
+			}
+		case interface{ Unwrap() []error }:
+			for _, next := range e.Unwrap() {
+				walk(next)
+			}
+		}
+	}
+	walk(err)
+	return text
+}
+
+// Plain escapes the signs of a text that control a terminal; lines and tabs stay.
+func Plain(text string) string {
+	if !controls.MatchString(text) {
+		return text
+	}
+	return controls.ReplaceAllStringFunc(text, func(s string) string { return strings.Trim(strconv.QuoteToASCII(s), `"`) })
+}
+
+var controls = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{200e}\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}]`)
 
 // Status is an error that decides the exit status of the command. The
 // statuses are those of docs/exit-status.md: 1 failed, 2 usage, 3 an answer
@@ -270,8 +320,8 @@ func RedactValue(name, value string) string {
 	return Redact(value)
 }
 
-// Redacting writes without secrets, those of a command line included; each
-// Write is a complete message.
+// Redacting writes without secrets, those of a command line included, and
+// without control characters; each Write is a complete message.
 func Redacting(w io.Writer, args ...string) io.Writer {
 	r := redacting{Writer: w}
 	for _, secret := range secrets(args) {
@@ -286,7 +336,7 @@ type redacting struct {
 }
 
 func (r redacting) Write(p []byte) (int, error) {
-	_, err := fmt.Fprint(r.Writer, Redact(strings.NewReplacer(r.secrets...).Replace(string(p))))
+	_, err := fmt.Fprint(r.Writer, Plain(Redact(strings.NewReplacer(r.secrets...).Replace(string(p)))))
 	return len(p), err
 }
 

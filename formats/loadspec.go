@@ -23,7 +23,7 @@ func SpecFiles(s *metviewer.LoadSpec, told func(text string)) ([]string, error) 
 	case len(files) == 0:
 		return nil, &fault.Error{File: s.File, Setting: "load_stat, load_mode, load_mtd", Problem: fmt.Sprintf("leave out all of the %d files", found), Cure: "write true for what is to be loaded"}
 	case len(files) < found:
-		told(fmt.Sprintf("%s: load_stat, load_mode and load_mtd leave out %d of %d files", s.File, found-len(files), found))
+		told(fmt.Sprintf("%s: load_stat, load_mode and load_mtd leave out %d of %d files", fault.Name(s.File), found-len(files), found))
 	}
 	return files, nil
 }
@@ -41,16 +41,19 @@ func specFiles(s *metviewer.LoadSpec, told func(text string)) ([]string, error) 
 		}
 	}
 	if len(files) == 0 {
-		return nil, &fault.Error{File: s.File, Setting: "folder_tmpl", Problem: fmt.Sprintf("none of its %d folders holds a VSDB or MET file (the first is %s)", len(folders), folders[0]), Cure: "check the paths"}
+		return nil, &fault.Error{File: s.File, Setting: "folder_tmpl", Problem: fmt.Sprintf("none of its %d folders holds a VSDB or MET file (the first is %s)", len(folders), fault.Name(folders[0])), Cure: "check the paths"}
 	}
 	if len(missing) > 0 {
-		told(fmt.Sprintf("%s: %d of %d folders hold no VSDB or MET file: %s", s.File, len(missing), len(folders), some(missing)))
+		told(fmt.Sprintf("%s: %d of %d folders hold no VSDB or MET file: %s", fault.Name(s.File), len(missing), len(folders), some(missing)))
 	}
 	return Expand(files)
 }
 
 // some names the first few.
 func some(names []string) string {
+	for i, name := range names {
+		names[i] = fault.Name(name)
+	}
 	const shown = 5
 	if len(names) <= shown {
 		return strings.Join(names, ", ")

@@ -46,7 +46,7 @@ func (r *Rejects) Reject(q record.Reject) { r.line(q, "line quarantined") }
 
 // Conflict lists a line whose values do not stand.
 func (r *Rejects) Conflict(c design.Conflict) {
-	place := c.Stands.File + ":" + strconv.Itoa(int(c.Stands.Line))
+	place := c.Stands.String()
 	if c.Stands.File == "" {
 		place = "the archive, whose file is not there any more"
 	}
@@ -66,7 +66,7 @@ func (r *Rejects) line(q record.Reject, then string) {
 		return
 	}
 	if r.shown++; r.shown <= shownRejects {
-		fmt.Fprintf(r.show, "%s:%d: %s; %s\n", q.File, q.Line, q.Reason, then)
+		fmt.Fprintf(r.show, "%s:%d: %s; %s\n", fault.Name(q.File), q.Line, q.Reason, then)
 	} else if r.shown == shownRejects+1 {
 		fmt.Fprintln(r.show, "… further lines are not shown; name a file with --quarantine to keep them all")
 	}

@@ -86,7 +86,7 @@ func (r *Result) Text(out io.Writer) error {
 		fmt.Fprintf(w, "kept\t%d of the records stored stand beside other values of theirs: barograph list conflicts\n", r.Kept)
 	}
 	for _, m := range r.Held {
-		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, since it was loaded at %s UTC\n", m.Quarantined, m.Read, m.Path, m.Loaded.UTC().Format(time.DateTime))
+		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, since it was loaded at %s UTC\n", m.Quarantined, m.Read, fault.Name(m.Path), m.Loaded.UTC().Format(time.DateTime))
 	}
 	for _, t := range slices.Sorted(maps.Keys(r.NotTaken)) {
 		fmt.Fprintf(w, "not taken\t%d lines of %s, which the load_spec does not ask for\n", r.NotTaken[t], t)

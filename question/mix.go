@@ -80,7 +80,7 @@ func (m *mix) plot(file string) {
 		notes = []string{err.Error()}
 	}
 	for _, n := range notes {
-		m.notes = append(m.notes, filepath.Base(file)+": "+n)
+		m.notes = append(m.notes, fault.Name(filepath.Base(file))+": "+n)
 	}
 	for _, q := range qs {
 		m.add(q)

@@ -71,6 +71,9 @@ func (e *env) tells(err error) { e.says(err.Error()) }
 // execute runs a command line and returns its exit status.
 func execute(ctx context.Context, e *env) int {
 	out := &output{Writer: e.stdout}
+	if f, ok := e.stdout.(*os.File); ok {
+		out.terminal = term.IsTerminal(int(f.Fd()))
+	}
 	e.stdout, e.screen, e.stderr = out, e.stderr, fault.Redacting(e.stderr, e.args...)
 	root := newRoot(e) //nolint:contextcheck // commands take theirs from cobra
 	root.SetArgs(e.args)
@@ -102,10 +105,16 @@ func execute(ctx context.Context, e *env) int {
 // output is where results are printed; it keeps the first error.
 type output struct {
 	io.Writer
-	err error
+	terminal bool // it shows no control characters: those of data are data in a file only
+	err      error
 }
 
 func (o *output) Write(p []byte) (int, error) {
+	if o.terminal {
+		_, err := io.WriteString(o.Writer, fault.Plain(string(p)))
+		o.err = cmp.Or(o.err, err)
+		return len(p), err
+	}
 	n, err := o.Writer.Write(p)
 	o.err = cmp.Or(o.err, err)
 	return n, err

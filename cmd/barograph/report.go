@@ -13,6 +13,7 @@ import (
 
 	"github.com/barograph/barograph/advise"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/report"
 	"github.com/barograph/barograph/run"
@@ -74,7 +75,7 @@ func (e *env) reportAdvising(dir string, o report.Advising) error {
 	if err := r.Print(e.stdout); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "\nreport: %s\n", path)
+	fmt.Fprintf(e.stdout, "\nreport: %s\n", fault.Name(path))
 	return nil
 }
 

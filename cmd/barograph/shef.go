@@ -183,7 +183,7 @@ func (d *shefDecode) each(r *shef.Result) error {
 	d.product.Add(r)
 	d.dropped += d.input.filter.Apply(&r.Values)
 	if d.remarks != nil {
-		name := r.Product.File
+		name := fault.Name(r.Product.File)
 		if r.Product.AWIPS != "" {
 			name += ": " + r.Product.AWIPS
 		}

@@ -158,7 +158,7 @@ func (s *gaugeSource) encode(ctx context.Context, w io.Writer, args []string, he
 				left++
 				place := ""
 				if r.Product.File != "" {
-					place = fmt.Sprintf("%s:%d: ", r.Product.File, r.Values[i].Line)
+					place = fmt.Sprintf("%s:%d: ", fault.Name(r.Product.File), r.Values[i].Line)
 				}
 				s.env.tells(fmt.Errorf("%s%w", place, err))
 			}

@@ -239,7 +239,7 @@ func (s *shown) print(w io.Writer) {
 	}
 	for _, q := range s.Reasons {
 		for _, r := range q.Reasons {
-			fmt.Fprintf(w, "quarantined\t%s:%d: %s (%d lines)\n", q.File, r.First, r.Text, r.Lines)
+			fmt.Fprintf(w, "quarantined\t%s:%d: %s (%d lines)\n", fault.Name(q.File), r.First, r.Text, r.Lines)
 		}
 	}
 	if s.Again+s.Refused > 0 {

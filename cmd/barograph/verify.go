@@ -148,7 +148,7 @@ func (e *env) prune(ctx context.Context, url, only string, keepLast, force, dryR
 		}
 		fmt.Fprintf(e.stdout, "%s, design %s, subset %s: %d of %d records are gone, and %s forgotten with %d files\n", fault.Redact(url), n, subset, p.Lost, p.Held, verb, len(p.Files))
 		for _, m := range p.Files {
-			fmt.Fprintln(e.stdout, "  "+m.Path)
+			fmt.Fprintln(e.stdout, "  "+fault.Name(m.Path))
 		}
 		refused = errors.Join(refused, err)
 		return nil
@@ -206,7 +206,7 @@ func (v *verdict) print(w io.Writer) {
 		if m.Lost {
 			what = "the archive lacks"
 		}
-		fmt.Fprintf(w, "  %s:%d: %s %s\n", m.Line.File, m.Line.Line, what, m.Record)
+		fmt.Fprintf(w, "  %s: %s %s\n", m.Line, what, m.Record)
 	}
 	if more := v.Differ - int64(len(v.Misfits)); more > 0 {
 		fmt.Fprintf(w, "  … and %d more\n", more)

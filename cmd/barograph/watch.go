@@ -165,7 +165,7 @@ func (e *env) watch(ctx context.Context, j *loadJob, dir string, settle time.Dur
 		return err
 	}
 	total := watched{Folder: dir}
-	e.says("watching " + dir + "; ^C or SIGTERM ends it, with everything whole")
+	e.says("watching " + fault.Name(dir) + "; ^C or SIGTERM ends it, with everything whole")
 	w := &watcher{dir: dir, settling: river.Settling{Settle: settle}, done: map[string]fs.FileInfo{}, lacks: map[string]error{}, tells: e.tells}
 	w.load = func(files []string) (lacking []string, err error) {
 		err = e.loadFiles(ctx, j, files, func(r *load.Result) error {
@@ -182,6 +182,6 @@ func (e *env) watch(ctx context.Context, j *loadJob, dir string, settle time.Dur
 	if e.json {
 		return errors.Join(e.printJSON(&total), err)
 	}
-	fmt.Fprintf(e.stdout, "%s was watched: %d loads, %s\n", dir, total.Loads, total.line())
+	fmt.Fprintf(e.stdout, "%s was watched: %d loads, %s\n", fault.Name(dir), total.Loads, total.line())
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/record"
 )
@@ -295,7 +296,7 @@ func (lt *lineTable) replace(stored *engine.Stored) error {
 			}
 			for r := range lt.there.All(lt.hash.Key(i)) {
 				if r.id < 0 {
-					return fmt.Errorf("%s holds the record of %s:%d, loaded by another program", lt.name, b.File, b.Line[i])
+					return fmt.Errorf("%s holds the record of %s:%d, loaded by another program", lt.name, fault.Name(b.File), b.Line[i])
 				}
 				if stored.Meet(b.File, r.have, r.row, b, i); !b.Keep {
 					lt.gone[r.header] = append(lt.gone[r.header], r.id)

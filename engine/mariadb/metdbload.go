@@ -8,6 +8,7 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/record"
 )
 
@@ -111,7 +112,7 @@ func (t *tally) mended(b *record.Batch) *record.Batch {
 		t.stepped(b)
 	}
 	for i := range b.Len() {
-		where := b.File + ":" + strconv.Itoa(int(b.Line[i]))
+		where := fault.Name(b.File) + ":" + strconv.Itoa(int(b.Line[i]))
 		total, moved := totals[b.Head[i]]
 		switch {
 		case moved:
@@ -190,7 +191,7 @@ func (t *tally) once(b *record.Batch) *record.Batch {
 		if before != values {
 			kind = otherValues
 		}
-		t.add(kind, 1, b.File+":"+strconv.Itoa(int(b.Line[i])))
+		t.add(kind, 1, fault.Name(b.File)+":"+strconv.Itoa(int(b.Line[i])))
 		gone[i] = true
 	}
 	if len(gone) == 0 {

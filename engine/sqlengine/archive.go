@@ -256,7 +256,7 @@ func markIn(row []any) (m engine.Mark, err error) {
 		err = json.Unmarshal([]byte(text), &m)
 	}
 	if err == nil && m.Digest != digest {
-		err = fmt.Errorf("the mark of %s stands under another file's digest", m.Path)
+		err = fmt.Errorf("the mark of %s stands under another file's digest", fault.Name(m.Path))
 	}
 	return m, err
 }
