@@ -76,6 +76,14 @@ func (p *IHFS) connect(ctx context.Context) (err error) {
 	return nil
 }
 
+// Ping finds out whether the database answers.
+func (p *IHFS) Ping(ctx context.Context) error {
+	if err := p.connect(ctx); err != nil {
+		return err
+	}
+	return p.conn.Ping(ctx)
+}
+
 // Reload reads what the poster goes by.
 func (p *IHFS) Reload(ctx context.Context) error {
 	if err := p.connect(ctx); err != nil {

@@ -1,6 +1,7 @@
 package river_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,12 +36,16 @@ const (
 	childSpool  = "BAROGRAPH_RIVER_SPOOL"
 	childURL    = "BAROGRAPH_RIVER_URL"
 	childSchema = "BAROGRAPH_RIVER_SCHEMA"
+	childBudget = "BAROGRAPH_RIVER_BUDGET" // products until it kills itself
 )
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childSpool); dir != "" {
 		ended := make(chan struct{})
 		close(ended)
+		if budget, err := strconv.Atoi(os.Getenv(childBudget)); err == nil {
+			serveKilled(dir, budget)
+		}
 		if err := serveOnce(context.Background(), dir, os.Getenv(childURL), os.Getenv(childSchema), ended); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1) //nolint:forbidigo // it is a program here
@@ -66,6 +73,66 @@ func serveOnce(ctx context.Context, dir, url, schema string, ended <-chan struct
 		Metrics: river.NewMetrics(prometheus.NewRegistry()), Ended: ended,
 	}
 	return errors.Join(s.Run(ctx), to.Close(), spool.Close())
+}
+
+// mortal is a slow database: a kill comes while it posts its nth product, and nothing
+// of a transaction that it was in is left.
+type mortal struct{ left int }
+
+func (m *mortal) Post(_ context.Context, products []*river.Product) ([]river.Tally, error) {
+	for range products {
+		if m.left--; m.left < 0 {
+			syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+	}
+	return make([]river.Tally, len(products)), nil
+}
+func (m *mortal) Reload(context.Context) error { return nil }
+func (m *mortal) Again(error) bool             { return true }
+func (m *mortal) Close() error                 { return nil }
+
+func serveKilled(dir string, budget int) {
+	spool, err := river.OpenSpool(dir, 0)
+	if err != nil {
+		panic(err)
+	}
+	s := &river.Service{Spool: spool, Poster: &mortal{budget}, Log: slog.New(slog.DiscardHandler), Metrics: river.NewMetrics(prometheus.NewRegistry())}
+	panic(s.Run(context.Background()))
+}
+
+// TestProgress: a service that is killed before it could post a twentieth of what waits in
+// one transaction gets on all the same: done/ grows between any two of 20 kills.
+func TestProgress(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 200 {
+		put(t, dir, fmt.Sprintf("%03d", i), sample(fmt.Sprint("RR", i), 1))
+	}
+	done := func() int {
+		files, _ := filepath.Glob(filepath.Join(dir, "done", "*", "*"))
+		return len(files)
+	}
+	before := 0
+	for kill := range 20 {
+		child := exec.CommandContext(t.Context(), os.Args[0])
+		child.Env = append(os.Environ(), childSpool+"="+dir, childBudget+"=10")
+		child.Stderr = os.Stderr
+		if err := child.Run(); err == nil || child.ProcessState.ExitCode() != -1 {
+			t.Fatalf("the service was not killed: %v", err)
+		}
+		after := done()
+		if kill > 0 && after <= before {
+			t.Errorf("kill %d: %d files are done, %d were before", kill, after, before)
+		}
+		before = after
+	}
+	var b board
+	_, stop := serving(t, dir, &b, &bytes.Buffer{}, nil)
+	until(t, "an empty folder", func() bool { return done() == 200 })
+	stop()
+	if _, err := os.Stat(filepath.Join(dir, ".running")); err == nil {
+		t.Error("a service that ended by itself counts as killed")
+	}
 }
 
 func opened(ctx context.Context, url, schema string) (river.Poster, error) {

@@ -1,6 +1,7 @@
 package river
 
 import (
+	"context"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -51,7 +52,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		files:    gauge("spool_files", "Files that wait."),
 		bytes:    gauge("spool_bytes", "Their bytes."),
 		oldest:   gauge("spool_oldest_timestamp_seconds", "When the oldest that waits arrived; 0 = none does."),
-		alive:    gauge("database_up", "Whether the last transaction was committed."),
+		alive:    gauge("database_up", "Whether the database was reached, or took the last transaction."),
 		last:     gauge("newest_product_timestamp_seconds", "When the newest product that was posted was issued."),
 		heard:    prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "barograph_shef_product_timestamp_seconds", Help: "When a product was posted last, by its id."}, []string{"product"}),
 	}
@@ -59,18 +60,30 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	return m
 }
 
-func (m *Metrics) waiting(ready []*Waiting, files int, bytes int64) {
-	m.files.Set(float64(files))
-	m.bytes.Set(float64(bytes))
-	m.oldest.Set(0)
-	if len(ready) > 0 {
-		m.oldest.Set(float64(ready[0].Received.Unix()))
+// Watch keeps the metrics of a spool until the context ends, whatever the database and
+// the transaction in flight do.
+func (m *Metrics) Watch(ctx context.Context, s *Spool) {
+	for tick := time.NewTicker(time.Second); ; {
+		if files, bytes, oldest, err := s.Backlog(); err == nil {
+			m.files.Set(float64(files))
+			m.bytes.Set(float64(bytes))
+			if m.oldest.Set(0); files > 0 {
+				m.oldest.Set(float64(oldest.Unix()))
+			}
+		}
+		select {
+		case <-ctx.Done():
+			tick.Stop()
+			return
+		case <-tick.C:
+		}
 	}
 }
 
 func (m *Metrics) commit(took time.Duration) { m.commits.Observe(took.Seconds()) }
 
-func (m *Metrics) up(err error) {
+// Up keeps whether the database was reached; nil = it was.
+func (m *Metrics) Up(err error) {
 	m.alive.Set(1)
 	if err != nil {
 		m.alive.Set(0)

@@ -2,10 +2,12 @@ package river
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/record"
 )
@@ -111,8 +113,12 @@ func (x *settler) settle(ctx context.Context, products []*Product) ([]Tally, err
 			p.Refusals = []string{fmt.Sprintf("the database refuses %s: %v", what, err)}
 			return []Tally{{Refused: int64(values)}}, nil
 		}
+		broken := !errors.Is(err, engine.ErrUnreachable) // while it was posted: less may fit between two crashes
 		if err := x.wait(err, refused); err != nil {
 			return nil, err
+		}
+		if broken && len(products) > 1 {
+			break
 		}
 	}
 	if len(products) > 1 {

@@ -15,10 +15,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/record"
@@ -41,8 +43,11 @@ type Service struct {
 
 	held   []*held
 	values int
-	files  []*Waiting // that are not put away yet
-	flight *flight    // nil = none
+	most   int         // products of the next transaction, at most
+	broken atomic.Bool // the transaction in flight was interrupted
+	files  []*Waiting  // that are not put away yet
+	flight *flight     // nil = none
+	pinged time.Time
 }
 
 // flight is a transaction on its way, while the next products are read.
@@ -88,7 +93,7 @@ func (s *Service) alone(ctx context.Context) (bool, error) {
 		}
 		select {
 		case <-s.Ended:
-			if _, files, _, err := s.Spool.Ready(); files == 0 || err != nil {
+			if _, files, err := s.Spool.Ready(); files == 0 || err != nil {
 				return false, err
 			}
 		default:
@@ -111,6 +116,12 @@ func (s *Service) Run(ctx context.Context) error {
 	if err := watcher.Add(s.Spool.Dir); err != nil {
 		return err
 	}
+	// After a kill the first transaction has one product, the next ones twice as many
+	// each: a service that is killed again and again gets on with its backlog.
+	if s.most = BatchProducts; s.Spool.killed {
+		s.most = 1
+		s.Log.Warn("the service before was killed: transactions begin small and grow again")
+	}
 	tick := time.NewTicker(min(poll, max(s.Spool.Settle, 50*time.Millisecond)))
 	defer tick.Stop()
 	read := time.Now()
@@ -125,11 +136,10 @@ func (s *Service) Run(ctx context.Context) error {
 			s.reload(ctx, again)
 		default:
 		}
-		ready, files, bytes, err := s.Spool.Ready()
+		ready, files, err := s.Spool.Ready()
 		if err != nil {
 			return err
 		}
-		s.Metrics.waiting(ready, files, bytes)
 		for _, path := range s.Spool.told() {
 			s.Log.Warn("is left where it is: it is neither a file nor a link to one", "path", path)
 		}
@@ -149,16 +159,34 @@ func (s *Service) Run(ctx context.Context) error {
 			drain(watcher.Events)
 		case <-watcher.Errors: //nolint:errcheck // too many events: the tick finds what they were
 		case <-tick.C:
+			s.ping(ctx)
 		case again := <-s.Reread:
 			read = time.Now()
 			s.reload(ctx, again)
 		case <-ended:
-			if _, files, _, err := s.Spool.Ready(); files == 0 || err != nil {
+			if _, files, err := s.Spool.Ready(); files == 0 || err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// pause is how long an idle service does not ask whether its database is there.
+const pause = 15 * time.Second
+
+// ping finds out whether the database of an idle service is there.
+func (s *Service) ping(ctx context.Context) {
+	p, ok := s.Poster.(interface {
+		Ping(ctx context.Context) error
+	})
+	if !ok || s.flight != nil || time.Since(s.pinged) < pause {
+		return
+	}
+	one, stop := context.WithTimeout(ctx, 5*time.Second)
+	defer stop()
+	s.Metrics.Up(p.Ping(one))
+	s.pinged = time.Now()
 }
 
 func drain[T any](c <-chan T) {
@@ -217,7 +245,7 @@ func (s *Service) file(ctx context.Context, w *Waiting) error {
 			}
 			w.left++
 			s.held, s.values = append(s.held, &held{Product: p, file: w}), s.values+len(p.Values)
-			if len(s.held) < BatchProducts && s.values < batchValues {
+			if len(s.held) < s.most && s.values < batchValues {
 				return nil
 			}
 			return s.post(ctx)
@@ -267,6 +295,9 @@ func (s *Service) land(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if len(f.held) > 0 {
+		if s.most = min(2*s.most, BatchProducts); s.broken.Swap(false) {
+			s.most = 1
+		}
 		s.Metrics.commit(time.Since(f.began))
 		var posted []*Product
 		for i, h := range f.held {
@@ -329,7 +360,7 @@ func (s *Service) insist(ctx context.Context, all []*held) []Tally {
 		one, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 		defer stop()
 		tallies, err := s.Poster.Post(one, products)
-		if s.Metrics.up(err); err == nil {
+		if s.Metrics.Up(err); err == nil {
 			delay = 50 * time.Millisecond
 		}
 		return tallies, err
@@ -339,6 +370,7 @@ func (s *Service) insist(ctx context.Context, all []*held) []Tally {
 		if refused {
 			return nil
 		}
+		s.broken.Store(!errors.Is(err, engine.ErrUnreachable))
 		s.Log.Warn("the database refuses", "products", len(all), "error", err)
 		select {
 		case <-ctx.Done():

@@ -238,6 +238,63 @@ func TestServiceAway(t *testing.T) {
 	}
 }
 
+// TestWatch: what waits is counted while the database is away and while a transaction is
+// long, and an idle service finds out that its database is there.
+func TestWatch(t *testing.T) {
+	dir := t.TempDir()
+	b := &board{began: make(chan struct{})} // its first transaction never ends
+	var log bytes.Buffer
+	put(t, dir, "first", sample("RR1LCH", 1))
+	spool, err := river.OpenSpool(dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := prometheus.NewRegistry()
+	m := river.NewMetrics(registry)
+	ctx, cancel := context.WithCancel(t.Context())
+	watched := make(chan bool)
+	go func() { m.Watch(ctx, spool); close(watched) }()
+	s := &river.Service{Spool: spool, Poster: b, Log: slog.New(slog.NewJSONHandler(&log, nil)), Metrics: m}
+	done := make(chan error)
+	go func() { done <- s.Run(ctx) }()
+	<-b.began
+	for i := range 200 {
+		put(t, dir, fmt.Sprint("more", i), sample(fmt.Sprint("RR", i), 1))
+	}
+	put(t, dir, "x.tmp", "half")
+	value := func(name string) float64 {
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			if f.GetName() == "barograph_shef_"+name {
+				return f.GetMetric()[0].GetGauge().GetValue()
+			}
+		}
+		t.Fatal("there is no metric " + name)
+		return 0
+	}
+	until(t, "201 files in the metric", func() bool { return value("spool_files") == 201 })
+	if at := value("spool_oldest_timestamp_seconds"); time.Since(time.Unix(int64(at), 0)) > time.Hour || value("spool_bytes") == 0 {
+		t.Errorf("the oldest is of %v", at)
+	}
+	cancel()
+	<-b.began // the transaction ends
+	go func() {
+		for range b.began { //nolint:revive // whatever else it begins
+		}
+	}()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	<-watched
+	close(b.began)
+	if err := spool.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestOnePoster: of services on one folder one posts, the next takes over at its
 // end, and one whose input has ended does not wait for a turn that it does not need.
 func TestOnePoster(t *testing.T) {
@@ -288,7 +345,7 @@ func TestTake(t *testing.T) {
 	if err := s.Take(strings.NewReader(sample("RR1LCH", 1)+"\r\r\n"+sample("RR2LCH", 2)+"\r\r\n"), time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	ready, files, _, err := s.Ready()
+	ready, files, err := s.Ready()
 	if err != nil || files != 2 || len(ready) != 2 {
 		t.Fatalf("%d files: %v", files, err)
 	}

@@ -36,7 +36,9 @@ type Spool struct {
 	seen map[[md5.Size]byte]int64 // products that were posted, and when
 	list *os.File                 // of them
 	tidy time.Time                // when the list was written anew
-	odd  map[string]bool          // what is no file and no link to one; true = it was told
+	// killed: whoever posted before did not get to its Close.
+	killed bool
+	odd    map[string]bool // what is no file and no link to one; true = it was told
 }
 
 // Settling finds the files that are whole.
@@ -67,6 +69,7 @@ const (
 	seenFile   = ".posted"  // products that were posted, a line each
 	dayFolder  = "20060102" // of done/
 	lockFile   = ".lock"
+	markFile   = ".running" // is there while somebody posts, and after a kill
 )
 
 // OpenSpool opens a folder with what settles in so long.
@@ -100,7 +103,11 @@ func (s *Spool) own() (bool, error) {
 		}
 		return false, &fault.Error{File: f.Name(), Problem: "cannot be locked", Err: err, Cure: "put the spool on a disk of this machine"}
 	}
-	s.lock, s.seen = f, map[[md5.Size]byte]int64{}
+	_, none := os.Stat(s.in(markFile))
+	if err := os.WriteFile(s.in(markFile), fmt.Appendln(nil, os.Getpid()), 0o644); err != nil { //nolint:gosec // no secret
+		return false, errors.Join(full(s.Dir, err), f.Close())
+	}
+	s.killed, s.lock, s.seen = none == nil, f, map[[md5.Size]byte]int64{}
 	if text, err := os.ReadFile(s.in(seenFile)); err == nil {
 		for line := range strings.Lines(string(text)) {
 			var sum [md5.Size]byte
@@ -191,12 +198,12 @@ func (s *Spool) Posted(products []*Product) error {
 // lists, and memory does not grow with a backlog.
 const mostReady = 5 * BatchProducts
 
-// Ready lists the files that are whole, the oldest first, mostReady at most, and
+// Ready lists the files that are complete, the oldest first, mostReady at most, and
 // counts all that wait.
-func (s *Spool) Ready() (ready []*Waiting, files int, bytes int64, err error) {
+func (s *Spool) Ready() (ready []*Waiting, files int, err error) {
 	dir, err := os.Open(s.Dir)
 	if err != nil {
-		return nil, 0, 0, err
+		return nil, 0, err
 	}
 	defer dir.Close() //nolint:errcheck // nothing was written
 	whole, odd := s.look(), map[string]bool{}
@@ -216,7 +223,7 @@ func (s *Spool) Ready() (ready []*Waiting, files int, bytes int64, err error) {
 				odd[path] = s.odd[path]
 				continue
 			}
-			files, bytes = files+1, bytes+info.Size()
+			files++
 			if w := whole(path, info); w != nil {
 				ready = append(ready, w)
 			}
@@ -228,7 +235,34 @@ func (s *Spool) Ready() (ready []*Waiting, files int, bytes int64, err error) {
 	if s.odd = odd; errors.Is(err, io.EOF) {
 		err = nil
 	}
-	return oldest(ready), files, bytes, err
+	return oldest(ready), files, err
+}
+
+// Backlog counts the files that wait, settled or not, and finds when the oldest
+// arrived. It may be called while somebody posts.
+func (s *Spool) Backlog() (files int, bytes int64, oldest time.Time, err error) {
+	dir, err := os.Open(s.Dir)
+	if err != nil {
+		return 0, 0, oldest, err
+	}
+	defer dir.Close() //nolint:errcheck // nothing was written
+	for err == nil {
+		var some []fs.DirEntry
+		some, err = dir.ReadDir(1024)
+		for _, e := range some {
+			info, gone := os.Stat(s.in(e.Name()))
+			if formats.LeftAlone(e.Name()) || gone != nil || !info.Mode().IsRegular() {
+				continue
+			}
+			if files, bytes = files+1, bytes+info.Size(); oldest.IsZero() || info.ModTime().Before(oldest) {
+				oldest = info.ModTime()
+			}
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return files, bytes, oldest, err
 }
 
 // told gives what Ready has found that is not read, once.
@@ -366,5 +400,9 @@ func (s *Spool) Close() error {
 	if s.lock == nil {
 		return nil
 	}
-	return errors.Join(s.list.Close(), s.lock.Close())
+	err := os.Remove(s.in(markFile))
+	if s.list != nil {
+		err = errors.Join(err, s.list.Close())
+	}
+	return errors.Join(err, s.lock.Close())
 }

@@ -33,7 +33,7 @@ type shefPost struct {
 	input                       shefInput
 	url, schema, design, policy string
 	apps                        string
-	make, archive               bool
+	make, archive, wait         bool
 }
 
 // place adds the flags that name a database's tables.
@@ -243,6 +243,7 @@ right in any case. What is posted goes to DIR/done/YYYYMMDD, what cannot be to D
 files, *.tmp and *.part are left alone. A product that was posted in the last four hours is not posted again. While the
 database is away, full, or without a table or column that is needed, products wait in the folder. With - standard input, from pqact's PIPE, is written into the folder first,
 product by product, so that the pipe never waits for the database; when it ends, the service ends with the folder empty.
+A service that starts while the database is away waits for it, unless --wait-for-database=false.
 
 SIGHUP reads stations, filters, limits and tokens anew; so do twelve hours. Standard output has a line of JSON for each
 product. --metrics serves Prometheus's metrics at /metrics.`,
@@ -256,6 +257,7 @@ product. --metrics serves Prometheus's metrics at /metrics.`,
 	c.Flags().StringVar(&spool, "spool", "", "folder of products that wait (required)")
 	c.Flags().DurationVar(&settle, "settle", 200*time.Millisecond, "a file is whole when it has not changed for so long")
 	c.Flags().DurationVar(&keep, "keep", 0, "how long what was posted is kept in done/, e.g. 168h (default: for ever)")
+	c.Flags().BoolVar(&p.wait, "wait-for-database", true, "wait for a database that is not reached at the start; =false ends in status 5")
 	c.Flags().StringVar(&listen, "metrics", "", "address that serves metrics, e.g. 127.0.0.1:9464")
 	required(c, "spool")
 	p.flags(c)
@@ -296,25 +298,31 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 			}
 		}()
 	}
-	named := c.Flags().Changed("policy")
-	to, err := p.reached(ctx, named, len(args) > 0, log)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, to.Close()) }()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	again, stop := p.hangups(c.Context(), to, named)
-	defer stop()
-	service := &river.Service{Spool: s, Poster: to, Input: in, Log: log, Metrics: river.NewMetrics(registry), Reread: again, Ended: ended}
-	if listen != "" {
+	metrics := river.NewMetrics(registry)
+	if listen != "" { // before the database is reached, so that an alarm can see that it is not
 		stop, err := p.env.metrics(ctx, registry, listen)
 		if err != nil {
 			return err
 		}
 		defer stop()
 	}
-	notify("READY=1")
+	go metrics.Watch(ctx, s)
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	if p.wait {
+		notify("READY=1\nSTATUS=waits for the database") // systemd ends what is not ready in 90 s
+	}
+	named := c.Flags().Changed("policy")
+	to, err := p.reached(ctx, named, len(args) > 0, metrics, hangup, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	service := &river.Service{Spool: s, Poster: to, Input: in, Log: log, Metrics: metrics, Reread: p.hangups(c.Context(), hangup, to, named), Ended: ended}
+	notify("READY=1\nSTATUS=posts")
 	err = service.Run(ctx)
 	notify("STOPPING=1")
 	if cause := context.Cause(ctx); err == nil && c.Context().Err() == nil && cause != nil {
@@ -323,30 +331,39 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 	return err
 }
 
-// reached opens the database. A pipe's products are in the spool meanwhile, and
-// would be lost if the service ended: with one it waits for the database.
-func (p *shefPost) reached(ctx context.Context, policyNamed, pipe bool, log *slog.Logger) (river.Poster, error) {
+// reached opens the database, and waits for it if that is wanted: products stay in the
+// spool meanwhile. A hangup tries it at once.
+func (p *shefPost) reached(ctx context.Context, policyNamed bool, pipe bool, m *river.Metrics, hangup <-chan os.Signal, log *slog.Logger) (river.Poster, error) {
+	waits := p.wait
+	if d, _, err := p.env.engines.Parse(p.url); err == nil && d.Place == engine.Embedded && !pipe {
+		waits = false // no file appears by itself
+	}
 	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
 		to, err := p.open(ctx, policyNamed)
-		if !pipe || !errors.Is(err, engine.ErrUnreachable) {
+		if m.Up(err); !waits || !errors.Is(err, engine.ErrUnreachable) {
 			return to, err
 		}
 		log.Warn("the database is not reached", "error", err)
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
+		case <-hangup:
 		case <-time.After(wait):
 		}
 	}
 }
 
 // hangups gives, at each SIGHUP, what reads the tokens anew.
-func (p *shefPost) hangups(ctx context.Context, to river.Poster, named bool) (again <-chan func() error, stop func()) {
-	signals, out := make(chan os.Signal, 1), make(chan func() error)
-	signal.Notify(signals, syscall.SIGHUP)
+func (p *shefPost) hangups(ctx context.Context, signals <-chan os.Signal, to river.Poster, named bool) <-chan func() error {
+	out := make(chan func() error)
 	go func() {
-		for range signals {
-			out <- func() error {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-signals:
+			}
+			reread := func() error {
 				t, err := p.tokens(named)
 				db, ok := to.(*river.IHFS)
 				if !ok || err != nil {
@@ -360,9 +377,14 @@ func (p *shefPost) hangups(ctx context.Context, to river.Poster, named bool) (ag
 				}
 				return err
 			}
+			select {
+			case <-ctx.Done():
+				return
+			case out <- reread:
+			}
 		}
 	}()
-	return out, func() { signal.Stop(signals) }
+	return out
 }
 
 // notify tells systemd, where it started the service.

@@ -102,7 +102,7 @@ func TestShefServe(t *testing.T) {
 		done <- execute(ctx, &env{args: args, stdin: in, stdout: &out, stderr: &errs, engines: all.Registry()})
 	}()
 	ready := make([]byte, 100)
-	if n, _, err := systemd.ReadFrom(ready); err != nil || string(ready[:n]) != "READY=1" {
+	if n, _, err := systemd.ReadFrom(ready); err != nil || !strings.HasPrefix(string(ready[:n]), "READY=1") {
 		t.Errorf("systemd is told %q, %v", ready[:n], err)
 	}
 	fmt.Fprint(feed, "\x01\r\r\n123 \r\r\nSRUS54 KLCH 101813\r\r\nRR1LCH\r\r\n.A AAA 1110 /HG 1\r\r\n\x03")
@@ -157,6 +157,46 @@ func TestShefServeAway(t *testing.T) {
 	}
 	if status, out, errs := barograph(t, append(serve, "sqlite:"+filepath.Join(dir, "river.db"), "-")...); status != 0 || !strings.Contains(out, "KLCHRR1LCH") {
 		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+}
+
+// TestShefServeWaits: a service without a pipe waits for its database, too. Its metrics are
+// there from the first second, and say that the database is away and what waits.
+func TestShefServeWaits(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "one"), []byte(shefSample), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	serve := []string{"shef", "serve", "--spool", dir, "--metrics", "127.0.0.1:0", "--engine", "postgres://nobody@127.0.0.1:1/river"}
+	if status, _, errs := barograph(t, append(serve, "--wait-for-database=false")...); status != 5 {
+		t.Errorf("status %d: %s", status, errs)
+	}
+	var out, errs safe
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan int)
+	go func() {
+		done <- execute(ctx, &env{args: serve, stdin: strings.NewReader(""), stdout: &out, stderr: &errs, engines: all.Registry()})
+	}()
+	until(t, "a metric of what waits", func() bool {
+		url := regexp.MustCompile(`http://\S+`).FindString(errs.String())
+		if url == "" {
+			return false
+		}
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return false
+		}
+		defer reply.Body.Close()
+		text, _ := io.ReadAll(reply.Body)
+		return strings.Contains(string(text), "barograph_shef_database_up 0") && strings.Contains(string(text), "barograph_shef_spool_files 1") && strings.Contains(out.String(), "not reached")
+	})
+	stop()
+	if status := <-done; status != 130 {
+		t.Errorf("status %d: %s", status, errs.String())
 	}
 }
 
