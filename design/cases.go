@@ -332,6 +332,17 @@ func (c *Catalog) Open(q *question.Question) *question.Question {
 	return &out
 }
 
+// Lacks lists those values of a header field that no series of a question's line
+// type has, and describes what there is in place of the first.
+func (c *Catalog) Lacks(t *record.LineType, f record.Field, values []string) (missing []string, there string) {
+	all := c.values(&question.Question{Type: t}, f)
+	missing = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return has(all, v) })
+	if len(missing) > 0 {
+		there = near(missing[0], all)
+	}
+	return missing, there
+}
+
 // Absent tells which condition of a question leaves no record of the archive,
 // and what there is in its place; "" where the catalog knows of none that does.
 func (c *Catalog) Absent(q *question.Question) string {
@@ -355,7 +366,7 @@ func (c *Catalog) Absent(q *question.Question) string {
 		}
 		there := c.values(every, record.Field(f))
 		if !slices.ContainsFunc(asked, func(v string) bool { return has(there, v) }) {
-			return fmt.Sprintf("no %s has %s %s; there is %s", q.Type.Name, record.Field(f), strings.Join(asked, ", "), near(asked[0], there))
+			return fmt.Sprintf("no %s has %s %s; there is %s", q.Type.Name, record.Field(f), listed(asked), near(asked[0], there))
 		}
 	}
 	return c.absentTogether(q)
@@ -370,7 +381,7 @@ func (c *Catalog) absentTogether(q *question.Question) string {
 		wider := *q
 		wider.Header[f] = nil
 		if there := c.values(&wider, record.Field(f)); len(there) > 0 {
-			return fmt.Sprintf("beside the other conditions no %s has %s %s; there is %s", q.Type.Name, record.Field(f), strings.Join(asked, ", "), some(there))
+			return fmt.Sprintf("beside the other conditions no %s has %s %s; there is %s", q.Type.Name, record.Field(f), listed(asked), some(there))
 		}
 	}
 	return "no series has all of these header fields"
@@ -455,9 +466,20 @@ func near(asked string, there []string) string {
 func some(values []string) string {
 	const most = 12
 	if len(values) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(values[:most], ", "), len(values)-most)
+		return fmt.Sprintf("%s and %d more", listed(values[:most]), len(values)-most)
 	}
-	return strings.Join(values, ", ")
+	return listed(values)
+}
+
+// listed joins values; one that has a comma is quoted.
+func listed(values []string) string {
+	words := slices.Clone(values)
+	for i, v := range words {
+		if strings.Contains(v, ",") {
+			words[i] = strconv.Quote(v)
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // Inventory is what a catalog knows of one line type: what can be asked for.

@@ -161,6 +161,16 @@ func (q *Question) unwritable() string {
 		return "cases that are the same at all places"
 	case len(q.Header[record.FcstVar]) != 1:
 		return "several variables in one curve"
+	case strings.Contains(strings.Join(append(q.Others, q.Subset), ""), ","):
+		return "a subset whose name has a comma"
+	}
+	for _, g := range d.Curves { // METviewer takes what colons join for several values
+		_, isHeader := record.FieldByName(g.Field)
+		for _, v := range slices.Concat(g.Values...) {
+			if isHeader && strings.Contains(v, ":") {
+				return g.Field + " " + v + ", a value with a colon, in a curve"
+			}
+		}
 	}
 	return ""
 }

@@ -73,8 +73,11 @@ func (q *Question) Tie() []Column {
 // Patterned reports whether a variable of q is METviewer's PROB(…*…), which stands
 // for all variables of an archive that begin and end so: design.Catalog.Open names them.
 func (q *Question) Patterned() bool {
-	return slices.ContainsFunc(q.Header[record.FcstVar], func(v string) bool { return strings.HasPrefix(v, "PROB(") && strings.Contains(v, "*") })
+	return slices.ContainsFunc(q.Header[record.FcstVar], IsPattern)
 }
+
+// IsPattern reports whether a variable stands for several, see Patterned.
+func IsPattern(v string) bool { return strings.HasPrefix(v, "PROB(") && strings.Contains(v, "*") }
 
 // Check reports whether q can be asked at all; the error names the field.
 func (q *Question) Check() error {

@@ -3,6 +3,7 @@ package question
 import (
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -230,5 +231,21 @@ func TestWritten(t *testing.T) {
 		if !reflect.DeepEqual(again[i], plots[i]) {
 			t.Errorf("%s\n got %+v %+v\nwant %+v %+v", plots[i].Name, again[i], again[i].Drawing, plots[i], plots[i].Drawing)
 		}
+	}
+}
+
+// TestLists: every list of items is read as it was written.
+func TestLists(t *testing.T) {
+	for _, items := range [][]string{{"a"}, {"0,*,*", "P500"}, {`a\`, `b\,c`, ","}, {`C:\x`, "", "z"}} {
+		var words []string
+		for _, item := range items {
+			words = append(words, EscapeItem(item))
+		}
+		if got := SplitList(strings.Join(words, ",")); !slices.Equal(got, items) {
+			t.Errorf("%q became %q", items, got)
+		}
+	}
+	if got := SplitList(`C:\x,b`); !slices.Equal(got, []string{`C:\x`, "b"}) {
+		t.Errorf("a lone backslash is no escape: %q", got)
 	}
 }

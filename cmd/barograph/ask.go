@@ -22,6 +22,7 @@ import (
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/report"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/stat"
@@ -39,6 +40,7 @@ type asking struct {
 	explain                             bool
 	subsetNamed                         bool
 	seed                                uint64
+	absent                              int // conditions of --where with values that the archive does not have
 	pictures                            []picture
 }
 
@@ -76,7 +78,7 @@ it, in a file for each question and statistic.`,
 	a.flags(c, e, "from", "what to ask")
 	required(c, engineFlag)
 	c.Flags().StringVar(&a.flavour, "flavour", "", "way of asking: "+join(flavour.Names())+" (default: the last of the design that can express the question)")
-	c.Flags().StringArrayVar(&a.where, "where", nil, "change a header field: vx_mask=G2/NHX,G2/SHX; field= asks for all")
+	c.Flags().StringArrayVar(&a.where, "where", nil, `change a header field: vx_mask=G2/NHX, once for each value (or with commas between them; a comma within a value is \,); field= asks for all`)
 	c.Flags().StringVar(&a.valid, "valid", "", "change the valid times: 2019010100, a list a,b,c, a range a..b/6h, or all")
 	c.Flags().StringVar(&a.lead, "lead", "", "change the leads, in hours: 0,24,72 or 0-240/6, or all")
 	c.Flags().StringVar(&a.format, "format", "table", "table, csv, json or parquet; by itself as the name of --out ends")
@@ -85,7 +87,7 @@ it, in a file for each question and statistic.`,
 	complete(c, "stat", statNames)
 	c.Flags().StringVar(&a.plot, "plot", "", "draw the statistic into this SVG file")
 	c.Flags().StringVar(&a.picture, "picture", "", "draw it as "+strings.Join(slices.Sorted(maps.Keys(question.Pictures())), ", ")+" (default: as the question says, else curves)")
-	c.Flags().StringSliceVar(&a.scorecard, "scorecard", nil, "draw who of two models is better by lead, of every variable, level and region asked: CANDIDATE,BASELINE")
+	c.Flags().Var((*list)(&a.scorecard), "scorecard", "draw who of two models is better by lead, of every variable, level and region asked: CANDIDATE,BASELINE")
 	c.Flags().BoolVar(&a.explain, "explain", false, "print the query, how its plan reaches what is stored, and the plan itself, instead of rows")
 	c.Flags().Uint64Var(&a.seed, "seed", 1, "seed of the bootstrap behind confidence intervals")
 	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
@@ -138,6 +140,59 @@ func (e *env) questions(ctx context.Context, a *asking, name string, in engine.A
 	return qs, nil
 }
 
+// list is a flag that takes items with commas between them, or several times. A
+// comma behind a backslash belongs to the item.
+type list []string
+
+func (l *list) Set(text string) error {
+	*l = append(*l, question.SplitList(text)...)
+	return nil
+}
+
+func (l *list) String() string {
+	if l == nil {
+		return ""
+	}
+	var items []string
+	for _, item := range *l {
+		items = append(items, question.EscapeItem(item))
+	}
+	return strings.Join(items, ",")
+}
+
+// Type names the values in the help.
+func (*list) Type() string { return "strings" }
+
+// absentValues names the values of --where that no series of the archive has.
+// Where commas cut a value that the archive has, it is not clear what is asked.
+func (a *asking) absentValues(ctx context.Context, archive engine.Archive, q *question.Question, subsets []string) (absent []string, err error) {
+	for _, text := range a.where {
+		f, values, err := question.Condition(text)
+		if err != nil {
+			return nil, err
+		}
+		_, uncut, _ := strings.Cut(text, "=")
+		missing, there := values, ""
+		if f == record.FcstVar {
+			missing = slices.DeleteFunc(slices.Clone(values), question.IsPattern)
+		}
+		for _, subset := range subsets {
+			c, err := archive.Catalog(ctx, subset)
+			if err != nil {
+				return nil, err
+			}
+			if none, _ := c.Lacks(q.Type, f, []string{uncut}); len(values) > 1 && len(none) == 0 {
+				return nil, fault.Misuse("--where "+text, "names "+run.Several(len(values), "value")+", or the one of the archive that has commas", "write --where '"+f.String()+"="+question.EscapeItem(uncut)+"' for that one, or repeat --where for each value of a list")
+			}
+			missing, there = c.Lacks(q.Type, f, missing)
+		}
+		if len(missing) > 0 {
+			absent = append(absent, fmt.Sprintf("no %s has %s %s; there is %s", q.Type.Name, f, strings.Join(missing, " or "), there))
+		}
+	}
+	return absent, nil
+}
+
 // notes says on stderr what of a plot is not supported.
 func (e *env) notes(file string, notes []string) {
 	for _, n := range notes {
@@ -146,10 +201,8 @@ func (e *env) notes(file string, notes []string) {
 }
 
 func (a *asking) change(q *question.Question) error {
-	for _, w := range a.where {
-		if err := q.Where(w); err != nil {
-			return usage(fmt.Errorf("--where: %w", err))
-		}
+	if err := q.Where(a.where...); err != nil {
+		return usage(fmt.Errorf("--where: %w", err))
 	}
 	if a.valid != "" {
 		if err := q.At(a.valid); err != nil {
@@ -237,6 +290,12 @@ func (e *env) ask(ctx context.Context, a *asking, name string) error {
 			return err
 		}
 	}
+	if empty == 0 && a.absent > 0 {
+		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
+			Setting: "--where", Problem: "names values that the archive does not have; the answer is of the others",
+			Cure: `a comma separates values: write \, for one within a value`,
+		}}
+	}
 	if empty > 0 {
 		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d of %d questions: %w", empty, len(qs), curve.ErrNoRecords)}
 	}
@@ -288,6 +347,11 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 	if err != nil {
 		return err
 	}
+	absent, err := a.absentValues(ctx, archive, q, subsets)
+	if err != nil {
+		return err
+	}
+	a.absent += len(absent)
 	var f flavour.Name
 	for n, subset := range subsets {
 		var more answer.Builder
@@ -318,6 +382,11 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 			why += "; subsets that do: " + join(held)
 		}
 		fmt.Fprintf(e.stderr, "no record of subset %s matches: %s (`barograph show` lists what there is; --where, --valid and --lead change the question)\n", q.Subset, why)
+	}
+	for _, what := range absent {
+		if b.Rows > 0 {
+			fmt.Fprintf(e.stderr, "%s: --where: %s\n", q.Name, what)
+		}
 	}
 	part := ""
 	if several {

@@ -52,7 +52,7 @@ long it took until calls succeeded again.`,
 	}
 	c.Flags().StringSliceVar(&k.Engines, "engine", nil, "names of engines with servers (default: all that offer so many nodes)")
 	c.Flags().StringSliceVar(&k.Designs, "design", nil, "designs to study (default: the first that each engine offers)")
-	c.Flags().StringSliceVar(&cases, "case", nil, "cases to ask: noaa, names, question files or METviewer plots (default: derived from the data)")
+	c.Flags().Var((*list)(&cases), "case", "cases to ask: noaa, names, question files or METviewer plots (default: derived from the data)")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-faults)")
 	c.Flags().StringVar(&k.Profile, "profile", "tuned", "settings of the servers; packaged ones may acknowledge what a kill loses")
 	c.Flags().IntVar(&k.Nodes, "nodes", 3, "nodes of the cluster")

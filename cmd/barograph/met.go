@@ -96,7 +96,7 @@ each time grows, with its exponent and what it predicts for a far larger archive
 	c.Flags().StringVar(&s.from, "from", "", "archive whose records are studied, in place of FILES: an engine's URL; its subset is --subset, or its only one")
 	s.lastLine = lastLine(c)
 	c.Flags().StringSliceVar(&s.Designs, "design", nil, "designs to study (default: all that each engine offers)")
-	c.Flags().StringSliceVar(&s.cases, "case", nil, "cases to ask: noaa, names, question files or METviewer plots (default: derived from the data)")
+	c.Flags().Var((*list)(&s.cases), "case", "cases to ask: noaa, names, question files or METviewer plots (default: derived from the data)")
 	c.Flags().StringVar(&s.mix, "mix", "", "ask what users asked: a folder of METviewer plots, a file that lists them, or a query log with METviewer's SQL")
 	c.MarkFlagsMutuallyExclusive("case", "mix")
 	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all that each design offers)")

@@ -72,7 +72,7 @@ star (TPC-DS's 3, 52 and 55, over a folder of barograph synth tpcds).`,
 	}
 	c.Flags().StringVar(&p.Tables, "tables", "", "folder of Parquet or CSV files; of a set where its table is made")
 	c.Flags().StringVar(&p.Types, "types", "", "file of CREATE TABLE statements that declare the types of CSV columns (default: schema.sql in the folder of the tables, if it is there)")
-	c.Flags().StringSliceVar(&queries, "queries", nil, "SQL files, or folders of them")
+	c.Flags().Var((*list)(&queries), "queries", "SQL files, or folders of them")
 	c.Flags().StringVar(&set, "set", "", "a ready set instead of --queries: "+strings.Join(own.Sets(), ", "))
 	c.Flags().Int64Var(&rows, "rows", 1_000_000, "rows of a set's table")
 	c.Flags().StringArrayVar(&p.Engines, engineFlag, nil, "engine: a URL, or NAME=URL; may be given several times")

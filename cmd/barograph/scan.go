@@ -86,7 +86,7 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	c.Flags().Int64Var(&p.Servers.Memory, "memory", 0, "`MiB` that the profile counts on for a node of a throwaway server: less memory, smaller buffers; 0 = all")
 	c.Flags().StringArrayVar(&p.Servers.Settings, "setting", nil, "`name=value`, a setting of throwaway servers in their own words, in place of the profile's; may be repeated")
 	c.Flags().StringVar(&p.Data, "data", "", "folder of generated tables (required)")
-	c.Flags().StringSliceVar(&p.Paths, "paths", nil, "folders, one on each disk (default: where the engine keeps its data)")
+	c.Flags().Var((*list)(&p.Paths), "paths", "folders, one on each disk (default: where the engine keeps its data)")
 	c.Flags().StringVar(&p.Disks, "disks", "", "the throttled disks in the labs' folder are the paths: all, or the first `n`")
 	c.Flags().Lookup("disks").NoOptDefVal = scan.AllDisks
 	c.Flags().StringSliceVar(&p.Partitions, "partitions", []string{"auto"}, "auto, or numbers of partitions")
@@ -184,7 +184,7 @@ that is not below the cores. auto is the published rule of barograph scan.`,
 	c.Flags().StringSliceVar(&y.Queries, "query", nil, "questions (default: all that have cold times)")
 	c.Flags().IntVar(&y.Disks, "disks", 0, "disks (default: as many as rates or paths are named)")
 	c.Flags().Float64SliceVar(&y.ReadMBps, "read-mbps", nil, "MB (10⁶ bytes) that a disk reads per second: one rate for all, or one for each")
-	c.Flags().StringSliceVar(&y.Paths, "paths", nil, "folders, one on each of your disks, instead of --disks and --read-mbps")
+	c.Flags().Var((*list)(&y.Paths), "paths", "folders, one on each of your disks, instead of --disks and --read-mbps")
 	c.Flags().BoolVar(&y.Measure, "measure-disks", false, "measure how fast each path is read: 64 MiB")
 	c.Flags().IntVar(&y.Cores, "cores", 0, "cores that the engine may use (default: the run's)")
 	c.Flags().IntVar(&y.Workers, "workers", 0, "workers of an answer (default: one for each partition)")

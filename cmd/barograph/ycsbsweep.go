@@ -71,7 +71,7 @@ group for each engine, and the fit of the universal scalability law; --reps give
 	f.folder(c)
 	f.byAgents(c)
 	c.Flags().StringArrayVar(&s.urls, engineFlag, nil, "URL of an engine; several may be given")
-	c.Flags().StringSliceVar(&s.workloads, "workloads", nil, "files of properties, or workloada … workloadf, each run by itself, in place of -P")
+	c.Flags().Var((*list)(&s.workloads), "workloads", "files of properties, or workloada … workloadf, each run by itself, in place of -P")
 	c.Flags().Int64SliceVar(&s.Threads, "threads", []int64{1, 2, 4, 8}, "numbers of workers")
 	c.Flags().BoolVar(&s.Find, "find-saturation", false, "find the numbers of workers up to where more of them bring nothing")
 	c.Flags().DurationVar(&s.Bound, "p95", 0, "with --find-saturation: the 95th percentile of latency that must be held, such as 20ms; 0 = none")
