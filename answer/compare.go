@@ -398,12 +398,36 @@ type Tally struct {
 	Found   int64 `json:"found"`   // answers that were held against the keys and fields that must be there
 	Values  int64 `json:"values"`  // of these, those whose every value was compared
 	Written int64 `json:"written"` // inserts, updates, deletes: the engine's word
+
+	// What was compared of values that carry their key, field and version, and of
+	// writes by what was read later. A folder of an older version has none of these.
+	Stamped  int64 `json:"stamped,omitempty"`  // records whose values were compared with key and field
+	Versions int64 `json:"versions,omitempty"` // of these, those compared with the last acknowledged version
+	Unmarked int64 `json:"unmarked,omitempty"` // values of other programs, which carry nothing
+	Short    int64 `json:"short,omitempty"`    // values that are too short to carry anything
+	Stale    int64 `json:"stale,omitempty"`    // reads of an older version, which the engine's setting allows
+	Reread   int64 `json:"reread,omitempty"`   // keys that were written, and read again during the run
+	Derived  bool  `json:"derived,omitempty"`  // every write of a field has the same value (dataintegrity)
+
+	Updates      int64 `json:"updates,omitempty"` // that were acknowledged
+	Inserts      int64 `json:"inserts,omitempty"`
+	Deletes      int64 `json:"deletes,omitempty"`
+	KeysUpdated  int64 `json:"keys_updated,omitempty"` // that were read after the end, and showed the last version
+	KeysInserted int64 `json:"keys_inserted,omitempty"`
+	KeysDeleted  int64 `json:"keys_deleted,omitempty"` // that were looked for after the end, and are gone
+	ReadBack     int64 `json:"read_back,omitempty"`    // records of a load that were read after its end
+	Counted      int64 `json:"counted,omitempty"`      // records in the table after a load, by the engine's count
 }
 
 // Add adds another client's.
 func (t *Tally) Add(o Tally) {
 	t.Succeeded, t.Wrong, t.Missing, t.Failed = t.Succeeded+o.Succeeded, t.Wrong+o.Wrong, t.Missing+o.Missing, t.Failed+o.Failed
 	t.Found, t.Values, t.Written = t.Found+o.Found, t.Values+o.Values, t.Written+o.Written
+	t.Stamped, t.Versions, t.Unmarked, t.Short = t.Stamped+o.Stamped, t.Versions+o.Versions, t.Unmarked+o.Unmarked, t.Short+o.Short
+	t.Stale, t.Reread, t.Derived = t.Stale+o.Stale, t.Reread+o.Reread, t.Derived || o.Derived
+	t.Updates, t.Inserts, t.Deletes = t.Updates+o.Updates, t.Inserts+o.Inserts, t.Deletes+o.Deletes
+	t.KeysUpdated, t.KeysInserted, t.KeysDeleted = t.KeysUpdated+o.KeysUpdated, t.KeysInserted+o.KeysInserted, t.KeysDeleted+o.KeysDeleted
+	t.ReadBack, t.Counted = t.ReadBack+o.ReadBack, t.Counted+o.Counted
 }
 
 // CompareAll proves answers that were compared one by one: all of them must be

@@ -166,6 +166,22 @@ type About struct {
 	Unranked string `json:"unranked,omitempty"` // why its times are shown but stand in no ranking; "" = they do
 }
 
+// Steady lists what is promised while nothing fails, whatever an acknowledged
+// write is worth then: what Conn demands, but where the engine, as it is set up,
+// may answer with older values, what it promises.
+func (a *About) Steady() []Promise {
+	if len(a.Promises) == 0 {
+		return Promises()
+	}
+	var all []Promise
+	for _, p := range Promises() {
+		if p == NothingLost || p == NothingRisen || slices.Contains(a.Promises, p) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
 // Designs are those that the engine offers, in the documented order, then its own.
 func (d Driver) Designs() []design.Name {
 	var out []design.Name

@@ -30,6 +30,34 @@ func faultName(s *run.Sample) string {
 	return s.Cell.Engine + ", " + several(int(s.Cell.Number("nodes")), "node") + ", " + acknowledgedOf(s)
 }
 
+// nameOf is what tables call a server, whether or not it was broken.
+func nameOf(s *run.Sample) string {
+	if s.Fault == nil {
+		return s.Cell.Engine
+	}
+	return faultName(s)
+}
+
+// historyOf is the history that was recorded beside a run; nil where none was.
+func historyOf(s *run.Sample) *run.History {
+	if s.Fault != nil {
+		return s.Fault.History
+	}
+	return s.History
+}
+
+// steadyHistories is the section of histories of runs without faults; nil where there are none.
+func steadyHistories(all []run.Sample) []Section {
+	all = slices.DeleteFunc(slices.Clone(all), func(s run.Sample) bool { return s.Fault != nil || s.History == nil })
+	if len(all) == 0 {
+		return nil
+	}
+	return []Section{{
+		ID: "histories", Title: "Did the store keep its promises?", Terminal: true, Table: promiseTable(all),
+		Words: say("Clients of their own read and wrote records during the run, and read each of them at the end. Nothing was broken: what is promised does not depend on what an acknowledged write is worth."),
+	}}
+}
+
 func acknowledgedOf(s *run.Sample) string {
 	return acknowledged(&run.Archive{Acknowledged: s.Cell.At("acknowledged")})
 }
@@ -99,12 +127,12 @@ func truth(s *run.Sample) Cell {
 // unkept are the promises that were broken, or not decided.
 func unkept(h *run.History) (out []string) {
 	for _, p := range h.Promises {
-		words := p.Promise
+		words := strings.TrimSpace(p.Promise + " " + p.When)
 		switch {
 		case p.Held:
 			continue
 		case p.Broken > 0:
-			words = fmt.Sprintf("%s: broken %s", p.Promise, several(p.Broken, "time"))
+			words += ": broken " + several(p.Broken, "time")
 		default:
 			words += ": not decided in time"
 		}
@@ -117,9 +145,9 @@ func unkept(h *run.History) (out []string) {
 }
 
 func promiseTable(all []run.Sample) *Table {
-	t := table("engine", "operations", "unknown", "promise", "promised", "outcome", "such as", "history")
+	t := table("engine", "operations", "unknown", "promise", "of", "promised", "outcome", "such as", "history")
 	for i := range all {
-		h := all[i].Fault.History
+		h := historyOf(&all[i])
 		if h == nil {
 			continue
 		}
@@ -131,7 +159,7 @@ func promiseTable(all []run.Sample) *Table {
 			case !p.Held:
 				outcome = bad("not decided in time")
 			}
-			t.add("", text(faultName(&all[i])), whole(h.Operations), whole(h.Unknown), text(p.Promise), text(map[bool]string{true: "yes", false: "no"}[p.Promised]), outcome, text(p.Example), text(map[bool]string{true: h.File}[k == 0]))
+			t.add("", text(nameOf(&all[i])), whole(h.Operations), whole(h.Unknown), text(p.Promise), text(cmp.Or(p.When, "all of the run")), text(map[bool]string{true: "yes", false: "no"}[p.Promised]), outcome, text(p.Example), text(map[bool]string{true: h.File}[k == 0]))
 		}
 	}
 	return t

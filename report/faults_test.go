@@ -81,7 +81,9 @@ func TestCosts(t *testing.T) {
 		}
 		return x
 	}
-	dir := madeFolderOf(t, []run.Archive{{Engine: "lossy", Design: "columns", Acknowledged: "flushed", Whole: true}}, faulty("good", true, 0), faulty("lossy", false, 9), faulty("liar", true, 9), madePoint("lossy", "server", 4, 1, 100))
+	steady := madePoint("quiet", "server", 4, 1, 100)
+	steady.History = &run.History{Clients: 8, Operations: 77, Promises: []run.Kept{{Promise: "read your writes", When: run.BeforeFault, Promised: true, Held: true}}}
+	dir := madeFolderOf(t, []run.Archive{{Engine: "lossy", Design: "columns", Acknowledged: "flushed", Whole: true}}, faulty("good", true, 0), faulty("lossy", false, 9), faulty("liar", true, 9), steady, madePoint("lossy", "server", 4, 1, 100))
 	r, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -95,6 +97,7 @@ func TestCosts(t *testing.T) {
 		"kill:node2@4s costs: good, 3 nodes, flushed 3.2 s without service, 7 operations lost · lossy, 3 nodes, flushed 3.2 s without service, 7 operations lost, (no acknowledged write lost: broken 9 times) · liar, 3 nodes, flushed: no figure",
 		"7 connection lost 4 0 0 yes", "NOT: (no acknowledged write lost: broken 9 times)", "liar 3 workloada kill:node2@4s flushed — — — 7",
 		"lossy 4 flushed kill:node2@4s: (no acknowledged write lost: broken 9 times) 100", "2,345",
+		"Did the store keep its promises?", "quiet 77 0 read your writes before the first fault yes held",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, b.String())

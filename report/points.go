@@ -282,22 +282,7 @@ func (p *points) checked() string {
 			a.Add(*x.Answers)
 		}
 	}
-	if a.Found == 0 {
-		return "This folder does not say what was checked of its answers." // an older one
-	}
-	words := fmt.Sprintf("%s reads and scans were held against the keys and fields that must be there: all are right. ", count(a.Found))
-	switch {
-	case a.Values >= a.Found:
-		words += "So is each of their values."
-	case a.Values > 0:
-		words += fmt.Sprintf("The values of %s of them were compared, and are right.", count(a.Values))
-	default:
-		words += "No value was compared (--verify does that)."
-	}
-	if a.Written > 0 {
-		words += fmt.Sprintf(" %s writes were acknowledged: of each run up to 66 records were read back, all of them are there.", count(a.Written))
-	}
-	return words
+	return Checked(a)
 }
 
 // rates are operations per second by interval. The last interval is left out

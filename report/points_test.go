@@ -156,7 +156,7 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 		}
 	}
 	p := gather(&run.Run{}, []*point{madePoint("a", "server", 1, 1, 1000), madePoint("dry", "memory", 1, 1, 1e6)})
-	if got, want := p.checked(), "5,000 reads and scans were held against the keys and fields that must be there: all are right. No value was compared (--verify does that). 5,000 writes were acknowledged"; !strings.HasPrefix(got, want) {
+	if got, want := p.checked(), "5,000 reads and scans were compared with the keys and fields that must exist. No value was compared. 5,000 writes were acknowledged"; !strings.HasPrefix(got, want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

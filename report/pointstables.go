@@ -47,6 +47,7 @@ func (p *points) fill(r *Report) {
 			scalability.Pictures = append(scalability.Pictures, law)
 		}
 	}
+	r.Sections = append(r.Sections, steadyHistories(p.samples)...)
 	if len(p.faults) > 0 {
 		r.Answers = append(r.Answers, costInWords(p.faults)...)
 		r.Sections = append(r.Sections, costs(p.faults))

@@ -255,10 +255,15 @@ type History struct {
 	Problem    string `json:"problem,omitempty"` // why it proves nothing
 }
 
+// BeforeFault is the part of a run up to the first fault: what is promised of it
+// does not depend on what outlives a fault.
+const BeforeFault = "before the first fault"
+
 // Kept is what became of a promise.
 type Kept struct {
 	Promise  string `json:"promise"`
-	Promised bool   `json:"promised"` // by the server, as it was set up, before the run
+	When     string `json:"when,omitempty"` // part of the run that it is about; "" = all of it
+	Promised bool   `json:"promised"`       // by the server, as it was set up, before the run
 	Held     bool   `json:"held"`
 	Broken   int    `json:"broken,omitempty"` // times, or keys; 0 and not held = not decided in time
 	Example  string `json:"example,omitempty"`

@@ -47,6 +47,7 @@ type Sample struct {
 	Answers   *Answers   `json:"answers,omitempty"`   // of those that were compared one by one
 	Kill      *Kill      `json:"kill,omitempty"`      // what became of a killed node
 	Fault     *Fault     `json:"fault,omitempty"`     // what was done to a server while it was asked
+	History   *History   `json:"history,omitempty"`   // that was recorded beside a run without faults
 	Transfers *Transfers `json:"transfers,omitempty"` // between records, in transactions
 	Problems  []Counted  `json:"problems,omitempty"`
 	Warnings  []string   `json:"warnings,omitempty"`

@@ -80,7 +80,7 @@ func (f *ycsbFlags) withAgents(c *ycsb.Config) (*ycsb.Agents, error) {
 	if len(f.agents) == 0 {
 		return nil, nil //nolint:nilnil // nobody is asked
 	}
-	for flag, given := range map[string]bool{"--fault": f.faults != "", "--shard": c.Shard.Of > 0, "--raw": f.raw != "", "--metrics": f.metrics != ""} {
+	for flag, given := range map[string]bool{"--fault": f.faults != "", "--shard": c.Shard.Of > 0, "--history": f.faults == "" && f.witnesses > 0, "--raw": f.raw != "", "--metrics": f.metrics != ""} {
 		if given {
 			return nil, fault.Misuse(flag, "is for one client", "leave out --agents, or it")
 		}

@@ -129,7 +129,7 @@ A workload on dry: is loaded before it is run, as its memory ends with the comma
 func (f *ycsbFlags) folder(c *cobra.Command) {
 	c.Flags().StringVar(&f.faults, "fault", "", "what is done to the server, and when after the warm-up: kill:node2@20s,restart@40s; also stop, resume (SIGSTOP); partition, heal, bandwidth:10mbit, full-bandwidth and, where the kernel has sch_netem, delay:5ms, no-delay (of an isolated lab); slow:5ms, fast (by a relay before the server); disk-full, disk-free, power-off, power-on (of a lab with frail disks)")
 	c.Flags().StringVar(&f.faultCommand, "fault-command", "", "shell command that does it to a server of your own; it is given action and node: kill 2")
-	c.Flags().IntVar(&f.witnesses, "history", 8, "with --fault: clients that record a history beside the run, which is judged; 0 = none")
+	c.Flags().IntVar(&f.witnesses, "history", 8, "clients that record a history beside the run, which is judged: 8 with --fault, and else those that you ask for; 0 = none")
 	c.Flags().StringVar(&f.metrics, "metrics", "", "address at which Prometheus finds the times of operations while it runs: :9100 is this machine's alone, HOST:9100 others', too")
 	c.Flags().StringVar(&f.out, "out", "", "folder to make for the run: events.jsonl, samples.csv, latency.hlog, report.html")
 }
@@ -224,7 +224,10 @@ func (f *ycsbFlags) needsFault(c *cobra.Command) error {
 	if f.faults == "" && c.Flags().Changed("fault") {
 		return fault.Misuse("--fault", "says nothing", "write like kill:node2@20s,restart@40s, or leave it out")
 	}
-	for _, name := range []string{"fault-command", "history"} {
+	if f.faults == "" && !c.Flags().Changed("history") {
+		f.witnesses = 0
+	}
+	for _, name := range []string{"fault-command"} {
 		if f.faults == "" && c.Flags().Changed(name) {
 			return fault.Misuse("--"+name, "is of runs in which something fails, and nothing is said to", "give --fault kill@20s,restart@40s, or leave it out")
 		}
@@ -235,6 +238,7 @@ func (f *ycsbFlags) needsFault(c *cobra.Command) error {
 // afflict has a target suffer the faults that were asked for, if any, in workloads.
 func (f *ycsbFlags) afflict(ctx context.Context, t *ycsb.Target, workloads ...*ycsb.Config) error {
 	if f.faults == "" {
+		t.History = f.witnesses
 		return nil
 	}
 	all, err := lab.ParseFaults(f.faults)
@@ -376,6 +380,9 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, s run.Sample) (err error) 
 	for _, p := range r.Problems {
 		fmt.Fprintf(e.stderr, "barograph: %d × %s, such as %s\n", p.Count, p.What, p.Example)
 	}
+	if r.Seen > 0 {
+		fmt.Fprintf(e.stderr, "barograph: the first problem was seen after about %d operations\n", r.Seen)
+	}
 	to := e.stdout
 	if name := r.Config.ExportFile; name != "" {
 		file, err := os.Create(name)
@@ -389,6 +396,9 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, s run.Sample) (err error) 
 		if err := r.WriteLogs(); err != nil {
 			return err
 		}
+	}
+	if s.Verdict == run.Equal && r.Err() == nil {
+		fmt.Fprintf(e.stderr, "barograph: %s\n", report.Checked(r.Answers()))
 	}
 	if r.Server != nil && s.Verdict == run.Equal {
 		fmt.Fprintf(e.stderr, "barograph: %s\n", report.Bottleneck(s))

@@ -217,7 +217,8 @@ func TestYCSBExitStatuses(t *testing.T) {
 		{fault.Usage, []string{"ycsb", "run"}},
 		{fault.Usage, []string{"ycsb", "run", "--db", "nothing:x"}},
 		{fault.Usage, []string{"ycsb", "run", "--db", url, "--fault-command", "true"}}, // of a fault that was not asked for
-		{fault.Usage, []string{"ycsb", "run", "--db", url, "--history", "3"}},
+		{0, []string{"ycsb", "run", "--db", url, "-p", "recordcount=100", "-p", "operationcount=10", "--history", "3"}},
+		{fault.Usage, []string{"ycsb", "run", "--db", url, "--history", "3", "--agents", "127.0.0.1:1"}},
 		{fault.Unreachable, []string{"ycsb", "run", "--db", "pebble:/dev/null/x"}},
 		{255, []string{"ycsb", "load", "--db", url, "-p", "recordcount=100", "-p", "insertcount=200", "--ycsb-exit-codes"}},
 		{0, []string{"ycsb", "properties"}},
@@ -234,7 +235,8 @@ func TestYCSBExitStatuses(t *testing.T) {
 func TestYCSBWrongAnswersHaveNoNumbers(t *testing.T) {
 	dir := t.TempDir()
 	url := "pebble:" + filepath.Join(dir, "db")
-	must(t, "ycsb", "load", "--db", url, "-p", "recordcount=100")                                                                    // random values
+	must(t, "ycsb", "load", "--db", url, "-p", "recordcount=50", "--verify")
+	must(t, "ycsb", "load", "--db", url, "-p", "recordcount=100", "--resume")                                                        // random values
 	timed := regexp.MustCompile(`Throughput|Latency\(|RunTime|Highest|p95 [0-9]|"measured"|"throughput_ops_s": [1-9]|_ns": [1-9]|` + // YCSB's lines, JSON
 		`has no times[ —]+[0-9]|has no times,[^,]*,[0-9]+,[0-9]+,,*[0-9]`) // a table's cells, CSV after rep and rows
 	for i, x := range [][]string{{"run"}, {"run", "--json"}, {"run", "--csv"}, {"run", "--out", "DIR"}, {"sweep", "--threads", "1,2", "--floor=false"}, {"sweep", "--json", "--floor=false"}, {"sweep", "--csv", "--floor=false"}} {

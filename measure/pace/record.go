@@ -15,6 +15,8 @@ type Recorder struct {
 
 	due     time.Duration // when the current operation should have begun
 	began   time.Duration // when it began
+	service time.Duration // of the last part
+	end     time.Duration // of it
 	flushed time.Duration
 	kept    [keptSamples]Sample
 	n       int
@@ -44,6 +46,20 @@ func (r *Recorder) Began() time.Duration { return r.began }
 
 func (r *Recorder) begin(due, now time.Duration) { r.due, r.began, r.failed = due, now, false }
 
+// Service is the service time of the part that was noted last.
+func (r *Recorder) Service() time.Duration { return r.service }
+
+// End is when the part ended that was noted last, or now, where it does not count.
+func (r *Recorder) End() time.Duration {
+	if r.Counts() {
+		return r.end
+	}
+	return r.Now()
+}
+
+// Counts reports whether the current operation counts: the warm-up is over.
+func (r *Recorder) Counts() bool { return r.due >= r.runner.Warmup }
+
 // Done notes a part of the current operation, or the whole of it, that began
 // then and ends now. Its response time is its service time and what the
 // operation waited for a worker.
@@ -51,13 +67,14 @@ func (r *Recorder) Done(kind, status int, began time.Duration) { r.DoneMany(kind
 
 // DoneMany is Done for a part that handled so many records at once.
 func (r *Recorder) DoneMany(kind, status int, began time.Duration, records int) {
-	if r.due < r.runner.Warmup {
+	if !r.Counts() {
 		return
 	}
 	if r.runner.tally.failure(status) {
 		r.failed = true
 	}
 	now := r.runner.clock.Now()
+	r.service, r.end = now-began, now
 	if r.n == 0 {
 		r.flushed = now
 	}
@@ -69,7 +86,7 @@ func (r *Recorder) DoneMany(kind, status int, began time.Duration, records int) 
 
 // ended counts the current operation.
 func (r *Recorder) ended() {
-	if r.due < r.runner.Warmup {
+	if !r.Counts() {
 		return
 	}
 	if r.whole++; !r.failed {

@@ -90,20 +90,8 @@ func (w *workload) inflict(ctx context.Context, f *Faults, pacing *pace.Options,
 			each(from, to, groups)
 		}
 	}
-	var clients *history.Clients
-	if f.Clients > 0 {
-		began := time.Now()
-		witness := &history.Witness{
-			Table: w.table, Fields: len(w.fields), Prefix: "history" + strconv.FormatInt(began.UnixNano(), 36) + "-", Clients: f.Clients,
-			Pause: pauses, Timeout: time.Duration(w.Timeout * float64(time.Second)), Seed: uint64(w.Seed), //nolint:gosec // not negative
-		}
-		var err error
-		if clients, err = witness.Start(ctx); err != nil {
-			return nil, err
-		}
-	}
 	over, all := make(chan struct{}), sync.WaitGroup{}
-	all.Go(func() { r.inflictAll(ctx, f, time.Duration(w.Warmup)*time.Second, over) })
+	all.Go(func() { r.inflictAll(ctx, w, f, over) })
 	return func(ctx context.Context) error {
 		close(over)
 		all.Wait()
@@ -112,14 +100,62 @@ func (w *workload) inflict(ctx context.Context, f *Faults, pacing *pace.Options,
 		if r.Result != nil {
 			r.count(w)
 		}
-		if clients == nil {
-			return err
-		}
-		r.Fault.History = &run.History{Clients: f.Clients}
-		calls, failed := clients.Finish(ctx)
-		r.judge(calls, failed, f.Promises)
 		return err
 	}, nil
+}
+
+// steady is what the engine promises while nothing fails.
+func (o *Options) steady() []engine.Promise {
+	if o.Steady == nil {
+		return engine.Promises()
+	}
+	return o.Steady
+}
+
+// witness begins to record a history beside a run, where one is asked for. What
+// it returns ends and judges it, when all that was broken works again.
+func (w *workload) witness(ctx context.Context, o *Options, r *Report) (func(ctx context.Context) error, error) {
+	n, promises, timeout := o.History, o.steady(), w.Timeout
+	if o.Faults != nil {
+		n, promises = o.Faults.Clients, o.Faults.Promises
+	} else if timeout == 0 {
+		timeout = faultTimeout
+	}
+	if n == 0 || r.Load {
+		return func(context.Context) error { return nil }, nil
+	}
+	witness := &history.Witness{
+		Table: w.table, Fields: len(w.fields), Prefix: "history" + strconv.FormatInt(time.Now().UnixNano(), 36) + "-", Clients: n,
+		Pause: pauses, Timeout: time.Duration(timeout * float64(time.Second)), Seed: uint64(w.Seed), //nolint:gosec // not negative
+	}
+	clients, err := witness.Start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		h := &run.History{Clients: n}
+		if r.History = h; r.Fault != nil {
+			r.Fault.History = h
+		}
+		calls, failed := clients.Finish(context.WithoutCancel(ctx))
+		r.judge(calls, failed, promises)
+		if failed == nil && !r.struck.IsZero() {
+			before := history.Until(calls, witness.Since(r.struck))
+			h.Promises = append(h.Promises, keptOf(before, o.steady(), run.BeforeFault)...)
+		}
+		return nil
+	}, nil
+}
+
+// keptOf judges the calls of a part of a run.
+func keptOf(calls []history.Op, promises []engine.Promise, when string) (out []run.Kept) {
+	for _, f := range history.Judge(calls, judging) {
+		if when != "" && (f.Promise == engine.NothingLost || f.Promise == engine.NothingRisen) {
+			continue // the last reads are not of this part
+		}
+		out = append(out, run.Kept{Promise: string(f.Promise), When: when, Promised: slices.Contains(promises, f.Promise), Held: f.Held, Broken: f.Broken, Example: f.Example})
+	}
+	return out
 }
 
 // fine is a part of a second in which ten operations and more are due.
@@ -145,19 +181,25 @@ func (r *Report) second(from time.Duration, groups [][]*pace.Group) {
 }
 
 // inflictAll waits for each fault's moment.
-func (r *Report) inflictAll(ctx context.Context, f *Faults, warmup time.Duration, over <-chan struct{}) {
-	began := time.Now().Add(warmup)
+func (r *Report) inflictAll(ctx context.Context, w *workload, f *Faults, over <-chan struct{}) {
+	began := time.Now().Add(time.Duration(w.Warmup) * time.Second)
 	for _, x := range f.All {
 		select {
 		case <-over:
 			return
 		case <-time.After(time.Until(began.Add(x.At))):
+			if !slices.Contains(f.Promises, engine.NothingLost) {
+				w.excused.Store(true)
+			}
 			r.inflictOne(ctx, f, x, began)
 		}
 	}
 }
 
 func (r *Report) inflictOne(ctx context.Context, f *Faults, x lab.Fault, began time.Time) {
+	if r.struck.IsZero() {
+		r.struck = time.Now()
+	}
 	m := run.Moment{What: strings.ReplaceAll(x.What(), ":", " "), At: time.Since(began)}
 	var err error
 	if m.Said, err = f.Inflict(ctx, x); err != nil {
@@ -258,24 +300,22 @@ func cost(all []pace.Slice, fine, at, length time.Duration) *run.Cost {
 
 // judge holds the history against the promises.
 func (r *Report) judge(calls []history.Op, failed error, promises []engine.Promise) {
-	h := r.Fault.History
+	h := r.History
 	r.calls, h.Operations, h.Unknown = calls, len(calls), history.Unanswered(calls)
 	if failed != nil {
 		h.Problem = fault.Redact(failed.Error())
 		return
 	}
-	for _, f := range history.Judge(calls, judging) {
-		h.Promises = append(h.Promises, run.Kept{Promise: string(f.Promise), Promised: slices.Contains(promises, f.Promise), Held: f.Held, Broken: f.Broken, Example: f.Example})
-	}
+	h.Promises = keptOf(calls, promises, "")
 }
 
 // brokenPromises says what the server had promised and did not keep.
 func (r *Report) brokenPromises() string {
 	var all []string
-	if r.Fault != nil && r.Fault.History != nil {
-		for _, k := range r.Fault.History.Promises {
+	if r.History != nil {
+		for _, k := range r.History.Promises {
 			if k.Promised && k.Broken > 0 {
-				all = append(all, fmt.Sprintf("%s: broken %d times, such as %s", k.Promise, k.Broken, k.Example))
+				all = append(all, fmt.Sprintf("%s: broken %d times, such as %s", strings.TrimSpace(k.Promise+" "+k.When), k.Broken, k.Example))
 			}
 		}
 	}
@@ -284,15 +324,15 @@ func (r *Report) brokenPromises() string {
 
 // undecided says why the history proves nothing; "" where it does.
 func (r *Report) undecided() string {
-	if r.Fault == nil || r.Fault.History == nil {
+	if r.History == nil {
 		return ""
 	}
-	for _, k := range r.Fault.History.Promises {
+	for _, k := range r.History.Promises {
 		if k.Promised && !k.Held && k.Broken == 0 {
 			return k.Promise + " was not decided in time"
 		}
 	}
-	return r.Fault.History.Problem
+	return r.History.Problem
 }
 
 // outage is what the faults cost, in words.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -63,23 +64,24 @@ func (b *breakable) inflict(_ context.Context, f lab.Fault) (string, error) {
 // no times, and status 3.
 func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
-		forgets  bool
+		forgets  time.Duration // from when on, for half a second; 0 = never
 		promises []engine.Promise
 		code     int
 		verdict  run.Verdict
 	}{
-		"a true store":                 {false, engine.Promises(), fault.Incomplete, run.Equal},
-		"it loses what it promised":    {true, engine.Promises(), fault.Differs, run.Wrong},
-		"it promised nothing of it":    {true, nil, fault.Incomplete, run.Equal},
-		"it promised, after the fault": {true, []engine.Promise{engine.NothingRisen}, fault.Incomplete, run.Equal},
+		"a correct store":                                      {0, engine.Promises(), fault.Incomplete, run.Equal},
+		"it loses what it promised":                            {2100 * time.Millisecond, engine.Promises(), fault.Differs, run.Wrong},
+		"it promised nothing of it":                            {2100 * time.Millisecond, nil, fault.Incomplete, run.Equal},
+		"it promised something else":                           {2100 * time.Millisecond, []engine.Promise{engine.NothingRisen}, fault.Incomplete, run.Equal},
+		"before the fault, where it promised nothing after it": {500 * time.Millisecond, nil, fault.Differs, run.Wrong},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // it waits
 			w, b := config(t, "readproportion=0.5", "updateproportion=0.5", "target=200", "maxexecutiontime=3"), &breakable{}
 			kv := wrapped{loaded(t, config(t)), conns(b.change)}
-			if c.forgets {
-				time.AfterFunc(time.Second, func() { b.forgets.Store(true) })
-				time.AfterFunc(1500*time.Millisecond, func() { b.forgets.Store(false) })
+			if c.forgets > 0 {
+				time.AfterFunc(c.forgets, func() { b.forgets.Store(true) })
+				time.AfterFunc(c.forgets+500*time.Millisecond, func() { b.forgets.Store(false) })
 			}
 			faults, err := lab.ParseFaults("kill@1500ms,restart@2s")
 			if err != nil {
@@ -94,7 +96,7 @@ func TestFaults(t *testing.T) {
 			if (m != nil) != (c.verdict == run.Equal) || f.History.Operations < 200 || len(f.Moments) != 2 {
 				t.Fatalf("%+v, %+v", f, m)
 			}
-			if held := f.History.Promises[3].Held; held == c.forgets {
+			if held := f.History.Promises[3].Held; held == (c.forgets > 0) {
 				t.Errorf("nothing lost: %v, %+v", held, f.History)
 			}
 			if m == nil {
@@ -112,6 +114,26 @@ func TestFaults(t *testing.T) {
 			}
 			if m.Series[0].P50 == 0 || m.Series[0].P99 < m.Series[0].P50 || m.Interval != time.Second {
 				t.Errorf("%+v", m.Series[0])
+			}
+		})
+	}
+}
+
+// A run without a fault has a history, too, where one is asked for, and a store
+// that loses 1 % of its writes from the start is caught by it, whatever its
+// setting promises of faults.
+func TestHistoryWithoutFault(t *testing.T) {
+	for name, rate := range map[string]float64{"a correct store": 0, "it loses 1 %": 0.01} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // it waits
+			s := &faultyStore{kind: dropped, rate: rate, rng: rand.New(rand.NewPCG(1, 1)), before: map[string]*engine.Row{}}
+			c := config(t, "readproportion=1", "updateproportion=0", "target=100", "operationcount=0", "maxexecutiontime=4")
+			r, err := Run(t.Context(), wrapped{loaded(t, config(t)), s.change}, c, Options{History: 8})
+			if err != nil || r.History == nil || r.History.Operations < 200 {
+				t.Fatalf("%v, %+v", err, r)
+			}
+			if got := code(r.Err()); got != map[bool]int{true: fault.Differs}[rate > 0] {
+				t.Errorf("status %d: %v", got, r.Err())
 			}
 		})
 	}

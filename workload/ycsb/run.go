@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -30,6 +31,8 @@ type Options struct {
 	Begin    func(ctx context.Context) error // is waited for when all is ready; nil = it begins at once
 	Raw      string                          // Parquet file of every operation; "" = none
 	Metrics  *Metrics                        // are told of them; nil = none
+	Steady   []engine.Promise                // of the engine while nothing fails; nil = all of them
+	History  int                             // clients that record a history beside a run without Faults; 0 = none
 }
 
 // Report is what a load or a run did.
@@ -44,6 +47,7 @@ type Report struct {
 	Machine  measure.MachineLoad
 	Server   *run.ServerLoad // nil = nothing is known of one
 	Problems []run.Counted
+	Seen     int64 // after about how many operations the first of Problems was seen
 	Warnings []string
 	Inserted int64 // keys that a run took for inserts; see Config.Grown
 
@@ -53,14 +57,17 @@ type Report struct {
 	Stood      time.Duration // for which this process stood still: the times are not the engine's
 
 	Fault     *run.Fault     // what was done to the server; nil = nothing
+	History   *run.History   // that was recorded beside it; nil = none
 	Transfers *run.Transfers // nil = there were none
 
 	faults    *Faults
 	calls     []history.Op // beside it
+	struck    time.Time    // when the first fault began; zero = there was none
 	cost      *run.Cost
 	quantiles []run.Slice  // of each second
 	failed    error        // with which it ended
 	back      answer.Tally // of what was read back after it
+	seen      seen         // by the checks of values during the run
 	intervals []logged     // for WriteLogs; nil unless hdrhistogram.fileoutput is set
 }
 
@@ -116,7 +123,9 @@ func execute(ctx context.Context, kv engine.KV, spec engine.Table, c *Config, o 
 // perform runs the workers over their connections and closes these, unless one
 // hangs.
 func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options, r *Report) (err error) {
+	w.lenient = !slices.Contains(o.steady(), engine.ReadYourWrites)
 	if !r.Load {
+		w.nonce, w.ledger = nonceOf(time.Now(), w.Shard), newLedger(w.InsertCount)
 		if err := w.ready(ctx, conns, r); err != nil {
 			return err
 		}
@@ -153,13 +162,21 @@ func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options
 			return err
 		}
 	}
+	var c counting
+	if r.Load {
+		c.before, c.err = w.count(ctx, countFirst)
+	}
+	finish, err := w.witness(ctx, o, r)
+	if err != nil {
+		return err
+	}
 	inflicted, err := w.inflict(ctx, o.Faults, &pacing, r)
 	if err != nil {
 		return err
 	}
 	kept, err := o.told(&pacing)
 	if err != nil {
-		return errors.Join(err, watch.stop(ctx, r), inflicted(ctx))
+		return errors.Join(err, watch.stop(ctx, r), inflicted(ctx), finish(ctx))
 	}
 	still := measure.WatchStandstill()
 	r.Result, err = pace.Run(ctx, workers, pacing)
@@ -167,17 +184,22 @@ func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options
 	still.Stop()
 	err = errors.Join(err, kept(r.Result))
 	unmeasured := watch.stop(ctx, r)
-	err = errors.Join(err, inflicted(ctx))
+	err = errors.Join(err, inflicted(ctx), finish(ctx))
 	if r.Result == nil {
 		return err
 	}
-	if err == nil && ctx.Err() == nil && (r.Err() == nil || r.Fault != nil) {
-		err = r.readBack(ctx, own[0])
+	if !r.Result.Hung {
+		r.checked(own)
+	}
+	if err == nil && ctx.Err() == nil && !r.Result.Hung && (r.Err() == nil || r.Fault != nil) {
+		if err = r.readBack(ctx, w, own, c); err == nil {
+			err = r.wrongBack()
+		}
 	}
 	if w.accounts != nil && ctx.Err() == nil && !r.Load && !r.Result.Hung {
 		err = errors.Join(err, r.audit(ctx, own[0]))
 	}
-	r.Problems = w.problems.list()
+	r.Problems, r.Seen = w.problems.list(), min(w.problems.after.Load(), max(r.Operations(), 1))
 	r.Retries = w.retries.Load()
 	r.Inserted = w.sequence.next.Load() - w.Records
 	if r.Reconnects, r.Outage = w.outages.opened, w.outages.total; r.Outage > 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/measure/pace"
@@ -18,6 +19,7 @@ type scan struct {
 	known    int // place in existing of the next record that must come
 	status   int
 	verified int // status of the values
+	began    time.Duration
 }
 
 // doScan scans from k.key, the key of number, which is there.
@@ -29,6 +31,7 @@ func (k *worker) doScan(ctx context.Context, r *pace.Recorder, number int64) {
 	}
 	n := int(k.scanLength(k.rng))
 	began := r.Now()
+	s.began = began
 	status := k.status("scan", number, k.conn.Scan(ctx, k.key, n, s.fields, s.each))
 	if status == statusOK {
 		if status = s.status; status == statusOK {
@@ -36,7 +39,7 @@ func (k *worker) doScan(ctx context.Context, r *pace.Recorder, number int64) {
 		}
 	}
 	r.Done(opScan, status, began)
-	if status == statusOK && k.Integrity {
+	if status == statusOK && (k.Integrity || s.verified != statusOK) {
 		r.Done(kindVerify, s.verified, r.Now())
 	}
 }
@@ -55,8 +58,12 @@ func (k *worker) scanned(key []byte, row *engine.Row) error {
 	s.records++
 	s.last = append(s.last[:0], key...)
 	k.passed(key)
-	if k.Integrity && s.verified == statusOK {
+	switch {
+	case s.verified != statusOK:
+	case k.Integrity:
 		s.verified = k.verify(key, row)
+	case k.turn():
+		s.verified = k.judge("scan", key, row, s.began)
 	}
 	return nil
 }

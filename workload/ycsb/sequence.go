@@ -3,7 +3,6 @@ package ycsb
 import (
 	"cmp"
 	"math/bits"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"sync"
@@ -107,21 +106,6 @@ func (c *Config) appendKey(to []byte, number int64) []byte {
 		to = append(to, '0')
 	}
 	return append(to, d...)
-}
-
-// appendRandom appends n bytes as YCSB's RandomByteIterator makes them: six of
-// each 32 random bits.
-func appendRandom(to []byte, n int64, rng *rand.Rand) []byte {
-	for ; n >= 6; n -= 6 {
-		b := rng.Uint32()
-		to = append(to, byte(b&31)+' ', byte(b>>5&63)+' ', byte(b>>10&95)+' ', byte(b>>15&31)+' ', byte(b>>20&63)+' ', byte(b>>25&95)+' ')
-	}
-	if n > 0 {
-		b := rng.Uint32()
-		six := [6]byte{byte(b&31) + ' ', byte(b>>5&63) + ' ', byte(b>>10&95) + ' ', byte(b>>15&31) + ' ', byte(b>>20&63) + ' ', byte(b>>25&95) + ' '}
-		to = append(to, six[:n]...)
-	}
-	return to
 }
 
 // appendDerived appends the value that YCSB's dataintegrity demands: key and

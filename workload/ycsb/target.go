@@ -1,6 +1,7 @@
 package ycsb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,11 +31,13 @@ type Target struct {
 	Replace bool        // LoadAll replaces what an earlier load and its runs made
 	Folder  *run.Folder // is told what goes on; nil = none
 	Metrics *Metrics    // of its runs; nil = none
+	History int         // clients that record a history beside each run, where there are no faults; 0 = none
 
 	inserted int64 // by the runs so far
 	failed   error // it has failed, and is not asked again
 
 	faults *Faults
+	steady []engine.Promise // of the engine while nothing fails
 
 	raw  string // the URL
 	at   *url.URL
@@ -50,7 +53,7 @@ type Target struct {
 
 // Options are those of a load or a run on it.
 func (t *Target) Options() Options {
-	return Options{Layout: t.Layout, Server: t.Server, Faults: t.faults, Metrics: t.Metrics}
+	return Options{Layout: t.Layout, Server: t.Server, Faults: t.faults, Metrics: t.Metrics, Steady: t.steady, History: t.History}
 }
 
 // LoadAll loads every record, untimed: what is kept no longer than a command, or
@@ -190,9 +193,9 @@ func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, 
 			err = r.Err()
 		}
 		s, failed := r.Sample(mix, t, rep, since)
-		if r.Fault != nil && r.Fault.History != nil {
-			file, kept := run.KeepHistory(t.Folder, r.calls, t.Scheme, string(t.Layout), mix, strconv.Itoa(r.Threads), o.Faults.String(), strconv.Itoa(rep))
-			r.Fault.History.File, failed = file, errors.Join(failed, kept)
+		if r.History != nil {
+			file, kept := run.KeepHistory(t.Folder, r.calls, t.Scheme, string(t.Layout), mix, strconv.Itoa(r.Threads), cmp.Or(o.Faults.String(), "steady"), strconv.Itoa(rep))
+			r.History.File, failed = file, errors.Join(failed, kept)
 		}
 		return s, r, errors.Join(err, failed)
 	}
@@ -229,6 +232,13 @@ func Open(ctx context.Context, all engine.Registry, raw string, layout engine.La
 	}
 	t.lab, t.KV = lab.Serving([]string{labs}, d, u), t.db.KV
 	t.Server = Server{Metrics: t.db.Metrics, PIDs: t.lab.PIDs()}
+	if t.db.About != nil {
+		about, err := t.db.About(ctx)
+		if err != nil {
+			return nil, errors.Join(err, t.db.Close())
+		}
+		t.steady = about.Steady()
+	}
 	return t, nil
 }
 
@@ -267,6 +277,7 @@ func (r *Report) Answers() answer.Tally {
 		Found: r.tally(statusOK, opRead, opScan, opReadPath) + r.back.Found, Values: r.tally(statusOK, kindVerify),
 		Written: r.tally(statusOK, opInsert, opUpdate, opDelete, opUpdatePath, opTransfer),
 	}
+	r.tallyChecks(&a)
 	if r.Transfers != nil {
 		a.Values += r.Transfers.Accounts
 		if r.Transfers.Wrong() != "" {
@@ -313,8 +324,12 @@ func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sa
 		return s, err
 	}
 	problem, failed := r.Err(), r.failed
-	if r.Fault != nil {
+	if r.Fault == nil {
+		s.History = r.History
+	} else {
 		a.Failed = 0 // what failed while a server was down is what is measured, and no answer
+	}
+	if r.History != nil {
 		if broken := r.brokenPromises(); broken != "" {
 			failed, a.Wrong = problem, a.Wrong+1
 		}

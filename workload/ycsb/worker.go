@@ -26,6 +26,7 @@ type worker struct {
 	key, want []byte
 	row       engine.Row
 	scan      scan
+	checker
 
 	tries    int64         // of the current operation, before this one
 	again    func()        // records the failure of this one, where there is no further
@@ -37,6 +38,7 @@ type worker struct {
 func (w *workload) worker(conn *engine.Conn, number int) *worker {
 	k := &worker{workload: w, conn: conn, latest: w.latest, rng: rand.New(rand.NewPCG(uint64(w.Seed), w.Shard.stream(number)))} //nolint:gosec // not negative
 	k.scan.each = k.scanned
+	k.number = uint64(number) //nolint:gosec // not negative
 	return k
 }
 
@@ -101,6 +103,9 @@ func (k *worker) inTime(ctx context.Context, r *pace.Recorder, op int, number in
 		defer cancel()
 	}
 	k.operate(ctx, r, op, number)
+	if k.ended++; k.ended%rereadEvery == 0 {
+		k.reread(ctx, r)
+	}
 }
 
 // choose draws an operation and the number of its key; an insert takes its own.
@@ -135,19 +140,33 @@ func (k *worker) operate(ctx context.Context, r *pace.Recorder, op int, number i
 		}
 		k.done(r, opModify, status, began)
 	case opDelete:
-		began := r.Now()
-		r.Done(opDelete, k.status("delete", number, k.conn.Delete(ctx, k.key)), began)
+		k.delete(ctx, r, number)
 	case opReadPath:
 		k.readPath(ctx, r, number)
 	case opTransfer:
 		k.transfer(ctx, r, number)
 	case opUpdatePath:
-		field := k.rng.IntN(len(k.fields))
-		k.row.Reset()
-		k.fillField(&k.row, k.key, field)
-		_, value := k.row.At(0)
+		k.fill(false)
+		field, value := k.row.At(0)
 		began := r.Now()
-		r.Done(opUpdatePath, k.status("update path", number, k.conn.UpdatePath(ctx, k.key, k.paths[field], value)), began)
+		e := k.note(number, began)
+		err := k.conn.UpdatePath(ctx, k.key, k.paths[field], value)
+		r.Done(opUpdatePath, k.status("update path", number, err), began)
+		k.settle(e, r, err)
+	}
+}
+
+// delete removes a record that nobody requests any more.
+func (k *worker) delete(ctx context.Context, r *pace.Recorder, number int64) {
+	began := r.Now()
+	e := k.ledger.open(keyID(k.key), number, len(k.fields), false)
+	if e != nil {
+		e.remove(began)
+	}
+	status := k.status("delete", number, k.conn.Delete(ctx, k.key))
+	r.Done(opDelete, status, began)
+	if e != nil {
+		e.removed(r.End(), status == statusOK)
 	}
 }
 
@@ -161,11 +180,18 @@ func (k *worker) readPath(ctx context.Context, r *pace.Recorder, number int64) {
 		status = k.wrong("read path: not one value", func() string { return fmt.Sprintf("%s has %d at %s", k.key, k.row.Len(), k.paths[field]) })
 	}
 	r.Done(opReadPath, status, began)
-	if status != statusOK || !k.Integrity {
+	if status != statusOK {
+		return
+	}
+	_, got := k.row.At(0)
+	if !k.Integrity {
+		k.want = append(k.want[:0], got...)
+		k.row.Reset()
+		k.row.Add(field, k.want) // under its own number
+		k.judgeRead(r, began)
 		return
 	}
 	began = r.Now()
-	_, got := k.row.At(0)
 	k.want = appendDerived(k.want[:0], k.key, k.fields[field], k.fieldLength(field))
 	if !bytes.Equal(got, k.want) {
 		status = k.wrong("verify: a value is not that of its key and field", func() string { return fmt.Sprintf("%s, %s is %.60q, not %.60q", k.key, k.fields[field], got, k.want) })
@@ -230,23 +256,32 @@ func (k *worker) status(what string, number int64, err error) int {
 		if what != "delete" && k.absent.has(number) {
 			return statusDeleted
 		}
-		k.problems.note(what+": a record that must be there is not found", func() string { return string(k.key) })
+		k.problem(what+": a record that must be there is not found", func() string { return string(k.key) })
 		return statusNotFound
 	case errors.Is(err, engine.ErrExists):
-		k.problems.note(what+": the key is taken", func() string {
+		k.problem(what+": the key is taken", func() string {
 			return string(k.key) + "; raise recordcount to the number of records that are there, or drop the table"
 		})
 		return statusExists
 	}
 	k.failure = err
-	k.problems.note(what+": error: "+strings.ReplaceAll(err.Error(), string(k.key), "…"), func() string { return string(k.key) })
+	k.problem(what+": error: "+strings.ReplaceAll(err.Error(), string(k.key), "…"), func() string { return string(k.key) })
 	return statusError
 }
 
 // wrong notes an answer that cannot be.
 func (k *worker) wrong(what string, example func() string) int {
-	k.problems.note(what, example)
+	k.problem(what, example)
 	return statusWrong
+}
+
+// problem notes what is not right, and after how many operations it was seen.
+func (k *worker) problem(what string, example func() string) {
+	if k.quiet {
+		return
+	}
+	k.problems.after.CompareAndSwap(0, max(1, int64(k.ended*k.writers))) //nolint:gosec // few
+	k.problems.note(what, example)
 }
 
 // chosen are the fields that are asked for.
@@ -266,9 +301,13 @@ func (k *worker) read(ctx context.Context, r *pace.Recorder, number int64) int {
 		status = k.wrong("read: fields are missing", func() string { return fmt.Sprintf("%s has %d", k.key, k.row.Len()) })
 	}
 	k.done(r, opRead, status, began)
-	if status == statusOK && k.Integrity {
+	switch {
+	case status != statusOK:
+	case k.Integrity:
 		began = r.Now()
 		r.Done(kindVerify, k.verify(k.key, &k.row), began)
+	default:
+		k.judgeRead(r, began)
 	}
 	return status
 }
@@ -294,25 +333,26 @@ func (k *worker) verify(key []byte, row *engine.Row) int {
 	return statusOK
 }
 
-// fill makes the record of k.key, or one field of it.
+// fill makes the record of k.key, or one field of it, in a version of its own.
 func (k *worker) fill(all bool) {
 	k.row.Reset()
+	id := k.next(k.key)
 	if !all {
-		k.fillField(&k.row, k.key, k.rng.IntN(len(k.fields)))
+		k.fillField(&k.row, k.key, id, k.rng.IntN(len(k.fields)))
 		return
 	}
 	for i := range k.fields {
-		k.fillField(&k.row, k.key, i)
+		k.fillField(&k.row, k.key, id, i)
 	}
 }
 
-func (k *worker) fillField(row *engine.Row, key []byte, i int) {
+func (k *worker) fillField(row *engine.Row, key []byte, id uint64, i int) {
 	if i == 0 && k.accounts != nil {
 		row.SetData(strconv.AppendInt(row.Data(), k.Balance, 10))
 	} else if k.Integrity {
 		row.SetData(appendDerived(row.Data(), key, k.fields[i], k.fieldLength(i)))
 	} else {
-		row.SetData(appendRandom(row.Data(), k.lengths(i, k.rng), k.rng))
+		row.SetData(appendValue(row.Data(), id, i, int(k.lengths(i, k.rng)), k.version))
 	}
 	row.End(i)
 }
@@ -320,8 +360,11 @@ func (k *worker) fillField(row *engine.Row, key []byte, i int) {
 func (k *worker) update(ctx context.Context, r *pace.Recorder, number int64) int {
 	k.fill(k.WriteAll)
 	began := r.Now()
-	status := k.status("update", number, k.conn.Update(ctx, k.key, &k.row))
+	e := k.note(number, began)
+	err := k.conn.Update(ctx, k.key, &k.row)
+	status := k.status("update", number, err)
 	k.done(r, opUpdate, status, began)
+	k.settle(e, r, err)
 	return status
 }
 
@@ -332,8 +375,19 @@ func (k *worker) insert(ctx context.Context, r *pace.Recorder) {
 	k.key = k.appendKey(k.key[:0], k.keyNumber(number))
 	k.fill(true)
 	began := r.Now()
-	status := k.status("insert", number, k.conn.Insert(ctx, k.key, &k.row))
+	e := k.ledger.open(k.id, number, len(k.fields), true)
+	if e != nil && !k.Integrity {
+		e.begin(k.row.Fields(), k.version, began)
+	}
+	err := k.conn.Insert(ctx, k.key, &k.row)
+	status := k.status("insert", number, err)
 	r.Done(opInsert, status, began)
+	if e != nil {
+		if !k.Integrity {
+			k.settle(e, r, err)
+		}
+		e.insert(r.End(), status == statusOK)
+	}
 	if status != statusOK && status != statusExists {
 		k.absent.mark(number)
 	}
@@ -363,6 +417,7 @@ func (l *loader) Do(ctx context.Context, r *pace.Recorder) error {
 		return pace.ErrDone
 	}
 	first, end = first+l.InsertStart, end+l.InsertStart
+	l.ended += uint64(end - first) //nolint:gosec // not negative
 	unsure := false
 	if end-first > 1 {
 		began := r.Now()
@@ -422,8 +477,9 @@ func (l *loader) many(ctx context.Context, first, end int64) error {
 		row.Reset()
 		l.keys = l.appendKey(l.keys, n)
 		key := l.keys[begin:len(l.keys):len(l.keys)]
+		id := keyID(key)
 		for i := range l.fields {
-			l.fillField(row, key, i)
+			l.fillField(row, key, id, i)
 		}
 		l.batch = append(l.batch, engine.KeyRow{Key: key, Row: row})
 	}
@@ -441,6 +497,12 @@ func (l *loader) one(ctx context.Context, r *pace.Recorder, number int64, unsure
 	for tries := int64(0); ; tries++ {
 		err := l.conn.Insert(ctx, l.key, &l.row)
 		taken := errors.Is(err, engine.ErrExists)
+		if taken && (l.replace || l.resume) {
+			l.existing.Add(1)
+			if unsure {
+				l.ambiguous.Add(1) // by an earlier load, or by the try before this one
+			}
+		}
 		if taken && l.replace {
 			err = l.conn.Update(ctx, l.key, &l.row)
 			taken = false

@@ -60,6 +60,16 @@ type workload struct {
 	failed   atomic.Int64 // operations, those of the warm-up too
 	accounts *accounts    // nil = there are no transfers
 
+	ledger    *ledger     // of a run's writes; nil = of a load
+	nonce     uint64      // of the versions of a run; 0 = of a load
+	writers   uint64      // workers
+	marked    bool        // every value of the table that can have a stamp has one
+	fresh     bool        // every value is the one that a load wrote
+	lenient   bool        // the engine's setting allows reads of older values
+	excused   atomic.Bool // after a fault nothing is promised of what was acknowledged
+	existing  atomic.Int64
+	ambiguous atomic.Int64 // of these, records that an earlier try of the load may have made
+
 	mix        dist.Choice
 	scrambled  dist.Scrambled
 	exact      dist.Exact
@@ -75,7 +85,7 @@ type workload struct {
 }
 
 func newWorkload(c *Config, table *engine.Records) (*workload, error) {
-	w := &workload{Config: c, fields: c.TableSpec("").Fields, table: table, sequence: newSequence(c.Records)}
+	w := &workload{Config: c, fields: c.TableSpec("").Fields, table: table, sequence: newSequence(c.Records), writers: uint64(c.Threads)} //nolint:gosec // not negative
 	w.mix = dist.NewChoice(c.Mix[:]...)
 	first, last := c.InsertStart, c.InsertStart+c.InsertCount-1
 	w.gap = c.Records - last - 1
@@ -191,75 +201,156 @@ func (w *workload) pacing(o *Options) pace.Options {
 	}
 }
 
-// look reads records that must be there: the first, the last and some between.
-// found were, with every field and, under dataintegrity, the value that follows
-// from key and field.
-func (k *worker) look(ctx context.Context) (found, wrong int64, missing []string, err error) {
-	rng := rand.New(rand.NewPCG(uint64(k.Seed), math.MaxUint64)) //nolint:gosec // not negative
-	numbers := []int64{k.InsertStart, k.InsertStart + k.InsertCount - 1}
-	for range 64 {
-		numbers = append(numbers, k.uniform.Draw(rng))
+// look has workers read records that must be there: the first, the last and n
+// between. found were, with every field, and with values that are theirs.
+func (w *workload) look(ctx context.Context, all []*worker, n int64) (found, wrong int64, missing []string, err error) {
+	rng := rand.New(rand.NewPCG(uint64(w.Seed), math.MaxUint64)) //nolint:gosec // not negative
+	numbers := []int64{w.InsertStart, w.InsertStart + w.InsertCount - 1}
+	for range n {
+		numbers = append(numbers, w.uniform.Draw(rng))
 	}
-	for _, n := range numbers {
-		if k.absent.has(n) {
-			continue
+	var mu sync.Mutex
+	_, err = readAll(ctx, all, int64(len(numbers)), func(ctx context.Context, k *worker, i int64) error {
+		if k.absent.has(numbers[i]) {
+			return nil
 		}
 		k.row.Reset()
-		k.key = k.appendKey(k.key[:0], n)
+		k.key = k.appendKey(k.key[:0], numbers[i])
 		err := k.conn.Read(ctx, k.key, nil, &k.row)
+		status := statusOK
+		if err == nil {
+			status = k.judgeAll(&k.row)
+		}
+		if err == nil && status == statusOK && n > probed {
+			status, err = k.twice(ctx)
+		}
+		mu.Lock()
+		defer mu.Unlock()
 		switch {
 		case errors.Is(err, engine.ErrNotFound):
 			missing = append(missing, string(k.key))
 		case err != nil:
-			return found, wrong, missing, fmt.Errorf("read %s: %w", k.key, err)
-		case !k.complete(&k.row, nil), k.Integrity && k.verify(k.key, &k.row) != statusOK:
+			return err
+		case status != statusOK:
 			wrong++
 		default:
 			found++
 		}
-	}
-	return found, wrong, missing, nil
+		return nil
+	})
+	return found, wrong, missing, err
 }
 
+// judgeAll judges every byte of a record that is read while nobody writes.
+func (k *worker) judgeAll(row *engine.Row) int {
+	k.deep = true
+	defer func() { k.deep = false }()
+	switch {
+	case !k.complete(row, nil):
+		return k.wrong("read back: fields are missing", func() string { return fmt.Sprintf("%s has %d", k.key, row.Len()) })
+	case k.Integrity:
+		return k.verify(k.key, row)
+	}
+	return k.judge("read back", k.key, row, never)
+}
+
+// twice scans from a record that is there: no second one may have its key.
+func (k *worker) twice(ctx context.Context) (status int, err error) {
+	if k.conn.Scan == nil {
+		return statusOK, nil
+	}
+	n := 0
+	err = k.conn.Scan(ctx, k.key, 2, nil, func(key []byte, _ *engine.Row) error {
+		if order := bytes.Compare(key, k.key); n == 0 && order != 0 || n > 0 && order <= 0 {
+			status = k.wrong("scan: a record is there twice, or left out", func() string { return fmt.Sprintf("from %s: %s", k.key, key) })
+		}
+		n++
+		return nil
+	})
+	return status, err
+}
+
+const (
+	probed    = 64   // records, before a run
+	lookShare = 1000 // after a load one of so many is read, at least leastRead
+)
+
 // probe looks before a run: of a load that was cut off, or that is another's,
-// every request would be a miss.
+// every request would be a miss. It finds out whether the values have stamps.
 func (w *workload) probe(ctx context.Context, c *engine.Conn) error {
-	found, wrong, missing, err := w.worker(c, 0).look(ctx)
-	if err != nil || len(missing) == 0 {
-		w.problems.kinds = nil // the run finds what is wrong
+	k := w.worker(c, 0)
+	found, wrong, missing, err := w.look(ctx, []*worker{k}, probed)
+	if err != nil {
 		return err
 	}
-	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-		Setting: "table " + w.Table, Problem: fmt.Sprintf("load incomplete: of %d records looked for %d are missing, such as %s", found+wrong+int64(len(missing)), len(missing), missing[0]),
-		Cure: fmt.Sprintf("load recordcount=%d with the same insertorder and zeropadding, or give the recordcount, or the insertstart and insertcount, that were loaded", w.Records),
-	}}
+	w.problems.kinds = nil // the run finds what is wrong
+	w.problems.after.Store(0)
+	w.marked = k.seen.unmarked == 0 && (k.seen.stamped > 0 || wrong > 0) && !w.Integrity
+	switch {
+	case len(missing) > 0:
+		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
+			Setting: "table " + w.Table, Problem: fmt.Sprintf("load incomplete: of %d records looked for %d are missing, such as %s", found+wrong+int64(len(missing)), len(missing), missing[0]),
+			Cure: fmt.Sprintf("load recordcount=%d with the same insertorder and zeropadding, or give the recordcount, or the insertstart and insertcount, that were loaded", w.Records),
+		}}
+	case w.Integrity && found == 0:
+		return &fault.Status{Code: fault.Differs, Err: &fault.Error{
+			Setting: "table " + w.Table, Problem: fmt.Sprintf("none of %d records has the values of dataintegrity (--verify): the table was loaded without it, or with other fieldlength, or the engine changes values", wrong),
+			Cure: "load the table with --verify and the same field lengths, or run without --verify: values are checked by their stamps then",
+		}}
+	}
+	return nil
 }
 
 // readBack looks after a load or a run that was right so far: writes are the
 // engine's word until they are read.
-func (r *Report) readBack(ctx context.Context, k *worker) error {
-	if tries := 0; r.Fault != nil { // its connection may have been lost by the last operation
-		k.conn, _ = k.table.Reopen(ctx, k.conn, k.key, func() bool {
-			tries++
-			time.Sleep(engine.BackOff(tries, k.rng))
-			return tries < 20
-		})
+func (r *Report) readBack(ctx context.Context, w *workload, all []*worker, c counting) error {
+	if r.Fault != nil { // connections may have been lost by the last operations
+		for _, k := range all {
+			tries := 0
+			k.conn, _ = k.table.Reopen(ctx, k.conn, k.key, func() bool {
+				tries++
+				time.Sleep(engine.BackOff(tries, k.rng))
+				return tries < 20
+			})
+		}
 	}
-	found, wrong, missing, err := k.look(ctx)
+	n := int64(probed)
+	if r.Load {
+		n, w.marked, w.fresh = min(w.InsertCount, max(leastRead, w.InsertCount/lookShare)), !w.Integrity && (!r.Resume || w.existing.Load() == 0), !r.Resume // what was there may be another program's
+	}
+	found, wrong, missing, err := w.look(ctx, all, n)
 	r.back = answer.Tally{Found: found, Wrong: wrong, Missing: int64(len(missing))}
-	switch {
-	case err != nil:
+	for _, key := range missing {
+		w.problems.after.CompareAndSwap(0, r.Operations())
+		w.problems.note("read back: a record that must be there is not found", func() string { return key })
+	}
+	if err == nil && r.Load {
+		err = r.recount(ctx, w, c)
+	} else if err == nil {
+		err = r.readLedger(ctx, all)
+	}
+	if err != nil {
 		return fmt.Errorf("read back: %w", err)
-	case wrong > 0:
-		return &fault.Status{Code: fault.Differs, Err: &fault.Error{Problem: fmt.Sprintf("%d records are wrong that were read back", wrong), Cure: "see the problems listed"}}
+	}
+	return nil
+}
+
+// wrongBack says what of the records that were read back is not right; nil
+// where all is.
+func (r *Report) wrongBack() error {
+	switch {
+	case r.back.Wrong > 0:
+		return &fault.Status{Code: fault.Differs, Err: &fault.Error{Problem: fmt.Sprintf("%d records are wrong that were read back or counted after the end", r.back.Wrong), Cure: "see the problems listed: the engine lost or changed what it acknowledged, or another client writes the same table"}}
 	case r.back.Missing > r.Config.MaxMisses:
-		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{Problem: fmt.Sprintf("%d records are missing that were read back, such as %s", len(missing), missing[0]), Cure: "see whether the engine loses what it acknowledged"}}
+		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{Problem: fmt.Sprintf("%d records are missing that were acknowledged", r.back.Missing), Cure: "see the problems listed: the engine lost what it acknowledged, or another client deletes in the same table"}}
 	}
 	return nil
 }
 
 // Problems counts what went wrong, by what it was, with the first example of each.
 type Problems struct {
+	after atomic.Int64 // about how many operations the first was seen
+
 	mu    sync.Mutex
 	kinds []run.Counted
 }

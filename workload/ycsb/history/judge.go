@@ -120,6 +120,18 @@ func culprit(ops []*Op) string {
 	return ends[min(first, len(ends)-1)].String()
 }
 
+// Until is a history up to a moment: what has not returned by then is unknown.
+func Until(all []Op, moment time.Duration) (out []Op) {
+	calls := make([]*Op, len(all))
+	for i := range all {
+		calls[i] = &all[i]
+	}
+	for _, o := range until(calls, moment) {
+		out = append(out, *o)
+	}
+	return out
+}
+
 // until is a history as it stood at a moment: what has not returned is unknown.
 func until(ops []*Op, moment time.Duration) (out []*Op) {
 	for _, o := range ops {

@@ -63,6 +63,9 @@ func (w *Witness) Start(ctx context.Context) (*Clients, error) {
 	return c, nil
 }
 
+// Since is a moment as the calls have it.
+func (w *Witness) Since(moment time.Time) time.Duration { return moment.Sub(w.began) }
+
 func (c *Clients) close() (err error) {
 	for _, one := range c.all {
 		err = errors.Join(err, one.conn.Close())
