@@ -120,6 +120,9 @@ func ParseCatalog(text []byte) (*Catalog, error) {
 	return c, nil
 }
 
+// Text is what ParseCatalog read; nil of a catalog that was made otherwise.
+func (c *Catalog) Text() []byte { return c.text }
+
 // Encode writes the catalog as JSON: the metadata document of the subset. Its
 // last field is a seal, a digest of all others.
 func (c *Catalog) Encode() ([]byte, error) {

@@ -31,6 +31,9 @@ var (
 
 // Unreachable says of a database that it is not reached, and what to do.
 func Unreachable(shown string, err error, cure string) error {
+	if fault.Code(err) == fault.Differs { // a damaged archive is reached
+		return err
+	}
 	if !errors.Is(err, ErrUnreachable) { // it is said once
 		err = fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
@@ -132,6 +135,11 @@ type Options struct {
 	Log      *slog.Logger // nil = discard
 	ReadOnly bool         // never create or change anything
 	Threads  int          // 0 = as the engine chooses
+
+	// InProcess has an embedded engine read its file in this process, because this run
+	// has written it. Without it an engine may read by a process of its own, which a
+	// damaged file cannot take this one down with.
+	InProcess bool
 }
 
 // Logger is where to log; it is never nil.
@@ -147,6 +155,7 @@ type Engine struct {
 	Lake      func(ctx context.Context, s Store) (*Lake, error) // Parquet files on an object store: the lake workload
 	Metrics   func(ctx context.Context) (Metrics, error)        // what a server tells of itself, in a few ms
 	About     func(ctx context.Context) (About, error)
+	Cost      string       // what reading by a process of its own costs, in words; "" = this process reads
 	Processes []int32      // processes of an embedded engine's own, which do its work
 	Close     func() error // waits for nothing; open archives must be closed before
 }

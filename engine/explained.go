@@ -31,12 +31,16 @@ func NotWritten(file string, err error) error {
 	}
 }
 
-// Damaged is the fault of an embedded engine whose file is not as it was written.
+// Damaged is the fault of an embedded engine whose file is not as it was written. A
+// command that meets it ends with the status of results that differ.
 func Damaged(file string, err error) error {
-	return &fault.Error{
-		File: file, Problem: "is damaged", Err: err,
-		Cure: "bring back a copy, or remove it and load the files again; look at the disk, too",
+	if s, ok := errors.AsType[*fault.Status](err); ok && s.Code == fault.Differs {
+		return err // it is reported once
 	}
+	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
+		Problem: "archive " + file + " is damaged", Err: err,
+		Cure: "bring back a copy, or remove it and load the files again; look at the disk, too",
+	}}
 }
 
 // Bytes is the size of a file and of others beside it, which may not be there.

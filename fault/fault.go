@@ -137,7 +137,7 @@ var controls = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{200e}\x{200f
 
 // Status is an error that decides the exit status of the command. The
 // statuses are those of docs/exit-status.md: 1 failed, 2 usage, 3 an answer
-// differs, 4 incomplete, 5 engine not reached.
+// differs or an archive is damaged, 4 incomplete, 5 engine not reached.
 type Status struct {
 	Code int
 	Err  error
@@ -153,7 +153,7 @@ func (s *Status) Unwrap() error { return s.Err }
 const (
 	Failed      = 1   // something that was asked could not be done
 	Usage       = 2   // the command line is not understood
-	Differs     = 3   // an answer differs from the reference
+	Differs     = 3   // an answer differs from the reference, or an archive is damaged
 	Incomplete  = 4   // misses, errors, quarantined lines beyond a threshold
 	Unreachable = 5   // an engine could not be reached
 	Interrupted = 130 // ^C; what was written is readable

@@ -9,6 +9,7 @@ import (
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/record"
 )
 
@@ -25,21 +26,29 @@ type Verified struct {
 // record, and holds what it finds, series by series, against what the loads
 // have counted, and the marks against both.
 func Verify(ctx context.Context, a engine.Archive, subset string) (*Verified, error) {
+	v := &Verified{}
 	o, err := NewOrigin(ctx, a, subset, "")
+	if fault.Code(err) == fault.Differs { // it is damaged; Check may find more
+		v.problem("%s", err)
+		err = nil
+	} else if err == nil {
+		var found *design.Catalog
+		found, err = Walk(ctx, a, subset)
+		switch {
+		case err != nil && (ctx.Err() != nil || errors.Is(err, engine.ErrReadOnly)): // a load that was broken off is no damage
+			return nil, err
+		case err != nil:
+			v.Kept, v.Marks = o.Catalog.Held(), len(o.Marks)
+			v.problem("the records cannot be read to their end: %s", err)
+			err = nil
+		default:
+			v, err = o.Judge(ctx, found)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	found, err := Walk(ctx, a, subset)
-	if err != nil && (ctx.Err() != nil || errors.Is(err, engine.ErrReadOnly)) { // a load that was broken off is no damage
-		return nil, err
-	}
-	if err != nil {
-		v := &Verified{Kept: o.Catalog.Held(), Marks: len(o.Marks)}
-		v.problem("the records cannot be read to their end: %s", err)
-		return v, nil
-	}
-	v, err := o.Judge(ctx, found)
-	if c, can := a.(engine.Checker); can && err == nil {
+	if c, can := a.(engine.Checker); can {
 		below, err := c.Check(ctx, subset)
 		v.Problems = append(v.Problems, below...)
 		return v, err

@@ -81,8 +81,8 @@ func (a *archive) take(ctx context.Context, n design.Name) (engine.Archive, erro
 		}
 		db, err := a.registry.Open(kept, a.url, engine.Options{ReadOnly: true})
 		if err != nil {
-			if pid := a.holder(); pid != "" {
-				return nil, &fault.Error{File: a.name, Problem: "is being loaded, or held, by pid " + pid, Err: engine.ErrUnreachable, Cure: "wait: it is asked again"}
+			if pid, _ := engine.Holder(a.path); a.path != "" && pid != 0 && errors.Is(err, engine.ErrUnreachable) {
+				return nil, &fault.Error{File: a.name, Problem: fmt.Sprint("is being loaded, or held, by pid ", pid), Err: engine.ErrUnreachable, Cure: "wait: it is asked again"}
 			}
 			return nil, err
 		}
@@ -134,21 +134,6 @@ func (a *archive) stamp(ctx context.Context, n design.Name, subset string) (out 
 		out, err = dataOf(ctx, in, subset)
 		return err
 	})
-}
-
-// holder is the process besides this one that has an embedded engine's files
-// open, as far as the system tells (Linux does); "" = none.
-func (a *archive) holder() string {
-	open, err := filepath.Glob("/proc/[0-9]*/fd/*")
-	own := fmt.Sprintf("/proc/%d/", os.Getpid())
-	path, also := filepath.Abs(a.path)
-	for i := 0; i < len(open) && a.path != "" && errors.Join(err, also) == nil; i++ {
-		to, _ := os.Readlink(open[i]) // one that is closed meanwhile is none
-		if !strings.HasPrefix(open[i], own) && (to == path || strings.HasPrefix(to, path+"/")) {
-			return strings.Split(open[i], "/")[2]
-		}
-	}
-	return ""
 }
 
 // release closes the archive unless somebody asks.

@@ -272,6 +272,9 @@ func (e *env) ask(ctx context.Context, a *asking, name string) error {
 		return err
 	}
 	defer archive.Close() //nolint:errcheck // read only
+	if cost := archive.db.Cost; cost != "" && !e.json {
+		e.says(fault.Redact(a.url) + " is " + cost)
+	}
 	qs, err := e.questions(ctx, a, name, archive)
 	if err != nil {
 		return err

@@ -6,7 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,8 +23,10 @@ import (
 	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/enginetest/damages"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/serve"
 
 	_ "github.com/duckdb/duckdb-go/v2"
 	_ "github.com/mattn/go-sqlite3"
@@ -105,13 +111,87 @@ func TestDamages(t *testing.T) {
 					t.Fatalf("damage %d of %s: %+v, %v", i, x.engine, d, err)
 				}
 				status, says := verdictOf(t, x.engine+":"+path)
-				list.add(t, x.engine, x.design, d, status != 0, strings.ReplaceAll(says, path, "ARCHIVE"))
+				list.add(t, x.engine, x.design, d, status == fault.Differs, strings.ReplaceAll(says, path, "ARCHIVE"))
 				if err := os.RemoveAll(path); err != nil {
 					t.Fatal(err)
 				}
 			}
 			list.keep(t)
 		})
+	}
+}
+
+// TestMisplacedBlocks: no command crashes, hangs, or fails otherwise than with the status of
+// a damaged archive, where valid blocks of a DuckDB file are in wrong places; and the page
+// goes on with the other archive.
+func TestMisplacedBlocks(t *testing.T) {
+	plainRunOnly(t)
+	const head, size = 3 * 4096, 256 << 10 // of a DuckDB file and its blocks
+	dir := t.TempDir()
+	t.Chdir(dir)
+	must(t, "load", fewRecords(t), "--engine", "duckdb:intact.db", "--design", "wide")
+	intact, err := os.ReadFile("intact.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 8
+	if enginetest.Nightly() {
+		n = 100
+	}
+	blocks := (len(intact) - head) / size
+	r := rand.New(rand.NewPCG(damageSeed, 0)) //nolint:gosec // a test's
+	for i := range n {
+		x, y := r.IntN(blocks), r.IntN(blocks-1)
+		if y >= x {
+			y++
+		}
+		file := append([]byte(nil), intact...)
+		copy(file[head+x*size:], intact[head+y*size:head+(y+1)*size])
+		if i%2 == 0 {
+			copy(file[head+y*size:], intact[head+x*size:head+(x+1)*size])
+		}
+		if err := os.WriteFile("a.db", file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{
+			{"verify", "duckdb:a.db"}, {"show", "duckdb:a.db"}, {"ask", "test_1", "--engine", "duckdb:a.db?deadline=20s", "--design", "wide"},
+		} {
+			status, _, stderr := barograph(t, args...)
+			if status != 0 && status != fault.Differs || strings.Contains(stderr, "Stack Trace") {
+				t.Errorf("blocks %d and %d of %d: %v: status %d: %s", x, y, blocks, args, status, stderr)
+			}
+		}
+		pageGoesOn(t)
+	}
+}
+
+// pageGoesOn serves both archives.
+func pageGoesOn(t *testing.T) {
+	t.Helper()
+	h := httptest.NewUnstartedServer(nil)
+	s, err := serve.New(serve.Options{Registry: all.Registry(), Host: h.Listener.Addr().String()}, "duckdb:a.db?deadline=20s", "duckdb:intact.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	h.Config.Handler = s.Handler()
+	h.Start()
+	defer h.Close()
+	jar, _ := cookiejar.New(nil) // it never fails
+	get := func(url string) int {
+		reply, err := (&http.Client{Jar: jar}).Get(url) //nolint:noctx // it is our own
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reply.Body.Close()
+		_, _ = io.Copy(io.Discard, reply.Body)
+		return reply.StatusCode
+	}
+	get(s.URL())
+	const asked = "&design=wide&line_type=SAL1L2&axis=fcst_lead&fcst_var=HGT"
+	get(h.URL + "/api/v1/curve.svg?archive=a.db" + asked)
+	if status := get(h.URL + "/api/v1/curve.svg?archive=intact.db" + asked); status != http.StatusOK {
+		t.Errorf("the intact archive: %d", status)
 	}
 }
 

@@ -95,7 +95,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		return nil, unreachable(path, err)
 	}
 	d := &database{path: path, readOnly: o.ReadOnly, folder: true, loading: map[string]bool{}}
-	var h *host
+	var h *process
 	for try := range 4 { // the process of a program that was killed ends a moment after it
 		time.Sleep(time.Duration(try) * 100 * time.Millisecond)
 		h, err = startHost(ctx, func(dir string) ([]string, error) { return d.arguments(dir, u, o) })
@@ -105,8 +105,10 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}
 	if err != nil {
 		err = unreachable(path, err)
-		if damage, ok := errors.AsType[*fault.Error](d.altered()); ok { // then that is why
+		if damage := d.altered(); fault.Code(damage) == fault.Differs { // then that is why
 			err = damage
+		} else if strings.Contains(err.Error(), "Cannot lock file") || strings.Contains(err.Error(), "another process writes") {
+			err = engine.Locked(path, errors.New("ClickHouse has no lock on it"))
 		}
 		return nil, errors.Join(err, d.left())
 	}
@@ -122,7 +124,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		d.seal(context.WithoutCancel(ctx))
 		return end()
 	}
-	return &engine.Engine{Archives: d, Scans: scans{d}, Own: d.own, Lake: d.lake, About: d.about, Processes: []int32{int32(h.cmd.Process.Pid)}, Close: closed}, nil //nolint:gosec // pids are small
+	return &engine.Engine{Archives: d, Scans: scans{d}, Own: d.own, Lake: d.lake, About: d.about, Processes: []int32{int32(h.PID())}, Close: closed}, nil //nolint:gosec // pids are small
 }
 
 // arguments are those of the library, which finds its configuration in dir.

@@ -2,7 +2,6 @@ package clickhouse
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -10,26 +9,22 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
+
+	"github.com/barograph/barograph/engine/host"
 )
 
 // #cgo LDFLAGS: -ldl -lpthread
 import "C" // host.c is built in
 
-// host is a process that holds one archive open: this program, which host.c
-// keeps from becoming Barograph again.
-type host struct {
-	cmd    *exec.Cmd
-	alive  io.Closer // its standard input
-	said   bytes.Buffer
-	dir    string // of the socket
-	gone   chan struct{}
+// process holds one archive open: this program, which host.c keeps from becoming
+// Barograph again.
+type process struct {
+	*host.Process
 	number atomic.Int64 // of statements
 	pool   *pool
 }
@@ -42,32 +37,21 @@ const (
 // startHost starts the library's process; args are the library's own, which may
 // name files in a folder that is removed when the process ends. It answers, or the
 // error says what it printed.
-func startHost(ctx context.Context, args func(dir string) ([]string, error)) (*host, error) {
+func startHost(ctx context.Context, args func(dir string) ([]string, error)) (*process, error) {
 	library, err := library()
 	if err != nil {
 		return nil, err
 	}
-	self, err := os.Executable()
-	if err != nil {
+	h := &process{}
+	if h.Process, err = host.Start(ctx, envLibrary+"="+library, args); err != nil {
 		return nil, err
-	}
-	h := &host{gone: make(chan struct{})}
-	if h.dir, err = os.MkdirTemp("", "barograph-"); err != nil { // a socket's path is short
-		return nil, err
-	}
-	list, err := args(h.dir)
-	if err == nil {
-		err = h.start(ctx, self, library, list)
-	}
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(h.dir))
 	}
 	h.pool = &pool{connect: h.connect}
 	within, stop := context.WithTimeout(ctx, startWithin)
 	defer stop()
 	if err := h.pool.Exec(within, "SELECT 1"); err != nil {
 		_ = h.close()
-		if said := strings.TrimSpace(h.said.String()); said != "" && ctx.Err() == nil {
+		if said := h.Stderr(); said != "" && ctx.Err() == nil {
 			err = errors.New(said)
 		}
 		return nil, err
@@ -75,48 +59,12 @@ func startHost(ctx context.Context, args func(dir string) ([]string, error)) (*h
 	return h, nil
 }
 
-func (h *host) start(ctx context.Context, self, library string, args []string) error {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", h.socket())
-	if err != nil {
-		return err
-	}
-	listener := l.(*net.UnixListener) //nolint:forcetypeassert // of a unix socket
-	listener.SetUnlinkOnClose(false)
-	defer listener.Close() //nolint:errcheck // the process has its own
-	file, err := listener.File()
-	if err != nil {
-		return err
-	}
-	defer file.Close() //nolint:errcheck // as above
-	h.cmd = exec.CommandContext(context.WithoutCancel(ctx), self, args...)
-	h.cmd.Env = append(os.Environ(), envLibrary+"="+library)
-	h.cmd.ExtraFiles = []*os.File{file}
-	h.cmd.Stderr = &h.said
-	if h.alive, err = h.cmd.StdinPipe(); err != nil {
-		return err
-	}
-	if err := h.cmd.Start(); err != nil {
-		return err
-	}
-	go func() {
-		_ = h.cmd.Wait() // how it ends is told by those who speak with it
-		close(h.gone)
-	}()
-	return nil
-}
-
-func (h *host) socket() string { return filepath.Join(h.dir, "s") }
-
 // close ends the process, and waits until it has left the archive.
-func (h *host) close() error {
-	err := errors.Join(h.pool.close(), h.alive.Close())
-	<-h.gone
-	return errors.Join(err, os.RemoveAll(h.dir))
-}
+func (h *process) close() error { return errors.Join(h.pool.close(), h.Close()) }
 
 // connect opens a session.
-func (h *host) connect(ctx context.Context) (session, error) {
-	c, err := (&net.Dialer{}).DialContext(ctx, "unix", h.socket())
+func (h *process) connect(ctx context.Context) (session, error) {
+	c, err := h.Dial(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +79,7 @@ func (h *host) connect(ctx context.Context) (session, error) {
 
 // embedded is a session with the library; host.c tells what is sent.
 type embedded struct {
-	host   *host
+	host   *process
 	conn   net.Conn
 	in     *bufio.Reader
 	broken bool

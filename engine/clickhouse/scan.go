@@ -34,7 +34,7 @@ const (
 type star struct {
 	engine.Placement
 	home string
-	host *host
+	host *process
 }
 
 // Open opens the tables.

@@ -132,7 +132,11 @@ func (a *archive) Check(ctx context.Context, _ string) (problems []string, err e
 	if a.db.path == "" {
 		return nil, nil
 	}
-	f, err := os.Open(a.db.path)
+	return checkFile(ctx, a.db.path)
+}
+
+func checkFile(ctx context.Context, path string) (problems []string, err error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -171,6 +175,18 @@ func (a *archive) Check(ctx context.Context, _ string) (problems []string, err e
 		}
 	}
 	return problems, ctx.Err()
+}
+
+// hasHeader reports whether a file is DuckDB's, by a header of two that fits its checksum.
+func hasHeader(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	head := make([]byte, headers*headerBytes)
+	_, err = io.ReadFull(f, head)
+	return err == nil && (fits(head[headerBytes:2*headerBytes]) || fits(head[2*headerBytes:]))
 }
 
 // fits reports whether a header or a block is what its checksum says.

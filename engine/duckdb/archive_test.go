@@ -61,7 +61,7 @@ func series(path string, leads int, valid ...int64) *record.Batch {
 }
 
 // store commits batches to a subset.
-func store(t *testing.T, a engine.Archive, subset string, batches ...*record.Batch) engine.Stored {
+func store(t testing.TB, a engine.Archive, subset string, batches ...*record.Batch) engine.Stored {
 	t.Helper()
 	l, err := a.Loader(t.Context(), subset)
 	if err != nil {
@@ -85,7 +85,7 @@ func store(t *testing.T, a engine.Archive, subset string, batches ...*record.Bat
 }
 
 // digest is that of what a subset holds.
-func digest(t *testing.T, a engine.Archive, subset string) (d record.Digest) {
+func digest(t testing.TB, a engine.Archive, subset string) (d record.Digest) {
 	t.Helper()
 	var h record.Hasher
 	for b, err := range a.Dump(t.Context(), subset) {

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -29,19 +30,22 @@ const memoryPath = ":memory:"
 // of text that costs about half the time; v1.4 is the version with long support.
 const storageVersion = "v1.4.0"
 
-// params are the options of the URL. They go to DuckDB under the same names.
+const scheme = "duckdb"
+
+// params are the options of the URL. All but deadline go to DuckDB under the same names.
 var params = []engine.Param{ //nolint:gochecknoglobals // a constant table
 	{Name: "threads", Help: "threads that a statement may use; as many as there are cores by default"},
 	{Name: "memory_limit", Help: "memory that DuckDB may use, e.g. 4GB; 80 % of the machine's by default, and " + loadMemory + " in a load"},
 	{Name: "checkpoint_threshold", Default: "16MB", Help: "size of the log at which it is written into the file"},
 	{Name: "storage_compatibility_version", Default: storageVersion, Help: "oldest DuckDB that must be able to read a new file; v1.2.0 and before load slower"},
+	{Name: "deadline", Default: "10m", Help: "longest silence of the process that reads an archive, after which it is ended"},
 	{Name: "temp_directory", Help: "where statements that need more memory spill; beside the file by default"},
 }
 
 // Driver describes DuckDB.
 func Driver() engine.Driver {
 	return engine.Driver{
-		Scheme:       "duckdb",
+		Scheme:       scheme,
 		Licence:      "MIT",
 		Summary:      "DuckDB, a columnar database in one file, inside Barograph's process",
 		Example:      "duckdb:archive.db",
@@ -86,13 +90,16 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		settings["threads"] = strconv.Itoa(o.Threads)
 	}
 	for _, p := range params {
-		if v := u.Query().Get(p.Name); v != "" {
+		if v := u.Query().Get(p.Name); v != "" && p.Name != "deadline" {
 			settings[p.Name] = v
 		}
 	}
 	file, err := place(path, o.ReadOnly)
 	if err != nil {
 		return nil, err
+	}
+	if o.ReadOnly && !o.InProcess {
+		return reader(ctx, u, o, file)
 	}
 	if file != "" && !o.ReadOnly {
 		if err := create(file, settings); err != nil {
@@ -145,6 +152,12 @@ func place(path string, readOnly bool) (file string, err error) {
 }
 
 func unreachable(path string, err error) error {
+	if damaged.MatchString(err.Error()) || strings.Contains(err.Error(), "not a valid DuckDB database file") && hasHeader(path) {
+		return engine.Damaged(path, err)
+	}
+	if strings.Contains(err.Error(), "Could not set lock on file") {
+		return engine.Locked(path, errors.New("DuckDB has no lock on it"))
+	}
 	return &fault.Error{
 		File: path, Problem: "cannot be opened", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
 		Cure: "name a DuckDB file, or one that can be made, that no other process has open",
@@ -156,11 +169,14 @@ func (db *database) explain(err error) error {
 	switch text := err.Error(); {
 	case strings.Contains(text, "No space left on device") || strings.Contains(text, "out of disk space"):
 		return engine.DiskFull(db.path, err)
-	case strings.Contains(text, "Corrupt database file"):
+	case damaged.MatchString(text):
 		return engine.Damaged(db.path, err)
 	}
 	return err
 }
+
+// damaged finds the errors of DuckDB that a file causes which is not as it was written.
+var damaged = regexp.MustCompile(`(?i)corrupt|FATAL Error|INTERNAL Error|Serialization Error|database has been invalidated|Failed to deserialize|is out of range of the file`)
 
 // identify asks DuckDB for its name of the file.
 func (db *database) identify(ctx context.Context) error {

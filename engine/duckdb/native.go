@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,7 +52,7 @@ func openDatabase(path string, settings map[string]string) (*database, error) {
 	}
 	if state == mapping.StateError {
 		mapping.Close(&db.handle)
-		return nil, errors.New(message)
+		return nil, said(message)
 	}
 	return db, nil
 }
@@ -255,6 +256,12 @@ func failure(ctx context.Context, message string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	return said(message)
+}
+
+// said is DuckDB's message without its stack trace.
+func said(message string) error {
+	message, _, _ = strings.Cut(message, "\n\nStack Trace:")
 	return errors.New(message)
 }
 

@@ -22,7 +22,7 @@ func stranger(t *testing.T, path string, texts ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // below
+	defer db.Close()
 	for _, text := range texts {
 		if _, err := db.ExecContext(t.Context(), text); err != nil {
 			t.Fatal(err)
@@ -84,12 +84,12 @@ func TestSealed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.Close() //nolint:errcheck // a test
+	defer e.Close()
 	own, err := e.Own(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer own.Close() //nolint:errcheck // a test
+	defer own.Close()
 	inside, outside := filepath.Join(dir, "in"), filepath.Join(dir, "out.csv")
 	if err := os.MkdirAll(inside, 0o700); err != nil {
 		t.Fatal(err)

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -250,9 +252,15 @@ func ours(name string) bool {
 }
 
 func unreachable(dir string, err error) error {
+	if fault.Code(err) == fault.Differs { // damaged
+		return err
+	}
 	cure := "name a folder that can be read and written"
-	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) || strings.Contains(err.Error(), "lock held") {
-		cure = "the folder may be open in another process, or it is not yours: end that process, or name another folder"
+	if strings.Contains(err.Error(), "lock held") || errors.Is(err, syscall.EAGAIN) {
+		return engine.Locked(dir, err)
+	}
+	if errors.Is(err, syscall.EACCES) {
+		cure = "it is not yours: name another folder"
 	}
 	return &fault.Error{File: dir, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: cure}
 }
@@ -380,8 +388,10 @@ func (s *store) write(work func() error) error {
 func (s *store) explain(err error) error {
 	switch info := pebble.ExtractDataCorruptionInfo(err); {
 	case info != nil:
-		return engine.Damaged(info.Path, info.Details)
+		return engine.Damaged(s.dir, fmt.Errorf("%s: %w", filepath.Base(info.Path), info.Details))
 	case pebble.IsCorruptionError(err) || errors.Is(err, docengine.ErrDamaged):
+		return engine.Damaged(s.dir, err)
+	case errors.Is(err, fs.ErrNotExist): // a table that the list of files names
 		return engine.Damaged(s.dir, err)
 	}
 	return err

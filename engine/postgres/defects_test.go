@@ -84,7 +84,7 @@ func (d *databases) strangersView(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer e.Close() //nolint:errcheck // a test
+		defer e.Close()
 		if a, err = e.Archives.Open(t.Context(), design.Normalized); err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -204,7 +205,17 @@ func (a *Archive) readCatalog(ctx context.Context, q Querier, subset string) (*d
 	if len(text) == 0 || text[0] == "" {
 		return design.NewCatalog(subset), nil
 	}
-	return design.ParseCatalog([]byte(text[0]))
+	c, err := design.ParseCatalog([]byte(text[0]))
+	return c, garbled("the catalog of subset "+subset, err)
+}
+
+// garbled is the error of what Barograph has stored and cannot read, unless it says
+// why itself.
+func garbled(what string, err error) error {
+	if _, known := errors.AsType[*fault.Error](err); err == nil || known {
+		return err
+	}
+	return &fault.Status{Code: fault.Differs, Err: &fault.Error{Setting: what, Problem: "is damaged", Err: err, Cure: "bring back a copy of the archive, or load the files into a new one"}}
 }
 
 // Marks lists the files that are loaded whole.
@@ -224,7 +235,7 @@ func (a *Archive) marks(ctx context.Context, q Querier, subset, where string) (m
 	err = q.Rows(ctx, "SELECT "+text+" FROM "+a.Own(subset, MarksTable)+where+" ORDER BY seq", nil, func(row []any) error {
 		m, err := parse(row)
 		marks = append(marks, m)
-		return err
+		return garbled("the list of loaded files of subset "+subset, err)
 	})
 	return engine.Known(marks), err
 }

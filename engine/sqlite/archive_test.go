@@ -424,7 +424,7 @@ func TestStrangersFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		e = opened(t, path, engine.Options{})
-		defer e.Close() //nolint:errcheck // a test
+		defer e.Close()
 		if _, err := under(t, e, design.Normalized).Contents(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), "plain tables") {
 			t.Errorf("%s: %v", evil, err)
 		}

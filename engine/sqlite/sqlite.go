@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math"
 	"net/url"
@@ -87,9 +88,33 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	var n int
 	if err := d.pool.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {
 		d.pool.Close() //nolint:errcheck // the first error says more
+		if e := d.explain(err); fault.Code(e) == fault.Differs && hasHead(d.path) {
+			return nil, e
+		}
 		return nil, d.unreachable("cannot be opened", err, "name an archive that barograph loaded, or a new file in a folder that can be written")
 	}
 	return &engine.Engine{Archives: d, KV: kv{d}, Posts: posts{d}, Own: d.own, About: d.about, Close: d.pool.Close}, nil
+}
+
+// hasHead reports whether a file begins as SQLite's do, but for a few bytes.
+func hasHead(path string) bool {
+	const magic = "SQLite format 3\x00"
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	head := make([]byte, len(magic))
+	if _, err := io.ReadFull(f, head); err != nil {
+		return false
+	}
+	same := 0
+	for i := range head {
+		if head[i] == magic[i] {
+			same++
+		}
+	}
+	return same > len(magic)-4
 }
 
 // place checks the path and makes its folder.

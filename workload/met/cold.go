@@ -113,7 +113,7 @@ func ColdProcess(cases string) func(context.Context, Target, run.Cell) (Asked, s
 func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Name, q *question.Question, f flavour.Name) (Asked, error) {
 	start := time.Now()
 	var out Asked
-	e, err := r.Open(ctx, rawURL, engine.Options{ReadOnly: true})
+	e, err := r.Open(ctx, rawURL, engine.Options{ReadOnly: true, InProcess: true}) // the study has written it
 	if err != nil {
 		return out, err
 	}

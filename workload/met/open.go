@@ -53,7 +53,7 @@ func (s *study) open(ctx context.Context) (*opened, error) {
 	o := &opened{engines: make([]*engine.Engine, n), archives: make([]engine.Archive, n), abouts: make([]engine.About, n), errs: make([]error, n)}
 	for i, t := range s.o.Targets {
 		e, err := s.o.Registry.Open(ctx, t.URL, engine.Options{Log: s.o.Log, Threads: s.o.Threads, ReadOnly: s.isSource(i)})
-		damaged := t.Driver.Place == engine.Embedded && errors.Is(err, engine.ErrUnreachable)
+		damaged := t.Driver.Place == engine.Embedded && (errors.Is(err, engine.ErrUnreachable) || fault.Code(err) == fault.Differs)
 		switch {
 		case err != nil && (!damaged || s.isSource(i)):
 			return o, err

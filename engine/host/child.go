@@ -1,0 +1,259 @@
+package host
+
+import (
+	"bufio"
+	"context"
+	"encoding/gob"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
+
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+)
+
+// envArchive tells a child which archive to read.
+const envArchive = "BAROGRAPH_READER"
+
+// order is the value of envArchive.
+type order struct {
+	URL     string `json:"url"`
+	Threads int    `json:"threads"`
+	Memory  int64  `json:"memory"` // bytes that the process may have; 0 = no limit
+}
+
+// Statuses of a child that ends by itself.
+const (
+	overMemory = 86
+	noSocket   = 87
+)
+
+// IsChild reports whether this process is a child for an engine of this scheme. Then the
+// engine's package calls Child before anything else runs.
+func IsChild(scheme string) bool {
+	var o order
+	if json.Unmarshal([]byte(os.Getenv(envArchive)), &o) != nil {
+		return false
+	}
+	u, err := url.Parse(o.URL)
+	return err == nil && u.Scheme == scheme
+}
+
+// Child serves one archive to the process that has started this one, until standard input
+// ends; it does not return.
+func Child(open func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error)) {
+	signal.Ignore(os.Interrupt) // ^C is for the parent, which ends this process or the call
+	c := &child{archives: map[design.Name]engine.Archive{}}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		time.AfterFunc(patience, func() { os.Exit(0) }) //nolint:forbidigo // the archive is only read
+		if e := c.open.Load(); e != nil {
+			_ = e.Close() // removes what was spilled
+		}
+		os.Exit(0) //nolint:forbidigo // as above
+	}()
+	fmt.Fprintln(os.Stderr, c.serve(open))
+	os.Exit(noSocket) //nolint:forbidigo // this process must not become Barograph
+}
+
+// serve answers calls until the socket fails.
+func (c *child) serve(open func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error)) error {
+	var o order
+	l, err := net.FileListener(os.NewFile(3, "socket"))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(os.Getenv(envArchive)), &o); err != nil {
+		return err
+	}
+	if o.Memory > 0 {
+		watchMemory(o.Memory)
+	}
+	u, err := url.Parse(o.URL)
+	if err == nil {
+		c.engine, err = open(context.Background(), u, engine.Options{ReadOnly: true, InProcess: true, Threads: o.Threads})
+	}
+	if c.failed = err; err == nil {
+		c.open.Store(c.engine)
+	}
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		go c.connection(conn)
+	}
+}
+
+// memoryEvery is how often a child looks how much memory it has.
+const memoryEvery = 50 * time.Millisecond
+
+// watchMemory ends this process when it has more memory than most; it looks at once.
+func watchMemory(most int64) {
+	self, err := process.NewProcess(int32(os.Getpid())) //nolint:gosec // pids are small
+	look := func() {
+		var info *process.MemoryInfoStat
+		if info, err = self.MemoryInfo(); err == nil && info.RSS > uint64(most) { //nolint:gosec // positive
+			os.Exit(overMemory) //nolint:forbidigo // the parent reports it
+		}
+	}
+	if err == nil {
+		look()
+	}
+	go func() {
+		for ; err == nil; look() {
+			time.Sleep(memoryEvery)
+		}
+	}()
+}
+
+// child is the archive that this process serves.
+type child struct {
+	engine *engine.Engine
+	open   atomic.Pointer[engine.Engine] // likewise, for who closes it
+	failed error                         // why it could not be opened
+
+	mu       sync.Mutex
+	archives map[design.Name]engine.Archive
+}
+
+// connection answers the calls of one connection, one after another. When the parent
+// closes its side, the call in flight is canceled.
+func (c *child) connection(conn net.Conn) {
+	defer conn.Close() //nolint:errcheck // the parent sees its end
+	in, out := bufio.NewReader(conn), bufio.NewWriterSize(conn, 1<<16)
+	from, to := gob.NewDecoder(in), gob.NewEncoder(out)
+	for {
+		var r request
+		if err := from.Decode(&r); err != nil {
+			return
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		next := make(chan error, 1)
+		go func() {
+			_, err := in.Peek(1)
+			if err != nil {
+				cancel()
+			}
+			next <- err
+		}()
+		last := reply{}
+		err := c.call(ctx, &r, &last, func(chunk []byte) error { return to.Encode(reply{Chunk: chunk}) })
+		if err != nil {
+			last = reply{Err: newWireError(err)}
+		}
+		last.Last = true
+		if err = to.Encode(&last); err == nil {
+			err = out.Flush()
+		}
+		if err == nil {
+			err = <-next
+		}
+		cancel()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// archive opens the archive of a design, once.
+func (c *child) archive(ctx context.Context, n design.Name) (engine.Archive, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if a := c.archives[n]; a != nil {
+		return a, nil
+	}
+	a, err := c.engine.Archives.Open(ctx, n)
+	if err == nil {
+		c.archives[n] = a
+	}
+	return a, err
+}
+
+// chunkRows are the rows of an answer that one chunk has at most.
+const chunkRows = 1 << 16
+
+// call carries out an operation.
+func (c *child) call(ctx context.Context, r *request, out *reply, chunk func([]byte) error) (err error) {
+	if c.failed != nil {
+		return c.failed
+	}
+	if r.Op == opAbout {
+		about, err := c.engine.About(ctx)
+		out.About = &about
+		return err
+	}
+	a, err := c.archive(ctx, r.Design)
+	if err != nil {
+		return err
+	}
+	var q *engine.Query
+	if r.Query != nil {
+		if q, err = r.Query.query(nil); err != nil {
+			return err
+		}
+	}
+	switch r.Op {
+	case opOpen:
+	case opMarks:
+		out.Marks, err = a.Marks(ctx, r.Subset)
+	case opCatalog:
+		var held *design.Catalog
+		if held, err = a.Catalog(ctx, r.Subset); err == nil {
+			out.Catalog = held.Text()
+		}
+	case opSubsets:
+		out.Names, err = a.Subsets(ctx)
+	case opContents:
+		var contents engine.Contents
+		contents, err = a.Contents(ctx, r.Subset)
+		out.Contents = &contents
+	case opPhrase:
+		var put *engine.Query
+		if put, err = a.Phrase(ctx, q.Question, r.Flavour); err == nil {
+			out.Query, err = newWireQuery(put)
+		}
+	case opAsk:
+		var b answer.Builder
+		var e encoder
+		err = a.Ask(ctx, q, &b)
+		for from := 0; from < b.Rows && err == nil; from += chunkRows {
+			e.buf = e.buf[:0]
+			e.rows(&b.Answer, from, min(from+chunkRows, b.Rows))
+			err = chunk(e.buf)
+		}
+		out.Query = &wireQuery{Query: engine.Query{Server: q.Server}}
+	case opExplain:
+		var plan engine.Plan
+		plan, err = a.Explain(ctx, q)
+		out.Plan = &plan
+	case opDump:
+		var e encoder
+		for b, failed := range a.Dump(ctx, r.Subset) {
+			if failed != nil {
+				return failed
+			}
+			e.buf = e.buf[:0]
+			e.batch(b)
+			if err = chunk(e.buf); err != nil {
+				return err
+			}
+		}
+	case opSize:
+		out.Size, err = a.Size(ctx)
+	default:
+		err = &fault.Error{Setting: "operation " + string(r.Op), Problem: "is not known"}
+	}
+	return err
+}
