@@ -186,14 +186,16 @@ func TestNamesAndSizes(t *testing.T) {
 	})
 }
 
-// TestNoInit: nothing registers itself; engine/all is the only list of engines.
+// TestNoInit: nothing registers itself; engine/all is the only list of engines. The one
+// exception registers nothing: a process that reads a DuckDB archive is any program that
+// links the engine, and must leave before that program's main.
 func TestNoInit(t *testing.T) {
 	goFiles(t, func(name string) {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(text), "\nfunc init()") {
+		if strings.Contains(string(text), "\nfunc init()") && name != "engine/duckdb/reader.go" {
 			t.Errorf("%s has an init function", name)
 		}
 	})
