@@ -238,6 +238,7 @@ type posting struct {
 	unknown  []*row
 	comments []*row
 	links    []*row
+	learned  []series // that the ingest filter gets
 }
 
 // Post posts products in one transaction.
@@ -257,6 +258,9 @@ func (p *IHFS) Post(ctx context.Context, products []*Product) ([]Tally, error) {
 	err := pgx.BeginFunc(ctx, p.conn, func(tx pgx.Tx) error { return x.write(ctx, tx) })
 	if err != nil {
 		return nil, err
+	}
+	for _, s := range x.learned {
+		p.ref.ingest[s] = true
 	}
 	tallies := make([]Tally, len(products))
 	for i := range fates {
@@ -281,7 +285,7 @@ func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 		return Unknown
 	case known && !post:
 		return Inactive
-	case !x.ref.ingest[r.series]:
+	case !x.admitted(r.series):
 		return Filtered
 	}
 	if k == reading || k == processed || k == arealProcessed {
@@ -328,6 +332,19 @@ func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 	r.key = shape(name).key(r.full)
 	x.tables[name] = append(x.tables[name], r)
 	return Inserted
+}
+
+// admitted reports whether the ingest filter admits a series. One that it does not have is
+// admitted, and gets its row, where the site wants that (shef_load_ingest).
+func (x *posting) admitted(s series) bool {
+	on, known := x.ref.ingest[s]
+	if known || !x.Tokens.LearnIngest {
+		return on
+	}
+	if !slices.Contains(x.learned, s) {
+		x.learned = append(x.learned, s)
+	}
+	return true
 }
 
 func (x *posting) newRow(p *Product, g *record.Gauge, fate *Fate) *row {

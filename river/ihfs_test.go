@@ -363,16 +363,16 @@ func TestTokens(t *testing.T) {
 	tokens := river.DefaultTokens()
 	var told []string
 	tell := func(err error) { told = append(told, err.Error()) }
-	if err := tokens.Read(strings.NewReader("# a site's\nshef_winpast : 5 # days\nshef_duplicate : USE_REVCODE\nshef_post_baddata: pe\nwhfs_x : y\nshef_load_ingest : OFF\nshef_post_latest : \"ON\"\nshef_load_maxfcst : ON\nbasis_hours_filter : 48\nshef_out : OFF\nshef_winfutur : 3\nshef_perflog : ON\nSHEF_winpast : 3\n"), "f", tell); err != nil {
+	if err := tokens.Read(strings.NewReader("# a site's\nshef_winpast : 5 # days\nshef_duplicate : USE_REVCODE\nshef_post_baddata: pe\nwhfs_x : y\nshef_load_ingest : ON\nshef_post_latest : \"ON\"\nshef_load_maxfcst : ON\nbasis_hours_filter : 48\nshef_out : OFF\nshef_winfutur : 3\nshef_perflog : ON\nSHEF_winpast : 3\n"), "f", tell); err != nil {
 		t.Fatal(err)
 	}
-	if tokens.Past != 120*time.Hour || tokens.Policy != engine.RevisedOnly || !tokens.KeepBad || tokens.Latest != "ON" || !tokens.MaxForecast || tokens.OldestBasis != 48*time.Hour {
+	if tokens.Past != 120*time.Hour || tokens.Policy != engine.RevisedOnly || !tokens.KeepBad || tokens.Latest != "ON" || !tokens.LearnIngest || !tokens.MaxForecast || tokens.OldestBasis != 48*time.Hour {
 		t.Errorf("%+v", tokens)
 	}
 	if len(told) != 2 || !strings.Contains(told[0], "f:11: shef_winfutur") || !strings.Contains(told[0], "did you mean shef_winfuture?") || !strings.Contains(told[1], "did you mean shef_winpast?") {
 		t.Errorf("%q", told)
 	}
-	for _, bad := range []string{"shef_procobs : YES", "shef_alertalarm : on", "shef_duplicate : MAYBE", "shef_winpast : x", "shef_load_ingest : ON", "shef_post_unk : SOME"} {
+	for _, bad := range []string{"shef_procobs : YES", "shef_alertalarm : on", "shef_duplicate : MAYBE", "shef_winpast : x", "shef_post_unk : SOME"} {
 		if err := tokens.Read(strings.NewReader("\n"+bad), "f", tell); err == nil || !strings.Contains(err.Error(), "f:2") {
 			t.Errorf("%s: %v", bad, err)
 		}
@@ -537,5 +537,64 @@ func TestNarrow(t *testing.T) {
 	}
 	if got := rows(t, db, "SELECT ref_value, value FROM pairedvalue"); got != "268435455 45.7001" {
 		t.Errorf("pairedvalue: %s", got)
+	}
+}
+
+// TestLearnIngest: a series that ingestfilter does not have is listed with what admits it,
+// and that admits it; with shef_load_ingest it is admitted, and gets its row. One
+// that is off stays out.
+func TestLearnIngest(t *testing.T) {
+	db, p := stocked(t, "learn")
+	then := at(-2 * time.Hour)
+	text := product(-time.Hour, ".A AAA "+then+"/HL 1/PPQ .5/TA 3", ".A AAA "+at(-3*time.Hour)+"/HL 2", ".A XXX "+then+"/HG 1", ".A OFF "+then+"/HG 1", ".A BBB "+then+"/HG 2")
+	in := river.Input{Options: shef.Options{Now: time.Now()}}
+	look := func() (out []string) {
+		x := p.Strangers()
+		if err := in.Read(strings.NewReader(text), "test", time.Now(), func(p *river.Product) error { x.Look(p); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range x.All() {
+			out = append(out, fmt.Sprint(s.Lid, s.PE, s.Duration, s.TypeSource, s.Extremum, " ", s.Why, " ", s.Values, " ", s.FirstValue, " ", s.LastValue, " ", s.Cure))
+		}
+		return out
+	}
+	want := []string{
+		"AAAHL0RZZ filtered 2 2 1 INSERT INTO ingestfilter (lid, pe, dur, ts, extremum, ts_rank, ingest, ofs_input, stg2_input) VALUES ('AAA', 'HL', 0, 'RZ', 'Z', 1, 'T', 'F', 'F');",
+		"AAAPP1006RZZ filtered 1 0.5 0.5 INSERT INTO ingestfilter (lid, pe, dur, ts, extremum, ts_rank, ingest, ofs_input, stg2_input) VALUES ('AAA', 'PP', 1006, 'RZ', 'Z', 1, 'T', 'F', 'T');",
+		"AAATA0RZZ filtered 1 3 3 UPDATE ingestfilter SET ingest = 'T' WHERE lid = 'AAA' AND pe = 'TA' AND dur = 0 AND ts = 'RZ' AND extremum = 'Z';",
+		"OFFHG0RZZ inactive 1 1 1 UPDATE location SET post = 1 WHERE lid = 'OFF';",
+		"XXXHG0RZZ unknown 1 1 1 -- add XXX to location, as the hydrologist's tools do",
+	}
+	got := look()
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant\n%q", got, want)
+	}
+	if before := rows(t, db, "SELECT count(*) FROM height"); before != "0" {
+		t.Error("looking posts " + before)
+	}
+	if _, err := db.Exec(t.Context(), strings.SplitAfterN(got[0], "1 ", 2)[1]); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := look(); !slices.Equal(got, want[1:]) {
+		t.Errorf("after the statement: %q", got)
+	}
+	p.Tokens.LearnIngest = true
+	for range 2 { // the second time the rows are there
+		got := post(t, p, text)
+		if got[river.Filtered] != 1 || got[river.Inserted]+got[river.Unchanged] != 4 || got[river.Unknown] != 1 || got[river.Inactive] != 1 {
+			t.Errorf("%v", got)
+		}
+		if err := p.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := rows(t, db, "SELECT ingest, stg2_input FROM ingestfilter WHERE lid = 'AAA' AND dur = 1006"); got != "T T" {
+		t.Error(got)
+	}
+	if got := strings.Join(p.Tokens.Unfilled(), " "); got != "alertalarmval dailypp hourlypc hourlypp latestobsvalue productlink riverstatus stnclass textproduct unkstn unkstnvalue" {
+		t.Error(got)
 	}
 }

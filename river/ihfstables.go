@@ -184,6 +184,11 @@ type batch struct {
 // write writes what was judged, tables in one order.
 func (x *posting) write(ctx context.Context, tx pgx.Tx) error {
 	b := &batch{Tx: tx, schema: x.schema, cols: columns(x.now)}
+	for _, s := range x.learned {
+		if _, err := b.Exec(ctx, "INSERT INTO "+x.schema+ingestRow(s)+" ON CONFLICT DO NOTHING"); err != nil {
+			return fmt.Errorf("table ingestfilter: %w", err)
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(x.tables)) {
 		if err := x.values(ctx, b, name, x.tables[name]); err != nil {
 			return fmt.Errorf("table %s: %w", name, err)

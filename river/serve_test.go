@@ -208,6 +208,65 @@ func TestRefusedValue(t *testing.T) {
 	}
 }
 
+// TestRetry: what failed is put back, and is posted when the database takes it.
+func TestRetry(t *testing.T) {
+	dir := t.TempDir()
+	b := &board{overflow: 2}
+	var log bytes.Buffer
+	put(t, dir, "1", sample("RR1LCH", 2))
+	_, stop := serving(t, dir, b, &log, nil)
+	failed := filepath.Join(dir, "failed", "1")
+	until(t, "the failure", func() bool { _, err := os.Stat(failed); return err == nil })
+	b.Lock()
+	b.overflow = 0
+	b.Unlock()
+	s := &river.Spool{Dir: dir}
+	if _, err := s.Retry([]string{"../x"}); err == nil {
+		t.Error("a file elsewhere is taken")
+	}
+	if back, err := s.Retry(nil); err != nil || len(back) != 1 {
+		t.Errorf("%q: %v", back, err)
+	}
+	until(t, "the product", func() bool { done, _ := filepath.Glob(filepath.Join(dir, "done", "*", "1")); return len(done) == 1 })
+	stop()
+	if left, _ := filepath.Glob(filepath.Join(dir, "failed", "*")); len(left) > 0 {
+		t.Errorf("%q", left)
+	}
+}
+
+// TestLogFile: no line is lost or divided, and so many files are kept.
+func TestLogFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "log")
+	var all string
+	for i := range 3 { // opened again
+		l := &river.LogFile{Name: name, Most: 100, Keep: 2}
+		for k := range 10 {
+			line := fmt.Sprintf("line %d of round %d, and what is in it\n", k, i)
+			all += line
+			if n, err := l.Write([]byte(line)); err != nil || n != len(line) {
+				t.Fatal(n, err)
+			}
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := ""
+	for _, end := range []string{".2", ".1", ""} {
+		text, err := os.ReadFile(name + end)
+		if err != nil || len(text) > 100 {
+			t.Errorf("%d bytes: %v", len(text), err)
+		}
+		got += string(text)
+	}
+	if !strings.HasSuffix(all, got) || !strings.HasPrefix(got, "line ") || len(got) < 200 {
+		t.Errorf("%q", got)
+	}
+	if more, _ := filepath.Glob(name + "*"); len(more) != 3 {
+		t.Errorf("%q", more)
+	}
+}
+
 // TestServiceAway: products wait while the database is away, and a service that
 // ends then leaves them where they are; it is told to read its tables anew.
 func TestServiceAway(t *testing.T) {
@@ -282,7 +341,7 @@ func TestWatch(t *testing.T) {
 	cancel()
 	<-b.began // the transaction ends
 	go func() {
-		for range b.began { //nolint:revive // whatever else it begins
+		for range b.began { // whatever else it begins
 		}
 	}()
 	if err := <-done; err != nil {

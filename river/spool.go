@@ -355,6 +355,42 @@ func (s *Spool) Done(w *Waiting) error {
 	return nil // somebody took it
 }
 
+// Retry puts files of failed/ back among those that wait, and removes their reasons: those
+// that are named, or all. What of them was posted is posted again, which changes nothing.
+func (s *Spool) Retry(names []string) (back []string, err error) {
+	if len(names) == 0 {
+		entries, err := os.ReadDir(s.in("failed"))
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if !strings.HasSuffix(e.Name(), ".why") {
+				names = append(names, e.Name())
+			}
+		}
+	}
+	for _, name := range names {
+		from, to := s.in(filepath.Join("failed", name)), s.in(name)
+		if filepath.Base(name) != name {
+			return back, &fault.Error{Setting: name, Problem: "is no file of " + s.in("failed"), Cure: "name it without its folder"}
+		}
+		for n := 1; ; n++ {
+			if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
+				break
+			}
+			to = s.in(fmt.Sprintf("%s.again%d", name, n))
+		}
+		if err := os.Rename(from, to); err != nil {
+			return back, &fault.Error{File: from, Problem: "cannot be put back", Err: err, Cure: "see what is in " + s.in("failed")}
+		}
+		if err := os.Remove(from + ".why"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return back, err
+		}
+		back = append(back, to)
+	}
+	return back, nil
+}
+
 // Take writes the products of a stream into the spool, each a file that is on
 // disk before the next one is read, so that the stream never waits for the
 // database.

@@ -22,7 +22,7 @@ import (
 
 func newShef(e *env) *cobra.Command {
 	c := &cobra.Command{Use: "shef", Short: "River data in the Standard Hydrometeorological Exchange Format"}
-	return parent(c, newShefDecode(e), newShefEncode(e), newShefExport(e), newShefPost(e), newShefServe(e))
+	return parent(c, newShefDecode(e), newShefEncode(e), newShefExport(e), newShefPost(e), newShefServe(e), newShefRetry(e), newShefFiltered(e))
 }
 
 // shefDecode is a run of `barograph shef decode`.

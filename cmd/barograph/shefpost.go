@@ -33,7 +33,8 @@ type shefPost struct {
 	input                       shefInput
 	url, schema, design, policy string
 	apps                        string
-	make, archive, wait         bool
+	make, archive, wait, learn  bool
+	log                         river.LogFile
 }
 
 // place adds the flags that name a database's tables.
@@ -50,6 +51,7 @@ func (p *shefPost) flags(c *cobra.Command) {
 	p.place(c, "(required)")
 	c.Flags().StringVar(&p.apps, "apps-defaults", "", "of ihfs: file of tokens (shef_winpast : 10 …), as .Apps_defaults_site")
 	c.Flags().StringVar(&p.policy, "policy", string(engine.GoodStays), "what becomes of a value whose key is taken, over the token shef_duplicate")
+	c.Flags().BoolVar(&p.learn, "learn-ingest", false, "of ihfs: admit a series that ingestfilter does not have, and add its row (the token shef_load_ingest)")
 	c.Flags().BoolVar(&p.archive, "archive-data", false, "of ihfs: the time window is around each product's time, not the present")
 	c.Flags().BoolVar(&p.make, "make", false, "of barograph: make the tables that are not there")
 	required(c, engineFlag)
@@ -119,6 +121,7 @@ func (p *shefPost) tokens(policyNamed bool) (river.Tokens, error) {
 			return t, err
 		}
 	}
+	t.LearnIngest = t.LearnIngest || p.learn
 	if policyNamed {
 		t.Policy = engine.Policy(p.policy)
 	}
@@ -258,6 +261,9 @@ product. --metrics serves Prometheus's metrics at /metrics.`,
 	c.Flags().DurationVar(&settle, "settle", 200*time.Millisecond, "a file is whole when it has not changed for so long")
 	c.Flags().DurationVar(&keep, "keep", 0, "how long what was posted is kept in done/, e.g. 168h (default: for ever)")
 	c.Flags().BoolVar(&p.wait, "wait-for-database", true, "wait for a database that is not reached at the start; =false ends in status 5")
+	c.Flags().StringVar(&p.log.Name, "log-file", "", "file that the lines of standard output are written to, too")
+	c.Flags().Int64Var(&p.log.Most, "log-size", 64<<20, "bytes above which the log file becomes FILE.1")
+	c.Flags().IntVar(&p.log.Keep, "log-keep", 5, "how many such files are kept")
 	c.Flags().StringVar(&listen, "metrics", "", "address that serves metrics, e.g. 127.0.0.1:9464")
 	required(c, "spool")
 	p.flags(c)
@@ -272,7 +278,15 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewJSONHandler(p.env.stdout, nil))
+	if p.log.Most < 1<<12 || p.log.Keep < 0 {
+		return fault.Misuse("--log-size, --log-keep", "are out of range", "write at least 4096 bytes and 0 files")
+	}
+	lines := p.env.stdout
+	if p.log.Name != "" {
+		lines = io.MultiWriter(lines, &p.log)
+		defer func() { err = errors.Join(err, p.log.Close()) }()
+	}
+	log := slog.New(slog.NewJSONHandler(lines, nil))
 	if err := s.Open(); err != nil {
 		return err
 	}
@@ -321,6 +335,9 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 		return err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
+	if db, ok := to.(*river.IHFS); ok {
+		log.Info("posts into IHFS", "not_filled", db.Tokens.Unfilled())
+	}
 	service := &river.Service{Spool: s, Poster: to, Input: in, Log: log, Metrics: metrics, Reread: p.hangups(c.Context(), hangup, to, named), Ended: ended}
 	notify("READY=1\nSTATUS=posts")
 	err = service.Run(ctx)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -39,7 +40,7 @@ func TestShefPost(t *testing.T) {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 	tokens := filepath.Join(dir, "tokens")
-	if err := os.WriteFile(tokens, []byte("shef_load_ingest : ON\n"), 0o600); err != nil {
+	if err := os.WriteFile(tokens, []byte("shef_alertalarm : ON\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, bad := range [][]string{
@@ -98,7 +99,7 @@ func TestShefServe(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan int)
 	go func() {
-		args := []string{"shef", "serve", "--spool", spool, "--db", "sqlite:" + filepath.Join(dir, "river.db"), "--schema", "barograph", "--make", "--settle", "20ms", "--metrics", "127.0.0.1:0", "-"}
+		args := []string{"shef", "serve", "--spool", spool, "--db", "sqlite:" + filepath.Join(dir, "river.db"), "--schema", "barograph", "--make", "--settle", "20ms", "--metrics", "127.0.0.1:0", "--log-file", filepath.Join(dir, "log"), "-"}
 		done <- execute(ctx, &env{args: args, stdin: in, stdout: &out, stderr: &errs, engines: all.Registry()})
 	}()
 	ready := make([]byte, 100)
@@ -130,6 +131,23 @@ func TestShefServe(t *testing.T) {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 	feed.Close()
+	if text, err := os.ReadFile(filepath.Join(dir, "log")); err != nil || string(text) != out.String() {
+		t.Errorf("%v: the log file has\n%s\nwant\n%s", err, text, out.String())
+	}
+	failed := filepath.Join(spool, "failed", "x")
+	if err := errors.Join(os.WriteFile(failed, nil, 0o600), os.WriteFile(failed+".why", nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{0, 4} { // then there is none
+		if status, out, errs := barograph(t, "shef", "retry", "--spool", spool); status != want || want == 0 && !strings.Contains(out, "1 files wait again") {
+			t.Errorf("retry: status %d: %s%s", status, out, errs)
+		}
+	}
+	for _, args := range [][]string{{"filtered", "sqlite:x", spool}, {"filtered", "postgres://x"}, {"retry"}} {
+		if status, _, errs := barograph(t, append([]string{"shef"}, args...)...); status != 2 {
+			t.Errorf("%v: status %d: %s", args, status, errs)
+		}
+	}
 	if status, _, errs := barograph(t, "shef", "serve", "--spool", spool, "--db", "sqlite:x", "file"); status != 2 {
 		t.Errorf("status %d: %s", status, errs)
 	}
