@@ -66,7 +66,7 @@ func Compare(want, got *Answer) (Proof, error) {
 	if want.Rows == got.Rows {
 		got = want.untie(got)
 		if k, i := firstDifference(want, got); k < 0 {
-			return Proof{EveryValue, want.Digest(), want.Rows}, nil
+			return Proof{EveryValue, want.Digest(), want.Rows, 0}, nil
 		} else if d := orderOnly(want, got, i); d != nil {
 			return Proof{}, d
 		}
@@ -122,7 +122,7 @@ func CompareRecords(want, got record.Digest) (Proof, error) {
 	if want != got {
 		return Proof{}, &Diff{Problem: fmt.Sprintf("it holds %d records with digest %s, the data %d with digest %s", got.Records, got, want.Records, want)}
 	}
-	return Proof{DigestAlone, Digest{Hi: want.Hi, Lo: want.Lo}, int(want.Records)}, nil
+	return Proof{DigestAlone, Digest{Hi: want.Hi, Lo: want.Lo}, int(want.Records), 0}, nil
 }
 
 // shape returns a Diff if got has other columns than want, or columns that are
@@ -158,7 +158,7 @@ func CompareDigest(want *Answer, got Digest, rows int) (Proof, error) {
 		problem := fmt.Sprintf("the answer's digest is %s, the reference's %s", FormatDigest(got), FormatDigest(d))
 		return Proof{}, &Diff{Problem: problem, WantRows: want.Rows, GotRows: rows}
 	}
-	return Proof{DigestAlone, got, want.Rows}, nil
+	return Proof{DigestAlone, got, want.Rows, 0}, nil
 }
 
 // length is the number of values of column k.
@@ -369,10 +369,14 @@ const (
 // Proof says that what an engine gave was compared with what it must give, and
 // is equal. Only the comparisons of this package make one.
 type Proof struct {
-	degree Degree
-	digest Digest
-	rows   int
+	degree  Degree
+	digest  Digest
+	rows    int
+	largest float64
 }
+
+// Largest is the largest relative difference of numbers that are Rounded.
+func (p Proof) Largest() float64 { return p.largest }
 
 // Degree is how much was compared.
 func (p Proof) Degree() Degree { return p.degree }

@@ -368,7 +368,7 @@ func (x *side) add(s run.Sample) {
 	switch {
 	case s.Verdict == run.Wrong:
 		x.State, x.Problem = Wrong, s.Problem
-	case s.Verdict != run.Equal && x.State != Wrong:
+	case !s.Verdict.Right() && x.State != Wrong:
 		x.State, x.Problem = Failed, s.Problem
 	case s.Measured() != nil && (x.State == Right || x.State == Untimed):
 		if v := x.of(s.Measured()); v > 0 {

@@ -42,7 +42,7 @@ func Bottleneck(s run.Sample) string { return bottleneck(pointsOf([]run.Sample{s
 // the client, the server's CPU, the disk, locks, other work, or nothing.
 func bottleneck(p *point) string {
 	u := usedBy(p)
-	if p.Verdict != run.Equal || u.cores == 0 || p.Client.Wall == 0 {
+	if !p.Verdict.Right() || u.cores == 0 || p.Client.Wall == 0 {
 		return "Not known."
 	}
 	busy := fmt.Sprintf("the machine’s %s cores were busy to %s %%", cores(u.cores), share(u.busy))

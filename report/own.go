@@ -53,7 +53,7 @@ func openOwned(dir string, r *run.Run, samples []run.Sample) *Report {
 		streams,
 		Section{ID: "proof", Title: "What proves the answers", Terminal: true, Table: o.proofs(), Words: say(
 			"The degree of proof is “%s”: no reference that no database computed has a part in it, and it is ranked with no other. DuckDB answered over the files, each other engine from the tables that it loaded, which reached all of them by way of DuckDB's reader. "+
-				"Whole numbers and decimals are equal; floating-point numbers and quotients of more than six decimals to within %g of the larger.", ownDegree, o.Tolerance)},
+				"Values are compared by their types. Whole numbers and decimals are equal; floating-point numbers and quotients of more than six decimals to within %g of the larger or, of a sum, of the sum of the absolute values.", ownDegree, o.Tolerance)},
 		Section{ID: "read", Title: "What was read", Table: o.read(), Words: o.aside()},
 		Section{ID: "loads", Title: "Loads and sizes", Terminal: true, Table: o.loads()},
 		Section{ID: "texts", Title: "The questions", Parts: texts})
@@ -139,7 +139,7 @@ func (o *owned) verdict(samples []run.Sample) Words {
 			wrong = once(wrong, at)
 		case run.Failed:
 			failed = once(failed, at)
-		case run.Equal:
+		case run.Equal, run.Rounding, run.Undetermined:
 		}
 	}
 	words := ""
@@ -152,68 +152,109 @@ func (o *owned) verdict(samples []run.Sample) Words {
 	if words != "" {
 		return verdict(false, words+"They have no times.")
 	}
-	return verdict(true, fmt.Sprintf("%s gave the same answers to %s as DuckDB over the files.", list(o.engines), several(len(o.Questions), "question")))
+	words = fmt.Sprintf("%s gave the same answers to %s as DuckDB over the files.", list(o.engines), several(len(o.Questions), "question"))
+	if n := o.undetermined(); len(n) > 0 {
+		words += fmt.Sprintf(" %s may be answered in more than one way (undetermined), and what came is one of them: %s.", several(len(n), "question"), strings.Join(n, ", "))
+	}
+	return verdict(true, words)
 }
 
-// advice weighs the engines that answer all that any of them answers: by the
-// geometric mean of how many times as long as the fastest one each takes.
-func (o *owned) advice() string {
-	type scored struct {
-		engine string
-		mean   float64
-		first  int // questions in which nobody is faster beyond chance
+// undetermined are the questions that do not fix their answer.
+func (o *owned) undetermined() (names []string) {
+	for _, q := range o.Questions {
+		if q.Undetermined != "" {
+			names = append(names, q.Name)
+		}
 	}
-	var all []scored
-	var left []string
+	return names
+}
+
+// advice compares each two engines over the questions that both answer, by the
+// geometric mean of how many times as long one takes as the other. First is the one that
+// is not slower than any other; an engine that answers fewer than half of the questions is not weighed.
+func (o *owned) advice() string {
+	answered := map[string]int{}
 	most := 0
 	for _, q := range o.Questions {
 		if o.fastest(q.Name) != "" {
 			most++
 		}
+		for _, e := range o.engines {
+			if o.at(q.Name, e).right() {
+				answered[e]++
+			}
+		}
 	}
+	var weighed, left []string
 	for _, e := range o.engines {
-		s, n := scored{engine: e}, 0
-		for _, q := range o.Questions {
-			c := o.at(q.Name, e)
-			if !c.right() {
-				continue
-			}
-			n++
-			s.mean += math.Log(measure.Median(c.seconds) / measure.Median(o.at(q.Name, o.fastest(q.Name)).seconds))
-			if c.against == nil || !c.against.Significant() {
-				s.first++
-			}
+		if answered[e]*2 >= most && answered[e] > 0 {
+			weighed = append(weighed, e)
+		} else {
+			left = append(left, fmt.Sprintf("%s (%d of %d)", e, answered[e], most))
 		}
-		if n < most || n == 0 {
-			left = append(left, e)
-			continue
+	}
+	if len(weighed) == 0 {
+		return "No engine answers half of the questions, so none is advised."
+	}
+	first := slices.MinFunc(weighed, func(a, b string) int { // the fewest that are faster, then the least of all
+		return cmp.Or(cmp.Compare(o.faster(a, weighed), o.faster(b, weighed)), cmp.Compare(o.sum(a, weighed), o.sum(b, weighed)))
+	})
+	lead := 0
+	for _, q := range o.Questions {
+		if c := o.at(q.Name, first); c.right() && (c.against == nil || !c.against.Significant()) {
+			lead++
 		}
-		s.mean = math.Exp(s.mean / float64(n))
-		all = append(all, s)
 	}
-	if len(all) == 0 {
-		return "No engine answers all questions, so none is advised."
-	}
-	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(a.mean, b.mean) })
-	words := fmt.Sprintf("Choose %s: over %s it takes %s times as long as the fastest engine of each (geometric mean of medians), and in %d nothing is faster beyond chance.", all[0].engine, several(most, "question"), number(all[0].mean), all[0].first)
+	words := fmt.Sprintf("Choose %s: in %d of %s nothing is faster beyond chance.", first, lead, several(answered[first], "question"))
 	if o.few {
-		words = fmt.Sprintf("Fastest so far: %s, %s times as long as the fastest engine of each of %s (geometric mean of medians); too few repetitions to tell that from chance.", all[0].engine, number(all[0].mean), several(most, "question"))
+		words = fmt.Sprintf("Fastest so far: %s; too few repetitions to tell that from chance.", first)
 	}
 	var rest []string
-	for _, s := range all[1:] {
-		words := s.engine + " " + number(s.mean)
-		if !o.few {
-			words += fmt.Sprintf(" (in %d)", s.first)
+	for _, e := range weighed {
+		if mean, common := o.against(e, first); e != first && common > 0 {
+			rest = append(rest, fmt.Sprintf("%s %s (%s)", e, number(mean), several(common, "common question")))
+		} else if e != first {
+			rest = append(rest, e+" has no question in common with it")
 		}
-		rest = append(rest, words)
 	}
 	if len(rest) > 0 {
-		words += " The others: " + strings.Join(rest, ", ") + "."
+		words += fmt.Sprintf(" Times as long as %s, geometric mean of medians: %s.", first, strings.Join(rest, ", "))
 	}
 	if len(left) > 0 {
-		words += " Not weighed, as they do not answer all: " + strings.Join(left, ", ") + "."
+		words += " Not weighed, as they answer fewer than half of the questions: " + strings.Join(left, ", ") + "."
 	}
 	return words + o.most()
+}
+
+// against is how many times as long an engine takes as another, over the questions
+// that both answer.
+func (o *owned) against(e, other string) (mean float64, common int) {
+	for _, q := range o.Questions {
+		if a, b := o.at(q.Name, e), o.at(q.Name, other); a.right() && b.right() {
+			mean += math.Log(measure.Median(a.seconds) / measure.Median(b.seconds))
+			common++
+		}
+	}
+	return math.Exp(mean / float64(max(common, 1))), common
+}
+
+// faster counts the engines that take less time over common questions.
+func (o *owned) faster(e string, all []string) (n int) {
+	for _, other := range all {
+		if mean, common := o.against(e, other); common > 0 && mean > 1 {
+			n++
+		}
+	}
+	return n
+}
+
+// sum is how an engine compares with all others.
+func (o *owned) sum(e string, all []string) (sum float64) {
+	for _, other := range all {
+		mean, _ := o.against(e, other)
+		sum += math.Log(mean)
+	}
+	return sum
 }
 
 // most tells what streams bring: where questions come at a rate, which all that
@@ -291,6 +332,9 @@ func (o *owned) times() *Table {
 				x.Class = "first"
 			} else {
 				x.Text += " " + c.against.Mark()
+			}
+			if c.soft == run.Undetermined {
+				x.Text += " " + string(c.soft)
 			}
 			row = append(row, x)
 		}
@@ -389,6 +433,9 @@ func (o *owned) proofs() *Table {
 		if q.Values > 1 {
 			compared += fmt.Sprintf("; with %d sets of values", q.Values)
 		}
+		if q.Undetermined != "" {
+			compared += "; undetermined: " + q.Undetermined + ". It is determined with: " + q.Determined
+		}
 		if q.Loose > 0 {
 			compared += fmt.Sprintf("; of %d rows that tie where the limit cuts what orders them alone", q.Loose)
 		}
@@ -401,7 +448,11 @@ func (o *owned) proofs() *Table {
 			} else if with != "" {
 				agreed = append(agreed, e)
 			}
-			if c := o.at(q.Name, e); c != nil && c.problem != "" {
+			c := o.at(q.Name, e)
+			if c.right() && c.soft == run.Rounding && len(agreed) > 0 {
+				agreed[len(agreed)-1] += fmt.Sprintf(" (equal to rounding, largest relative difference %.1e)", c.largest)
+			}
+			if c != nil && c.problem != "" {
 				not = append(not, e+": "+c.problem)
 			}
 		}

@@ -32,3 +32,25 @@ func TestOpenLoopRanksNoEngine(t *testing.T) {
 		t.Errorf("%q, %d laws, %q", words, len(open.streams.usl()), open.asked())
 	}
 }
+
+// An engine that lacks a question loses that question, not its place; nobody is
+// first who takes longer than another one.
+func TestAdviceComparesCommonQuestions(t *testing.T) {
+	o := &owned{Own: &run.Own{}, run: &run.Run{}, streams: gather(&run.Run{}, nil), cells: map[run.Cell]*repeats{}, engines: []string{"slow", "quick", "one"}}
+	for _, q := range []string{"a", "b", "c"} {
+		o.Questions = append(o.Questions, run.OwnQuestion{Name: q})
+		for e, seconds := range map[string]float64{"slow": 9, "quick": 1, "one": 0.5} {
+			if e == "quick" && q == "c" || e == "one" && q != "a" {
+				continue
+			}
+			o.cells[run.OwnCell(e, q)] = &repeats{answers: []*run.Measured{{}}, seconds: []float64{seconds}}
+		}
+	}
+	want := "Choose quick: in 2 of 2 questions nothing is faster beyond chance. Times as long as quick, geometric mean of medians: slow 9.00 (2 common questions). Not weighed, as they answer fewer than half of the questions: one (1 of 3)."
+	if got := o.advice(); got != want {
+		t.Errorf("%s\nnot\n%s", got, want)
+	}
+	if o.few = true; !strings.HasPrefix(o.advice(), "Fastest so far: quick; too few repetitions") {
+		t.Error(o.advice())
+	}
+}

@@ -122,7 +122,7 @@ func gather(r *run.Run, all []*point) *points {
 // add adds a repetition; one that is not right takes the numbers of all.
 func (c *pointCell) add(x *point) {
 	c.reps = append(c.reps, x)
-	if x.Verdict != run.Equal && c.problem == "" {
+	if !x.Verdict.Right() && c.problem == "" {
 		c.problem, c.verdict = x.Problem, x.Verdict
 	}
 	if c.proof == "" || c.proof == everyValue {

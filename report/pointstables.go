@@ -16,7 +16,7 @@ import (
 func (p *points) fill(r *Report) {
 	wrong, clients := 0, 1
 	for _, x := range p.all {
-		if x.Verdict != run.Equal {
+		if !x.Verdict.Right() {
 			wrong++
 		}
 		for _, w := range x.Warnings {

@@ -14,6 +14,8 @@ type repeats struct {
 	verdict run.Verdict         // of one that is not right
 	problem string              // why it is not
 	proof   string              // of the answers
+	soft    run.Verdict         // equal to rounding, or undetermined; "" = equal
+	largest float64             // relative difference that rounding explains
 	against *measure.Comparison // with what they are held against; nil = nothing, or themselves
 }
 
@@ -25,11 +27,14 @@ func repeated[K comparable](samples []run.Sample, asked func(s *run.Sample) K) m
 		x, m := cmp.Or(out[k], &repeats{}), s.Measured()
 		out[k] = x
 		switch {
-		case s.Verdict != run.Equal:
+		case !s.Verdict.Right():
 			x.verdict, x.problem = s.Verdict, s.Problem
 		case m == nil:
 			x.problem = cmp.Or(x.problem, "another answer to this question was wrong")
 		default:
+			if x.largest = max(x.largest, s.Largest); s.Verdict != run.Equal && x.soft != run.Undetermined {
+				x.soft = s.Verdict
+			}
 			x.answers, x.seconds, x.proof = append(x.answers, m), append(x.seconds, m.Total.Seconds()), string(s.Proof)
 		}
 	}

@@ -145,7 +145,7 @@ func (f *Folder) Add(s Sample) error {
 		s.measured = nil
 	}
 	f.samples = append(f.samples, &s)
-	if err := f.journal.add(&Event{Kind: Sampled, Sample: &s}); err != nil || s.Verdict == Equal {
+	if err := f.journal.add(&Event{Kind: Sampled, Sample: &s}); err != nil || s.Verdict.Right() {
 		return err
 	}
 	for _, o := range f.samples {

@@ -65,8 +65,11 @@ type OwnQuestion struct {
 	Texts   map[string]string `json:"texts"`            // by engine; "" = of all others
 	Ordered string            `json:"order"`            // what was compared of the order of rows, in words
 	Rows    int               `json:"rows"`             // of the answer with the first values
-	Loose   int               `json:"loose,omitempty"`  // of these, those that tie where a limit cuts: only what orders them was compared
-	Agreed  map[string]string `json:"agreed,omitempty"` // engine → the one whose answer its own was held against
+	Loose   int               `json:"loose,omitempty"`  // written by earlier versions: rows that tie where a limit cuts, of which only what orders them was compared
+	Agreed  map[string]string `json:"agreed,omitempty"` // engine → the one whose answer its own was compared with
+
+	Undetermined string `json:"undetermined,omitempty"` // why the question does not fix its answer; "" = it does
+	Determined   string `json:"determined,omitempty"`   // what would fix it
 }
 
 // OwnCell is a question of a user's that an engine is asked.

@@ -21,7 +21,13 @@ const (
 	Equal  Verdict = "equal"  // proven, to the degree that is said beside it
 	Wrong  Verdict = "wrong"  // compared, and different: shown as wrong, never as fast
 	Failed Verdict = "failed" // no answer: an error has no time
+
+	Rounding     Verdict = "equal to rounding" // compared, and different by no more than what rounding explains
+	Undetermined Verdict = "undetermined"      // the question allows several answers, and this is one of them
 )
+
+// Right reports whether an answer with this verdict has a time.
+func (v Verdict) Right() bool { return v == Equal || v == Rounding || v == Undetermined }
 
 // Phase tells warm repetitions from cold starts.
 type Phase string
@@ -42,7 +48,8 @@ type Sample struct {
 	Problem string        `json:"problem,omitempty"`
 	Proof   answer.Degree `json:"proof,omitempty"`
 	Rows    int           `json:"rows"`
-	Digest  string        `json:"digest,omitempty"` // of the answer, or of what is stored
+	Digest  string        `json:"digest,omitempty"`             // of the answer, or of what is stored
+	Largest float64       `json:"largest_difference,omitempty"` // relative, of an answer that is equal to rounding
 
 	Answers   *Answers   `json:"answers,omitempty"`   // of those that were compared one by one
 	Kill      *Kill      `json:"kill,omitempty"`      // what became of a killed node
@@ -79,7 +86,13 @@ func (s Sample) Judge(m *Measured, p answer.Proof, err error) Sample {
 	case err != nil:
 		s.Verdict, s.Problem = Failed, fault.Redact(err.Error())
 	default:
-		s.Verdict, s.Problem, s.Proof, s.Rows, s.measured = Equal, "", p.Degree(), p.Rows(), m
+		s.Verdict, s.Problem, s.Proof, s.Rows, s.Largest, s.measured = Equal, "", p.Degree(), p.Rows(), p.Largest(), m
+		switch p.Degree() {
+		case answer.Rounded:
+			s.Verdict = Rounding
+		case answer.Undetermined:
+			s.Verdict = Undetermined
+		}
 		if d := p.Digest(); d != (answer.Digest{}) {
 			s.Digest = answer.FormatDigest(d)
 		}
@@ -117,7 +130,7 @@ func (s Sample) MarshalJSON() ([]byte, error) {
 func (s *Sample) UnmarshalJSON(text []byte) error {
 	in := asStored{plainSample: (*plainSample)(s)}
 	err := json.Unmarshal(text, &in)
-	if s.measured = in.Measured; s.Verdict != Equal || s.Proof == "" {
+	if s.measured = in.Measured; !s.Verdict.Right() || s.Proof == "" {
 		s.measured = nil
 	}
 	return err

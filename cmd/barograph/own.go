@@ -33,10 +33,11 @@ A question ends with a semicolon; lines before it may tell of it:
 A file NAME.ENGINE.sql has the words of one engine, too. Nothing but SELECT and WITH is sent.
 
 Proof: DuckDB answers over the files, and each engine's answer must be that; which of its own answers another engine confirms is shown.
-It is a degree of its own, "engines agree", as no answer is known but by a database. Rows are compared in their order where the
-question ends in ORDER BY, otherwise as sets with repetitions. Whole numbers and decimals must be equal, floating-point numbers
-and quotients to within --tolerance. An answer that differs is exit status 3 and has no time; one that an engine does not
-give 4, and the others go on.
+It is a degree of its own, "engines agree", as no answer is known but by a database. Values are compared by their types, rows in their
+order where the question ends in ORDER BY, otherwise as sets with repetitions. Verdicts: equal; equal to rounding (floating-point
+numbers, to within --tolerance); undetermined, where the question allows several answers and this is one (ties that LIMIT cuts,
+row_number() over ties): it is timed, and the report has the words that would fix it; wrong: exit status 3, and no time; failed:
+exit status 4. A question or a table that cannot be read or asked costs that item, and the others go on.
 
 Ready sets: clicks (30 questions in the shapes of ClickBench, over --rows made rows), documents (5 in the shapes of JSONBench),
 star (TPC-DS's 3, 52 and 55, over a folder of barograph synth tpcds).`,

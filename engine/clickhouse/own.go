@@ -12,6 +12,7 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
+	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
 )
@@ -22,7 +23,7 @@ const ownDatabase = "barograph_own"
 // ownTables are a user's, in sessions that find them by their names alone.
 type ownTables struct {
 	*pool
-	scales sync.Map // text of a question → decimals of each column of its answer
+	scales sync.Map // text of a question → what each column of its answer holds
 }
 
 func (d *database) own(ctx context.Context) (*engine.Own, error) {
@@ -65,14 +66,17 @@ var scaled = regexp.MustCompile(`^(?:Nullable\()?Decimal\(\d+, (\d+)\)`)
 func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) error) error {
 	known, ok := o.scales.Load(text)
 	if !ok {
-		var scales []int
+		var scales []columnType
 		err := o.Rows(ctx, "DESCRIBE TABLE ("+text+"\n)", nil, func(row []any) error {
 			kind, err := sqlengine.AsText(row[1], "")
-			scale := 0
+			var h columnType
 			if m := scaled.FindStringSubmatch(kind); m != nil {
-				scale, _ = strconv.Atoi(m[1]) // of the pattern
+				h.scale, _ = strconv.Atoi(m[1]) // of the pattern
 			}
-			scales = append(scales, scale)
+			if strings.Contains(kind, "Date") && !strings.Contains(kind, "DateTime") {
+				h.cast = sqlengine.AsDate
+			}
+			scales = append(scales, h)
 			return err
 		})
 		if err != nil {
@@ -81,7 +85,7 @@ func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) erro
 		o.scales.Store(text, scales)
 		known = scales
 	}
-	scales := known.([]int) //nolint:forcetypeassert // as stored above
+	scales := known.([]columnType) //nolint:forcetypeassert // as stored above
 	return o.with(ctx, func(s session) error {
 		return s.query(ctx, text, func(block proto.Results) error {
 			rows := make([]reflect.Value, len(block))
@@ -94,7 +98,7 @@ func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) erro
 			row := make([]any, len(block))
 			for i := range block.Rows() {
 				for k := range block {
-					row[k] = plain(rows[k].Call([]reflect.Value{reflect.ValueOf(i)})[0].Interface(), scales[k])
+					row[k] = scales[k].cast.Of(plain(rows[k].Call([]reflect.Value{reflect.ValueOf(i)})[0].Interface(), scales[k].scale))
 				}
 				if err := f(row); err != nil {
 					return err
@@ -103,6 +107,12 @@ func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) erro
 			return nil
 		})
 	})
+}
+
+// columnType is what a column of an answer holds.
+type columnType struct {
+	scale int // decimals
+	cast  sqlengine.OwnCast
 }
 
 // plain is a value of ch-go's as others have it: of a Nullable what is in it,
@@ -134,14 +144,14 @@ func wide(high int64, low uint64) *big.Int {
 }
 
 // digits writes a decimal.
-func digits(n *big.Int, scale int) string {
+func digits(n *big.Int, scale int) answer.Decimal {
 	text, sign := new(big.Int).Abs(n).String(), ""
 	if n.Sign() < 0 {
 		sign = "-"
 	}
 	if scale == 0 {
-		return sign + text
+		return answer.Decimal(sign + text)
 	}
 	text = strings.Repeat("0", max(scale+1-len(text), 0)) + text
-	return sign + text[:len(text)-scale] + "." + text[len(text)-scale:]
+	return answer.Decimal(sign + text[:len(text)-scale] + "." + text[len(text)-scale:])
 }

@@ -55,7 +55,12 @@ func own(path string, settings map[string]string) func(ctx context.Context) (*en
 		out := &engine.Own{Describe: o.describe, Load: o.load, Size: o.size, Close: func() error { return errors.Join(db.Close(), c.Close()) }}
 		out.Confine = func(ctx context.Context, folders ...string) error { return seal(ctx, o, true, folders) }
 		out.Ask = func(ctx context.Context, text string, f func(row []any) error) error {
-			return o.Rows(ctx, text, nil, f)
+			return o.Typed(ctx, text, func(name string) sqlengine.OwnCast {
+				if name == "DATE" {
+					return sqlengine.AsDate
+				}
+				return sqlengine.AsItIs
+			}, f)
 		}
 		return out, nil
 	}

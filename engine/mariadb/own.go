@@ -46,7 +46,7 @@ func (d *database) own(all []*mysql.Config) func(ctx context.Context) (*engine.O
 				return sqlengine.Failed(ctx, loadOwn(ctx, pool, t, d.words))
 			},
 			Ask: func(ctx context.Context, text string, f func(row []any) error) error {
-				return q.Rows(ctx, text, nil, f)
+				return q.Typed(ctx, text, ownCast, f)
 			},
 			Size: func(ctx context.Context) (int64, error) {
 				return sqlengine.Number(ctx, q, "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables WHERE table_schema = DATABASE()")
@@ -55,6 +55,21 @@ func (d *database) own(all []*mysql.Config) func(ctx context.Context) (*engine.O
 			Close: pool.Close,
 		}, nil
 	}
+}
+
+// ownCast is what a column of one of MariaDB's types holds.
+func ownCast(name string) sqlengine.OwnCast {
+	switch name = strings.TrimPrefix(name, "UNSIGNED "); name {
+	case "DECIMAL", "TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT", "YEAR":
+		return sqlengine.AsDecimal
+	case "FLOAT", "DOUBLE":
+		return sqlengine.AsFloat
+	case "DATE":
+		return sqlengine.AsDate
+	case "DATETIME", "TIMESTAMP":
+		return sqlengine.AsMoment
+	}
+	return sqlengine.AsItIs
 }
 
 // mostVarchar is the length up to which a text lies in its row, as long as they

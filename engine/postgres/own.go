@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/barograph/barograph/engine"
@@ -35,7 +36,15 @@ func (db *database) own(ctx context.Context) (*engine.Own, error) {
 			return sqlengine.Failed(ctx, loadOwn(ctx, pool, t))
 		},
 		Ask: func(ctx context.Context, text string, f func(row []any) error) error { // as texts: of any type
-			return q.Rows(ctx, text, []any{pgx.QueryResultFormats{pgx.TextFormatCode}}, f)
+			var row []any
+			return each(ctx, q.over, text, []any{pgx.QueryResultFormats{pgx.TextFormatCode}}, func(rows pgx.Rows) error {
+				row = row[:0]
+				fields := rows.FieldDescriptions()
+				for k, raw := range rows.RawValues() {
+					row = append(row, ownCast(fields[k].DataTypeOID).Of(cell(raw, &fields[k])))
+				}
+				return f(row)
+			})
 		},
 		Size: func(ctx context.Context) (int64, error) {
 			return sqlengine.Number(ctx, q, "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = '"+ownSchema+"' AND relkind = 'r'")
@@ -43,6 +52,21 @@ func (db *database) own(ctx context.Context) (*engine.Own, error) {
 		Spent: func(ctx context.Context) (engine.Spent, error) { return spent(ctx, pool) },
 		Close: func() error { pool.Close(); return nil },
 	}, nil
+}
+
+// ownCast is what a column of one of PostgreSQL's types holds.
+func ownCast(oid uint32) sqlengine.OwnCast {
+	switch oid {
+	case pgtype.NumericOID, pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID:
+		return sqlengine.AsDecimal
+	case pgtype.Float4OID, pgtype.Float8OID:
+		return sqlengine.AsFloat
+	case pgtype.DateOID:
+		return sqlengine.AsDate
+	case pgtype.TimestampOID, pgtype.TimestamptzOID:
+		return sqlengine.AsMoment
+	}
+	return sqlengine.AsItIs
 }
 
 func loadOwn(ctx context.Context, pool *pgxpool.Pool, t *engine.OwnTable) error {

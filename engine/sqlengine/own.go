@@ -1,9 +1,13 @@
 package sqlengine
 
 import (
+	"context"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
+	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/engine"
 )
 
@@ -18,4 +22,74 @@ func OwnColumns(t *engine.OwnTable, ident func(string) string, kinds map[engine.
 		columns = append(columns, ident(c.Name)+" "+kind)
 	}
 	return columns
+}
+
+// Typed gives each row to f with the types of its columns, as package answer
+// compares them: kinds finds a column's by the name that the driver has for it.
+func (s Standard) Typed(ctx context.Context, text string, kinds func(name string) OwnCast, f func(row []any) error) error {
+	rows, err := s.Over.QueryContext(ctx, text)
+	if err != nil {
+		return Failed(ctx, err)
+	}
+	defer rows.Close() //nolint:errcheck // Each reports what went wrong
+	columns, err := rows.ColumnTypes()
+	if err != nil {
+		return Failed(ctx, err)
+	}
+	var casts []OwnCast
+	for _, c := range columns {
+		casts = append(casts, kinds(c.DatabaseTypeName()))
+	}
+	return Each(ctx, rows, func(row []any) error {
+		for k, cast := range casts {
+			row[k] = cast.Of(row[k])
+		}
+		return f(row)
+	})
+}
+
+// OwnCast is what a column of an answer holds, where its Go type leaves that open.
+type OwnCast byte
+
+// The casts.
+const (
+	AsItIs OwnCast = iota
+	AsDecimal
+	AsFloat
+	AsDate
+	AsMoment
+	AsUntyped
+)
+
+// Of is a value with its type.
+func (c OwnCast) Of(v any) any {
+	if at, ok := v.(time.Time); ok {
+		if c == AsDate {
+			return answer.DateOf(at)
+		}
+		return answer.MomentOf(at)
+	}
+	text, ok := v.(string)
+	if b, is := v.([]byte); is {
+		text, ok = string(b), true
+	}
+	if !ok {
+		return v
+	}
+	switch c {
+	case AsDecimal:
+		return answer.Decimal(text)
+	case AsFloat:
+		if f, err := strconv.ParseFloat(text, 64); err == nil {
+			return f
+		}
+	case AsDate:
+		return answer.Date(text)
+	case AsMoment:
+		return answer.Moment(text)
+	case AsUntyped:
+		return answer.Untyped(text)
+	case AsItIs:
+	}
+	return text
 }

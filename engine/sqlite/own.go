@@ -30,7 +30,7 @@ func (d *database) own(context.Context) (*engine.Own, error) {
 	return &engine.Own{
 		Load: o.loadOwn, Size: o.size, Close: o.pool.Close,
 		Ask: func(ctx context.Context, text string, f func(row []any) error) error {
-			return sqlengine.Standard{Over: o.pool}.Rows(ctx, text, nil, f)
+			return sqlengine.Standard{Over: o.pool}.Typed(ctx, text, func(string) sqlengine.OwnCast { return sqlengine.AsUntyped }, f)
 		},
 	}, nil
 }

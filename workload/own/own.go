@@ -1,6 +1,7 @@
 package own
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,9 +65,9 @@ type party struct {
 	place        engine.Place
 	db           *engine.Engine
 	own          *engine.Own
-	failed       error   // its tables were not loaded
-	right        []bool  // by question: its answers are proven
-	pids         []int32 // of a server that a lab runs here
+	missing      map[string]error // tables that it does not hold, and why
+	right        []bool           // by question: its answers are proven
+	pids         []int32          // of a server that a lab runs here
 }
 
 // watch is what tells what its server spends.
@@ -81,9 +82,10 @@ type runner struct {
 	ref     *engine.Own
 	parties []*party
 	tables  []*engine.OwnTable
-	aside   []error           // of tables that were not read
-	want    [][]*answer.Loose // by question and set of values
-	order   []answer.Order
+	aside   []error              // of tables that were not read
+	want    [][]*answer.Expected // by question and set of values
+	skipped []error              // by question: why it is not asked
+	others  *otherwise
 }
 
 // Run loads the tables, proves the answers and times them. What was measured
@@ -112,6 +114,7 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	if err := os.Chmod(work, 0o755); err != nil { //nolint:gosec // a server under another account may read it
 		return err
 	}
+	r.others = &otherwise{runner: r, work: work}
 	for _, step := range []func(ctx context.Context) error{
 		func(ctx context.Context) error { return r.read(ctx, work) }, r.answers, r.load, r.prove, r.times, r.streams,
 	} {
@@ -214,6 +217,9 @@ func (r *runner) open(ctx context.Context) error {
 }
 
 func (r *runner) close() (err error) {
+	if r.others != nil {
+		err = r.others.close()
+	}
 	for _, p := range r.parties {
 		if p.own != nil {
 			err = errors.Join(err, p.own.Close())
@@ -285,105 +291,128 @@ const mostRows = 1_000_000
 
 // ask asks once.
 func ask(ctx context.Context, o *engine.Own, q *Question, name string, set int) (*answer.Loose, error) {
+	if !q.has(name) {
+		return nil, &fault.Error{File: q.File, Line: q.Line, Problem: q.Name + " has no text for " + name, Cure: "write one in " + q.textFile(name)}
+	}
+	return rows(ctx, o, q.Text(name, set), nil)
+}
+
+// rows are those of a text; enough ends an answer early.
+func rows(ctx context.Context, o *engine.Own, text string, enough func(l *answer.Loose) bool) (*answer.Loose, error) {
 	var out answer.Loose
-	err := o.Ask(ctx, q.Text(name, set), func(row []any) error {
+	err := o.Ask(ctx, text, func(row []any) error {
 		if out.Len() == mostRows {
-			return fmt.Errorf("more than %d rows came", mostRows)
+			return fmt.Errorf("more than %d rows came, and all are kept to compare them: aggregate them, or add ORDER BY with LIMIT", mostRows)
 		}
-		out.Add(row)
+		if out.Add(row); enough != nil && enough(&out) {
+			return errEnough
+		}
 		return nil
 	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
 	return &out, err
 }
+
+var errEnough = errors.New("enough rows came")
 
 // at says of which text an error is.
 func at(q *Question, scheme string, err error) error {
 	file, line := q.Place(scheme)
-	if errors.Is(err, engine.ErrUnreachable) { // whatever its words
+	if f, ok := errors.AsType[*fault.Error](err); errors.Is(err, engine.ErrUnreachable) || ok && f.File != "" { // it says enough
 		return err
 	}
-	name := strings.TrimSuffix(q.Name, ".sql") + "." + scheme + ".sql"
-	return &fault.Error{File: file, Line: line, Problem: scheme + " does not answer " + q.Name, Err: err, Cure: "put it in words that it knows, here or, for it alone, in " + name}
+	return &fault.Error{File: file, Line: line, Problem: scheme + " does not answer " + q.Name, Err: err, Cure: "put it in words that it knows, here or, for it alone, in " + q.textFile(scheme)}
 }
 
-// answers has the reference answer every question.
+// answers has the reference answer every question. One that it does not answer is
+// left out, and the others are asked.
 func (r *runner) answers(ctx context.Context) error {
 	r.Progress("DuckDB over the files: " + run.Several(len(r.Questions), "question"))
-	for _, q := range r.Questions {
-		var all []*answer.Loose
+	r.want, r.skipped = make([][]*answer.Expected, len(r.Questions)), make([]error, len(r.Questions))
+	for k, q := range r.Questions {
+		out := run.OwnQuestion{Name: q.Name, Title: q.Title, File: q.File, Line: q.Line, Values: q.Values(), Texts: q.Texts, Agreed: map[string]string{}}
 		for set := range q.Values() {
-			a, err := ask(ctx, r.ref, q, "", set)
-			if err != nil {
-				return at(q, reference, err)
+			e, err := r.others.expect(ctx, q, set, &out)
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
-			all = append(all, a)
+			if err != nil {
+				r.skipped[k] = at(q, reference, err)
+				r.Progress(q.Name + " is left out: " + fault.Text(r.skipped[k]))
+				break
+			}
+			if r.want[k] = append(r.want[k], e); set == 0 {
+				out.Rows = e.Len()
+			}
 		}
-		var names []string
-		if err := r.ref.Ask(ctx, "DESCRIBE "+q.Text("", 0), func(row []any) error { names = append(names, fmt.Sprint(row[0])); return nil }); err != nil {
-			return at(q, reference, err)
-		}
-		o := orderingOf(q.Texts[""])
-		order, words := o.columns(names)
-		r.want, r.order = append(r.want, all), append(r.order, order)
-		r.into.Run.Own.Questions = append(r.into.Run.Own.Questions, run.OwnQuestion{
-			Name: q.Name, Title: q.Title, File: q.File, Line: q.Line, Values: q.Values(), Texts: q.Texts, Ordered: words, Rows: all[0].Len(), Agreed: map[string]string{},
-		})
+		r.into.Run.Own.Questions = append(r.into.Run.Own.Questions, out)
 	}
 	return nil
 }
 
-// load loads every table into every engine. One that cannot is out, and the
-// others can be asked.
+// load loads every table into every engine. One that cannot hold a table loses the
+// questions of that table.
 func (r *runner) load(ctx context.Context) error {
 	for i, p := range r.asked() {
-		p.failed = r.loadOne(ctx, p, &r.into.Run.Archives[i+1])
-		if ctx.Err() != nil {
-			return p.failed
-		}
-		if p.failed != nil {
-			r.into.Warn(p.name + " holds nothing: " + p.failed.Error())
-			r.Progress(p.name + " holds nothing: " + fault.Text(p.failed))
+		p.missing = map[string]error{}
+		if err := r.loadOne(ctx, p, &r.into.Run.Archives[i+1]); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 func (r *runner) loadOne(ctx context.Context, p *party, out *run.Archive) (err error) {
-	began := time.Now()
+	out.Whole = true
 	for _, t := range r.tables {
 		r.Progress(p.name + ": loading " + t.Name)
-		if err := p.own.Load(ctx, t); err != nil {
-			return fmt.Errorf("table %s: %w", t.Name, err)
+		began := time.Now()
+		err := p.own.Load(ctx, t)
+		out.Load += time.Since(began)
+		if out.Commits++; err == nil {
+			err = r.count(ctx, p, t)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			p.missing[t.Name], out.Whole = fmt.Errorf("table %s: %w", t.Name, err), false
+			r.into.Warn(p.name + " holds no table " + t.Name + ": " + err.Error())
+			r.Progress(p.name + " holds no table " + t.Name + ": " + fault.Text(err))
 		}
 	}
-	out.Load, out.Commits = time.Since(began), len(r.tables)
-	if out.Bytes, err = p.own.Size(ctx); err != nil {
+	if len(p.missing) < len(r.tables) { // a table that is not there cannot make others unfit
+		out.Whole = true
+	}
+	if out.Bytes, err = p.own.Size(ctx); err != nil && len(p.missing) == 0 {
 		return err
 	}
-	err = r.counts(ctx, p)
-	out.Whole = err == nil
-	return err
+	return ctx.Err()
 }
 
-// counts holds the number of rows that an engine stored against the files'.
-func (r *runner) counts(ctx context.Context, p *party) error {
+// count compares the number of rows that an engine stored with the files'.
+func (r *runner) count(ctx context.Context, p *party, t *engine.OwnTable) error {
 	ident := p.own.Ident
 	if ident == nil {
 		ident = flavour.Ident
 	}
-	for _, t := range r.into.Run.Own.Tables {
-		if t.Problem != "" {
-			continue
-		}
-		var got answer.Loose
-		var want answer.Loose
-		want.Add([]any{t.Rows})
-		err := p.own.Ask(ctx, "SELECT count(*) FROM "+ident(t.Name), func(row []any) error { got.Add(row); return nil })
-		if err == nil {
-			_, _, err = answer.CompareLoose(&want, &got, answer.Order{}, 0)
-		}
-		if err != nil {
-			return fmt.Errorf("rows of table %s: %w", t.Name, err)
+	k := slices.IndexFunc(r.into.Run.Own.Tables, func(o run.OwnTable) bool { return o.Name == t.Name })
+	var want answer.Loose
+	want.Add([]any{r.into.Run.Own.Tables[k].Rows})
+	got, err := rows(ctx, p.own, "SELECT count(*) FROM "+ident(t.Name), nil)
+	if err == nil {
+		_, err = answer.CompareLoose(answer.Expect(&want, answer.Shape{Width: 1, Limit: -1}), got, 0)
+	}
+	return err
+}
+
+// lacks is why a party cannot be asked a question: a table of it is missing.
+func (p *party) lacks(q *Question) error {
+	for _, t := range tokens(q.Text(p.scheme, 0)) {
+		if err := p.missing[strings.ToLower(strings.Trim(t.text, "\"`"))]; err != nil {
+			return err
 		}
 	}
 	return nil
@@ -397,17 +426,14 @@ func (r *runner) prove(ctx context.Context) error {
 		r.Progress(p.name + ": " + run.Several(len(r.Questions), "question"))
 		p.right = make([]bool, len(r.Questions))
 		for k, q := range r.Questions {
-			proof, err := answer.Proof{}, p.failed
+			proof, err := answer.Proof{}, cmp.Or(r.skipped[k], p.lacks(q))
 			for set := 0; set < q.Values() && err == nil; set++ {
 				var got *answer.Loose
 				if got, err = ask(ctx, p.own, q, p.scheme, set); err != nil {
 					err = at(q, p.scheme, err)
 					break
 				}
-				var loose int
-				proof, loose, err = answer.CompareLoose(r.want[k][set], got, r.order[k], r.Tolerance)
-				told := &r.into.Run.Own.Questions[k]
-				told.Loose = max(told.Loose, loose)
+				proof, err = answer.CompareLoose(r.want[k][set], got, r.Tolerance)
 			}
 			if err := ctx.Err(); err != nil {
 				return err
@@ -501,6 +527,5 @@ func (r *runner) compare(k, set int, got *answer.Loose, err error) (answer.Proof
 	if err != nil {
 		return answer.Proof{}, err
 	}
-	proof, _, err := answer.CompareLoose(r.want[k][set], got, r.order[k], r.Tolerance)
-	return proof, err
+	return answer.CompareLoose(r.want[k][set], got, r.Tolerance)
 }

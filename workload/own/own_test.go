@@ -88,6 +88,8 @@ func TestOwn(t *testing.T) {
 	timed, streams := 0, 0
 	for _, s := range samples {
 		switch {
+		case s.Verdict == run.Rounding && s.Cell.At("query") == "day" && s.Cell.Engine == "sqlite": // decimals are floating-point numbers there
+			timed++
 		case s.Verdict != run.Equal || s.Proof != answer.Agreed:
 			t.Errorf("%s: %s, %s %s", s.Cell, s.Verdict, s.Proof, s.Problem)
 		case s.Measured().Mix != nil:
@@ -165,7 +167,7 @@ func TestOwnUnbounded(t *testing.T) {
 				t.Errorf("%s: %s %s", c.value, s.Verdict, s.Problem)
 			}
 		}
-		if said := strings.Join(r.Warnings, " "); c.says != "" && (!strings.Contains(said, "sqlite holds nothing: "+c.says) || r.Archives[2].Whole || !r.Archives[1].Whole) {
+		if said := strings.Join(r.Warnings, " "); c.says != "" && (!strings.Contains(said, "sqlite holds no table order: "+strings.TrimPrefix(c.says, "table order: ")) || r.Archives[2].Whole || !r.Archives[1].Whole) {
 			t.Errorf("%s: warned %q, %+v", c.value, said, r.Archives)
 		}
 	}
@@ -332,12 +334,12 @@ func TestSetsOnEveryEngine(t *testing.T) {
 					t.Errorf("%s: %d samples, %v", set, len(samples), err)
 				}
 				for _, s := range samples {
-					if s.Verdict != run.Equal {
-						t.Errorf("%s: %s", s.Cell, s.Problem)
+					if s.Verdict != run.Equal && s.Verdict != run.Rounding {
+						t.Errorf("%s: %s %s", s.Cell, s.Verdict, s.Problem)
 					}
 				}
-				if n := r.Own.Tables[0].Rows; n != rows || r.Archives[1].Bytes == 0 {
-					t.Errorf("%d rows, %d bytes", n, r.Archives[1].Bytes)
+				if !slices.ContainsFunc(r.Own.Tables, func(x run.OwnTable) bool { return x.Rows == rows }) || r.Archives[1].Bytes == 0 {
+					t.Errorf("no table has %d rows: %+v, %d bytes", rows, r.Own.Tables, r.Archives[1].Bytes)
 				}
 			}
 			texts(t, url)

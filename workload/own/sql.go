@@ -1,10 +1,10 @@
 package own
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/barograph/barograph/answer"
 )
 
 // token is a word, a quoted name or text, or one other character of SQL.
@@ -16,8 +16,16 @@ type token struct {
 
 func (t token) is(word string) bool { return strings.EqualFold(t.text, word) }
 
+// hint reports whether a comment is one that engines read: /*+ … */ and /*! … */.
+func hint(sql string) bool { return strings.HasPrefix(sql, "/*+") || strings.HasPrefix(sql, "/*!") }
+
 // tokens reads SQL, without blanks and comments.
 func tokens(sql string) (out []token) {
+	return slices.DeleteFunc(hinted(sql), func(t token) bool { return hint(t.text) })
+}
+
+// hinted are the tokens of SQL with the hints that it gives to engines.
+func hinted(sql string) (out []token) {
 	depth := 0
 	for i := 0; i < len(sql); {
 		rest, n := sql[i:], 1
@@ -25,6 +33,8 @@ func tokens(sql string) (out []token) {
 		case strings.HasPrefix(rest, "--"):
 			i += until(rest, "\n")
 			continue
+		case hint(rest):
+			n = 3 + until(rest[3:], "*/")
 		case strings.HasPrefix(rest, "/*"):
 			i += until(rest[2:], "*/") + 2
 			continue
@@ -61,11 +71,11 @@ func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// bare is SQL without comments, and without what follows its last word.
+// bare is SQL without comments other than hints, and without what follows its last word.
 func bare(sql string) string {
 	var b strings.Builder
 	end := 0
-	for _, t := range tokens(sql) {
+	for _, t := range hinted(sql) {
 		if b.Len() > 0 && strings.ContainsAny(sql[end:t.at], "\n") {
 			b.WriteByte('\n')
 		} else if t.at > end && b.Len() > 0 {
@@ -78,77 +88,282 @@ func bare(sql string) string {
 }
 
 // ordering is the ORDER BY at the end of a question, outside all parentheses,
-// and its LIMIT.
+// and what its limit leaves.
 type ordering struct {
-	terms []string
-	limit int
+	terms         []string // in the words of the question
+	end           int      // of what comes before the limit
+	limit, offset int      // limit -1 = none
+	unknown       bool     // the limit is an expression
 }
 
 // orderingOf finds them.
 func orderingOf(sql string) (o ordering) {
 	all := tokens(sql)
-	from := -1
-	for i := range all {
-		if all[i].depth == 0 && all[i].is("order") && i+1 < len(all) && all[i+1].is("by") {
-			from = i + 2
+	o.limit, o.end = -1, len(sql)
+	from, last := -1, len(all)
+	number := func(i int) int {
+		if i >= len(all) {
+			o.unknown = true
+			return 0
 		}
-		if all[i].depth == 0 && all[i].is("limit") && i+1 < len(all) {
-			o.limit, _ = strconv.Atoi(all[i+1].text) // an expression limits, too, but nobody knows where
+		n, err := strconv.Atoi(all[i].text)
+		if next := i + 1; err != nil || next < len(all) && strings.Contains("+-*/%.(", all[next].text) {
+			o.unknown = true
+		}
+		return n
+	}
+	for i, t := range all {
+		if t.depth > 0 {
+			continue
+		}
+		switch {
+		case t.is("select"):
+			from = -1
+		case t.is("order") && i+1 < len(all) && all[i+1].is("by"):
+			from = i + 2
+			continue
+		case t.is("limit"):
+			if o.limit = number(i + 1); i+3 < len(all) && all[i+2].text == "," { // LIMIT offset, limit
+				o.offset, o.limit = o.limit, number(i+3)
+			}
+		case t.is("offset"):
+			o.offset = number(i + 1)
+		case t.is("fetch"):
+			if o.limit = 1; i+2 < len(all) && !all[i+2].is("row") && !all[i+2].is("rows") {
+				o.limit = number(i + 2)
+			}
+			o.unknown = o.unknown || all[len(all)-1].is("ties")
+		case !t.is("settings"):
+			continue
+		}
+		if !t.is("select") && last == len(all) {
+			last, o.end = i, t.at
 		}
 	}
 	if from < 0 {
 		return o
 	}
-	term := ""
-	for _, t := range all[from:] {
-		if t.depth == 0 && (t.is("limit") || t.is("offset") || t.is("fetch") || t.is("settings")) {
-			break
-		}
-		if t.depth == 0 && t.text == "," {
-			o.terms, term = append(o.terms, term), ""
+	start := from
+	for i := from; i <= last; i++ {
+		if i < last && (all[i].depth > 0 || all[i].text != ",") {
 			continue
 		}
-		term = strings.TrimSpace(term + " " + t.text)
+		if end := i - 1; end >= start {
+			o.terms = append(o.terms, sql[all[start].at:all[end].at+len(all[end].text)])
+		}
+		start = i + 1
 	}
-	return ordering{append(o.terms, term), o.limit}
+	return o
 }
 
-// columns tells by which columns of the answer rows are ordered; words is what is
-// compared. An order by something else cannot be told from the rows.
-func (o *ordering) columns(names []string) (out answer.Order, words string) {
-	if len(o.terms) == 0 {
-		return out, "any order"
-	}
-	out.Limit = o.limit
+// columns finds the columns of the answer by which rows are ordered; hidden are
+// the terms that are none of them, with their places in by.
+func (o *ordering) columns(names []string) (by []int, hidden []string) {
 	for _, term := range o.terms {
 		k := find(names, term)
 		if k < 0 {
-			if len(out.By) == 0 {
-				return answer.Order{}, "any order: " + term + " is no column of the answer"
-			}
-			out.Limit = o.limit
-			return out, "the order by " + strings.Join(o.terms[:len(out.By)], ", ") + "; " + term + " is no column of the answer"
+			k = len(names) + len(hidden)
+			hidden = append(hidden, withoutDirection(term))
 		}
-		out.By = append(out.By, k)
+		by = append(by, k)
 	}
-	return out, "the order"
+	return by, hidden
+}
+
+// words is what is compared of the order.
+func (o *ordering) words(by []int, hidden []string) string {
+	switch {
+	case len(by) == 0 && len(o.terms) > 0:
+		return "any order: DuckDB does not show what " + strings.Join(o.terms, ", ") + " is"
+	case len(by) == 0:
+		return "any order"
+	case len(hidden) > 0:
+		return "the order, also by " + strings.Join(hidden, ", ")
+	}
+	return "the order"
+}
+
+// withoutDirection is a term of an order without ASC, DESC and the place of NULL.
+func withoutDirection(term string) string {
+	all := tokens(term)
+	for len(all) > 1 {
+		switch t := all[len(all)-1]; {
+		case t.is("asc"), t.is("desc"), t.is("first"), t.is("last"), t.is("nulls"):
+			all = all[:len(all)-1]
+			continue
+		}
+		break
+	}
+	last := all[len(all)-1]
+	return term[:last.at+len(last.text)]
+}
+
+// uncut is a question without its limit, with columns behind its own: the hidden
+// terms of its order, and of each column with a sum what it was computed of. ok is
+// false where the question is put together of several.
+func uncut(sql string, o *ordering, hidden []string) (text string, scales []int, ok bool) {
+	all := tokens(sql)
+	first, from := -1, -1
+	for i, t := range all {
+		if t.depth > 0 {
+			continue
+		}
+		switch {
+		case t.is("union"), t.is("intersect"), t.is("except"), t.is("select") && first >= 0, t.is("distinct") && i == first+1:
+			return "", nil, false
+		case t.is("select"):
+			first = i
+		case t.is("from") && from < 0:
+			from = i
+		}
+	}
+	if first < 0 || from < 0 {
+		return "", nil, false
+	}
+	var more strings.Builder
+	for i, term := range hidden {
+		fmt.Fprintf(&more, ", %s AS barograph_%d", term, i)
+	}
+	start, item := first+1, 0
+	for i := start; i <= from; i++ {
+		if i < from && (all[i].depth > 0 || all[i].text != ",") {
+			continue
+		}
+		if absolute := absolutes(sql, all[start:i]); absolute != "" {
+			fmt.Fprintf(&more, ", %s AS barograph_sum_%d", absolute, item)
+			scales = append(scales, item)
+		}
+		if i == start+1 && all[start].text == "*" || i > start+1 && all[i-1].text == "*" && all[i-2].text == "." {
+			if scales = nil; len(hidden) == 0 { // nobody knows which column is whose
+				return sql[:o.end], nil, true
+			}
+			break
+		}
+		start, item = i+1, item+1
+	}
+	return strings.TrimRight(sql[:all[from].at], " \n") + more.String() + "\n" + sql[all[from].at:o.end], scales, true
+}
+
+// absolutes is a column of sums with the absolute values of what is summed, and
+// with what is subtracted added: how large the numbers are that cancel; "" = the
+// column has no sum.
+func absolutes(sql string, all []token) string {
+	if n := len(all); n > 2 && all[n-2].depth == all[0].depth && all[n-2].is("as") {
+		all = all[:n-2]
+	} else if n > 1 && all[n-2].text == ")" && isWord(all[n-1].text[0]) && !all[n-1].is("end") {
+		all = all[:n-1]
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	at, some := all[0].at, false
+	for i := 0; i < len(all); i++ {
+		t := all[i]
+		switch {
+		case (t.is("sum") || t.is("avg")) && i+2 < len(all) && all[i+1].text == "(":
+			end := i + 2
+			for end < len(all) && all[end].depth > all[i+1].depth {
+				end++
+			}
+			args := all[i+2 : min(end, len(all))]
+			if len(args) > 0 && args[0].is("distinct") {
+				args = args[1:]
+			}
+			if len(args) == 0 || end == len(all) {
+				return ""
+			}
+			b.WriteString(sql[at:t.at] + t.text + "(" + absoluteTerms(sql, args) + ")")
+			i, at, some = end, all[end].at+1, true
+		case t.is("case"), t.is("select"): // a minus in a condition is none of the sum's
+			return ""
+		case t.text == "-" && i+1 < len(all) && all[i+1].text != ">":
+			b.WriteString(sql[at:t.at] + "+")
+			at = t.at + 1
+		}
+	}
+	if !some {
+		return ""
+	}
+	last := all[len(all)-1]
+	if end := last.at + len(last.text); end > at {
+		b.WriteString(sql[at:end])
+	}
+	return b.String()
+}
+
+// absoluteTerms are the absolute values of the terms of a sum.
+func absoluteTerms(sql string, all []token) string {
+	text := func(from, to int) string { return sql[all[from].at : all[to-1].at+len(all[to-1].text)] }
+	base := all[0].depth
+	for _, t := range all {
+		base = min(base, t.depth)
+	}
+	var terms []string
+	start := 0
+	for i, t := range all {
+		if t.depth > base {
+			continue
+		}
+		if strings.Contains("<>=!|", t.text) || t.is("case") || t.is("and") || t.is("or") || t.is("filter") || t.is("order") {
+			return "abs(" + text(0, len(all)) + ")" // no sum of terms
+		}
+		if i > start && (t.text == "+" || t.text == "-") && !strings.Contains("*/%+-(", all[i-1].text) {
+			terms, start = append(terms, "abs("+text(start, i)+")"), i+1
+		}
+	}
+	return strings.Join(append(terms, "abs("+text(start, len(all))+")"), " + ")
+}
+
+// unsettled are words of questions whose answer may depend on the order in which
+// rows lie in tables.
+var unsettled = []string{"over", "first", "last", "any_value", "arg_min", "arg_max", "argmin", "argmax", "min_by", "max_by", "list", "array_agg", "string_agg", "group_concat", "listagg", "mode"} //nolint:gochecknoglobals // a constant table
+
+// depends returns a clause of a question by which its answer may depend on the
+// order of the rows in its tables: a limit within it, a window, a DISTINCT ON, a
+// function of the first row; "" = none.
+func depends(sql string) string {
+	all := tokens(sql)
+	for i, t := range all {
+		switch {
+		case t.depth > 0 && (t.is("limit") || t.is("offset") || t.is("fetch")):
+			for from := i; from >= 0 && all[from].depth >= t.depth; from-- {
+				if all[from].is("order") && all[from].depth == t.depth {
+					return clause(sql, all, from, i+2)
+				}
+			}
+			return clause(sql, all, i, i+2)
+		case t.is("distinct") && i+1 < len(all) && all[i+1].is("on"):
+			return "DISTINCT ON"
+		case i+1 < len(all) && all[i+1].text == "(" && slices.ContainsFunc(unsettled, t.is):
+			end := i + 2
+			for end < len(all) && all[end].depth > all[i+1].depth {
+				end++
+			}
+			if c := clause(sql, all, i, end+1); !t.is("over") || strings.Contains(strings.ToLower(c), "order") {
+				return c
+			}
+		}
+	}
+	return ""
+}
+
+// clause are tokens as the question has them.
+func clause(sql string, all []token, from, to int) string {
+	last := all[min(to, len(all))-1]
+	return sql[all[from].at : last.at+len(last.text)]
 }
 
 // find is the column that a term of an order names; -1 = none.
 func find(names []string, term string) int {
-	word, _, _ := strings.Cut(term, " ")
-	rest := strings.TrimSpace(strings.TrimPrefix(term, word))
-	for strings.HasPrefix(rest, ". ") { // t . name
-		word, _, _ = strings.Cut(rest[2:], " ")
-		rest = strings.TrimSpace(strings.TrimPrefix(rest[2:], word))
+	all := tokens(withoutDirection(term))
+	for len(all) > 2 && all[1].text == "." { // t.name
+		all = all[2:]
 	}
-	for known := range strings.FieldsSeq(rest) {
-		switch strings.ToLower(known) {
-		case "asc", "desc", "nulls", "first", "last":
-		default:
-			return -1
-		}
+	if len(all) != 1 {
+		return -1
 	}
+	word := all[0].text
 	if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(names) {
 		return n - 1
 	}

@@ -11,26 +11,65 @@ import (
 func TestOrdering(t *testing.T) {
 	names := []string{"d_year", "Brand", "n"}
 	for _, c := range []struct {
-		sql   string
-		by    []int
-		limit int
-		words string
+		sql           string
+		by            []int
+		limit, offset int
+		words         string
 	}{
-		{"SELECT 1", nil, 0, "any order"},
-		{"SELECT a FROM (SELECT b FROM t ORDER BY b LIMIT 3) x", nil, 0, "any order"},
-		{"SELECT sum(n) OVER (ORDER BY b) FROM t", nil, 0, "any order"},
-		{"SELECT a -- ORDER BY n\nFROM t WHERE b = 'ORDER BY x'", nil, 0, "any order"},
-		{"SELECT a FROM t ORDER BY n DESC, brand LIMIT 10", []int{2, 1}, 10, "the order"},
-		{"SELECT a FROM t ORDER BY d.d_year NULLS FIRST, 3 desc, \"Brand\" limit 5 offset 3", []int{0, 2, 1}, 5, "the order"},
-		{"SELECT a FROM t ORDER BY n, lower(brand)", []int{2}, 0, "the order by n; lower ( brand ) is no column of the answer"},
-		{"SELECT a FROM t ORDER BY n + 1", nil, 0, "any order: n + 1 is no column of the answer"},
-		{"SELECT a FROM t ORDER BY 4", nil, 0, "any order: 4 is no column of the answer"},
+		{"SELECT 1", nil, -1, 0, "any order"},
+		{"SELECT a FROM (SELECT b FROM t ORDER BY b LIMIT 3) x", nil, -1, 0, "any order"},
+		{"SELECT sum(n) OVER (ORDER BY b) FROM t", nil, -1, 0, "any order"},
+		{"SELECT a -- ORDER BY n\nFROM t WHERE b = 'ORDER BY x'", nil, -1, 0, "any order"},
+		{"SELECT a FROM t ORDER BY n DESC, brand LIMIT 10", []int{2, 1}, 10, 0, "the order"},
+		{"SELECT a FROM t ORDER BY d.d_year NULLS FIRST, 3 desc, \"Brand\" limit 5 offset 3", []int{0, 2, 1}, 5, 3, "the order"},
+		{"SELECT a FROM t ORDER BY n, lower(brand) OFFSET 2 ROWS FETCH FIRST 4 ROWS ONLY", []int{2, 3}, 4, 2, "the order, also by lower(brand)"},
+		{"SELECT a FROM t ORDER BY n + 1 DESC NULLS LAST", []int{3}, -1, 0, "the order, also by n + 1"},
+		{"SELECT a FROM t ORDER BY n LIMIT 2, 3", []int{2}, 3, 2, "the order"},
+		{"SELECT a FROM t FETCH NEXT ROW ONLY", nil, 1, 0, "any order"},
 	} {
 		o := orderingOf(c.sql)
-		got, words := o.columns(names)
-		if !slices.Equal(got.By, c.by) || got.Limit != c.limit || words != c.words {
-			t.Errorf("%s: %+v, %s", c.sql, got, words)
+		by, hidden := o.columns(names)
+		if words := o.words(by, hidden); !slices.Equal(by, c.by) || o.limit != c.limit || o.offset != c.offset || words != c.words || o.unknown {
+			t.Errorf("%s: %v, %+v, %s", c.sql, by, o, words)
 		}
+	}
+}
+
+// TestUncut: a question without its limit, with what its sums are computed of.
+func TestUncut(t *testing.T) {
+	for _, c := range []struct{ sql, want, depends string }{
+		{"SELECT a FROM t ORDER BY a LIMIT 3", "SELECT a FROM t ORDER BY a", ""},
+		{"SELECT k, sum(x - 1.5) AS s FROM t GROUP BY k", "SELECT k, sum(x - 1.5) AS s, sum(abs(x) + abs(1.5)) AS barograph_sum_1\nFROM t GROUP BY k", ""},
+		{"SELECT sum(a) - sum(b)d FROM t", "SELECT sum(a) - sum(b)d, sum(abs(a)) + sum(abs(b)) AS barograph_sum_0\nFROM t", ""},
+		{"SELECT sum(CASE WHEN a - b > 0 THEN a ELSE -b END) FROM t", "SELECT sum(CASE WHEN a - b > 0 THEN a ELSE -b END), sum(abs(CASE WHEN a - b > 0 THEN a ELSE -b END)) AS barograph_sum_0\nFROM t", ""},
+		{"SELECT avg(DISTINCT x) / 2 FROM t", "SELECT avg(DISTINCT x) / 2, avg(abs(x)) / 2 AS barograph_sum_0\nFROM t", ""},
+		{"SELECT sum(x - (SELECT avg(x) FROM t)) s FROM t", "SELECT sum(x - (SELECT avg(x) FROM t)) s, sum(abs(x) + abs((SELECT avg(x) FROM t))) AS barograph_sum_0\nFROM t", ""},
+		{"SELECT *, sum(x) OVER () FROM t LIMIT 2", "SELECT *, sum(x) OVER () FROM t", ""},
+		{"SELECT a FROM t ORDER BY length(a), a LIMIT 2", "SELECT a, length(a) AS barograph_0\nFROM t ORDER BY length(a), a", ""},
+		{"SELECT DISTINCT a FROM t", "", ""},
+		{"SELECT a FROM t UNION ALL SELECT sum(b) FROM t", "", ""},
+		{"SELECT row_number() OVER (ORDER BY v) FROM t", "SELECT row_number() OVER (ORDER BY v) FROM t", "OVER (ORDER BY v)"},
+		{"SELECT n FROM (SELECT n FROM t ORDER BY v LIMIT 3) x", "SELECT n FROM (SELECT n FROM t ORDER BY v LIMIT 3) x", "ORDER BY v LIMIT 3"},
+		{"SELECT any_value(v) AS a FROM t", "SELECT any_value(v) AS a FROM t", "any_value(v)"},
+	} {
+		o := orderingOf(c.sql)
+		_, hidden := o.columns([]string{"a"})
+		text, _, _ := uncut(c.sql, &o, hidden)
+		if text = strings.TrimSpace(text); text != c.want && strings.ReplaceAll(text, "\n", " ") != c.want || depends(c.sql) != c.depends {
+			t.Errorf("%s:\n%q, %q", c.sql, text, depends(c.sql))
+		}
+	}
+}
+
+// TestHintsAreKept: what an engine reads is sent; comments are not.
+func TestHintsAreKept(t *testing.T) {
+	const text = "-- a comment\nSELECT /*+ INDEX(t) */ a /* b */, /*!50000 SQL_NO_CACHE */ b FROM t -- c\nWHERE x = '/* y */';"
+	all, err := parse(nil, "q.sql", "q", "", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := all[0].Texts[""]; got != "SELECT /*+ INDEX(t) */ a , /*!50000 SQL_NO_CACHE */ b FROM t\nWHERE x = '/* y */'" {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -79,7 +118,6 @@ func TestQuestionsRefused(t *testing.T) {
 		{"-- param day: 1\nSELECT 1", "bad.sql:2: ${day} is not in"},
 		{"-- param day:\nSELECT ${day}", "bad.sql:1: day has no value"},
 		{"\n\nDROP TABLE t", "bad.sql:3: DROP … is no question"},
-		{"SELECT a FROM t LIMIT 10", "bad.sql:1: LIMIT without ORDER BY"},
 		{"-- for: postgres\nSELECT 1", "is put for some engines alone"},
 		{"SELECT 1;\n-- name: bad\nSELECT 2", "bad.sql:3: bad is put twice"},
 	} {
