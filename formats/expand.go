@@ -16,7 +16,8 @@ import (
 //
 //   - a file is taken whatever its name;
 //   - of a folder, the files below it are taken whose names tell a format
-//     (.vsdb, .stat, _TYPE.txt, also packed, .gz), in all its folders;
+//     (.vsdb, .stat, _TYPE.txt, also packed, .gz), in all its folders, also
+//     behind links;
 //   - of a pattern (*, ?, [a-z]; see path/filepath.Match), the files and
 //     folders that it matches.
 //
@@ -27,9 +28,9 @@ import (
 // kept, so that the rest goes on: OpenFile refuses it by name.
 func Expand(paths []string) ([]string, error) { return ExpandTelling(paths, func(string) {}) }
 
-// ExpandTelling is Expand that tells of each file of a folder whose name is that
-// of no format, and which is therefore left aside; not of hidden and half written
-// ones.
+// ExpandTelling is Expand that reports each file of a folder whose name is that
+// of no format, and which is therefore left aside: half written ones (.tmp, .part)
+// of a format, too, but no other hidden or half written ones.
 func ExpandTelling(paths []string, aside func(path string)) ([]string, error) {
 	x := expansion{aside: aside}
 	for _, p := range paths {
@@ -91,7 +92,7 @@ func (x *expansion) below(dir string) {
 		switch {
 		case wanted && !e.Type().IsRegular():
 			x.links = add(x.links, filepath.Clean(path))
-		case !wanted && noFolder(path, e) && !LeftAlone(e.Name()):
+		case !wanted && noFolder(path, e) && (!LeftAlone(e.Name()) || byName(strings.TrimSuffix(strings.TrimSuffix(path, ".tmp"), ".part")) != ""):
 			x.aside(filepath.Clean(path))
 		}
 		return wanted
@@ -111,18 +112,44 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// below lists the files in a folder and its folders that are wanted. Links to
-// files are taken, links to folders below it are not followed.
+// below lists the files in a folder and its folders that are wanted, also behind links.
 func below(dir string, wanted func(path string, e fs.DirEntry) bool) []string {
 	var files []string
-	// A folder that is itself a link is meant; with a slash it is followed.
-	filepath.WalkDir(dir+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error { //nolint:errcheck // it returns none
+	Walk(dir, func(path string, e fs.DirEntry, err error) error { //nolint:errcheck // it returns none
 		if err != nil || wanted(path, e) {
-			files = append(files, filepath.Clean(path))
+			files = append(files, path)
 		}
 		return nil
 	})
 	return files
+}
+
+// Walk is filepath.WalkDir that follows links to folders. It follows no link to a
+// folder that it began with or has followed before, so that a loop ends.
+func Walk(dir string, f fs.WalkDirFunc) error {
+	w := walker{f, map[string]bool{absolute(dir): true}}
+	return w.walk(dir)
+}
+
+type walker struct {
+	f        fs.WalkDirFunc
+	followed map[string]bool // by path without links
+}
+
+func (w *walker) walk(dir string) error {
+	// A folder that is itself a link is meant; with a slash it is followed.
+	return filepath.WalkDir(dir+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error {
+		path = filepath.Clean(path)
+		if err != nil || e.IsDir() || noFolder(path, e) {
+			return w.f(path, e, err)
+		}
+		target := absolute(path)
+		if w.followed[target] {
+			return nil
+		}
+		w.followed[target] = true
+		return w.walk(path)
+	})
 }
 
 // Within lists the files directly in a folder whose names tell a format; none

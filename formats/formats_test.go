@@ -295,10 +295,11 @@ func TestExpand(t *testing.T) {
 	}
 	write(t, dir, "more/G.STAT.xz", "")
 	write(t, dir, "more/.hidden", "")
+	write(t, dir, "more/i.vsdb.part", "")
 	write(t, dir, "more/h.tar.gz", "")
 	var aside []string
 	got, err := ExpandTelling([]string{"b", "more"}, func(path string) { aside = append(aside, filepath.ToSlash(path)) })
-	if err != nil || len(got) != 5 || strings.Join(aside, " ") != "b/readme.txt b/x.xml more/h.tar.gz" {
+	if err != nil || len(got) != 5 || strings.Join(aside, " ") != "b/readme.txt b/x.xml more/h.tar.gz more/i.vsdb.part" {
 		t.Errorf("%q, %v; left aside %q", got, err, aside)
 	}
 	for path, want := range map[string]string{
@@ -325,6 +326,34 @@ func TestExpandKnowsLinks(t *testing.T) {
 	}
 	if x := (expansion{folders: map[string]string{}}); x.target("/a.vsdb") != "/a.vsdb" {
 		t.Error(x.target("/a.vsdb"))
+	}
+}
+
+// Folders behind links are read, each file once, and a loop of links ends.
+func TestExpandFollowsLinks(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "store/d1/a.vsdb", "")
+	write(t, dir, "store/d2/deep/b.vsdb", "")
+	write(t, dir, "lk/data/c.vsdb", "")
+	for link, to := range map[string]string{
+		"lk/data/d1": "../../store/d1", "lk/data/d2": "../../store/d2", "store/d2/deep/up": "../../d2", "lk/data/loop": "..", "store/d1/itself": ".", "lk/data/gone": "nowhere",
+	} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	var aside []string
+	got, err := ExpandTelling([]string{"lk/data"}, func(path string) { aside = append(aside, path) })
+	if want := []string{"lk/data/c.vsdb", "lk/data/d1/a.vsdb", "lk/data/d2/deep/b.vsdb"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+	if len(aside) == 0 || aside[0] != "lk/data/gone" {
+		t.Errorf("left aside: %q; want the link to nothing", aside)
+	}
+	texts, err := NewTexts(t.Context(), []string{"lk/data"}, nil, func(error) {})
+	if err != nil || len(texts.Paths) != 4 { // it takes any name
+		t.Errorf("%q, %v", texts.Paths, err)
 	}
 }
 

@@ -54,7 +54,8 @@ func NewTexts(ctx context.Context, args []string, stdin io.Reader, told func(err
 		case arg == Stdin || err == nil && !info.IsDir():
 			t.Paths = append(t.Paths, arg)
 		case err == nil:
-			t.Paths = append(t.Paths, slices.DeleteFunc(below(arg, noFolder), func(path string) bool { return LeftAlone(strings.TrimPrefix(path, filepath.Clean(arg))) })...)
+			x := expansion{files: slices.DeleteFunc(below(arg, noFolder), func(path string) bool { return LeftAlone(strings.TrimPrefix(path, filepath.Clean(arg))) })}
+			t.Paths = append(t.Paths, x.once()...)
 		default:
 			return nil, &fault.Error{File: arg, Problem: "cannot be read", Err: cause(err), Cure: "name files or folders, or - for standard input"}
 		}

@@ -31,7 +31,7 @@ func newLoad(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "load FILES… --engine URL [--design D] [--subset S] | load --watch DIR --engine URL | load --spec LOAD.xml [--engine URL]",
 		Short: "Load VSDB and MET files into an archive",
-		Long: `Load reads VSDB and MET .stat files (and their _TYPE.txt twins), plain or gzip, and folders of them, into an archive.
+		Long: `Load reads VSDB and MET .stat files (and their _TYPE.txt twins), plain or gzip, and folders of them, also behind links, into an archive.
 
 Every line is accounted for: read = stored + same again + other values + quarantined. Where two lines give one record
 other values, --on-conflict decides: refuse keeps what the archive holds, and of two lines of one load the first, and the

@@ -81,9 +81,9 @@ func (w *watcher) run(ctx context.Context) (err error) {
 // files are those below the folder that are not done.
 func (w *watcher) files() (map[string]fs.FileInfo, error) {
 	found := map[string]fs.FileInfo{}
-	err := filepath.WalkDir(w.dir, func(path string, e fs.DirEntry, err error) error {
+	err := formats.Walk(w.dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
-		case err != nil && path == w.dir:
+		case err != nil && path == filepath.Clean(w.dir):
 			return &fault.Error{File: path, Problem: "cannot be watched", Err: err, Cure: "name a folder that files come to"}
 		case err != nil:
 			return nil //nolint:nilerr // it is gone, or not for us
