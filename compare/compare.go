@@ -17,6 +17,7 @@ type Run struct {
 	Dir string
 	*run.Run
 	Samples []run.Sample
+	State   run.State // "" = it is known to be done
 }
 
 // Read reads folders, also of runs that are under way.
@@ -26,9 +27,29 @@ func Read(dirs ...string) (out []Run, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Run{dir, r, samples})
+		state := run.Done
+		if r.Ended.IsZero() {
+			events, err := run.ReadEvents(dir)
+			if err != nil {
+				return nil, err
+			}
+			state = run.StateOf(events, time.Now())
+		}
+		out = append(out, Run{dir, r, samples, state})
 	}
 	return out, nil
+}
+
+// Unfinished says of a run that it has not finished; "" = it has.
+func (r *Run) Unfinished() string {
+	name := fault.Name(filepath.Base(r.Dir))
+	switch r.State {
+	case run.Running:
+		return name + " is still running"
+	case run.Interrupted:
+		return name + " was interrupted"
+	}
+	return ""
 }
 
 // Comparison is runs beside the first of them.
@@ -42,8 +63,10 @@ type Comparison struct {
 
 // Against is a run beside the base.
 type Against struct {
-	Run         string       `json:"run"`         // its folder
-	Differences []Difference `json:"differences"` // those that make the comparison void first
+	Run         string       `json:"run"`                  // its folder
+	Unfinished  []string     `json:"unfinished,omitempty"` // says which of the two runs has not finished
+	Pending     int          `json:"pending,omitempty"`    // cells that such a run lacks, and the other has; they are no findings
+	Differences []Difference `json:"differences"`          // those that make the comparison void first
 	Together    []Together   `json:"together"`
 	Findings    []Finding    `json:"findings"` // what is worst first
 	Busy        []string     `json:"busy"`     // what made the machine noisy before one of the runs
@@ -207,6 +230,18 @@ func Runs(base Run, others []Run, seed uint64) *Comparison {
 		for i, k := range all {
 			findings[i] = finding(k, before[k], now[k])
 		}
+		var unfinished []string
+		pending := len(findings)
+		for _, x := range []struct {
+			run     *Run
+			missing Verdict
+		}{{&base, Added}, {&o, Gone}} {
+			if what := x.run.Unfinished(); what != "" {
+				unfinished = append(unfinished, what)
+				findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.Verdict == x.missing })
+			}
+		}
+		pending -= len(findings)
 		shared := together(findings)
 		for i := range findings {
 			f := &findings[i]
@@ -222,7 +257,7 @@ func Runs(base Run, others []Run, seed uint64) *Comparison {
 			t := f.test(common, seed)
 			tests, tested = append(tests, &t), append(tested, f)
 		}
-		out.Others = append(out.Others, Against{o.Dir, differences(base.Run, o.Run), shared, findings, append(base.busy(), o.busy()...), loads(base.Run, o.Run)})
+		out.Others = append(out.Others, Against{o.Dir, unfinished, pending, differences(base.Run, o.Run), shared, findings, append(base.busy(), o.busy()...), loads(base.Run, o.Run)})
 	}
 	measure.Correct(tests)
 	out.Tests = len(tests)

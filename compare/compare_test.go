@@ -96,7 +96,7 @@ func made(t *testing.T, seed uint64, of cells) Run {
 			}
 		}
 	}
-	return Run{"run", &f.Run, f.Samples()}
+	return Run{Dir: "run", Run: &f.Run, Samples: f.Samples()}
 }
 
 func TestVerdicts(t *testing.T) {

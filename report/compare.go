@@ -28,6 +28,9 @@ func OfComparison(c *compare.Comparison) *Report {
 			}
 			t.add("", texts(d.What, cmp.Or(d.Base, none), cmp.Or(d.New, none))...)
 		}
+		for _, what := range a.Unfinished {
+			out.Answers = append(out.Answers, Words{"alarm", fmt.Sprintf("NOT FINISHED: %s. %d cells that it has not measured are left out.", what, a.Pending)})
+		}
 		if a.Void() {
 			out.Answers = append(out.Answers, Words{"alarm", void(name, a)})
 		}

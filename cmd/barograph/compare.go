@@ -23,7 +23,8 @@ func newCompare(e *env) *cobra.Command {
 		Short: "Hold runs against the first of them: what is faster, slower, wrong or absent beyond the noise",
 		Long: `Compare puts the same cells of run folders of any workload side by side: faster, slower, wrong or absent, each with its
 interval and whether it is more than the noise. It begins with what makes a comparison void (other data, another machine), and
-tells what else differs: versions, settings. What is not right has no number.
+tells what else differs: versions, settings. What is not right has no number. Cells that a run has not measured yet, as it is still
+running or was interrupted, are left out and counted, and the exit status is 4.
 
 --fail-over 10% ends with status 4 where a cell is slower beyond the noise by more than a tenth, is broken or absent, or where the
 comparison is void: a gate for nightly runs. --benchstat prints all repetitions in the format that benchstat reads, a line each.`,
@@ -55,7 +56,15 @@ comparison is void: a gate for nightly runs. --benchstat prints all repetitions 
 			if err := e.print(found, r.Print); err != nil {
 				return err
 			}
-			return over.gate(found)
+			if err := over.gate(found); err != nil {
+				return err
+			}
+			for _, a := range found.Others {
+				if len(a.Unfinished) > 0 {
+					return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{File: a.Run, Problem: fmt.Sprintf("%s; %d cells are not compared", strings.Join(a.Unfinished, ", "), a.Pending), Cure: "compare again when the run has finished"}}
+				}
+			}
+			return nil
 		},
 	}
 	c.Flags().StringVar(&page, "html", "", "write a page with pictures into this file")

@@ -33,6 +33,7 @@ func TestCompare(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		f.Run.Ended = f.Run.Started.Add(time.Hour)
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -58,6 +59,51 @@ func TestCompare(t *testing.T) {
 	for _, args := range [][]string{{a}, {a, b, "--fail-over", "10"}, {a, dir}} {
 		if status, _, told := barograph(t, append([]string{"compare"}, args...)...); status == 0 {
 			t.Errorf("compare %v: %s", args, told)
+		}
+	}
+}
+
+// TestCompareUnfinished: cells that a run has not measured yet are not absent, and
+// not new where the other run has not measured them.
+func TestCompareUnfinished(t *testing.T) {
+	dir := t.TempDir()
+	add := func(name string, cases ...string) *run.Folder {
+		f, err := run.Create(filepath.Join(dir, name), run.Run{Workload: "met", Started: time.Now(), Archives: []run.Archive{{Engine: "sqlite", Design: "wide", Whole: true}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := record.Digest{Hi: 1, Records: 1}
+		p, _ := answer.CompareRecords(d, d)
+		for _, c := range cases {
+			if err := f.Add(run.Sample{Cell: run.AnswerCell("sqlite", "wide", c, "sql"), Phase: run.Warm}.Judge(&run.Measured{Total: time.Second}, p, nil)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return f
+	}
+	done := add("done", "one", "two", "three")
+	done.Run.Ended = time.Now()
+	if err := done.Close(); err != nil {
+		t.Fatal(err)
+	}
+	runs := add("runs", "one")
+	defer runs.Close() //nolint:errcheck // it is still running
+	broken := add("broken", "two")
+	if err := broken.Close(); err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{at("done"), at("runs")}, "NOT FINISHED: runs is still running. 2 cells"},
+		{[]string{at("runs"), at("done")}, "NOT FINISHED: runs is still running. 2 cells"},
+		{[]string{at("done"), at("broken")}, "NOT FINISHED: broken was interrupted. 2 cells"},
+	} {
+		status, out, stderr := barograph(t, append([]string{"compare"}, c.args...)...)
+		if status != 4 || !strings.Contains(out, c.says) || strings.Contains(out, " absent") || strings.Contains(out, " new") || !strings.Contains(stderr, "2 cells are not compared") {
+			t.Errorf("%q: status %d\n%s%s", c.args, status, out, stderr)
 		}
 	}
 }
