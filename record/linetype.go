@@ -20,8 +20,9 @@ const (
 type Column struct {
 	Name string // MET's in lower case, as in METviewer's line_data tables; the few exceptions stand in linetypes.go
 	Kind Kind
-	Key  bool // part of a record's identity: lines that share header, times and lead differ here (MPR's obs_sid …)
-	Slot int  // index into Batch.Num, or into Batch.Text for Kind Text
+	Key  bool  // part of a record's identity: lines that share header, times and lead differ here (MPR's obs_sid …)
+	Slot int   // index into Batch.Num, or into Batch.Text for Kind Text
+	Rule *Rule // what a file may give it; nil for Kind Text
 }
 
 // Group describes the repeating columns of a line type: "(N)" in MET's tables,
@@ -30,6 +31,7 @@ type Group struct {
 	Count  string          // the column that holds n, e.g. "n_thresh"; it is one of Columns
 	Fields []string        // the columns of one repetition, e.g. thresh_i, oy_i, on_i
 	Len    func(n int) int // how many numbers follow in all for a count of n
+	Rules  []*Rule         // of Fields
 }
 
 // LineType is a row of the table of line types: a name and typed columns. One
@@ -82,10 +84,15 @@ func (t LineType) index() *LineType {
 			c.Slot, t.texts = t.texts, t.texts+1
 		} else {
 			c.Slot, t.nums = t.nums, t.nums+1
+			c.Rule = ruleOf(t.Name, c.Name, c.Kind)
 		}
 	}
 	if t.Group == nil {
 		t.Lead = len(t.Columns)
+		return &t
+	}
+	for _, f := range t.Group.Fields {
+		t.Group.Rules = append(t.Group.Rules, ruleOf(t.Name, f, Float))
 	}
 	return &t
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -127,25 +128,34 @@ func listCases(w *tabwriter.Writer) (any, error) {
 }
 
 type lineTypeRow struct {
-	Name    string   `json:"name"`
-	Summary string   `json:"summary"`
-	Columns []string `json:"columns"`
-	Keys    []string `json:"key_columns,omitempty"`
-	Repeats []string `json:"repeating_columns,omitempty"`
+	Name    string              `json:"name"`
+	Summary string              `json:"summary"`
+	Columns []string            `json:"columns"`
+	Keys    []string            `json:"key_columns,omitempty"`
+	Repeats []string            `json:"repeating_columns,omitempty"`
+	Rules   map[string][]string `json:"rules"` // what values are → columns
 }
 
 func listLineTypes(w *tabwriter.Writer) (any, error) {
 	var rows []lineTypeRow
 	for _, t := range record.Types() {
 		r := lineTypeRow{Name: t.Name, Summary: t.Summary}
+		r.Rules = map[string][]string{}
 		for _, c := range t.Columns {
 			r.Columns = append(r.Columns, c.Name)
+			if c.Rule != nil {
+				r.Rules[c.Rule.Words] = append(r.Rules[c.Rule.Words], c.Name)
+			}
 		}
 		for _, c := range t.Keys() {
 			r.Keys = append(r.Keys, c.Name)
 		}
 		if t.Group != nil {
 			r.Repeats = t.Group.Fields
+			for i, f := range t.Group.Fields {
+				words := t.Group.Rules[i].Words
+				r.Rules[words] = append(r.Rules[words], f)
+			}
 		}
 		rows = append(rows, r)
 		fmt.Fprintf(w, "%s\t%s\n", t.Name, t.Summary)
@@ -157,6 +167,11 @@ func listLineTypes(w *tabwriter.Writer) (any, error) {
 		}
 		if len(r.Keys) > 0 {
 			fmt.Fprintf(w, "\ttold apart by: %s\n", strings.Join(r.Keys, " "))
+		}
+		for _, words := range slices.Sorted(maps.Keys(r.Rules)) {
+			for i, line := range wrap(r.Rules[words], 100) {
+				fmt.Fprintf(w, "\t%s%s\n", map[bool]string{true: words + ": "}[i == 0], line)
+			}
 		}
 	}
 	fields := make([]string, 0, record.NumFields)

@@ -17,9 +17,9 @@
 //
 // Columns to the right of LINE_TYPE are known by position (record.Types), as
 // MET and METviewer know them. Names there, in _TYPE.txt files, are read only
-// where a line has more columns than its type: if the header line names all of
-// them, and those of the type first, the others are left out and said in
-// Batch.LeftOut.
+// where a line has more columns than its type, repeating ones included: if the
+// header line names all of them, and those of the type first, the reader leaves
+// the others out and counts them in Batch.LeftOut.
 // Older versions of MET wrote fewer columns; a line is accepted with the number
 // of columns that its version or a later one wrote (see lengths.go), and what it
 // lacks is missing. Any other number means a line that was cut, or a version
@@ -28,12 +28,15 @@
 // # What a value is
 //
 //   - NA and -9999 (METviewer's) are missing: NaN for numbers, "NA" for words.
-//     nan and -nan, which printf writes for no value, are missing too. No real
-//     sample holds one. inf is no value that every database can hold: the line
-//     is quarantined.
-//   - A column of kind Count takes whole numbers only.
-//   - FCST_LEAD and OBS_LEAD are [-][H…]HHMMSS, 1080000 being 108 hours; NA is 0.
-//   - Times are YYYYMMDD_HHMMSS; a line with a time that is NA is quarantined.
+//   - Every numeric column has a rule, record.Rule: one table for MET and VSDB. Counts
+//     are whole numbers from 0 to 2^53-1, probabilities from 0 to 1, sums finite. A
+//     line with a value that breaks its rule is quarantined, and so is one with nan
+//     or inf, which no count, mean or score is.
+//   - FCST_LEAD and OBS_LEAD are [-][H…]HHMMSS, 1080000 being 108 hours; NA is 0. A
+//     lead is at most 99,999 hours long; that of an observation is not negative.
+//   - Times are YYYYMMDD_HHMMSS of the years 1678 to 2261, which every engine reads
+//     back (record.FirstYear); so is the initial time, valid time less lead. A line
+//     with another time, or with NA for one, is quarantined.
 //   - ALPHA is kept as text in its shortest form, 0.05000 as "0.05".
 //   - EC_VALUE, which MET writes since 11.0, is 1/(number of categories) where
 //     it is missing: METdbLoad's rule, 0.5 for CTC and CTS.

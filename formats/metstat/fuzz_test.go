@@ -15,13 +15,13 @@ import (
 // once, and what it stored it reads again from its own writer.
 func FuzzReader(f *testing.F) {
 	seeds := []string{
-		"", head24, head24 + plain24 + "FHO 1 2 3 4\n", head21 + "V5.0 GFS " + times + " TMP Z2 TMP Z2 ANLYS FULL NEAREST 1 NA NA NA NA SL1L2 1 2 3 4 5 6",
+		"", head24, head24 + plain24 + "FHO 1 0.2 0.3 0.4\n", head21 + "V5.0 GFS " + times + " TMP Z2 TMP Z2 ANLYS FULL NEAREST 1 NA NA NA NA SL1L2 1 2 3 4 5 6",
 		head24 + common24 + "SL1L2 3600 1.5 -2.25 3 4e-05 5. NA\n" + head22,
 		head24 + plain24 + "PCT 9 3 0 1 2 0.5 3 4 1\n" + plain24 + "ORANK 9 1 SID 34 -118 NA 0 5 0.5 3 2 2 11 12 QC 1 2 3 4 5 6\n",
 		head24 + plain24 + "MCTC 9 4294967296 1 2 3 4 0.5\n", head24 + plain24 + "MCTC 9 -3 1 2 3 4 0.5\n", head24 + plain24 + "PCT 9 0\n" + plain24 + "PCT 9 NA\n",
 		head24 + plain24 + "MCTC 9 0 0.5\n" + plain24 + "MCTC 9 NA NA\n", head24 + plain24 + "MPR 9 4 KDEN 39.8 -104.7 850 NA 280.5 281 V NA NA nan\n",
 		"VERSION", "VERSION AMODEL\nV12 x\n", "V12.0.0 GFS NA 1080000 20241101_180000 RH", "\xef\xbb\xbf\r\n\x00\n\xff\n", plain24 + "XYZ\n", "\nVERSION MODEL DESC\n\n",
-		head24 + strings.Replace(plain24, "060000", "-999995959", 1) + "FHO 1 2 3 -9999\n",
+		head24 + strings.Replace(plain24, "060000", "-999995959", 1) + "FHO 1 0.2 0.3 -9999\n",
 	}
 	for _, s := range seeds {
 		f.Add([]byte(s), 3)

@@ -2,6 +2,7 @@ package metstat
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/barograph/barograph/record"
@@ -97,28 +98,35 @@ func statLayout(words [][]byte) layout {
 	return l
 }
 
-// known is how many of have columns of a line are those of type t, where the
-// header line names all of them and further ones follow, as in the files of GSI
-// diagnostics; elsewhere it is have.
-func (l *layout) known(t *record.LineType, have int, version []byte) int {
-	if have <= len(t.Columns) || have != len(l.names) || t.Group != nil {
-		return have
+// known is how many of all columns of a line are those of type t, n of them repeating,
+// where the header line names all of them and further ones follow, as in the files of
+// GSI diagnostics; elsewhere it is all.
+func (l *layout) known(t *record.LineType, all, n int, version []byte) int {
+	if all-n <= len(t.Columns) || all != len(l.names) {
+		return all
 	}
-	n := 0
-	for n < len(t.Columns) && isNamed(t.Columns[n].Name, l.names[n]) {
-		n++
+	for i, name := range l.names[t.Lead : t.Lead+n] {
+		if field := t.Group.Fields[i%len(t.Group.Fields)]; !strings.HasPrefix(strings.ToLower(name), strings.TrimSuffix(field, "i")) {
+			return all
+		}
 	}
-	if badLength(t, n, version) != "" {
-		return have
+	names := slices.Concat(l.names[:t.Lead], l.names[t.Lead+n:])
+	k := 0
+	for k < len(t.Columns) && isNamed(t.Columns[k].Name, names[k]) {
+		k++
 	}
-	return n
+	if badLength(t, k, version) != "" {
+		return all
+	}
+	return k + n
 }
 
-// isNamed reports whether MET's name of a column is that of the table, which
-// has a word before some: INDEX is mp_index, CLIMO_MEAN was obs_climo_mean.
+// isNamed reports whether MET's name of a column is that of the table, which has a
+// word before or behind some: INDEX is mp_index and index_pair, CLIMO_MEAN was
+// obs_climo_mean.
 func isNamed(column, name string) bool {
 	name = strings.ToLower(name)
-	return column == name || strings.HasSuffix(column, "_"+name)
+	return column == name || strings.HasSuffix(column, "_"+name) || strings.HasPrefix(column, name+"_")
 }
 
 // assumedLayout is that of MET since V8.1, for a file without a header line.

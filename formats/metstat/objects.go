@@ -77,6 +77,12 @@ func objectLayout(words [][]byte) (layout, bool) {
 	}
 	l := assumedLayout()
 	l.assumed, l.objects = false, o
+	if i, ok := o.at["LINE_TYPE"]; ok && o.width == 0 {
+		l.names = strings.Fields("STORM_ID CYCLONE STORM_NAME INIT_MASK VALID_MASK") // as cyclone puts them
+		for _, w := range words[i+1:] {
+			l.names = append(l.names, string(w))
+		}
+	}
 	names := needed[kind]
 	if o.has("OBJECT_ID") {
 		names += " OBJECT_CAT"
@@ -277,7 +283,7 @@ func (r *Reader) leadOf(o *objects) ([]byte, string) {
 	}
 	init, ok := parseTime(start)
 	if !ok {
-		return nil, fmt.Sprintf("column INIT: %q is no time: YYYYMMDD_HHMMSS is expected", shown(start))
+		return nil, fmt.Sprintf("column INIT: %q is no time from %d to %d: YYYYMMDD_HHMMSS is expected", shown(start), record.FirstYear, record.LastYear)
 	}
 	lead, ok := parseLead(given)
 	if string(given) != record.NA && ok && valid-int64(lead) != init {

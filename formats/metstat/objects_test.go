@@ -122,7 +122,7 @@ func TestObjectRejects(t *testing.T) {
 		{tcHead + tcLine("060000", "TCDIAG 1 1 A B C 3 X 1 Y 2"), "the line is cut: n_diag is 3, but only 2 values follow"},
 		{tcHead + tcLine("060000", "TCDIAG 1 1"), "the line is cut: it has 7 columns of TCDIAG, 12 stand before the repeating ones"},
 		{tcHead + "V12 A B\n", "the line is cut: it has 3 of the 14 header columns"},
-		{tcHead + strings.Replace(tcLine("NA", "TCMPR 1"), "20220926_000000", "today", 1), `column INIT: "today" is no time: YYYYMMDD_HHMMSS is expected`},
+		{tcHead + strings.Replace(tcLine("NA", "TCMPR 1"), "20220926_000000", "today", 1), `column INIT: "today" is no time from 1678 to 2261: YYYYMMDD_HHMMSS is expected`},
 	} {
 		all := readAll(t, c.text, 0)
 		if len(all) != 1 || len(all[0].Rejects) != 1 || all[0].Rejects[0].Reason != c.reason {
@@ -174,5 +174,20 @@ func TestRevisions(t *testing.T) {
 		if want := strings.Count(test.text, "V12.0.0") + len(got); lines != want {
 			t.Errorf("%s: %d lines, want %d", test.name, lines, want)
 		}
+	}
+}
+
+// Further columns of TC-Pairs that the header line names are left out, as those of STAT lines.
+func TestFurtherNamedColumnsOfCyclones(t *testing.T) {
+	lt, _ := record.TypeByName("TCMPR")
+	names := []string{}
+	for _, c := range lt.Columns[5:] { // behind those of TC-Pairs' own header
+		names = append(names, strings.ToUpper(c.Name))
+	}
+	head := strings.TrimSpace(tcHead) + " " + strings.Join(names, " ")
+	line := strings.TrimSpace(tcmpr[len(tcHead):])
+	b := one(t, head+" MORE\n"+line+" 7\n")
+	if b.LeftOut["MORE"] != 1 || b.Num[b.Type.NumCols()-1][0] != 4 {
+		t.Errorf("left out %v, rejects %v", b.LeftOut, b.Rejects)
 	}
 }

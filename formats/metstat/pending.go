@@ -1,7 +1,6 @@
 package metstat
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 
@@ -140,7 +139,7 @@ func (r *Reader) buildHeader() (record.Header, string) {
 		case record.Alpha:
 			text, ok := alpha(tok)
 			if !ok {
-				return h, fmt.Sprintf("column ALPHA: %q is not a number", shown(tok))
+				return h, fmt.Sprintf("column ALPHA: %q is not a number from 0 to 1", shown(tok))
 			}
 			h[f] = text
 			continue
@@ -159,13 +158,8 @@ func alpha(tok []byte) (string, bool) {
 	if f == missing {
 		return record.NA, ok
 	}
-	return strconv.FormatFloat(f, 'g', -1, 64), ok
+	return strconv.FormatFloat(f, 'g', -1, 64), ok && f >= 0 && f <= 1
 }
 
 // missing is METviewer's number for a missing value.
 const missing = -9999
-
-// isNaN tells what printf writes for no number: nan, -nan, NaN.
-func isNaN(tok []byte) bool {
-	return bytes.EqualFold(bytes.TrimPrefix(tok, []byte("-")), []byte("nan"))
-}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -95,9 +96,9 @@ func (r *Reader) values(p *pending) string {
 	lt := p.lt
 	first := r.layout.lineType + 1
 	all := len(r.tok) - first
-	have := r.layout.known(lt, all, r.token(0))
-	if r.row.left = r.layout.left; have < all {
-		r.row.left = strings.Join(r.layout.names[have:], " ")
+	have := all
+	if lt.Group == nil {
+		have = r.layout.known(lt, all, 0, r.token(0))
 	}
 	lead := min(have, lt.Lead)
 	r.row.num, r.row.text, r.row.group = r.row.num[:0], r.row.text[:0], r.row.group[:0]
@@ -117,6 +118,10 @@ func (r *Reader) values(p *pending) string {
 			return reason
 		}
 		repeats = n
+		have = r.layout.known(lt, all, n, r.token(0))
+	}
+	if r.row.left = r.layout.left; have < all {
+		r.row.left = strings.Join(r.layout.names[have:], " ")
 	}
 	fixed := have - repeats
 	if reason := badLength(lt, fixed, r.token(0)); reason != "" {
@@ -136,18 +141,18 @@ func (r *Reader) times() string {
 	if r.row.lead, ok = parseLead(r.token(at)); !ok {
 		return r.badTime(0, "no lead: [H…]HHMMSS is")
 	}
-	if r.row.obsLead, ok = parseLead(r.token(at + 3)); !ok {
-		return r.badTime(3, "no lead: [H…]HHMMSS is")
+	if r.row.obsLead, ok = parseLead(r.token(at + 3)); !ok || r.row.obsLead < 0 {
+		return r.badTime(3, "no lead of an observation: [H…]HHMMSS is")
 	}
 	for i, into := range [timeColumns]*int64{1: &r.row.valid, 2: &r.row.end, 4: &r.row.obsBeg, 5: &r.row.oEnd} {
 		if into == nil {
 			continue
 		}
 		if *into, ok = r.time(r.token(at + i)); !ok {
-			return r.badTime(i, "no time: YYYYMMDD_HHMMSS is")
+			return r.badTime(i, fmt.Sprintf("no time from %d to %d: YYYYMMDD_HHMMSS is", record.FirstYear, record.LastYear))
 		}
 	}
-	return ""
+	return record.BadInit(r.row.valid, r.row.lead)
 }
 
 // time is parseTime for tokens that are mostly equal to the one before.
@@ -181,8 +186,8 @@ func (r *Reader) columns(cols []record.Column, at int) string {
 		if !ok {
 			return notNumber(c.Name, tok)
 		}
-		if c.Kind == record.Count && f != math.Trunc(f) && f == f {
-			return fmt.Sprintf("column %s: %q is not a whole number", c.Name, shown(tok))
+		if !c.Rule.Allows(f) {
+			return c.Rule.Broken(c.Name, strconv.Quote(string(shown(tok))))
 		}
 		r.row.num = append(r.row.num, f)
 	}
@@ -195,7 +200,7 @@ func value(tok []byte) (float64, bool) {
 		return math.NaN(), true
 	}
 	f, ok := number.Parse(tok)
-	if f == missing || !ok && isNaN(tok) {
+	if f == missing {
 		return math.NaN(), true
 	}
 	return f, ok
@@ -203,8 +208,8 @@ func value(tok []byte) (float64, bool) {
 
 func notNumber(column string, tok []byte) string {
 	switch strings.ToLower(strings.TrimLeft(string(tok), "+-")) {
-	case "inf", "infinity":
-		return fmt.Sprintf("column %s: %q is no finite number", column, tok)
+	case "inf", "infinity", "nan":
+		return fmt.Sprintf("column %s: %q is not a finite number (NA is a missing one)", column, tok)
 	}
 	return fmt.Sprintf("column %s: %q is not a number", column, shown(tok))
 }
@@ -216,9 +221,6 @@ func (r *Reader) repeats(p *pending, rest int) (int, string) {
 	count := r.row.num[p.counter]
 	if count != count {
 		return 0, ""
-	}
-	if count < 0 {
-		return 0, fmt.Sprintf("column %s: %v is negative", g.Count, count)
 	}
 	need := math.MaxInt
 	if count <= float64(len(r.line)) { // more groups than bytes are not there in any case
@@ -232,14 +234,21 @@ func (r *Reader) repeats(p *pending, rest int) (int, string) {
 
 // groupValues reads the n repeating columns from token at on.
 func (r *Reader) groupValues(g *record.Group, at, n int) string {
+	k := 0 // of g.Fields
 	for i := range n {
 		tok := r.token(at + i)
 		f, ok := value(tok)
-		if !ok {
-			k := len(g.Fields)
-			return notNumber(fmt.Sprintf("%s[%d]", g.Fields[i%k], i/k+1), tok)
+		if !ok || !g.Rules[k].Allows(f) {
+			name := fmt.Sprintf("%s[%d]", g.Fields[k], i/len(g.Fields)+1)
+			if !ok {
+				return notNumber(name, tok)
+			}
+			return g.Rules[k].Broken(name, strconv.Quote(string(shown(tok))))
 		}
 		r.row.group = append(r.row.group, f)
+		if k++; k == len(g.Fields) {
+			k = 0
+		}
 	}
 	return ""
 }

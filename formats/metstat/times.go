@@ -31,7 +31,7 @@ func parseLead(tok []byte) (int32, bool) {
 
 const timeLength = len("YYYYMMDD_HHMMSS")
 
-// parseTime reads YYYYMMDD_HHMMSS, UTC, as Unix seconds.
+// parseTime reads YYYYMMDD_HHMMSS, UTC, of a year that a record can have, as Unix seconds.
 func parseTime(tok []byte) (int64, bool) {
 	if len(tok) != timeLength || tok[8] != '_' {
 		return 0, false
@@ -42,7 +42,7 @@ func parseTime(tok []byte) (int64, bool) {
 	h, ok4 := digits(tok[9:11])
 	mi, ok5 := digits(tok[11:13])
 	s, ok6 := digits(tok[13:15])
-	if (!ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !ok6) || y < 1 || mo < 1 || mo > 12 || d < 1 || h > 23 || mi > 59 || s > 59 {
+	if (!ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !ok6) || y < record.FirstYear || y > record.LastYear || mo < 1 || mo > 12 || d < 1 || h > 23 || mi > 59 || s > 59 {
 		return 0, false
 	}
 	if d > 28 && d > time.Date(y, time.Month(mo)+1, 0, 0, 0, 0, 0, time.UTC).Day() {
@@ -76,7 +76,7 @@ func appendLead(dst []byte, seconds int32) []byte {
 	return appendDigits(dst, int(seconds%60), 2)
 }
 
-// appendTime writes Unix seconds as YYYYMMDD_HHMMSS, for the years 1 to 9999.
+// appendTime writes Unix seconds as YYYYMMDD_HHMMSS, for the years that a record can have.
 func appendTime(dst []byte, unix int64) []byte {
 	days, s := unix/86400, int(unix%86400)
 	if s < 0 {

@@ -25,7 +25,10 @@
 //     "0.123-100" may be two numbers or Fortran's three-digit exponent without
 //     its letter, and is rejected.
 //   - Missing: -9999 and NA are NaN. NaN, Infinity and "*****" are rejected, and
-//     totals that are negative or not whole.
+//     values that break the rule of the column in which they are stored
+//     (record.Rule, one table for VSDB and MET): totals that are negative or not whole.
+//   - Times: valid and initial times are of the years 1678 to 2261, which every
+//     engine reads back (record.FirstYear).
 //   - Count of numbers: a line with more numbers than its type has, or with fewer,
 //     is rejected. Columns that came later are all there or none: mae, and the
 //     mean speeds of VL1L2.

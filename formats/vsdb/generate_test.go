@@ -23,8 +23,13 @@ func generated(n int, seed uint64) []byte {
 						h[record.Model], h[record.ObType], h[record.VxMask] = model, "ADPUPA", mask
 						h[record.FcstVar], h[record.FcstLev] = "HGT_WV1/0-3", level
 						nums := []float64{float64(rng.IntN(20000))}
-						for range numbers[typ] - 1 {
-							nums = append(nums, (rng.Float64()-0.3)*math.Pow(10, float64(rng.IntN(9)-3)))
+						lt, _ := record.TypeByName(typ)
+						for i := range numbers[typ] - 1 {
+							v := (rng.Float64() - 0.3) * math.Pow(10, float64(rng.IntN(9)-3))
+							if !lt.Columns[i+1].Rule.Allows(v) {
+								v = -v
+							}
+							nums = append(nums, v)
 						}
 						text = AppendLine(text, &h, lead%384, 1546300800, typ, nums)
 						if n--; n == 0 {

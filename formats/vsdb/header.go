@@ -284,7 +284,7 @@ func leadSeconds(tok []byte) (int32, error) {
 
 var errValid = errors.New("valid time is not YYYYMMDDHH")
 
-// validTime reads YYYYMMDDHH, UTC. The last one is remembered: most files have
+// validTime reads YYYYMMDDHH, UTC, of a year that a record can have. The last one is remembered: most files have
 // very few.
 func (r *Reader) validTime(tok []byte) (int64, error) {
 	if len(tok) != 10 {
@@ -299,7 +299,7 @@ func (r *Reader) validTime(tok []byte) (int64, error) {
 	}
 	year, month, day, hour := int(n/1000000), time.Month(n/10000%100), int(n/100%100), int(n%100)
 	t := time.Date(year, month, day, hour, 0, 0, 0, time.UTC)
-	if t.Year() != year || t.Month() != month || t.Day() != day || t.Hour() != hour || year == 0 {
+	if t.Year() != year || t.Month() != month || t.Day() != day || t.Hour() != hour || year < record.FirstYear || year > record.LastYear {
 		return 0, errValid
 	}
 	r.lastValid, r.lastTime = n, t.Unix()

@@ -210,7 +210,11 @@ func (r *Reader) parse(ln lines.Line, start int) {
 	}
 	valid, err := r.validTime(b[f.valid:f.validEnd])
 	if err != nil {
-		r.reject(fmt.Sprintf("valid time %s is no date and hour YYYYMMDDHH", quote(string(b[f.valid:f.validEnd]))), b)
+		r.reject(fmt.Sprintf("valid time %s is no date and hour YYYYMMDDHH from %d to %d", quote(string(b[f.valid:f.validEnd])), record.FirstYear, record.LastYear), b)
+		return
+	}
+	if reason := record.BadInit(valid, lead); reason != "" {
+		r.reject(reason, b)
 		return
 	}
 	reason := r.numbers(b, f.numbers, s)

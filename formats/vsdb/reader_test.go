@@ -135,11 +135,11 @@ func TestEqualsInThreshold(t *testing.T) {
 // but only among the numbers.
 func TestRunTogetherNumbers(t *testing.T) {
 	for text, values := range map[string][]float64{
-		"10 1.0-2.0 3-4 5":                          {10, 1, -2, 3, -4, 5},
-		"10.-0.27E+01-0.3E+01 3.5-4.5-5.5":          {10, -2.7, -3, 3.5, -4.5, -5.5},
-		"10 0.1E+02-0.3E+01 0.1E-01 0.2E-01-1":      {10, 10, -3, 0.01, 0.02, -1},
-		"10 0.1D+02-0.3D-01 1.D0 .5 -.5":            {10, 10, -0.03, 1, 0.5, -0.5},
-		"10 0.123456789E-01-0.123456789E-02 1-.5 6": {10, 0.0123456789, -0.00123456789, 1, -0.5, 6},
+		"10 1.0-2.0-3 4 5":                          {10, 1, -2, -3, 4, 5},
+		"10.-0.27E+01-0.3E+01-3.5 4.5 5.5":          {10, -2.7, -3, -3.5, 4.5, 5.5},
+		"10 0.1E+02-0.3E+01-0.1E-01 0.2E-01 1":      {10, 10, -3, -0.01, 0.02, 1},
+		"10 0.1D+02-0.3D-01 -.5 1.D0 .5":            {10, 10, -0.03, -0.5, 1, 0.5},
+		"10 0.123456789E-01-0.123456789E-02-.5 1 6": {10, 0.0123456789, -0.00123456789, -0.5, 1, 6},
 		"10 -9999.000-9999.000 -0.9999E+04 NA 7":    {10, math.NaN(), math.NaN(), math.NaN(), math.NaN(), 7},
 	} {
 		for _, head := range []string{"HGT_WV1/10-20 P1000-850 =", "HGT_WV1/10-20 P1000-850 "} {
@@ -245,8 +245,8 @@ func TestRejects(t *testing.T) {
 		{head + "5 1e400", `"1e400", is beyond the range`},
 		{head + "5 0.123-100", `"0.123-100", may be two numbers`},
 		{head + "5\x001", `is not a number`},
-		{head + "5.5 1 2 3 4 5", "total 5.5 is no number of cases"},
-		{head + "-5. 1 2 3 4 5", "total -5 is no number of cases"},
+		{head + "5.5 1 2 3 4 5", "column total: 5.5 is not a count: a whole number from 0 to 9007199254740991"},
+		{head + "-5. 1 2 3 4 5", "column total: -5 is not a count: a whole number from 0 to 9007199254740991"},
 		{"V01 GFS 24 2019010100 GFS G2 SL1L2 T ***** 1 2 3", `number 1, "*****", is a Fortran field`},
 		{"V01 GFS 24 2019010100 GFS G2 SL1L2 T nan 1 2 3", `number 1, "nan", is not a finite`},
 		{"V01 GFS 2x 2019010100 GFS G2 SL1L2 T P500 = 5", `lead "2x" is not in hours`},
@@ -254,6 +254,14 @@ func TestRejects(t *testing.T) {
 		{"V01 GFS 240000 2019010100 GFS G2 SL1L2 T P500 = 5", `lead "240000" is not in hours`},
 		{"V01 GFS 24 2019013200 GFS G2 SL1L2 T P500 = 5", `valid time "2019013200" is no date`},
 		{"V01 GFS 24 0000000000 GFS G2 SL1L2 T P500 = 5", `valid time "0000000000" is no date`},
+		{"V01 GFS 24 1677123123 GFS G2 SL1L2 T P500 = 5 1 2 3 4 5", `valid time "1677123123" is no date and hour YYYYMMDDHH from 1678 to 2261`},
+		{"V01 GFS 24 2262010100 GFS G2 SL1L2 T P500 = 5 1 2 3 4 5", `valid time "2262010100"`},
+		{"V01 GFS 24 1678010100 GFS G2 SL1L2 T P500 = 5 1 2 3 4 5", "the initial time (valid time less lead) is 1677-12-31 00:00:00, outside the years 1678 to 2261"},
+		{"V01 GFS 9999 0001010100 GFS G2 SL1L2 HGT P500 = 100. 1 2 3 4 5", `valid time "0001010100"`},
+		{"V01 GFS 24 2019010100 GFS G2 SL1L2 T P500 = 9007199254740992 1 2 3 4 5", "column total: 9.007199254740992e+15 is not a count"},
+		{"V01 GFS 24 2019010100 GFS G2 SL1L2 T P500 = 1e308 1 2 3 4 5", "column total: 1e+308 is not a count"},
+		{"V01 GFS 24 2019010100 GFS G2 SL1L2 T P500 = 5 1 2 3 -4 5", "column ffbar: -4 is not a finite number that is not negative"},
+		{"V01 GFS/2 24 2019010100 GFS G2 RELI T P500 = 11 2 3 10 20 30", "column on_i[1]: -1 is not a number of cases"},
 		{"V01 GFS 24 2019022900 GFS G2 SL1L2 T P500 = 5", `valid time "2019022900"`},
 		{"V01 GFS 24 2019010124 GFS G2 SL1L2 T P500 = 5", `valid time "2019010124"`},
 		{"V01 GFS 24 201901010000 GFS G2 SL1L2 T P500 = 5", `valid time "201901010000"`},
@@ -402,7 +410,7 @@ func TestRowsOption(t *testing.T) {
 // Reset reads another file as a new reader would; headers with another
 // ensemble suffix are other headers.
 func TestReset(t *testing.T) {
-	text := "V01 GEFS/20 24 2019010100 GEFS G2 RPS T P500 = 1 2 3 4 5 6\n"
+	text := "V01 GEFS/20 24 2019010100 GEFS G2 RPS T P500 = 1 2 0.3 4 5 0.6\n"
 	r := NewReader(strings.NewReader(text), "a", Options{Ensemble: "1"})
 	for i, c := range []struct{ ensemble, model string }{{"1", "GEFS_1"}, {"2", "GEFS_2"}, {"", "GEFS"}, {"", "GEFS"}} {
 		if i > 0 {

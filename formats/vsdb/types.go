@@ -20,7 +20,6 @@ type layout struct {
 	cols  []int     // number i of the line → slot of its column; nil where derive or repeat fills the row
 	least int       // numbers of a line without the columns that came later
 	most  int       // numbers of a line; 0 = it depends on the model's "/n" (see size)
-	count int       // index of the number that is a count of cases, or -1
 	blank []float64 // the row without numbers: NaN, and the constants that METviewer's loader sets
 
 	derive func(nums, row []float64) string                            // FHO, FSS; returns what is wrong or ""
@@ -32,6 +31,8 @@ type layout struct {
 	batch  record.Batch
 	serial uint32 // changes whenever batch is handed over
 	slot   map[string]int
+	rules  []*record.Rule // by slot
+	names  []string       // likewise
 }
 
 // kind is a row of the table of VSDB line types.
@@ -69,7 +70,7 @@ func newLayout(k kind) *layout {
 	if !ok {
 		return nil
 	}
-	l := &layout{vsdb: k.vsdb, t: t, count: -1, slot: make(map[string]int)}
+	l := &layout{vsdb: k.vsdb, t: t, slot: make(map[string]int)}
 	l.blank = make([]float64, t.NumCols())
 	for i := range l.blank {
 		l.blank[i] = record.Missing()
@@ -77,18 +78,16 @@ func newLayout(k kind) *layout {
 	for _, c := range t.Columns {
 		if c.Kind != record.Text {
 			l.slot[c.Name] = c.Slot
+			l.rules, l.names = append(l.rules, c.Rule), append(l.names, c.Name)
 		}
 	}
 	for name := range strings.FieldsSeq(k.zero) {
 		l.blank[l.at(name)] = 0
 	}
 	for name := range strings.FieldsSeq(k.cols) {
-		switch name {
-		case "|":
+		if name == "|" {
 			l.least = len(l.cols)
 			continue
-		case "total":
-			l.count = len(l.cols)
 		}
 		l.cols = append(l.cols, l.at(name))
 	}
@@ -130,7 +129,7 @@ func setEnsemble(l *layout) { l.ensemble = true }
 // rate makes the cells that need it missing. METviewer's ec_value is 0.5; for a
 // line that was cut before O it takes 0, where this reader rejects the line.
 func setFHO(l *layout) {
-	l.most, l.count = 4, 0
+	l.most = 4
 	total, ec := l.at("total"), l.at("ec_value")
 	cells := [4]int{l.at("fy_oy"), l.at("fy_on"), l.at("fn_oy"), l.at("fn_on")}
 	l.derive = func(nums, row []float64) string {
@@ -178,7 +177,7 @@ func wholeCounts(n, fy, oy, hit float64) (float64, float64, float64) {
 // Mon. Wea. Rev. 136, 2008). METdbLoad 2.1.1 computes 1 − FBS/x + y, a slip of
 // brackets.
 func setFSS(l *layout) {
-	l.most, l.count = 4, 0
+	l.most = 4
 	total, fbs, fss := l.at("total"), l.at("fbs"), l.at("fss")
 	l.derive = func(nums, row []float64) string {
 		row[total], row[fbs] = nums[0], nums[1]
@@ -263,31 +262,39 @@ func setECON(l *layout) {
 // in the former case nothing was appended.
 func (l *layout) fill(nums, row []float64, s *series) string {
 	copy(row, l.blank)
-	if l.count >= 0 {
-		if c := nums[l.count]; c < 0 || c > maxExact || c != math.Trunc(c) && !math.IsNaN(c) {
-			return fmt.Sprintf("total %s is no number of cases", strconv.FormatFloat(c, 'g', -1, 64))
-		}
-	}
 	for i, v := range nums[:min(len(nums), len(l.cols))] {
 		row[l.cols[i]] = v
 	}
-	switch {
-	case l.derive != nil:
-		return l.derive(nums, row)
-	case l.repeat != nil:
-		from := len(l.batch.Group)
+	if l.derive != nil {
+		if reason := l.derive(nums, row); reason != "" {
+			return reason
+		}
+	}
+	from := len(l.batch.Group)
+	if l.repeat != nil {
 		l.batch.Group = l.repeat(s.members, nums, row, l.batch.Group)
-		if infinite(l.batch.Group[from:]) || infinite(row) {
-			l.batch.Group = l.batch.Group[:from]
-			return "a number is too large to be stored as " + l.t.Name
+	}
+	reason := l.broken(row, l.batch.Group[from:])
+	if reason != "" {
+		l.batch.Group = l.batch.Group[:from]
+	}
+	return reason
+}
+
+// broken checks the values of a row against the rules of their columns.
+func (l *layout) broken(row, group []float64) string {
+	for k, v := range row {
+		if !l.rules[k].Allows(v) {
+			return l.rules[k].Broken(l.names[k], strconv.FormatFloat(v, 'g', -1, 64))
+		}
+	}
+	for i, v := range group {
+		g := l.t.Group
+		if k := i % len(g.Fields); !g.Rules[k].Allows(v) {
+			return g.Rules[k].Broken(fmt.Sprintf("%s[%d]", g.Fields[k], i/len(g.Fields)+1), strconv.FormatFloat(v, 'g', -1, 64))
 		}
 	}
 	return ""
-}
-
-// infinite reports whether sums or products of finite numbers overflowed.
-func infinite(values []float64) bool {
-	return slices.ContainsFunc(values, func(v float64) bool { return math.IsInf(v, 0) })
 }
 
 // add appends a row to the pending batch.

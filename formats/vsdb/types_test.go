@@ -130,9 +130,9 @@ func TestEnsembleTypes(t *testing.T) {
 		values                      map[string]float64
 		repeats                     []float64
 	}{
-		{"RMSE", "GEFS/20", "1 2 3 4 5", "CNT", map[string]float64{"total": 0, "estdev": 1, "rmse": 2, "me": 3, "mae": 4, "anom_corr": 5, "ranks": 0, "frank_ties": 0, "orank_ties": 0, "fbar": nan}, nil},
-		{"BSS", "GEFS/20", "1 2 3 4 5 6", "PSTD", map[string]float64{"total": 0, "n_thresh": 0, "brier": 1, "briercl": 2, "bss": 3, "reliability": 4, "resolution": 5, "uncertainty": 6, "baser": nan}, nil},
-		{"RPS", "GEFS/20", "1 2 3 4 5 6", "ENSCNT", map[string]float64{"rpsf": 1, "rpscl": 2, "rpss": 3, "crpsf": 4, "crpscl": 5, "crpss": 6}, nil},
+		{"RMSE", "GEFS/20", "1 2 3 4 0.5", "CNT", map[string]float64{"total": 0, "estdev": 1, "rmse": 2, "me": 3, "mae": 4, "anom_corr": 0.5, "ranks": 0, "frank_ties": 0, "orank_ties": 0, "fbar": nan}, nil},
+		{"BSS", "GEFS/20", "0.1 0.2 0.3 4 5 6", "PSTD", map[string]float64{"total": 0, "n_thresh": 0, "brier": 0.1, "briercl": 0.2, "bss": 0.3, "reliability": 4, "resolution": 5, "uncertainty": 6, "baser": nan}, nil},
+		{"RPS", "GEFS/20", "1 2 0.3 4 5 0.6", "ENSCNT", map[string]float64{"rpsf": 1, "rpscl": 2, "rpss": 0.3, "crpsf": 4, "crpscl": 5, "crpss": 0.6}, nil},
 		{"RELI", "GEFS/2", "1 2 3 10 20 30", "PCT", map[string]float64{"total": 60, "n_thresh": 4}, []float64{0, 1, 9, 0.5, 2, 18, 1, 3, 27, nan}},
 		{"RELI", "GEFS/2", "1 2 3 10 NA -9999", "PCT", map[string]float64{"total": nan, "n_thresh": 4}, []float64{0, 1, 9, 0.5, 2, nan, 1, 3, nan, nan}},
 		{"HIST", "GEFS/2", "0.25 0.5 0.25", "RHIST", map[string]float64{"total": 0, "n_rank": 3}, []float64{25, 50, 25}},
@@ -157,9 +157,9 @@ func TestEnsembleTypes(t *testing.T) {
 }
 
 func TestECON(t *testing.T) {
-	b := one(t, line("ECON", "GEFS/20", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18"), Options{})
+	b := one(t, line("ECON", "GEFS/20", "-1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 -12 -13 -14 -15 -16 -17 0.18"), Options{})
 	r := b.Repeats(0)
-	if b.Type.Name != "ECLV" || len(r) != 36 || r[0] != 0.952380952 || r[1] != 1 || r[34] != 0.002 || r[35] != 18 {
+	if b.Type.Name != "ECLV" || len(r) != 36 || r[0] != 0.952380952 || r[1] != -1 || r[34] != 0.002 || r[35] != 0.18 {
 		t.Errorf("%s %v", b.Type.Name, r)
 	}
 	want(t, b, map[string]float64{"total": 0, "n_pts": 18, "baser": math.NaN()})
@@ -177,7 +177,7 @@ func TestEnsembleModel(t *testing.T) {
 		{"SL1L2", "GFS", "GFS"},
 	} {
 		nums := map[string]string{"HIST": "1 2 3"}[c.typ]
-		b := one(t, line(c.typ, c.model, cmp.Or(nums, "1 2 3 4 5 6")), Options{Ensemble: "1"})
+		b := one(t, line(c.typ, c.model, cmp.Or(nums, "1 0 0 0 0 0")), Options{Ensemble: "1"})
 		if m := b.Header(0)[record.Model]; m != c.want {
 			t.Errorf("%s of %s: model %q, want %q", c.typ, c.model, m, c.want)
 		}
@@ -192,10 +192,10 @@ func TestEnsembleModel(t *testing.T) {
 	if r := rejected(t, line("HIST", "GEFS/2", "1 2 3 4")); !strings.Contains(r.Reason, "more than the 3 numbers") {
 		t.Error(r.Reason)
 	}
-	if r := rejected(t, line("RELI", "GEFS/1", "1 2 1e308 1e308")); !strings.Contains(r.Reason, "too large") {
+	if r := rejected(t, line("RELI", "GEFS/1", "1 2 1e308 1e308")); !strings.Contains(r.Reason, "column total: +Inf is not a count") {
 		t.Error(r.Reason)
 	}
-	if r := rejected(t, line("HIST", "GEFS/2", "1 2 1e307")); !strings.Contains(r.Reason, "too large") {
+	if r := rejected(t, line("HIST", "GEFS/2", "1 2 1e307")); !strings.Contains(r.Reason, "column rank_i[3]: +Inf is not a number of cases") {
 		t.Error(r.Reason)
 	}
 }

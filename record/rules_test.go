@@ -1,0 +1,83 @@
+package record
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// Every numeric column of every line type has a rule, and no rule names a column
+// that no line type has.
+func TestEveryColumnHasARule(t *testing.T) {
+	used := map[string]bool{}
+	use := func(lt, column string, r *Rule) {
+		if r == nil || r.Words == "" || r.Min >= r.Max || !r.Allows(Missing()) || !r.Allows(0) || r.Allows(math.Inf(1)) || r.Allows(math.Inf(-1)) {
+			t.Errorf("%s.%s: rule %+v", lt, column, r)
+		}
+		used[lt+"."+column], used[column] = true, true
+	}
+	for _, lt := range Types() {
+		for _, c := range lt.Columns {
+			if c.Kind == Text {
+				continue
+			}
+			use(lt.Name, c.Name, c.Rule)
+			if c.Kind == Count != c.Rule.Whole {
+				t.Errorf("%s.%s: kind %d, rule %q", lt.Name, c.Name, c.Kind, c.Rule.Words)
+			}
+		}
+		if lt.Group == nil {
+			continue
+		}
+		for i, f := range lt.Group.Fields {
+			use(lt.Name, f, lt.Group.Rules[i])
+		}
+	}
+	for name := range rules {
+		if !used[name] {
+			t.Errorf("the table of rules names %s, which no line type has", name)
+		}
+	}
+}
+
+func TestRules(t *testing.T) {
+	for _, c := range []struct {
+		column    string // TYPE.column
+		good, bad []float64
+	}{
+		{"SL1L2.total", []float64{0, 1, MaxCount}, []float64{-1, 1.5, MaxCount + 1, 1e308}},
+		{"SL1L2.fbar", []float64{-1e300, 1e300}, nil},
+		{"SL1L2.ffbar", []float64{0, 84100.5}, []float64{-0.1}},
+		{"CTC.fy_oy", []float64{0, 12.5}, []float64{-1, 1e16}},
+		{"CTS.pody", []float64{0, 1}, []float64{-0.00001, 1.00001}},
+		{"CTS.pody_ncl", []float64{-0.2, 1.3}, nil},
+		{"CTS.gss", []float64{-1. / 3, 1}, []float64{1.1, -1.1}},
+		{"CTS.hss", []float64{-7, 1}, []float64{1.1}},
+		{"CNT.pr_corr", []float64{-1, 1}, []float64{-1.1, 1.1}},
+		{"CNT.bcmse", []float64{-1e-12}, nil},
+		{"MPR.obs_lat", []float64{-90, 90}, []float64{-90.1, 91}},
+		{"MPR.obs_lon", []float64{-180, 359.9}, []float64{-361, 400}},
+		{"ISC.tile_xll", []float64{-3, 0}, []float64{0.5}},
+		{"MTD_2D_OBJ.area", []float64{-5}, nil}, // a revision is a difference
+	} {
+		name, column, _ := strings.Cut(c.column, ".")
+		lt, _ := TypeByName(name)
+		col, ok := lt.Column(column)
+		if !ok {
+			t.Fatal(c.column)
+		}
+		for _, v := range c.good {
+			if !col.Rule.Allows(v) {
+				t.Errorf("%s: %v is refused: %s", c.column, v, col.Rule.Words)
+			}
+		}
+		for _, v := range c.bad {
+			if col.Rule.Allows(v) {
+				t.Errorf("%s: %v is allowed: %s", c.column, v, col.Rule.Words)
+			}
+		}
+	}
+	if got, want := count.Broken("total", `"-99"`), `column total: "-99" is not a count: a whole number from 0 to 9007199254740991`; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
