@@ -132,3 +132,30 @@ func TestEstimateInJSON(t *testing.T) {
 		}
 	}
 }
+
+// Three points by hand: ln size 0, 1, 2 and ln time 0, 1, 3, so that the line is
+// 1.5·x − 1/6, the scatter √(1/6) with one degree of freedom, and t = 12.7062.
+func TestGrowthByHand(t *testing.T) {
+	g, err := measure.FitGrowth([]float64{1, math.E, math.E * math.E}, [][]float64{{1}, {math.E}, {math.Exp(3)}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := func(what string, got, want float64) {
+		if math.Abs(got-want) > 1e-6*max(1, math.Abs(want)) {
+			t.Errorf("%s is %v, want %v", what, got, want)
+		}
+	}
+	const student1 = 12.706204736
+	near("exponent", g.Exponent.Value, 1.5)
+	near("factor", g.Factor, math.Exp(-1./6))
+	near("scatter", g.Scatter, math.Sqrt(1./6))
+	half := student1 * math.Sqrt(1./6) / math.Sqrt2
+	near("low exponent", g.Exponent.Low, 1.5-half)
+	near("high exponent", g.Exponent.High, 1.5+half)
+	at := g.At(math.Exp(3)) // beyond the sizes: the interval of a new median, 1 + 1/n + (x − mean)²/spread
+	center := -1./6 + 4.5
+	half = student1 * math.Sqrt(1./6) * math.Sqrt(1+1./3+4./2)
+	near("time", math.Log(at.Value), center)
+	near("low time", math.Log(at.Low), center-half)
+	near("high time", math.Log(at.High), center+half)
+}

@@ -160,3 +160,41 @@ func TestStandardErrors(t *testing.T) {
 		t.Error("curves without any difference have no test")
 	}
 }
+
+// The test has two sides, and the sign of the mean does not matter.
+func TestSurely(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   float64
+	}{
+		{[]float64{1, 2, 3}, 0.9258200997725514}, // t = 3.4641 with 2 degrees of freedom: √(12/14)
+		{[]float64{-1, -2, -3}, 0.9258200997725514},
+		{[]float64{-1, 0, 1}, 0},
+		{[]float64{1, math.NaN(), 2, 3}, 0.9258200997725514},
+		{[]float64{1}, 0},
+		{[]float64{2, 2, 2}, 0},
+	} {
+		if got := Surely(c.values); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%v: %v, want %v", c.values, got, c.want)
+		}
+	}
+}
+
+// From an autocorrelation of 0.3 on the standard error is inflated; values by hand.
+func TestAutocorrelationThreshold(t *testing.T) {
+	for _, c := range []struct {
+		values  []float64
+		r, want float64
+	}{
+		{[]float64{9, 9, 1, 1, 2, 4, 6, 1}, 0.2883845608427709, 1.231107225224513},
+		{[]float64{6, 6, 1, 1, 2, 3, 2, 3}, 0.32142857142857145, 0.9867543820659301},
+	} {
+		mean, _ := meanAndDeviation(c.values)
+		if r := autocorrelation(c.values, mean); math.Abs(r-c.r) > 1e-12 {
+			t.Errorf("%v: autocorrelation %v, want %v", c.values, r, c.r)
+		}
+		if se := StandardError(MeanOfStats, c.values, true); math.Abs(se-c.want) > 1e-12 {
+			t.Errorf("%v: standard error %v, want %v", c.values, se, c.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package shef
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 	_ "time/tzdata" // the zone's own table, wherever the test runs
@@ -79,6 +80,27 @@ func TestSavingDays(t *testing.T) {
 		s := saving{}
 		if s.of(int32(year)); !s.known || len(changes) != 2 || s.start != changes[0] || s.end != changes[1] {
 			t.Errorf("%d: %+v, want %v", year, s, changes)
+		}
+	}
+}
+
+// A retained comment ends at its quote or at 15 blanks in a row, not at 14.
+func TestQuotedEndsAtBlanks(t *testing.T) {
+	for text, open := range map[string]bool{
+		`'`:                            true,
+		`'a'`:                          false,
+		`'a"`:                          true,
+		`'a` + strings.Repeat(" ", 14): true,
+		`'a` + strings.Repeat(" ", 15): false,
+		`'` + strings.Repeat(" ", 14) + "b" + strings.Repeat(" ", 14): true,
+		`'` + strings.Repeat(" ", 15) + `"`:                           true, // closed by the blanks, opened anew
+	} {
+		var q quoted
+		for i := range len(text) {
+			q.step(text[i])
+		}
+		if (q.mark != 0) != open {
+			t.Errorf("%q: open %v, want %v", text, q.mark != 0, open)
 		}
 	}
 }
