@@ -99,6 +99,7 @@ type Driver struct {
 type Library struct {
 	Artifacts []Artifact
 	Find      func() error // looks for it; its error names what is missing
+	Optional  bool         // the engine opens without it; what needs it says so
 }
 
 // Express reports whether the engine can be asked a question in a flavour under

@@ -143,12 +143,79 @@ func (r Registry) Open(ctx context.Context, raw string, o Options) (*Engine, err
 	return e, nil
 }
 
-// Reach opens each server once, so that one that is not reached is told before
-// any file is read.
+// Skip is an engine that a study leaves out of its default set, because the
+// engine's library or server is not installed here.
+type Skip struct {
+	Engine string `json:"engine"`
+	Reason string `json:"reason"` // "its library is not installed"
+	Cure   string `json:"cure"`   // a command
+}
+
+func (s Skip) String() string { return s.Engine + ": skipped, " + s.Reason + "; " + s.Cure }
+
+// Missing looks for what the engine needs on this machine besides Barograph: the
+// library of an embedded engine, the programs of a server. It returns nil where
+// they are installed, or where nothing is needed.
+func (d *Driver) Missing() *Skip {
+	if d.Library != nil && d.Library.Optional {
+		return nil
+	}
+	return d.MissingAll()
+}
+
+// MissingAll is Missing for a study that also needs a library that is Optional.
+func (d *Driver) MissingAll() *Skip {
+	needs, err := "", error(nil)
+	switch {
+	case d.Library != nil:
+		needs, err = "library", d.Library.Find()
+	case d.Server != nil:
+		needs, err = "server", d.Server.Find()
+	}
+	if err == nil {
+		return nil
+	}
+	problem := "is not installed"
+	if known, ok := errors.AsType[*fault.Error](err); ok && needs == "library" && known.Problem != "" {
+		problem = known.Problem // it is damaged, or not offered for this system
+	}
+	return &Skip{Engine: d.Scheme, Reason: "its " + needs + " " + problem, Cure: "barograph lab install " + d.Scheme}
+}
+
+// Err refuses to start a study without the engine, which the user named.
+func (s *Skip) Err() error {
+	return Unreachable("engine "+s.Engine, errors.New(s.Reason), "install it: "+s.Cure)
+}
+
+// Installed divides engines that the user did not name into those that can be
+// used on this machine and those that a study skips.
+func (r Registry) Installed(schemes []string) (installed []string, skipped []Skip) {
+	for _, scheme := range schemes {
+		d, ok := r.Find(scheme)
+		if !ok {
+			continue
+		}
+		if missing := d.Missing(); missing != nil {
+			skipped = append(skipped, *missing)
+			continue
+		}
+		installed = append(installed, scheme)
+	}
+	return installed, skipped
+}
+
+// Reach checks each engine once before any file is read: it opens a server, and
+// looks for the library of an embedded engine.
 func (r Registry) Reach(ctx context.Context, o Options, urls ...string) error {
 	slices.Sort(urls)
 	for _, raw := range slices.Compact(urls) {
-		if d, _, err := r.Parse(raw); err != nil || d.Place != Remote {
+		d, _, err := r.Parse(raw)
+		if err == nil && d.Place == Embedded {
+			if missing := d.Missing(); missing != nil {
+				return missing.Err()
+			}
+		}
+		if err != nil || d.Place != Remote {
 			continue
 		}
 		db, err := r.Open(ctx, raw, o)

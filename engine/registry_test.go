@@ -1,8 +1,12 @@
 package engine
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/barograph/barograph/fault"
 )
 
 func registry() Registry {
@@ -29,6 +33,44 @@ func TestParse(t *testing.T) {
 		case err != nil || d.Scheme != tc.scheme || Path(u) != tc.path:
 			t.Errorf("%s: %v %v %v", tc.raw, d, u, err)
 		}
+	}
+}
+
+func TestInstalled(t *testing.T) {
+	absent := func() error { return errors.New("/usr/lib/x.so is not there") }
+	all := Registry{
+		{Scheme: "plain"},
+		{Scheme: "bare", Place: Embedded, Library: &Library{Find: absent}},
+		{Scheme: "extended", Place: Embedded, Library: &Library{Find: absent, Optional: true}},
+		{Scheme: "damaged", Library: &Library{Find: func() error { return &fault.Error{Problem: "is not what its checksum says"} }}},
+		{Scheme: "served", Server: &Server{Find: absent}},
+		{Scheme: "ready", Server: &Server{Find: func() error { return nil }}},
+	}
+	installed, skipped := all.Installed([]string{"plain", "bare", "extended", "damaged", "served", "ready"})
+	if want := []string{"plain", "extended", "ready"}; !slices.Equal(installed, want) {
+		t.Errorf("installed: %v, want %v", installed, want)
+	}
+	want := []string{
+		"bare: skipped, its library is not installed; barograph lab install bare",
+		"damaged: skipped, its library is not what its checksum says; barograph lab install damaged",
+		"served: skipped, its server is not installed; barograph lab install served",
+	}
+	var lines []string
+	for _, s := range skipped {
+		lines = append(lines, s.String())
+	}
+	if !slices.Equal(lines, want) {
+		t.Errorf("skipped:\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
+	}
+	if err := all.Reach(t.Context(), Options{}, "bare:x"); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "barograph lab install bare") {
+		t.Errorf("a named engine without its library: %v", err)
+	}
+	if err := all.Reach(t.Context(), Options{}, "extended:x"); err != nil {
+		t.Errorf("an engine without an optional library: %v", err)
+	}
+	d, _ := all.Find("extended")
+	if d.MissingAll() == nil {
+		t.Error("an optional library is missing, and a study that needs it does not notice")
 	}
 }
 

@@ -49,6 +49,13 @@ func runFacts(r *run.Run) []Fact {
 	if len(servers) > 0 {
 		out = append(out, Fact{"Servers", strings.Join(servers, " · ")})
 	}
+	if len(r.Skipped) > 0 {
+		var skipped []string
+		for _, s := range r.Skipped {
+			skipped = append(skipped, fmt.Sprintf("%s: %s (%s)", s.Engine, s.Reason, s.Cure))
+		}
+		out = append(out, Fact{"Not included", strings.Join(skipped, " · ")})
+	}
 	return out
 }
 

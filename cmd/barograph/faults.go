@@ -36,6 +36,11 @@ long it took until calls succeeded again.`,
 			if len(k.Files) < 2 {
 				return fault.Misuse(strings.Join(args, " "), "names fewer than two files: nothing happens between their commits", "name a folder of .vsdb or .stat files")
 			}
+			skipped, err := k.Choose()
+			if err != nil {
+				return err
+			}
+			e.saySkipped(skipped)
 			derived := func() ([]*question.Question, error) { return e.casesOf(c.Context(), args, false) }
 			if k.Cases, err = e.findCases(cases, derived); err == nil && len(cases) == 0 {
 				k.Cases, err = derived()
@@ -45,12 +50,13 @@ long it took until calls succeeded again.`,
 				return err
 			}
 			return e.runs(c.Context(), &out, "faults", k.Seed, strings.Join(args, " "), func(f *run.Folder, _ func(string)) error {
+				f.Run.Skipped = skips(skipped)
 				f.Run.Data.Subset, f.Run.Data.Copies, f.Run.Data.Files = k.Subset, 1, len(k.Files)
 				return k.Run(c.Context(), f)
 			})
 		},
 	}
-	c.Flags().StringSliceVar(&k.Engines, "engine", nil, "names of engines with servers (default: all that offer so many nodes)")
+	c.Flags().StringSliceVar(&k.Engines, "engine", nil, "names of engines with servers (default: all that offer so many nodes and are installed)")
 	c.Flags().StringSliceVar(&k.Designs, "design", nil, "designs to study (default: the first that each engine offers)")
 	c.Flags().Var((*list)(&cases), "case", "cases to ask: noaa, names, question files or METviewer plots (default: derived from the data)")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-faults)")

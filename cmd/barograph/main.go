@@ -40,7 +40,7 @@ type env struct {
 	args           []string
 	stdin          io.Reader
 	stdout, stderr io.Writer // stderr is written without secrets
-	screen         io.Writer // stderr as it is, for progress bars
+	console        *console  // stderr as it is; progress bars are drawn on it
 	terminal       bool      // progress bars may be drawn on stderr
 	engines        engine.Registry
 
@@ -49,15 +49,19 @@ type env struct {
 	verbose bool // --verbose
 }
 
-// log is the logger of a command: warnings and errors on stderr, more with --verbose.
+// log is the logger of a command. On a terminal it writes only with --verbose,
+// since the command itself prints what a user must know.
 func (e *env) log() *slog.Logger {
 	return slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: e}))
 }
 
 // Level is that of the log, which is made before flags are known.
 func (e *env) Level() slog.Level {
-	if e.verbose {
+	switch {
+	case e.verbose:
 		return slog.LevelDebug
+	case e.terminal:
+		return slog.LevelError + 1
 	}
 	return slog.LevelError
 }
@@ -74,7 +78,8 @@ func execute(ctx context.Context, e *env) int {
 	if f, ok := e.stdout.(*os.File); ok {
 		out.terminal = term.IsTerminal(int(f.Fd()))
 	}
-	e.stdout, e.screen, e.stderr = out, e.stderr, fault.Redacting(e.stderr, e.args...)
+	e.stdout, e.console = out, &console{Writer: e.stderr}
+	e.stderr = fault.Redacting(e.console, e.args...)
 	root := newRoot(e) //nolint:contextcheck // commands take theirs from cobra
 	root.SetArgs(e.args)
 	root.SetIn(e.stdin)

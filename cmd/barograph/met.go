@@ -92,7 +92,7 @@ each time grows, with its exponent and what it predicts for a far larger archive
 		},
 	}
 	s.flags(c)
-	c.Flags().StringArrayVar(&s.Engines, engineFlag, nil, "engine to study: a URL, NAME=URL, or the name of an embedded engine or of one that a lab runs (default: all embedded ones)")
+	c.Flags().StringArrayVar(&s.Engines, engineFlag, nil, "engine to study: a URL, NAME=URL, or the name of an embedded engine or of one that a lab runs (default: all embedded ones that are installed)")
 	c.Flags().StringVar(&s.from, "from", "", "archive whose records are studied, in place of FILES: an engine's URL; its subset is --subset, or its only one")
 	s.lastLine = lastLine(c)
 	c.Flags().StringSliceVar(&s.Designs, "design", nil, "designs to study (default: all that each engine offers)")
@@ -142,6 +142,19 @@ func (e *env) met(ctx context.Context, s *study, files []string) error {
 
 // studies makes one study, or one at each number of copies, over the same archives.
 func (e *env) studies(ctx context.Context, s *study, files []string) error {
+	s.Folder = filepath.Join(s.out, "archives")
+	targets, err := e.targets(ctx, s)
+	if err != nil {
+		return err
+	}
+	var urls []string
+	for _, t := range targets {
+		urls = append(urls, t.URL)
+	}
+	if err := e.engines.Reach(ctx, engine.Options{Log: e.log()}, urls...); err != nil {
+		return err
+	}
+	e.saySkipped(s.Skipped)
 	cases, err := e.findCases(s.cases, func() ([]*question.Question, error) {
 		if s.from != "" {
 			only := ""
@@ -153,18 +166,6 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 		return e.casesOf(ctx, files, s.lastLine.keeps())
 	})
 	if err != nil {
-		return err
-	}
-	s.Folder = filepath.Join(s.out, "archives")
-	targets, err := e.targets(ctx, s)
-	if err != nil {
-		return err
-	}
-	var urls []string
-	for _, t := range targets {
-		urls = append(urls, t.URL)
-	}
-	if err := e.engines.Reach(ctx, engine.Options{Log: e.log()}, urls...); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(s.Folder, 0o755); err != nil {
@@ -271,6 +272,7 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 		return outcome, err
 	}
 	folder.Run.Data.Paths = s.paths
+	folder.Run.Skipped = skips(s.Skipped)
 	if s.cold > 0 {
 		o.Cold = met.ColdProcess(filepath.Join(out, run.CasesFile))
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -69,6 +70,30 @@ func (e *env) writeCurves(out, format string, all []*run.Curves) error {
 	})
 }
 
+// console is stderr. While progress bars are drawn, what is written scrolls above them.
+type console struct {
+	io.Writer
+	mu   sync.Mutex
+	bars io.Writer // nil = none are drawn
+}
+
+func (c *console) scroll(bars io.Writer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bars = bars
+}
+
+func (c *console) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.bars != nil {
+		if n, err := c.bars.Write(p); err == nil {
+			return n, nil
+		}
+	}
+	return c.Writer.Write(p)
+}
+
 // progress shows one step after the other: a bar on a terminal, a line at the
 // end of each step elsewhere.
 type progress struct {
@@ -101,7 +126,7 @@ func (p *progress) at(step string, done, of int64, bytes bool) {
 // when that is reached and in no other way, and a step may end before, as where
 // files are skipped.
 func (p *progress) draw(step string, bytes bool) {
-	p.bars = mpb.New(mpb.WithOutput(p.env.screen), mpb.WithWidth(40), mpb.WithRefreshRate(120*time.Millisecond))
+	p.bars = mpb.New(mpb.WithOutput(p.env.console.Writer), mpb.WithWidth(40), mpb.WithRefreshRate(120*time.Millisecond))
 	right := []decor.Decorator{decor.CountersNoUnit("%d / %d"), decor.Name("  "), decor.AverageETA(decor.ET_STYLE_GO)}
 	if bytes {
 		right = []decor.Decorator{
@@ -109,6 +134,7 @@ func (p *progress) draw(step string, bytes bool) {
 			decor.Name("  "), decor.AverageETA(decor.ET_STYLE_GO),
 		}
 	}
+	p.env.console.scroll(p.bars)
 	p.bar = p.bars.AddBar(0, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(fmt.Sprintf("%-34s", step))), mpb.AppendDecorators(right...))
 }
 
@@ -126,6 +152,7 @@ func (p *progress) end(step, note string) {
 func (p *progress) stop() {
 	if p.bar != nil {
 		p.bar.Abort(true)
+		p.env.console.scroll(nil)
 		p.bars.Wait()
 		p.bar, p.bars = nil, nil
 	}

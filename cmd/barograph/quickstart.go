@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/barograph/barograph/formats"
@@ -20,7 +22,7 @@ func newQuickstart(e *env) *cobra.Command {
 		Use:   "quickstart",
 		Short: "The whole story on embedded engines, in about a minute, ending in a report",
 		Long: `Quickstart makes the synthetic archive "quickstart" (VSDB files on which the seven cases of NOAA's experiment return the
-recorded numbers of rows, and some days of a second model), loads it into every embedded engine under every design, proves every flavour of every case
+recorded numbers of rows, and some days of a second model), loads it into every embedded engine that is installed under every design, proves every flavour of every case
 against the reference, times them, and writes a report. It needs no server and no data.`,
 		Example: "  barograph quickstart\n  barograph quickstart --out runs/first --reps 30",
 		Args:    cobra.NoArgs,
@@ -59,9 +61,17 @@ func (e *env) quickstart(ctx context.Context, s *study) error {
 		return err
 	}
 	s.source = fmt.Sprintf("synthetic, preset quickstart, seed %d", s.seed)
-	if err := e.met(ctx, s, paths); err != nil {
-		return err
+	err = e.met(ctx, s, paths)
+	if _, missing := os.Stat(s.out); missing == nil { // also after an error: what was measured is there
+		e.says("look at it: " + program() + " serve " + s.out + " --open")
 	}
-	e.says("look at it: barograph serve " + s.out + " --open")
-	return nil
+	return err
+}
+
+// program is how the user starts Barograph again: `go run` leaves no program behind.
+func program() string {
+	if path, err := os.Executable(); err == nil && strings.Contains(path, string(filepath.Separator)+"go-build") {
+		return "go run ./cmd/barograph"
+	}
+	return "barograph"
 }

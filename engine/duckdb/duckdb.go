@@ -58,7 +58,7 @@ func Driver() engine.Driver {
 		Own:          true,
 		Lake:         true,
 		Place:        engine.Embedded,
-		Library:      &engine.Library{Artifacts: []engine.Artifact{httpfs()}, Find: func() error { _, err := extension(); return err }},
+		Library:      &engine.Library{Optional: true, Artifacts: []engine.Artifact{httpfs()}, Find: func() error { _, err := extension(); return err }},
 		Open:         open,
 	}
 }

@@ -23,28 +23,26 @@ import (
 type Clusters struct {
 	Options  // of each study; what is the engine's own is filled in
 	Registry engine.Registry
-	Engines  []string // none = all that offer so many nodes
+	Engines  []string // none = all that offer so many nodes and are installed
 	Designs  []string // none = the first that each engine offers
 	Profile  string
 	Isolate  bool
 
-	lacks load.Lacks
+	drivers []*engine.Driver // set by Choose
+	lacks   load.Lacks
 }
 
 // Run makes the studies and writes the folder, which the caller closes. One that
 // fails does not keep the others from being made.
 func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
-	drivers, err := c.drivers()
-	if err != nil {
-		return err
-	}
+	var err error
 	c.Reject, c.Add = folder.Reject, folder.Add
 	told := c.Progress
 	c.Progress = func(kind run.Kind, text string) {
 		_ = folder.Event(run.Event{Kind: kind, Text: text}) // what cannot be written now fails at the next sample
 		told(kind, text)
 	}
-	for _, d := range drivers {
+	for _, d := range c.drivers {
 		if failed := c.study(ctx, folder, d); failed != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", d.Scheme, failed))
 			folder.Warn(d.Scheme + " was not studied to its end: " + failed.Error())
@@ -58,17 +56,22 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 	return errors.Join(err, c.lacks.Incomplete())
 }
 
-// drivers are those of the engines named, each with clusters of so many nodes.
-func (c *Clusters) drivers() ([]*engine.Driver, error) {
+// Choose finds the engines whose clusters Run starts, before any file is read.
+// It returns those of the default set that are not installed. The error wraps
+// engine.ErrUnreachable where a named engine is not installed, or none at all.
+func (c *Clusters) Choose() (skipped []engine.Skip, err error) {
 	fits := func(d *engine.Driver) bool {
 		return d.Server != nil && slices.Contains(d.Server.Nodes, c.Nodes) && c.Registry.KeepsArchives(d) == nil
 	}
 	names := c.Registry.Those(fits)
-	if len(c.Engines) == 0 {
-		c.Engines = names
+	engines, isDefault := c.Engines, len(c.Engines) == 0
+	if isDefault {
+		engines, skipped = c.Registry.Installed(names)
 	}
-	var out []*engine.Driver
-	for _, name := range c.Engines {
+	if isDefault && len(engines) == 0 {
+		return skipped, engine.Unreachable("engines", errors.New("no engine with a cluster of "+strconv.Itoa(c.Nodes)+" nodes is installed"), "install one: barograph lab install "+strings.Join(names, "|"))
+	}
+	for _, name := range engines {
 		d, ok := c.Registry.Find(name)
 		if ok && c.Registry.KeepsArchives(d) != nil {
 			return nil, &fault.Status{Code: fault.Usage, Err: c.Registry.KeepsArchives(d)}
@@ -76,9 +79,12 @@ func (c *Clusters) drivers() ([]*engine.Driver, error) {
 		if !ok || !fits(d) {
 			return nil, fault.Misuse("--engine "+name, "has no cluster of "+strconv.Itoa(c.Nodes)+" nodes to start", "choose one of "+strings.Join(names, ", "))
 		}
-		out = append(out, d)
+		if missing := d.Missing(); missing != nil {
+			return nil, missing.Err()
+		}
+		c.drivers = append(c.drivers, d)
 	}
-	return out, nil
+	return skipped, nil
 }
 
 // study starts a cluster, kills its nodes under each design, and ends it.

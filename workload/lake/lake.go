@@ -161,6 +161,18 @@ func (p *Program) Check() error {
 		}
 		seen = append(seen, d.Scheme)
 	}
+	store := lab.StoreDriver()
+	needed := []*engine.Driver{&store}
+	for _, name := range append(seen, writer) {
+		if d, ok := p.Registry.Find(name); ok && d.Place == engine.Embedded {
+			needed = append(needed, d)
+		}
+	}
+	for _, d := range needed {
+		if missing := d.MissingAll(); missing != nil {
+			return missing.Err()
+		}
+	}
 	return nil
 }
 

@@ -104,6 +104,18 @@ type Outcome struct {
 	load.Lacks // of the data
 }
 
+// proof sums up the comparison with the reference.
+func (o *Outcome) proof() string {
+	text := fmt.Sprintf("%d of %s equal the reference", o.Equal, run.Several(o.Equal+o.Wrong+o.Failed, "result"))
+	if o.Wrong > 0 {
+		text += fmt.Sprintf(", %d wrong", o.Wrong)
+	}
+	if o.Failed > 0 {
+		text += fmt.Sprintf(", %d failed", o.Failed)
+	}
+	return text
+}
+
 // Add adds the study of a larger number of copies of the same data.
 func (o *Outcome) Add(x Outcome) {
 	x.Equal, x.Wrong, x.Failed, x.NotWhole = o.Equal+x.Equal, o.Wrong+x.Wrong, o.Failed+x.Failed, o.NotWhole+x.NotWhole
@@ -149,18 +161,20 @@ type study struct {
 	parsed    *load.Parsed      // the data, until every archive is loaded
 	cells     []*cell
 	drawn     *run.Curves // of the question before
+	causes    []cause     // of cells without a right result, not logged yet
 	out       Outcome
 }
 
 // cell is one archive, case and flavour, proven and ready to be timed.
 type cell struct {
 	run.Cell
-	target  Target
-	archive engine.Archive
-	query   *engine.Query
-	want    *answer.Answer
-	proven  bool // its first answer was right
-	bad     bool // an answer was wrong, or none came: it is asked no more
+	target   Target
+	archive  engine.Archive
+	unopened error // why archive is nil
+	query    *engine.Query
+	want     *answer.Answer
+	proven   bool // its first answer was right
+	bad      bool // an answer was wrong, or none came: it is asked no more
 }
 
 // way is the cell without its case: "duckdb wide epoch-range".

@@ -209,12 +209,14 @@ func (f *forecast) tell(ctx context.Context, s *study, at Progress) {
 
 // Selection names what is studied.
 type Selection struct {
-	Engines  []string // URLs, NAME=URL, or names of embedded engines; none = all embedded ones
+	Engines  []string // URLs, NAME=URL, or names of embedded engines; none = all embedded ones that are installed
 	Designs  []string // none = all that each engine offers
 	Flavours []string // none = all that each design offers
 	Floor    bool     // the dry engine, too
 	Labs     []string // folders of labs, which know the servers that they run
 	Folder   string   // of the archives of engines that are only named
+
+	Skipped []engine.Skip // set by Targets: engines of the default set that are not installed
 }
 
 // Targets are the archives of a study: each engine under each of its designs,
@@ -222,7 +224,7 @@ type Selection struct {
 func (s *Selection) Targets(all engine.Registry) ([]Target, error) {
 	urls := slices.Clone(s.Engines)
 	if len(urls) == 0 {
-		urls = all.Those(func(d *engine.Driver) bool { return d.Place == engine.Embedded })
+		urls, s.Skipped = all.Installed(all.Those(func(d *engine.Driver) bool { return d.Place == engine.Embedded }))
 	}
 	if s.Floor && !slices.Contains(urls, "dry") {
 		urls = append([]string{"dry"}, urls...)

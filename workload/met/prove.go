@@ -29,7 +29,7 @@ func (s *study) prove(ctx context.Context, o *opened) error {
 			for _, f := range s.flavours(t) {
 				c := &cell{
 					Cell:   run.AnswerCell(t.engine(), string(t.Design), q.Name, string(f)),
-					target: t, archive: o.archives[i], want: s.reference[k],
+					target: t, archive: o.archives[i], unopened: o.errs[i], want: s.reference[k],
 				}
 				if err := s.proveCell(ctx, c, q, f); err != nil {
 					return err
@@ -39,8 +39,32 @@ func (s *study) prove(ctx context.Context, o *opened) error {
 			}
 		}
 	}
-	s.finished(step, fmt.Sprintf("%d equal, %d wrong, %d failed%s", s.out.Equal, s.out.Wrong, s.out.Failed, s.foretold(time.Since(began))))
+	s.finished(step, s.out.proof()+s.foretold(time.Since(began)))
+	s.logCauses()
 	return nil
+}
+
+// cause is a reason why cells of one engine gave no result or a wrong one.
+type cause struct {
+	engine, text string
+	cells        int
+}
+
+// countCause counts a cell under its cause.
+func (s *study) countCause(engine, text string) {
+	i := slices.IndexFunc(s.causes, func(c cause) bool { return c.engine == engine && c.text == text })
+	if i < 0 {
+		i, s.causes = len(s.causes), append(s.causes, cause{engine: engine, text: text})
+	}
+	s.causes[i].cells++
+}
+
+// logCauses logs each cause once, with the number of its cells.
+func (s *study) logCauses() {
+	for _, c := range s.causes {
+		s.o.Log.Error(run.Several(c.cells, "cell")+" without a right result", "engine", c.engine, "cause", c.text)
+	}
+	s.causes = nil
 }
 
 // foretold says how long timing will take at most, where that is long: a proof is
@@ -71,14 +95,12 @@ func (s *study) count() int {
 	return n
 }
 
-var errNotOpened = errors.New("the archive cannot be opened; why is told beside it")
-
 // proveCell phrases, asks, explains and compares. An archive that is not whole
 // is asked too, so that the report shows what is wrong, but never timed.
 func (s *study) proveCell(ctx context.Context, c *cell, q *question.Question, f flavour.Name) error {
 	sample, start := run.Sample{Phase: run.Warm, Rep: -1}, s.clock.Now()
 	if c.archive == nil {
-		return s.keep(ctx, c, sample, nil, answer.Proof{}, errNotOpened)
+		return s.keep(ctx, c, sample, nil, answer.Proof{}, c.unopened)
 	}
 	query, err := c.archive.Phrase(ctx, q.In(c.target.Subset), f)
 	if errors.Is(err, flavour.ErrCannotExpress) {
@@ -186,10 +208,10 @@ func (s *study) keep(ctx context.Context, c *cell, sample run.Sample, m *run.Mea
 		}
 		if d, wrong := errors.AsType[*answer.Diff](err); wrong {
 			s.out.Wrong++
-			s.o.Log.Error("wrong answer", "cell", c.way(), "case", c.At("case"), "difference", d.Problem)
+			s.countCause(c.Engine, d.Problem)
 		} else {
 			s.out.Failed++
-			s.o.Log.Error("no answer", "cell", c.way(), "case", c.At("case"), "error", err)
+			s.countCause(c.Engine, err.Error())
 		}
 	}
 	return s.folder.Add(sample.Judge(m, p, err))
@@ -233,6 +255,7 @@ func (s *study) time(ctx context.Context, servers []*counter) error {
 	look(ctx, servers)
 	s.cells = slices.DeleteFunc(s.cells, func(c *cell) bool { return c.bad })
 	s.finished(step, fmt.Sprintf("%d repetitions of %d cells in %s", s.folder.Run.Reps, len(s.cells), seconds(time.Since(started))))
+	s.logCauses()
 	return nil
 }
 

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/fault"
+)
+
+// withoutLibraries is the program's registry on a machine where one embedded
+// engine's library is not installed, with the embedded engines that are quick.
+func withoutLibraries() (out engine.Registry) {
+	for _, d := range all.Registry() {
+		switch d.Scheme {
+		case "clickhouse":
+			d.Library = &engine.Library{Find: func() error { return errors.New("libchdb.so is not there") }}
+			d.Open = func(context.Context, *url.URL, engine.Options) (*engine.Engine, error) {
+				return nil, errors.New("opened without its library")
+			}
+		case "duckdb", "sqlite":
+			continue
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+func TestSkippedEngines(t *testing.T) {
+	data, out := dayOfData(t), filepath.Join(t.TempDir(), "run")
+	run := func(args ...string) (status int, stdout, stderr string) {
+		var o, e bytes.Buffer
+		status = execute(t.Context(), &env{args: args, stdin: strings.NewReader(""), stdout: &o, stderr: &e, engines: withoutLibraries()})
+		return status, o.String(), e.String()
+	}
+	const line = "clickhouse: skipped, its library is not installed; barograph lab install clickhouse\n"
+	status, stdout, stderr := run("met", data, "--case", "test_3", "--reps", "1", "--out", out)
+	if status != 0 || strings.Count(stderr, line) != 1 || strings.Contains(stderr, "ERROR") {
+		t.Errorf("status %d, want 0 and one line %q:\n%s", status, line, stderr)
+	}
+	if want := "Not included: clickhouse: its library is not installed (barograph lab install clickhouse)"; !strings.Contains(stdout, want) {
+		t.Errorf("the report lacks %q:\n%s", want, stdout)
+	}
+	status, _, stderr = run("met", data, "--engine", "pebble", "--engine", "clickhouse", "--out", out+"2")
+	if status != fault.Unreachable || strings.Contains(stderr, "reading") || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "barograph lab install clickhouse") {
+		t.Errorf("a named engine: status %d, want %d and one line before any file is read:\n%s", status, fault.Unreachable, stderr)
+	}
+}
+
+// A cause that many cells share is one line, and on a terminal none breaks the progress bar.
+func TestOneLineForEachCause(t *testing.T) {
+	data, dir := dayOfData(t), t.TempDir()
+	blocked := put(t, dir, "blocked", "not a folder")
+	args := []string{"met", data, "--engine", "pebble:" + filepath.Join(blocked, "db"), "--case", "test_3", "--case", "test_1", "--reps", "1"}
+	status, _, stderr := barograph(t, append(args, "--out", filepath.Join(dir, "run"))...)
+	if status == 0 || strings.Count(stderr, "level=ERROR") != 1 || !strings.Contains(stderr, "cells without a right result") {
+		t.Errorf("status %d; want one line for the cause:\n%s", status, stderr)
+	}
+	if status, drawn := onTerminal(t.Context(), t, append(args, "--out", filepath.Join(dir, "run2"))...); status == 0 || strings.Contains(drawn, "level=") {
+		t.Errorf("status %d; want no log line on a terminal:\n%s", status, drawn)
+	}
+}
