@@ -89,6 +89,10 @@ type Driver struct {
 	Library      *Library // what an embedded engine needs besides this program; nil = nothing
 	NotRun       string   // what of it was not run against a server, and why; "" = all of it was
 
+	// Wrote reports whether an embedded engine wrote a file or folder, of whose
+	// content head is the beginning (16 bytes, none of a folder); nil = no files.
+	Wrote func(path string, head []byte) bool
+
 	// Open connects. A folder or file that can be made is made, unless
 	// Options.ReadOnly is set. Errors wrap ErrUnreachable where the cure is
 	// to start or name another server or path.

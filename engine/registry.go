@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"net/url"
@@ -31,11 +32,17 @@ func (r Registry) Find(scheme string) (*Driver, bool) {
 
 // Parse finds the driver of a URL such as duckdb:archive.db or
 // postgres://user@host/db, and checks its parameters. A bare scheme ("dry") is
-// a URL too; @FILE and lab:ENGINE are read by ResolveURL.
+// a URL too, and so is the path of an archive that an embedded engine wrote;
+// @FILE and lab:ENGINE are read by ResolveURL.
 func (r Registry) Parse(raw string) (*Driver, *url.URL, error) {
 	raw, err := ResolveURL(raw)
 	if err != nil {
 		return nil, nil, err
+	}
+	if _, isScheme := r.Find(raw); !isScheme {
+		if d, ok := r.Find(r.Recognize(raw)); ok { // the path of an archive, without its engine
+			return d, &url.URL{Scheme: d.Scheme, Path: raw}, nil
+		}
 	}
 	if !strings.Contains(raw, ":") {
 		raw += ":"
@@ -58,14 +65,35 @@ func (r Registry) Parse(raw string) (*Driver, *url.URL, error) {
 	return d, u, nil
 }
 
+// Recognize returns the scheme of the embedded engine that wrote a file or
+// folder, or "" where none did.
+func (r Registry) Recognize(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() && !info.Mode().IsRegular() { // a pipe is not opened
+		return ""
+	}
+	head := make([]byte, 16)
+	if f, err := os.Open(path); err == nil {
+		n, _ := io.ReadFull(f, head) // a file may be shorter
+		head = head[:n]
+		_ = f.Close() // nothing was written
+	}
+	for i := range r {
+		if r[i].Wrote != nil && r[i].Wrote(path, head) {
+			return r[i].Scheme
+		}
+	}
+	return ""
+}
+
 // unknown is the error of a URL without an engine; a file that is there is one
 // whose engine is to be written before it.
 func (r Registry) unknown(scheme, raw string) error {
 	err := fault.Unknown("engine", scheme, r.schemes())
 	if _, missing := os.Stat(raw); missing == nil {
 		mine := r.Those(func(d *Driver) bool { return d.Place == Embedded && len(d.Offers) > 0 })
-		err.Setting, err.Problem = raw, "is a file, of which the engine is not told"
-		err.Cure = "write the engine before it: " + strings.Join(mine, ":"+raw+", ") + ":" + raw
+		err.Setting, err.Problem = raw, "was written by no engine that Barograph knows"
+		err.Cure = "name the engine before the path: " + strings.Join(mine, ":"+raw+", ") + ":" + raw
 	}
 	return err
 }

@@ -63,7 +63,11 @@ func ReadRun(dir string) (*Run, error) {
 				return nil, &fault.Error{File: filepath.Join(dir, old), Problem: "is of a version of Barograph before the first release", Cure: "make the run again"}
 			}
 		}
-		return nil, &fault.Error{File: dir, Problem: "is no run folder", Err: err, Cure: "name a folder that barograph wrote"}
+		problem := "is no run folder: it holds no " + runFile
+		if _, err := os.Stat(dir); err != nil {
+			problem = "is not there"
+		}
+		return nil, &fault.Error{File: dir, Problem: problem, Cure: "name a folder that a study wrote, such as runs/20261126-120000-met"}
 	}
 	if err != nil {
 		return nil, err

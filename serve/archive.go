@@ -1,12 +1,9 @@
 package serve
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -161,12 +158,12 @@ func (s *Server) add(place string) error {
 	info, err := os.Stat(place)
 	if err != nil {
 		if _, named := s.o.Registry.Find(place); !named && !strings.ContainsAny(place, ":@=") {
-			return &fault.Error{File: place, Err: err, Cure: cure}
+			return &fault.Error{File: place, Problem: "is not there", Cure: cure}
 		}
 		return s.addArchive("", place)
 	}
-	if url := embedded(place); url != "" {
-		return s.addArchive("", url)
+	if s.o.Registry.Recognize(place) != "" {
+		return s.addArchive("", place)
 	}
 	if !info.IsDir() {
 		return &fault.Error{File: place, Problem: "is no archive of an embedded engine and no run folder", Cure: cure}
@@ -195,35 +192,12 @@ func (s *Server) addStudied(f folder, name string) {
 		return // a run without archives of its own
 	}
 	for _, e := range kept {
-		if url := embedded(filepath.Join(dir, "archives", e.Name())); url != "" {
-			if s.addArchive(filepath.Base(dir)+"/"+e.Name(), url) == nil { // an engine of our own
+		if path := filepath.Join(dir, "archives", e.Name()); s.o.Registry.Recognize(path) != "" {
+			if s.addArchive(filepath.Base(dir)+"/"+e.Name(), path) == nil { // an engine of our own
 				s.archives[len(s.archives)-1].study = dir
 			}
 		}
 	}
-}
-
-// embedded is the URL of an embedded engine's file or folder; "" for others.
-func embedded(path string) string {
-	if names, err := filepath.Glob(filepath.Join(path, "MANIFEST-*")); err == nil && len(names) > 0 {
-		return "pebble:" + (&url.URL{Path: path}).EscapedPath()
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close() //nolint:errcheck // only read
-	head := make([]byte, 16)
-	_, err = io.ReadFull(f, head)
-	switch escaped := (&url.URL{Path: path}).EscapedPath(); {
-	case err != nil:
-		return ""
-	case bytes.Equal(head[8:12], []byte("DUCK")):
-		return "duckdb:" + escaped
-	case bytes.HasPrefix(head, []byte("SQLite format 3")):
-		return "sqlite:" + escaped
-	}
-	return ""
 }
 
 func (s *Server) addArchive(name, raw string) error {

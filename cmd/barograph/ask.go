@@ -72,6 +72,9 @@ it, in a file for each question and statistic.`,
 				return err
 			}
 			a.subsetNamed, a.format = c.Flags().Changed("subset"), formatOf(c, a.format, a.out)
+			if !slices.Contains(export.AnswerFormats(), a.format) {
+				return usage(fault.Unknown("--format", a.format, export.AnswerFormats()))
+			}
 			return e.ask(c.Context(), a, args[0])
 		},
 	}
@@ -201,6 +204,12 @@ func (e *env) notes(file string, notes []string) {
 }
 
 func (a *asking) change(q *question.Question) error {
+	for _, w := range a.where {
+		name, value, _ := strings.Cut(w, "=")
+		if flag := map[string]string{"fcst_lead": "--lead", "fcst_valid_beg": "--valid", "fcst_valid": "--valid"}[name]; flag != "" {
+			return fault.Misuse("--where "+w, "is not a header field", "use "+flag+" "+value)
+		}
+	}
 	if err := q.Where(a.where...); err != nil {
 		return usage(fmt.Errorf("--where: %w", err))
 	}

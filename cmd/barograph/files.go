@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,7 +17,7 @@ import (
 // files are those that arguments name; an archive among them belongs behind a flag.
 func (e *env) files(args []string, flag string) ([]string, error) {
 	for _, arg := range args {
-		if engine := archiveFile(arg); engine != "" {
+		if engine := e.engines.Recognize(arg); engine != "" {
 			return nil, fault.Misuse(arg, "is an archive, not a file to load", "write "+flag+" "+engine+":"+arg)
 		}
 		if _, err := os.Stat(arg); err == nil {
@@ -52,31 +51,10 @@ func (e *env) expand(args []string) ([]string, error) {
 	return files, err
 }
 
-// archiveFile tells by its first bytes whose archive a file is; "" = nobody's.
-func archiveFile(path string) string {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close() //nolint:errcheck // nothing was written
-	var head [16]byte
-	_, _ = io.ReadFull(f, head[:]) // what is shorter is nobody's
-	switch {
-	case string(head[8:12]) == "DUCK":
-		return "duckdb"
-	case string(head[:15]) == "SQLite format 3":
-		return "sqlite"
-	}
-	return ""
-}
-
 // filesOf are the files of a command that takes an archive, too.
 func (e *env) filesOf(args []string) ([]string, error) {
 	for _, arg := range args {
-		if engine := archiveFile(arg); engine != "" {
+		if engine := e.engines.Recognize(arg); engine != "" {
 			return nil, fault.Misuse(arg, "is an archive, not a file to load", "write "+engine+":"+arg)
 		}
 	}

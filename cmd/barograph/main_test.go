@@ -210,7 +210,11 @@ func TestExitStatuses(t *testing.T) {
 		{"another command's name of a flag", []string{"load", good, "--db", db}, fault.Usage, "did you mean --engine?"},
 		{"an archive's file for a file", []string{"load", filepath.Join(dir, "a.db"), "--engine", db}, fault.Usage, "write --engine " + db},
 		{"an archive's file, shown", []string{"show", filepath.Join(dir, "a.db")}, fault.Usage, "write " + db},
-		{"an archive without its engine", []string{"verify", filepath.Join(dir, "a.db")}, fault.Usage, "write the engine before it: duckdb:" + filepath.Join(dir, "a.db") + ", " + db},
+		{"an archive without its engine", []string{"verify", filepath.Join(dir, "a.db")}, 0, "intact"},
+		{"a file that no engine wrote", []string{"verify", good}, fault.Usage, "was written by no engine that Barograph knows; name the engine before the path: duckdb:" + good},
+		{"a lead as a header field", []string{"ask", "test_1", "--engine", db, "--where", "fcst_lead=24"}, fault.Usage, "use --lead 24"},
+		{"a format that is not written", []string{"ask", "test_1", "--engine", db, "--format", "xlsx"}, fault.Usage, "--format"},
+		{"a statistic that is misspelt", []string{"ask", "one_sl1l2_hgt", "--engine", db, "--stat", "RMS"}, fault.Usage, "did you mean RMSE"},
 		{"an archive that is not there", []string{"show", "duckdb:" + filepath.Join(dir, "nix.db")}, fault.Unreachable, "nix.db: is not there: engine is not reached; check the path, or load files into it"},
 		{"a picture that is no SVG", []string{"show", good, "--plot", "x.png"}, fault.Usage, "name it x.svg"},
 		{"misspelt engine", []string{"met", good, "--engine", "dukdb"}, fault.Usage, "did you mean duckdb?"},
@@ -242,6 +246,8 @@ func TestExitStatuses(t *testing.T) {
 		{"quarantined line", []string{"load", bad, "--to", db}, fault.Incomplete, "bad.vsdb:1"},
 		{"unreachable", []string{"ask", "test_1", "--from", "sqlite:" + filepath.Join(good, "x.db")}, fault.Unreachable, "x.db"},
 		{"no run folder", []string{"report", dir}, fault.Failed, "run folder"},
+		{"a report of nothing", []string{"report", filepath.Join(dir, "absent")}, fault.Failed, "absent: is not there"},
+		{"a page of nothing", []string{"serve", filepath.Join(dir, "absent")}, fault.Failed, "absent: is not there"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			status, _, stderr := barograph(t, tc.args...)

@@ -205,8 +205,10 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 		return err
 	}
 	if len(s.askers) > 0 && len(s.copies) == 0 {
-		if err := e.report(s.askersFolder(s.out)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
+		if _, err := os.Stat(s.askersFolder(s.out)); err == nil { // there is none where nothing was asked
+			if err := e.report(s.askersFolder(s.out)); err != nil {
+				return err
+			}
 		}
 	}
 	return all.Err()

@@ -53,7 +53,11 @@ func Driver() engine.Driver {
 		Lake:    true,
 		Place:   engine.Embedded,
 		Library: &engine.Library{Artifacts: []engine.Artifact{artifact()}, Find: find},
-		Open:    open,
+		Wrote: func(path string, _ []byte) bool {
+			_, err := os.Stat(filepath.Join(path, "metadata", databaseName+".sql"))
+			return err == nil
+		},
+		Open: open,
 	}
 }
 

@@ -59,6 +59,7 @@ func Driver() engine.Driver {
 		Lake:         true,
 		Place:        engine.Embedded,
 		Library:      &engine.Library{Optional: true, Artifacts: []engine.Artifact{httpfs()}, Find: func() error { _, err := extension(); return err }},
+		Wrote:        func(_ string, head []byte) bool { return len(head) > 12 && string(head[8:12]) == "DUCK" },
 		Open:         open,
 	}
 }

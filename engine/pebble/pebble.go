@@ -45,7 +45,11 @@ func Driver() engine.Driver {
 		Offers:  map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative, flavour.EpochRange}},
 		Layouts: []engine.Layout{engine.Pairs},
 		Place:   engine.Embedded,
-		Open:    open,
+		Wrote: func(path string, _ []byte) bool {
+			manifests, err := filepath.Glob(filepath.Join(path, "MANIFEST-*"))
+			return err == nil && len(manifests) > 0
+		},
+		Open: open,
 	}
 }
 

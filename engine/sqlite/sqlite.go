@@ -47,6 +47,7 @@ func Driver() engine.Driver {
 		PostMethods:  postMethods(),
 		Own:          true,
 		Place:        engine.Embedded,
+		Wrote:        func(_ string, head []byte) bool { return strings.HasPrefix(string(head), "SQLite format 3") },
 		Open:         open,
 	}
 }
