@@ -23,7 +23,7 @@ func TestFaultsLeavesNothing(t *testing.T) {
 	}
 	var errs bytes.Buffer
 	status := execute(t.Context(), &env{args: []string{"faults", data, "--out", out}, stdin: strings.NewReader(""), stdout: io.Discard, stderr: &errs, engines: engine.Registry{absent}})
-	if _, err := os.Stat(out); status != 5 || err == nil || !strings.Contains(errs.String(), "no server is installed") {
+	if _, err := os.Stat(out); status != 5 || err == nil || !strings.Contains(errs.String(), "barograph lab install absent") {
 		t.Errorf("status %d, %v\n%s", status, err, &errs)
 	}
 }
