@@ -367,7 +367,11 @@ func Meant(name string, known []string) string {
 func Nearest(name string, known []string) string {
 	best, least := "", len(name)/2+1
 	for _, k := range known {
-		if d := distance(name, k); d < least {
+		d := distance(name, k)
+		if len(name) > 2 && strings.HasPrefix(k, name) { // it was cut short
+			d = 1
+		}
+		if d < least {
 			best, least = k, d
 		}
 	}

@@ -56,7 +56,10 @@ func (e *env) serve(ctx context.Context, listen string, open bool, args []string
 	}
 	s, err := serve.New(serve.Options{Registry: e.engines, Version: engine.Version(), Host: on.Addr().String(), Log: e.log()}, args...)
 	if err != nil {
-		return errors.Join(usage(err), on.Close())
+		if _, is := errors.AsType[*serve.AbsentError](err); !is {
+			err = usage(err)
+		}
+		return errors.Join(err, on.Close())
 	}
 	fmt.Fprintln(e.stdout, s.URL())
 	if open {
