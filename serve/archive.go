@@ -154,7 +154,11 @@ type folder struct{ name, dir string }
 
 // AbsentError is the error of New for a path that does not exist; other errors
 // are those of a command line that is not understood.
-type AbsentError struct{ fault.Error }
+type AbsentError struct{ reason *fault.Error }
+
+func (e *AbsentError) Error() string { return e.reason.Error() }
+
+func (e *AbsentError) Unwrap() error { return e.reason }
 
 // add takes what was named on the command line.
 func (s *Server) add(place string) error {
@@ -162,7 +166,7 @@ func (s *Server) add(place string) error {
 	info, err := os.Stat(place)
 	if err != nil {
 		if _, named := s.o.Registry.Find(place); !named && !strings.ContainsAny(place, ":@=") {
-			return &AbsentError{fault.Error{File: place, Problem: "is not there", Cure: cure}}
+			return &AbsentError{&fault.Error{File: place, Problem: "is not there", Cure: cure}}
 		}
 		return s.addArchive("", place)
 	}
