@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/user"
 	"runtime/debug"
@@ -209,14 +210,34 @@ func (j *loadJob) openToLoad(ctx context.Context, e *env) (a *opened, free func(
 	return a, free, err
 }
 
+// absentFile is the file or folder that opening the archive will make; "" where
+// it exists already, and for servers.
+func (j *loadJob) absentFile(e *env) string {
+	d, u, err := e.engines.Parse(j.url)
+	if err != nil || d.Place != engine.Embedded || engine.Path(u) == "" {
+		return ""
+	}
+	if _, err := os.Lstat(engine.Path(u)); !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return engine.Path(u)
+}
+
 // loadFiles loads files; told is given what was done. The error is also that of
 // lines that the archive lacks.
 func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, told func(*load.Result) error) error {
+	made := j.absentFile(e)
 	a, free, err := j.openToLoad(ctx, e)
 	if err != nil {
 		return err
 	}
 	defer free()
+	empty := false
+	defer func() {
+		if made != "" && empty { // this load made it, and nothing was stored
+			_ = os.RemoveAll(made)
+		}
+	}()
 	defer a.Close() //nolint:errcheck // every commit is durable
 	rejects, err := load.NewRejects(j.quarantine, e.stderr, e.cell)
 	if err != nil {
@@ -249,6 +270,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, told fu
 		return err
 	}
 	bar.end("loading", rate(sum))
+	empty = len(sum.Files) == 0
 	if err := label(ctx, a, j.subset, j.said); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -97,14 +98,19 @@ func execute(ctx context.Context, e *env) int {
 		fmt.Fprintln(e.stderr, "barograph: interrupted; what was committed and written is whole")
 		return fault.Interrupted
 	}
-	fmt.Fprintf(e.stderr, "barograph: %s\n", fault.Text(err))
+	status := fault.Code(err)
 	switch {
 	case out.err != nil:
-		return fault.Failed
+		status = fault.Failed
 	case errors.Is(err, engine.ErrUnreachable):
-		return fault.Unreachable
+		status = fault.Unreachable
 	}
-	return fault.Code(err)
+	if e.json {
+		_ = json.NewEncoder(e.stderr).Encode(map[string]any{"message_type": "exit_error", "code": status, "message": fault.Text(err)})
+		return status
+	}
+	fmt.Fprintf(e.stderr, "barograph: %s\n", fault.Text(err))
+	return status
 }
 
 // output is where results are printed; it keeps the first error.

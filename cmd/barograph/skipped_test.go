@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -50,6 +52,40 @@ func TestSkippedEngines(t *testing.T) {
 	status, _, stderr = run("met", data, "--engine", "pebble", "--engine", "clickhouse", "--out", out+"2")
 	if status != fault.Unreachable || strings.Contains(stderr, "reading") || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "barograph lab install clickhouse") {
 		t.Errorf("a named engine: status %d, want %d and one line before any file is read:\n%s", status, fault.Unreachable, stderr)
+	}
+}
+
+// With --json the error, too, is JSON: one line on stderr, as restic writes it.
+func TestErrorsAsJSON(t *testing.T) {
+	status, stdout, stderr := barograph(t, "met", "nope", "--json")
+	var message struct {
+		Type    string `json:"message_type"`
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	}
+	if err := json.Unmarshal([]byte(stderr), &message); err != nil || message.Type != "exit_error" || message.Code != status || !strings.HasPrefix(message.Message, "nope: ") || stdout != "" {
+		t.Errorf("status %d, %v: %q %q", status, err, stdout, stderr)
+	}
+}
+
+// A load that stores nothing leaves no archive that was not there before it.
+func TestLoadOfNothingLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	notes := put(t, dir, "run.json", "{}")
+	for _, scheme := range []string{"duckdb", "sqlite", "pebble"} {
+		path := filepath.Join(dir, scheme)
+		if status, _, stderr := barograph(t, "load", notes, "--engine", scheme+":"+path); status != fault.Incomplete {
+			t.Errorf("%s: status %d: %s", scheme, status, stderr)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s is left behind", path)
+		}
+	}
+	url := "sqlite:" + filepath.Join(dir, "kept.db")
+	must(t, "load", dayOfData(t), "--engine", url)
+	barograph(t, "load", notes, "--engine", url)
+	if out := must(t, "show", url); !strings.Contains(out, "SAL1L2") {
+		t.Errorf("an archive that was there lost its records:\n%s", out)
 	}
 }
 
