@@ -215,3 +215,24 @@ func TestWords(t *testing.T) {
 		}
 	})
 }
+
+// TestStandInsAreCarried: each workload that copies an engine's description
+// into a run copies why it is in no ranking, too.
+func TestStandInsAreCarried(t *testing.T) {
+	copies := 0
+	goFiles(t, func(name string) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "about.Version") || name == "layout_test.go" {
+			return
+		}
+		if copies++; !strings.Contains(string(text), "about.Unranked") {
+			t.Errorf("%s copies an engine's description without About.Unranked", name)
+		}
+	})
+	if copies < 7 {
+		t.Errorf("%d copies were found", copies)
+	}
+}

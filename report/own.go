@@ -95,7 +95,7 @@ func gatherOwned(r *run.Run, samples []run.Sample) *owned {
 	for _, q := range o.Questions {
 		best := o.at(q.Name, o.fastest(q.Name))
 		for _, e := range o.engines {
-			if c := o.at(q.Name, e); c.right() && c != best {
+			if c := o.at(q.Name, e); c.right() && c != best && best != nil && !isUnranked(o.run, e) {
 				all.add(times(c.answers, total), times(best.answers, total), r.Seed, func(x *measure.Comparison) { c.against = x })
 			}
 		}
@@ -113,7 +113,7 @@ func (o *owned) at(question, engine string) *repeats {
 // fastest is the engine with the least median for a question; "" = none answers.
 func (o *owned) fastest(question string) (best string) {
 	for _, e := range o.engines {
-		if c := o.at(question, e); c.right() && (best == "" || measure.Median(c.seconds) < measure.Median(o.at(question, best).seconds)) {
+		if c := o.at(question, e); c.right() && !isUnranked(o.run, e) && (best == "" || measure.Median(c.seconds) < measure.Median(o.at(question, best).seconds)) {
 			best = e
 		}
 	}
@@ -187,6 +187,9 @@ func (o *owned) advice() string {
 	}
 	var weighed, left []string
 	for _, e := range o.engines {
+		if isUnranked(o.run, e) {
+			continue // a warning says why
+		}
 		if answered[e]*2 >= most && answered[e] > 0 {
 			weighed = append(weighed, e)
 		} else {
@@ -328,9 +331,12 @@ func (o *owned) times() *Table {
 				continue
 			}
 			x := estimate(c.median())
-			if e == best {
+			switch {
+			case e == best:
 				x.Class = "first"
-			} else {
+			case c.against == nil:
+				x.Class = "off" // it is in no ranking
+			default:
 				x.Text += " " + c.against.Mark()
 			}
 			if c.soft == run.Undetermined {

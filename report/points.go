@@ -72,7 +72,7 @@ func openPoints(dir string, r *run.Run, samples []run.Sample) *Report {
 // OfPoints is the report of a run that is in no folder.
 func OfPoints(r *run.Run, samples []run.Sample) *Report {
 	out := newReport("", r.Workload, r.Started, "")
-	out.Warnings = r.Warnings
+	out.Warnings = append(slices.Clone(r.Warnings), unranked(r)...)
 	out.points(r, samples)
 	return out
 }
@@ -239,12 +239,20 @@ func (p *points) mixInWords(mix string) string {
 
 // sentence is the answer for one mix. Only what has an interval has a number, and
 // a place, in it; engines whose intervals overlap share a place.
-func (p *points) sentence(mix string) string {
+func (p *points) sentence(mix string) (sentence string) {
 	by := map[string][]*pointCell{}
+	var left []string
 	for _, c := range p.tops(mix) {
+		if isUnranked(p.run, c.reps[0].Cell.Engine) {
+			left = append(left, c.engine)
+			continue
+		}
 		by[c.proof] = append(by[c.proof], c)
 	}
 	var words []string
+	if len(left) > 0 {
+		defer func() { sentence += " Not ranked: " + list(left) + "." }()
+	}
 	for _, proof := range slices.Sorted(maps.Keys(by)) {
 		if words = append(words, ranked(by[proof])); len(by) > 1 { // degrees of proof are never ranked together
 			words = append(words, "All of these are proven by "+proof+".")

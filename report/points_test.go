@@ -196,3 +196,23 @@ func TestBottleneck(t *testing.T) {
 		}
 	}
 }
+
+// A stand-in is measured, and named, and takes no place in a ranking.
+func TestStandInIsNotRanked(t *testing.T) {
+	var all []*point
+	for rep := range 6 {
+		all = append(all, madePoint("real", "server", 1, rep+1, 1000+float64(rep)), madePoint("mock", "server", 1, rep+1, 9000))
+	}
+	r := &run.Run{Archives: []run.Archive{{Engine: "real", Design: "columns"}, {Engine: "mock", Design: "columns", Unranked: "it is a stand-in"}}}
+	got := gather(r, all).sentence("workloada")
+	if !strings.HasPrefix(got, "Highest throughput: real ") || !strings.HasSuffix(got, "Not ranked: mock.") || strings.Contains(got, "mock 9") {
+		t.Error(got)
+	}
+	var samples []run.Sample
+	for _, x := range all {
+		samples = append(samples, remade(x))
+	}
+	if w := OfPoints(r, samples).Warnings; len(w) != 1 || w[0] != "mock is in no ranking: it is a stand-in" {
+		t.Errorf("%q", w)
+	}
+}

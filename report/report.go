@@ -178,7 +178,7 @@ func newReport(dir, name string, started time.Time, question string) *Report {
 // ofRun is the top of a report on a run with archives.
 func ofRun(dir string, r *run.Run, question string) *Report {
 	out := newReport(dir, r.ID, r.Started, question)
-	out.Warnings = append(out.Warnings, r.Warnings...)
+	out.Warnings = append(append(out.Warnings, r.Warnings...), unranked(r)...)
 	switch events, err := run.ReadEvents(dir); {
 	case err == nil && run.StateOf(events, time.Now()) == run.Running:
 		out.Answers = append(out.Answers, Words{"alarm", "RUNNING: this run goes on. What follows is what it has recorded so far."})
@@ -187,6 +187,22 @@ func ofRun(dir string, r *run.Run, question string) *Report {
 	}
 	out.About = filled(Section{Title: "Engines, versions and settings", Folded: true, Table: engineTable(r)})
 	return out
+}
+
+// unranked says which engines are in no ranking, and why, where the run has not
+// said so.
+func unranked(r *run.Run) (all []string) {
+	for _, a := range r.Archives {
+		if a.Unranked != "" && !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, a.Unranked) }) {
+			all = once(all, a.Engine+" is in no ranking: "+a.Unranked)
+		}
+	}
+	return all
+}
+
+// isUnranked reports whether an engine of a run is in no ranking.
+func isUnranked(r *run.Run, engine string) bool {
+	return slices.ContainsFunc(r.Archives, func(a run.Archive) bool { return a.Engine == engine && a.Unranked != "" })
 }
 
 // verdict is the answer of whether all was right.

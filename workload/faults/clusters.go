@@ -148,7 +148,7 @@ func about(ctx context.Context, d *engine.Driver, o *Options, l *lab.Lab) run.Ar
 	a := run.Archive{Engine: d.Scheme, Design: string(o.Design), URL: fault.Redact(l.URL()), Place: "server", Whole: true, Server: s.Server()}
 	if e, err := o.Open(ctx); err == nil {
 		if about, err := e.About(ctx); err == nil {
-			a.Product, a.Version, a.Settings, a.Acknowledged = about.Product, about.Version, about.Settings, about.Acknowledged
+			a.Product, a.Version, a.Settings, a.Acknowledged, a.Unranked = about.Product, about.Version, about.Settings, about.Acknowledged, about.Unranked
 		}
 		_ = e.Close()
 	}

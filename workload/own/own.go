@@ -198,7 +198,7 @@ func (r *runner) open(ctx context.Context) error {
 			return nil, err
 		}
 		r.into.Run.Archives = append(r.into.Run.Archives, run.Archive{
-			Engine: name, URL: fault.Redact(u.String()), Place: string(d.Place), Product: about.Product, Version: about.Version, Settings: about.Settings, Licence: d.Licence, Server: served.Server(), Acknowledged: about.Acknowledged,
+			Engine: name, URL: fault.Redact(u.String()), Place: string(d.Place), Product: about.Product, Version: about.Version, Settings: about.Settings, Licence: d.Licence, Server: served.Server(), Acknowledged: about.Acknowledged, Unranked: about.Unranked,
 		})
 		return p, nil
 	}

@@ -120,7 +120,7 @@ func (p *Posting) Run(ctx context.Context, into *run.Folder) (err error) {
 	read := refs.Read()
 	r := &into.Run
 	r.Policy, r.Data.Decoded = p.Policy, &read
-	r.Archives = []run.Archive{{Engine: d.Scheme, URL: fault.Redact(p.URL), Place: string(d.Place), Product: about.Product, Version: about.Version, Settings: about.Settings, Acknowledged: about.Acknowledged}}
+	r.Archives = []run.Archive{{Engine: d.Scheme, URL: fault.Redact(p.URL), Place: string(d.Place), Product: about.Product, Version: about.Version, Settings: about.Settings, Acknowledged: about.Acknowledged, Unranked: about.Unranked}}
 	if err := p.designs(ctx, d, db, refs, into); err != nil {
 		return err
 	}

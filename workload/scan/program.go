@@ -98,10 +98,7 @@ func noteAbout(ctx context.Context, db *engine.Engine, result *run.Run) error {
 		return err
 	}
 	a := &result.Archives[0]
-	a.Product, a.Version, a.Settings = about.Product, about.Version, about.Settings
-	if about.Unranked != "" {
-		result.Warnings = append(result.Warnings, "its times stand in no ranking: "+about.Unranked)
-	}
+	a.Product, a.Version, a.Settings, a.Unranked = about.Product, about.Version, about.Settings, about.Unranked
 	return nil
 }
 

@@ -366,12 +366,12 @@ func TestFaultyStores(t *testing.T) {
 		seeds = 20
 	}
 	rates := []float64{1, 0.01, 0.001}
-	heading := "| fault | workload | checks | 100 % | 1 % | 0.1 % |\n|---|---|---|---|---|---|\n"
-	var table strings.Builder
+	t.Logf("caught after so many operations, median of %d seeds", seeds)
+	t.Log("| fault | workload | checks | 100 % | 1 % | 0.1 % |")
 	for _, x := range matrix() {
 		for _, verify := range []bool{false, true} {
 			name := map[bool]string{false: "plain", true: "--verify"}[verify]
-			fmt.Fprintf(&table, "| %s | %s%s | %s |", x.kind, x.mix, strings.Join(append([]string{""}, x.more...), ", "), name)
+			row := fmt.Sprintf("| %s | %s%s | %s |", x.kind, x.mix, strings.Join(append([]string{""}, x.more...), ", "), name)
 			for _, rate := range rates {
 				if seeds == 1 && (rate != 0.01 || verify && x.unchecked == "") {
 					continue // by night
@@ -391,12 +391,11 @@ func TestFaultyStores(t *testing.T) {
 						t.Errorf("%s, %s, %s at %g, seed %d: not caught", x.kind, x.mix, name, rate, seed+1)
 					}
 				}
-				table.WriteString(" " + medianCaught(caught, seeds) + " |")
+				row += " " + medianCaught(caught, seeds) + " |"
 			}
-			table.WriteString("\n")
+			t.Log(row)
 		}
 	}
-	t.Logf("caught after so many operations, median of %d:\n%s%s", seeds, heading, table.String())
 }
 
 // medianCaught is the median number of operations, of those that were caught.

@@ -249,7 +249,7 @@ func (t *Target) Archive(ctx context.Context) (run.Archive, error) {
 		return a, nil
 	}
 	about, err := t.db.About(ctx)
-	a.Product, a.Version, a.Settings, a.Acknowledged = about.Product, about.Version, about.Settings, about.Acknowledged
+	a.Product, a.Version, a.Settings, a.Acknowledged, a.Unranked = about.Product, about.Version, about.Settings, about.Acknowledged, about.Unranked
 	return a, err
 }
 
