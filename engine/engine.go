@@ -175,6 +175,7 @@ type About struct {
 	// acknowledged, read from the server; Promises what follows from that.
 	Acknowledged string    `json:"acknowledged,omitempty"`
 	Promises     []Promise `json:"promises,omitempty"`
+	Lags         bool      `json:"lags,omitempty"`    // a read may show an older value, also while nothing fails
 	Flushed      bool      `json:"flushed,omitempty"` // they hold where the power fails, too, of as many nodes as a client may lose
 
 	Unranked string `json:"unranked,omitempty"` // why its times are shown but stand in no ranking; "" = they do
@@ -184,7 +185,7 @@ type About struct {
 // write is worth then: what Conn demands, but where the engine, as it is set up,
 // may answer with older values, what it promises.
 func (a *About) Steady() []Promise {
-	if len(a.Promises) == 0 {
+	if len(a.Promises) == 0 && !a.Lags {
 		return Promises()
 	}
 	var all []Promise

@@ -151,6 +151,10 @@ type Records struct {
 	Connect func(ctx context.Context) (*Conn, error) // one for each worker
 	Count   func(ctx context.Context) (int64, error) // of the records; may take long
 	Close   func() error                             // after every Conn is closed
+
+	// Weigh changes what the engine says a write is worth by what the table is: one
+	// without a log, say. Nil = every table is as the engine says.
+	Weigh func(ctx context.Context, a *About) error
 }
 
 // NewRecords is a table whose connections are made without a word to the server,

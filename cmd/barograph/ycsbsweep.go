@@ -238,7 +238,7 @@ func (e *env) points(ctx context.Context, dir string, c *ycsb.Config, targets []
 	r := e.newRun(ctx, dir, run.Mixed, uint64(c.Seed), "YCSB") //nolint:gosec // not negative
 	r.Data.Records = c.Records
 	for _, t := range targets {
-		a, err := t.Archive(ctx)
+		a, err := t.Archive(ctx, c)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -222,10 +223,11 @@ func (s *store) about(ctx context.Context) (engine.About, error) {
 		return a, failed(ctx, err)
 	}
 	a.Settings["nodes"] = strconv.Itoa(peers + 1)
-	replication := map[string]string{}
-	if err := s.session.Query("SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = ?", s.keyspace).ScanContext(ctx, &replication); err != nil {
+	replication, logged := map[string]string{}, true
+	if err := s.session.Query("SELECT replication, durable_writes FROM system_schema.keyspaces WHERE keyspace_name = ?", s.keyspace).ScanContext(ctx, &replication, &logged); err != nil {
 		return a, failed(ctx, err)
 	}
+	a.Settings["durable_writes"] = strconv.FormatBool(logged)
 	for name, v := range replication {
 		a.Settings["replication: "+name] = v
 	}
@@ -239,7 +241,11 @@ func (s *store) about(ctx context.Context) (engine.About, error) {
 	if s.consistency == gocql.All || s.consistency == gocql.Quorum || peers == 0 { // a read meets a node that has what was written
 		a.Promises = engine.Promises()[1:] // writes at one moment are in the order of their clients' clocks
 	} else {
-		a.Promises = []engine.Promise{engine.NothingLost, engine.NothingRisen}
+		a.Promises, a.Lags = []engine.Promise{engine.NothingLost, engine.NothingRisen}, true
+	}
+	if !logged { // what is promised of reads stays
+		a.Acknowledged, a.Flushed = "in the memory of as many nodes as the consistency says: the keyspace has durable_writes = false, so no log has it", false
+		a.Promises = slices.DeleteFunc(slices.Clone(a.Promises), func(p engine.Promise) bool { return p == engine.NothingLost || p == engine.NothingRisen })
 	}
 	return a, nil
 }

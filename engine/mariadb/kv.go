@@ -62,7 +62,30 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 			return nil, failed(ctx, err)
 		}
 	}
-	return sqlengine.OpenKV(ctx, k.dialect(), t, k.session)
+	r, err := sqlengine.OpenKV(ctx, k.dialect(), t, k.session)
+	if err == nil {
+		r.Weigh = func(ctx context.Context, a *engine.About) error { return k.weigh(ctx, t.Name, a) }
+	}
+	return r, err
+}
+
+// weigh looks which storage engine and row format a table has: what a commit of
+// InnoDB's is worth is true of no other.
+func (k kv) weigh(ctx context.Context, table string, a *engine.About) error {
+	var storage, format string
+	err := k.pool.QueryRowContext(ctx, "SELECT coalesce(ENGINE, ''), coalesce(ROW_FORMAT, '') FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?",
+		k.prefix+recordsDatabase, table).Scan(&storage, &format)
+	if err != nil {
+		return failed(ctx, err)
+	}
+	if a.Settings != nil {
+		a.Settings["table.engine"], a.Settings["table.row_format"] = storage, format
+	}
+	if storage == innoDB {
+		return nil
+	}
+	a.Acknowledged, a.Promises, a.Flushed = storage+": in the server's memory or given to the system; no log of commits brings it back after a crash", nil, false
+	return nil
 }
 
 func (k kv) session(ctx context.Context) (sqlengine.Session, error) {

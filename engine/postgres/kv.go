@@ -100,6 +100,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	if err != nil {
 		return nil, errors.Join(failed(ctx, err), end())
 	}
+	r.Weigh = func(ctx context.Context, a *engine.About) error { return k.weigh(ctx, t.Name, a) }
 	if r.Close = end; t.Layout != engine.Document {
 		return r, nil
 	}
@@ -119,6 +120,19 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 		return c, err
 	}
 	return r, nil
+}
+
+// weigh looks whether a table, or a partition of it, is unlogged: the server empties
+// it when it starts after a crash.
+func (k kv) weigh(ctx context.Context, table string, a *engine.About) error {
+	var unlogged bool
+	err := k.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_class WHERE relpersistence = 'u' AND (oid = to_regclass(quote_ident($1::text))
+		OR oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass(quote_ident($1::text)))))`, strings.ToLower(table)).Scan(&unlogged)
+	if err != nil || !unlogged {
+		return failed(ctx, err)
+	}
+	a.Acknowledged, a.Promises, a.Flushed = "in the server's memory: the table is unlogged, and a crash empties it", nil, false
+	return nil
 }
 
 // pathArray writes a path such as $.a[0].b as jsonb_set takes it: {a,0,b}.

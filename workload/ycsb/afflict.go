@@ -28,7 +28,7 @@ func (t *Target) Afflict(ctx context.Context, all []lab.Fault, command string, c
 			return err
 		}
 	}
-	about, err := t.db.About(ctx)
+	about, err := t.about(ctx, workloads[0])
 	if err != nil {
 		return err
 	}

@@ -242,13 +242,30 @@ func Open(ctx context.Context, all engine.Registry, raw string, layout engine.La
 	return t, nil
 }
 
+// about is what the engine says of itself and, where there is one already, of the
+// workload's table.
+func (t *Target) about(ctx context.Context, c *Config) (engine.About, error) {
+	about, err := t.db.About(ctx)
+	if err != nil || t.KV == nil {
+		return about, err
+	}
+	table, err := t.KV.Table(ctx, c.TableSpec(t.Layout))
+	if err != nil {
+		return about, nil //nolint:nilerr // the run itself refuses a table that does not fit
+	}
+	if table.Weigh != nil {
+		err = table.Weigh(ctx, &about)
+	}
+	return about, errors.Join(err, table.Close())
+}
+
 // Archive describes the target in a run folder.
-func (t *Target) Archive(ctx context.Context) (run.Archive, error) {
+func (t *Target) Archive(ctx context.Context, c *Config) (run.Archive, error) {
 	a := run.Archive{Engine: t.Scheme, Design: string(t.Layout), URL: fault.Redact(t.raw), Place: string(t.Place), Server: t.lab.Server(), Load: t.load}
 	if t.db.About == nil {
 		return a, nil
 	}
-	about, err := t.db.About(ctx)
+	about, err := t.about(ctx, c)
 	a.Product, a.Version, a.Settings, a.Acknowledged, a.Unranked = about.Product, about.Version, about.Settings, about.Acknowledged, about.Unranked
 	return a, err
 }
