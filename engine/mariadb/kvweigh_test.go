@@ -17,7 +17,7 @@ func TestTableOfAnotherStorageEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.Close() //nolint:errcheck // a test
+	defer e.Close()
 	r, err := e.KV.Table(t.Context(), engine.Table{Name: "weighed", Fields: []string{"a"}, Layout: engine.Columns, Make: true})
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestTableOfAnotherStorageEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // a test
+	defer db.Close()
 	if _, err := db.ExecContext(t.Context(), "ALTER TABLE weighed_ycsb.weighed ENGINE=Aria"); err != nil {
 		t.Fatal(err)
 	}

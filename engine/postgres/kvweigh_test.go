@@ -19,7 +19,7 @@ func TestUnloggedTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer e.Close() //nolint:errcheck // a test
+		defer e.Close()
 		r, err := e.KV.Table(t.Context(), engine.Table{Name: "weighed_" + string(layout), Fields: []string{"a"}, Layout: layout, Make: true})
 		if err != nil {
 			t.Fatal(err)

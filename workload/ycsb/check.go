@@ -212,7 +212,7 @@ func (k *worker) reread(ctx context.Context, r *pace.Recorder) {
 	if n == 0 {
 		return
 	}
-	e, _ := k.ledger.at(k.rng.Int64N(n))
+	e := k.ledger.at(k.rng.Int64N(n))
 	if e == nil {
 		return
 	}
@@ -267,9 +267,8 @@ const (
 	patience   = 5 * time.Second  // for a store that may serve older values
 )
 
-// readAll has all workers read n things, as many as the limits allow, and
-// returns how many were.
-func readAll(ctx context.Context, all []*worker, n int64, read func(ctx context.Context, k *worker, i int64) error) (int64, error) {
+// readAll has all workers read n things, as many as the limits allow.
+func readAll(ctx context.Context, all []*worker, n int64, read func(ctx context.Context, k *worker, i int64) error) error {
 	began := time.Now()
 	var next, done atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
@@ -287,8 +286,7 @@ func readAll(ctx context.Context, all []*worker, n int64, read func(ctx context.
 			}
 		})
 	}
-	err := g.Wait()
-	return done.Load(), err
+	return g.Wait()
 }
 
 // readLedger reads the keys that the run wrote, after its end: none may show
@@ -296,8 +294,8 @@ func readAll(ctx context.Context, all []*worker, n int64, read func(ctx context.
 func (r *Report) readLedger(ctx context.Context, all []*worker) error {
 	l := all[0].ledger
 	var updated, inserted, deleted, wrong, missing atomic.Int64
-	_, err := readAll(ctx, all, l.len(), func(ctx context.Context, k *worker, i int64) error {
-		e, _ := l.at(i)
+	err := readAll(ctx, all, l.len(), func(ctx context.Context, k *worker, i int64) error {
+		e := l.at(i)
 		if e == nil {
 			return nil
 		}
@@ -370,14 +368,14 @@ func (w *workload) count(ctx context.Context, limit time.Duration) (int64, error
 
 // recount counts the table after a load: it must have grown by what was
 // acknowledged.
-func (r *Report) recount(ctx context.Context, w *workload, c counting) error {
+func (r *Report) recount(ctx context.Context, w *workload, c counting) {
 	after := int64(0)
 	if c.err == nil {
 		after, c.err = w.count(ctx, max(countFirst, r.Result.Elapsed/countShare))
 	}
 	if c.err != nil {
 		r.Warnings = append(r.Warnings, "the records of the table were not counted: "+fault.Redact(c.err.Error()))
-		return nil
+		return
 	}
 	r.back.Counted = after
 	added := r.tally(statusOK, opInsert) - w.existing.Load()
@@ -397,7 +395,6 @@ func (r *Report) recount(ctx context.Context, w *workload, c counting) error {
 			return fmt.Sprintf("the table had %d, %d were added, and it has %d", c.before, added, after)
 		})
 	}
-	return nil
 }
 
 // checked adds up what the workers saw.

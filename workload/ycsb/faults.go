@@ -76,11 +76,11 @@ func (f *Faults) String() string {
 	return strings.Join(all, ",")
 }
 
-// inflict begins to record a history and to inflict faults. What it returns ends
-// both, when the run is over: what is broken is mended first.
-func (w *workload) inflict(ctx context.Context, f *Faults, pacing *pace.Options, r *Report) (func(ctx context.Context) error, error) {
+// inflict begins to inflict faults. What it returns ends that, when the run is
+// over: it repairs what is broken.
+func (w *workload) inflict(ctx context.Context, f *Faults, pacing *pace.Options, r *Report) func(ctx context.Context) error {
 	if f == nil {
-		return func(context.Context) error { return nil }, nil
+		return func(context.Context) error { return nil }
 	}
 	r.Fault = &run.Fault{}
 	pacing.Interval, pacing.Fine = time.Second, fine(pacing.Rate)
@@ -101,7 +101,7 @@ func (w *workload) inflict(ctx context.Context, f *Faults, pacing *pace.Options,
 			r.count(w)
 		}
 		return err
-	}, nil
+	}
 }
 
 // steady is what the engine promises while nothing fails.

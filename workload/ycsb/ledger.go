@@ -129,13 +129,13 @@ func (l *ledger) len() int64 {
 	return min(l.used.Load(), l.most)
 }
 
-// at returns the i-th entry and its key's hash; nil where there is none.
-func (l *ledger) at(i int64) (*entry, uint64) {
+// at returns the i-th entry; nil where there is none.
+func (l *ledger) at(i int64) *entry {
 	place := l.order[i].Load()
 	if place == 0 {
-		return nil, 0
+		return nil
 	}
-	return &l.entries[place-1], l.ids[place-1].Load()
+	return &l.entries[place-1]
 }
 
 // begin notes a write of fields, before it is sent.

@@ -170,10 +170,7 @@ func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options
 	if err != nil {
 		return err
 	}
-	inflicted, err := w.inflict(ctx, o.Faults, &pacing, r)
-	if err != nil {
-		return err
-	}
+	inflicted := w.inflict(ctx, o.Faults, &pacing, r)
 	kept, err := o.told(&pacing)
 	if err != nil {
 		return errors.Join(err, watch.stop(ctx, r), inflicted(ctx), finish(ctx))

@@ -210,7 +210,7 @@ func (w *workload) look(ctx context.Context, all []*worker, n int64) (found, wro
 		numbers = append(numbers, w.uniform.Draw(rng))
 	}
 	var mu sync.Mutex
-	_, err = readAll(ctx, all, int64(len(numbers)), func(ctx context.Context, k *worker, i int64) error {
+	err = readAll(ctx, all, int64(len(numbers)), func(ctx context.Context, k *worker, i int64) error {
 		if k.absent.has(numbers[i]) {
 			return nil
 		}
@@ -325,7 +325,7 @@ func (r *Report) readBack(ctx context.Context, w *workload, all []*worker, c cou
 		w.problems.note("read back: a record that must be there is not found", func() string { return key })
 	}
 	if err == nil && r.Load {
-		err = r.recount(ctx, w, c)
+		r.recount(ctx, w, c)
 	} else if err == nil {
 		err = r.readLedger(ctx, all)
 	}
