@@ -354,6 +354,13 @@ func (e *Expected) HasFloats() bool {
 	})
 }
 
+// HasNull reports whether a column by which rows are ordered has NULL.
+func (e *Expected) HasNull() bool {
+	return slices.ContainsFunc(e.rows, func(r []value) bool {
+		return slices.ContainsFunc(e.by, func(k int) bool { return r[k].kind == null })
+	})
+}
+
 // CompareLoose compares the answer of an engine with what is expected. Rows that
 // are equal in the order, or all where there is none, are compared as sets with
 // repetitions; where a limit cuts through rows that tie, those that came must be

@@ -133,7 +133,8 @@ func (o *otherwise) expect(ctx context.Context, q *Question, set int, out *run.O
 	has := func(words ...string) bool {
 		return slices.ContainsFunc(all, func(t token) bool { return slices.ContainsFunc(words, t.is) })
 	}
-	if has("order") && !has("nulls") {
+	inner := slices.ContainsFunc(all, func(t token) bool { return t.depth > 0 && t.is("order") })
+	if has("order") && !has("nulls") && (inner || order.limit >= 0 || e.HasNull()) {
 		var terms []string
 		for _, term := range order.terms {
 			terms = append(terms, term+" NULLS LAST")
@@ -162,6 +163,17 @@ func (o *otherwise) expect(ctx context.Context, q *Question, set int, out *run.O
 	return e, nil
 }
 
+// spareRows are asked for behind a limit first: seldom do more rows tie, and DuckDB
+// need not sort all rows to give the first ones.
+const spareRows = 1000
+
+func withSpare(long string, order *ordering) string {
+	if order.limit < 0 {
+		return long
+	}
+	return fmt.Sprintf("%s\nLIMIT %d", long, order.limit+order.offset+spareRows)
+}
+
 // answerOver asks DuckDB for the rows of a question and, where that can be, for
 // those that its limit leaves out and what its sums are computed of.
 func answerOver(ctx context.Context, db *engine.Own, text string, names []string, order *ordering) (e *answer.Expected, by []int, hidden []string, scaled bool, err error) {
@@ -175,7 +187,10 @@ func answerOver(ctx context.Context, db *engine.Own, text string, names []string
 		for i, k := range scales {
 			shape.Scales[k] = len(names) + len(hidden) + i
 		}
-		l, err := rows(ctx, db, long, enough)
+		l, err := rows(ctx, db, withSpare(long, order), enough)
+		if n := order.limit + order.offset; err == nil && enough != nil && l.Len() == n+spareRows { // all of them tie
+			l, err = rows(ctx, db, long, enough)
+		}
 		if err == nil {
 			return answer.Expect(l, shape), by, hidden, len(scales) > 0, nil
 		}

@@ -24,10 +24,6 @@ const (
 	mostScale  = 9
 )
 
-// plainNumber is a number without an exponent. One with more than one leading
-// zero, or a plus sign, is a text: a postal code is no number.
-var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$|^-?(\.[0-9]+)$`)
-
 // exponent is a number with one.
 var exponent = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[eE][-+]?[0-9]{1,4}$`)
 
@@ -67,7 +63,7 @@ func (g *guess) add(field []byte) {
 			g.noWhole = err != nil || !plain
 		}
 		g.noFloat = g.noFloat || !exactFloat(text)
-		g.numbers = g.numbers || exponent.MatchString(text)
+		g.numbers = g.numbers || !g.noFloat && exponent.MatchString(text)
 	}
 	if !g.noDate {
 		_, err := time.Parse(time.DateOnly, text)
@@ -108,12 +104,22 @@ func (g *guess) settle(c *engine.OwnColumn) {
 	}
 }
 
-// digitsOf counts the digits of a plain number before and behind the point.
+// digitsOf counts the digits of a plain number before and behind the point. It
+// reads every value of every CSV file, so it uses no regular expression. A number
+// with a leading zero or a plus sign is a text: a postal code is no number.
 func digitsOf(text string) (ahead, behind int, plain bool) {
-	if !plainNumber.MatchString(text) {
+	text = strings.TrimPrefix(text, "-")
+	whole, part, point := strings.Cut(text, ".")
+	for _, digits := range []string{whole, part} {
+		for i := range len(digits) {
+			if digits[i] < '0' || digits[i] > '9' {
+				return 0, 0, false
+			}
+		}
+	}
+	if point && part == "" || !point && whole == "" || len(whole) > 1 && whole[0] == '0' {
 		return 0, 0, false
 	}
-	whole, part, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
 	return len(strings.TrimLeft(whole, "0")), len(part), true
 }
 
@@ -150,7 +156,9 @@ func exactFloat(text string) bool {
 	case "inf", "-inf", "infinity", "-infinity", "nan":
 		return true
 	}
-	if !plainNumber.MatchString(text) && !exponent.MatchString(text) {
+	if ahead, behind, plain := digitsOf(text); plain && ahead+behind <= 15 {
+		return true
+	} else if !plain && !exponent.MatchString(text) {
 		return false
 	}
 	f, err := strconv.ParseFloat(text, 64)
@@ -186,7 +194,8 @@ func conforms(c *engine.OwnColumn, text string) bool {
 		return word == "true" || word == "false"
 	case engine.OwnWhole:
 		_, err := strconv.ParseInt(text, 10, 64)
-		return err == nil && plainNumber.MatchString(text)
+		_, _, plain := digitsOf(text)
+		return err == nil && plain
 	case engine.OwnDecimal:
 		ahead, behind, plain := digitsOf(text)
 		return plain && behind <= c.Decimals && ahead <= c.Digits-c.Decimals
@@ -205,6 +214,9 @@ func conforms(c *engine.OwnColumn, text string) bool {
 
 // sameValue compares a typed value, as OwnTable.Each has it, with the text of its field.
 func sameValue(c *engine.OwnColumn, typed, field string) bool {
+	if typed == field {
+		return true
+	}
 	switch c.Kind {
 	case engine.OwnBool:
 		return (typed == "1") == strings.EqualFold(field, "true")
@@ -220,7 +232,7 @@ func sameValue(c *engine.OwnColumn, typed, field string) bool {
 		return ok && fine && a.Equal(b)
 	case engine.OwnDate, engine.OwnText:
 	}
-	return typed == field
+	return false
 }
 
 // kindName is a type in words.
