@@ -20,9 +20,12 @@ type collector struct {
 	q      *question.Question
 	a      *answer.Answer
 	axis   run.Axis
+	only   string                       // the name of a curve that no field tells apart
 	names  []string                     // curves, in order of first sight
 	points map[string]map[float64][]int // curve → x → rows
 	groups []grouping                   // of the drawing
+	place  []string                     // the curves of the drawing, those without rows too, in its order
+	absent []string                     // those that have no row, with the reason
 	off    int                          // rows that have no place on the axis
 	kept   int                          // rows that the drawing's conditions leave out
 	cols   [][]float64                  // the numeric columns of the type, by slot; nil = not in the answer
@@ -65,7 +68,7 @@ func (c *collector) collect(needs []string) error {
 		if !c.drawn(i) {
 			continue
 		}
-		c.put(cmp.Or(c.nameOf(naming, i), strings.Join(Stats(c.q), " ")), x(i), i)
+		c.put(cmp.Or(c.nameOf(naming, i), c.only), x(i), i)
 	}
 	c.inTime()
 	return nil

@@ -20,7 +20,7 @@ import (
 )
 
 // ErrNoRecords says that an answer is empty.
-var ErrNoRecords = errors.New("no record matches, so that there is no statistic")
+var ErrNoRecords = errors.New("no record matches")
 
 // Drawn are curves whose values are known. Their intervals, which take far
 // longer, are computed on demand.
@@ -28,14 +28,18 @@ type Drawn struct {
 	run.Curves
 	places [][]place        // of each of Series, along X
 	made   []stat.Operation // of each of Series: how it is made of two curves; "" = it is one
+	kinds  []int            // of each of Series: its place among the curves that METviewer draws, see method.kind
 	c      *collector
 	stat   stat.Stat
 	method method
 }
 
 // place is a point of a curve: its rows, and those of the curve that is taken
-// off, paired with them.
-type place struct{ rows, minus []int }
+// off, paired with them; other is the statistic of the latter, nil = that of the former.
+type place struct {
+	rows, minus []int
+	other       *stat.Stat
+}
 
 // Of computes a statistic from an answer: one curve per model, region and
 // so on, along the lead where there are several, else along the level, else
@@ -73,18 +77,25 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	if a.Rows == 0 {
 		return nil, ErrNoRecords
 	}
-	c := &collector{q: q, a: a, points: map[string]map[float64][]int{}}
+	c := &collector{q: q, a: a, only: cmp.Or(s.Name, strings.Join(Stats(q), " ")), points: map[string]map[float64][]int{}}
 	if by == nil || by.axis {
 		c.axis = axisOf(q, a)
 	}
-	if err := c.collect(s.Needs); err != nil {
+	needs, err := needsOf(q, &s)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.collect(needs); err != nil {
 		return nil, err
 	}
 	m := methodOf(q, seed)
 	m.note = c.noteOf(m.note, &s, by)
-	out := &Drawn{Curves: run.Curves{Case: q.Name, Title: Title(q, a), Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
+	out := &Drawn{Curves: run.Curves{Case: q.Name, Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
 	if q.Drawing != nil {
 		out.XLabel, out.YLabel, out.Minus, out.Picture = q.Drawing.XLabel, q.Drawing.YLabel, q.Drawing.Minus, q.Drawing.Picture
+	}
+	if len(q.Changed) > 0 {
+		out.Case += " with " + strings.Join(q.Changed, ", ")
 	}
 	out.namePlaces()
 	if q.Drawing != nil && q.Drawing.EventEqual {
@@ -94,17 +105,28 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 		}
 	}
 	out.Note += c.pooled()
+	out.Title = out.title()
+	if n := c.counts(c.rows()); n != "" {
+		out.Note += "; " + n
+	}
+	out.omit()
+	said := len(m.note)
+	defer func() {
+		out.Note = out.Note[:said] + out.claim(by) + out.Note[said:]
+		out.leftOut()
+	}()
 	if by != nil {
 		return out, out.picture(by)
 	}
 	if err := out.named(); err != nil {
 		return nil, err
 	}
-	if err := out.derived(); err != nil {
+	if err := out.derive(); err != nil {
 		return nil, err
 	}
 	switch out.Picture {
 	case "box":
+		said = 0 // boxes have no interval
 		out.Note = "boxes from the lower to the upper quartile of the records' statistics, their median, whiskers to what is no farther than 1.5 times the box, circles beyond" + out.Note[len(m.note):]
 		err = out.boxes()
 	case "revision":
@@ -131,10 +153,7 @@ func statOf(q *question.Question, name string, by *shape) (s stat.Stat, err erro
 func (c *collector) noteOf(method string, s *stat.Stat, by *shape) string {
 	switch {
 	case by != nil:
-		_, interval, has := strings.Cut(method, "; ")
-		if method = "all records of a curve together"; has && c.q.Drawing.Picture == "performance" {
-			method += "; of PODY a " + interval
-		}
+		method = "all records of a curve together"
 	case s.PerCase:
 		method = "of the objects of each time and lead, then" + strings.TrimSuffix(" "+method, " of the records' statistics")
 	case s.Each != nil:
@@ -151,6 +170,27 @@ func (c *collector) noteOf(method string, s *stat.Stat, by *shape) string {
 	return method
 }
 
+// claim is what the note says of intervals: nothing where no point has two records.
+func (d *Drawn) claim(by *shape) string {
+	most, fewest := 0, math.MaxInt
+	for _, places := range d.places {
+		for _, p := range places {
+			most, fewest = max(most, len(p.rows)), min(fewest, len(p.rows))
+		}
+	}
+	words := d.method.interval
+	if words == "" || most < 2 || by != nil && d.Picture != "performance" {
+		return ""
+	}
+	if by != nil {
+		words = "; of PODY a " + strings.TrimPrefix(words, "; ")
+	}
+	if fewest < 2 {
+		words += " (none of points of one record)"
+	}
+	return words
+}
+
 // namePlaces names the places below the axis, since the axis has numbers.
 func (d *Drawn) namePlaces() {
 	if places := slices.Clone(d.c.placesOf(string(d.c.axis))); places != nil {
@@ -164,40 +204,36 @@ func (d *Drawn) namePlaces() {
 
 // named adds the curves by their names, or their differences from another one.
 func (d *Drawn) named() error {
-	for _, name := range d.c.names {
+	for i, name := range d.c.names {
 		op, less := stat.Operation(""), ""
 		if d.Minus != "" {
 			if op, less = stat.Diff, d.c.counterpart(name); less == "" {
 				continue
 			}
 		}
-		if err := d.series(name, name, op, less); err != nil {
+		if err := d.series(name, name, op, less, nil); err != nil {
 			return err
 		}
+		if less != "" {
+			d.Series[len(d.Series)-1].Made = op.Name(name, less)
+		}
+		if at := slices.Index(d.c.place, name); at >= 0 {
+			i = at
+		}
+		d.kinds = append(d.kinds, i)
 	}
-	if d.Series == nil {
+	switch {
+	case d.Series == nil && d.Minus == "": // no row is of a curve that the drawing names
+		return ErrNoRecords
+	case d.Series == nil:
 		return fault.Unknown("minus", d.Minus, d.c.names)
-	}
-	return nil
-}
-
-// derived adds the curves that the question's picture makes of two others.
-func (d *Drawn) derived() error {
-	if d.c.q.Drawing == nil {
-		return nil
-	}
-	for _, made := range d.c.q.Drawing.Derived {
-		one, other := d.c.named(made.A), d.c.named(made.B)
-		if err := d.series(made.Name(one, other), one, made.Operation, other); err != nil {
-			return err
-		}
 	}
 	return nil
 }
 
 // series computes the values of one curve: of the rows of a curve or, with an
 // operation, of those of two that are of the same cases.
-func (d *Drawn) series(title, name string, op stat.Operation, other string) error {
+func (d *Drawn) series(title, name string, op stat.Operation, other string, second *stat.Stat) error {
 	out, places := run.Series{Name: cmp.Or(title, d.Stat)}, []place(nil)
 	for _, x := range slices.Sorted(maps.Keys(d.c.points[name])) {
 		p := place{rows: d.c.points[name][x]}
@@ -205,6 +241,7 @@ func (d *Drawn) series(title, name string, op stat.Operation, other string) erro
 			if p = d.c.matched(p.rows, d.c.points[other][x]); p.rows == nil {
 				continue
 			}
+			p.other = second
 		}
 		y, err := d.value(op, p)
 		if err != nil {
@@ -218,9 +255,9 @@ func (d *Drawn) series(title, name string, op stat.Operation, other string) erro
 	return nil
 }
 
-// of are records as package stat takes them.
-func (d *Drawn) of(rows []int) stat.Series {
-	return stat.Series{Stat: &d.stat, Type: d.c.q.Type, Cols: d.c.take(rows)}
+// of are records as package stat takes them, and off those that are taken off them.
+func (d *Drawn) of(p place) (of, off stat.Series) {
+	return stat.Series{Stat: &d.stat, Type: d.c.q.Type, Cols: d.c.take(p.rows)}, stat.Series{Stat: cmp.Or(p.other, &d.stat), Type: d.c.q.Type, Cols: d.c.take(p.minus)}
 }
 
 func (d *Drawn) value(op stat.Operation, p place) (float64, error) {
@@ -235,7 +272,7 @@ func (d *Drawn) value(op stat.Operation, p place) (float64, error) {
 		if d.method.bootstrap == nil {
 			return math.NaN(), nil
 		}
-		y, ok, err := d.method.bootstrap.Significance(d.of(p.rows), d.of(p.minus))
+		y, ok, err := d.method.bootstrap.Significance(d.of(p))
 		if !ok {
 			y = math.NaN()
 		}
@@ -253,7 +290,7 @@ func (d *Drawn) value(op stat.Operation, p place) (float64, error) {
 		if err != nil {
 			return a, err
 		}
-		b, err := d.method.value(&d.stat, d.c.q.Type, d.c.take(p.minus))
+		b, err := d.method.value(cmp.Or(p.other, &d.stat), d.c.q.Type, d.c.take(p.minus))
 		return op.Of(a, b), err
 	}
 	values, err := d.perCase(op, p)
@@ -346,7 +383,7 @@ func (c *collector) caseOf(row int, roles ...question.Role) string {
 // each are the statistics of the records of both curves of a place.
 func (d *Drawn) each(p place) (a, b []float64, err error) {
 	if a, err = stat.PerRecord(&d.stat, d.c.q.Type, d.c.take(p.rows)); err == nil && p.minus != nil {
-		b, err = stat.PerRecord(&d.stat, d.c.q.Type, d.c.take(p.minus))
+		b, err = stat.PerRecord(cmp.Or(p.other, &d.stat), d.c.q.Type, d.c.take(p.minus))
 	}
 	return a, b, err
 }
@@ -377,7 +414,7 @@ func (d *Drawn) Each(ctx context.Context, f func(curve, point int, iv stat.Inter
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			iv, ok, err := d.interval(d.method.kind(i), d.made[i], p, s.Y[k])
+			iv, ok, err := d.interval(d.method.kind(d.kinds[i]), d.made[i], p, s.Y[k])
 			if err != nil {
 				return err
 			}
@@ -400,7 +437,8 @@ func (d *Drawn) interval(kind string, op stat.Operation, p place, y float64) (iv
 	case op == stat.Significant || len(p.rows) < 2 || d.stat.OfObjects() && kind != "std": // nothing to resample
 		return iv, false, nil
 	case kind == "boot" && d.method.bootstrap != nil && op != "":
-		return d.method.bootstrap.Difference(op, d.of(p.rows), d.of(p.minus))
+		one, other := d.of(p)
+		return d.method.bootstrap.Difference(op, one, other)
 	case kind == "boot" && d.method.bootstrap != nil:
 		return d.method.bootstrap.Interval(&d.stat, d.c.q.Type, d.c.take(p.rows))
 	case kind == "std" && d.method.Method != stat.Overall:
@@ -421,73 +459,6 @@ func (d *Drawn) interval(kind string, op stat.Operation, p place, y float64) (iv
 		return iv, has, err
 	}
 	return iv, false, nil
-}
-
-// matched pairs the rows of two curves at a place that are of the same case: of
-// the same times, and of all fields that the question names but what parts the
-// curves. What it pools beyond that, such as each model's own analysis, may differ.
-func (c *collector) matched(rows, others []int) (p place) {
-	parting, waiting := c.parting(), map[string][]int{}
-	identity := func(i int) string {
-		var id []byte
-		for k, col := range c.a.Columns {
-			named := col.Role != question.HeaderField || k < len(c.q.Columns)
-			if named && col.Role != question.Data && !slices.Contains(parting, col.Name) {
-				id = append(c.a.AppendValue(id, k, i), 0)
-			}
-		}
-		return string(id)
-	}
-	for _, i := range others {
-		id := identity(i)
-		waiting[id] = append(waiting[id], i)
-	}
-	for _, i := range rows {
-		id := identity(i)
-		if w := waiting[id]; len(w) > 0 {
-			p.rows, p.minus, waiting[id] = append(p.rows, i), append(p.minus, w[0]), w[1:]
-		}
-	}
-	return p
-}
-
-// Title is the title of a question with how much of the data answers it.
-func Title(q *question.Question, a *answer.Answer) string {
-	var parts []string
-	add := func(n int, what string) {
-		if n > 1 {
-			what += "s"
-		}
-		parts = append(parts, fmt.Sprintf("%d %s", n, what))
-	}
-	for k, c := range a.Columns {
-		v := &a.Vectors[k]
-		switch c.Name {
-		case "fcst_lev":
-			add(distinct(v.Text), "level")
-		case "vx_mask":
-			add(distinct(v.Text), "region")
-		case "fcst_lead":
-			add(distinct(v.Whole), "lead")
-		case "fcst_valid_beg":
-			days := make([]int64, a.Rows)
-			for i, t := range v.Whole {
-				days[i] = t / (24 * 3600)
-			}
-			add(distinct(days), "day")
-		}
-	}
-	if a.Rows == 0 {
-		parts = []string{"no rows in this data"}
-	}
-	if len(parts) == 0 {
-		return q.Title
-	}
-	return strings.TrimPrefix(q.Title+"; "+strings.Join(parts, ", "), "; ")
-}
-
-func distinct[T cmp.Ordered](vs []T) int {
-	return len(slices.Compact(slices.Sorted(slices.Values(vs))))
 }
 
 // among is how many values some rows have.
@@ -554,7 +525,11 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 		if err != nil {
 			return nil, err
 		}
-		if more = append(more, s.Needs...); slices.Contains(s.Needs, stat.Repeats) {
+		needs, err := needsOf(q, &s)
+		if err != nil {
+			return nil, err
+		}
+		if more = append(more, needs...); slices.Contains(needs, stat.Repeats) {
 			more = append(more, q.Type.Group.Fields...)
 		}
 		if s.Each != nil {

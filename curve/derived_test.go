@@ -48,6 +48,46 @@ func TestDerivedCurves(t *testing.T) {
 	}
 }
 
+// TestDerivedOfTwoStatistics: RATIO of RMSE and ME of one curve is their ratio, drawn
+// once, with RMSE's curves; its interval is of both statistics of the same draws.
+func TestDerivedOfTwoStatistics(t *testing.T) {
+	rows := []row{{"A", 6, 6, 1, 1}, {"A", 12, 6, 1, 6}, {"A", 18, 6, 1, 9}}
+	for method, want := range map[string]float64{"overall": math.Sqrt(118.0/3) / 4, "mean": (1.0/4 + 6.0/4 + 9.0/4) / 3} {
+		q := drawn(method)
+		d := q.Drawing
+		d.Stats, d.Curves, d.Replicates = []string{"ME", "RMSE"}, []question.Group{{Field: "model", Values: [][]string{{"A"}}}}, 100
+		d.Derived = []question.Derived{{Operation: stat.Ratio, A: []int{0}, B: []int{0}, StatA: "RMSE", StatB: "ME"}}
+		a := answerOf(t, q, rows)
+		for k, c := range a.Columns {
+			if c.Name == "fbar" {
+				copy(a.Vectors[k].Num, []float64{4, 4, 4}) // ME is 4 in each record
+			}
+		}
+		me, err := curve.Of(t.Context(), q, a, "ME", 1)
+		if err != nil || len(me.Series) != 1 {
+			t.Fatalf("%v %+v", err, me)
+		}
+		got, err := curve.Of(t.Context(), q, a, "RMSE", 1)
+		if err != nil || len(got.Series) != 2 {
+			t.Fatalf("%v %+v", err, got)
+		}
+		s := got.Series[1]
+		if s.Name != "RATIO(A RMSE/A ME)" || math.Abs(s.Y[0]-want) > 1e-12 || method == "overall" && !(s.Low[0] <= s.Y[0] && s.Y[0] <= s.High[0]) {
+			t.Errorf("%s: %+v, want %v", method, s, want)
+		}
+		if none := curve.Undrawn(q, []string{"rmse"}); len(none) > 0 {
+			t.Errorf("%v is drawn with RMSE", none)
+		}
+		if one := curve.Undrawn(q, []string{"ME"}); !slices.Equal(one, []string{"RATIO(A RMSE/A ME)"}) {
+			t.Errorf("%v, want the ratio", one)
+		}
+		wide, err := curve.Widen(&question.Question{Name: "q", Type: q.Type, Drawing: d}, []string{"RMSE"})
+		if err != nil || !slices.ContainsFunc(wide.Columns, func(c question.Column) bool { return c.Name == "fbar" }) {
+			t.Errorf("the question of RMSE alone lacks what ME needs: %v, %v", wide.Columns, err)
+		}
+	}
+}
+
 // TestKindsOfIntervals: plot_ci of each curve, and boot_ci.
 func TestKindsOfIntervals(t *testing.T) {
 	limits := func(method, kind, boot string) (low, high float64) {

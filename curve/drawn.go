@@ -46,6 +46,7 @@ func (c *collector) collectDrawn(x func(i int) float64) error {
 		var out []string
 		for _, rest := range names(g+1, i) {
 			for _, label := range groups[g].labels[groups[g].text(i)] {
+				groups[g].seen[label] = true
 				out = append(out, strings.TrimSpace(label+" "+rest))
 			}
 		}
@@ -57,13 +58,14 @@ func (c *collector) collectDrawn(x func(i int) float64) error {
 		}
 		for _, name := range names(0, i) {
 			if name == "" {
-				name = strings.Join(c.q.Drawing.Stats, " ")
+				name = c.only
 			}
 			c.put(name, x(i), i)
 		}
 	}
 	c.groups = groups
 	c.order(groups)
+	c.absent = c.lacking(groups)
 	c.inTime()
 	return nil
 }
@@ -88,9 +90,11 @@ func (c *collector) counterpart(name string) string {
 }
 
 // named is the curve of these items of the drawing's groups.
-func (c *collector) named(items []int) string {
+func (c *collector) named(items []int) string { return wordsOf(c.q.Drawing.Curves, items) }
+
+func wordsOf(groups []question.Group, items []int) string {
 	var words []string
-	for g, group := range c.q.Drawing.Curves {
+	for g, group := range groups {
 		words = append(words, labelOf(group.Field, group.Values[items[g]]))
 	}
 	return strings.Join(words, " ")
@@ -101,10 +105,11 @@ type grouping struct {
 	text   func(i int) string
 	labels map[string][]string // value → curves
 	all    []string            // curves, in the drawing's order
+	seen   map[string]bool     // those that a row is of
 }
 
 func (c *collector) grouping(group question.Group) (grouping, error) {
-	g := grouping{labels: map[string][]string{}}
+	g := grouping{labels: map[string][]string{}, seen: map[string]bool{}}
 	var err error
 	if g.text, err = c.text(group.Field); err != nil {
 		return g, err
@@ -188,6 +193,7 @@ func (c *collector) order(groups []grouping) {
 		place = next
 	}
 	slices.SortStableFunc(c.names, func(a, b string) int { return slices.Index(place, a) - slices.Index(place, b) })
+	c.place = place
 }
 
 // cases are what every event must have: each combination of the values of the

@@ -34,6 +34,7 @@ type method struct {
 	confidence float64
 	inflate    bool
 	note       string
+	interval   string // what the note says of it
 }
 
 // methodOf is METviewer's for a drawing: agg_stat aggregates, plot_stat is of
@@ -70,7 +71,7 @@ func methodOf(q *question.Question, seed uint64) method {
 			together = "one by one"
 		}
 		kind := map[stat.Kind]string{stat.Pivotal: "pivotal ", stat.BCa: "bias-corrected "}[b.Kind]
-		m.note += fmt.Sprintf("; %g %% %sinterval by bootstrap over records %s, %d replicates, seed %d", math.Round(1e4*m.confidence)/100, kind, together, replicates, seed)
+		m.interval = fmt.Sprintf("; %g %% %sinterval by bootstrap over records %s, %d replicates, seed %d", math.Round(1e4*m.confidence)/100, kind, together, replicates, seed)
 	}
 	return m
 }

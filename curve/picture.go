@@ -75,6 +75,9 @@ func (d *Drawn) picture(by *shape) error {
 	if d.places == nil {
 		d.places = make([][]place, len(d.Series))
 	}
+	for i := range d.Series {
+		d.kinds = append(d.kinds, i)
+	}
 	return nil
 }
 
@@ -353,7 +356,7 @@ const fewest = 8
 func (d *Drawn) card() error {
 	for i := range d.Series {
 		s := &d.Series[i]
-		_, s.Name, _ = strings.Cut(s.Name, " ") // all rows are of the one candidate
+		_, s.Name, _ = strings.Cut(s.Name, " ") // all rows are of the one candidate, which Made names
 		if vars := d.c.q.Header[record.FcstVar]; len(vars) == 1 && !slices.Contains(d.c.parting(), "fcst_var") {
 			s.Name = strings.TrimSpace(d.Stat + " " + vars[0] + " " + s.Name)
 		}

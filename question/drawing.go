@@ -62,10 +62,12 @@ func (b *Bound) Holds(v float64) bool {
 }
 
 // Derived is a curve that is made of two others, each given by the item of every
-// one of Curves that it is of.
+// one of Curves that it is of, and by its statistic; "" = the one that is drawn.
+// It is drawn with the curves of the statistic of A.
 type Derived struct {
 	stat.Operation
-	A, B []int
+	A, B         []int
+	StatA, StatB string
 }
 
 // Pictures are the ways of drawing besides curves, each with the line types that
@@ -84,7 +86,8 @@ func (d *Drawing) Whole() bool { return d != nil && len(Pictures()[d.Picture]) >
 // Scorecard has q drawn as who of two models is better, by how much and how
 // surely: a row for each variable, level and region, a column for each lead.
 func (q *Question) Scorecard(candidate, baseline string) {
-	q.Header[record.Model], q.Title = []string{candidate, baseline}, "Scorecard of "+candidate+" against "+baseline
+	q.Header[record.Model] = []string{candidate, baseline}
+	q.Title, q.Untitled = cardTitle(q.Header[record.Model], baseline), false
 	d := NewDrawing(q.Type, DefaultStat(q.Type), "fcst_lead")
 	d.Picture, d.Minus = "scorecard", baseline
 	d.Curves = []Group{{Field: "model", Values: [][]string{{candidate}, {baseline}}}, {Field: "fcst_var"}, {Field: "fcst_lev"}, {Field: "vx_mask"}}

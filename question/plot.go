@@ -38,26 +38,40 @@ func FromPlotFile(file string) (qs []*Question, notes []string, err error) {
 // both, with their lines.
 func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 	base := strings.TrimSuffix(path.Base(spec.File), path.Ext(spec.File))
+	var omitted []string
 	for i := range spec.Plots {
 		p := &spec.Plots[i]
 		for _, r := range p.Unsupported {
 			notes = append(notes, r.String())
 		}
 		all, whole := combinations(p.Fix)
+		read, claims := map[*string]Times{}, claims{}
+		var ofPlot []*Question
 		if !whole {
-			notes = append(notes, fmt.Sprintf("line %d: plot_fix: stands for more than %d plots; the others are left out", p.Line, maxPlots))
+			omitted = append(omitted, fmt.Sprintf("line %d: plot_fix: stands for more than %d plots; the others are left out", p.Line, maxPlots))
 		}
-		read := map[*string]Times{}
 		for _, fixed := range all {
 			deps := made(p, fixed)
 			for _, d := range deps {
-				found, more := asked(p, fixed, d, read)
-				qs, notes = append(qs, found...), append(notes, more...)
+				found, more, lacking := asked(p, fixed, d, read, claims)
+				ofPlot, notes, omitted = append(ofPlot, found...), append(notes, more...), append(omitted, lacking...)
 			}
 		}
 		if len(p.Deps) == 0 && len(made(p, nil)) == 0 {
-			notes = append(notes, fmt.Sprintf("line %d: dep: the plot has no dependent variable", p.Line))
+			omitted = append(omitted, fmt.Sprintf("line %d: dep: the plot has no dependent variable", p.Line))
 		}
+		notes = append(notes, omitted...)
+		if len(ofPlot) > 0 {
+			refused := claims.refused(p)
+			notes = append(notes, refused...)
+			for _, q := range ofPlot {
+				q.Refused, q.Omitted, omitted = refused, unique(omitted), nil
+			}
+		}
+		qs = append(qs, ofPlot...)
+	}
+	if len(qs) > 0 { // what is left of plots without a question
+		qs[0].Omitted = unique(append(qs[0].Omitted, omitted...))
 	}
 	for _, q := range qs {
 		if len(spec.Databases) > 0 {
@@ -92,12 +106,12 @@ func NameOf(parts ...string) string {
 func name(base string, qs []*Question) {
 	base = unfit.ReplaceAllString(base, "_")
 	if len(qs) == 1 {
-		qs[0].Name = base
+		qs[0].Name = cmp.Or(base, qs[0].Name)
 		return
 	}
 	used, last := map[string]bool{}, map[string]int{}
 	for _, q := range qs {
-		stem := base + "-" + unfit.ReplaceAllString(strings.Join(q.Header[record.FcstVar], "_")+"_"+q.Type.Name, "_")
+		stem := strings.TrimPrefix(base+"-", "-") + strings.TrimPrefix(unfit.ReplaceAllString(strings.Join(q.Header[record.FcstVar], "_")+"_"+q.Type.Name, "_"), "_")
 		q.Name = stem
 		for n := max(2, last[stem]+1); used[q.Name]; n++ {
 			q.Name, last[stem] = stem+"-"+strconv.Itoa(n), n
@@ -187,12 +201,13 @@ func rowsOf(p *metviewer.Plot) *record.LineType {
 	return t
 }
 
-// asked makes the questions of one dependent variable: one per line type of its statistics;
+// asked makes the questions of one dependent variable: one per line type of its
+// statistics; notes say what changes, and omitted what is left out;
 // read are the lists of times that the plot's other questions have read.
-func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, read map[*string]Times) (qs []*Question, notes []string) {
+func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, read map[*string]Times, claims claims) (qs []*Question, notes, omitted []string) {
 	byType := map[*record.LineType]*Question{}
 	add := func(t *record.LineType, drawing *Drawing) error {
-		b := &builder{p: p, fixed: fixed, dep: d, read: read, q: &Question{Type: t, Weight: 1, Drawing: drawing}}
+		b := &builder{p: p, fixed: fixed, dep: d, read: read, claims: claims, q: &Question{Type: t, Weight: 1, Drawing: drawing}}
 		if err := b.build(); err != nil {
 			return err
 		}
@@ -204,16 +219,16 @@ func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, read map
 	if len(d.Stats) == 0 {
 		t := rowsOf(p)
 		if t == nil {
-			return nil, []string{fmt.Sprintf("line %d: dep%d/%s: has no statistic", d.Line, d.Axis, d.Var)}
+			return nil, nil, []string{fmt.Sprintf("line %d: dep%d/%s: has no statistic", d.Line, d.Axis, d.Var)}
 		}
 		if err := add(t, &Drawing{}); err != nil {
-			return nil, append(notes, err.Error()+": the plot is left out")
+			return nil, notes, append(omitted, err.Error()+": the plot is left out")
 		}
 	}
 	for _, name := range d.Stats {
 		t, finished, err := lineTypeOf(p, name)
 		if err != nil {
-			notes = append(notes, fmt.Sprintf("line %d: dep%d/%s, stat %s: %v", d.Line, d.Axis, d.Var, name, err))
+			omitted = append(omitted, fmt.Sprintf("line %d: dep%d/%s, stat %s: %v", d.Line, d.Axis, d.Var, name, err))
 			continue
 		}
 		if q := byType[t]; q != nil {
@@ -221,16 +236,16 @@ func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, read map
 			continue
 		}
 		if err := add(t, &Drawing{Stats: []string{name}, Finished: finished}); err != nil {
-			return nil, append(notes, err.Error()+": the plot is left out")
+			return nil, notes, append(omitted, err.Error()+": the plot is left out")
 		}
 	}
 	for _, q := range qs {
 		q.Select()
 		if err := q.Check(); err != nil {
-			return nil, append(notes, err.Error())
+			return nil, notes, append(omitted, err.Error())
 		}
 	}
-	return qs, notes
+	return qs, notes, omitted
 }
 
 // Select selects what METviewer's SQL does: times, the header fields that the

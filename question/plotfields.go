@@ -12,7 +12,6 @@ import (
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/record"
-	"github.com/barograph/barograph/stat"
 )
 
 // builder makes one question of a plot.
@@ -23,6 +22,7 @@ type builder struct {
 	q     *Question
 	notes []string
 
+	claims  claims
 	unasked string            // why the plot's condition cannot be asked for
 	read    map[*string]Times // lists of times, by their first text: those of a plot have thousands
 }
@@ -83,12 +83,6 @@ func (b *builder) objects() {
 	p := *b.p
 	p.Series = [2][]metviewer.Field{named(p.Series[0]), named(p.Series[1])}
 	p.Indep = named([]metviewer.Field{p.Indep})[0]
-	for i := range p.Derived {
-		for _, d := range p.Derived[i] {
-			b.notes = append(b.notes, fmt.Sprintf("line %d: listDiffSeries%d: objects have no cases to pair: no curve is made", d.Line, i+1))
-		}
-		p.Derived[i] = nil
-	}
 	b.p, b.fixed, b.dep.Fix = &p, named(b.fixed), named(b.dep.Fix)
 }
 
@@ -207,9 +201,10 @@ func (b *builder) draw() {
 	d.XLabel, d.YLabel = b.filled(p.XLabel), b.filled(p.YLabel[b.dep.Axis-1])
 	b.q.Title = b.filled(p.Title)
 	if b.q.Title == "" && d.Minus != "" {
-		b.q.Title = "Scorecard of " + strings.Join(d.Curves[0].Values[0], "+") + " against " + d.Minus
+		b.q.Title = cardTitle([]string{strings.Join(d.Curves[0].Values[0], "+")}, d.Minus)
 	}
 	if b.q.Title == "" {
+		b.q.Untitled = true
 		b.q.Title = strings.TrimSpace(b.dep.Var + " " + strings.Join(b.dep.Stats, ", "))
 	}
 }
@@ -221,59 +216,17 @@ func (b *builder) card() {
 	if len(d.Curves) == 1 && len(d.Curves[0].Values) == 2 {
 		d.Minus = strings.Join(d.Curves[0].Values[1], "+")
 	}
+	for i, made := range b.p.Derived[b.dep.Axis-1] {
+		why := "a scorecard shows DIFF and DIFF_SIG of the first model and the second alone"
+		if len(d.Curves) > 0 && len(d.Curves[0].Values) == 2 && made.A == strings.Join(d.Curves[0].Values[0], "+") && made.B == d.Minus && (made.Op == "DIFF" || made.Op == "DIFF_SIG") {
+			why = ""
+		}
+		b.claims[[2]int{b.dep.Axis - 1, i}] = why
+	}
 	for f, values := range b.q.Header {
 		if name := record.Field(f).String(); len(values) > 1 && name != "model" && name != d.Axis {
 			d.Curves = append(d.Curves, Group{Field: name})
 		}
-	}
-}
-
-// derived finds the curves that derived ones are made of: METviewer names them
-// by the values of the series' fields, and by the variable and the statistic
-// behind them.
-func (b *builder) derived() {
-	fields := b.p.Series[b.dep.Axis-1]
-	groups := 0
-	type curve struct {
-		words []string
-		items []int
-	}
-	all := []curve{{}}
-	for _, f := range fields {
-		var next []curve
-		for _, c := range all {
-			for i := range f.List {
-				next = append(next, curve{append(slices.Clip(c.words), f.List[i]), append(slices.Clip(c.items), i)})
-			}
-		}
-		all = next
-	}
-	for _, c := range all { // Group_y1_N counts the groups of the axis as they come
-		for i, w := range c.words {
-			if len(metviewer.Members(w)) > 1 && len(fields) == 1 {
-				groups++
-				c.words[i] = fmt.Sprintf("Group_y%d_%d", b.dep.Axis, groups)
-			}
-		}
-	}
-	find := func(name string) []int {
-		for _, c := range all {
-			for _, stat := range append(slices.Clone(b.dep.Stats), "") {
-				words := strings.Join(c.words, " ")
-				if name == words || name == strings.TrimSpace(words+" "+b.dep.Var+" "+stat) {
-					return c.items
-				}
-			}
-		}
-		return nil
-	}
-	for _, d := range b.p.Derived[b.dep.Axis-1] {
-		one, other := find(d.A), find(d.B)
-		if one == nil || other == nil {
-			b.notes = append(b.notes, fmt.Sprintf("line %d: listDiffSeries%d: %q and %q are not both curves of this axis, variable and statistic: no curve is made of them", d.Line, b.dep.Axis, d.A, d.B))
-			continue
-		}
-		b.q.Drawing.Derived = append(b.q.Drawing.Derived, Derived{Operation: stat.Operation(d.Op), A: one, B: other})
 	}
 }
 
@@ -414,10 +367,13 @@ func canonical(f metviewer.Field, value string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("line %d: %s: %w", f.Line, f.Name, err)
 		}
-		return time.Unix(t, 0).UTC().Format(time.RFC3339), nil
+		return timeText(t), nil
 	}
 	return value, nil
 }
+
+// timeText writes a time as Group has it.
+func timeText(t int64) string { return time.Unix(t, 0).UTC().Format(time.RFC3339) }
 
 // plotLeads reads METviewer's codes of leads. METviewer compares them with what
 // its tables hold: [H]HHMMSS from MET's files, hours from VSDB files. A list

@@ -169,11 +169,47 @@ func TestDerivedAndIntervals(t *testing.T) {
 		t.Fatal(notes)
 	}
 	d := qs[0].Drawing
-	if got := fmt.Sprint(d.Derived, d.Intervals, d.BootCI, d.Block, d.Equalize); got != "[{DIFF_SIG [0] [1]}] [boot none std]bca1 [{vx_mask [[E W]]}]" {
+	if got := fmt.Sprint(d.Derived, d.Intervals, d.BootCI, d.Block, d.Equalize); got != "[{DIFF_SIG [0] [1] RMSE RMSE}] [boot none std]bca1 [{vx_mask [[E W]]}]" {
 		t.Error(got)
 	}
-	if len(qs[1].Drawing.Derived) != 0 || !strings.Contains(strings.Join(notes, "\n"), `"Q TMP RMSE"`) {
-		t.Error(notes)
+	const refused = `listDiffSeries1: DIFF(A TMP RMSE-Q TMP RMSE): "Q TMP RMSE" is no curve of this axis`
+	if len(qs[1].Drawing.Derived) != 0 || !strings.Contains(strings.Join(notes, "\n"), refused) || len(qs[0].Refused) != 1 || !strings.HasSuffix(qs[0].Refused[0], refused) {
+		t.Error(notes, qs[0].Refused)
+	}
+}
+
+// TestDerivedOfTwoStatistics: each side keeps its statistic, and what cannot be
+// computed as the plot asks is refused by its name.
+func TestDerivedOfTwoStatistics(t *testing.T) {
+	const two = `<dep><dep1><fcst_var name="TMP"><stat>ME</stat><stat>RMSE</stat></fcst_var><fcst_var name="HGT"><stat>RMSE</stat></fcst_var></dep1></dep>
+		<series1><field name="model"><val>A</val><val>B</val></field></series1>` + byLead
+	const sums = `<agg_stat><agg_sl1l2>true</agg_sl1l2></agg_stat>`
+	of := func(list, agg string) ([]*Question, []string) {
+		return plotOf(t, two+agg+`<tmpl><listDiffSeries1>list(`+list+`)</listDiffSeries1></tmpl>`)
+	}
+	qs, notes := of(`c("A TMP RMSE","A TMP ME","RATIO")`, sums)
+	if len(qs) != 2 || fmt.Sprint(qs[0].Drawing.Derived) != "[{RATIO [0] [0] RMSE ME}]" || len(qs[1].Drawing.Derived)+len(qs[0].Refused) != 0 {
+		t.Fatalf("%+v %v", qs[0].Drawing.Derived, notes)
+	}
+	for list, want := range map[string]string{
+		`c("A TMP RMSE","A HGT RMSE")`:              `DIFF(A TMP RMSE-A HGT RMSE): "A HGT RMSE" is no curve of this axis`,
+		`c("A TMP RMSE","A TMP ME","PRODUCT")`:      "there is no such operation",
+		`c("A TMP RMSE")`:                           "there is no such operation",
+		`c("A TMP","B TMP")`:                        `"A TMP" names no statistic, and the axis has ME and RMSE`,
+		`c("A TMP RMSE","B TMP RMSE","DIFF_SIG")`:   "comes from a bootstrap",
+		`c("A TMP RMSE","B TMP CSI")`:               `"B TMP CSI" is no curve of this axis`,
+		`c("Group_y1_1 TMP RMSE","B TMP RMSE")`:     `"Group_y1_1 TMP RMSE" is no curve`,
+		`c("A  TMP RMSE and more","B TMP RMSE")`:    "is no curve of this axis",
+		`c("A TMP RMSE","B TMP RMSE"),c("x","y")`:   `"x" is no curve of this axis`,
+		`c("A TMP RMSE","B TMP RMSE","difference")`: "there is no such operation",
+	} {
+		if qs, _ := of(list, sums); len(qs) == 0 || len(qs[0].Refused) != 1 || !strings.Contains(qs[0].Refused[0], want) {
+			t.Errorf("%s: %q, want %s", list, qs[0].Refused, want)
+		}
+	}
+	qs, _ = plotOf(t, strings.Replace(two, "<stat>ME", "<stat>CSI", 1)+`<tmpl><listDiffSeries1>list(c("A TMP RMSE","A TMP CSI"))</listDiffSeries1></tmpl>`)
+	if len(qs) == 0 || len(qs[0].Refused) != 1 || !strings.Contains(qs[0].Refused[0], "RMSE is of CNT lines and CSI of CTS lines") {
+		t.Errorf("%+v", qs)
 	}
 }
 

@@ -15,11 +15,14 @@ import (
 // Order and, where that leaves ties, by the record's whole identity (Tie), so
 // that the order of rows is total on every archive. Text sorts bytewise.
 type Question struct {
-	Name   string   // "test_3"
-	Title  string   // one line for people
-	Weight int      // how often it is asked beside others, at least 1
-	Subset string   // the copy of the data set that is asked
-	Others []string // further ones, of a METviewer plot of several databases: their records count as well
+	Name  string // "test_3"
+	Title string // one line for people
+	// Untitled: nobody wrote Title for what is now asked, so a picture derives its own.
+	Untitled bool
+	Changed  []string // conditions that are not those that Name stands for, see Adapt
+	Weight   int      // how often it is asked beside others, at least 1
+	Subset   string   // the copy of the data set that is asked
+	Others   []string // further ones, of a METviewer plot of several databases: their records count as well
 
 	Type    *record.LineType
 	Header  [record.NumFields][]string // allowed values of each header field
@@ -35,6 +38,10 @@ type Question struct {
 	Mean string
 
 	Drawing *Drawing // how the answer is drawn; nil = as its line type suggests
+
+	// Of a METviewer plot: what else it asks for, and no question of it draws; and the
+	// curves made of two that cannot be computed as it asks. Each with line and reason.
+	Omitted, Refused []string
 }
 
 // In returns a copy of q that asks another subset.

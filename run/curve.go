@@ -36,6 +36,7 @@ type Curves struct {
 	Picture string   `json:"picture,omitempty"` // how it is drawn: box, roc … as a question's drawing says; "" = as curves
 	Right   *Curves  `json:"right,omitempty"`   // what is drawn in the same picture against an axis at the right
 	Note    string   `json:"note"`              // how it was aggregated, what the interval is
+	Omitted []string `json:"omitted,omitempty"` // curves that were asked for and are not here, with the reasons
 	Series  []Series `json:"series"`
 }
 
@@ -43,6 +44,7 @@ type Curves struct {
 // records do not define is missing (NaN, null in JSON).
 type Series struct {
 	Name string    `json:"name"`
+	Made string    `json:"made,omitempty"` // of what it is made where the name does not say it: DIFF(A-B)
 	X    []float64 `json:"x"`
 	N    []int     `json:"n,omitempty"` // records behind each point
 	Y    Values    `json:"y"`

@@ -21,6 +21,11 @@ const (
 	Equivalence Operation = "ETB"      // see Equivalent
 )
 
+// Operations are the names of all.
+func Operations() []string {
+	return []string{string(Diff), string(Ratio), string(Skill), string(Significant), string(Single), string(Equivalence)}
+}
+
 // Of computes the operation; NaN where a or b is NaN or the operation divides by
 // zero (METcalcpy calc_derived_curve_value).
 func (op Operation) Of(a, b float64) float64 {

@@ -42,6 +42,9 @@ type asking struct {
 	seed                                uint64
 	absent                              int // conditions of --where with values that the archive does not have
 	pictures                            []picture
+	omitted                             []string                   // what is left out of the pictures, each once
+	catalogs                            map[string]*design.Catalog // of subsets that were looked at
+	unread                              map[string]bool            // subsets that plots name and the archive lacks
 }
 
 // picture is what --plot draws.
@@ -122,7 +125,7 @@ func caseNames() (names []string) {
 // questions finds the case, one that is derived from the archive, or those of a
 // file, and changes them as the flags say.
 func (e *env) questions(ctx context.Context, a *asking, name string, in engine.Archive) ([]*question.Question, error) {
-	qs, err := e.findCases([]string{name}, func() ([]*question.Question, error) {
+	qs, err := e.findCases([]string{name}, len(a.stats) == 0 && a.plot == "", func() ([]*question.Question, error) {
 		c, err := in.Catalog(ctx, a.subset)
 		if err != nil {
 			return nil, err
@@ -136,10 +139,14 @@ func (e *env) questions(ctx context.Context, a *asking, name string, in engine.A
 		return nil, err
 	}
 	for _, q := range qs {
+		if len(q.Refused) > 0 && (len(a.stats) > 0 || a.plot != "") {
+			return nil, usage(&fault.Error{File: name, Problem: "cannot be computed as it asks: " + strings.Join(q.Refused, "; "), Cure: "correct the list, or leave the curve out"})
+		}
 		if err := a.change(q); err != nil {
 			return nil, err
 		}
 	}
+	question.Rename(qs)
 	return qs, nil
 }
 
@@ -180,7 +187,7 @@ func (a *asking) absentValues(ctx context.Context, archive engine.Archive, q *qu
 			missing = slices.DeleteFunc(slices.Clone(values), question.IsPattern)
 		}
 		for _, subset := range subsets {
-			c, err := archive.Catalog(ctx, subset)
+			c, err := a.catalog(ctx, archive, subset)
 			if err != nil {
 				return nil, err
 			}
@@ -204,6 +211,11 @@ func (e *env) notes(file string, notes []string) {
 }
 
 func (a *asking) change(q *question.Question) error {
+	before := *q
+	if q.Drawing != nil {
+		drawing := *q.Drawing
+		before.Drawing = &drawing
+	}
 	for _, w := range a.where {
 		name, value, _ := strings.Cut(w, "=")
 		if flag := map[string]string{"fcst_lead": "--lead", "fcst_valid_beg": "--valid", "fcst_valid": "--valid"}[name]; flag != "" {
@@ -234,6 +246,7 @@ func (a *asking) change(q *question.Question) error {
 			return usage(fmt.Errorf("--picture: %w", err))
 		}
 	}
+	q.Adapt(&before, a.stats...)
 	return nil
 }
 
@@ -241,14 +254,20 @@ func (a *asking) change(q *question.Question) error {
 // names, if the archive holds it, else the default.
 func (a *asking) chooseSubset(ctx context.Context, e *env, q *question.Question, archive engine.Archive) error {
 	if own := q.Subset; own != "" && own != a.subset && !a.subsetNamed {
-		held, err := archive.Catalog(ctx, own)
+		held, err := a.catalog(ctx, archive, own)
 		if err != nil {
 			return err
 		}
 		if len(held.Groups) > 0 {
 			return nil
 		}
-		fmt.Fprintf(e.stderr, "%s is asked of subset %s: the archive holds no subset %s\n", q.Name, a.subset, own)
+		if a.unread == nil {
+			a.unread = map[string]bool{}
+		}
+		if !a.unread[own] {
+			fmt.Fprintf(e.stderr, "the archive has no subset %s, which the plot names: subset %s is queried\n", own, a.subset)
+		}
+		a.unread[own] = true
 	}
 	q.Subset = a.subset
 	return nil
@@ -262,7 +281,7 @@ func (a *asking) subsets(ctx context.Context, e *env, q *question.Question, arch
 		if a.subsetNamed || slices.Contains(all, other) {
 			continue
 		}
-		held, err := archive.Catalog(ctx, other)
+		held, err := a.catalog(ctx, archive, other)
 		if err != nil {
 			return nil, err
 		}
@@ -288,11 +307,11 @@ func (e *env) ask(ctx context.Context, a *asking, name string) error {
 	if err != nil {
 		return err
 	}
-	empty := 0
+	none := absences{of: len(qs)}
 	for _, q := range qs {
 		err := e.askOne(ctx, a, q, archive, len(qs) > 1)
 		if errors.Is(err, curve.ErrNoRecords) {
-			empty++
+			none.add(q, err)
 		} else if err != nil {
 			return err
 		}
@@ -302,14 +321,18 @@ func (e *env) ask(ctx context.Context, a *asking, name string) error {
 			return err
 		}
 	}
-	if empty == 0 && a.absent > 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
+	err = none.err()
+	if none.n == nil && a.absent > 0 {
+		err = &fault.Error{
 			Setting: "--where", Problem: "names values that the archive does not have; the answer is of the others",
 			Cure: `a comma separates values: write \, for one within a value`,
-		}}
+		}
 	}
-	if empty > 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d of %d questions: %w", empty, len(qs), curve.ErrNoRecords)}
+	if n := len(a.omitted); n > 0 {
+		err = errors.Join(err, fmt.Errorf("%d of what is asked for is left out: %s", n, strings.Join(a.omitted, "; ")))
+	}
+	if err != nil {
+		return &fault.Status{Code: fault.Incomplete, Err: err}
 	}
 	return nil
 }
@@ -321,7 +344,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 		return err
 	}
 	if q.Patterned() {
-		held, err := archive.Catalog(ctx, q.Subset)
+		held, err := a.catalog(ctx, archive, q.Subset)
 		if err != nil {
 			return err
 		}
@@ -332,6 +355,9 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 	if len(a.stats) > 0 || a.plot != "" {
 		if names, err = a.statistics(q); err != nil {
 			return err
+		}
+		for _, made := range curve.Undrawn(q, names) {
+			fmt.Fprintf(e.stderr, "%s: %s is not drawn: --stat names %s\n", q.Name, made, strings.Join(names, ", "))
 		}
 		if wide, err = curve.Widen(q, names); err != nil {
 			return usage(err)
@@ -383,9 +409,8 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 			return err
 		}
 	}
-	fmt.Fprintf(e.stderr, "%s: %d rows in %.1f ms (%s, %s, %s)\n", q.Name, b.Rows, ms(time.Since(start)), archive.driver.Scheme, a.design, f)
 	if b.Rows == 0 {
-		catalog, err := archive.Catalog(ctx, q.Subset)
+		catalog, err := a.catalog(ctx, archive, q.Subset)
 		if err != nil {
 			return err
 		}
@@ -393,13 +418,12 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 		if held, err := archive.Subsets(ctx); err == nil && len(held) > 0 && len(catalog.Groups) == 0 {
 			why += "; subsets that do: " + join(held)
 		}
-		fmt.Fprintf(e.stderr, "no record of subset %s matches: %s (`barograph show` lists what there is; --where, --valid and --lead change the question)\n", q.Subset, why)
+		return fmt.Errorf("%w in subset %s: %s (`barograph show` lists what there is; --where, --valid and --lead change the question)", curve.ErrNoRecords, q.Subset, why)
 	}
 	for _, what := range absent {
-		if b.Rows > 0 {
-			fmt.Fprintf(e.stderr, "%s: --where: %s\n", q.Name, what)
-		}
+		fmt.Fprintf(e.stderr, "%s: --where: %s\n", q.Name, what)
 	}
+	fmt.Fprintf(e.stderr, "%s: %d rows in %.1f ms (%s, %s, %s)\n", q.Name, b.Rows, ms(time.Since(start)), archive.driver.Scheme, a.design, f)
 	part := ""
 	if several {
 		part = q.Name
@@ -490,6 +514,11 @@ func (e *env) curves(ctx context.Context, a *asking, q *question.Question, rows 
 		fmt.Fprintf(e.stderr, "%s: statistics in %.1f ms, intervals in %.1f ms\n", c.Stat, ms(values.Sub(start)), ms(time.Since(values)))
 		fmt.Fprintf(e.stderr, "%s: %s\n", c.Stat, c.Note)
 		all = append(all, c)
+		for _, o := range c.Omitted {
+			if !slices.Contains(a.omitted, o) {
+				a.omitted = append(a.omitted, o)
+			}
+		}
 		if a.plot == "" {
 			continue
 		}

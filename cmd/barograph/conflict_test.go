@@ -157,7 +157,7 @@ func TestAskFindsTheDesign(t *testing.T) {
 		if status, _, stderr := ask(url, "--design", "normalized"); status != 2 || !strings.Contains(stderr, "a design that does: document") {
 			t.Errorf("%s, another design: status %d, %s", scheme, status, stderr)
 		}
-		if status, _, stderr := ask(url, "--subset", "none"); status != 0 || !strings.Contains(stderr, "no record of subset none matches: it holds nothing; subsets that do: archive") {
+		if status, _, stderr := ask(url, "--subset", "none"); status != 4 || !strings.Contains(stderr, "no record matches in subset none: it holds nothing; subsets that do: archive") {
 			t.Errorf("%s, no subset: status %d, %s", scheme, status, stderr)
 		}
 	}

@@ -42,7 +42,7 @@ long it took until calls succeeded again.`,
 			}
 			e.saySkipped(skipped)
 			derived := func() ([]*question.Question, error) { return e.casesOf(c.Context(), args, false) }
-			if k.Cases, err = e.findCases(cases, derived); err == nil && len(cases) == 0 {
+			if k.Cases, err = e.findCases(cases, true, derived); err == nil && len(cases) == 0 {
 				k.Cases, err = derived()
 				k.Cases = k.Cases[:min(len(k.Cases), met.DerivedCases)]
 			}

@@ -155,7 +155,7 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 		return err
 	}
 	e.saySkipped(s.Skipped)
-	cases, err := e.findCases(s.cases, func() ([]*question.Question, error) {
+	cases, err := e.findCases(s.cases, true, func() ([]*question.Question, error) {
 		if s.from != "" {
 			only := ""
 			if s.named {
@@ -301,8 +301,8 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 func (s *study) askersFolder(out string) string { return filepath.Join(out, "askers") }
 
 // findCases finds the cases to ask, also by a name that is derived from the data, and
-// says what of a plot is not supported.
-func (e *env) findCases(names []string, derived func() ([]*question.Question, error)) ([]*question.Question, error) {
+// says what of a plot is not supported, but for what is refused where curves are drawn.
+func (e *env) findCases(names []string, all bool, derived func() ([]*question.Question, error)) ([]*question.Question, error) {
 	var out []*question.Question
 	derived = sync.OnceValues(derived)
 	for _, n := range names {
@@ -316,6 +316,11 @@ func (e *env) findCases(names []string, derived func() ([]*question.Question, er
 		}
 		if err != nil {
 			return nil, usage(err)
+		}
+		if !all { // ask reports or refuses by itself what a question cannot draw
+			notes = slices.DeleteFunc(notes, func(n string) bool {
+				return slices.ContainsFunc(qs, func(q *question.Question) bool { return slices.Contains(q.Refused, n) })
+			})
 		}
 		e.notes(n, notes)
 		for _, q := range qs {

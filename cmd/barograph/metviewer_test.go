@@ -86,7 +86,7 @@ func TestMetviewerStory(t *testing.T) {
 	if again != out {
 		t.Error("another --seed changed intervals whose seed stands in the plot")
 	}
-	if status, _, stderr := barograph(t, "ask", plot+"#plot-HGT_SAL1L2-2", "--from", url, "--subset", "other"); status != 0 || !strings.Contains(stderr, "0 rows") {
+	if status, _, stderr := barograph(t, "ask", plot+"#plot-HGT_SAL1L2-2", "--from", url, "--subset", "other"); status != 4 || !strings.Contains(stderr, "no record matches in subset other") {
 		t.Errorf("status %d, --subset does not win:\n%s", status, stderr)
 	}
 }
@@ -97,7 +97,7 @@ func TestStatisticOfNothing(t *testing.T) {
 	must(t, "load", dayOfData(t), "--to", url)
 	svg := filepath.Join(t.TempDir(), "out.svg")
 	status, _, stderr := barograph(t, "ask", filepath.Join("testdata", "plot.xml"), "--from", url, "--plot", svg, "--where", "model=NONE")
-	if status != 4 || !strings.Contains(stderr, "3 of 3 questions: no record matches") {
+	if status != 4 || !strings.Contains(stderr, "3 of 3 questions, of SAL1L2: no record matches") {
 		t.Errorf("status %d\n%s", status, stderr)
 	}
 }

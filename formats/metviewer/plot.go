@@ -400,9 +400,11 @@ func (s *plots) derived(tmpl *node) {
 					if len(parts) == 2 {
 						parts = append(parts, "DIFF")
 					}
+					d := Derived{Op: strings.TrimSpace(c[1]), Line: k.line} // whoever computes it refuses what is no operation
 					if len(parts) == 3 {
-						s.p.Derived[axis] = append(s.p.Derived[axis], Derived{A: parts[0], B: parts[1], Op: parts[2], Line: k.line})
+						d.A, d.B, d.Op = parts[0], parts[1], parts[2]
 					}
+					s.p.Derived[axis] = append(s.p.Derived[axis], d)
 				}
 			}
 		}

@@ -88,9 +88,9 @@ func (f Frame) layout(width int, legend []entry) (*sheet, error) {
 	f.Title, f.Subtitle, f.Caption = clean(f.Title), clean(f.Subtitle), clean(f.Caption)
 	f.XLabel, f.YLabel = clean(f.XLabel), clean(f.YLabel)
 	s := &sheet{Frame: f, width: vg.Length(width)}
-	room := (s.width - 2*margin) * 0.96 // other fonts are wider,
-	text := (s.width - 2*margin) / 1.15 // DejaVu Sans most, which stands in for them where a line may be long
-	s.title = titleInk().wrap(f.Title, text)
+	room := (s.width - 2*margin) * 0.96                        // other fonts are wider,
+	text := (s.width - 2*margin) / 1.15                        // DejaVu Sans most, which stands in for them where a line may be long
+	s.title = titleInk().wrap(f.Title, (s.width-2*margin)/1.3) // its bold letters are wider by more
 	s.subtitle = subtitleInk().wrap(f.Subtitle, text)
 	s.caption = captionInk().wrap(f.Caption, text)
 	s.wrapLegend(legend, room)

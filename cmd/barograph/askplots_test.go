@@ -1,0 +1,217 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// metPlot writes a METviewer plot of curves by model and returns its path: dep1 and what
+// else it has beside template, series, indep and title.
+func metPlot(t *testing.T, dep1, series, more, lists string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "p.xml")
+	text := fmt.Sprintf(`<plot_spec><plot><template>series_plot.R_tmpl</template><dep><dep1>%s</dep1></dep>
+<series1>%s</series1><indep name="fcst_lead"/>%s<tmpl><title>Our title</title>%s</tmpl></plot></plot_spec>`, dep1, series, more, lists)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// met are MET lines of SL1L2: model, lead in hours, day of May 2022, variable, level, ME, MSE.
+type metLine struct {
+	model    string
+	lead     int
+	day      int
+	variable string
+	level    string
+	me, mse  float64
+}
+
+// metArchive loads such lines and returns the archive's URL.
+func metArchive(t *testing.T, lines ...metLine) string {
+	t.Helper()
+	dir := t.TempDir()
+	var b strings.Builder
+	b.WriteString("VERSION MODEL DESC FCST_LEAD FCST_VALID_BEG FCST_VALID_END OBS_LEAD OBS_VALID_BEG OBS_VALID_END FCST_VAR FCST_UNITS FCST_LEV OBS_VAR OBS_UNITS OBS_LEV OBTYPE VX_MASK INTERP_MTHD INTERP_PNTS FCST_THRESH OBS_THRESH COV_THRESH ALPHA LINE_TYPE\n")
+	for _, l := range lines {
+		at := fmt.Sprintf("202205%02d_000000", l.day)
+		fmt.Fprintf(&b, "V12.0.0 %s NA %02d0000 %s %s 000000 %s %s %s K %s %s K %s ANLYS FULL NEAREST 1 NA NA NA NA SL1L2 100 %g 0 0 %g 0 NA\n",
+			l.model, l.lead, at, at, at, at, l.variable, l.level, l.variable, l.level, l.me, l.mse)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "grid_stat.stat"), []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url := "sqlite:" + filepath.Join(dir, "archive.db")
+	must(t, "load", dir, "--to", url)
+	return url
+}
+
+const (
+	tmpTwo   = `<fcst_var name="TMP"><stat>ME</stat><stat>RMSE</stat></fcst_var>`
+	modelA   = `<field name="model"><val>A</val></field>`
+	sumsOf   = `<agg_stat><agg_sl1l2>true</agg_sl1l2></agg_stat>`
+	twoLines = `<listDiffSeries1>list(c("A TMP RMSE","A TMP ME","RATIO"))</listDiffSeries1>`
+)
+
+// TestRatioOfTwoStatistics: a derived curve is of the statistics that it names, and is
+// drawn once; what cannot be computed as asked is refused by its name.
+func TestRatioOfTwoStatistics(t *testing.T) {
+	url := metArchive(t, metLine{"A", 12, 1, "TMP", "P850", 4, 25}, metLine{"A", 24, 1, "TMP", "P850", 2, 36})
+	out := must(t, "ask", metPlot(t, tmpTwo, modelA, sumsOf, twoLines), "--from", url, "--plot", filepath.Join(t.TempDir(), "r.svg"), "--format", "csv")
+	const name = "RMSE,RATIO(A RMSE/A ME),"
+	if strings.Count(out, "RATIO") != 2 || !strings.Contains(out, name+"12,1,1.25,") || !strings.Contains(out, name+"24,1,3,") {
+		t.Errorf("want 5/4 and 6/2, once:\n%s", out)
+	}
+	absent := strings.Replace(twoLines, "A TMP ME", "A TMP CSI", 1)
+	status, out, stderr := barograph(t, "ask", metPlot(t, tmpTwo, modelA, sumsOf, absent), "--from", url, "--stat", "RMSE")
+	if status != 2 || out != "" || !strings.Contains(stderr, `RATIO(A TMP RMSE/A TMP CSI): "A TMP CSI" is no curve of this axis`) {
+		t.Errorf("status %d\n%s%s", status, out, stderr)
+	}
+	_, out, stderr = barograph(t, "ask", metPlot(t, tmpTwo, modelA, sumsOf, twoLines), "--from", url, "--stat", "ME")
+	if strings.Contains(out, "RATIO") || !strings.Contains(stderr, "RATIO(A RMSE/A ME) is not drawn: --stat names ME") {
+		t.Errorf("%s%s", out, stderr)
+	}
+}
+
+// svgTexts are the title, the subtitle, the legend and the note of a picture, from the
+// SVG's own texts.
+func svgTexts(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, m := range regexp.MustCompile(`(?s)<(title|desc|text)[^>]*>([^<]*)</`).FindAllStringSubmatch(string(text), -1) {
+		out = append(out, html.UnescapeString(m[2]))
+	}
+	return strings.Join(out, "\n")
+}
+
+// theLines are of two models, variables and levels; B lacks the second day.
+func theLines() (lines []metLine) {
+	for _, model := range []string{"A", "B"} {
+		for _, variable := range []string{"HGT", "TMP"} {
+			for _, level := range []string{"P500", "P850"} {
+				for day := 1; day <= 3; day++ {
+					for lead := 12; lead <= 24; lead += 12 {
+						if model == "A" || day != 2 {
+							lines = append(lines, metLine{model, lead, day, variable, level, float64(day), float64(day * lead)})
+						}
+					}
+				}
+			}
+		}
+	}
+	return lines
+}
+
+// TestOverrides: what a picture says, and what its files are called, is of what was
+// computed, after each override.
+func TestOverrides(t *testing.T) {
+	url := metArchive(t, theLines()...)
+	dir := t.TempDir()
+	yaml := filepath.Join(dir, "mine.yaml")
+	if err := os.WriteFile(yaml, []byte(`
+name: height
+title: Height at 500 hPa
+line_type: SL1L2
+where: {model: A, fcst_var: HGT, fcst_lev: P500}
+stat: RMSE
+axis: fcst_lead
+y_label: error of the height (m)
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plot := metPlot(t, `<fcst_var name="HGT"><stat>RMSE</stat></fcst_var>`, `<field name="model"><val>A</val><val>B</val></field>`, sumsOf+`<plot_fix><field name="fcst_lev"><set name="l"><val>P500</val></set></field></plot_fix>`, `<listDiffSeries1>list(c("A HGT RMSE","B HGT RMSE"))</listDiffSeries1>`)
+	equal := metPlot(t, `<fcst_var name="HGT"><stat>RMSE</stat></fcst_var>`, `<field name="model"><val>A</val><val>B</val></field>`, sumsOf+`<event_equal>true</event_equal><plot_fix><field name="fcst_lev"><set name="l"><val>P500</val></set></field></plot_fix>`, "")
+	two := metPlot(t, `<fcst_var name="HGT"><stat>RMSE</stat></fcst_var><fcst_var name="TMP"><stat>RMSE</stat></fcst_var>`, modelA, sumsOf, "")
+	for _, c := range []struct {
+		name    string
+		args    []string
+		file    string // that is written, after the name of --plot
+		status  int
+		says    []string
+		without []string
+		csv     []string
+	}{
+		{"none", []string{yaml}, "", 0, []string{"Height at 500 hPa", "height · RMSE", "error of the height (m)", "3 days, 2 leads"}, []string{"Height at 500 hPa;"}, []string{"RMSE,A,12,3,"}},
+		{
+			"where",
+			[]string{yaml, "--where", "fcst_var=TMP", "--where", "fcst_lev=P850"},
+			"", 0,
+			[]string{"RMSE of TMP at P850 over FULL, A, 2022-05-01 to 2022-05-03", "height with fcst_var=TMP, fcst_lev=P850 · RMSE", "root mean square error"},
+			[]string{"Height", "error of the height"},
+			[]string{"RMSE,A,12,3,"},
+		},
+		{"all models", []string{yaml, "--where", "model="}, "", 0, []string{"RMSE of HGT at P500 over FULL, A, B,", "A\n", "B\n"}, []string{"Height"}, []string{"RMSE,A,12,3,", "RMSE,B,12,2,"}},
+		{"valid", []string{yaml, "--valid", "2022050200"}, "", 0, []string{"RMSE of HGT at P500 over FULL, A, 2022-05-02\n", "1 day", "error of the height (m)"}, []string{"Height at"}, []string{"RMSE,A,12,1,"}},
+		{"lead", []string{yaml, "--lead", "24"}, "", 0, []string{"RMSE of HGT at P500 over FULL, A, 2022-05-01 to 2022-05-03", "height with fcst_lead=24 · RMSE", "1 lead"}, nil, []string{"RMSE,A,24,3,"}},
+		{"stat", []string{yaml, "--stat", "ME"}, "", 0, []string{"ME of HGT at P500 over FULL, A, 2022-05-01 to 2022-05-03", "height · ME", "mean error"}, []string{"RMSE", "error of the height"}, []string{"ME,A,12,3,2"}},
+		{"two stats", []string{yaml, "--stat", "ME,MAE"}, "-MAE", 0, []string{"MAE of HGT at P500", "height · MAE"}, []string{"RMSE"}, []string{"ME,A,12,3,2", "MAE,A,12,3,NA"}},
+		{"bars", []string{yaml, "--picture", "bar"}, "", 0, []string{"Height at 500 hPa", "error of the height (m)"}, nil, []string{"RMSE,A,12,3,"}},
+		{"picture", []string{yaml, "--picture", "taylor"}, "", 0, []string{"Taylor diagram of HGT at P500 over FULL, A,"}, []string{"Height", "RMSE"}, []string{"FSTDEV/OSTDEV,A,"}},
+		{"scorecard", []string{yaml, "--where", "fcst_var=TMP", "--scorecard", "A,B"}, "", 0, []string{"Scorecard of A against B"}, []string{"Height", "HGT"}, []string{"RMSE,DIFF(A TMP P500 FULL-B TMP P500 FULL),12,2,"}},
+		{"plot", []string{plot}, "", 0, []string{"Our title\n"}, nil, []string{"RMSE,A,12,3,", "RMSE,DIFF(A-B),12,2,"}},
+		{"another curve", []string{plot, "--where", "model=A"}, "", 4, []string{"RMSE of HGT at P500 over FULL, A,", "left out: DIFF of curves, since model B is no longer asked for"}, []string{"Our title"}, []string{"RMSE,A,12,3,"}},
+		{"a curve without records", []string{plot, "--where", "model=A,C"}, "", 4, []string{"left out: DIFF of curves, since model B is no longer asked for, model C: no record"}, nil, []string{"RMSE,A,12,3,"}},
+		{"equal events", []string{equal}, "", 0, []string{"2 days, 2 leads", "event equalisation left out 2 of 10 rows"}, []string{"3 days"}, []string{"RMSE,A,12,2,", "RMSE,B,12,2,"}},
+		{"files", []string{two}, "-p-TMP_SL1L2", 0, []string{"Our title"}, nil, []string{"RMSE,A,12,6,"}},
+		{"files of another variable", []string{two, "--where", "fcst_var=TMP"}, "-TMP_SL1L2", 0, []string{"RMSE of TMP at P500, P850"}, []string{"HGT"}, []string{"RMSE,A,12,6,"}},
+	} {
+		svg := filepath.Join(dir, strings.ReplaceAll(c.name, " ", "_")+".svg")
+		status, out, stderr := barograph(t, append([]string{"ask", "--from", url, "--plot", svg, "--format", "csv"}, c.args...)...)
+		file := strings.TrimSuffix(svg, ".svg") + c.file + ".svg"
+		if status != c.status {
+			t.Errorf("%s: status %d\n%s", c.name, status, stderr)
+			continue
+		}
+		texts := svgTexts(t, file)
+		for _, want := range c.says {
+			if !strings.Contains(texts+"\n", want) && !strings.Contains(strings.ReplaceAll(texts, "\n", " "), want) {
+				t.Errorf("%s: the picture lacks %q:\n%s", c.name, want, texts)
+			}
+		}
+		for _, no := range c.without {
+			if strings.Contains(texts, no) {
+				t.Errorf("%s: the picture says %q:\n%s", c.name, no, texts)
+			}
+		}
+		for _, want := range c.csv {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s: CSV lacks %q:\n%s", c.name, want, out)
+			}
+		}
+	}
+}
+
+// TestPartsThatAreLeftOut: the rest is drawn, what is left out is named in the note and
+// on stderr, and the status is 4; where nothing matches that is one line in every format.
+func TestPartsThatAreLeftOut(t *testing.T) {
+	url := metArchive(t, theLines()...)
+	plot := metPlot(t, `<fcst_var name="HGT"><stat>RMSE</stat></fcst_var><fcst_var name="TMP"><stat>GSS</stat></fcst_var>`, modelA, sumsOf, "")
+	svg := filepath.Join(t.TempDir(), "x.svg")
+	status, out, stderr := barograph(t, "ask", plot, "--from", url, "--plot", svg)
+	const lacks = "line 1: dep1/TMP, stat GSS: is not computed from SL1L2"
+	if texts := strings.ReplaceAll(svgTexts(t, svg), "\n", " "); status != 4 || !strings.Contains(texts, "left out: "+lacks) || !strings.Contains(stderr, "left out: "+lacks) || !strings.Contains(out, "A ") {
+		t.Errorf("status %d\n%s\n%s\n%s", status, texts, stderr, out)
+	}
+	for _, format := range []string{"table", "csv", "json", "parquet"} {
+		args := []string{"ask", plot, "--from", url, "--where", "model=Z", "--format", format}
+		if format == "parquet" {
+			args = append(args, "--out", filepath.Join(t.TempDir(), "x.parquet"))
+		}
+		for _, more := range [][]string{nil, {"--stat", "RMSE"}} {
+			status, out, stderr := barograph(t, append(args, more...)...)
+			if status != 4 || out != "" || strings.Count(stderr, "\n") != strings.Count(stderr, "p.xml: ")+1 || !strings.Contains(stderr, "no record matches in subset archive: no SL1L2 has model Z; there is A, B") {
+				t.Errorf("%s %v: status %d, %q\n%s", format, more, status, out, stderr)
+			}
+		}
+	}
+}
