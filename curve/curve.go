@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/barograph/barograph/answer"
@@ -117,6 +116,9 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	}()
 	if by != nil {
 		return out, out.picture(by)
+	}
+	if tests, err := out.equivalences(); tests || err != nil {
+		return out, err
 	}
 	if err := out.named(); err != nil {
 		return nil, err
@@ -277,14 +279,6 @@ func (d *Drawn) value(op stat.Operation, p place) (float64, error) {
 			y = math.NaN()
 		}
 		return y, err
-	case op == stat.Equivalence:
-		a, b, err := d.each(p)
-		e, ok := stat.Equivalent(a, b)
-		if !ok {
-			return math.NaN(), err
-		}
-		d.Note += "; ETB of " + strconv.Itoa(e.N) + " cases: " + e.Outcome()
-		return e.Difference, err
 	case d.method.Method == stat.Overall:
 		a, err := d.method.value(&d.stat, d.c.q.Type, d.c.take(p.rows))
 		if err != nil {
@@ -430,10 +424,6 @@ func (d *Drawn) Each(ctx context.Context, f func(curve, point int, iv stat.Inter
 // interval is that of a place with value y, of METviewer's kind.
 func (d *Drawn) interval(kind string, op stat.Operation, p place, y float64) (iv stat.Interval, ok bool, err error) {
 	switch {
-	case op == stat.Equivalence:
-		a, b, err := d.each(p)
-		e, ok := stat.Equivalent(a, b)
-		return stat.Interval{Value: y, Low: e.Narrow[0], High: e.Narrow[1]}, ok, err
 	case op == stat.Significant || len(p.rows) < 2 || d.stat.OfObjects() && kind != "std": // nothing to resample
 		return iv, false, nil
 	case kind == "boot" && d.method.bootstrap != nil && op != "":

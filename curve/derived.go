@@ -1,10 +1,13 @@
 package curve
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/stat"
 )
 
@@ -56,11 +59,7 @@ func (d *Drawn) derive() error {
 	}
 	for i, made := range all {
 		one, other := d.c.named(made.A), d.c.named(made.B)
-		title := made.Name(one, other)
-		if others[i] != nil {
-			title = made.Name(one+" "+d.stat.Name, other+" "+others[i].Name)
-		}
-		if err := d.series(title, one, made.Operation, other, others[i]); err != nil {
+		if err := d.series(d.madeOf(made, others[i]), one, made.Operation, other, others[i]); err != nil {
 			return err
 		}
 		d.kinds = append(d.kinds, len(d.c.place)+i)
@@ -70,6 +69,76 @@ func (d *Drawn) derive() error {
 	}
 	return nil
 }
+
+// equivalences draws METviewer's plot of tests of equivalence where the question asks
+// for one: for each test the difference of all cases of two curves, over all places of
+// the axis, with its intervals of 90 and 95 % and the bounds; no other curve.
+func (d *Drawn) equivalences() (drawn bool, err error) {
+	all, others, err := derivedOf(d.c.q, &d.stat)
+	is := func(made question.Derived) bool { return made.Operation == stat.Equivalence }
+	if err != nil || !slices.ContainsFunc(all, is) {
+		return false, err
+	}
+	var names []string
+	low, high := -stat.EquivalenceBound, stat.EquivalenceBound
+	if b := d.c.q.Drawing.EqBounds[0]; b != nil {
+		low = *b
+	}
+	if b := d.c.q.Drawing.EqBounds[1]; b != nil {
+		high = *b
+	}
+	d.Note = "the difference of all cases, over all places of the axis; box 90 %, whiskers 95 % interval" + d.Note[len(d.method.note):]
+	for i, made := range all {
+		one, other := d.c.named(made.A), d.c.named(made.B)
+		name := d.madeOf(made, others[i])
+		if !is(made) {
+			d.Omitted = append(d.Omitted, name+": METviewer's plot of tests of equivalence has no other curve")
+			continue
+		}
+		p := place{other: others[i]}
+		for _, x := range slices.Sorted(maps.Keys(d.c.points[one])) {
+			m := d.c.matched(d.c.points[one][x], d.c.points[other][x])
+			p.rows, p.minus = append(p.rows, m.rows...), append(p.minus, m.minus...)
+		}
+		var e stat.Equal
+		ok := false
+		if len(p.rows) > 0 {
+			a, b, err := d.each(p)
+			if err != nil {
+				return true, err
+			}
+			e, ok = stat.Equivalent(a, b, low, high)
+		}
+		if !ok {
+			d.Omitted = append(d.Omitted, fmt.Sprintf("%s: %d cases in common, without a spread, have no test", name, len(p.rows)))
+			continue
+		}
+		names = append(names, fmt.Sprint(len(names)+1, " ", name))
+		d.Note += fmt.Sprintf("; %s: %s", name, e.Outcome())
+		d.Series = append(d.Series, run.Series{
+			Name: name, X: []float64{float64(len(names))}, N: []int{e.N}, Y: run.Values{e.Difference},
+			Low: run.Values{e.Narrow[0]}, High: run.Values{e.Narrow[1]}, Least: run.Values{e.Wide[0]}, Most: run.Values{e.Wide[1]}, Bounds: e.Bounds[:],
+		})
+	}
+	if d.Series == nil {
+		return true, fmt.Errorf("%w: %s", ErrNoRecords, strings.Join(d.Omitted, ", "))
+	}
+	d.places, d.made, d.kinds = make([][]place, len(d.Series)), make([]stat.Operation, len(d.Series)), make([]int, len(d.Series))
+	d.Picture, d.Axis, d.XLabel = Equivalence, "curve", strings.Join(names, ", ")
+	return true, nil
+}
+
+// madeOf names a curve made of two others, with their statistics where these differ.
+func (d *Drawn) madeOf(made question.Derived, other *stat.Stat) string {
+	one, two := d.c.named(made.A), d.c.named(made.B)
+	if other != nil {
+		one, two = one+" "+d.stat.Name, two+" "+other.Name
+	}
+	return made.Name(one, two)
+}
+
+// Equivalence is the picture of tests of equivalence, which no question names.
+const Equivalence = "equivalence"
 
 // Undrawn names the curves made of two others that are drawn with none of some statistics.
 func Undrawn(q *question.Question, names []string) (out []string) {

@@ -9,6 +9,7 @@ import (
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/curve"
 	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/stat"
 )
 
@@ -35,6 +36,12 @@ func TestDerivedCurves(t *testing.T) {
 		q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}, {"B"}}}}
 		q.Drawing.Derived = []question.Derived{{Operation: c.op, A: []int{0}, B: []int{1}}}
 		got, err := curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
+		if c.op == stat.Equivalence {
+			if err != nil || len(got.Series) != 1 || got.Picture != curve.Equivalence || !strings.Contains(got.Note, "ETB(A and B): not different and not equivalent") {
+				t.Fatalf("%v %+v", err, got)
+			}
+			got.Series = append(make([]run.Series, 2), got.Series...)
+		}
 		if err != nil || len(got.Series) != 3 {
 			t.Fatal(err, got)
 		}
@@ -45,6 +52,26 @@ func TestDerivedCurves(t *testing.T) {
 		if c.op == stat.Equivalence && !(s.Low[0] < s.Y[0] && s.Y[0] < s.High[0]) {
 			t.Errorf("%+v has no limits", s)
 		}
+	}
+}
+
+// TestEquivalencePools: a test of equivalence is of all cases of all leads, with both
+// intervals and the bounds that the plot names, and is drawn alone.
+func TestEquivalencePools(t *testing.T) {
+	q := drawn("median")
+	low, high := -2.0, 1.0
+	q.Drawing.EqBounds = [2]*float64{&low, &high}
+	q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}, {"B"}}}}
+	q.Drawing.Derived = []question.Derived{{Operation: stat.Equivalence, A: []int{0}, B: []int{1}}, {Operation: stat.Diff, A: []int{0}, B: []int{1}}}
+	rows := []row{{"A", 6, 6, 1, 1}, {"A", 12, 12, 1, 6}, {"A", 18, 18, 1, 9}, {"B", 6, 6, 1, 2}, {"B", 12, 12, 1, 3}, {"B", 18, 18, 1, 3}}
+	got, err := curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
+	if err != nil || len(got.Series) != 1 || len(got.Omitted) != 1 || !strings.HasPrefix(got.Omitted[0], "DIFF(A-B): ") {
+		t.Fatalf("%v %+v", err, got)
+	}
+	want, _ := stat.Equivalent([]float64{1, 6, 9}, []float64{2, 3, 3}, low, high)
+	s := got.Series[0]
+	if s.N[0] != 3 || math.Abs(s.Y[0]-8.0/3) > 1e-12 || s.Low[0] != want.Narrow[0] || s.Most[0] != want.Wide[1] || !slices.Equal(s.Bounds, run.Values(want.Bounds[:])) || want.Bounds[0] != -2*want.Bounds[1] {
+		t.Errorf("%+v, want %+v", s, want)
 	}
 }
 

@@ -31,6 +31,8 @@ type Drawing struct {
 
 	Derived []Derived // curves made of others
 
+	EqBounds [2]*float64 // of a test of equivalence, in standard deviations of the difference; nil = METviewer's own
+
 	Only []Bound // the records that are drawn of those that the question asks for
 
 	EqualPlaces bool   // with EventEqual: and that it has at every place of the axis

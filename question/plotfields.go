@@ -192,7 +192,7 @@ func (b *builder) draw() {
 	if d.Confidence == 0 {
 		d.Confidence = 1 - p.Alpha
 	}
-	d.Intervals, d.NoVIF = p.CI, p.NoVIF
+	d.Intervals, d.NoVIF, d.EqBounds = p.CI, p.NoVIF, [2]*float64{p.EqLow, p.EqHigh}
 	if d.Picture == "scorecard" {
 		b.card()
 	} else {

@@ -57,7 +57,15 @@ func (d drawnCurves) SVG() ([]byte, error) {
 		l.YLabel += " minus that of " + c.Minus
 		l.References = []plot.Reference{{Value: 0, Label: "no difference"}}
 	}
-	style := map[string]plot.Style{"bar": plot.Bars, "box": plot.Boxes, "revision": plot.Joined}[c.Picture]
+	if c.Picture == "equivalence" {
+		l.By, l.YLabel, l.References = plot.Numbers, "difference of "+label, []plot.Reference{{Value: 0, Label: "no difference"}}
+		for _, s := range c.Series {
+			for i, side := range []string{"lower", "upper"} {
+				l.References = append(l.References, plot.Reference{Value: s.Bounds[i], Label: side + " bound of " + s.Name})
+			}
+		}
+	}
+	style := map[string]plot.Style{"bar": plot.Bars, "equivalence": plot.Boxes, "box": plot.Boxes, "revision": plot.Joined}[c.Picture]
 	if style >= plot.Bars && axis.by == plot.Levels {
 		l.By = plot.Numbers
 	}

@@ -56,6 +56,8 @@ type Series struct {
 	// Of box plots Low and High are the quartiles, these the whiskers.
 	Least Values `json:"least,omitempty"`
 	Most  Values `json:"most,omitempty"`
+	// Bounds are of a test of equivalence: differences between them are of no importance.
+	Bounds Values `json:"bounds,omitempty"`
 	// Beyond are the values farther out than the whiskers, of each point.
 	Beyond [][]float64 `json:"beyond,omitempty"`
 }

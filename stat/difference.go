@@ -133,18 +133,19 @@ func Surely(differences []float64) float64 {
 type Equal struct {
 	Difference float64
 	N          int
-	Bound      float64    // differences of less are of no importance
-	Narrow     [2]float64 // its 90 % interval: equivalent where within ±Bound
+	Bounds     [2]float64 // differences between them are of no importance
+	Narrow     [2]float64 // its 90 % interval: equivalent where within the bounds
 	Wide       [2]float64 // its 95 % interval: different where 0 is outside
 }
 
-// equivalent is METviewer's bound, in standard deviations of the difference.
-const equivalent = 0.001
+// EquivalenceBound is METviewer's bound, in standard deviations of the difference.
+const EquivalenceBound = 0.001
 
 // Equivalent tests whether the statistics of the records of two curves, of the
-// same cases in the same order, are equal; false for fewer than two cases and
+// same cases in the same order, are equal within two bounds in standard deviations of
+// the difference; false for fewer than two cases and
 // for differences without any spread.
-func Equivalent(a, b []float64) (e Equal, ok bool) {
+func Equivalent(a, b []float64, low, high float64) (e Equal, ok bool) {
 	var d []float64
 	for i := range min(len(a), len(b)) {
 		if !math.IsNaN(a[i] - b[i]) {
@@ -156,7 +157,7 @@ func Equivalent(a, b []float64) (e Equal, ok bool) {
 	if e.N < 2 || sd == 0 {
 		return e, false
 	}
-	e.Difference, e.Bound = mean, equivalent*sd
+	e.Difference, e.Bounds = mean, [2]float64{low * sd, high * sd}
 	student := distuv.StudentsT{Sigma: 1, Nu: float64(e.N - 1)}
 	around := func(p float64) [2]float64 {
 		half := student.Quantile(p) * sd / math.Sqrt(float64(e.N))
@@ -172,7 +173,7 @@ func (e *Equal) Outcome() string {
 	if e.Wide[0] > 0 || e.Wide[1] < 0 {
 		different = "different"
 	}
-	if e.Narrow[0] > -e.Bound && e.Narrow[1] < e.Bound {
+	if e.Narrow[0] > e.Bounds[0] && e.Narrow[1] < e.Bounds[1] {
 		equal = "equivalent"
 	}
 	return different + " and " + equal

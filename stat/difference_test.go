@@ -152,11 +152,11 @@ func TestStandardErrors(t *testing.T) {
 	if got := Margin(0.95, 2); !near(got, 2*1.6729339, 1e-6) {
 		t.Errorf("margin %v", got)
 	}
-	e, ok := Equivalent(tight, []float64{1.5, 2, 3.5, 4, 5, 5.5, 4, 3.5, 2, 1, 1.5, math.NaN()})
+	e, ok := Equivalent(tight, []float64{1.5, 2, 3.5, 4, 5, 5.5, 4, 3.5, 2, 1, 1.5, math.NaN()}, -EquivalenceBound, EquivalenceBound)
 	if !ok || !near(e.Difference, -0.2272727, 1e-6) || !near(e.Narrow[0], -0.369967, 1e-6) || !near(e.Wide[1], -0.0518523, 1e-6) || e.Outcome() != "different and not equivalent" {
 		t.Errorf("%+v, %v, %s", e, ok, e.Outcome())
 	}
-	if _, ok := Equivalent(tight, tight); ok {
+	if _, ok := Equivalent(tight, tight, -1, 1); ok {
 		t.Error("curves without any difference have no test")
 	}
 }

@@ -44,7 +44,7 @@ var vectorStats = []Stat{ //nolint:gochecknoglobals // a constant table
 		e, ok := speedError(v)
 		return math.Abs(e), ok
 	}),
-	wind("DIR_ERR", "ufbar vfbar uobar vobar", UnitDegree, "angle from the mean observed to the mean forecast vector, clockwise less than 180", turn),
+	wind("DIR_ERR", "ufbar vfbar uobar vobar", UnitDegree, "angle from the mean observed to the mean forecast vector, counter-clockwise positive, within ±180", turn),
 	wind("DIR_ABSERR", "ufbar vfbar uobar vobar", UnitDegree, "|DIR_ERR|", func(v []float64) (float64, bool) {
 		e, ok := turn(v)
 		return math.Abs(e), ok

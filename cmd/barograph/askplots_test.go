@@ -215,3 +215,22 @@ func TestPartsThatAreLeftOut(t *testing.T) {
 		}
 	}
 }
+
+// TestEquivalencePlot: an ETB is METviewer's picture of the test: pooled over the leads,
+// with its intervals, the zero line and the bounds.
+func TestEquivalencePlot(t *testing.T) {
+	url := metArchive(t, theLines()...)
+	svg := filepath.Join(t.TempDir(), "etb.svg")
+	lists := strings.Replace(twoLines, `"A TMP RMSE","A TMP ME","RATIO"`, `"A TMP RMSE","A TMP ME","ETB"`, 1)
+	plot := metPlot(t, tmpTwo, modelA, sumsOf+`<eqbound_low>-0.5</eqbound_low><eqbound_high>0.25</eqbound_high>`, lists)
+	out := must(t, "ask", plot, "--from", url, "--plot", svg, "--format", "csv")
+	texts := strings.ReplaceAll(svgTexts(t, strings.TrimSuffix(svg, ".svg")+"-RMSE.svg"), "\n", " ")
+	for _, want := range []string{"1 ETB(A RMSE and A ME)", "no difference", "lower bound of ETB(A RMSE and A ME)", "upper bound of ETB(A RMSE and A ME)", "over all places of the axis", "different and not equivalent"} {
+		if !strings.Contains(texts, want) {
+			t.Errorf("the picture lacks %q:\n%s", want, texts)
+		}
+	}
+	if !strings.Contains(out, "RMSE,ETB(A RMSE and A ME),1,12,") {
+		t.Errorf("want one test of 12 cases:\n%s", out)
+	}
+}

@@ -38,15 +38,16 @@ type Plot struct {
 	PlotStat   string   // mean, median or sum, of statistics; "" = median
 	EventEqual bool     // only cases that every curve has
 
-	BootRepl int          // 1 or 0 = no bootstrap
-	BootSeed *uint64      // nil = any
-	BootCI   string       // perc, pivotal or bca; "" = bca
-	Single   bool         // records are drawn one by one, not in blocks
-	CardSums bool         // of a scorecard: agg_stat, the sums are aggregated
-	Alpha    float64      // ci_alpha: 1 - confidence
-	CI       []string     // plot_ci, of each curve: none, std, met_prm, met_boot, boot
-	NoVIF    bool         // variance_inflation_factor false
-	Derived  [2][]Derived // listDiffSeries1 and 2
+	BootRepl      int          // 1 or 0 = no bootstrap
+	BootSeed      *uint64      // nil = any
+	BootCI        string       // perc, pivotal or bca; "" = bca
+	Single        bool         // records are drawn one by one, not in blocks
+	CardSums      bool         // of a scorecard: agg_stat, the sums are aggregated
+	Alpha         float64      // ci_alpha: 1 - confidence
+	EqLow, EqHigh *float64     `json:",omitempty"` // eqbound_low and eqbound_high, in standard deviations; nil = METviewer's own
+	CI            []string     // plot_ci, of each curve: none, std, met_prm, met_boot, boot
+	NoVIF         bool         // variance_inflation_factor false
+	Derived       [2][]Derived // listDiffSeries1 and 2
 
 	indepOn func(date string) (Values, error) // the values of Indep, whose dates depend on that date
 

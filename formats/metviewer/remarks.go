@@ -2,6 +2,7 @@ package metviewer
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,10 +70,17 @@ func (s *plots) remarks(n *node) {
 			note(k, name, text)
 		}
 	}
-	for _, name := range []string{"eqbound_low", "eqbound_high"} {
-		if k := n.child(name); k != nil && k.text != "" {
-			note(k, name, "bounds of equivalence are not drawn")
+	for name, to := range map[string]**float64{"eqbound_low": &p.EqLow, "eqbound_high": &p.EqHigh} {
+		k := n.child(name)
+		if k == nil || k.text == "" {
+			continue
 		}
+		v, err := strconv.ParseFloat(k.text, 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			note(k, name, strconv.Quote(k.text)+" is no number: METviewer's own bound is drawn")
+			continue
+		}
+		*to = &v
 	}
 	agg := n.child("agg_stat")
 	if k := agg.child("eveq_dis"); k != nil && strings.EqualFold(k.text, "true") {
