@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/barograph/barograph/answer"
@@ -207,9 +208,20 @@ func (c *collector) pooled() string {
 func (c *collector) nameOf(naming []int, i int) string {
 	parts := make([]string, len(naming))
 	for j, k := range naming {
-		parts[j] = c.a.Vectors[k].Text[i]
+		if parts[j] = c.a.Vectors[k].Text[i]; len(naming) > 1 {
+			parts[j] = word(parts[j])
+		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// word quotes a value that would not be one word among others: the curve of "X Y" and Z
+// is not that of X and "Y Z".
+func word(value string) string {
+	if strings.ContainsAny(value, ` "`) {
+		return strconv.Quote(value)
+	}
+	return value
 }
 
 // take copies some rows of the numeric columns; a column that the answer lacks is missing.
