@@ -327,6 +327,9 @@ func (s *Service) land(ctx context.Context) error {
 // tell counts a product and writes its line.
 func (s *Service) tell(h *held, t Tally, took time.Duration) {
 	args := []any{"id", h.ID, "issued", h.Issued, "file", h.file.Path, "values", len(h.Values), "lost", h.Account.Lost, "parse", h.Parse.Seconds(), "post", took.Seconds(), "latency", time.Since(h.file.Received).Seconds()}
+	if h.Account.Rescued > 0 {
+		args = append(args, "rescued", h.Account.Rescued)
+	}
 	for i, name := range Fates() {
 		if t[i] > 0 {
 			args = append(args, name, t[i])

@@ -228,6 +228,9 @@ func (d *shefDecode) summary() error {
 	}
 	fmt.Fprintf(d.env.stderr, "%d products, %d messages, %d lines: %d values, %d lost, %d left empty; %d errors, %d warnings\n",
 		d.seen, a.Messages, a.Lines, a.Values, a.Lost, a.Nulls, a.Errors, a.Warnings)
+	if a.Rescued > 0 {
+		fmt.Fprintf(d.env.stderr, "%d values are read by --lenient only\n", a.Rescued)
+	}
 	if d.dropped > 0 {
 		fmt.Fprintf(d.env.stderr, "%d values were left out by --station, --pe, --ts, --from, --until or --only-known\n", d.dropped)
 	}
@@ -248,7 +251,7 @@ func (d *shefDecode) summary() error {
 // shefInput is how SHEF is read, and which of its values are wanted.
 type shefInput struct {
 	now, from, to, shefparm, stations string
-	known                             bool
+	known, lenient                    bool
 	filter                            shef.Filter
 	sites                             export.Sites
 }
@@ -265,6 +268,7 @@ func (s *shefInput) flags(c *cobra.Command) {
 	f.StringVar(&s.from, "from", "", "first time of observation that is wanted, e.g. 2024-07-01")
 	f.StringVar(&s.shefparm, "shefparm", "", "shefparm file of a centre's own elements and codes")
 	f.StringVar(&s.stations, "stations", "", "CSV file of stations: lid,name,lat,lon,zone")
+	f.BoolVar(&s.lenient, "lenient", false, "go on behind a D element that no manual has; what is read after it gets the qualifier Q")
 	f.BoolVar(&s.known, "only-known", false, "leave out stations that --stations does not have")
 }
 
@@ -295,6 +299,7 @@ func (s *shefInput) read() (o shef.Options, err error) {
 	if s.stations != "" && err == nil {
 		s.sites, err = readTable(s.stations, export.ReadSites)
 	}
+	o.Lenient = s.lenient
 	if s.known {
 		s.filter.Known = func(id record.ID) bool { _, ok := s.sites[id]; return ok }
 	}

@@ -215,6 +215,9 @@ func (p *shefPost) post(c *cobra.Command, args []string) (err error) {
 	}
 	err = errors.Join(err, p.env.print(&sum, func(w io.Writer) error {
 		fmt.Fprintf(w, "%d products: %d values, %d lost in decoding, %d left out by filters\n", sum.Products, sum.Values, sum.Lost, sum.Left)
+		if a.Rescued > 0 {
+			fmt.Fprintf(w, "%10d of them read by --lenient only\n", a.Rescued)
+		}
 		for i, name := range river.Fates() {
 			if total[i] > 0 {
 				fmt.Fprintf(w, "%10d %s\n", total[i], name)

@@ -1,6 +1,10 @@
 package shef
 
-import "github.com/barograph/barograph/record"
+import (
+	"slices"
+
+	"github.com/barograph/barograph/record"
+)
 
 // positional reads what stands before the data string: identifier, date and
 // time zone (4.1). It returns the number of an error, or 0.
@@ -51,7 +55,7 @@ func (d *Decoder) identifier(id *record.ID, positional bool) int {
 	n := 0
 	for ; d.i < len(d.b); d.i++ {
 		c := d.b[d.i]
-		if c == ' ' || !positional && (c == ',' || c == '/' && d.atJoint()) {
+		if c == ' ' || !positional && (c == ',' || c == '/' && d.atJoint() || c == 'D' && n > 0 && d.atDate()) {
 			break
 		}
 		if !upper(c) && !digit(c) && c != '_' {
@@ -68,6 +72,23 @@ func (d *Decoder) identifier(id *record.ID, positional bool) int {
 	}
 	clear(id[n:])
 	return 0
+}
+
+// atDate reports whether a comment between a station and its first D element ends here,
+// "STNA1:Kansas City:DH0700/72/50".
+func (d *Decoder) atDate() bool {
+	if !slices.Contains(d.joints, d.i) || d.i+1 == len(d.b) || !upper(d.b[d.i+1]) {
+		return false
+	}
+	at := d.i + 2
+	for at < len(d.b) && digit(d.b[at]) {
+		at++
+	}
+	if at == d.i+2 || at < len(d.b) && d.b[at] != '/' && d.b[at] != ' ' {
+		return false
+	}
+	d.warn(55)
+	return true
 }
 
 // atJoint goes back from a slash to the comment that stands between a station

@@ -14,6 +14,10 @@ type Options struct {
 	Now time.Time
 	// Tables are those of codes; nil = the manual's.
 	Tables *Tables
+	// Lenient goes on behind a D element that no manual has ("DD 20" for a direction of
+	// the wind), which otherwise ends its message. What is read of the message after
+	// it gets the qualifier Q, where it has none, and is counted (Account.Rescued).
+	Lenient bool
 }
 
 // Decoder decodes products. It keeps its memory from one to the next and is
@@ -21,6 +25,7 @@ type Options struct {
 type Decoder struct {
 	now      clock
 	tables   *Tables
+	lenient  bool
 	saving   saving
 	dated    dated
 	comments map[string]string
@@ -59,6 +64,7 @@ type state struct {
 	alive   bool // it can be continued
 	revised bool
 	body    bool // of a .B message: its header is complete
+	rescued bool // it would have ended before
 	slash   bool // the line before ended in a slash
 	number  int  // of the line that continues it, 0 = none yet
 
@@ -118,7 +124,7 @@ func NewDecoder(o Options) *Decoder {
 	if now.IsZero() {
 		now = time.Now()
 	}
-	d := &Decoder{comments: make(map[string]string), tables: o.Tables}
+	d := &Decoder{comments: make(map[string]string), tables: o.Tables, lenient: o.Lenient}
 	if d.tables == nil {
 		d.tables = manual
 	}

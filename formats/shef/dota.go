@@ -27,7 +27,15 @@ func (d *Decoder) dotA() {
 // respecify reads a D element of a .A or .E message. After an error nothing is
 // certain any more, and the message ends.
 func (d *Decoder) respecify() bool {
+	from, before := d.i, d.m.scope
 	set, number := d.dElement(&d.m.scope)
+	apart := from+2 < len(d.b) && d.b[from+2] == ' ' // "DD 20": a code and a value, no date
+	if number != 0 && d.lenient && (number == 20 || apart) {
+		d.problem(number)
+		d.i, d.m.scope, d.m.rescued = from, before, true
+		d.losePiece()
+		return true
+	}
 	if number != 0 {
 		d.problem(number)
 		d.lost()

@@ -41,6 +41,7 @@ type Account struct {
 	Lost             int64 // not decoded: each has a problem, or is of a message that has
 	Nulls            int64 // places left empty (5.3.5)
 	Errors, Warnings int64
+	Rescued          int64 // of Values: read by Options.Lenient alone
 }
 
 // Whole reports whether every line and every piece is accounted for.
@@ -68,6 +69,7 @@ func (a *Account) Add(b *Account) {
 	a.Nulls += b.Nulls
 	a.Errors += b.Errors
 	a.Warnings += b.Warnings
+	a.Rescued += b.Rescued
 }
 
 // Problem is an error or a warning about one place of a product. A problem

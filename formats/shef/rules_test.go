@@ -355,3 +355,39 @@ func TestBehindValue(t *testing.T) {
 		}
 	}
 }
+
+// TestLenient: the two kinds of name fields are treated alike, and what pyIEM reads of a
+// real product behind "dd 20" is read with --lenient alone, counted and marked.
+func TestLenient(t *testing.T) {
+	const (
+		table = ".BR EAX 1126 C DH07/TAIRZX/TAIRZN/PPDRZZ\nMCI:Kansas City Intl     :DH0700/ MM / 44 / 0.00\nP35:Bethany:72/50/0.1\nSTJ :St. Joseph  :DH0800/ 1 / 2 / 0.3\nBB02:KANSAS CITY:23 4.8/1\n.END\n"
+		buoy  = ".A 21C 211023 C DH1025/ff 9/dd 20/TW 60/VV 97\n.A1 T 55.0000/Hw 1.0000/DC2110231038\n: 1000 yards East of Kings Park Beach.\n"
+	)
+	for _, c := range []struct {
+		text    string
+		lenient bool
+		want    string
+		rescued int64
+	}{
+		{table, false, "MCI TA -9999 Z, MCI TA 44 Z, MCI PP 0 Z, P35 TA 72 Z, P35 TA 50 Z, P35 PP 0.1 Z, STJ TA 1 Z, STJ TA 2 Z, STJ PP 0.3 Z, BB0223 TA 4.8 Z, BB0223 TA 1 Z", 0},
+		{buoy, false, "", 0},
+		{buoy, true, "21C TW 60 Q, 21C HW 1 Q", 2},
+		{".A AAA 20261110 Z DH12/DX 1/HG 2R/TA 3\n.A BBB 20261110 Z DH12/HG 1\n", true, "AAA HG 2 R, AAA TA 3 Q, BBB HG 1 Z", 2},
+		{".A AAA 20261110 Z DH12/DM99/HG 2\n", true, "", 0}, // a date that is wrong makes all times uncertain
+	} {
+		var got []string
+		err := shef.ReadAll(strings.NewReader(c.text), "t", shef.Options{Now: time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC), Lenient: c.lenient}, func(r *shef.Result) error {
+			for i := range r.Values {
+				g := &r.Values[i]
+				got = append(got, fmt.Sprintf("%s %s %v %c", g.Station, g.Code.PE(), g.Value, g.Quality))
+			}
+			if !r.Account.Whole() || r.Account.Rescued != c.rescued {
+				t.Errorf("%q: %+v, want %d rescued", c.text, r.Account, c.rescued)
+			}
+			return nil
+		})
+		if s := strings.Join(got, ", "); err != nil || s != c.want {
+			t.Errorf("%q, lenient %v: %s, want %s: %v", c.text, c.lenient, s, c.want, err)
+		}
+	}
+}

@@ -73,6 +73,12 @@ func (d *Decoder) emit(id *record.ID, p *parameter, s *scope, r *reading, at int
 	if r.quality != 0 {
 		quality = r.quality
 	}
+	if d.m.rescued {
+		d.out.Account.Rescued++
+		if quality == 'Z' {
+			quality = 'Q'
+		}
+	}
 	g := d.out.grow() // every field is written: a literal would be copied
 	g.Station, g.Code, g.Quality = *id, p.code, quality
 	g.Time, g.Created, g.Value = at, s.created, v
