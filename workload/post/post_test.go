@@ -187,6 +187,9 @@ func TestService(t *testing.T) {
 		if m == nil || s.Proof != answer.DigestAlone {
 			t.Fatalf("%s: not proven: %q", s.Cell, result.Run.Warnings)
 		}
+		if m.Post.Mean > m.Post.Max || m.Parse.Mean > m.Parse.Max {
+			t.Errorf("%s: mean %s and %s above maximum %s and %s", s.Cell, m.Post.Mean, m.Parse.Mean, m.Post.Max, m.Parse.Max)
+		}
 		switch s.Cell.At("test") {
 		case "delete":
 		case "live":

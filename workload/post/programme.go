@@ -157,7 +157,7 @@ func (p *Programme) measured(ctx context.Context, c cell) error {
 // told fills in what a tally tells; added is how many rows there are more.
 func (p *Programme) told(c run.Cell, out *run.Measured, t *Tally, added int64) {
 	out.Products, out.Values, out.Total, out.CPU = t.Products, t.Posted.Values, t.Wall, t.CPU
-	out.Parse, out.Post = times(t.Parse, t.ParseTotal, t.Products), times(t.Post, t.PostTotal, t.Products)
+	out.Parse, out.Post = times(t.Parse, t.ParseTotal, t.Products), t.postTimes()
 	out.RowsRead, out.RowsInserted, out.RowsUpdated, out.Retries = t.Posted.Read, t.Posted.Inserted, t.Posted.Updated, t.Posted.Retries
 	switch { // upserts do not tell which rows they inserted; the tables do, unless others write, too
 	case t.Posted.Merged > 0 && c.At("test") == string(Noise):
@@ -474,7 +474,7 @@ func (p *Programme) days(ctx context.Context, phase string, next func() (*Messag
 			return days, nil
 		}
 		m := &run.Measured{Start: began.Sub(p.Folder.Run.Started), Total: t.Wall, CPU: t.CPU, Posting: &run.Posting{
-			Products: t.Products, Values: t.Posted.Values, Post: times(t.Post, t.PostTotal, t.Products), Late: late, Upkeep: phase != unmaintained && p.Store.Tend != nil,
+			Products: t.Products, Values: t.Posted.Values, Post: t.postTimes(), Late: late, Upkeep: phase != unmaintained && p.Store.Tend != nil,
 		}}
 		days = append(days, day{run.PostCell(p.Engine, string(Live), phase, string(p.Design), string(p.Method), "day", p.From.AddDate(0, 0, n).Format(time.DateOnly)), m})
 		if m.Upkeep {

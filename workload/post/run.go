@@ -45,6 +45,17 @@ type Tally struct {
 	ParseTotal time.Duration
 	PostTotal  time.Duration // of all posters
 	Posted     engine.Posted
+	// Waits: Post has how long each product waited for its transaction, as of the service,
+	// and not its share of PostTotal. Mean and maximum are then both of the waits.
+	Waits bool
+}
+
+func (t *Tally) postTimes() run.PostTimes {
+	out := times(t.Post, t.PostTotal, t.Products)
+	if t.Waits && t.Products > 0 {
+		out.Mean = t.Post.Mean()
+	}
+	return out
 }
 
 // Times puts a histogram and its total together.

@@ -50,7 +50,7 @@ func (t *Tally) serve(ctx context.Context, store *engine.PostStore, src Source, 
 	defer func() { err = errors.Join(err, archive.Close()) }()
 	ended := make(chan struct{})
 	s := &river.Service{Spool: spool, Poster: archive, Log: slog.New(slog.DiscardHandler), Metrics: river.NewMetrics(prometheus.NewRegistry()), Ended: ended}
-	s.Input.Now = src.Moment()
+	s.Input.Now, t.Waits = src.Moment(), true
 	s.Landed = func(p *river.Product, latency time.Duration) {
 		if len(p.Values) > 0 {
 			t.Products++
