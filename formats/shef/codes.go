@@ -411,22 +411,6 @@ func (t *Tables) Resolve(code string, g *record.Gauge) error {
 	return nil
 }
 
-// With are the tables with further elements: those that are not in them are
-// instantaneous, and have one unit. A nil Tables is the manual's.
-func (t *Tables) With(elements []string) *Tables {
-	if t == nil {
-		t = manual
-	}
-	out := *t
-	out.elements = slices.Clone(t.elements)
-	for _, pe := range elements {
-		if isElement(pe) && out.element[pair(pe[0], pe[1])] == 0 {
-			out.add("*1", []string{pe, "1"})
-		}
-	}
-	return &out
-}
-
 // Letters are those of a duration and a probability: V where no letter has the
 // duration, Z where none has the probability. A nil Tables is the manual's.
 func (t *Tables) Letters(duration int16, probability float32) (d, p byte) {
