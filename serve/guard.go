@@ -73,9 +73,19 @@ func (s *Server) remember(w http.ResponseWriter, r *http.Request) {
 	u := *r.URL
 	q := u.Query()
 	q.Del("token")
+	q.Del(Opened)
 	u.RawQuery, u.Scheme, u.Host = q.Encode(), "", ""
 	if u.Path = "/" + strings.TrimLeft(u.Path, "/"); strings.Contains(u.Path, `\`) { // never //elsewhere
 		u.Path = "/"
 	}
+	if r.URL.Query().Has(Opened) {
+		w.Header().Set("Refresh", "0; url="+u.RequestURI())
+		return
+	}
 	http.Redirect(w, r, u.RequestURI(), http.StatusSeeOther)
 }
+
+// Opened is the parameter of a URL that a file on this machine leads to. A browser
+// sends a strict cookie with no redirect that starts at another site, as that file
+// is: the answer is a page of our own, which leads on.
+const Opened = "opened"

@@ -340,6 +340,10 @@ func TestToken(t *testing.T) {
 	p := newPage(t, dir)
 	plain := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	token := p.s.URL()[strings.IndexByte(p.s.URL(), '='):]
+	r := p.do(plain, http.MethodGet, "/runs?x=1&token"+token+"&"+serve.Opened, nil)
+	if r.StatusCode != http.StatusOK || r.Header.Get("Refresh") != "0; url=/runs?x=1" || r.Header.Get("Set-Cookie") == "" {
+		t.Errorf("%s, %v", r.Status, r.Header)
+	}
 	for path, want := range map[string]string{"/runs?x=1&token": "/runs?x=1", "//evil.example/?token": "/evil.example/", "/%5Cevil.example?token": "/"} {
 		r := p.do(plain, http.MethodGet, path+token, nil)
 		set := r.Header.Get("Set-Cookie")

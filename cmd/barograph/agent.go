@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -57,7 +56,8 @@ func (e *env) agent(ctx context.Context, listen, cert, key string) error {
 		return &fault.Error{Setting: "--listen " + listen, Err: err, Cure: "name an address of this machine that is free"}
 	}
 	a := &ycsb.Agent{Engines: e.engines, Token: token, Says: e.says}
-	server := &http.Server{Handler: a.Handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(e.log().Handler(), slog.LevelWarn)}
+	server := newHTTPServer(a.Handler())
+	server.ErrorLog = slog.NewLogLogger(e.log().Handler(), slog.LevelWarn)
 	go func() {
 		<-ctx.Done()
 		_ = server.Close() // runs end with their requests

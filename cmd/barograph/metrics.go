@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"net"
-	"net/http"
 	"strings"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -20,7 +18,7 @@ func (e *env) metrics(ctx context.Context, of prometheus.Gatherer, listen string
 	if err != nil {
 		return nil, &fault.Error{Setting: "--metrics " + listen, Err: err, Cure: "name an address that is free"}
 	}
-	server := &http.Server{Handler: promhttp.HandlerFor(of, promhttp.HandlerOpts{}), ReadHeaderTimeout: 10 * time.Second}
+	server := newHTTPServer(promhttp.HandlerFor(of, promhttp.HandlerOpts{}))
 	go server.Serve(l) //nolint:errcheck // it ends with the command
 	e.says("metrics: http://" + l.Addr().String() + "/metrics")
 	return func() { _ = server.Close() }, nil

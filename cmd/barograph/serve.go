@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
-	"time"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
@@ -63,11 +65,14 @@ func (e *env) serve(ctx context.Context, listen string, open bool, args []string
 	}
 	fmt.Fprintln(e.stdout, s.URL())
 	if open {
-		if err := browse(ctx, s.URL()); err != nil {
+		remove, err := browse(ctx, s.URL())
+		if err != nil {
 			e.tells(&fault.Error{Setting: "--open", Err: err, Cure: "open the URL yourself"})
 		}
+		defer remove()
 	}
-	h := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	h := newHTTPServer(s.Handler())
+	h.BaseContext = func(net.Listener) context.Context { return ctx }
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
@@ -79,14 +84,33 @@ func (e *env) serve(ctx context.Context, listen string, open bool, args []string
 	return errors.Join(<-stopped, s.Close())
 }
 
-// browse opens a URL in the user's browser.
-func browse(ctx context.Context, url string) error {
-	name, args := "xdg-open", []string{url}
+// redirect is the template of a page that leads to a URL.
+const redirect = `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Barograph</title>
+<meta http-equiv="refresh" content="0; url={{.}}"><a href="{{.}}">Barograph</a>
+`
+
+// browse opens a URL in the user's browser. The URL holds a token, and every user
+// of this machine can read the arguments of its processes: the browser is given a
+// file that only this user can read. The caller removes it.
+func browse(ctx context.Context, url string) (remove func(), err error) {
+	dir, err := os.MkdirTemp("", "barograph-open-")
+	if err != nil {
+		return func() {}, err
+	}
+	remove = func() { _ = os.RemoveAll(dir) } // the system removes old temporary files
+	f, err := os.OpenFile(filepath.Join(dir, "barograph.html"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return remove, err
+	}
+	if err := errors.Join(template.Must(template.New("").Parse(redirect)).Execute(f, url+"&"+serve.Opened), f.Close()); err != nil {
+		return remove, err
+	}
+	name, args := "xdg-open", []string{f.Name()}
 	switch runtime.GOOS {
 	case "darwin":
 		name = "open"
 	case "windows":
-		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", url}
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", f.Name()}
 	}
-	return exec.CommandContext(context.WithoutCancel(ctx), name, args...).Start() //nolint:gosec // our own URL
+	return remove, exec.CommandContext(context.WithoutCancel(ctx), name, args...).Start() //nolint:gosec // our own file
 }
