@@ -228,18 +228,33 @@ func (l *Loader) write(ctx context.Context, q Querier, c *engine.Commit, done []
 	if err != nil {
 		return err
 	}
-	if err := l.writeMarks(ctx, q, done); err != nil {
+	if err := l.writeMarks(ctx, q, done, old); err != nil {
 		return err
 	}
 	c.Describe(l.catalog, l.a.Design, stored, done, old)
 	return l.writeCatalog(ctx, q)
 }
 
-// marksOf finds the marks that the archive has of files. A first load of many small
-// files knows all of them, as it has written them, and asks for none.
+// manyMarks: an archive that knows at most so many times the files of a commit has the
+// digests of all of them read, once a load. Elsewhere a list of 500 digests at a time
+// is looked for in a table without an index, which grows with each commit.
+const manyMarks = 1000
+
+// marksOf finds the marks that the archive has of files. A load of many small files
+// knows the digests of all, as it has written or read them, and queries known ones only.
 func (l *Loader) marksOf(ctx context.Context, q Querier, files []engine.Mark) ([]engine.Mark, error) {
-	if l.marked != nil && !slices.ContainsFunc(files, func(m engine.Mark) bool { return l.marked[m.Digest] }) {
-		return nil, nil
+	if l.marked == nil && l.catalog.Files.Records <= int64(manyMarks*len(files)) {
+		marks, err := l.a.marks(ctx, q, l.subset, "")
+		if err != nil {
+			return nil, err
+		}
+		l.marked = make(map[string]bool, len(marks))
+		for i := range marks {
+			l.marked[marks[i].Digest] = true
+		}
+	}
+	if l.marked != nil {
+		files = slices.DeleteFunc(slices.Clone(files), func(m engine.Mark) bool { return !l.marked[m.Digest] })
 	}
 	return l.a.MarksOf(ctx, q, l.subset, files, l.catalog)
 }
@@ -306,7 +321,7 @@ func (l *Loader) writeCatalog(ctx context.Context, q Querier) error {
 const digestsAsked = 500
 
 // writeMarks writes marks; that of a file that is loaded again replaces the old one.
-func (l *Loader) writeMarks(ctx context.Context, q Querier, done []engine.Mark) error {
+func (l *Loader) writeMarks(ctx context.Context, q Querier, done, old []engine.Mark) error {
 	if len(done) == 0 {
 		return nil
 	}
@@ -318,12 +333,12 @@ func (l *Loader) writeMarks(ctx context.Context, q Querier, done []engine.Mark) 
 	if err != nil {
 		return err
 	}
-	for some := range slices.Chunk(done, digestsAsked) {
-		for _, m := range some {
-			if err := l.checkKey(m.Path, m.Path); err != nil {
-				return err
-			}
+	for _, m := range done {
+		if err := l.checkKey(m.Path, m.Path); err != nil {
+			return err
 		}
+	}
+	for some := range slices.Chunk(old, digestsAsked) {
 		if err := q.Exec(ctx, "DELETE FROM "+table+" WHERE digest IN ("+Digests(some)+")"); err != nil {
 			return err
 		}
