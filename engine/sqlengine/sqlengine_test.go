@@ -155,3 +155,50 @@ func TestFirstLoadAsksForNoMarks(t *testing.T) {
 		}
 	}
 }
+
+// old is a server with an archive of one file, which counts the statements about marks by digest.
+type old struct{ lists, named int }
+
+func (o *old) Exec(_ context.Context, text string, _ ...any) error {
+	if strings.Contains(text, "digest IN") {
+		o.named++
+	}
+	return nil
+}
+
+func (o *old) Rows(_ context.Context, text string, _ []any, f func([]any) error) error {
+	if !strings.Contains(text, "_marks") || strings.Contains(text, "MAX(") {
+		return nil
+	}
+	if strings.Contains(text, "digest IN") {
+		o.named++
+	} else {
+		o.lists++
+	}
+	return f([]any{"a", strings.Repeat("a", 32), int64(1), int64(1), int64(1), int64(0), int64(0), "2020-01-01T00:00:00Z"})
+}
+
+// TestSecondLoadNamesKnownMarksOnly: a load of new files into an old archive reads the digests
+// of all once, and names in a statement those only that are there.
+func TestSecondLoadNamesKnownMarksOnly(t *testing.T) {
+	a := &Archive{Design: design.Wide, Dialect: &flavour.Dialect{Name: "x", Table: func(_, table string) string { return table }}}
+	q := &old{}
+	l := a.NewLoader("a", LoadSession{
+		Transaction: func(_ context.Context, f func(q Querier) error) error { return f(q) },
+		Version:     func(context.Context, Querier) (int64, error) { return 1, nil },
+		Store:       func(context.Context, Querier, []byte) error { return nil },
+		Insert:      func(context.Context, Querier, string, []Column, Next) error { return nil },
+	})
+	l.catalog, l.seen = &design.Catalog{}, 1
+	l.catalog.Files.Records = 1
+	for i, step := range []struct {
+		file  string
+		named int
+	}{{"b", 0}, {"c", 0}, {"a", 2}} { // its mark is read, and replaced
+		done := []engine.Mark{{Path: step.file, Digest: strings.Repeat(step.file, 32), Loaded: time.Unix(1, 0)}}
+		l.unsure = false // as Commit does
+		if err := l.write(t.Context(), q, &engine.Commit{Done: done}, done, &engine.Stored{Replaced: map[string]int64{}}); err != nil || q.lists != 1 || q.named != step.named {
+			t.Errorf("commit %d, of %s: %v; %d lists, %d statements that name files, want %d", i, step.file, err, q.lists, q.named, step.named)
+		}
+	}
+}
