@@ -49,14 +49,19 @@ func runFacts(r *run.Run) []Fact {
 	if len(servers) > 0 {
 		out = append(out, Fact{"Servers", strings.Join(servers, " · ")})
 	}
-	if len(r.Skipped) > 0 {
-		var skipped []string
-		for _, s := range r.Skipped {
-			skipped = append(skipped, fmt.Sprintf("%s: %s (%s)", s.Engine, s.Reason, s.Cure))
-		}
-		out = append(out, Fact{"Not included", strings.Join(skipped, " · ")})
+	return append(out, skippedFacts(r)...)
+}
+
+// skippedFacts name the engines of the default set that are not installed, and how to install them.
+func skippedFacts(r *run.Run) []Fact {
+	var skipped []string
+	for _, s := range r.Skipped {
+		skipped = append(skipped, fmt.Sprintf("%s: %s (%s)", s.Engine, s.Reason, s.Cure))
 	}
-	return out
+	if len(skipped) == 0 {
+		return nil
+	}
+	return []Fact{{"Not included", strings.Join(skipped, " · ")}}
 }
 
 func serverInWords(s *run.Server) string {

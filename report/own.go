@@ -32,7 +32,7 @@ func openOwned(dir string, r *run.Run, samples []run.Sample) *Report {
 	}
 	o := gatherOwned(r, samples)
 	out.Answers = append(out.Answers, o.verdict(samples), headline("%s", o.advice()))
-	out.Facts = append(append([]Fact{{"Tables", o.tables()}}, machineFacts(r.Machine)...), Fact{"Command", commandLine(r.Args)})
+	out.Facts = append(append([]Fact{{"Tables", o.tables()}}, machineFacts(r.Machine)...), append(skippedFacts(r), Fact{"Command", commandLine(r.Args)})...)
 	laws := o.streams.usl()
 	streams := Section{ID: "streams", Title: "Streams", Terminal: true, Table: o.hourly(), Words: say("%s", o.asked())}
 	if len(o.streams.cells) > 0 {

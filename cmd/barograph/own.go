@@ -1,6 +1,8 @@
 package main
 
 import (
+	"net/url"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,7 +17,7 @@ import (
 func newScanOwn(e *env) *cobra.Command {
 	p, queries, set, rows, out := &own.Program{Registry: e.engines}, []string(nil), "", int64(0), ""
 	c := &cobra.Command{
-		Use:   "own --tables DIR --queries FILE.sql… --engine URL…",
+		Use:   "own --tables DIR --queries FILE.sql… [--engine URL…]",
 		Short: "Your own tables, your own questions: which engine answers them, and how many at once",
 		Long: `Load the Parquet or CSV files of a folder into every engine, ask the questions of SQL files, and time the right answers;
 then, with --streams, ask them from so many streams at once: queries an hour, percentiles, and how far the engine scales.
@@ -41,13 +43,20 @@ exit status 4. A question or a table that cannot be read or asked costs that ite
 
 Ready sets: clicks (30 questions in the shapes of ClickBench, over --rows made rows), documents (5 in the shapes of JSONBench),
 star (TPC-DS's 3, 52 and 55, over a folder of barograph synth tpcds).`,
-		Example: `  barograph scan own --tables data --queries questions --engine duckdb:own.db --engine sqlite:own.db --engine lab:postgres
+		Example: `  barograph scan own --tables data --queries questions
+  barograph scan own --tables data --queries questions --engine duckdb:own.db --engine sqlite:own.db --engine lab:postgres
   barograph scan own --tables data --queries q1.sql,q2.sql --engine clickhouse:ch --engine duckdb:own.db --streams 1,2,4,8
   barograph scan own --set clicks --rows 1000000 --tables clicks --engine clickhouse:ch --engine duckdb:own.db`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			if p.Questions, err = e.ownQuestions(queries, set); err != nil {
 				return err
+			}
+			var skipped []engine.Skip
+			if len(p.Engines) == 0 {
+				named(&out, run.Owned)
+				p.Engines, skipped = e.ownEngines(out)
+				e.saySkipped(skipped)
 			}
 			if err := p.Check(); err != nil {
 				return err
@@ -66,7 +75,7 @@ star (TPC-DS's 3, 52 and 55, over a folder of barograph synth tpcds).`,
 			p.Log = e.log()
 			source := strings.Join(append([]string{p.Tables}, queries...), " ")
 			return e.runs(c.Context(), &out, run.Owned, p.Seed, source, func(f *run.Folder, says func(string)) error {
-				p.Progress = says
+				p.Progress, f.Run.Skipped = says, skips(skipped)
 				return own.Run(c.Context(), *p, f)
 			})
 		},
@@ -76,7 +85,7 @@ star (TPC-DS's 3, 52 and 55, over a folder of barograph synth tpcds).`,
 	c.Flags().Var((*list)(&queries), "queries", "SQL files, or folders of them")
 	c.Flags().StringVar(&set, "set", "", "a ready set instead of --queries: "+strings.Join(own.Sets(), ", "))
 	c.Flags().Int64Var(&rows, "rows", 1_000_000, "rows of a set's table")
-	c.Flags().StringArrayVar(&p.Engines, engineFlag, nil, "engine: a URL, or NAME=URL; may be given several times")
+	c.Flags().StringArrayVar(&p.Engines, engineFlag, nil, "engine: a URL, or NAME=URL; may be given several times (default: all embedded ones that are installed, in the run folder)")
 	c.Flags().IntVar(&p.Reps, "reps", 0, "timed answers to each question (default: as many as can tell a difference beyond chance)")
 	c.Flags().IntSliceVar(&p.Streams, "streams", nil, "numbers of streams that ask at once: 1,2,4,8,16")
 	c.Flags().DurationVar(&p.For, "for", 30*time.Second, "how long each number of streams asks")
@@ -89,11 +98,21 @@ star (TPC-DS's 3, 52 and 55, over a folder of barograph synth tpcds).`,
 	c.Flags().StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of the labs: a server that one of them started is watched beside the streams")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-own)")
 	e.enginesNamed(c)
-	required(c, "tables", engineFlag)
+	required(c, "tables")
 	positive(c, "streams", "for", "rounds", "rows")
 	atMost(c, 1024, "streams")
 	complete(c, "set", own.Sets)
 	return c
+}
+
+// ownEngines are the embedded engines that keep a user's own tables, with files in
+// the run folder; those that are not installed are skipped.
+func (e *env) ownEngines(out string) (urls []string, skipped []engine.Skip) {
+	installed, skipped := e.engines.Installed(e.engines.Those(func(d *engine.Driver) bool { return d.Own && d.Place == engine.Embedded }))
+	for _, scheme := range installed {
+		urls = append(urls, scheme+":"+(&url.URL{Path: filepath.Join(out, "tables-"+scheme+".db")}).EscapedPath())
+	}
+	return urls, skipped
 }
 
 // ownQuestions are those of files, or of a ready set.

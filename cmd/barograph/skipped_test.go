@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,34 @@ func TestSkippedEngines(t *testing.T) {
 	status, _, stderr = run("met", data, "--engine", "pebble", "--engine", "clickhouse", "--out", out+"2")
 	if status != fault.Unreachable || strings.Contains(stderr, "reading") || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "barograph lab install clickhouse") {
 		t.Errorf("a named engine: status %d, want %d and one line before any file is read:\n%s", status, fault.Unreachable, stderr)
+	}
+}
+
+// Without --engine, scan own takes the embedded engines that are installed, with files in the run folder.
+func TestOwnSkipsWhatIsNotInstalled(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "run")
+	put(t, dir, "t.csv", "a\n1\n2\n")
+	query := put(t, t.TempDir(), "q.sql", "SELECT sum(a) AS s FROM t;")
+	engines := slices.DeleteFunc(all.Registry(), func(d engine.Driver) bool { return d.Scheme == "clickhouse" })
+	engines = append(engines, engine.Driver{Scheme: "absent", Own: true, Place: engine.Embedded, Library: &engine.Library{Find: func() error { return errors.New("not there") }}})
+	run := func(args ...string) (status int, stdout, stderr string) {
+		var o, e bytes.Buffer
+		args = append([]string{"scan", "own", "--tables", dir, "--queries", query, "--reps", "1", "--out", out}, args...)
+		status = execute(t.Context(), &env{args: args, stdin: strings.NewReader(""), stdout: &o, stderr: &e, engines: engines})
+		return status, o.String(), e.String()
+	}
+	if status, _, stderr := run("--engine", "absent:x", "--engine", "sqlite:"+filepath.Join(dir, "s.db")); status != fault.Unreachable || strings.Contains(stderr, "table t") {
+		t.Errorf("a named engine that is not installed: status %d: %s", status, stderr)
+	}
+	status, stdout, stderr := run()
+	if status != 0 || strings.Count(stderr, "absent: skipped, its library is not installed; barograph lab install absent") != 1 || !strings.Contains(stdout, "Not included: absent") {
+		t.Errorf("status %d\n%s%s", status, stderr, stdout)
+	}
+	for _, scheme := range []string{"duckdb", "sqlite"} {
+		if _, err := os.Stat(filepath.Join(out, "tables-"+scheme+".db")); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

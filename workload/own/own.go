@@ -153,6 +153,9 @@ func (p *Program) Check() error {
 		if !d.Own {
 			return fault.Misuse("--engine "+d.Scheme, "keeps no tables of your own", "choose of "+strings.Join(Names(p.Registry), ", "))
 		}
+		if missing := d.Missing(); missing != nil && d.Place == engine.Embedded {
+			return missing.Err()
+		}
 		if name == "" {
 			name = d.Scheme
 		}

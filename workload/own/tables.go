@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -73,6 +74,10 @@ func findTables(dir string, declared *declaration) (out []*source, aside []run.O
 		if e.IsDir() {
 			if hidden {
 				leave(path, "its name starts with "+e.Name()[:1]+", which marks what is no data")
+				return fs.SkipDir
+			}
+			if _, err := os.Stat(filepath.Join(path, "run.json")); err == nil && path != dir {
+				leave(path, "is a run folder of Barograph")
 				return fs.SkipDir
 			}
 			return nil
