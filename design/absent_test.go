@@ -1,6 +1,7 @@
 package design
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,5 +75,56 @@ func TestAbsent(t *testing.T) {
 		if got := c.Absent(q); (got == "") != (says == "") || !strings.Contains(got, says) {
 			t.Errorf("%s: %q, want %q", text, got, says)
 		}
+	}
+}
+
+// TestNamesOfCasesStay: a question keeps its name and its meaning when more records
+// make another variable the one that Cases lists.
+func TestNamesOfCasesStay(t *testing.T) {
+	c := NewCatalog("s")
+	lt, _ := record.TypeByName("SL1L2")
+	add := func(variable string, leads ...int32) {
+		b := &record.Batch{}
+		b.Reset(lt, "")
+		h := record.DefaultHeader()
+		h[record.Version], h[record.Model], h[record.ObType], h[record.VxMask] = "V12", "GFS", "ANL", "FULL"
+		h[record.FcstVar], h[record.ObsVar], h[record.FcstLev], h[record.ObsLev] = variable, variable, "P500", "P500"
+		head := b.AddHeader(h)
+		for _, lead := range leads {
+			b.AppendTimes(head, lead, 1704067200, 1)
+		}
+		c.Merge(catalogOf(b))
+	}
+	find := func(name string) *question.Question {
+		for _, q := range c.CasesWith(name) {
+			if q.Name == name {
+				return q
+			}
+		}
+		return nil
+	}
+	add("HGT", 0, 21600, 43200)
+	before := c.Cases()
+	if len(before) == 0 || find("one_sl1l2_hgt") == nil {
+		var names []string
+		for _, q := range before {
+			names = append(names, q.Name)
+		}
+		t.Fatalf("there is no question one_sl1l2_hgt: %q", names)
+	}
+	add("TMP", 0, 21600, 43200, 64800, 86400)
+	if slices.ContainsFunc(c.Cases(), func(q *question.Question) bool { return q.Name == "one_sl1l2_hgt" }) {
+		t.Fatal("HGT is still the main variable: the test changes nothing")
+	}
+	for _, old := range before {
+		if q := find(old.Name); q == nil || !slices.Equal(q.Header[record.FcstVar], old.Header[record.FcstVar]) {
+			t.Errorf("%s is %+v", old.Name, q)
+		}
+	}
+	if q := find("one_sl1l2_tmp"); q == nil || q.Header[record.FcstVar][0] != "TMP" {
+		t.Errorf("one_sl1l2_tmp is %+v", q)
+	}
+	if find("one_sl1l2_rh") != nil {
+		t.Error("a variable that is not there has a question")
 	}
 }

@@ -100,7 +100,7 @@ func (c *Catalog) Cases() (out []*question.Question) {
 	var of [][]*question.Question
 	for _, name := range prefer(slices.Sorted(maps.Keys(c.Records())), likedTypes) {
 		t, _ := record.TypeByName(name)
-		of = append(of, c.casesOf(t))
+		of = append(of, c.casesOf(t, ""))
 	}
 	for round := 0; slices.ContainsFunc(of, func(qs []*question.Question) bool { return len(qs) > 0 }); round++ {
 		for i, qs := range of {
@@ -114,9 +114,35 @@ func (c *Catalog) Cases() (out []*question.Question) {
 	return out
 }
 
-// casesOf are the questions of one line type.
-func (c *Catalog) casesOf(t *record.LineType) (out []*question.Question) {
-	s := c.mainSeries(t)
+// CasesWith are Cases, and the one of this name if they lack it: a name is made of
+// shape, line type and variable, and stays known when Cases lists another variable.
+func (c *Catalog) CasesWith(name string) []*question.Question {
+	out := c.Cases()
+	named := func(q *question.Question) bool { return q.Name == name }
+	if slices.ContainsFunc(out, named) {
+		return out
+	}
+	for _, g := range c.Groups {
+		t, _ := record.TypeByName(g.LineType)
+		if !strings.Contains(name, question.NameOf(g.LineType)) {
+			continue
+		}
+		for _, q := range c.casesOf(t, g.FcstVar) {
+			if large := question.NameOf("large", g.LineType); name == large && strings.HasPrefix(q.Name, large+"_") {
+				q.Name = name // it names a variable since there are too many records for all
+			}
+			if named(q) {
+				return append(out, q)
+			}
+		}
+	}
+	return out
+}
+
+// casesOf are the questions of one line type, about a variable, also those that ask
+// the same; "" = about the main one, each once.
+func (c *Catalog) casesOf(t *record.LineType, variable string) (out []*question.Question) {
+	s := c.mainSeries(t, variable)
 	for _, shape := range shapes {
 		q := s.Question
 		if !shape.ask(s, &q) || !c.fit(&q) {
@@ -141,7 +167,7 @@ func (c *Catalog) casesOf(t *record.LineType) (out []*question.Question) {
 		again := func(o *question.Question) bool {
 			return reflect.DeepEqual(o.Header, q.Header) && slices.Equal(o.Lead, q.Lead) && reflect.DeepEqual(o.Valid, q.Valid)
 		}
-		if !slices.ContainsFunc(out, again) {
+		if variable != "" || !slices.ContainsFunc(out, again) {
 			out = append(out, &q)
 		}
 	}
@@ -232,10 +258,14 @@ type series struct {
 	leads             []int32
 }
 
-// mainSeries takes, of the groups in which most varies, that of most records.
-func (c *Catalog) mainSeries(t *record.LineType) *series {
+// mainSeries takes, of the groups in which most varies, that of most records; of
+// those of one variable unless that is "".
+func (c *Catalog) mainSeries(t *record.LineType, variable string) *series {
 	s := &series{c: c}
 	s.Type, s.Weight = t, 1
+	if variable != "" {
+		s.Header[record.FcstVar] = []string{variable}
+	}
 	varies := func(g *Group) (n int) {
 		for _, several := range []bool{len(g.Leads) > 1, len(g.Levels) > 1, len(g.Masks) > 1, len(g.Valid) > 1} {
 			if several {

@@ -133,7 +133,7 @@ func (e *env) questions(ctx context.Context, a *asking, name string, in engine.A
 		if held, err := in.Subsets(ctx); err == nil && len(held) > 0 && len(c.Groups) == 0 {
 			return nil, &fault.Status{Code: fault.Usage, Err: fault.Unknown("--subset", a.subset, held)}
 		}
-		return c.Cases(), nil
+		return c.CasesWith(name), nil
 	})
 	if err != nil {
 		return nil, err

@@ -25,7 +25,8 @@ func newCases(e *env) *cobra.Command {
 		Long: fmt.Sprintf(`Cases writes questions that the data answers, those that tell most first: of the first line type the shapes of NOAA's
 experiment (a die-off, one series over a few days, all levels and regions, several levels, one lead and many levels, a
 large read) and those of METviewer's users (over time, by hour of the valid time, by threshold), and in turn those of every
-other line type. Met asks the first %d of them where it is not told what to ask. Each has rows.
+other line type. A name is made of shape, line type and variable (one_sl1l2_hgt): ask knows it for every variable, also
+when more data make another variable the one that is listed. Met asks the first %d of them where it is not told what to ask. Each has rows.
 
 Keep the file, edit it (docs/questions.md), and ask it: met FILES --case cases.yaml, ask cases.yaml#NAME --engine URL.`, met.DerivedCases),
 		Example: `  barograph cases vsdb_data > cases.yaml

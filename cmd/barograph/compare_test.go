@@ -87,7 +87,7 @@ func TestCompareUnfinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs := add("runs", "one")
-	defer runs.Close() //nolint:errcheck // it is still running
+	defer runs.Close() // it is still running
 	broken := add("broken", "two")
 	if err := broken.Close(); err != nil {
 		t.Fatal(err)
