@@ -216,9 +216,10 @@ func (k *worker) reread(ctx context.Context, r *pace.Recorder) {
 	if e == nil {
 		return
 	}
-	began := r.Now()
-	if status, err := k.readEntry(ctx, e, began); err == nil {
-		k.seen.reread++
+	began, before := r.Now(), k.seen
+	status, err := k.readEntry(ctx, e, began)
+	if k.seen = before; err == nil { // it is no read of the mix
+		count(&k.seen.reread, r.Counts())
 		if status == statusWrong || status == statusNotFound {
 			r.Done(kindVerify, status, began)
 		}
