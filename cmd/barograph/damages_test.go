@@ -122,54 +122,113 @@ func TestDamages(t *testing.T) {
 }
 
 // TestMisplacedBlocks: no command crashes, hangs, or fails otherwise than with the status of
-// a damaged archive, where valid blocks of a DuckDB file are in wrong places; and the page
-// goes on with the other archive.
+// a damaged archive, where parts of an archive that fit their checksums are in wrong places:
+// blocks of DuckDB, pages of SQLite, files of Pebble, swapped or duplicated, or those of
+// another archive. The page goes on with the other archive.
 func TestMisplacedBlocks(t *testing.T) {
 	plainRunOnly(t)
-	const head, size = 3 * 4096, 256 << 10 // of a DuckDB file and its blocks
-	dir := t.TempDir()
-	t.Chdir(dir)
-	must(t, "load", fewRecords(t), "--engine", "duckdb:intact.db", "--design", "wide")
-	intact, err := os.ReadFile("intact.db")
-	if err != nil {
-		t.Fatal(err)
-	}
 	n := 8
 	if enginetest.Nightly() {
 		n = 100
 	}
-	blocks := (len(intact) - head) / size
-	r := rand.New(rand.NewPCG(damageSeed, 0)) //nolint:gosec // a test's
-	for i := range n {
-		x, y := r.IntN(blocks), r.IntN(blocks-1)
-		if y >= x {
-			y++
-		}
-		file := append([]byte(nil), intact...)
-		copy(file[head+x*size:], intact[head+y*size:head+(y+1)*size])
-		if i%2 == 0 {
-			copy(file[head+y*size:], intact[head+x*size:head+(x+1)*size])
-		}
-		if err := os.WriteFile("a.db", file, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		for _, args := range [][]string{
-			{"verify", "duckdb:a.db"}, {"show", "duckdb:a.db"}, {"ask", "test_1", "--engine", "duckdb:a.db?deadline=20s", "--design", "wide"},
-		} {
-			status, _, stderr := barograph(t, args...)
-			if status != 0 && status != fault.Differs || strings.Contains(stderr, "Stack Trace") {
-				t.Errorf("blocks %d and %d of %d: %v: status %d: %s", x, y, blocks, args, status, stderr)
+	files := fewRecords(t)
+	for _, x := range []struct {
+		engine, design string
+		head, size     int // of a file and its blocks; 0 = the archive is a folder
+	}{
+		{"duckdb", "wide", 3 * 4096, 256 << 10}, {"sqlite", "normalized", 0, 8192}, {"sqlite", "document", 0, 8192}, {"pebble", "keyvalue", 0, 0},
+	} {
+		t.Run(x.engine+" "+x.design, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			url := x.engine + ":a.db"
+			for _, archive := range []string{"other.db", "intact.db"} { // the other one has one file's records
+				from := map[string]string{"other.db": filepath.Join(files, "1.vsdb"), "intact.db": files}[archive]
+				for range 3 { // several tables of Pebble
+					must(t, "load", from, "--engine", x.engine+":"+archive, "--design", x.design, "--window", "10")
+				}
 			}
-		}
-		pageGoesOn(t)
+			outcomes := map[string]int{}
+			for i := range n {
+				r := rand.New(rand.NewPCG(damageSeed, uint64(i))) //nolint:gosec // a test's
+				if err := os.RemoveAll("a.db"); err != nil {
+					t.Fatal(err)
+				}
+				copyArchive(t, "intact.db", "a.db")
+				what := misplace(t, r, x.head, x.size, i%3)
+				for _, args := range [][]string{
+					{"verify", url}, {"show", url}, {"ask", "all_sal1l2_hgt", "--engine", url, "--design", x.design},
+				} {
+					status, _, stderr := barograph(t, args...)
+					outcomes[fmt.Sprint(args[0], " ", status)]++
+					if status != 0 && status != fault.Differs || strings.Contains(stderr, "Stack Trace") {
+						t.Errorf("%s: %v: status %d: %s", what, args, status, stderr)
+					}
+				}
+				pageGoesOn(t, url, x.engine+":intact.db", x.design)
+			}
+			t.Logf("seed %d, %d archives: %v", uint64(damageSeed), n, outcomes)
+		})
 	}
 }
 
+// misplace puts a part of the archive a.db into the place of another one: 0 = they are
+// swapped, 1 = it is duplicated, 2 = it is one of other.db.
+func misplace(t *testing.T, r *rand.Rand, head, size, how int) string {
+	t.Helper()
+	read := func(name string) []byte {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	write := func(name string, text []byte) {
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	two := func(n int) (x, y int) {
+		x, y = r.IntN(n), r.IntN(n-1)
+		if y >= x {
+			y++
+		}
+		return x, y
+	}
+	if size == 0 {
+		mine, _ := filepath.Glob("a.db/[0-9]*")
+		others, _ := filepath.Glob("other.db/[0-9]*")
+		x, y := two(len(mine))
+		from := read(mine[y])
+		switch how {
+		case 0:
+			write(mine[y], read(mine[x]))
+		case 2:
+			mine[y] = others[r.IntN(len(others))]
+			from = read(mine[y])
+		}
+		write(mine[x], from)
+		return fmt.Sprint("way ", how, ": ", mine[x], " is ", mine[y])
+	}
+	file, other := read("a.db"), read("other.db")
+	x, y := two((len(file) - head) / size)
+	from := append([]byte(nil), file[head+y*size:head+(y+1)*size]...)
+	switch how {
+	case 0:
+		copy(file[head+y*size:], file[head+x*size:head+(x+1)*size])
+	case 2:
+		y = r.IntN((len(other) - head) / size)
+		from = other[head+y*size : head+(y+1)*size]
+	}
+	copy(file[head+x*size:], from)
+	write("a.db", file)
+	return fmt.Sprint("way ", how, ": block ", x, " is ", y)
+}
+
 // pageGoesOn serves both archives.
-func pageGoesOn(t *testing.T) {
+func pageGoesOn(t *testing.T, damaged, intact, design string) {
 	t.Helper()
 	h := httptest.NewUnstartedServer(nil)
-	s, err := serve.New(serve.Options{Registry: all.Registry(), Host: h.Listener.Addr().String()}, "duckdb:a.db?deadline=20s", "duckdb:intact.db")
+	s, err := serve.New(serve.Options{Registry: all.Registry(), Host: h.Listener.Addr().String()}, damaged, intact)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +247,7 @@ func pageGoesOn(t *testing.T) {
 		return reply.StatusCode
 	}
 	get(s.URL())
-	const asked = "&design=wide&line_type=SAL1L2&axis=fcst_lead&fcst_var=HGT"
+	asked := "&design=" + design + "&line_type=SAL1L2&axis=fcst_lead&fcst_var=HGT"
 	get(h.URL + "/api/v1/curve.svg?archive=a.db" + asked)
 	if status := get(h.URL + "/api/v1/curve.svg?archive=intact.db" + asked); status != http.StatusOK {
 		t.Errorf("the intact archive: %d", status)

@@ -225,7 +225,7 @@ func suits(dir string, readOnly bool) error {
 	}
 	desc, err := pebble.Peek(dir, vfs.Default)
 	if err != nil {
-		return unreachable(dir, err)
+		return unreachable(dir, explain(dir, err))
 	}
 	if desc.Exists {
 		return nil
@@ -389,14 +389,19 @@ func (s *store) write(work func() error) error {
 }
 
 // explain says where and what to do, where a file is damaged.
-func (s *store) explain(err error) error {
+func (s *store) explain(err error) error { return explain(s.dir, err) }
+
+func explain(dir string, err error) error {
+	if err == nil {
+		return nil
+	}
 	switch info := pebble.ExtractDataCorruptionInfo(err); {
 	case info != nil:
-		return engine.Damaged(s.dir, fmt.Errorf("%s: %w", filepath.Base(info.Path), info.Details))
+		return engine.Damaged(dir, fmt.Errorf("%s: %w", filepath.Base(info.Path), info.Details))
 	case pebble.IsCorruptionError(err) || errors.Is(err, docengine.ErrDamaged):
-		return engine.Damaged(s.dir, err)
-	case errors.Is(err, fs.ErrNotExist): // a table that the list of files names
-		return engine.Damaged(s.dir, err)
+		return engine.Damaged(dir, err)
+	case errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "object size mismatch"): // of a table that the list of files names
+		return engine.Damaged(dir, err)
 	}
 	return err
 }

@@ -89,7 +89,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	var n int
 	if err := d.pool.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {
 		d.pool.Close() //nolint:errcheck // the first error says more
-		if e := d.explain(err); fault.Code(e) == fault.Differs && hasHead(d.path) {
+		if e := d.explain(err); fault.Code(e) == fault.Differs && isSQLite(d.path) {
 			return nil, e
 		}
 		return nil, d.unreachable("cannot be opened", err, "name an archive that barograph loaded, or a new file in a folder that can be written")
@@ -97,8 +97,9 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	return &engine.Engine{Archives: d, KV: kv{d}, Posts: posts{d}, Own: d.own, About: d.about, Close: d.pool.Close}, nil
 }
 
-// hasHead reports whether a file begins as SQLite's do, but for a few bytes.
-func hasHead(path string) bool {
+// isSQLite reports whether a file that has no head of SQLite's was one: but for a few
+// bytes it has, or it consists of pages and begins with one from another place.
+func isSQLite(path string) bool {
 	const magic = "SQLite format 3\x00"
 	f, err := os.Open(path)
 	if err != nil {
@@ -106,8 +107,9 @@ func hasHead(path string) bool {
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
 	head := make([]byte, len(magic))
-	if _, err := io.ReadFull(f, head); err != nil {
-		return false
+	info, err := f.Stat()
+	if err == nil {
+		_, err = io.ReadFull(f, head)
 	}
 	same := 0
 	for i := range head {
@@ -115,7 +117,8 @@ func hasHead(path string) bool {
 			same++
 		}
 	}
-	return same > len(magic)-4
+	// The first byte of a page is its kind, or of a page that continues another one a part of a number.
+	return err == nil && (same > len(magic)-4 || info.Size()%pageBytes == 0 && strings.IndexByte("\x00\x02\x05\x0a\x0d", head[0]) >= 0)
 }
 
 // place checks the path and makes its folder.
