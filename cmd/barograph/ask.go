@@ -130,7 +130,15 @@ func (e *env) questions(ctx context.Context, a *asking, name string, in engine.A
 		if err != nil {
 			return nil, err
 		}
-		if held, err := in.Subsets(ctx); err == nil && len(held) > 0 && len(c.Groups) == 0 {
+		held, err := in.Subsets(ctx)
+		if err == nil && len(c.Groups) == 0 && slices.Contains(held, a.subset) {
+			marks, err := in.Marks(ctx, a.subset)
+			if err == nil && len(marks) > 0 { // a commit writes both
+				err = engine.Damaged(fault.Redact(a.url), fmt.Errorf("the catalog of subset %s is empty, and its list of loaded files has %s", a.subset, run.Several(len(marks), "row")))
+			}
+			return nil, err
+		}
+		if err == nil && len(held) > 0 && len(c.Groups) == 0 {
 			return nil, &fault.Status{Code: fault.Usage, Err: fault.Unknown("--subset", a.subset, held)}
 		}
 		return c.CasesWith(name), nil
