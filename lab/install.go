@@ -382,7 +382,7 @@ func (m maven) fetch(ctx context.Context, dir string, jars bool, w io.Writer) er
 	if err := os.WriteFile(name, pom, 0o600); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "mvn", "-B", "-q", "-f", name, "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+dir)
+	cmd := exec.CommandContext(ctx, "mvn", "-B", "-q", "-Dstyle.color=never", "-f", name, "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+dir)
 	cmd.Stdout, cmd.Stderr = w, w
 	return cmd.Run()
 }
