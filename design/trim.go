@@ -15,6 +15,8 @@ type Loading struct {
 	Host  string    `json:"host"`
 	Since time.Time `json:"since"`
 	Doing string    `json:"doing"` // the command
+
+	Waiting bool `json:"waiting,omitempty"` // another process has the archive open, and is asked to close it
 }
 
 // Brought counts the records that loads have stored, those that were trimmed

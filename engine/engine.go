@@ -29,6 +29,15 @@ var (
 	ErrReadOnly    = errors.New("archive is read-only")
 )
 
+// ErrLocked is wrapped by the error of an archive that another process has open
+// or is loading: waiting may help. It is an ErrUnreachable.
+var ErrLocked error = locked{}
+
+type locked struct{}
+
+func (locked) Error() string { return ErrUnreachable.Error() }
+func (locked) Unwrap() error { return ErrUnreachable }
+
 // Unreachable says of a database that it is not reached, and what to do.
 func Unreachable(shown string, err error, cure string) error {
 	if fault.Code(err) == fault.Differs { // a damaged archive is reached

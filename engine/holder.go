@@ -2,15 +2,54 @@ package engine
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/shirou/gopsutil/v4/process"
+
+	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/fault"
 )
+
+// LoadingFile is the file in which a load of an embedded archive names itself; ""
+// for other engines.
+func LoadingFile(d *Driver, u *url.URL) string {
+	if path := Path(u); d.Place == Embedded && path != "" {
+		return strings.TrimRight(path, "/") + ".loading"
+	}
+	return ""
+}
+
+// LoadedBy reads the load that a file of LoadingFile names; nil = none is in flight.
+func LoadedBy(file string) *design.Loading {
+	var l design.Loading
+	text, err := os.ReadFile(file)
+	if file == "" || err != nil || json.Unmarshal(text, &l) != nil || !InFlight(&l) {
+		return nil
+	}
+	return &l
+}
+
+// InFlight reports whether a load may be in flight. One of another host may; one of
+// this host is, if its process existed when it started.
+func InFlight(l *design.Loading) bool {
+	if host, _ := os.Hostname(); host != l.Host {
+		return true
+	}
+	p, err := process.NewProcess(int32(l.PID)) //nolint:gosec // as it was written
+	if err != nil {
+		return false
+	}
+	began, err := p.CreateTime() // ms
+	return err != nil || time.UnixMilli(began).Before(l.Since.Add(2*time.Second))
+}
 
 // Holder is another process that has a file open, or one below a folder, and its command
 // line, as far as the system tells (Linux does); 0 = none is known.
@@ -38,5 +77,5 @@ func Locked(path string, err error) error {
 	if pid, command := Holder(path); pid != 0 {
 		problem = fmt.Sprintf("is open in process %d (%s)", pid, command)
 	}
-	return &fault.Error{File: path, Problem: problem, Err: fmt.Errorf("%w: %w", ErrUnreachable, err), Cure: "wait until that process has ended, or end it"}
+	return &fault.Error{File: path, Problem: problem, Err: fmt.Errorf("%w: %w", ErrLocked, err), Cure: "wait until that process has ended, or end it"}
 }

@@ -62,6 +62,9 @@ func (a *archive) take(ctx context.Context, n design.Name) (engine.Archive, erro
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.users++
+	if l := a.waitingLoad(); l != nil {
+		return nil, &fault.Error{File: a.name, Problem: fmt.Sprint("is being loaded by process ", l.PID), Err: engine.ErrUnreachable, Cure: "wait: it is asked again"}
+	}
 	if _, offered := a.driver.Offers[n]; !offered {
 		return nil, fault.NotOffered("design", n, a.driver.Designs(), a.driver.Scheme)
 	}
@@ -84,12 +87,39 @@ func (a *archive) take(ctx context.Context, n design.Name) (engine.Archive, erro
 			return nil, err
 		}
 		a.db, a.open = db, map[design.Name]engine.Archive{}
+		go a.makeWay(db)
 	}
 	opened, err := a.db.Archives.Open(kept, n)
 	if err == nil {
 		a.open[n] = opened
 	}
 	return opened, err
+}
+
+// waitingLoad is the load that waits until this page closes the archive, or nil.
+func (a *archive) waitingLoad() *design.Loading {
+	if a.path == "" {
+		return nil
+	}
+	if l := engine.LoadedBy(strings.TrimRight(a.path, "/") + ".loading"); l != nil && l.Waiting {
+		return l
+	}
+	return nil
+}
+
+// makeWay closes the archive, as soon as no question is in flight, for a load that waits for it.
+func (a *archive) makeWay(opened *engine.Engine) {
+	for range time.Tick(200 * time.Millisecond) {
+		a.mu.Lock()
+		closed := a.db != opened
+		a.mu.Unlock()
+		if closed {
+			return
+		}
+		if a.waitingLoad() != nil {
+			_ = a.release() // only read
+		}
+	}
 }
 
 // leave lets the archive go some time after the last question.

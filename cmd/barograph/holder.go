@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"strings"
 	"time"
-
-	"github.com/shirou/gopsutil/v4/process"
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
@@ -23,20 +20,6 @@ func (e *env) loading() *design.Loading {
 	return &design.Loading{PID: os.Getpid(), Host: host, Since: time.Now().UTC().Truncate(time.Second), Doing: "barograph " + strings.Join(redacted(e.args), " ")}
 }
 
-// lasts reports whether a load may be under way. One of another host may; one
-// of this host is, if its process was there when it began.
-func lasts(l *design.Loading) bool {
-	if host, _ := os.Hostname(); host != l.Host {
-		return true
-	}
-	p, err := process.NewProcess(int32(l.PID)) //nolint:gosec // as it was written
-	if err != nil {
-		return false
-	}
-	began, err := p.CreateTime() // ms
-	return err != nil || time.UnixMilli(began).Before(l.Since.Add(2*time.Second))
-}
-
 func holds(l *design.Loading) string {
 	return fmt.Sprintf("is being loaded by process %d of host %s since %s UTC: %s", l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Doing)
 }
@@ -44,29 +27,22 @@ func holds(l *design.Loading) string {
 // loads tells of a load that a catalog knows of: it is under way, or it was broken
 // off, and then what it has stored is whole and the rest is not there.
 func loads(l *design.Loading) string {
-	if lasts(l) {
+	if engine.InFlight(l) {
 		return holds(l)
 	}
 	return fmt.Sprintf("was being loaded when that was broken off (process %d of host %s, begun %s UTC); what is not there yet is brought by the same command again: %s", l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Doing)
 }
 
-// holderFile stands beside an embedded archive while it is loaded; "" = the
-// archive is none.
-func holderFile(d *engine.Driver, u *url.URL) string {
-	if path := engine.Path(u); d.Place == engine.Embedded && path != "" {
-		return strings.TrimRight(path, "/") + ".loading"
+// askToClose asks whoever only looks at an archive to close it: barograph serve
+// sees the file of the load that waits for it.
+func (e *env) askToClose(file string) error {
+	l := e.loading()
+	l.Waiting = true
+	text, err := json.Marshal(l)
+	if err != nil || file == "" {
+		return err
 	}
-	return ""
-}
-
-// heldBy reads who loads; nil = nobody does.
-func heldBy(file string) *design.Loading {
-	var l design.Loading
-	text, err := os.ReadFile(file)
-	if file == "" || err != nil || json.Unmarshal(text, &l) != nil || !lasts(&l) {
-		return nil
-	}
-	return &l
+	return os.WriteFile(file, text, 0o644) //nolint:gosec // no secret
 }
 
 // hold writes who loads, unless another one does.
@@ -84,7 +60,7 @@ func (e *env) hold(file string) (free func(), err error) {
 		if !errors.Is(err, fs.ErrExist) {
 			return func() {}, nil // the folder cannot be written: the engine says so, in its words
 		}
-		if l := heldBy(file); l != nil {
+		if l := engine.LoadedBy(file); l != nil {
 			return nil, held(file, l)
 		}
 		os.Remove(file) //nolint:errcheck // a load that was broken off has left it
@@ -94,14 +70,14 @@ func (e *env) hold(file string) (free func(), err error) {
 
 func held(file string, l *design.Loading) error {
 	return &fault.Error{
-		File: strings.TrimSuffix(file, ".loading"), Problem: holds(l), Err: engine.ErrUnreachable,
+		File: strings.TrimSuffix(file, ".loading"), Problem: holds(l), Err: engine.ErrLocked,
 		Cure: "wait for it or end it; where that process is no more, on another host, remove " + file,
 	}
 }
 
 // notHeld is the error of an archive that cannot be opened, or who loads it.
 func notHeld(file string, err error) error {
-	if l := heldBy(file); l != nil && l.PID != os.Getpid() && errors.Is(err, engine.ErrUnreachable) {
+	if l := engine.LoadedBy(file); l != nil && l.PID != os.Getpid() && errors.Is(err, engine.ErrUnreachable) {
 		return held(file, l)
 	}
 	return err

@@ -106,6 +106,7 @@ the database as the subset.`,
 	c.MarkFlagsOneRequired(engineFlag, "spec")
 	c.Flags().StringVar(&watch, "watch", "", "load the files of this folder as they come, until a signal")
 	c.Flags().DurationVar(&settle, "settle", 5*time.Second, "with --watch: a file is whole when it has not changed for so long")
+	c.Flags().DurationVar(&j.wait, "wait", 30*time.Second, "how long to wait while another process loads the archive or has it open; barograph serve closes it within a second")
 	c.Flags().StringVar(&retain, "retain", "", "then remove the records that are older than the newest by more than this, e.g. 400d")
 	c.Flags().Float64Var(&j.retain.Limit, "retain-limit", load.DefaultLimit, "with --retain: percent of the records; a larger removal is refused if it covers more valid days than this load added")
 	c.Flags().BoolVar(&j.retain.Force, "force", false, "with --retain: remove in any case")
@@ -164,6 +165,7 @@ type loadJob struct {
 	load.Options
 	quarantine string
 	verify     bool
+	wait       time.Duration       // for other processes that have the archive open
 	retain     load.Retention      // its Keep is 0 where everything is kept
 	dryRun     bool                // print what --retain would remove, and write nothing
 	said       *metviewer.LoadSpec // nil = none
@@ -199,15 +201,48 @@ func (e *env) previewRemoval(ctx context.Context, j *loadJob, files []string) er
 func (j *loadJob) openToLoad(ctx context.Context, e *env) (a *opened, free func(), err error) {
 	file := ""
 	if d, u, err := e.engines.Parse(j.url); err == nil {
-		file = holderFile(d, u)
+		file = engine.LoadingFile(d, u)
 	}
-	if free, err = e.hold(file); err != nil {
+	wait := waiting{e: e, until: time.Now().Add(j.wait), limit: j.wait}
+	if err = wait.call(ctx, func() (err error) { free, err = e.hold(file); return err }); err != nil {
 		return nil, nil, err
 	}
-	if a, err = j.open(ctx, e, engine.Options{}); err != nil {
+	if err = wait.call(ctx, func() (err error) {
+		if a, err = j.open(ctx, e, engine.Options{}); errors.Is(err, engine.ErrLocked) {
+			err = errors.Join(err, e.askToClose(file))
+		}
+		return err
+	}); err != nil {
 		free()
 	}
 	return a, free, err
+}
+
+// waiting is how long a load waits for other processes that have its archive open.
+type waiting struct {
+	e     *env
+	until time.Time
+	limit time.Duration
+	said  bool
+}
+
+// call calls f until the archive is not locked or the time is over.
+func (w *waiting) call(ctx context.Context, f func() error) error {
+	for {
+		err := f()
+		if err == nil || !errors.Is(err, engine.ErrLocked) || time.Now().After(w.until) {
+			return err
+		}
+		if !w.said {
+			w.said = true
+			w.e.says(fmt.Sprintf("waiting for up to %s (--wait): %s", w.limit, fault.Text(err)))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // absentFile is the file or folder that opening the archive will make; "" where
@@ -255,7 +290,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, told fu
 	o.Log, o.Reject, o.Conflict, o.By = e.log(), rejects.Reject, rejects.Conflict, e.loading()
 	o.Progress = func(p load.Progress) { bar.at(p.Step, p.Bytes, all, true) }
 	o.Meets = func(l design.Loading) bool {
-		if lasts(&l) {
+		if engine.InFlight(&l) {
 			e.says(fmt.Sprintf("%s, subset %s, %s; both take turns", fault.Redact(j.url), j.subset, holds(&l)))
 			return true
 		}

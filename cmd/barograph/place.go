@@ -69,7 +69,7 @@ func (e *env) keeper(ctx context.Context, url string, name design.Name, o engine
 	o.Log = e.log()
 	db, err := e.engines.Open(ctx, url, o)
 	if err != nil {
-		return nil, nil, notHeld(holderFile(d, u), err)
+		return nil, nil, notHeld(engine.LoadingFile(d, u), err)
 	}
 	return d, db, nil
 }

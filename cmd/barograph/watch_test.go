@@ -211,9 +211,17 @@ func TestHolder(t *testing.T) {
 	}
 	mine := (&env{args: []string{"load", "x"}}).loading()
 	note(mine)
-	status, _, says := barograph(t, "load", data, "--engine", url)
+	status, _, says := barograph(t, "load", data, "--engine", url, "--wait", "0s")
 	if status != 5 || !strings.Contains(says, fmt.Sprintf("is being loaded by process %d of host %s since ", mine.PID, mine.Host)) || !strings.Contains(says, "barograph load x") {
 		t.Errorf("status %d: %s", status, says)
+	}
+	go func() { // the other load ends a little later
+		time.Sleep(300 * time.Millisecond)
+		os.Remove(file)
+	}()
+	status, _, says = barograph(t, "load", data, "--engine", url, "--wait", "1m")
+	if status != 0 || strings.Count(says, "waiting for up to 1m0s (--wait)") != 1 || !strings.Contains(says, "is being loaded by process") {
+		t.Errorf("a load that waits: status %d: %s", status, says)
 	}
 	mine.Since = mine.Since.Add(-24 * time.Hour) // a process of this number has ended since
 	note(mine)
