@@ -54,9 +54,11 @@ const (
 	rereadEvery = 256                   // operations of a worker
 )
 
-// nonceOf makes versions of a run differ from those of the runs before.
+// nonceOf makes versions of a run differ from those of the runs before, and those of
+// each shard from those of the others, whichever starts a little earlier.
 func nonceOf(began time.Time, s Shard) uint64 {
-	return 1 + uint64(began.UnixMilli()+s.Index)%nonceMask //nolint:gosec // not negative
+	of := max(s.Of, 1)
+	return 1 + uint64((began.UnixMilli()*of+s.Index)%(nonceMask-nonceMask%of)) //nolint:gosec // not negative
 }
 
 // next makes the version of the next write, and returns the hash of its key. A

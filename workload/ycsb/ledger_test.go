@@ -69,6 +69,22 @@ func TestCorrectStoreIsNotAccused(t *testing.T) {
 }
 
 // Every value that a read may return is allowed, and no other.
+// Shards that write one table have different nonces, whichever of them starts earlier:
+// otherwise each takes the other's versions for its own, and accuses a correct store.
+func TestNoncesOfShardsDiffer(t *testing.T) {
+	start := time.UnixMilli(1_795_000_000_000)
+	for of := int64(1); of <= 7; of++ {
+		for late := range int64(2 * nonceMask) {
+			a := nonceOf(start, Shard{Index: 0, Of: of})
+			for i := int64(1); i < of; i++ {
+				if b := nonceOf(start.Add(time.Duration(late)*time.Millisecond), Shard{Index: i, Of: of}); a == b || b == 0 || b > nonceMask {
+					t.Fatalf("shard %d of %d, %d ms later: nonce %d, and %d of shard 0", i, of, late, b, a)
+				}
+			}
+		}
+	}
+}
+
 func TestRegister(t *testing.T) {
 	const full = 1<<versionBits - 1
 	var e entry
