@@ -85,7 +85,13 @@ func (d drawnCurves) SVG() ([]byte, error) {
 	if !ribbons && !known {
 		l.Caption += "; intervals are left out here, since there are too many curves to see them"
 	}
+	if least, most := counts(c); 0 <= least && least < most && !known {
+		l.Caption += fmt.Sprintf("; from %s to %s records behind a point", count(least), count(most))
+	}
 	for _, s := range c.Series {
+		if style == plot.Joined && !known {
+			s = broken(s, c)
+		}
 		lo, hi := band(s, ribbons)
 		l.Curves = append(l.Curves, plot.Curve{Name: s.Name, At: s.X, Value: s.Y, Lo: lo, Hi: hi, Least: s.Least, Most: s.Most, Beyond: s.Beyond, Style: style})
 	}
@@ -100,6 +106,69 @@ func (d drawnCurves) SVG() ([]byte, error) {
 		}
 	}
 	return l.SVG()
+}
+
+// counts are the least and the most records behind a point of the curves.
+func counts(c *run.Curves) (least, most int) {
+	var all []int
+	for _, s := range c.Series {
+		all = append(all, s.N...)
+	}
+	if len(all) == 0 { // a run of an earlier version wrote none
+		return 0, 0
+	}
+	return slices.Min(all), slices.Max(all)
+}
+
+// broken is a curve with a missing value in each of its holes, so that no line is
+// drawn across them. A hole is a gap of more than one and a half of the curve's usual
+// step: on an axis of times every one, on others where another curve has a value.
+func broken(s run.Series, c *run.Curves) run.Series {
+	order := make([]int, len(s.X))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.X[a], s.X[b]) })
+	step := usualStep(s.X, order)
+	if step == 0 {
+		return s
+	}
+	elsewhere := func(from, to float64) bool {
+		return slices.ContainsFunc(c.Series, func(o run.Series) bool {
+			return slices.ContainsFunc(o.X, func(x float64) bool { return from < x && x < to })
+		})
+	}
+	times := c.Axis == run.ByTime || c.Axis == run.ByInit
+	banded := len(s.Low) == len(s.X) && len(s.High) == len(s.X)
+	s.X, s.Y = slices.Clone(s.X), slices.Clone(s.Y)
+	s.Low, s.High = slices.Clone(s.Low), slices.Clone(s.High)
+	for k := 1; k < len(order); k++ {
+		from, to := s.X[order[k-1]], s.X[order[k]]
+		if to-from <= 1.5*step || !times && !elsewhere(from, to) {
+			continue
+		}
+		s.X, s.Y = append(s.X, from+step), append(s.Y, math.NaN())
+		if banded {
+			s.Low, s.High = append(s.Low, math.NaN()), append(s.High, math.NaN())
+		}
+	}
+	return s
+}
+
+// usualStep is the distance between most neighbours of a curve; 0 where less than half
+// of them have one distance.
+func usualStep(x []float64, order []int) float64 {
+	n, usual := map[float64]int{}, 0.0
+	for k := 1; k < len(order); k++ {
+		d := x[order[k]] - x[order[k-1]]
+		if n[d]++; d > 0 && (n[d] > n[usual] || n[d] == n[usual] && d < usual) {
+			usual = d
+		}
+	}
+	if 2*n[usual] < len(order)-1 {
+		return 0
+	}
+	return usual
 }
 
 func band(s run.Series, shown bool) (lo, hi []float64) {
