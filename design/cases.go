@@ -114,14 +114,24 @@ func (c *Catalog) Cases() (out []*question.Question) {
 	return out
 }
 
-// CasesWith are Cases, and the one of this name if they lack it: a name is made of
+// CasesWith are Cases, and those of these names that they lack: a name is made of
 // shape, line type and variable, and stays known when Cases lists another variable.
-func (c *Catalog) CasesWith(name string) []*question.Question {
+func (c *Catalog) CasesWith(names ...string) []*question.Question {
 	out := c.Cases()
-	named := func(q *question.Question) bool { return q.Name == name }
-	if slices.ContainsFunc(out, named) {
-		return out
+	for _, name := range names {
+		if slices.ContainsFunc(out, func(q *question.Question) bool { return q.Name == name }) {
+			continue
+		}
+		if q := c.caseNamed(name); q != nil {
+			out = append(out, q)
+		}
 	}
+	return out
+}
+
+// caseNamed is the derived question of a name, whichever variable Cases lists; nil =
+// there is none.
+func (c *Catalog) caseNamed(name string) *question.Question {
 	for _, g := range c.Groups {
 		t, _ := record.TypeByName(g.LineType)
 		if !strings.Contains(name, question.NameOf(g.LineType)) {
@@ -131,12 +141,12 @@ func (c *Catalog) CasesWith(name string) []*question.Question {
 			if large := question.NameOf("large", g.LineType); name == large && strings.HasPrefix(q.Name, large+"_") {
 				q.Name = name // it names a variable since there are too many records for all
 			}
-			if named(q) {
-				return append(out, q)
+			if q.Name == name {
+				return q
 			}
 		}
 	}
-	return out
+	return nil
 }
 
 // casesOf are the questions of one line type, about a variable, also those that ask

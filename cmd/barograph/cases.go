@@ -53,7 +53,7 @@ Keep the file, edit it (docs/questions.md), and ask it: met FILES --case cases.y
 var errFirst = errors.New("the first subset is enough")
 
 // casesIn are those of a subset of an archive; "" = of the first.
-func (e *env) casesIn(ctx context.Context, url, only string) (qs []*question.Question, err error) {
+func (e *env) casesIn(ctx context.Context, url, only string, names ...string) (qs []*question.Question, err error) {
 	if url, err = e.serverOf(url, []string{engine.LabDir()}); err != nil {
 		return nil, usage(err)
 	}
@@ -69,7 +69,7 @@ func (e *env) casesIn(ctx context.Context, url, only string) (qs []*question.Que
 		if err != nil {
 			return err
 		}
-		if qs, err = met.AnswerableIn(ctx, a, d.Offers[n], subset, c.Cases()); err != nil {
+		if qs, err = met.AnswerableIn(ctx, a, d.Offers[n], subset, c.CasesWith(names...)); err != nil {
 			return err
 		}
 		return errFirst
@@ -80,7 +80,7 @@ func (e *env) casesIn(ctx context.Context, url, only string) (qs []*question.Que
 	return qs, err
 }
 
-func (e *env) casesOf(ctx context.Context, args []string, keepLast bool) ([]*question.Question, error) {
+func (e *env) casesOf(ctx context.Context, args []string, keepLast bool, names ...string) ([]*question.Question, error) {
 	files, err := e.filesOf(args)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (e *env) casesOf(ctx context.Context, args []string, keepLast bool) ([]*que
 	if err != nil {
 		return nil, err
 	}
-	return met.Answerable(ctx, files, o, c.Cases())
+	return met.Answerable(ctx, files, o, c.CasesWith(names...))
 }
 
 func (e *env) printCases(qs []*question.Question) error {

@@ -41,7 +41,7 @@ long it took until calls succeeded again.`,
 				return err
 			}
 			e.saySkipped(skipped)
-			derived := func() ([]*question.Question, error) { return e.casesOf(c.Context(), args, false) }
+			derived := func() ([]*question.Question, error) { return e.casesOf(c.Context(), args, false, cases...) }
 			if k.Cases, err = e.findCases(cases, true, derived); err == nil && len(cases) == 0 {
 				k.Cases, err = derived()
 				k.Cases = k.Cases[:min(len(k.Cases), met.DerivedCases)]

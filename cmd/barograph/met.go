@@ -161,9 +161,9 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 			if s.named {
 				only = s.subset
 			}
-			return e.casesIn(ctx, s.from, only)
+			return e.casesIn(ctx, s.from, only, s.cases...)
 		}
-		return e.casesOf(ctx, files, s.lastLine.keeps())
+		return e.casesOf(ctx, files, s.lastLine.keeps(), s.cases...)
 	})
 	if err != nil {
 		return err
