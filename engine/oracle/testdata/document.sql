@@ -129,7 +129,6 @@ INSERT INTO "a/doc_pct" (id, version, model, descr, fcst_var, fcst_units, fcst_l
 -- :20 = 1 × text, first "2019-01-01T00:00:00Z"
 -- :21 = 1 × BLOB, first "[{\"fcst_lead\":0,\"total\":0.5,\"n_thresh\":1.5,\"repeats\":[0.1,7]"
 SELECT MAX(seq) FROM "a/barograph_document_marks";
-DELETE FROM "a/barograph_document_marks" WHERE digest IN ('00112233445566778899aabbccddeeff');
 INSERT INTO "a/barograph_document_marks" (seq, path, digest, bytes, lines_read, stored, replaced, quarantined, loaded) VALUES (TO_NUMBER(:1), :2, :3, TO_NUMBER(:4), TO_NUMBER(:5), TO_NUMBER(:6), TO_NUMBER(:7), TO_NUMBER(:8), :9);
 -- :1 = 1 × text, first "1"
 -- :2 = 1 × text, first "dir/one.stat"
@@ -188,6 +187,7 @@ INSERT INTO "a/doc_sal1l2" (id, version, model, descr, fcst_var, fcst_units, fcs
 -- :19 = 1 × text, first "1546300800"
 -- :20 = 1 × text, first "2019-01-01T00:00:00Z"
 -- :21 = 1 × BLOB, first "[{\"fcst_lead\":0,\"total\":0.5,\"fabar\":1.5,\"oabar\":2.5,\"foabar\""
+SELECT path, digest, bytes, lines_read, stored, replaced, quarantined, loaded FROM "a/barograph_document_marks" ORDER BY seq;
 SELECT path, digest, bytes, lines_read, stored, replaced, quarantined, loaded FROM "a/barograph_document_marks" WHERE digest IN ('00112233445566778899aabbccddeeff') ORDER BY seq;
 SELECT MAX(seq) FROM "a/barograph_document_marks";
 DELETE FROM "a/barograph_document_marks" WHERE digest IN ('00112233445566778899aabbccddeeff');

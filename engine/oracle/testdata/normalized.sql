@@ -172,7 +172,6 @@ INSERT INTO "a/data_file" (data_file_id, data_file_lu_id, filename, path, load_d
 -- :5 = 1 × text, first "(now)"
 -- :6 = 1 × text, first ""
 SELECT MAX(seq) FROM "a/barograph_normalized_marks";
-DELETE FROM "a/barograph_normalized_marks" WHERE digest IN ('00112233445566778899aabbccddeeff');
 INSERT INTO "a/barograph_normalized_marks" (seq, path, digest, bytes, lines_read, stored, replaced, quarantined, loaded) VALUES (TO_NUMBER(:1), :2, :3, TO_NUMBER(:4), TO_NUMBER(:5), TO_NUMBER(:6), TO_NUMBER(:7), TO_NUMBER(:8), :9);
 -- :1 = 1 × text, first "1"
 -- :2 = 1 × text, first "dir/one.stat"
@@ -245,6 +244,7 @@ INSERT INTO "a/data_file" (data_file_id, data_file_lu_id, filename, path, load_d
 -- :4 = 1 × text, first "dir"
 -- :5 = 1 × text, first "(now)"
 -- :6 = 1 × text, first ""
+SELECT path, digest, bytes, lines_read, stored, replaced, quarantined, loaded FROM "a/barograph_normalized_marks" ORDER BY seq;
 SELECT path, digest, bytes, lines_read, stored, replaced, quarantined, loaded FROM "a/barograph_normalized_marks" WHERE digest IN ('00112233445566778899aabbccddeeff') ORDER BY seq;
 SELECT MAX(seq) FROM "a/barograph_normalized_marks";
 DELETE FROM "a/barograph_normalized_marks" WHERE digest IN ('00112233445566778899aabbccddeeff');
