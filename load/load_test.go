@@ -196,7 +196,7 @@ func TestVxIngestF2AnyOrderOfFilesGivesOneDigest(t *testing.T) {
 	for cycle := range 8 {
 		text := ""
 		for lead := cycle; lead < 64; lead += 8 {
-			text += line(lead, 0, float64(lead)) + line(lead, 1, float64(-lead))
+			text += line(lead, 0, float64(lead)) + line(lead, 1, float64(100+lead))
 		}
 		files = append(files, write(t, dir, fmt.Sprintf("c%d.vsdb", cycle), text))
 	}
