@@ -292,7 +292,7 @@ func TestBrowser(t *testing.T) {
 		b.text(`Array.from({length: 20}, (_, i) => document.getElementById('vx_mask-' + (i % 2 ? 'G2/NHX' : 'G2/SHX')).click())`)
 		b.until(`!document.querySelector('main[aria-busy]') && document.querySelector('#plot canvas')`)
 		asks := b.text(`document.querySelector('.asks').textContent`)
-		for _, mask := range strings.Split(b.text(`new URLSearchParams(location.search).getAll('vx_mask').join(' ')`), " ") {
+		for mask := range strings.SplitSeq(b.text(`new URLSearchParams(location.search).getAll('vx_mask').join(' ')`), " ") {
 			if !strings.Contains(asks, mask) && !strings.Contains(asks, " 2 regions") {
 				t.Errorf("the address has the region %s, the page says: %s", mask, asks)
 			}
