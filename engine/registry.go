@@ -171,31 +171,14 @@ func (r Registry) Open(ctx context.Context, raw string, o Options) (*Engine, err
 	return e, nil
 }
 
-// Skip is an engine that a study leaves out of its default set, because the
-// engine's library or server is not installed here.
-type Skip struct {
-	Engine string `json:"engine"`
-	Reason string `json:"reason"` // "its library is not installed"
-	Cure   string `json:"cure"`   // a command
-}
-
-func (s Skip) String() string { return s.Engine + ": skipped, " + s.Reason + "; " + s.Cure }
-
 // Missing looks for what the engine needs on this machine besides Barograph: the
 // library of an embedded engine, the programs of a server. It returns nil where
-// they are installed, or where nothing is needed.
-func (d *Driver) Missing() *Skip {
-	if d.Library != nil && d.Library.Optional {
-		return nil
-	}
-	return d.MissingAll()
-}
-
-// MissingAll is Missing for a study that also needs a library that is Optional.
-func (d *Driver) MissingAll() *Skip {
+// they are installed, or where nothing is needed. A library that is Optional
+// counts only for a study that needs all.
+func (d *Driver) Missing(all bool) *fault.Skip {
 	needs, err := "", error(nil)
 	switch {
-	case d.Library != nil:
+	case d.Library != nil && (all || !d.Library.Optional):
 		needs, err = "library", d.Library.Find()
 	case d.Server != nil:
 		needs, err = "server", d.Server.Find()
@@ -207,23 +190,27 @@ func (d *Driver) MissingAll() *Skip {
 	if known, ok := errors.AsType[*fault.Error](err); ok && needs == "library" && known.Problem != "" {
 		problem = known.Problem // it is damaged, or not offered for this system
 	}
-	return &Skip{Engine: d.Scheme, Reason: "its " + needs + " " + problem, Cure: "barograph lab install " + d.Scheme}
+	return &fault.Skip{Engine: d.Scheme, Reason: "its " + needs + " " + problem, Cure: "barograph lab install " + d.Scheme}
 }
 
-// Err refuses to start a study without the engine, which the user named.
-func (s *Skip) Err() error {
-	return Unreachable("engine "+s.Engine, errors.New(s.Reason), "install it: "+s.Cure)
+// Require refuses to start a study without an engine that the user named.
+func (d *Driver) Require(all bool) error {
+	missing := d.Missing(all)
+	if missing == nil {
+		return nil
+	}
+	return Unreachable("engine "+d.Scheme, errors.New(missing.Reason), "install it: "+missing.Cure)
 }
 
 // Installed divides engines that the user did not name into those that can be
 // used on this machine and those that a study skips.
-func (r Registry) Installed(schemes []string) (installed []string, skipped []Skip) {
+func (r Registry) Installed(schemes []string) (installed []string, skipped []fault.Skip) {
 	for _, scheme := range schemes {
 		d, ok := r.Find(scheme)
 		if !ok {
 			continue
 		}
-		if missing := d.Missing(); missing != nil {
+		if missing := d.Missing(false); missing != nil {
 			skipped = append(skipped, *missing)
 			continue
 		}
@@ -239,8 +226,8 @@ func (r Registry) Reach(ctx context.Context, o Options, urls ...string) error {
 	for _, raw := range slices.Compact(urls) {
 		d, _, err := r.Parse(raw)
 		if err == nil && d.Place == Embedded {
-			if missing := d.Missing(); missing != nil {
-				return missing.Err()
+			if err := d.Require(false); err != nil {
+				return err
 			}
 		}
 		if err != nil || d.Place != Remote {

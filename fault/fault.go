@@ -64,6 +64,16 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Skip is an engine that a study leaves out of its default set, because the
+// engine's library or server is not installed here.
+type Skip struct {
+	Engine string `json:"engine"`
+	Reason string `json:"reason"` // "its library is not installed"
+	Cure   string `json:"cure"`   // a command
+}
+
+func (s Skip) String() string { return s.Engine + ": skipped, " + s.Reason + "; " + s.Cure }
+
 // Text prints the error of a whole command: what several met once, and with a
 // cure where a disk took no more and nobody has named one.
 func Text(err error) string {

@@ -3,6 +3,7 @@ package run
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -63,11 +64,11 @@ func ReadRun(dir string) (*Run, error) {
 				return nil, &fault.Error{File: filepath.Join(dir, old), Problem: "is of a version of Barograph before the first release", Cure: "make the run again"}
 			}
 		}
-		problem := "is no run folder: it holds no " + runFile
+		missing := &fault.Error{File: dir, Problem: "is no run folder: it has no " + runFile, Cure: "name a folder that a study wrote, such as runs/20261126-120000-met"}
 		if _, err := os.Stat(dir); err != nil {
-			problem = "is not there"
+			missing.Problem, missing.Err = "", fs.ErrNotExist
 		}
-		return nil, &fault.Error{File: dir, Problem: problem, Cure: "name a folder that a study wrote, such as runs/20261126-120000-met"}
+		return nil, missing
 	}
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package run
 import (
 	"time"
 
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/measure"
 )
 
@@ -19,14 +20,14 @@ type Run struct {
 	Machine measure.Machine    `json:"machine"`
 	Client  measure.ClientLoad `json:"client"`
 
-	Data     Data      `json:"data"`
-	Policy   string    `json:"policy,omitempty"`  // of posting: what becomes of a value whose key is taken
-	Archives []Archive `json:"archives"`          // in the order of the tables
-	Skipped  []Skip    `json:"skipped,omitempty"` // engines of the default set that are not installed
-	Scan     *Scan     `json:"scan,omitempty"`    // of the workload scan
-	Own      *Own      `json:"own,omitempty"`     // of the workload own
-	Lake     *Lake     `json:"lake,omitempty"`    // of the workload lake
-	Cases    []Case    `json:"cases"`             // likewise
+	Data     Data         `json:"data"`
+	Policy   string       `json:"policy,omitempty"`  // of posting: what becomes of a value whose key is taken
+	Archives []Archive    `json:"archives"`          // in the order of the tables
+	Skipped  []fault.Skip `json:"skipped,omitempty"` // engines of the default set that are not installed
+	Scan     *Scan        `json:"scan,omitempty"`    // of the workload scan
+	Own      *Own         `json:"own,omitempty"`     // of the workload own
+	Lake     *Lake        `json:"lake,omitempty"`    // of the workload lake
+	Cases    []Case       `json:"cases"`             // likewise
 
 	Reps     int      `json:"repetitions"`                   // timed repetitions of each cell, warm
 	Planned  int      `json:"repetitions_planned,omitempty"` // that were asked for; 0 = not recorded
@@ -34,13 +35,6 @@ type Run struct {
 	ColdHow  string   `json:"cold_how,omitempty"`            // how a cold start was made; empty = none was measured
 	Warnings []string `json:"warnings,omitempty"`
 	Findings []string `json:"findings,omitempty"` // what the run itself looked for and found, in words
-}
-
-// Skip is an engine that a study left out of its default set.
-type Skip struct {
-	Engine string `json:"engine"`
-	Reason string `json:"reason"` // "its library is not installed"
-	Cure   string `json:"cure"`   // a command
 }
 
 // Data says what was loaded.

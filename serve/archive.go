@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -182,21 +183,13 @@ func (a *archive) release() error {
 // folder is a place with run folders: one, or some below it.
 type folder struct{ name, dir string }
 
-// AbsentError is the error of New for a path that does not exist; other errors
-// are those of a command line that is not understood.
-type AbsentError struct{ reason *fault.Error }
-
-func (e *AbsentError) Error() string { return e.reason.Error() }
-
-func (e *AbsentError) Unwrap() error { return e.reason }
-
 // add takes what was named on the command line.
 func (s *Server) add(place string) error {
 	const cure = "name an engine's URL, an archive's file, a run folder, or a folder of them"
 	info, err := os.Stat(place)
 	if err != nil {
 		if _, named := s.o.Registry.Find(place); !named && !strings.ContainsAny(place, ":@=") {
-			return &AbsentError{&fault.Error{File: place, Problem: "is not there", Cure: cure}}
+			return &fault.Error{File: place, Err: fs.ErrNotExist, Cure: cure}
 		}
 		return s.addArchive("", place)
 	}

@@ -525,7 +525,7 @@ func TestStudied(t *testing.T) {
 func TestNothingToServe(t *testing.T) {
 	empty := t.TempDir()
 	for place, want := range map[string]string{
-		"nowhere": "nowhere: is not there; name an engine's URL", empty: "holds neither an archive nor a run folder",
+		"nowhere": "nowhere: file does not exist; name an engine's URL", empty: "holds neither an archive nor a run folder",
 		"serve_test.go": "is no archive", "pebbel:x.db": "did you mean pebble",
 	} {
 		if _, err := serve.New(serve.Options{Registry: engine.Registry{pebble.Driver()}}, place); err == nil || !strings.Contains(err.Error(), want) {

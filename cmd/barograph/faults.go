@@ -50,7 +50,7 @@ long it took until calls succeeded again.`,
 				return err
 			}
 			return e.runs(c.Context(), &out, "faults", k.Seed, strings.Join(args, " "), func(f *run.Folder, _ func(string)) error {
-				f.Run.Skipped = skips(skipped)
+				f.Run.Skipped = skipped
 				f.Run.Data.Subset, f.Run.Data.Copies, f.Run.Data.Files = k.Subset, 1, len(k.Files)
 				return k.Run(c.Context(), f)
 			})

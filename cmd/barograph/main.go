@@ -91,25 +91,23 @@ func execute(ctx context.Context, e *env) int {
 	if out.err != nil && !errors.Is(err, out.err) { // not every line is looked at as it is printed
 		err = errors.Join(err, out.err)
 	}
-	switch {
-	case err == nil:
+	if err == nil {
 		return 0
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		fmt.Fprintln(e.stderr, "barograph: interrupted; what was committed and written is whole")
-		return fault.Interrupted
 	}
-	status := fault.Code(err)
+	status, text := fault.Code(err), fault.Text(err)
 	switch {
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		status, text = fault.Interrupted, "interrupted; what was committed and written is complete"
 	case out.err != nil:
 		status = fault.Failed
 	case errors.Is(err, engine.ErrUnreachable):
 		status = fault.Unreachable
 	}
 	if e.json {
-		_ = json.NewEncoder(e.stderr).Encode(map[string]any{"message_type": "exit_error", "code": status, "message": fault.Text(err)})
+		_ = json.NewEncoder(e.stderr).Encode(map[string]any{"message_type": "exit_error", "code": status, "message": text})
 		return status
 	}
-	fmt.Fprintf(e.stderr, "barograph: %s\n", fault.Text(err))
+	fmt.Fprintf(e.stderr, "barograph: %s\n", text)
 	return status
 }
 

@@ -246,8 +246,8 @@ func TestExitStatuses(t *testing.T) {
 		{"quarantined line", []string{"load", bad, "--to", db}, fault.Incomplete, "bad.vsdb:1"},
 		{"unreachable", []string{"ask", "test_1", "--from", "sqlite:" + filepath.Join(good, "x.db")}, fault.Unreachable, "x.db"},
 		{"no run folder", []string{"report", dir}, fault.Failed, "run folder"},
-		{"a report of nothing", []string{"report", filepath.Join(dir, "absent")}, fault.Failed, "absent: is not there"},
-		{"a page of nothing", []string{"serve", filepath.Join(dir, "absent")}, fault.Failed, "absent: is not there"},
+		{"a report of nothing", []string{"report", filepath.Join(dir, "absent")}, fault.Failed, "absent: file does not exist; name a"},
+		{"a page of nothing", []string{"serve", filepath.Join(dir, "absent")}, fault.Failed, "absent: file does not exist; name a"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			status, _, stderr := barograph(t, tc.args...)

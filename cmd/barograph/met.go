@@ -274,7 +274,7 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 		return outcome, err
 	}
 	folder.Run.Data.Paths = s.paths
-	folder.Run.Skipped = skips(s.Skipped)
+	folder.Run.Skipped = s.Skipped
 	if s.cold > 0 {
 		o.Cold = met.ColdProcess(filepath.Join(out, run.CasesFile))
 	}

@@ -52,7 +52,7 @@ star (TPC-DS's 3, 52 and 55, over a folder of barograph synth tpcds).`,
 			if p.Questions, err = e.ownQuestions(queries, set); err != nil {
 				return err
 			}
-			var skipped []engine.Skip
+			var skipped []fault.Skip
 			if len(p.Engines) == 0 {
 				named(&out, run.Owned)
 				p.Engines, skipped = e.ownEngines(out)
@@ -75,7 +75,7 @@ star (TPC-DS's 3, 52 and 55, over a folder of barograph synth tpcds).`,
 			p.Log = e.log()
 			source := strings.Join(append([]string{p.Tables}, queries...), " ")
 			return e.runs(c.Context(), &out, run.Owned, p.Seed, source, func(f *run.Folder, says func(string)) error {
-				p.Progress, f.Run.Skipped = says, skips(skipped)
+				p.Progress, f.Run.Skipped = says, skipped
 				return own.Run(c.Context(), *p, f)
 			})
 		},
@@ -107,7 +107,7 @@ star (TPC-DS's 3, 52 and 55, over a folder of barograph synth tpcds).`,
 
 // ownEngines are the embedded engines that keep a user's own tables, with files in
 // the run folder; those that are not installed are skipped.
-func (e *env) ownEngines(out string) (urls []string, skipped []engine.Skip) {
+func (e *env) ownEngines(out string) (urls []string, skipped []fault.Skip) {
 	installed, skipped := e.engines.Installed(e.engines.Those(func(d *engine.Driver) bool { return d.Own && d.Place == engine.Embedded }))
 	for _, scheme := range installed {
 		urls = append(urls, scheme+":"+(&url.URL{Path: filepath.Join(out, "tables-"+scheme+".db")}).EscapedPath())

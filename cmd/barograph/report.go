@@ -134,18 +134,10 @@ Give each client its part of the work by --shard i/n of ycsb load and run.`,
 }
 
 // saySkipped prints a line for each engine that a study leaves out of its default set.
-func (e *env) saySkipped(all []engine.Skip) {
+func (e *env) saySkipped(all []fault.Skip) {
 	for _, s := range all {
 		e.says(s.String())
 	}
-}
-
-// skips are skipped engines as a run folder keeps them.
-func skips(all []engine.Skip) (out []run.Skip) {
-	for _, s := range all {
-		out = append(out, run.Skip(s))
-	}
-	return out
 }
 
 // inFolder runs a workload into a run folder, which gets a name where it has

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -58,7 +59,7 @@ func (e *env) serve(ctx context.Context, listen string, open bool, args []string
 	}
 	s, err := serve.New(serve.Options{Registry: e.engines, Version: engine.Version(), Host: on.Addr().String(), Log: e.log()}, args...)
 	if err != nil {
-		if _, is := errors.AsType[*serve.AbsentError](err); !is {
+		if !errors.Is(err, fs.ErrNotExist) {
 			err = usage(err)
 		}
 		return errors.Join(err, on.Close())

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -94,6 +95,13 @@ func TestErrorsAsJSON(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(stderr), &message); err != nil || message.Type != "exit_error" || message.Code != status || !strings.HasPrefix(message.Message, "nope: ") || stdout != "" {
 		t.Errorf("status %d, %v: %q %q", status, err, stdout, stderr)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	var errs bytes.Buffer
+	status = execute(stopped, &env{args: []string{"met", dayOfData(t), "--engine", "pebble", "--json", "--out", filepath.Join(t.TempDir(), "x")}, stdout: io.Discard, stderr: &errs, engines: all.Registry()})
+	if err := json.Unmarshal(errs.Bytes(), &message); err != nil || status != fault.Interrupted || message.Code != status {
+		t.Errorf("interrupted: status %d, %v: %q", status, err, &errs)
 	}
 }
 

@@ -59,7 +59,7 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 // Choose finds the engines whose clusters Run starts, before any file is read.
 // It returns those of the default set that are not installed. The error wraps
 // engine.ErrUnreachable where a named engine is not installed, or none at all.
-func (c *Clusters) Choose() (skipped []engine.Skip, err error) {
+func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
 	fits := func(d *engine.Driver) bool {
 		return d.Server != nil && slices.Contains(d.Server.Nodes, c.Nodes) && c.Registry.KeepsArchives(d) == nil
 	}
@@ -79,8 +79,8 @@ func (c *Clusters) Choose() (skipped []engine.Skip, err error) {
 		if !ok || !fits(d) {
 			return nil, fault.Misuse("--engine "+name, "has no cluster of "+strconv.Itoa(c.Nodes)+" nodes to start", "choose one of "+strings.Join(names, ", "))
 		}
-		if missing := d.Missing(); missing != nil {
-			return nil, missing.Err()
+		if err := d.Require(false); err != nil {
+			return nil, err
 		}
 		c.drivers = append(c.drivers, d)
 	}

@@ -169,8 +169,8 @@ func (p *Program) Check() error {
 		}
 	}
 	for _, d := range needed {
-		if missing := d.MissingAll(); missing != nil {
-			return missing.Err()
+		if err := d.Require(true); err != nil {
+			return err
 		}
 	}
 	return nil

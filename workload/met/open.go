@@ -216,7 +216,7 @@ type Selection struct {
 	Labs     []string // folders of labs, which know the servers that they run
 	Folder   string   // of the archives of engines that are only named
 
-	Skipped []engine.Skip // set by Targets: engines of the default set that are not installed
+	Skipped []fault.Skip // set by Targets: engines of the default set that are not installed
 }
 
 // Targets are the archives of a study: each engine under each of its designs,

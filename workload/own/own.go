@@ -153,8 +153,8 @@ func (p *Program) Check() error {
 		if !d.Own {
 			return fault.Misuse("--engine "+d.Scheme, "keeps no tables of your own", "choose of "+strings.Join(Names(p.Registry), ", "))
 		}
-		if missing := d.Missing(); missing != nil && d.Place == engine.Embedded {
-			return missing.Err()
+		if err := d.Require(false); err != nil && d.Place == engine.Embedded {
+			return err
 		}
 		if name == "" {
 			name = d.Scheme
