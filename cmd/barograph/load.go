@@ -197,16 +197,17 @@ func (e *env) previewRemoval(ctx context.Context, j *loadJob, files []string) er
 }
 
 // openToLoad opens the archive, which nobody else must be loading into where the
-// engine is embedded.
-func (j *loadJob) openToLoad(ctx context.Context, e *env) (a *opened, free func(), err error) {
+// engine is embedded. made is the file or folder that opening made; "" = it was there.
+func (j *loadJob) openToLoad(ctx context.Context, e *env) (a *opened, made string, free func(), err error) {
 	file := ""
 	if d, u, err := e.engines.Parse(j.url); err == nil {
 		file = engine.LoadingFile(d, u)
 	}
 	wait := waiting{e: e, until: time.Now().Add(j.wait), limit: j.wait}
 	if err = wait.call(ctx, func() (err error) { free, err = e.hold(file); return err }); err != nil {
-		return nil, nil, err
+		return nil, "", nil, err
 	}
+	made = j.absentFile(e) // not before the load that this one waited for has made it
 	if err = wait.call(ctx, func() (err error) {
 		if a, err = j.open(ctx, e, engine.Options{}); errors.Is(err, engine.ErrLocked) {
 			err = errors.Join(err, e.askToClose(file))
@@ -215,7 +216,7 @@ func (j *loadJob) openToLoad(ctx context.Context, e *env) (a *opened, free func(
 	}); err != nil {
 		free()
 	}
-	return a, free, err
+	return a, made, free, err
 }
 
 // waiting is how long a load waits for other processes that have its archive open.
@@ -261,8 +262,7 @@ func (j *loadJob) absentFile(e *env) string {
 // loadFiles loads files; told is given what was done. The error is also that of
 // lines that the archive lacks.
 func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, told func(*load.Result) error) error {
-	made := j.absentFile(e)
-	a, free, err := j.openToLoad(ctx, e)
+	a, made, free, err := j.openToLoad(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -305,7 +305,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, told fu
 		return err
 	}
 	bar.end("loading", rate(sum))
-	empty = len(sum.Files) == 0
+	empty = len(sum.Files)+len(sum.Skipped) == 0
 	if err := label(ctx, a, j.subset, j.said); err != nil {
 		return err
 	}

@@ -156,7 +156,7 @@ func (e *env) watch(ctx context.Context, j *loadJob, dir string, settle time.Dur
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return &fault.Error{File: dir, Problem: "cannot be watched, as it is no folder", Cure: "name the one that files come to"}
 	}
-	a, free, err := j.openToLoad(ctx, e) // what is wrong with the engine is told before files come
+	a, _, free, err := j.openToLoad(ctx, e) // what is wrong with the engine is told before files come
 	if err != nil {
 		return err
 	}

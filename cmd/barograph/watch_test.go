@@ -231,6 +231,27 @@ func TestHolder(t *testing.T) {
 	}
 }
 
+// TestSecondLoadKeepsTheArchive: a load that began before another one had made the archive,
+// and has nothing to add to it, does not take it for its own empty file.
+func TestSecondLoadKeepsTheArchive(t *testing.T) {
+	dir, data := t.TempDir(), fewRecords(t)
+	path, other := filepath.Join(dir, "a.db"), filepath.Join(dir, "b.db")
+	must(t, "load", data, "--engine", "sqlite:"+other)
+	free, err := (&env{args: []string{"load", "x"}}).hold(path + ".loading")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { // the other load makes the archive while this one waits
+		time.Sleep(300 * time.Millisecond)
+		os.Rename(other, path) //nolint:errcheck // the test sees it
+		free()
+	}()
+	if status, out, says := barograph(t, "load", data, "--engine", "sqlite:"+path); status != 0 || !strings.Contains(out, "0 loaded, 3 skipped") {
+		t.Errorf("status %d: %s%s", status, out, says)
+	}
+	must(t, "verify", "sqlite:"+path)
+}
+
 // TestBrokenOff: of a load that was broken off show and verify say so, and what to do;
 // what it has stored is whole.
 func TestBrokenOff(t *testing.T) {
