@@ -160,8 +160,8 @@ func (e *env) watch(ctx context.Context, j *loadJob, dir string, settle time.Dur
 	if err != nil {
 		return err
 	}
-	free()
-	if err := a.Close(); err != nil {
+	err = a.Close()
+	if free(); err != nil {
 		return err
 	}
 	total := watched{Folder: dir}
