@@ -30,7 +30,8 @@ func TestMetKnowsTheCasesOfEveryVariable(t *testing.T) {
 	if tried == 0 {
 		t.Errorf("cases lists every variable: the test shows nothing:\n%s", listed)
 	}
-	if status, _, stderr := barograph(t, "met", data, "--engine", "pebble", "--case", "one_sal1l2_nope", "--out", filepath.Join(dir, "x")); status != 2 || !strings.Contains(stderr, "one_sal1l2_nope") {
+	status, _, stderr := barograph(t, "met", data, "--engine", "pebble", "--case", "one_sal1l2_nope", "--out", filepath.Join(dir, "x"))
+	if status != 2 || !strings.Contains(stderr, "one_sal1l2_nope") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }

@@ -56,7 +56,8 @@ long it took until calls succeeded again.`,
 			})
 		},
 	}
-	c.Flags().StringSliceVar(&k.Engines, "engine", nil, "names of engines with servers (default: all that offer so many nodes and are installed)")
+	c.Flags().StringSliceVar(&k.Engines, "engine", nil,
+		"names of engines with servers (default: all that offer so many nodes and are installed)")
 	c.Flags().StringSliceVar(&k.Designs, "design", nil, "designs to study (default: the first that each engine offers)")
 	c.Flags().Var((*list)(&cases), "case", "cases to ask: noaa, names, question files or METviewer plots (default: derived from the data)")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-faults)")

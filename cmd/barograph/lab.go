@@ -54,9 +54,11 @@ brings is never touched. The commands act on the engines named, or on every engi
 		c.AddCommand(s)
 		return s
 	}
-	install := sub("install [ENGINE…] ["+lab.TPCGenName+"]", "Print the commands that install the servers, or run them with --yes", l.install)
+	install := sub("install [ENGINE…] ["+lab.TPCGenName+"]",
+		"Print the commands that install the servers, or run them with --yes", l.install)
 	install.Long = `Print the commands that install the servers of the engines named, or run them with --yes. ` + lab.TPCGenName + ` is no server but the program
-that makes tables as the TPC's own kit does, for barograph synth tpcds --generator ` + lab.TPCGenName + `. Without a name everything is installed.`
+that makes tables as the TPC's own kit does, for barograph synth tpcds --generator ` + lab.TPCGenName + `.
+Without a name everything is installed.`
 	install.ValidArgs = append(l.known.Installable(), lab.TPCGenName)
 	install.Flags().BoolVar(&l.yes, "yes", false, "run the commands (as root, on Debian or Ubuntu)")
 	up := sub("up [ENGINE…]", "Start servers and print how to name them; one that runs already is left as it is", l.up)

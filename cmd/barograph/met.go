@@ -92,11 +92,13 @@ each time grows, with its exponent and what it predicts for a far larger archive
 		},
 	}
 	s.flags(c)
-	c.Flags().StringArrayVar(&s.Engines, engineFlag, nil, "engine to study: a URL, NAME=URL, or the name of an embedded engine or of one that a lab runs (default: all embedded ones that are installed)")
+	c.Flags().StringArrayVar(&s.Engines, engineFlag, nil, "engine to study: a URL, NAME=URL, "+
+		"or the name of an embedded engine or of one that a lab runs (default: all embedded ones that are installed)")
 	c.Flags().StringVar(&s.from, "from", "", "archive whose records are studied, in place of FILES: an engine's URL; its subset is --subset, or its only one")
 	s.lastLine = lastLine(c)
 	c.Flags().StringSliceVar(&s.Designs, "design", nil, "designs to study (default: all that each engine offers)")
-	c.Flags().Var((*list)(&s.cases), "case", "cases to ask: noaa, names, question files or METviewer plots (default: derived from the data)")
+	c.Flags().Var((*list)(&s.cases), "case",
+		"cases to ask: noaa, names, question files or METviewer plots (default: derived from the data)")
 	c.Flags().StringVar(&s.mix, "mix", "", "ask what users asked: a folder of METviewer plots, a file that lists them, or a query log with METviewer's SQL")
 	c.MarkFlagsMutuallyExclusive("case", "mix")
 	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
@@ -205,7 +207,7 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 		return err
 	}
 	if len(s.askers) > 0 && len(s.copies) == 0 {
-		if _, err := os.Stat(s.askersFolder(s.out)); err == nil { // there is none where nothing was asked
+		if _, err := os.Stat(s.askersFolder(s.out)); err == nil { // there is none where no question has rows
 			if err := e.report(s.askersFolder(s.out)); err != nil {
 				return err
 			}

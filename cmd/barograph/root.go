@@ -25,7 +25,7 @@ const exitStatus = "Exit status: "
 const exitStatuses = `
 ` + exitStatus + `0 all that was asked is done and every answer is right; 1 failed; 2 the command line is not
 understood; 3 a result differs from the reference, or an archive is damaged; 4 incomplete (lines quarantined, files
-unreadable, an archive that does not hold the whole data); 5 an engine is not reached; 130 interrupted.`
+unreadable, an archive that lacks some of the data); 5 an engine is not reached; 130 interrupted.`
 
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{

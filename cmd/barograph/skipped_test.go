@@ -36,23 +36,27 @@ func withoutLibraries() (out engine.Registry) {
 	return out
 }
 
+// barographWith runs a command line with these engines and returns its status and output.
+func barographWith(t *testing.T, engines engine.Registry, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status = execute(t.Context(), &env{args: args, stdin: strings.NewReader(""), stdout: &out, stderr: &errs, engines: engines})
+	return status, out.String(), errs.String()
+}
+
 func TestSkippedEngines(t *testing.T) {
 	data, out := dayOfData(t), filepath.Join(t.TempDir(), "run")
-	run := func(args ...string) (status int, stdout, stderr string) {
-		var o, e bytes.Buffer
-		status = execute(t.Context(), &env{args: args, stdin: strings.NewReader(""), stdout: &o, stderr: &e, engines: withoutLibraries()})
-		return status, o.String(), e.String()
-	}
 	const line = "clickhouse: skipped, its library is not installed; barograph lab install clickhouse\n"
-	status, stdout, stderr := run("met", data, "--case", "test_3", "--reps", "1", "--out", out)
+	status, stdout, stderr := barographWith(t, withoutLibraries(), "met", data, "--case", "test_3", "--reps", "1", "--out", out)
 	if status != 0 || strings.Count(stderr, line) != 1 || strings.Contains(stderr, "ERROR") {
 		t.Errorf("status %d, want 0 and one line %q:\n%s", status, line, stderr)
 	}
-	if want := "Not included: clickhouse: its library is not installed (barograph lab install clickhouse)"; !strings.Contains(stdout, want) {
+	want := "Not included: clickhouse: its library is not installed (barograph lab install clickhouse)"
+	if !strings.Contains(stdout, want) {
 		t.Errorf("the report lacks %q:\n%s", want, stdout)
 	}
-	status, _, stderr = run("met", data, "--engine", "pebble", "--engine", "clickhouse", "--out", out+"2")
-	if status != fault.Unreachable || strings.Contains(stderr, "reading") || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "barograph lab install clickhouse") {
+	status, _, stderr = barographWith(t, withoutLibraries(), "met", data, "--engine", "pebble", "--engine", "clickhouse", "--out", out+"2")
+	if status != fault.Unreachable || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "barograph lab install clickhouse") {
 		t.Errorf("a named engine: status %d, want %d and one line before any file is read:\n%s", status, fault.Unreachable, stderr)
 	}
 }
@@ -64,18 +68,18 @@ func TestOwnSkipsWhatIsNotInstalled(t *testing.T) {
 	put(t, dir, "t.csv", "a\n1\n2\n")
 	query := put(t, t.TempDir(), "q.sql", "SELECT sum(a) AS s FROM t;")
 	engines := slices.DeleteFunc(all.Registry(), func(d engine.Driver) bool { return d.Scheme == "clickhouse" })
-	engines = append(engines, engine.Driver{Scheme: "absent", Own: true, Place: engine.Embedded, Library: &engine.Library{Find: func() error { return errors.New("not there") }}})
-	run := func(args ...string) (status int, stdout, stderr string) {
-		var o, e bytes.Buffer
-		args = append([]string{"scan", "own", "--tables", dir, "--queries", query, "--reps", "1", "--out", out}, args...)
-		status = execute(t.Context(), &env{args: args, stdin: strings.NewReader(""), stdout: &o, stderr: &e, engines: engines})
-		return status, o.String(), e.String()
-	}
-	if status, _, stderr := run("--engine", "absent:x", "--engine", "sqlite:"+filepath.Join(dir, "s.db")); status != fault.Unreachable || strings.Contains(stderr, "table t") {
+	engines = append(engines, engine.Driver{
+		Scheme: "absent", Own: true, Place: engine.Embedded,
+		Library: &engine.Library{Find: func() error { return errors.New("not there") }},
+	})
+	args := []string{"scan", "own", "--tables", dir, "--queries", query, "--reps", "1", "--out", out}
+	status, _, stderr := barographWith(t, engines, append(args, "--engine", "absent:x", "--engine", "sqlite:"+filepath.Join(dir, "s.db"))...)
+	if status != fault.Unreachable || strings.Contains(stderr, "table t") {
 		t.Errorf("a named engine that is not installed: status %d: %s", status, stderr)
 	}
-	status, stdout, stderr := run()
-	if status != 0 || strings.Count(stderr, "absent: skipped, its library is not installed; barograph lab install absent") != 1 || !strings.Contains(stdout, "Not included: absent") {
+	status, stdout, stderr := barographWith(t, engines, args...)
+	const line = "absent: skipped, its library is not installed; barograph lab install absent\n"
+	if status != 0 || strings.Count(stderr, line) != 1 || !strings.Contains(stdout, "Not included: absent") {
 		t.Errorf("status %d\n%s%s", status, stderr, stdout)
 	}
 	for _, scheme := range []string{"duckdb", "sqlite"} {
@@ -87,22 +91,26 @@ func TestOwnSkipsWhatIsNotInstalled(t *testing.T) {
 
 // With --json the error, too, is JSON: one line on stderr, as restic writes it.
 func TestErrorsAsJSON(t *testing.T) {
-	status, stdout, stderr := barograph(t, "met", "nope", "--json")
-	var message struct {
-		Type    string `json:"message_type"`
-		Code    int    `json:"code"`
-		Message string `json:"message"`
+	check := func(status, want int, text string) {
+		t.Helper()
+		var message struct {
+			Type    string `json:"message_type"`
+			Code    int    `json:"code"`
+			Message string `json:"message"`
+		}
+		err := json.Unmarshal([]byte(text), &message)
+		if err != nil || status != want || message.Code != status || message.Type != "exit_error" || message.Message == "" {
+			t.Errorf("status %d, want %d; %v: %q", status, want, err, text)
+		}
 	}
-	if err := json.Unmarshal([]byte(stderr), &message); err != nil || message.Type != "exit_error" || message.Code != status || !strings.HasPrefix(message.Message, "nope: ") || stdout != "" {
-		t.Errorf("status %d, %v: %q %q", status, err, stdout, stderr)
-	}
+	status, _, stderr := barograph(t, "met", "nope", "--json")
+	check(status, fault.Failed, stderr)
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	var errs bytes.Buffer
-	status = execute(stopped, &env{args: []string{"met", dayOfData(t), "--engine", "pebble", "--json", "--out", filepath.Join(t.TempDir(), "x")}, stdout: io.Discard, stderr: &errs, engines: all.Registry()})
-	if err := json.Unmarshal(errs.Bytes(), &message); err != nil || status != fault.Interrupted || message.Code != status {
-		t.Errorf("interrupted: status %d, %v: %q", status, err, &errs)
-	}
+	args := []string{"met", dayOfData(t), "--engine", "pebble", "--json", "--out", filepath.Join(t.TempDir(), "x")}
+	status = execute(stopped, &env{args: args, stdout: io.Discard, stderr: &errs, engines: all.Registry()})
+	check(status, fault.Interrupted, errs.String())
 }
 
 // A load that stores nothing leaves no archive that was not there before it.
@@ -130,12 +138,13 @@ func TestLoadOfNothingLeavesNothing(t *testing.T) {
 func TestOneLineForEachCause(t *testing.T) {
 	data, dir := dayOfData(t), t.TempDir()
 	blocked := put(t, dir, "blocked", "not a folder")
-	args := []string{"met", data, "--engine", "pebble:" + filepath.Join(blocked, "db"), "--case", "test_3", "--case", "test_1", "--reps", "1"}
-	status, _, stderr := barograph(t, append(args, "--out", filepath.Join(dir, "run"))...)
+	url := "pebble:" + filepath.Join(blocked, "db")
+	args := []string{"met", data, "--engine", url, "--case", "test_3", "--case", "test_1", "--reps", "1", "--out"}
+	status, _, stderr := barograph(t, append(args, filepath.Join(dir, "run"))...)
 	if status == 0 || strings.Count(stderr, "level=ERROR") != 1 || !strings.Contains(stderr, "cells without a right result") {
 		t.Errorf("status %d; want one line for the cause:\n%s", status, stderr)
 	}
-	if status, drawn := onTerminal(t.Context(), t, append(args, "--out", filepath.Join(dir, "run2"))...); status == 0 || strings.Contains(drawn, "level=") {
+	if status, drawn := onTerminal(t.Context(), t, append(args, filepath.Join(dir, "run2"))...); status == 0 || strings.Contains(drawn, "level=") {
 		t.Errorf("status %d; want no log line on a terminal:\n%s", status, drawn)
 	}
 }

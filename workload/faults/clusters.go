@@ -69,7 +69,8 @@ func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
 		engines, skipped = c.Registry.Installed(names)
 	}
 	if isDefault && len(engines) == 0 {
-		return skipped, engine.Unreachable("engines", errors.New("no engine with a cluster of "+strconv.Itoa(c.Nodes)+" nodes is installed"), "install one: barograph lab install "+strings.Join(names, "|"))
+		none := fmt.Errorf("no engine with a cluster of %d nodes is installed", c.Nodes)
+		return skipped, engine.Unreachable("engines", none, "install one: barograph lab install "+strings.Join(names, "|"))
 	}
 	for _, name := range engines {
 		d, ok := c.Registry.Find(name)
@@ -148,7 +149,8 @@ func about(ctx context.Context, d *engine.Driver, o *Options, l *lab.Lab) run.Ar
 	a := run.Archive{Engine: d.Scheme, Design: string(o.Design), URL: fault.Redact(l.URL()), Place: "server", Whole: true, Server: s.Server()}
 	if e, err := o.Open(ctx); err == nil {
 		if about, err := e.About(ctx); err == nil {
-			a.Product, a.Version, a.Settings, a.Acknowledged, a.Unranked = about.Product, about.Version, about.Settings, about.Acknowledged, about.Unranked
+			a.Product, a.Version, a.Settings = about.Product, about.Version, about.Settings
+			a.Acknowledged, a.Unranked = about.Acknowledged, about.Unranked
 		}
 		_ = e.Close()
 	}

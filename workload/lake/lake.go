@@ -202,7 +202,8 @@ func (r *runner) engine(ctx context.Context, raw, work string, s engine.Store) e
 	r.parties = append(r.parties, p)
 	r.into.Run.Archives = append(r.into.Run.Archives, run.Archive{
 		Engine: p.name, URL: fault.Redact((&url.URL{Scheme: u.Scheme, User: u.User, Host: u.Host, Path: u.Path, Opaque: u.Opaque}).String()),
-		Place: string(d.Place), Product: about.Product, Version: about.Version, Settings: about.Settings, Licence: d.Licence, Acknowledged: about.Acknowledged, Unranked: about.Unranked, Whole: true,
+		Place: string(d.Place), Product: about.Product, Version: about.Version, Settings: about.Settings, Licence: d.Licence,
+		Acknowledged: about.Acknowledged, Unranked: about.Unranked, Whole: true,
 	})
 	return nil
 }

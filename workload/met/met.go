@@ -174,7 +174,7 @@ type cell struct {
 	query    *engine.Query
 	want     *answer.Answer
 	proven   bool // its first answer was right
-	bad      bool // an answer was wrong, or none came: it is asked no more
+	bad      bool // a result was wrong, or none came: the cell is not queried again
 }
 
 // way is the cell without its case: "duckdb wide epoch-range".

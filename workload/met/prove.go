@@ -39,7 +39,7 @@ func (s *study) prove(ctx context.Context, o *opened) error {
 			}
 		}
 	}
-	s.finished(step, s.out.proof()+s.foretold(time.Since(began)))
+	s.finished(step, s.out.proof()+s.timingNote(time.Since(began)))
 	s.logCauses()
 	return nil
 }
@@ -67,9 +67,9 @@ func (s *study) logCauses() {
 	s.causes = nil
 }
 
-// foretold says how long timing will take at most, where that is long: a proof is
+// timingNote says how long timing will take at most, where that is long: a proof is
 // a repetition and, besides, the plan and the comparison.
-func (s *study) foretold(proving time.Duration) string {
+func (s *study) timingNote(proving time.Duration) string {
 	most := time.Duration(s.o.Warmups+s.o.Reps) * proving
 	if most < time.Minute || s.o.Limit > 0 {
 		return ""
