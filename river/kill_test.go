@@ -135,6 +135,69 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// crashing is a database whose first transactions fail as scripted.
+type crashing struct {
+	script []error
+	sizes  []int // products of each transaction
+	posted int
+	more   func() // called when ten are posted
+}
+
+func (c *crashing) Post(_ context.Context, products []*river.Product) ([]river.Tally, error) {
+	c.sizes = append(c.sizes, len(products))
+	if len(c.script) > 0 {
+		err := c.script[0]
+		c.script = c.script[1:]
+		return nil, err
+	}
+	if c.posted += len(products); c.posted == 10 {
+		c.more()
+	}
+	return make([]river.Tally, len(products)), nil
+}
+func (c *crashing) Reload(context.Context) error { return nil }
+func (c *crashing) Again(error) bool             { return true }
+func (c *crashing) Close() error                 { return nil }
+
+// TestSmallAfterCrash: a database that breaks off a transaction, and then is away for a
+// while, gets one product next. One that only was away gets as many as before.
+func TestSmallAfterCrash(t *testing.T) {
+	broken, away := errors.New("unexpected EOF"), engine.ErrUnreachable
+	for _, c := range []struct {
+		script []error
+		want   []int
+	}{
+		{[]error{broken, away}, []int{10, 5, 5, 5, 1, 1, 2, 4, 2}},
+		{[]error{away, away}, []int{10, 10, 10, 10}},
+	} {
+		dir := t.TempDir()
+		fill := func() {
+			for range 10 {
+				name := rand.Uint32()
+				put(t, dir, fmt.Sprint(name), sample(fmt.Sprint("RR", name), 1))
+			}
+		}
+		fill()
+		spool, err := river.OpenSpool(dir, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		close(ended)
+		db := &crashing{script: c.script, more: fill}
+		s := &river.Service{
+			Spool: spool, Poster: db, Log: slog.New(slog.DiscardHandler), Ended: ended,
+			Metrics: river.NewMetrics(prometheus.NewRegistry()),
+		}
+		if err := errors.Join(s.Run(t.Context()), spool.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(db.sizes, c.want) {
+			t.Errorf("%v: transactions of %v products, want %v", c.script, db.sizes, c.want)
+		}
+	}
+}
+
 func opened(ctx context.Context, url, schema string) (river.Poster, error) {
 	if schema == "ihfs" {
 		p, err := river.OpenIHFS(ctx, url, river.DefaultTokens())

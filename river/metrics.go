@@ -1,7 +1,6 @@
 package river
 
 import (
-	"context"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -11,12 +10,12 @@ import (
 type Metrics struct {
 	Doubled, Failed, Retries prometheus.Counter
 
-	products, lost                    prometheus.Counter
-	values                            *prometheus.CounterVec
-	latency, commits                  prometheus.Histogram
-	files, bytes, oldest, alive, last prometheus.Gauge
-	heard                             *prometheus.GaugeVec
-	known                             map[string]bool // that heard has
+	products, lost   prometheus.Counter
+	values           *prometheus.CounterVec
+	latency, commits prometheus.Histogram
+	alive, last      prometheus.Gauge
+	heard            *prometheus.GaugeVec
+	known            map[string]bool // that heard has
 }
 
 // mostProducts bounds a metric by product, as ids are what a feed brings.
@@ -49,9 +48,6 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		values:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "barograph_shef_values_total", Help: "Values, by what became of them."}, []string{"fate"}),
 		latency:  histogram("latency_seconds", "From a file's arrival in the spool to its committed rows."),
 		commits:  histogram("commit_seconds", "Of a transaction, with its retries."),
-		files:    gauge("spool_files", "Files that wait."),
-		bytes:    gauge("spool_bytes", "Their bytes."),
-		oldest:   gauge("spool_oldest_timestamp_seconds", "When the oldest that waits arrived; 0 = none does."),
 		alive:    gauge("database_up", "Whether the database was reached, or took the last transaction."),
 		last:     gauge("newest_product_timestamp_seconds", "When the newest product that was posted was issued."),
 		heard:    prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "barograph_shef_product_timestamp_seconds", Help: "When a product was posted last, by its id."}, []string{"product"}),
@@ -60,24 +56,44 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	return m
 }
 
-// Watch keeps the metrics of a spool until the context ends, whatever the database and
-// the transaction in flight do.
-func (m *Metrics) Watch(ctx context.Context, s *Spool) {
-	for tick := time.NewTicker(time.Second); ; {
-		if files, bytes, oldest, err := s.Backlog(); err == nil {
-			m.files.Set(float64(files))
-			m.bytes.Set(float64(bytes))
-			if m.oldest.Set(0); files > 0 {
-				m.oldest.Set(float64(oldest.Unix()))
-			}
-		}
-		select {
-		case <-ctx.Done():
-			tick.Stop()
-			return
-		case <-tick.C:
-		}
+// backlog is what waits in a spool. It is counted when somebody reads the metrics,
+// whatever the database and the transaction in flight do.
+type backlog struct {
+	spool                *Spool
+	files, bytes, oldest *prometheus.Desc
+}
+
+// RegisterBacklog adds the metrics of what waits in a spool.
+func RegisterBacklog(r prometheus.Registerer, s *Spool) {
+	desc := func(name, help string) *prometheus.Desc {
+		return prometheus.NewDesc("barograph_shef_spool_"+name, help, nil, nil)
 	}
+	r.MustRegister(&backlog{
+		s, desc("files", "Files that wait."), desc("bytes", "Their bytes."),
+		desc("oldest_timestamp_seconds", "When the oldest that waits arrived; 0 = none does."),
+	})
+}
+
+// Describe lists them.
+func (b *backlog) Describe(out chan<- *prometheus.Desc) {
+	out <- b.files
+	out <- b.bytes
+	out <- b.oldest
+}
+
+// Collect counts.
+func (b *backlog) Collect(out chan<- prometheus.Metric) {
+	files, bytes, oldest, err := b.spool.Backlog()
+	if err != nil {
+		return // the service ends with this error
+	}
+	at := int64(0)
+	if files > 0 {
+		at = oldest.Unix()
+	}
+	out <- prometheus.MustNewConstMetric(b.files, prometheus.GaugeValue, float64(files))
+	out <- prometheus.MustNewConstMetric(b.bytes, prometheus.GaugeValue, float64(bytes))
+	out <- prometheus.MustNewConstMetric(b.oldest, prometheus.GaugeValue, float64(at))
 }
 
 func (m *Metrics) commit(took time.Duration) { m.commits.Observe(took.Seconds()) }

@@ -373,7 +373,9 @@ func (s *Service) insist(ctx context.Context, all []*held) []Tally {
 		if refused {
 			return nil
 		}
-		s.broken.Store(!errors.Is(err, engine.ErrUnreachable))
+		if !errors.Is(err, engine.ErrUnreachable) {
+			s.broken.Store(true)
+		}
 		s.Log.Warn("the database refuses", "products", len(all), "error", err)
 		select {
 		case <-ctx.Done():

@@ -318,6 +318,7 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	metrics := river.NewMetrics(registry)
+	river.RegisterBacklog(registry, s)
 	if listen != "" { // before the database is reached, so that an alarm can see that it is not
 		stop, err := p.env.metrics(ctx, registry, listen)
 		if err != nil {
@@ -325,7 +326,6 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 		}
 		defer stop()
 	}
-	go metrics.Watch(ctx, s)
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
