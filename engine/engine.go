@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -46,8 +47,31 @@ func Unreachable(shown string, err error, cure string) error {
 	if !errors.Is(err, ErrUnreachable) { // it is said once
 		err = fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
+	if strings.Contains(err.Error(), "\n") {
+		err = oneLine{err}
+	}
 	return &fault.Error{Setting: shown, Err: err, Cure: cmp.Or(unbelieved(err), cure)}
 }
+
+// oneLine prints a driver's error of several lines, such as one for each address that it
+// tried, as one.
+type oneLine struct{ error }
+
+func (e oneLine) Error() (out string) {
+	for line := range strings.Lines(e.error.Error()) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.Contains(out, line):
+		case out == "" || strings.HasSuffix(out, ":"):
+			out = strings.TrimSpace(out + " " + line)
+		default:
+			out += "; " + line
+		}
+	}
+	return out
+}
+
+func (e oneLine) Unwrap() error { return e.error }
 
 // Failed returns the context's error where that is why a call failed. A driver
 // may notice a deadline a little before the context does. A connection that

@@ -71,7 +71,7 @@ func (p *IHFS) connect(ctx context.Context) (err error) {
 		return err
 	}
 	if p.conn, err = pgx.Connect(ctx, url); err != nil {
-		return errors.Join(engine.ErrUnreachable, err)
+		return engine.Unreachable(fault.Redact(p.url), err, "start the server, or check host, port and account")
 	}
 	return nil
 }

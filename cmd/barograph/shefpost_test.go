@@ -178,6 +178,18 @@ func TestShefServeAway(t *testing.T) {
 	}
 }
 
+// TestShefPostAway: a server that is away is one line, with what to do.
+func TestShefPostAway(t *testing.T) {
+	file := put(t, t.TempDir(), "a.shef", ".A AAA 20261110 Z DH12/HG 1\n")
+	for _, schema := range []string{"ihfs", "barograph"} {
+		db := "postgres://awips@localhost:1/hd"
+		status, _, errs := barograph(t, "shef", "post", "--engine", db, "--schema", schema, file)
+		if status != 5 || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, db) || !strings.Contains(errs, "; start the server") {
+			t.Errorf("%s: status %d: %s", schema, status, errs)
+		}
+	}
+}
+
 // TestShefServeWaits: a service without a pipe waits for its database, too. Its metrics are
 // there from the first second, and say that the database is away and what waits.
 func TestShefServeWaits(t *testing.T) {
