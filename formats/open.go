@@ -56,6 +56,7 @@ type File struct {
 	opener *Opener
 	reader Reader
 	source source
+	blank  bool // the first peekBytes of its text are
 }
 
 // source counts what is read of the file itself.
@@ -216,8 +217,9 @@ func (f *File) Start() error {
 	if _, err := text.Peek(1); err == io.EOF {
 		return &fault.Error{File: f.Path, Problem: "is empty: there is nothing to store", Cure: "make or fetch it again, or leave it out"}
 	}
-	if isBlank(text) {
-		return &fault.Error{File: f.Path, Problem: "has nothing but blanks: there is nothing to store", Cure: "make or fetch it again, or leave it out"}
+	var all bool
+	if f.blank, all = isBlank(text); f.blank && all {
+		return blank(f.Path)
 	}
 	if f.Kind == "" {
 		// An error of Peek other than the end of a short file comes again when the reader reads.
@@ -232,13 +234,21 @@ func (f *File) Start() error {
 	return f.opener.read(f, text)
 }
 
-// isBlank reports whether a text of at most peekBytes has no line that is not blank.
-func isBlank(text *bufio.Reader) bool {
+// isBlank reports whether the first peekBytes of a text have no line that is not blank,
+// and whether they are all of it.
+func isBlank(text *bufio.Reader) (is, all bool) {
 	if first, err := text.Peek(1); err != nil || first[0] > ' ' && first[0] != 0xef || first[0] == 0 {
-		return false
+		return false, false
 	}
-	all, err := text.Peek(peekBytes)
-	return err == io.EOF && len(bytes.TrimSpace(bytes.TrimPrefix(all, []byte("\xef\xbb\xbf")))) == 0
+	beginning, err := text.Peek(peekBytes)
+	return len(bytes.TrimSpace(bytes.TrimPrefix(beginning, []byte("\xef\xbb\xbf")))) == 0, err == io.EOF
+}
+
+func blank(path string) error {
+	return &fault.Error{
+		File: path, Problem: "has nothing but blanks: there is nothing to store",
+		Cure: "make or fetch it again, or leave it out",
+	}
 }
 
 // unpack returns the plain text of file and notes whether it was gzip.
@@ -320,7 +330,13 @@ func (o *Opener) ensembleOf(path string) (string, error) {
 }
 
 // Next exchanges *into for the next batch; see Reader.
-func (f *File) Next(into *record.Batch) error { return f.reader.Next(into) }
+func (f *File) Next(into *record.Batch) error {
+	err := f.reader.Next(into)
+	if f.blank && errors.Is(err, io.EOF) && f.Lines() == 0 {
+		return blank(f.Path)
+	}
+	return err
+}
 
 // Lines is the number of data lines read so far.
 func (f *File) Lines() int64 { return f.reader.Lines() }

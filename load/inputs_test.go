@@ -107,6 +107,28 @@ func TestSecondLoadTellsTheQuarantine(t *testing.T) {
 	}
 }
 
+// A file of blanks is not loaded, however large it is; lines behind blanks are, with their
+// numbers.
+func TestBlanks(t *testing.T) {
+	a, blanks := memory(t), strings.Repeat("\n", 70_000)
+	files := []string{write(t, t.TempDir(), "a.vsdb", blanks), write(t, t.TempDir(), "b.vsdb", "\n")}
+	s := mustLoad(t, a, load.Options{}, files...)
+	if len(s.Failed) != 2 || len(s.Files) != 0 {
+		t.Fatalf("%+v", s)
+	}
+	for _, err := range s.Failed {
+		if text := err.Error(); !strings.Contains(text, "has nothing but blanks") || strings.Contains(text, "cannot be read") {
+			t.Error(text)
+		}
+	}
+	var lines []uint32
+	o := load.Options{Reject: func(r record.Reject) { lines = append(lines, uint32(r.Line)) }}
+	path := write(t, t.TempDir(), "c.vsdb", blanks+line(0, 0, 1)+"V01 GFS 2x nonsense\n")
+	if s := mustLoad(t, a, o, path); s.Stored != 1 || len(lines) != 1 || lines[0] != 70_002 {
+		t.Errorf("%+v, lines %v", s, lines)
+	}
+}
+
 // Empty files hold nothing that could be loaded; they are never marked.
 func TestEmptyFilesAreListed(t *testing.T) {
 	dir := t.TempDir()

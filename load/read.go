@@ -260,11 +260,14 @@ func (w *worker) read(ctx context.Context, f *File, src source) error {
 		if err != nil {
 			release(b)
 			if !errors.Is(err, io.EOF) {
-				line := 0
-				if inner, ok := errors.AsType[*fault.Error](err); ok && inner.Err != nil {
-					err, line = inner.Err, inner.Line
+				switch inner, ok := errors.AsType[*fault.Error](err); {
+				case !ok:
+					f.Err = w.broken(f, 0, err)
+				case inner.Err == nil: // a large file of blanks
+					f.Err = err
+				default:
+					f.Err = w.broken(f, inner.Line, inner.Err)
 				}
-				f.Err = w.broken(f, line, err)
 			}
 			w.Parsed.end(f)
 			return nil
