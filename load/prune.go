@@ -12,18 +12,19 @@ import (
 // Pruned is what Prune has done, or refused to do.
 type Pruned struct {
 	Lost  int64         // records that are not counted any more
-	Held  int64         // records that the catalog counted before
+	Total int64         // records that the catalog counted before
 	Files []engine.Mark // that the archive does not know any more: the next load reads them again
 }
 
 // Err is the error of more lost records than a percentage of all.
 func (p *Pruned) Err(limit float64) error {
-	if float64(p.Lost)*100 <= limit*float64(p.Held) {
+	if float64(p.Lost)*100 <= limit*float64(p.Total) {
 		return nil
 	}
 	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
-		Setting: "--prune", Problem: fmt.Sprintf("nothing was forgotten: %d of %d records are gone, which are more than %g %%", p.Lost, p.Held, limit),
-		Cure: "if they were deleted by mistake, bring back a copy; if on purpose, add --force",
+		Setting: "--prune",
+		Problem: fmt.Sprintf("nothing was forgotten: %d of %d records are gone, which are more than %g %%", p.Lost, p.Total, limit),
+		Cure:    "if they were deleted by mistake, bring back a copy; if on purpose, add --force",
 	}}
 }
 
@@ -44,7 +45,8 @@ func Prune(ctx context.Context, a engine.Archive, subset string, keepLast bool, 
 	if !o.Catalog.Intact() || !o.Catalog.Fewer(found) || engine.Sum(o.Marks) != o.Catalog.Files {
 		return nil, &fault.Error{Setting: "--prune", Problem: "more was changed than records deleted", Cure: "bring back a copy, or load the files into a new archive"}
 	}
-	out := &Pruned{Lost: o.Catalog.Held().Records - found.Held().Records, Held: o.Catalog.Held().Records}
+	total := o.Catalog.Held().Records
+	out := &Pruned{Lost: total - found.Held().Records, Total: total}
 	if out.Lost == 0 {
 		return out, nil
 	}

@@ -99,7 +99,7 @@ func (r *Result) Text(out io.Writer) error {
 	}
 	if m := r.Retention; m != nil {
 		if m.Refused {
-			fmt.Fprintf(w, "not removed\t%d of %d records with fcst_valid_beg before %s\n", m.Records, m.Held, stamp(m.From))
+			fmt.Fprintf(w, "not removed\t%d of %d records with fcst_valid_beg before %s\n", m.Records, m.Total, stamp(m.From))
 		} else if !m.From.IsZero() {
 			fmt.Fprintf(w, "removed\t%d records with fcst_valid_beg before %s\n", m.Records, stamp(m.From))
 		}

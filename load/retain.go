@@ -46,15 +46,16 @@ type Removal struct {
 	Latest  time.Time `json:"latest,omitzero"` // the last of them
 	Days    int       `json:"days"`            // that have valid times before From
 	Added   int       `json:"days_added"`      // that have valid times which the load before brought
-	Gap     string    `json:"gap,omitempty"`   // between the last valid time that goes and the first that stays, where it is longer than Retention.Keep
+	Gap     string    `json:"gap,omitempty"`   // from the last valid time that goes to the first that stays, where it exceeds Retention.Keep
 	Records int64     `json:"records"`         // that were removed, or would be
-	Held    int64     `json:"held"`            // records before the removal
+	Total   int64     `json:"total"`           // records before the removal
 	Refused bool      `json:"refused,omitempty"`
 	Groups  []Removed `json:"groups,omitempty"` // of Records, where they were counted
 
-	keep   time.Duration
-	limit  float64
-	before []int64 // the valid times that go, ascending
+	keep    time.Duration
+	limit   float64
+	before  []int64 // the valid times that go, ascending
+	preview bool    // no removal was tried
 }
 
 // Removed counts the records of one line type and model.
@@ -70,7 +71,7 @@ type Removed struct {
 // valid time later than now plus the longest lead: one wrong date must not
 // remove an archive.
 func (r *Retention) plan(c *design.Catalog) *Removal {
-	out := &Removal{Held: c.Held().Records, keep: r.Keep, limit: r.Limit}
+	out := &Removal{Total: c.Held().Records, keep: r.Keep, limit: r.Limit}
 	var times []int64
 	var lead int64
 	for _, g := range c.Groups {
@@ -100,7 +101,7 @@ func (r *Retention) plan(c *design.Catalog) *Removal {
 		return out
 	}
 	if gap := time.Duration(times[at]-times[at-1]) * time.Second; gap > r.Keep {
-		out.Gap = (gap / time.Second * time.Second).String()
+		out.Gap = span(gap)
 	}
 	days := map[int64]bool{}
 	for _, t := range out.before {
@@ -174,7 +175,7 @@ func (m *Removal) countAll(ctx context.Context, a engine.Archive, subset string)
 // before brought, or where nothing fills the time between what goes and what
 // stays: then the newest date is probably wrong.
 func (m *Removal) check() {
-	m.Refused = m.suspect() && float64(m.Records)*100 > m.limit*float64(m.Held)
+	m.Refused = m.suspect() && float64(m.Records)*100 > m.limit*float64(m.Total)
 }
 
 // Err is the error of a removal that was refused; nil = it was not.
@@ -186,11 +187,28 @@ func (m *Removal) Err() error {
 	if m.Gap != "" {
 		why = "and no record fills the " + m.Gap + " before the ones that stay"
 	}
+	what, check := "nothing was removed", " with --dry-run"
+	if m.preview {
+		what, check = "the removal would be refused", ""
+	}
 	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-		Setting: "--retain " + m.keep.String(),
-		Problem: fmt.Sprintf("nothing was removed: %d of %d records are before %s, which are more than %g %%, %s", m.Records, m.Held, stamp(m.From), m.limit, why),
-		Cure:    "check the newest date (" + stamp(m.Newest) + ") with --retain … --dry-run; then add --force, or raise --retain-limit",
+		Setting: "--retain " + span(m.keep),
+		Problem: fmt.Sprintf("%s: %d of %d records are before %s, which are more than %g %%, %s",
+			what, m.Records, m.Total, stamp(m.From), m.limit, why),
+		Cure: "check the newest date (" + stamp(m.Newest) + ")" + check + "; then add --force, or raise --retain-limit",
 	}}
+}
+
+// span prints a duration as --retain takes it; of one of days the hours are left out.
+func span(d time.Duration) string {
+	const day = daySeconds * time.Second
+	switch {
+	case d%day == 0 || d > 2*day && d%time.Hour != 0:
+		return fmt.Sprintf("%dd", d/day)
+	case d%time.Hour == 0:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return d.String()
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
@@ -237,7 +255,8 @@ func Retain(ctx context.Context, a engine.Archive, subset string, r Retention) (
 		return out, err
 	}
 	if out.Records = now.Trimmed - c.Trimmed; now.Brought() < c.Brought() {
-		err = &fault.Error{Err: fmt.Errorf("%w: %d records were counted before %d were removed, and %d after", ErrNotConserved, c.Held().Records, out.Records, now.Held().Records), Cure: cure}
+		err = &fault.Error{Cure: cure, Err: fmt.Errorf("%w: %d records were counted before %d were removed, and %d after",
+			ErrNotConserved, c.Held().Records, out.Records, now.Held().Records)}
 	}
 	return out, err
 }
@@ -261,6 +280,7 @@ func (r Retention) Preview(ctx context.Context, a engine.Archive, subset string,
 	both.Merge(r.Before)
 	both.Merge(files)
 	out := r.plan(both)
+	out.preview = true
 	if len(out.before) == 0 {
 		return out, nil
 	}
@@ -284,8 +304,8 @@ func (m *Removal) Text(out io.Writer) error {
 	if m.From.IsZero() {
 		fmt.Fprintln(w, "would remove\tnothing")
 	} else {
-		fmt.Fprintf(w, "would remove\t%d of %d records: those with fcst_valid_beg before %s, as the newest is %s; %d valid days go, %d are added\n",
-			m.Records, m.Held, stamp(m.From), stamp(m.Newest), m.Days, m.Added)
+		fmt.Fprintf(w, "would remove\t%d of %d records: those with fcst_valid_beg before %s, as the newest is %s; "+
+			"%d valid days go, %d are added\n", m.Records, m.Total, stamp(m.From), stamp(m.Newest), m.Days, m.Added)
 	}
 	for _, g := range m.Groups {
 		fmt.Fprintf(w, "  %s %s\t%d records, %s to %s\n", g.LineType, g.Model, g.Records, stamp(g.First), stamp(g.Last))

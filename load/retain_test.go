@@ -122,7 +122,7 @@ func TestPreviewListsTheRemoval(t *testing.T) {
 		before, next := digest(t, a), dated(t, "b.vsdb", 20, 21)
 		r := load.Retention{Keep: 10 * day, Limit: load.DefaultLimit}
 		p, err := r.Preview(t.Context(), a, "s", []string{next}, load.Options{})
-		if err != nil || !p.Refused || p.Records != 11 || p.Held != 22 || len(p.Groups) != 1 || p.Added != 2 {
+		if err != nil || !p.Refused || p.Records != 11 || p.Total != 22 || len(p.Groups) != 1 || p.Added != 2 {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 		if digest(t, a) != before {

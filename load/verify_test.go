@@ -189,7 +189,7 @@ func TestPrune(t *testing.T) {
 		t.Errorf("a pruned archive: %+v, %v", v, err)
 	}
 	limited := func(p *load.Pruned) error { return p.Err(load.DefaultLimit) }
-	if p, err := load.Prune(t.Context(), pruned, "s", false, limited); fault.Code(err) != fault.Differs || p.Lost != 1 || p.Held != 3 {
+	if p, err := load.Prune(t.Context(), pruned, "s", false, limited); fault.Code(err) != fault.Differs || p.Lost != 1 || p.Total != 3 {
 		t.Errorf("a third of the records is gone: %+v, %v", p, err)
 	}
 	p, err := load.Prune(t.Context(), pruned, "s", false, agree)

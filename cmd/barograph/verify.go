@@ -146,7 +146,7 @@ func (e *env) prune(ctx context.Context, url, only string, keepLast, force, dryR
 		case err != nil:
 			verb = "are not"
 		}
-		fmt.Fprintf(e.stdout, "%s, design %s, subset %s: %d of %d records are gone, and %s forgotten with %d files\n", fault.Redact(url), n, subset, p.Lost, p.Held, verb, len(p.Files))
+		fmt.Fprintf(e.stdout, "%s, design %s, subset %s: %d of %d records are gone, and %s forgotten with %d files\n", fault.Redact(url), n, subset, p.Lost, p.Total, verb, len(p.Files))
 		for _, m := range p.Files {
 			fmt.Fprintln(e.stdout, "  "+fault.Name(m.Path))
 		}

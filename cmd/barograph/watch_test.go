@@ -148,10 +148,18 @@ func TestRetain(t *testing.T) {
 	must(t, "synth", "vsdb", "--from", "2019-01-01", "--to", "2019-01-03", "--models", "gfs", "--stattypes", "anom", "--out", dir)
 	for _, url := range []string{"duckdb:" + filepath.Join(t.TempDir(), "a.db"), "pebble:" + filepath.Join(t.TempDir(), "a.pebble")} {
 		must(t, "load", dir, "--engine", url)
-		if status, out, says := barograph(t, "load", dir, "--engine", url, "--retain", "1d"); status != 4 || !strings.Contains(out, "not removed") || !strings.Contains(says, "--force") {
+		retain := []string{"load", dir, "--engine", url, "--retain", "1d"}
+		status, out, says := barograph(t, retain...)
+		if status != 4 || !strings.Contains(out, "not removed") || !strings.Contains(says, "--retain 1d: nothing was removed") ||
+			!strings.Contains(says, "--dry-run; then add --force") {
 			t.Errorf("status %d: %s%s", status, out, says)
 		}
-		out := must(t, "load", dir, "--engine", url, "--retain", "1d", "--force")
+		status, out, says = barograph(t, append(retain, "--dry-run")...)
+		if status != 4 || !strings.Contains(out, "would remove") || !strings.Contains(says, "would be refused") ||
+			strings.Contains(says, "--dry-run") {
+			t.Errorf("status %d: %s%s", status, out, says)
+		}
+		out = must(t, append(retain, "--force")...)
 		if !strings.Contains(out, "fcst_valid_beg before") || !strings.Contains(out, "12 skipped") {
 			t.Error(out)
 		}
