@@ -251,7 +251,9 @@ func TestSecondLoadKeepsTheArchive(t *testing.T) {
 	}
 	go func() { // the other load makes the archive while this one waits
 		time.Sleep(300 * time.Millisecond)
-		os.Rename(other, path) //nolint:errcheck // the test sees it
+		if err := os.Rename(other, path); err != nil {
+			t.Error(err)
+		}
 		free()
 	}()
 	if status, out, says := barograph(t, "load", data, "--engine", "sqlite:"+path); status != 0 || !strings.Contains(out, "0 loaded, 3 skipped") {
