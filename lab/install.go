@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -188,8 +186,7 @@ func TPCGenProgram() (string, error) {
 		if runtime.GOOS == "windows" {
 			path += ".exe"
 		}
-		_, err = os.Stat(path)
-		return path, err
+		return path, a.Check()
 	}
 	path, err := tpcgenOnPath()
 	if err == nil {
@@ -221,15 +218,15 @@ func tpcgenOnPath() (string, error) {
 // tpcgenWheel is the artifact for a kind of machine. Linux's is the one for
 // glibc, which Barograph needs itself.
 func tpcgenWheel(goos, arch string) (engine.Artifact, bool) {
-	sums := map[string]string{
-		"linux/amd64":   "490d693dad29ddc4ad6a41f96932a7ddd7b13b04546a54f8dd9c0468648aa17e",
-		"linux/arm64":   "2fb311272eb71f99156870d2177164823a4a39730982be9bc2448af8da84c96e",
-		"darwin/amd64":  "e011f8a1ecdaf560901fe2d8a795ca00f9e7d3e7d0187247604e59c1e63e240a",
-		"darwin/arm64":  "2913936c31b6a28dd171af2e394f73b2c563f75f41154615813ed9b2d3988bf2",
-		"windows/amd64": "469d0a5a6797fa6e98d51a12ef7d16afa7b6f9622d3eb4805acc585725fcd25b",
+	sums := map[string][2]string{ // of the wheel, and of what is unpacked from it
+		"linux/amd64":   {"490d693dad29ddc4ad6a41f96932a7ddd7b13b04546a54f8dd9c0468648aa17e", "32177a0e541bd33279d6c915dfa0a4b6ced475288b2db1715c6b1efaa0d4bc2b"},
+		"linux/arm64":   {"2fb311272eb71f99156870d2177164823a4a39730982be9bc2448af8da84c96e", "20b58dddf5562af2790818bfb32f813cf9c75676a415384edb463fe502f89654"},
+		"darwin/amd64":  {"e011f8a1ecdaf560901fe2d8a795ca00f9e7d3e7d0187247604e59c1e63e240a", "86737f904dc295afe7820ce499104b243db82791f540db37c34ec2351a150b2a"},
+		"darwin/arm64":  {"2913936c31b6a28dd171af2e394f73b2c563f75f41154615813ed9b2d3988bf2", "e21fdc95fb3c638e9d471b2fac61485d52b3d97090d456d0c7a8d42e07462d0a"},
+		"windows/amd64": {"469d0a5a6797fa6e98d51a12ef7d16afa7b6f9622d3eb4805acc585725fcd25b", "e9e4a9eed48bceaec4d8e76792d6701ee0afd5c211b4a8148fa6e195a3621b7d"},
 	}
 	sum, ok := sums[goos+"/"+arch]
-	return engine.Artifact{Name: "tpcgen-cli-" + tpcgenVersion, Wheel: "tpcgen-cli==" + tpcgenVersion, SHA256: sum}, ok
+	return engine.Artifact{Name: "tpcgen-cli-" + tpcgenVersion, Wheel: "tpcgen-cli==" + tpcgenVersion, SHA256: sum[0], Tree: sum[1]}, ok
 }
 
 // fetch has Maven, pip, npm or Go bring an artifact, checks it and puts it into its folder.
@@ -262,7 +259,7 @@ func fetch(ctx context.Context, a engine.Artifact, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := check(a, got, file); err != nil {
+	if err := a.CheckFetched(file); err != nil {
 		return err
 	}
 	whole := filepath.Join(work, "whole")
@@ -385,75 +382,6 @@ func (m maven) fetch(ctx context.Context, dir string, jars bool, w io.Writer) er
 	cmd := exec.CommandContext(ctx, "mvn", "-B", "-q", "-Dstyle.color=never", "-f", name, "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+dir)
 	cmd.Stdout, cmd.Stderr = w, w
 	return cmd.Run()
-}
-
-// check compares an artifact's file in a folder, or all jars there, with the sum
-// that is kept of it.
-func check(a engine.Artifact, dir, file string) error {
-	of := sum
-	if a.Jars {
-		file, of = dir, sumOfJars
-	}
-	got, err := of(file)
-	if err != nil {
-		return err
-	}
-	if got != a.SHA256 {
-		return &fault.Error{
-			File: file, Problem: "is not what the repository is known to hold: SHA-256 " + got + ", not " + a.SHA256,
-			Cure: "remove " + dir + " and what it came from in the local repository of Maven or the cache of pip or npm, and install it again; if it stays so, do not use it",
-		}
-	}
-	return nil
-}
-
-// checkInstalled checks jars again, where they lie, before they are used. What
-// was unpacked was checked before.
-func checkInstalled(a engine.Artifact) error {
-	if a.Maven == "" {
-		return nil
-	}
-	m, err := parseMaven(a.Maven)
-	if err != nil || m.packaging != "jar" {
-		return err
-	}
-	dir, err := a.Dir()
-	if err != nil {
-		return err
-	}
-	return check(a, dir, filepath.Join(dir, m.file()))
-}
-
-// sum is the SHA-256 of a file.
-func sum(file string) (string, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close() //nolint:errcheck // read only
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// sumOfJars is the SHA-256 of the list of a folder's jars with their sums.
-func sumOfJars(dir string) (string, error) {
-	jars, err := filepath.Glob(filepath.Join(dir, "*.jar"))
-	if err != nil {
-		return "", err
-	}
-	slices.Sort(jars)
-	h := sha256.New()
-	for _, jar := range jars {
-		of, err := sum(jar)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(h, "%s  %s\n", of, filepath.Base(jar))
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // unzip unpacks a zip file into a new folder; no name in it leads out of that.

@@ -115,7 +115,7 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 		return nil, &fault.Error{Setting: d.Scheme, Problem: "is not installed", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: "`barograph lab install " + d.Scheme + "`"}
 	}
 	for _, a := range d.Server.Artifacts {
-		if err := checkInstalled(a); err != nil {
+		if err := a.Check(); err != nil {
 			return nil, err
 		}
 	}

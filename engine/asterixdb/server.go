@@ -51,6 +51,7 @@ func artifact() engine.Artifact {
 		Name:   "asterixdb-0.9.8",
 		Maven:  "org.apache.asterix:asterix-server:0.9.8:zip:binary-assembly",
 		SHA256: "efd2fbde87d1214c0190ed51b1daf74f2ddd4ca015c6720e279210999297e210",
+		Tree:   "1e9701810c11cbbb6fc6e37abf9b07cd0caefd875032fe1e14255deeb9a14dcc",
 	}
 }
 

@@ -27,6 +27,7 @@ func httpfs() engine.Artifact {
 	return engine.Artifact{
 		Name: "duckdb-httpfs-" + extensionVersion, Wheel: "duckdb-extension-httpfs==" + extensionVersion,
 		SHA256: "84913dbe172ccb54368de2c4a020c38ca8b0e76f99df548f7fac37934cc7826f",
+		Tree:   "26f1dbd5917c8404a2d9a0e4df60f5960a1231f0ab3c69eaa3d43a1f306a3c75",
 	}
 }
 
@@ -54,6 +55,9 @@ func lake(ctx context.Context, s engine.Store) (*engine.Lake, error) {
 	path, err := extension()
 	if err != nil {
 		return nil, &fault.Error{Setting: "DuckDB's extension httpfs", Problem: "is not installed", Err: err, Cure: "`barograph lab install --yes duckdb`"}
+	}
+	if err := httpfs().Check(); err != nil {
+		return nil, err
 	}
 	db, err := openDatabase("", map[string]string{"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"})
 	if err != nil {

