@@ -47,10 +47,11 @@ var allowed = map[string][]string{
 	"design":   {"record", "question"},
 	"flavour":  {"record", "question", "design"},
 
-	"engine":                  {"record", "question", "answer", "design", "flavour", "formats/tpcds"},
-	"engine/sqlengine":        {"record", "question", "answer", "design", "flavour", "engine", "formats/tpcds"},
+	"engine":                  {"record", "question", "answer", "design", "flavour"},
+	"engine/tables":           {"record", "question", "answer", "design", "engine", "formats/tpcds"},
+	"engine/sqlengine":        {"record", "question", "answer", "design", "flavour", "engine", "engine/tables", "formats/tpcds"},
 	"engine/docengine":        {"record", "question", "answer", "design", "flavour", "engine"},
-	"engine/*":                {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "engine/docengine", "engine/host", "formats/tpcds"},
+	"engine/*":                {"record", "question", "answer", "design", "flavour", "engine", "engine/tables", "engine/sqlengine", "engine/docengine", "engine/host", "formats/tpcds"},
 	"engine/host":             {"record", "question", "answer", "design", "flavour", "engine"},
 	"engine/dry":              {"record", "question", "answer", "design", "flavour", "engine", "engine/dry/pairs"},
 	"engine/dry/pairs":        {"engine"},
@@ -60,7 +61,7 @@ var allowed = map[string][]string{
 
 	"enginetest":          {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "lab", "formats"},
 	"enginetest/damages":  {},
-	"enginetest/scantest": {"engine", "enginetest", "synth/tpcds"},
+	"enginetest/scantest": {"engine", "engine/tables", "enginetest", "synth/tpcds"},
 
 	"curve":     {"record", "question", "answer", "stat", "run"},
 	"export":    {"record", "question", "answer", "formats/shef", "formats/parquetfile"},
@@ -78,7 +79,7 @@ var allowed = map[string][]string{
 
 	"workload/post": {"record", "formats", "formats/shef", "synth", "answer", "engine", "measure", "run", "river"},
 
-	"workload/*": {"record", "curve", "formats", "question", "answer", "design", "flavour", "engine", "load", "lab", "measure", "measure/pace", "run"},
+	"workload/*": {"record", "curve", "formats", "question", "answer", "design", "flavour", "engine", "engine/tables", "load", "lab", "measure", "measure/pace", "run"},
 	"advise":     {"run", "measure", "answer"},
 	"compare":    {"run", "measure"},
 	"report":     {"run", "measure", "report/plot", "compare", "advise"},

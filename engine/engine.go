@@ -115,8 +115,7 @@ type Driver struct {
 	Transactions []IsolationLevel               // of several records, the strictest level last; empty = there are none; promised = delivered
 	NoScan       map[Layout]string              // those of Layouts whose tables cannot be scanned in the order of keys, and why; promised = delivered
 	PostMethods  []PostMethod                   // of posting values of SHEF messages, in every PostDesign; promised = delivered
-	Own          bool                           // keeps a user's own tables; promised = delivered
-	Lake         bool                           // reads Parquet files on an object store; promised = delivered
+	Abilities    []Ability                      // what else its databases can do; promised = delivered
 	Place        Place
 	Server       *Server  // how the lab starts one; nil = embedded
 	Library      *Library // what an embedded engine needs besides this program; nil = nothing
@@ -185,17 +184,33 @@ func (o Options) Logger() *slog.Logger { return cmp.Or(o.Log, slog.New(slog.Disc
 
 // Engine is an open database, safe for concurrent use. A nil ability means "cannot".
 type Engine struct {
-	Archives  Archives                                          // verification archives: the met workload; nil where Driver.Offers is empty
-	KV        KV                                                // records under keys: the ycsb workload
-	Posts     Posts                                             // values of SHEF messages: the post workload
-	Scans     Scans                                             // tables of a star over several disks: the scan workload
-	Own       func(ctx context.Context) (*Own, error)           // tables of a user's own: the own workload
-	Lake      func(ctx context.Context, s Store) (*Lake, error) // Parquet files on an object store: the lake workload
-	Metrics   func(ctx context.Context) (Metrics, error)        // what a server tells of itself, in a few ms
+	Archives  Archives                                   // verification archives: the met workload; nil where Driver.Offers is empty
+	KV        KV                                         // records under keys: the ycsb workload
+	Posts     Posts                                      // values of SHEF messages: the post workload
+	Abilities []any                                      // contracts of packages that import this one, see Find
+	Metrics   func(ctx context.Context) (Metrics, error) // what a server tells of itself, in a few ms
 	About     func(ctx context.Context) (About, error)
 	Cost      string       // what reading by a process of its own costs, in words; "" = this process reads
 	Processes []int32      // processes of an embedded engine's own, which do its work
 	Close     func() error // waits for nothing; open archives must be closed before
+}
+
+// Ability names what an engine can do besides keeping archives. The packages of the
+// abilities define the names, each next to the contract that Find returns.
+type Ability string
+
+// Has reports whether the engine promises an ability.
+func (d *Driver) Has(a Ability) bool { return slices.Contains(d.Abilities, a) }
+
+// Find returns an ability of an open database by the type of its contract, for
+// example *tables.Databases. The zero value means that the engine does not have it.
+func Find[T any](e *Engine) (ability T) {
+	for _, a := range e.Abilities {
+		if found, ok := a.(T); ok {
+			return found
+		}
+	}
+	return ability
 }
 
 // About is what a run must know to be repeated.

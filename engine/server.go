@@ -30,7 +30,7 @@ type Server struct {
 	NoPassword  bool           // whoever reaches its ports may do all that its account may: it knows no passwords, or the lab sets none
 	TLS         TLSOffer       // whether the lab can have its clients' connections encrypted
 	Roams       bool           // of a cluster: clients ask its nodes for the addresses of the others, so that nothing can stand between
-	Spreads     bool           // it spreads tables over Cluster.Disks by itself, settled at its first start: another engine.Placement takes another server
+	Spreads     bool           // it spreads tables over Cluster.Disks by itself, settled at its first start: another placement takes another server
 	Stop        syscall.Signal // ends a node; nodes are stopped in reverse order
 
 	// Find looks for the programs; its error names what is missing.
@@ -215,4 +215,13 @@ func Await(ctx context.Context, every time.Duration, try func() error) error {
 type Command struct {
 	Args []string // the program and its arguments
 	Env  []string // NAME=value, added to an environment that holds nothing of Barograph's own but where programs are
+}
+
+// Store is a bucket of an object store that speaks S3: addresses are
+// http://host:port/bucket/key (path style).
+type Store struct {
+	Endpoint    string // host:port, without TLS
+	Region      string
+	Bucket      string
+	Key, Secret string
 }

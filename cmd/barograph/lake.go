@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/lake"
@@ -16,7 +16,7 @@ import (
 func newScanLake(e *env) *cobra.Command {
 	p, parts, out := &lake.Program{Registry: e.engines}, []string(nil), ""
 	var names []string
-	for _, x := range engine.Partitions() {
+	for _, x := range tables.Partitions() {
 		names = append(names, string(x))
 	}
 	c := &cobra.Command{
@@ -46,7 +46,7 @@ Tables are plain Parquet: Iceberg is not asked, for the reasons in docs/lake.md.
 				if !slices.Contains(names, name) {
 					return usage(fault.Unknown("partition", name, names))
 				}
-				p.Partitions = append(p.Partitions, engine.Partition(name))
+				p.Partitions = append(p.Partitions, tables.Partition(name))
 			}
 			if err := p.Check(); err != nil {
 				return err

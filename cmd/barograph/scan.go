@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/scan"
@@ -91,7 +92,7 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	c.Flags().Lookup("disks").NoOptDefVal = scan.AllDisks
 	c.Flags().StringSliceVar(&p.Partitions, "partitions", []string{"auto"}, "auto, or numbers of partitions")
 	c.Flags().IntVar(&p.Workers, "workers", 0, "workers of an answer (default: one for each partition)")
-	c.Flags().StringSliceVar(&p.Queries, "query", words(engine.StarQueries()), "questions")
+	c.Flags().StringSliceVar(&p.Queries, "query", words(tables.StarQueries()), "questions")
 	c.Flags().IntVar(&p.Reps, "reps", 5, "warm answers to each question after each load")
 	c.Flags().IntVar(&p.Cold, "cold", 0, "cold answers to each question after each load")
 	c.Flags().BoolVar(&p.Servers.Restart, "cold-restart", true, "start a throwaway server anew before each cold answer, if its engine cannot be told to forget")
@@ -105,7 +106,7 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	c.MarkFlagsMutuallyExclusive(engineFlag, "lab")
 	c.MarkFlagsMutuallyExclusive("paths", "disks")
 	required(c, "data")
-	complete(c, "query", func() []string { return words(engine.StarQueries()) })
+	complete(c, "query", func() []string { return words(tables.StarQueries()) })
 }
 
 // noNumber: a number that stands by itself was meant for --disks.

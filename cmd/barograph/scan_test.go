@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/run"
 )
 
@@ -57,6 +58,12 @@ func TestScanRefuses(t *testing.T) {
 	} {
 		if status, _, stderr := barograph(t, args...); status != 2 || stderr == "" {
 			t.Errorf("%v: status %d, %q", args, status, stderr)
+		}
+	}
+	for _, flag := range [][]string{{"--engine", "sqlite:x.db"}, {"--lab", "valkey"}} {
+		status, _, stderr := barograph(t, append([]string{"scan", "--data", "x"}, flag...)...)
+		if status != fault.Usage || !strings.Contains(stderr, "does not load the star") || !strings.Contains(stderr, "clickhouse") {
+			t.Errorf("%v, which has no star: status %d, %q", flag, status, stderr)
 		}
 	}
 	if status, _, stderr := barograph(t, "scan", "--db", "duckdb:x.db", "--data", t.TempDir()); status != 1 || !strings.Contains(stderr, "barograph synth tpcds") {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/run"
 )
@@ -75,11 +76,11 @@ func TestScanGoesOn(t *testing.T) {
 
 // mortal are tables of an engine that is gone after so many openings.
 type mortal struct {
-	engine.Scans
+	tables.Scans
 	left *int
 }
 
-func (m mortal) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
+func (m mortal) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
 	if *m.left--; *m.left < 0 {
 		return nil, engine.ErrUnreachable
 	}
@@ -96,7 +97,8 @@ func TestScanServerDies(t *testing.T) {
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 		e, err := whole(ctx, u, o)
 		if err == nil {
-			e.Scans = mortal{e.Scans, &left}
+			d := tables.Of(e)
+			d.Star = mortal{d.Star, &left}
 		}
 		return e, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 )
 
@@ -69,7 +70,7 @@ func TestOwnSkipsWhatIsNotInstalled(t *testing.T) {
 	query := put(t, t.TempDir(), "q.sql", "SELECT sum(a) AS s FROM t;")
 	engines := slices.DeleteFunc(all.Registry(), func(d engine.Driver) bool { return d.Scheme == "clickhouse" })
 	engines = append(engines, engine.Driver{
-		Scheme: "absent", Own: true, Place: engine.Embedded,
+		Scheme: "absent", Abilities: []engine.Ability{tables.OwnTables}, Place: engine.Embedded,
 		Library: &engine.Library{Find: func() error { return errors.New("not there") }},
 	})
 	args := []string{"scan", "own", "--tables", dir, "--queries", query, "--reps", "1", "--out", out}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 )
 
@@ -33,12 +33,12 @@ const (
 // star is the collection under a placement.
 type star struct {
 	db      *database
-	place   engine.Placement
+	place   tables.Placement
 	devices []device
 }
 
 // Open opens the collection.
-func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
+func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (s *star) agrees() error {
 			disks = " --disk " + strings.Join(s.place.Paths, " --disk ")
 		}
 		return &fault.Error{
-			Setting: s.db.shown, Problem: problem, Err: engine.ErrPlacement,
+			Setting: s.db.shown, Problem: problem, Err: tables.ErrPlacement,
 			Cure: fmt.Sprintf("start the server with these disks: `barograph lab up asterixdb%s --partitions %d`, or name those that it was started with", disks, s.place.Partitions),
 		}
 	}
@@ -125,7 +125,7 @@ func (s *star) note(ctx context.Context) (note string, err error) {
 // hash tables are built of. An answer has as many workers as the server has
 // partitions unless the placement names another number; what reads the
 // documents is one worker a partition in any case.
-func (s *star) text(q engine.StarQuery) string {
+func (s *star) text(q tables.StarQuery) string {
 	workers := ""
 	if n := s.place.Parallel(); n != s.place.Partitions {
 		workers = fmt.Sprintf("SET `compiler.parallelism` \"%d\";\n", n)
@@ -143,13 +143,13 @@ func (s *star) text(q engine.StarQuery) string {
 			"GROUP BY " + group + "\nORDER BY " + order + "\nLIMIT 100"
 	}
 	switch q {
-	case engine.Q3:
+	case tables.Q3:
 		return star("d_year, ", "i.i_manufact_id = 128 AND d.d_moy = 11")
-	case engine.Q52:
+	case tables.Q52:
 		return star("d_year, ", "i.i_manager_id = 1 AND d.d_moy = 11 AND d.d_year = 2000")
-	case engine.Q55:
+	case tables.Q55:
 		return star("", "i.i_manager_id = 28 AND d.d_moy = 11 AND d.d_year = 1999")
-	case engine.ScanAll:
+	case tables.ScanAll:
 		return workers + "SELECT SUM(s.ss_ext_sales_price) AS ext_price FROM " + s.dataset(starDataset) + " AS s WHERE s.table_name = \"store_sales\""
 	}
 	return ""
@@ -157,7 +157,7 @@ func (s *star) text(q engine.StarQuery) string {
 
 // rows asks. Numbers of JSON are doubles here: sums are rounded to hundredths,
 // of which they have all up to some 10^13.
-func (s *star) rows(ctx context.Context, q engine.StarQuery, f func(row []any) error) error {
+func (s *star) rows(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
 	names := []string{"d_year", "brand_id", "brand", "ext_price"}
 	names = names[len(names)-sqlengine.StarColumns(q):]
 	_, err := s.db.client.run(ctx, request{text: s.text(q), row: func(row []byte) error {
@@ -177,7 +177,7 @@ func (s *star) rows(ctx context.Context, q engine.StarQuery, f func(row []any) e
 }
 
 // plan is the optimiser's plan; it runs the question.
-func (s *star) plan(ctx context.Context, q engine.StarQuery) (string, error) {
+func (s *star) plan(ctx context.Context, q tables.StarQuery) (string, error) {
 	reply, err := s.db.client.run(ctx, request{text: s.text(q), plan: true})
 	if err != nil {
 		return "", err
@@ -202,9 +202,9 @@ func (s *star) size(context.Context) ([]int64, error) {
 
 // load makes the collection anew. The nodes read the files by themselves, each
 // some of them, so that all must lie where every node can read them.
-func (s *star) load(ctx context.Context, files engine.StarFiles, note string) (out engine.StarLoaded, err error) {
+func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoaded, err error) {
 	if len(files.Documents) == 0 {
-		return out, &fault.Error{Setting: "documents", Err: engine.ErrStarFiles, Cure: "make them with `barograph synth tpcds --documents`"}
+		return out, &fault.Error{Setting: "documents", Err: tables.ErrStarFiles, Cure: "make them with `barograph synth tpcds --documents`"}
 	}
 	var paths []string
 	for i, path := range files.Documents {
@@ -237,13 +237,13 @@ func (s *star) load(ctx context.Context, files engine.StarFiles, note string) (o
 }
 
 // count counts the documents by their table.
-func (s *star) count(ctx context.Context) (engine.StarLoaded, error) {
-	out := engine.StarLoaded{Rows: map[engine.StarTable]int64{}}
+func (s *star) count(ctx context.Context) (tables.StarLoaded, error) {
+	out := tables.StarLoaded{Rows: map[tables.StarTable]int64{}}
 	_, err := s.db.client.run(ctx, request{
 		text: "SELECT t AS name, COUNT(*) AS documents FROM " + s.dataset(starDataset) + " AS s GROUP BY s.table_name AS t",
 		row: func(row []byte) error {
 			r := gjson.ParseBytes(row)
-			out.Rows[engine.StarTable(r.Get("name").String())] = r.Get("documents").Int()
+			out.Rows[tables.StarTable(r.Get("name").String())] = r.Get("documents").Int()
 			return nil
 		},
 	})

@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/asterixdb"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/enginetest/scantest"
 	"github.com/barograph/barograph/lab"
@@ -20,7 +20,7 @@ func TestScans(t *testing.T) {
 			if nodes > 1 {
 				enginetest.AtNight(t, "three nodes differ from one in where parts lie alone")
 			}
-			p := engine.Placement{Paths: enginetest.Disks(t, 3), Partitions: 4}
+			p := tables.Placement{Paths: enginetest.Disks(t, 3), Partitions: 4}
 			d := &databases{server: enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory, Nodes: nodes, Disks: p.Paths, Partitions: p.Partitions})}
 			scantest.Run(t, scantest.Config{Driver: asterixdb.Driver(), URL: func(t *testing.T) string { return d.url(t, "") }, Fixed: &p, Brief: nodes > 1})
 			if err := d.server.Down(); err != nil {

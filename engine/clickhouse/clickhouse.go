@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 )
@@ -48,11 +49,10 @@ func Driver() engine.Driver {
 			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 			design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
 		},
-		Means:   []design.Name{design.Normalized, design.Document, design.Wide},
-		Own:     true,
-		Lake:    true,
-		Place:   engine.Embedded,
-		Library: &engine.Library{Artifacts: []engine.Artifact{artifact()}, Find: find},
+		Means:     []design.Name{design.Normalized, design.Document, design.Wide},
+		Abilities: []engine.Ability{tables.OwnTables, tables.StarOverDisks, tables.ObjectStore},
+		Place:     engine.Embedded,
+		Library:   &engine.Library{Artifacts: []engine.Artifact{artifact()}, Find: find},
 		Wrote: func(path string, _ []byte) bool {
 			_, err := os.Stat(filepath.Join(path, "metadata", databaseName+".sql"))
 			return err == nil
@@ -128,7 +128,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		d.seal(context.WithoutCancel(ctx))
 		return end()
 	}
-	return &engine.Engine{Archives: d, Scans: scans{d}, Own: d.own, Lake: d.lake, About: d.about, Processes: []int32{int32(h.PID())}, Close: closed}, nil //nolint:gosec // pids are small
+	return &engine.Engine{Archives: d, Abilities: []any{&tables.Databases{Star: scans{d}, Own: d.own, Lake: d.lake}}, About: d.about, Processes: []int32{int32(h.PID())}, Close: closed}, nil //nolint:gosec // pids are small
 }
 
 // arguments are those of the library, which finds its configuration in dir.

@@ -8,6 +8,7 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/question"
 )
@@ -27,15 +28,15 @@ type lakes struct {
 	store engine.Store
 }
 
-func (d *database) lake(ctx context.Context, s engine.Store) (*engine.Lake, error) {
+func (d *database) lake(ctx context.Context, s engine.Store) (*tables.Lake, error) {
 	p, err := d.apart(ctx, lakeDatabase, lakeSettings)
 	if err != nil {
 		return nil, err
 	}
 	l := &lakes{p, s}
-	return &engine.Lake{
+	return &tables.Lake{
 		Table: l.table,
-		Phrase: func(t *engine.LakeTable, q *question.Question, c *design.Catalog) (*engine.Query, error) {
+		Phrase: func(t *tables.LakeTable, q *question.Question, c *design.Catalog) (*engine.Query, error) {
 			return sqlengine.PhraseLake(*dialect(), ident(t.Name), t, q, c)
 		},
 		Ask: func(ctx context.Context, q *engine.Query, into *answer.Builder) error {
@@ -48,13 +49,13 @@ func (d *database) lake(ctx context.Context, s engine.Store) (*engine.Lake, erro
 }
 
 // table makes a table of the files, which are listed for each answer.
-func (l *lakes) table(ctx context.Context, t *engine.LakeTable) error {
+func (l *lakes) table(ctx context.Context, t *tables.LakeTable) error {
 	columns := flavour.Join(sqlengine.WideColumns(t.Type), ", ", func(c sqlengine.Column) string {
 		return ident(c.Name) + " " + typeName(c, t.Type)
 	})
 	files := "*.parquet"
-	if t.Partition != engine.Unparted {
-		columns, files = columns+", "+engine.PartColumn+" String", "*/*.parquet"
+	if t.Partition != tables.Unparted {
+		columns, files = columns+", "+tables.PartColumn+" String", "*/*.parquet"
 	}
 	at := "http://" + l.store.Endpoint + "/" + l.store.Bucket + "/" + t.Prefix + files
 	return l.Exec(ctx, "CREATE TABLE "+ident(t.Name)+" ("+columns+") ENGINE = S3("+quote(at)+", "+quote(l.store.Key)+", "+quote(l.store.Secret)+", 'Parquet')")

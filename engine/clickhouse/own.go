@@ -13,8 +13,8 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 
 	"github.com/barograph/barograph/answer"
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 )
 
 // ownDatabase holds a user's own tables.
@@ -26,13 +26,13 @@ type ownTables struct {
 	scales sync.Map // text of a question → what each column of its answer holds
 }
 
-func (d *database) own(ctx context.Context) (*engine.Own, error) {
+func (d *database) own(ctx context.Context) (*tables.Tables, error) {
 	p, err := d.apart(ctx, ownDatabase)
 	if err != nil {
 		return nil, err
 	}
 	o := &ownTables{pool: p}
-	return &engine.Own{
+	return &tables.Tables{
 		Load: o.load, Ask: o.ask,
 		Size: func(ctx context.Context) (int64, error) {
 			return sqlengine.Number(ctx, o, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = '"+ownDatabase+"'")
@@ -41,10 +41,10 @@ func (d *database) own(ctx context.Context) (*engine.Own, error) {
 	}, nil
 }
 
-func (o *ownTables) load(ctx context.Context, t *engine.OwnTable) error {
-	columns := sqlengine.OwnColumns(t, ident, map[engine.OwnKind]string{
-		engine.OwnBool: "Nullable(Bool)", engine.OwnWhole: "Nullable(Int64)", engine.OwnFloat: "Nullable(Float64)", engine.OwnDecimal: "Nullable(Decimal(%d, %d))",
-		engine.OwnDate: "Nullable(Date32)", engine.OwnTime: "Nullable(DateTime64(6, 'UTC'))", engine.OwnText: "Nullable(String)",
+func (o *ownTables) load(ctx context.Context, t *tables.Table) error {
+	columns := sqlengine.OwnColumns(t, ident, map[tables.Kind]string{
+		tables.Bool: "Nullable(Bool)", tables.Whole: "Nullable(Int64)", tables.Float: "Nullable(Float64)", tables.Decimal: "Nullable(Decimal(%d, %d))",
+		tables.Date: "Nullable(Date32)", tables.Time: "Nullable(DateTime64(6, 'UTC'))", tables.Text: "Nullable(String)",
 	})
 	name := ident(t.Name)
 	for _, text := range []string{

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/tpcds"
 )
@@ -32,22 +32,22 @@ const (
 
 // star is the tables under a placement; host is nil until there are any.
 type star struct {
-	engine.Placement
+	tables.Placement
 	home string
 	host *process
 }
 
 // Open opens the tables.
-func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
+func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
 	t := &star{Placement: p, home: filepath.Join(s.path, starFolder)}
-	d := sqlengine.StarDialect{Table: func(t engine.StarTable) string { return string(t) }}
+	d := sqlengine.StarDialect{Table: func(t tables.StarTable) string { return string(t) }}
 	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
 		Where: t.home, ReadOnly: s.readOnly, Text: d.Text, Load: t.load, Size: t.size, Cold: t.cold, Close: t.close,
 		Note: func(context.Context) (string, error) { return t.note() },
-		Rows: func(ctx context.Context, q engine.StarQuery, f func(row []any) error) error {
+		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
 			return t.host.pool.Rows(ctx, d.Text(q), nil, f)
 		},
-		Plan: func(ctx context.Context, q engine.StarQuery) (string, error) {
+		Plan: func(ctx context.Context, q tables.StarQuery) (string, error) {
 			lines, err := sqlengine.Texts(ctx, t.host.pool, "EXPLAIN indexes = 1 "+d.Text(q))
 			return strings.Join(lines, "\n") + "\n", err
 		},
@@ -109,7 +109,7 @@ func (t *star) close() error {
 
 // load makes the folder anew: two sets of facts would not fit on disks that are
 // just large enough.
-func (t *star) load(ctx context.Context, files engine.StarFiles, note string) (out engine.StarLoaded, err error) {
+func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoaded, err error) {
 	old, err := t.note()
 	if err = errors.Join(err, t.close()); err != nil {
 		return out, err
@@ -132,8 +132,8 @@ func (t *star) load(ctx context.Context, files engine.StarFiles, note string) (o
 	if err := t.start(ctx); err != nil {
 		return out, err
 	}
-	out.Rows = map[engine.StarTable]int64{}
-	for _, table := range engine.StarTables() {
+	out.Rows = map[tables.StarTable]int64{}
+	for _, table := range tables.StarTables() {
 		if out.Rows[table], err = t.fill(ctx, table, files.Parquet[table]); err != nil {
 			return out, err
 		}
@@ -145,7 +145,7 @@ func (t *star) load(ctx context.Context, files engine.StarFiles, note string) (o
 }
 
 // fill makes a table, and has ClickHouse read its files.
-func (t *star) fill(ctx context.Context, table engine.StarTable, files []string) (int64, error) {
+func (t *star) fill(ctx context.Context, table tables.StarTable, files []string) (int64, error) {
 	if len(files) == 0 {
 		return 0, &fault.Error{Setting: string(table), Problem: "has no Parquet files", Cure: "make them with `barograph synth tpcds`"}
 	}
@@ -159,7 +159,7 @@ func (t *star) fill(ctx context.Context, table engine.StarTable, files []string)
 		cols = append(cols, c.Name+" "+kind)
 	}
 	more := ""
-	if table == engine.StoreSales {
+	if table == tables.StoreSales {
 		order = "(ss_item_sk, ss_ticket_number) PARTITION BY ss_ticket_number % " + strconv.Itoa(t.Partitions)
 		if len(t.Paths) > 0 {
 			more = ", storage_policy = '" + starPolicy + "'"
@@ -183,12 +183,12 @@ func (t *star) spread(ctx context.Context) error {
 		return nil
 	}
 	var moves []string
-	err := t.host.pool.Rows(ctx, "SELECT name, partition, disk_name FROM system.parts WHERE active AND table = '"+string(engine.StoreSales)+"'", nil, func(row []any) error {
+	err := t.host.pool.Rows(ctx, "SELECT name, partition, disk_name FROM system.parts WHERE active AND table = '"+string(tables.StoreSales)+"'", nil, func(row []any) error {
 		var name, disk string
 		var i int
 		err := sqlengine.Scan(row, &name, &i, &disk)
 		if to := fmt.Sprintf("d%d", i%len(t.Paths)); disk != to {
-			moves = append(moves, "ALTER TABLE "+string(engine.StoreSales)+" MOVE PART '"+name+"' TO DISK '"+to+"'")
+			moves = append(moves, "ALTER TABLE "+string(tables.StoreSales)+" MOVE PART '"+name+"' TO DISK '"+to+"'")
 		}
 		return err
 	})
@@ -203,7 +203,7 @@ func (t *star) spread(ctx context.Context) error {
 // size adds up the parts of store_sales by their disks.
 func (t *star) size(ctx context.Context) ([]int64, error) {
 	out := make([]int64, max(len(t.Paths), 1))
-	return out, t.host.pool.Rows(ctx, "SELECT disk_name, bytes_on_disk FROM system.parts WHERE active AND table = '"+string(engine.StoreSales)+"'", nil, func(row []any) error {
+	return out, t.host.pool.Rows(ctx, "SELECT disk_name, bytes_on_disk FROM system.parts WHERE active AND table = '"+string(tables.StoreSales)+"'", nil, func(row []any) error {
 		var disk string
 		var n int64
 		err := sqlengine.Scan(row, &disk, &n)

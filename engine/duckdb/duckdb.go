@@ -19,6 +19,7 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 )
@@ -55,8 +56,7 @@ func Driver() engine.Driver {
 		Layouts:      []engine.Layout{engine.Columns, engine.Document},
 		Transactions: []engine.IsolationLevel{engine.RepeatableRead},
 		PostMethods:  postMethods(),
-		Own:          true,
-		Lake:         true,
+		Abilities:    []engine.Ability{tables.OwnTables, tables.StarOverDisks, tables.ObjectStore},
 		Place:        engine.Embedded,
 		Library:      &engine.Library{Optional: true, Artifacts: []engine.Artifact{httpfs()}, Find: func() error { _, err := extension(); return err }},
 		Wrote:        func(_ string, head []byte) bool { return len(head) > 12 && string(head[8:12]) == "DUCK" },
@@ -117,13 +117,11 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		return nil, unreachable(path, err)
 	}
 	return &engine.Engine{
-		Archives: archives{db},
-		KV:       kv{db},
-		Posts:    posts{db},
-		Scans:    scans{db},
-		Own:      own(file, settings),
-		Lake:     lake,
-		About:    db.about,
+		Archives:  archives{db},
+		KV:        kv{db},
+		Posts:     posts{db},
+		Abilities: []any{&tables.Databases{Star: scans{db}, Own: own(file, settings), Lake: lake}},
+		About:     db.about,
 		Close: func() error {
 			db.close()
 			return nil

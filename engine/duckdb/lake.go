@@ -12,6 +12,7 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/question"
@@ -51,7 +52,7 @@ type lakes struct {
 
 // lake opens a database in memory for a store. Nothing of the store's files is kept
 // in it between answers.
-func lake(ctx context.Context, s engine.Store) (*engine.Lake, error) {
+func lake(ctx context.Context, s engine.Store) (*tables.Lake, error) {
 	path, err := extension()
 	if err != nil {
 		return nil, &fault.Error{Setting: "DuckDB's extension httpfs", Problem: "is not installed", Err: err, Cure: "`barograph lab install --yes duckdb`"}
@@ -78,9 +79,9 @@ func lake(ctx context.Context, s engine.Store) (*engine.Lake, error) {
 			return nil, err
 		}
 	}
-	return &engine.Lake{
+	return &tables.Lake{
 		Write: l.write, Table: l.table,
-		Phrase: func(t *engine.LakeTable, q *question.Question, c *design.Catalog) (*engine.Query, error) {
+		Phrase: func(t *tables.LakeTable, q *question.Question, c *design.Catalog) (*engine.Query, error) {
 			return sqlengine.PhraseLake(*dialectIn(""), lakeTable(t), t, q, c)
 		},
 		Ask: func(ctx context.Context, q *engine.Query, into *answer.Builder) error {
@@ -90,29 +91,29 @@ func lake(ctx context.Context, s engine.Store) (*engine.Lake, error) {
 	}, nil
 }
 
-func lakeTable(t *engine.LakeTable) string { return lakeView + "." + flavour.Ident(t.Name) }
+func lakeTable(t *tables.LakeTable) string { return lakeView + "." + flavour.Ident(t.Name) }
 
 // at is the address of a key.
 func (l *lakes) at(key string) string { return flavour.Quote("s3://" + l.store.Bucket + "/" + key) }
 
 // table makes a view of the files, which are listed for each answer.
-func (l *lakes) table(ctx context.Context, t *engine.LakeTable) error {
+func (l *lakes) table(ctx context.Context, t *tables.LakeTable) error {
 	parts, levels := "hive_partitioning = false", "*.parquet"
-	if t.Partition != engine.Unparted {
-		parts, levels = "hive_partitioning = true, hive_types = {"+engine.PartColumn+": VARCHAR}", "*/*.parquet"
+	if t.Partition != tables.Unparted {
+		parts, levels = "hive_partitioning = true, hive_types = {"+tables.PartColumn+": VARCHAR}", "*/*.parquet"
 	}
 	return pool{l.database}.Exec(ctx, "CREATE VIEW "+lakeTable(t)+" AS SELECT * FROM read_parquet("+l.at(t.Prefix+levels)+", "+parts+")")
 }
 
 // write sorts the records of an archive once, in memory or where DuckDB spills, and
 // copies them out, file by file.
-func (l *lakes) write(ctx context.Context, archive, subset string, t *engine.LakeTable, bytes int64) (err error) {
+func (l *lakes) write(ctx context.Context, archive, subset string, t *tables.LakeTable, bytes int64) (err error) {
 	p := pool{l.database}
-	by := map[engine.Partition]string{
-		engine.Unparted: "''", engine.ByDay: "strftime(fcst_valid_beg, '%Y-%m-%d')", engine.ByModel: "model", engine.ByVariable: "fcst_var",
+	by := map[tables.Partition]string{
+		tables.Unparted: "''", tables.ByDay: "strftime(fcst_valid_beg, '%Y-%m-%d')", tables.ByModel: "model", tables.ByVariable: "fcst_var",
 	}[t.Partition]
-	if t.Partition == engine.ByModel || t.Partition == engine.ByVariable {
-		by = "regexp_replace(" + by + ", " + flavour.Quote(engine.NotInParts) + ", '_', 'g')"
+	if t.Partition == tables.ByModel || t.Partition == tables.ByVariable {
+		by = "regexp_replace(" + by + ", " + flavour.Quote(tables.NotInParts) + ", '_', 'g')"
 	}
 	from, _ := newArchive(l.database, design.Wide).Table(subset, t.Type)
 	if err := p.Exec(ctx, "ATTACH "+flavour.Quote(archive)+" AS source (READ_ONLY)"); err != nil {
@@ -122,11 +123,11 @@ func (l *lakes) write(ctx context.Context, archive, subset string, t *engine.Lak
 		err = errors.Join(err, p.Exec(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS sorted"), p.Exec(context.WithoutCancel(ctx), "DETACH source"))
 	}()
 	name, _, _ := sqlengine.Table(design.Wide, t.Type)
-	tables, err := sqlengine.Number(ctx, p, "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'source' AND schema_name = "+flavour.Quote(schemaName(subset))+" AND table_name = "+flavour.Quote(name))
+	found, err := sqlengine.Number(ctx, p, "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'source' AND schema_name = "+flavour.Quote(schemaName(subset))+" AND table_name = "+flavour.Quote(name))
 	if err != nil {
 		return err
 	}
-	if tables == 0 { // a view would read what its maker wrote, with the keys of the store
+	if found == 0 { // a view would read what its maker wrote, with the keys of the store
 		return &fault.Error{File: archive, Setting: "subset " + subset, Problem: "has no table " + name, Cure: "name an archive that barograph loaded"}
 	}
 	order := strings.Join(sqlengine.LakeOrder(), ", ")
@@ -157,8 +158,8 @@ func (l *lakes) write(ctx context.Context, archive, subset string, t *engine.Lak
 	each := int64(probeRows)
 	for begin, k := int64(0), 0; k < len(parts); k++ {
 		folder := t.Prefix
-		if t.Partition != engine.Unparted {
-			folder += engine.PartColumn + "=" + parts[k] + "/"
+		if t.Partition != tables.Unparted {
+			folder += tables.PartColumn + "=" + parts[k] + "/"
 		}
 		for at := int64(0); at < rows[k]; {
 			n := min(each, rows[k]-at)

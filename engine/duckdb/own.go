@@ -16,8 +16,8 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 )
@@ -27,8 +27,8 @@ const ownFile = ".barograph-own"
 
 // own opens the file of a user's own tables. Answers come by way of
 // database/sql, as any type may be in them.
-func own(path string, settings map[string]string) func(ctx context.Context) (*engine.Own, error) {
-	return func(context.Context) (*engine.Own, error) {
+func own(path string, settings map[string]string) func(ctx context.Context) (*tables.Tables, error) {
+	return func(context.Context) (*tables.Tables, error) {
 		settings, file := maps.Clone(settings), ""
 		settings["autoinstall_known_extensions"], settings["autoload_known_extensions"] = "false", "false"
 		if path != "" {
@@ -52,7 +52,7 @@ func own(path string, settings map[string]string) func(ctx context.Context) (*en
 		o := &ownTables{sqlengine.Standard{Over: sql.OpenDB(c)}, file}
 		db := o.Over.(*sql.DB) //nolint:forcetypeassert // made above
 		db.SetMaxIdleConns(64)
-		out := &engine.Own{Describe: o.describe, Load: o.load, Size: o.size, Close: func() error { return errors.Join(db.Close(), c.Close()) }}
+		out := &tables.Tables{Describe: o.describe, Load: o.load, Size: o.size, Close: func() error { return errors.Join(db.Close(), c.Close()) }}
 		out.Confine = func(ctx context.Context, folders ...string) error { return seal(ctx, o, true, folders) }
 		out.Ask = func(ctx context.Context, text string, f func(row []any) error) error {
 			return o.Typed(ctx, text, func(name string) sqlengine.OwnCast {
@@ -71,7 +71,7 @@ type ownTables struct {
 	file string
 }
 
-func (o *ownTables) load(ctx context.Context, t *engine.OwnTable) error {
+func (o *ownTables) load(ctx context.Context, t *tables.Table) error {
 	if err := o.Exec(ctx, "CREATE TABLE "+flavour.Ident(t.Name)+" AS SELECT * FROM read_parquet("+flavour.Quote(t.Parquet)+")"); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ const fileColumn = "barograph_file"
 // describe makes a table's files a table. Files with the same columns are read
 // together; columns are brought together by their names and must have types that
 // one type holds without a loss.
-func (o *ownTables) describe(ctx context.Context, t *engine.OwnTable) (rows map[string]int64, err error) {
+func (o *ownTables) describe(ctx context.Context, t *tables.Table) (rows map[string]int64, err error) {
 	groups, rows, err := o.groups(ctx, t)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (o *ownTables) describe(ctx context.Context, t *engine.OwnTable) (rows map[
 		return nil, err
 	}
 	for _, key := range t.Keys {
-		if slices.ContainsFunc(t.Columns, func(c engine.OwnColumn) bool { return c.Name == key.Column.Name }) {
+		if slices.ContainsFunc(t.Columns, func(c tables.Column) bool { return c.Name == key.Column.Name }) {
 			return nil, &fault.Error{File: t.Files[0], Setting: "column " + key.Column.Name, Problem: "is in the names of folders and in the files", Cure: "rename the folders"}
 		}
 		t.Columns = append(t.Columns, key.Column)
@@ -136,7 +136,7 @@ func (o *ownTables) describe(ctx context.Context, t *engine.OwnTable) (rows map[
 
 // groups finds the groups of a table's files; of Parquet files it reads the
 // footers.
-func (o *ownTables) groups(ctx context.Context, t *engine.OwnTable) (groups []*ownGroup, rows map[string]int64, err error) {
+func (o *ownTables) groups(ctx context.Context, t *tables.Table) (groups []*ownGroup, rows map[string]int64, err error) {
 	option := ", filename = '" + fileColumn + "')"
 	for _, g := range t.Groups {
 		var columns []string
@@ -163,7 +163,7 @@ func (o *ownTables) groups(ctx context.Context, t *engine.OwnTable) (groups []*o
 			})
 		}
 		if err != nil {
-			return nil, nil, readable(&engine.OwnTable{Name: t.Name, Files: []string{file}}, err)
+			return nil, nil, readable(&tables.Table{Name: t.Name, Files: []string{file}}, err)
 		}
 		if i := slices.IndexFunc(groups, func(o *ownGroup) bool { return slices.Equal(o.names, g.names) && slices.Equal(o.kinds, g.kinds) }); i >= 0 {
 			groups[i].files = append(groups[i].files, file)
@@ -178,7 +178,7 @@ func (o *ownTables) groups(ctx context.Context, t *engine.OwnTable) (groups []*o
 }
 
 // unite finds the columns of Parquet files, and notes what not all of them have.
-func unite(t *engine.OwnTable, groups []*ownGroup) error {
+func unite(t *tables.Table, groups []*ownGroup) error {
 	first := map[string]*ownGroup{}
 	for _, g := range groups {
 		for k, kind := range g.kinds {
@@ -188,7 +188,7 @@ func unite(t *engine.OwnTable, groups []*ownGroup) error {
 				t.Notes = append(t.Notes, "column "+source+" is left aside: its type "+kind+" is not one that all engines have")
 				continue
 			}
-			i := slices.IndexFunc(t.Columns, func(o engine.OwnColumn) bool { return o.Name == c.Name })
+			i := slices.IndexFunc(t.Columns, func(o tables.Column) bool { return o.Name == c.Name })
 			if i < 0 {
 				t.Columns, first[c.Name] = append(t.Columns, c), g
 				continue
@@ -217,28 +217,28 @@ func unite(t *engine.OwnTable, groups []*ownGroup) error {
 
 // widen makes a column hold the values of another one of its name, if nothing is
 // lost by that.
-func widen(c *engine.OwnColumn, o engine.OwnColumn) bool {
-	digits := func(c engine.OwnColumn) (ahead, behind int) {
-		if c.Kind == engine.OwnWhole {
+func widen(c *tables.Column, o tables.Column) bool {
+	digits := func(c tables.Column) (ahead, behind int) {
+		if c.Kind == tables.Whole {
 			return 19, 0
 		}
 		return c.Digits - c.Decimals, c.Decimals
 	}
-	exact := func(k engine.OwnKind) bool { return k == engine.OwnWhole || k == engine.OwnDecimal }
+	exact := func(k tables.Kind) bool { return k == tables.Whole || k == tables.Decimal }
 	switch {
-	case c.Kind == o.Kind && c.Kind != engine.OwnDecimal:
+	case c.Kind == o.Kind && c.Kind != tables.Decimal:
 		return true
 	case !exact(c.Kind) || !exact(o.Kind):
 		return false
 	}
 	a, b := digits(*c)
 	x, y := digits(o)
-	c.Kind, c.Digits, c.Decimals = engine.OwnDecimal, max(a, x)+max(b, y), max(b, y)
+	c.Kind, c.Digits, c.Decimals = tables.Decimal, max(a, x)+max(b, y), max(b, y)
 	return c.Digits <= 38
 }
 
-func describeKind(c engine.OwnColumn) string {
-	if c.Kind == engine.OwnDecimal {
+func describeKind(c tables.Column) string {
+	if c.Kind == tables.Decimal {
 		return fmt.Sprintf("decimal(%d, %d)", c.Digits, c.Decimals)
 	}
 	return string(c.Kind)
@@ -247,22 +247,22 @@ func describeKind(c engine.OwnColumn) string {
 // keyValue is a key's value in the name of the folder of a row's file.
 func keyValue(root, folder, kind string) string {
 	value := fmt.Sprintf("url_decode(regexp_extract(substr(%s, %d), %s, 1))", fileColumn, len([]rune(root))+1, flavour.Quote(".*/"+regexp.QuoteMeta(folder)+"=([^/]*)/"))
-	return "CAST(CASE WHEN " + value + " NOT IN ('', '" + engine.NoKey + "') THEN " + value + " END AS " + kind + ")"
+	return "CAST(CASE WHEN " + value + " NOT IN ('', '" + tables.NoKey + "') THEN " + value + " END AS " + kind + ")"
 }
 
 // column is the place of a column in a group; -1 = it has none.
 func (g *ownGroup) column(name string) int {
-	return slices.IndexFunc(g.names, func(s string) bool { return engine.OwnName(s) == name })
+	return slices.IndexFunc(g.names, func(s string) bool { return tables.Name(s) == name })
 }
 
 // selected are the columns of a table as a group has them.
-func (g *ownGroup) selected(t *engine.OwnTable) (out []string) {
+func (g *ownGroup) selected(t *tables.Table) (out []string) {
 	for _, c := range t.Columns {
 		kind, text := ownTypes[c.Kind], ""
-		if c.Kind == engine.OwnDecimal {
+		if c.Kind == tables.Decimal {
 			kind = fmt.Sprintf(kind, c.Digits, c.Decimals)
 		}
-		k, i := g.column(c.Name), slices.IndexFunc(t.Keys, func(k engine.OwnKey) bool { return k.Column.Name == c.Name })
+		k, i := g.column(c.Name), slices.IndexFunc(t.Keys, func(k tables.Key) bool { return k.Column.Name == c.Name })
 		switch {
 		case i >= 0:
 			text = keyValue(t.Root, t.Keys[i].Folder, kind)
@@ -282,14 +282,14 @@ func (g *ownGroup) selected(t *engine.OwnTable) (out []string) {
 }
 
 // longest finds the most characters of texts, and that the values can be read.
-func (o *ownTables) longest(ctx context.Context, t *engine.OwnTable) error {
+func (o *ownTables) longest(ctx context.Context, t *tables.Table) error {
 	var longest []string
 	for _, c := range t.Columns {
 		length := "0"
 		switch c.Kind {
-		case engine.OwnTime:
+		case tables.Time:
 			length = "0 * count(" + flavour.Ident(c.Name) + ")" // an error where it has parts of a microsecond
-		case engine.OwnText:
+		case tables.Text:
 			length = "coalesce(max(length(" + flavour.Ident(c.Name) + ")), 0)"
 		}
 		longest = append(longest, length)
@@ -308,7 +308,7 @@ func (o *ownTables) longest(ctx context.Context, t *engine.OwnTable) error {
 		var texts []string
 		for _, c := range t.Columns {
 			text := flavour.Ident(c.Name)
-			if c.Kind == engine.OwnBool {
+			if c.Kind == tables.Bool {
 				text += "::INTEGER"
 			}
 			texts = append(texts, text+"::VARCHAR")
@@ -319,7 +319,7 @@ func (o *ownTables) longest(ctx context.Context, t *engine.OwnTable) error {
 }
 
 // readable says of which files an error is.
-func readable(t *engine.OwnTable, err error) error {
+func readable(t *tables.Table, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -333,46 +333,46 @@ func readable(t *engine.OwnTable, err error) error {
 }
 
 // ownTypes are DuckDB's types of the kinds.
-var ownTypes = map[engine.OwnKind]string{ //nolint:gochecknoglobals // a constant table
-	engine.OwnBool: "BOOLEAN", engine.OwnWhole: "BIGINT", engine.OwnDecimal: "DECIMAL(%d, %d)", engine.OwnFloat: "DOUBLE", engine.OwnDate: "DATE", engine.OwnTime: "TIMESTAMP", engine.OwnText: "VARCHAR",
+var ownTypes = map[tables.Kind]string{ //nolint:gochecknoglobals // a constant table
+	tables.Bool: "BOOLEAN", tables.Whole: "BIGINT", tables.Decimal: "DECIMAL(%d, %d)", tables.Float: "DOUBLE", tables.Date: "DATE", tables.Time: "TIMESTAMP", tables.Text: "VARCHAR",
 }
 
 var decimal = regexp.MustCompile(`^DECIMAL\((\d+),(\d+)\)$`)
 
 // ownColumn is a column of DuckDB's type, and what makes of it one of the few
 // types that all engines have.
-func ownColumn(source, kind string) (c engine.OwnColumn, text string, ok bool) {
-	c = engine.OwnColumn{Name: engine.OwnName(source)}
+func ownColumn(source, kind string) (c tables.Column, text string, ok bool) {
+	c = tables.Column{Name: tables.Name(source)}
 	text = flavour.Ident(source)
 	if m := decimal.FindStringSubmatch(kind); m != nil {
-		c.Kind = engine.OwnDecimal
+		c.Kind = tables.Decimal
 		c.Digits, _ = strconv.Atoi(m[1]) // of the pattern
 		c.Decimals, _ = strconv.Atoi(m[2])
 		return c, text, true
 	}
 	switch kind {
 	case "BOOLEAN":
-		c.Kind = engine.OwnBool
+		c.Kind = tables.Bool
 	case "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER":
-		c.Kind, text = engine.OwnWhole, text+"::BIGINT"
+		c.Kind, text = tables.Whole, text+"::BIGINT"
 	case "UBIGINT", "HUGEINT":
-		c.Kind, c.Digits, text = engine.OwnDecimal, 38, text+"::DECIMAL(38, 0)"
+		c.Kind, c.Digits, text = tables.Decimal, 38, text+"::DECIMAL(38, 0)"
 	case "FLOAT", "DOUBLE":
-		c.Kind, text = engine.OwnFloat, text+"::DOUBLE"
+		c.Kind, text = tables.Float, text+"::DOUBLE"
 	case "DATE":
-		c.Kind = engine.OwnDate
+		c.Kind = tables.Date
 	case "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS":
-		c.Kind, text = engine.OwnTime, text+"::TIMESTAMP"
+		c.Kind, text = tables.Time, text+"::TIMESTAMP"
 	case "TIMESTAMP_NS":
 		cut := "column " + source + " has times with parts of a microsecond, which not all engines have: round them, or make them whole numbers"
-		c.Kind, text = engine.OwnTime, "CASE WHEN "+text+" IS NULL OR epoch_ns("+text+") % 1000 = 0 THEN "+text+"::TIMESTAMP ELSE error("+flavour.Quote(cut)+")::TIMESTAMP END"
+		c.Kind, text = tables.Time, "CASE WHEN "+text+" IS NULL OR epoch_ns("+text+") % 1000 = 0 THEN "+text+"::TIMESTAMP ELSE error("+flavour.Quote(cut)+")::TIMESTAMP END"
 	case "TIMESTAMP WITH TIME ZONE":
-		c.Kind, text = engine.OwnTime, "("+text+" AT TIME ZONE 'UTC')"
+		c.Kind, text = tables.Time, "("+text+" AT TIME ZONE 'UTC')"
 	case "VARCHAR", "UUID", "JSON", "TIME":
-		c.Kind, text = engine.OwnText, text+"::VARCHAR"
+		c.Kind, text = tables.Text, text+"::VARCHAR"
 	default:
 		if strings.HasPrefix(kind, "ENUM") {
-			c.Kind, text = engine.OwnText, text+"::VARCHAR"
+			c.Kind, text = tables.Text, text+"::VARCHAR"
 		}
 	}
 	return c, text, c.Kind != ""

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 )
@@ -27,19 +27,19 @@ const (
 )
 
 func starDialect() *sqlengine.StarDialect {
-	return &sqlengine.StarDialect{Table: func(t engine.StarTable) string { return starSchema + "." + string(t) }}
+	return &sqlengine.StarDialect{Table: func(t tables.StarTable) string { return starSchema + "." + string(t) }}
 }
 
 // star is an open set of tables.
 type star struct {
 	*database
-	engine.Placement
+	tables.Placement
 	before string // DuckDB's threads before it was opened
 }
 
 // Open opens the tables under a placement. The number of threads is that of
 // the whole file, until the tables are closed.
-func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
+func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
 	if len(p.Paths) == 0 && s.path == "" {
 		return nil, &fault.Error{Setting: "duckdb::memory:", Problem: "has no place for tables on disk", Cure: "name a file or paths"}
 	}
@@ -50,10 +50,10 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 			err = t.with(ctx, func(c *conn) error { note, err = t.note(ctx, c); return err })
 			return note, err
 		},
-		Rows: func(ctx context.Context, q engine.StarQuery, f func(row []any) error) error {
+		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
 			return t.with(ctx, func(c *conn) error { return c.Rows(ctx, starDialect().Text(q), nil, f) })
 		},
-		Plan: func(ctx context.Context, q engine.StarQuery) (text string, err error) {
+		Plan: func(ctx context.Context, q tables.StarQuery) (text string, err error) {
 			err = t.with(ctx, func(c *conn) error { text, err = c.printed(ctx, "EXPLAIN "+starDialect().Text(q)); return err })
 			return text, err
 		},
@@ -85,7 +85,7 @@ func (t *star) note(ctx context.Context, c *conn) (string, error) {
 }
 
 // folder is where part i lies.
-func (t *star) folder(p *engine.Placement, i int) string {
+func (t *star) folder(p *tables.Placement, i int) string {
 	return filepath.Join(t.home(p.Path(i)), "part-"+fmt.Sprintf("%04d", i))
 }
 
@@ -98,7 +98,7 @@ func (t *star) home(path string) string {
 }
 
 // homes are the folders of a placement on all its paths.
-func (t *star) homes(p *engine.Placement) (out []string) {
+func (t *star) homes(p *tables.Placement) (out []string) {
 	for _, path := range p.Paths {
 		out = append(out, t.home(path))
 	}
@@ -110,7 +110,7 @@ func (t *star) homes(p *engine.Placement) (out []string) {
 
 // load writes the Parquet files anew. What was loaded before is gone when it
 // begins: two sets of facts would not fit on disks that are just large enough.
-func (t *star) load(ctx context.Context, files engine.StarFiles, note string) (out engine.StarLoaded, err error) {
+func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoaded, err error) {
 	err = t.with(ctx, func(c *conn) error {
 		if err := t.clear(ctx, c); err != nil {
 			return err
@@ -119,12 +119,12 @@ func (t *star) load(ctx context.Context, files engine.StarFiles, note string) (o
 		if err != nil {
 			return err
 		}
-		out.Rows = map[engine.StarTable]int64{}
+		out.Rows = map[tables.StarTable]int64{}
 		script := append(views, "CREATE TABLE "+starSchema+".placement (placement VARCHAR)", "INSERT INTO "+starSchema+".placement VALUES ("+flavour.Quote(note)+")")
 		if err := c.Exec(ctx, "BEGIN TRANSACTION; CREATE SCHEMA "+starSchema+";\n"+strings.Join(script, ";\n")+";\nCOMMIT"); err != nil {
 			return errors.Join(err, c.Exec(context.WithoutCancel(ctx), "ROLLBACK"))
 		}
-		for _, table := range engine.StarTables() {
+		for _, table := range tables.StarTables() {
 			if out.Rows[table], err = sqlengine.Number(ctx, c, "SELECT count(*) FROM "+starSchema+"."+string(table)); err != nil {
 				return err
 			}
@@ -157,13 +157,13 @@ func (t *star) clear(ctx context.Context, c *conn) error {
 }
 
 // write writes the files and returns the statements that make views of them.
-func (t *star) write(ctx context.Context, c *conn, files engine.StarFiles) (views []string, err error) {
-	parts, err := t.partition(ctx, c, files.Parquet[engine.StoreSales])
+func (t *star) write(ctx context.Context, c *conn, files tables.StarFiles) (views []string, err error) {
+	parts, err := t.partition(ctx, c, files.Parquet[tables.StoreSales])
 	if err != nil {
 		return nil, err
 	}
-	views = append(views, view(engine.StoreSales, parts))
-	for _, table := range []engine.StarTable{engine.DateDim, engine.Item} {
+	views = append(views, view(tables.StoreSales, parts))
+	for _, table := range []tables.StarTable{tables.DateDim, tables.Item} {
 		path := filepath.Join(t.homes(&t.Placement)[0], string(table)+".parquet")
 		err := c.Exec(ctx, "COPY (SELECT * FROM read_parquet("+list(files.Parquet[table])+")) TO "+flavour.Quote(path)+" (FORMAT parquet)")
 		if err != nil {
@@ -255,7 +255,7 @@ func (t *star) files(each func(path int, name string, info os.FileInfo) error) e
 }
 
 // view makes a view of Parquet files.
-func view(t engine.StarTable, paths []string) string {
+func view(t tables.StarTable, paths []string) string {
 	return "CREATE VIEW " + starSchema + "." + string(t) + " AS SELECT * FROM read_parquet(" + list(paths) + ", hive_partitioning = false)"
 }
 

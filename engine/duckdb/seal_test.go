@@ -10,6 +10,7 @@ import (
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/duckdb"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/record"
@@ -85,7 +86,7 @@ func TestSealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	own, err := e.Own(ctx)
+	own, err := tables.Of(e).Own(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

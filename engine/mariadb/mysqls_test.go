@@ -10,6 +10,7 @@ import (
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/record"
 )
@@ -67,7 +68,7 @@ func TestMySQLsWords(t *testing.T) {
 				continue
 			}
 			_, posting := posts{d, nil}.Open(t.Context(), engine.PostTables{})
-			_, scanning := scans{d}.Open(t.Context(), engine.Placement{})
+			_, scanning := scans{d}.Open(t.Context(), tables.Placement{})
 			for _, err := range []error{posting, scanning} {
 				if err == nil || !strings.Contains(err.Error(), "is no MariaDB") {
 					t.Error(err)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 )
 
 // ownDatabase follows the URL's prefix: it holds a user's own tables.
@@ -18,8 +18,8 @@ const ownDatabase = "barograph_own"
 
 // own opens sessions that find the tables by their names alone. A quotient has
 // more digits than MariaDB gives by itself, four behind the point.
-func (d *database) own(all []*mysql.Config) func(ctx context.Context) (*engine.Own, error) {
-	return func(ctx context.Context) (*engine.Own, error) {
+func (d *database) own(all []*mysql.Config) func(ctx context.Context) (*tables.Tables, error) {
+	return func(ctx context.Context) (*tables.Tables, error) {
 		name := d.prefix + ownDatabase
 		exec := func(statement string) error {
 			_, err := d.writes.ExecContext(ctx, statement)
@@ -40,9 +40,9 @@ func (d *database) own(all []*mysql.Config) func(ctx context.Context) (*engine.O
 		}
 		pool.SetMaxIdleConns(4 * idleConnections)
 		q := sqlengine.Standard{Over: pool}
-		return &engine.Own{
+		return &tables.Tables{
 			Ident: ident,
-			Load: func(ctx context.Context, t *engine.OwnTable) error {
+			Load: func(ctx context.Context, t *tables.Table) error {
 				return sqlengine.Failed(ctx, loadOwn(ctx, pool, t, d.words))
 			},
 			Ask: func(ctx context.Context, text string, f func(row []any) error) error {
@@ -79,15 +79,15 @@ const (
 	mostInRow   = 15_000 // characters, of up to four bytes
 )
 
-func loadOwn(ctx context.Context, pool *sql.DB, t *engine.OwnTable, words func(string) string) (err error) {
-	columns := sqlengine.OwnColumns(t, ident, map[engine.OwnKind]string{
-		engine.OwnBool: "BOOLEAN", engine.OwnWhole: "BIGINT", engine.OwnDecimal: "DECIMAL(%d, %d)", engine.OwnFloat: "DOUBLE",
-		engine.OwnDate: "DATE", engine.OwnTime: "DATETIME(6)", engine.OwnText: "LONGTEXT",
+func loadOwn(ctx context.Context, pool *sql.DB, t *tables.Table, words func(string) string) (err error) {
+	columns := sqlengine.OwnColumns(t, ident, map[tables.Kind]string{
+		tables.Bool: "BOOLEAN", tables.Whole: "BIGINT", tables.Decimal: "DECIMAL(%d, %d)", tables.Float: "DOUBLE",
+		tables.Date: "DATE", tables.Time: "DATETIME(6)", tables.Text: "LONGTEXT",
 	})
 	f := infile{table: ident(t.Name), charset: "utf8mb4"}
 	inRow := 0
 	for k, c := range t.Columns {
-		if c.Kind == engine.OwnText && c.Digits <= mostVarchar && inRow+c.Digits <= mostInRow {
+		if c.Kind == tables.Text && c.Digits <= mostVarchar && inRow+c.Digits <= mostInRow {
 			columns[k] = fmt.Sprintf("%s VARCHAR(%d)", ident(c.Name), max(c.Digits, 1))
 			inRow += c.Digits
 		}
@@ -102,7 +102,7 @@ func loadOwn(ctx context.Context, pool *sql.DB, t *engine.OwnTable, words func(s
 		return err
 	}
 	f.rows = func(out *rowWriter) error {
-		return t.Each(ctx, func(row []any) error { return out.end(engine.AppendRow(out.row(), row)) })
+		return t.Each(ctx, func(row []any) error { return out.end(tables.AppendRow(out.row(), row)) })
 	}
 	if _, err := f.load(ctx, c); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/formats/tpcds"
@@ -36,12 +36,12 @@ const (
 // star is the tables under a placement.
 type star struct {
 	db    *database
-	place engine.Placement
+	place tables.Placement
 	name  string // of the database
 }
 
 // Open opens the tables.
-func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
+func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
 	if err := s.only("a star is placed and its plans are asked for"); err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 	st := &star{db: s.database, place: p, name: s.prefix + starDatabase}
 	return sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
 		Where: "database " + st.name, ReadOnly: s.readOnly, Text: st.text, Note: st.note, Load: st.load, Plan: st.plan, Size: st.size,
-		Rows: func(ctx context.Context, q engine.StarQuery, f func(row []any) error) error {
+		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
 			return sqlengine.Standard{Over: s.pool}.Rows(ctx, st.text(q), nil, f)
 		},
 		Spent: s.spent,
@@ -66,8 +66,8 @@ func (s *star) table(name string) string {
 	return ident(s.name) + "." + ident(name)
 }
 
-func (s *star) text(q engine.StarQuery) string {
-	d := sqlengine.StarDialect{NullsLeast: true, Table: func(t engine.StarTable) string { return s.table(string(t)) }}
+func (s *star) text(q tables.StarQuery) string {
+	d := sqlengine.StarDialect{NullsLeast: true, Table: func(t tables.StarTable) string { return s.table(string(t)) }}
 	return d.Text(q)
 }
 
@@ -81,7 +81,7 @@ func (s *star) note(ctx context.Context) (text string, err error) {
 }
 
 // plan runs the question, and tells the rows that each step has seen.
-func (s *star) plan(ctx context.Context, q engine.StarQuery) (string, error) {
+func (s *star) plan(ctx context.Context, q tables.StarQuery) (string, error) {
 	var text string
 	err := s.db.pool.QueryRowContext(ctx, "ANALYZE FORMAT=JSON "+s.text(q)).Scan(&text)
 	return text + "\n", err
@@ -111,7 +111,7 @@ func (s *star) parts(ctx context.Context) ([]part, error) {
 	out := make([]part, s.place.Partitions)
 	found := 0
 	err := sqlengine.Standard{Over: s.db.writes}.Rows(ctx, "SELECT NAME, FILENAME, FILE_SIZE FROM information_schema.INNODB_SYS_TABLESPACES WHERE LOCATE(?, LOWER(NAME)) = 1",
-		[]any{strings.ToLower(s.name + "/" + string(engine.StoreSales) + "#p#p")}, func(row []any) error {
+		[]any{strings.ToLower(s.name + "/" + string(tables.StoreSales) + "#p#p")}, func(row []any) error {
 			var name string
 			var p part
 			if err := sqlengine.Scan(row, &name, &p.path, &p.bytes); err != nil {
@@ -135,21 +135,21 @@ func (s *star) parts(ctx context.Context) ([]part, error) {
 }
 
 // load makes the tables anew.
-func (s *star) load(ctx context.Context, files engine.StarFiles, note string) (engine.StarLoaded, error) {
+func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (tables.StarLoaded, error) {
 	if err := s.clear(ctx); err != nil {
-		return engine.StarLoaded{}, err
+		return tables.StarLoaded{}, err
 	}
 	folders, err := s.folders(ctx)
 	if err != nil {
-		return engine.StarLoaded{}, err
+		return tables.StarLoaded{}, err
 	}
-	for _, t := range engine.StarTables() {
+	for _, t := range tables.StarTables() {
 		if _, err := s.db.writes.ExecContext(ctx, s.create(t, folders)); err != nil {
-			return engine.StarLoaded{}, s.refused(ctx, folders, err)
+			return tables.StarLoaded{}, s.refused(ctx, folders, err)
 		}
 	}
 	if err := s.inPlace(ctx, folders); err != nil {
-		return engine.StarLoaded{}, err
+		return tables.StarLoaded{}, err
 	}
 	out, err := sqlengine.LoadStar(ctx, files, s.copy)
 	if err != nil {
@@ -165,7 +165,7 @@ func (s *star) clear(ctx context.Context) error {
 		return err
 	}
 	text := []string{"CREATE DATABASE IF NOT EXISTS " + ident(s.name), "DROP TABLE IF EXISTS " + s.table(starPlacement)}
-	for _, t := range engine.StarTables() {
+	for _, t := range tables.StarTables() {
 		text = append(text, "DROP TABLE IF EXISTS "+s.table(string(t)))
 	}
 	for _, t := range text {
@@ -222,7 +222,7 @@ func (s *star) refused(ctx context.Context, folders []string, err error) error {
 }
 
 // create is the statement that makes a table.
-func (s *star) create(t engine.StarTable, folders []string) string {
+func (s *star) create(t tables.StarTable, folders []string) string {
 	var cols, keys []string
 	for _, c := range tpcds.Columns(string(t)) {
 		cols = append(cols, c.Name+" "+sqlengine.StarType(&c, ""))
@@ -232,7 +232,7 @@ func (s *star) create(t engine.StarTable, folders []string) string {
 	}
 	text := "CREATE TABLE " + s.table(string(t)) + " (" + strings.Join(cols, ", ") + ", PRIMARY KEY (" + strings.Join(keys, ", ") +
 		")) ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
-	if t != engine.StoreSales {
+	if t != tables.StoreSales {
 		return text
 	}
 	parts := make([]string, s.place.Partitions)
@@ -262,7 +262,7 @@ func (s *star) inPlace(ctx context.Context, folders []string) error {
 }
 
 // copy stores the rows of a file.
-func (s *star) copy(ctx context.Context, t engine.StarTable, rows *sqlengine.StarRows) (int64, error) {
+func (s *star) copy(ctx context.Context, t tables.StarTable, rows *sqlengine.StarRows) (int64, error) {
 	c, err := s.db.writes.Conn(ctx)
 	if err != nil {
 		return 0, failed(ctx, err)
@@ -306,7 +306,7 @@ func appendStar(dst []byte, v *tpcds.Vector, i int) []byte {
 // finish gathers statistics and tells the placement.
 func (s *star) finish(ctx context.Context, note string) error {
 	var all []string
-	for _, t := range engine.StarTables() {
+	for _, t := range tables.StarTables() {
 		all = append(all, s.table(string(t)))
 	}
 	for _, t := range []string{

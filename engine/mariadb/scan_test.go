@@ -8,6 +8,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/mariadb"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/enginetest/scantest"
 	"github.com/barograph/barograph/lab"
@@ -31,18 +32,18 @@ func TestScansLeaveNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	load := func(p engine.Placement) error {
-		star, err := e.Scans.Open(t.Context(), p)
+	load := func(p tables.Placement) error {
+		star, err := tables.Of(e).Star.Open(t.Context(), p)
 		if err != nil {
 			return err
 		}
 		_, err = star.Load(t.Context(), files)
 		return errors.Join(err, star.Close())
 	}
-	if err := load(engine.Placement{Paths: paths, Partitions: 3}); err != nil {
+	if err := load(tables.Placement{Paths: paths, Partitions: 3}); err != nil {
 		t.Fatal(err)
 	}
-	if err := load(engine.Placement{Paths: paths[:1], Partitions: 1, Anew: true}); err != nil {
+	if err := load(tables.Placement{Paths: paths[:1], Partitions: 1, Anew: true}); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []int{1, 0} {
@@ -57,7 +58,7 @@ func TestScansLeaveNothing(t *testing.T) {
 	if err := os.Chmod(paths[1], 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := load(engine.Placement{Paths: paths, Partitions: 2, Anew: true}); err == nil {
+	if err := load(tables.Placement{Paths: paths, Partitions: 2, Anew: true}); err == nil {
 		t.Error("a folder that the server's account cannot reach was taken")
 	} else {
 		t.Log(err)

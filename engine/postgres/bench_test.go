@@ -123,8 +123,8 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// tables of a loaded subset.
-const tables = `SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+// relations are the tables of a loaded subset.
+const relations = `SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 	WHERE nspname = 'a' AND relkind = 'r' AND relname NOT LIKE 'barograph%'`
 
 func connect(b *testing.B, url string) *pgx.Conn {
@@ -141,7 +141,7 @@ func unload(b *testing.B, url string) map[string][]byte {
 	b.Helper()
 	c := connect(b, url)
 	defer c.Close(b.Context())
-	rows, _ := c.Query(b.Context(), tables)
+	rows, _ := c.Query(b.Context(), relations)
 	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		b.Fatal(err)

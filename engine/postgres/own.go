@@ -12,6 +12,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/flavour"
 )
 
@@ -19,7 +20,7 @@ import (
 const ownSchema = "barograph_own"
 
 // own opens sessions that find the tables by their names alone.
-func (db *database) own(ctx context.Context) (*engine.Own, error) {
+func (db *database) own(ctx context.Context) (*tables.Tables, error) {
 	config := db.pool.Config()
 	config.ConnConfig.RuntimeParams["search_path"] = ownSchema + ", public"
 	pool, err := pgxpool.NewWithConfig(ctx, config)
@@ -31,8 +32,8 @@ func (db *database) own(ctx context.Context) (*engine.Own, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &engine.Own{
-		Load: func(ctx context.Context, t *engine.OwnTable) error {
+	return &tables.Tables{
+		Load: func(ctx context.Context, t *tables.Table) error {
 			return sqlengine.Failed(ctx, loadOwn(ctx, pool, t))
 		},
 		Ask: func(ctx context.Context, text string, f func(row []any) error) error { // as texts: of any type
@@ -69,10 +70,10 @@ func ownCast(oid uint32) sqlengine.OwnCast {
 	return sqlengine.AsItIs
 }
 
-func loadOwn(ctx context.Context, pool *pgxpool.Pool, t *engine.OwnTable) error {
-	columns := sqlengine.OwnColumns(t, flavour.Ident, map[engine.OwnKind]string{
-		engine.OwnBool: "boolean", engine.OwnWhole: "bigint", engine.OwnDecimal: "numeric(%d, %d)", engine.OwnFloat: "double precision",
-		engine.OwnDate: "date", engine.OwnTime: "timestamp", engine.OwnText: `text COLLATE "C"`,
+func loadOwn(ctx context.Context, pool *pgxpool.Pool, t *tables.Table) error {
+	columns := sqlengine.OwnColumns(t, flavour.Ident, map[tables.Kind]string{
+		tables.Bool: "boolean", tables.Whole: "bigint", tables.Decimal: "numeric(%d, %d)", tables.Float: "double precision",
+		tables.Date: "date", tables.Time: "timestamp", tables.Text: `text COLLATE "C"`,
 	})
 	table := ownSchema + "." + flavour.Ident(t.Name)
 	c, err := pool.Acquire(ctx)
@@ -88,7 +89,7 @@ func loadOwn(ctx context.Context, pool *pgxpool.Pool, t *engine.OwnTable) error 
 	go func() {
 		var buf []byte
 		err := t.Each(ctx, func(row []any) error {
-			buf = append(engine.AppendRow(buf, row), '\n')
+			buf = append(tables.AppendRow(buf, row), '\n')
 			if len(buf) < copyChunk {
 				return nil
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 )
@@ -47,7 +48,7 @@ func Driver() engine.Driver {
 		Layouts:      []engine.Layout{engine.Columns, engine.Document, engine.Hash, engine.Array, engine.ArrayIndex},
 		Transactions: engine.IsolationLevels(),
 		PostMethods:  postMethods(),
-		Own:          true,
+		Abilities:    []engine.Ability{tables.OwnTables, tables.StarOverDisks},
 		Place:        engine.Remote,
 		Server:       server(),
 		Open:         open,
@@ -93,7 +94,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		db.pool.Close()
 		return nil, unreachable(err)
 	}
-	return &engine.Engine{Archives: db, KV: kv{db}, Posts: posts{db}, Scans: scans{db}, Own: db.own, Metrics: db.metrics, About: db.about, Close: func() error { db.pool.Close(); return nil }}, nil
+	return &engine.Engine{Archives: db, KV: kv{db}, Posts: posts{db}, Abilities: []any{&tables.Databases{Star: scans{db}, Own: db.own}}, Metrics: db.metrics, About: db.about, Close: func() error { db.pool.Close(); return nil }}, nil
 }
 
 // config reads the URL.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/formats/tpcds"
@@ -33,7 +34,7 @@ type scans struct{ *database }
 // tables of other names.
 const starSchema = "barograph_star"
 
-func starTable(t engine.StarTable) string { return starSchema + "." + string(t) }
+func starTable(t tables.StarTable) string { return starSchema + "." + string(t) }
 
 // placed begins the comment of store_sales, which tells the placement under
 // which it was loaded. A load that was broken off has left none.
@@ -43,11 +44,11 @@ const placed = "barograph placement "
 type star struct {
 	db    *database
 	pool  *pgxpool.Pool // of sessions whose answers use the placement's workers
-	place engine.Placement
+	place tables.Placement
 }
 
 // Open opens the tables.
-func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
+func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 	}
 	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
 		Where: "schema " + starSchema, ReadOnly: s.readOnly, Text: st.text, Note: st.note, Load: st.load, Plan: st.plan, Size: st.size,
-		Rows: func(ctx context.Context, q engine.StarQuery, f func(row []any) error) error { // as texts: a sum then comes as it is
+		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error { // as texts: a sum then comes as it is
 			return querier{st.pool}.Rows(ctx, st.text(q), []any{pgx.QueryResultFormats{pgx.TextFormatCode}}, f)
 		},
 		Spent: func(ctx context.Context) (engine.Spent, error) { return spent(ctx, st.pool) },
@@ -105,17 +106,17 @@ func (s *star) enough(ctx context.Context) error {
 // note reads what is there of store_sales' comment; "" = there is none.
 func (s *star) note(ctx context.Context) (string, error) {
 	var comment string
-	err := s.db.pool.QueryRow(ctx, "SELECT coalesce(obj_description(to_regclass($1), 'pg_class'), '')", starTable(engine.StoreSales)).Scan(&comment)
+	err := s.db.pool.QueryRow(ctx, "SELECT coalesce(obj_description(to_regclass($1), 'pg_class'), '')", starTable(tables.StoreSales)).Scan(&comment)
 	return strings.TrimPrefix(comment, placed), failed(ctx, err)
 }
 
-func (s *star) text(q engine.StarQuery) string {
+func (s *star) text(q tables.StarQuery) string {
 	d := sqlengine.StarDialect{Table: starTable}
 	return d.Text(q)
 }
 
 // plan runs the question, so that the plan tells how many workers there were.
-func (s *star) plan(ctx context.Context, q engine.StarQuery) (string, error) {
+func (s *star) plan(ctx context.Context, q tables.StarQuery) (string, error) {
 	lines, err := sqlengine.Texts(ctx, querier{s.pool}, "EXPLAIN (ANALYZE, BUFFERS) "+s.text(q))
 	return strings.Join(lines, "\n") + "\n", err
 }
@@ -134,7 +135,7 @@ func (s *star) size(ctx context.Context) ([]int64, error) {
 }
 
 // partName is the name of part i of store_sales.
-func partName(i int) string { return starTable(engine.StoreSales) + "_p" + strconv.Itoa(i) }
+func partName(i int) string { return starTable(tables.StoreSales) + "_p" + strconv.Itoa(i) }
 
 // has reports whether the server answered with an error of this code.
 func has(err error, code string) bool {
@@ -144,17 +145,17 @@ func has(err error, code string) bool {
 
 // load makes the tables anew. The comment that tells their placement comes
 // last: a load that is broken off leaves tables that nobody asks.
-func (s *star) load(ctx context.Context, files engine.StarFiles, note string) (engine.StarLoaded, error) {
+func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (tables.StarLoaded, error) {
 	spaces, err := s.makeSpaces(ctx)
 	if err != nil {
-		return engine.StarLoaded{}, err
+		return tables.StarLoaded{}, err
 	}
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return execute(ctx, tx.Conn(), s.create(spaces)...) })
 	if err != nil {
-		return engine.StarLoaded{}, failed(ctx, err)
+		return tables.StarLoaded{}, failed(ctx, err)
 	}
 	if err := s.dropSpaces(ctx, spaces); err != nil {
-		return engine.StarLoaded{}, err
+		return tables.StarLoaded{}, err
 	}
 	out, err := sqlengine.LoadStar(ctx, files, s.copy)
 	if err != nil {
@@ -167,20 +168,20 @@ func (s *star) load(ctx context.Context, files engine.StarFiles, note string) (e
 // part decides by how many workers it is scanned, not how large it is.
 func (s *star) create(spaces []string) []string {
 	out := []string{"CREATE SCHEMA IF NOT EXISTS " + starSchema}
-	for _, t := range engine.StarTables() {
+	for _, t := range tables.StarTables() {
 		var cols []string
 		for _, c := range tpcds.Columns(string(t)) {
 			cols = append(cols, c.Name+" "+sqlengine.StarType(&c, ` COLLATE "C"`))
 		}
 		table := "CREATE TABLE " + starTable(t) + " (" + strings.Join(cols, ", ") + ")"
-		if t == engine.StoreSales {
+		if t == tables.StoreSales {
 			table += " PARTITION BY HASH (ss_ticket_number)"
 		}
 		out = append(out, "DROP TABLE IF EXISTS "+starTable(t), table)
 	}
 	for i := range s.place.Partitions {
 		part := fmt.Sprintf("CREATE TABLE %s PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d) WITH (parallel_workers = %d)",
-			partName(i), starTable(engine.StoreSales), s.place.Partitions, i, mostWorkers)
+			partName(i), starTable(tables.StoreSales), s.place.Partitions, i, mostWorkers)
 		if len(spaces) > 0 {
 			part += " TABLESPACE " + spaces[i%len(spaces)]
 		}
@@ -194,7 +195,7 @@ func (s *star) create(spaces []string) []string {
 const mostWorkers = 1024
 
 // copy stores the rows of a file.
-func (s *star) copy(ctx context.Context, t engine.StarTable, rows *sqlengine.StarRows) (int64, error) {
+func (s *star) copy(ctx context.Context, t tables.StarTable, rows *sqlengine.StarRows) (int64, error) {
 	c, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return 0, err
@@ -263,10 +264,10 @@ func appendCents(dst []byte, cents int64) []byte {
 // statistics, rows that no later scan has to mark as old, and pages on disk.
 func (s *star) finish(ctx context.Context, note string) error {
 	statements := []string{
-		"ALTER TABLE " + starTable(engine.DateDim) + " ADD PRIMARY KEY (d_date_sk)",
-		"ALTER TABLE " + starTable(engine.Item) + " ADD PRIMARY KEY (i_item_sk)",
+		"ALTER TABLE " + starTable(tables.DateDim) + " ADD PRIMARY KEY (d_date_sk)",
+		"ALTER TABLE " + starTable(tables.Item) + " ADD PRIMARY KEY (i_item_sk)",
 	}
-	for _, t := range engine.StarTables() {
+	for _, t := range tables.StarTables() {
 		statements = append(statements, "VACUUM (FREEZE, ANALYZE) "+starTable(t))
 	}
 	for _, text := range statements {
@@ -278,7 +279,7 @@ func (s *star) finish(ctx context.Context, note string) error {
 	if _, err := s.pool.Exec(ctx, "CHECKPOINT"); err != nil && !has(err, notAllowed) {
 		return err
 	}
-	_, err := s.pool.Exec(ctx, "COMMENT ON TABLE "+starTable(engine.StoreSales)+" IS "+flavour.Quote(placed+note))
+	_, err := s.pool.Exec(ctx, "COMMENT ON TABLE "+starTable(tables.StoreSales)+" IS "+flavour.Quote(placed+note))
 	return err
 }
 

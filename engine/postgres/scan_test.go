@@ -7,6 +7,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/enginetest/scantest"
 	"github.com/barograph/barograph/lab"
@@ -38,18 +39,18 @@ func TestScansLeaveNothing(t *testing.T) {
 	first, second := d.url(t), d.url(t)
 	for _, step := range []struct {
 		url  string
-		p    engine.Placement
+		p    tables.Placement
 		want int
 	}{
-		{first, engine.Placement{Paths: paths, Partitions: 2}, 2},
-		{second, engine.Placement{Paths: paths[:1], Partitions: 1}, 3},
-		{first, engine.Placement{Partitions: 1, Anew: true}, 1},
+		{first, tables.Placement{Paths: paths, Partitions: 2}, 2},
+		{second, tables.Placement{Paths: paths[:1], Partitions: 1}, 3},
+		{first, tables.Placement{Partitions: 1, Anew: true}, 1},
 	} {
 		e, err := engine.Registry{postgres.Driver()}.Open(t.Context(), step.url, engine.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		star, err := e.Scans.Open(t.Context(), step.p)
+		star, err := tables.Of(e).Star.Open(t.Context(), step.p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/record"
@@ -14,9 +15,9 @@ import (
 // PhraseLake puts a question to a table: over a range of valid times if that can
 // express it, over a list otherwise. Of files that are parted the parts are
 // asked for, too, as no engine derives them from the columns.
-func PhraseLake(d flavour.Dialect, table string, t *engine.LakeTable, q *question.Question, c *design.Catalog) (*engine.Query, error) {
+func PhraseLake(d flavour.Dialect, table string, t *tables.LakeTable, q *question.Question, c *design.Catalog) (*engine.Query, error) {
 	if where := parts(t.Partition, q); where != "" {
-		table = "(SELECT * FROM " + table + " WHERE " + engine.PartColumn + " " + where + ") AS w"
+		table = "(SELECT * FROM " + table + " WHERE " + tables.PartColumn + " " + where + ") AS w"
 	}
 	d.Table = func(string, string) string { return table }
 	out, err := Phrase(&d, design.Wide, flavour.EpochRange, q, c)
@@ -27,12 +28,12 @@ func PhraseLake(d flavour.Dialect, table string, t *engine.LakeTable, q *questio
 }
 
 // parts are those that a question needs; "" = all.
-func parts(p engine.Partition, q *question.Question) string {
-	field, ok := map[engine.Partition]record.Field{engine.ByModel: record.Model, engine.ByVariable: record.FcstVar}[p]
+func parts(p tables.Partition, q *question.Question) string {
+	field, ok := map[tables.Partition]record.Field{tables.ByModel: record.Model, tables.ByVariable: record.FcstVar}[p]
 	if ok && len(q.Header[field]) > 0 {
-		return "IN " + flavour.List(q.Header[field], func(v string) string { return flavour.Quote(engine.Part(v)) })
+		return "IN " + flavour.List(q.Header[field], func(v string) string { return flavour.Quote(tables.Part(v)) })
 	}
-	if first, last, bound := q.Valid.Bounds(); bound && p == engine.ByDay {
+	if first, last, bound := q.Valid.Bounds(); bound && p == tables.ByDay {
 		day := func(v int64) string { return flavour.Quote(flavour.DateTime(v)[:len("2006-01-02")]) }
 		return "BETWEEN " + day(first) + " AND " + day(last)
 	}

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/answer"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 )
 
 // OwnColumns are a user's own columns as CREATE TABLE has them. kinds are the
 // types, a decimal's with %d for its digits and for those behind the point.
-func OwnColumns(t *engine.OwnTable, ident func(string) string, kinds map[engine.OwnKind]string) (columns []string) {
+func OwnColumns(t *tables.Table, ident func(string) string, kinds map[tables.Kind]string) (columns []string) {
 	for _, c := range t.Columns {
 		kind := kinds[c.Kind]
 		if strings.Contains(kind, "%d") {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/tpcds"
 )
@@ -26,7 +27,7 @@ import (
 // the analytical workload.
 type StarDialect struct {
 	// Table names a table in a statement.
-	Table func(t engine.StarTable) string
+	Table func(t tables.StarTable) string
 
 	// NullsLeast: NULL stands first going up and last going down, without a
 	// word, as in MariaDB and SQLite. The others are told.
@@ -36,16 +37,16 @@ type StarDialect struct {
 // Text is the SQL of a question; "" for one that is not known. Q3, Q52 and Q55
 // are the texts of TPC-DS with the values of its qualification. They order by
 // less than makes an order whole; rows that are equal in it come in any order.
-func (d *StarDialect) Text(q engine.StarQuery) string {
+func (d *StarDialect) Text(q tables.StarQuery) string {
 	switch q {
-	case engine.Q3:
+	case tables.Q3:
 		return d.star(true, "i.i_manufact_id = 128 AND d.d_moy = 11")
-	case engine.Q52:
+	case tables.Q52:
 		return d.star(true, "i.i_manager_id = 1 AND d.d_moy = 11 AND d.d_year = 2000")
-	case engine.Q55:
+	case tables.Q55:
 		return d.star(false, "i.i_manager_id = 28 AND d.d_moy = 11 AND d.d_year = 1999")
-	case engine.ScanAll:
-		return "SELECT SUM(ss_ext_sales_price) AS ext_price FROM " + d.Table(engine.StoreSales)
+	case tables.ScanAll:
+		return "SELECT SUM(ss_ext_sales_price) AS ext_price FROM " + d.Table(tables.StoreSales)
 	}
 	return ""
 }
@@ -61,7 +62,7 @@ func (d *StarDialect) star(byYear bool, where string) string {
 		year, group, order = "d.d_year AS d_year, ", "d.d_year, ", "d_year"+up+", "
 	}
 	return "SELECT " + year + "i.i_brand_id AS brand_id, i.i_brand AS brand, SUM(s.ss_ext_sales_price) AS ext_price\n" +
-		"FROM " + d.Table(engine.DateDim) + " d, " + d.Table(engine.StoreSales) + " s, " + d.Table(engine.Item) + " i\n" +
+		"FROM " + d.Table(tables.DateDim) + " d, " + d.Table(tables.StoreSales) + " s, " + d.Table(tables.Item) + " i\n" +
 		"WHERE d.d_date_sk = s.ss_sold_date_sk AND s.ss_item_sk = i.i_item_sk AND " + where + "\n" +
 		"GROUP BY " + group + "i.i_brand, i.i_brand_id\n" +
 		"ORDER BY " + order + "ext_price DESC" + down + ", brand_id" + up + "\n" +
@@ -70,11 +71,11 @@ func (d *StarDialect) star(byYear bool, where string) string {
 
 // StarColumns is how many columns the answer to a question has: year (not of
 // Q55), brand id, brand, sum; of the scan the sum alone.
-func StarColumns(q engine.StarQuery) int {
+func StarColumns(q tables.StarQuery) int {
 	switch q {
-	case engine.Q3, engine.Q52:
+	case tables.Q3, tables.Q52:
 		return 4
-	case engine.Q55:
+	case tables.Q55:
 		return 3
 	}
 	return 1
@@ -131,16 +132,16 @@ func StarType(c *tpcds.Column, text string) string {
 type StarEngine struct {
 	Where    string // the tables are, in words, for errors
 	ReadOnly bool
-	Text     func(q engine.StarQuery) string
+	Text     func(q tables.StarQuery) string
 
 	// Note reads the note of the tables that are there; "" = there are none, or
 	// they were not loaded whole.
 	Note func(ctx context.Context) (string, error)
 	// Load makes the tables anew, and keeps their note last.
-	Load func(ctx context.Context, files engine.StarFiles, note string) (engine.StarLoaded, error)
+	Load func(ctx context.Context, files tables.StarFiles, note string) (tables.StarLoaded, error)
 	// Rows gives each row of an answer, see Querier.Rows.
-	Rows  func(ctx context.Context, q engine.StarQuery, f func(row []any) error) error
-	Plan  func(ctx context.Context, q engine.StarQuery) (string, error)
+	Rows  func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error
+	Plan  func(ctx context.Context, q tables.StarQuery) (string, error)
 	Size  func(ctx context.Context) ([]int64, error)
 	Cold  func(ctx context.Context) error
 	Spent func(ctx context.Context) (engine.Spent, error)
@@ -149,7 +150,7 @@ type StarEngine struct {
 
 // OpenStar opens an engine's tables under a placement. Another one than that
 // of the tables that are there is an error, unless they will be loaded anew.
-func OpenStar(ctx context.Context, e *StarEngine, p engine.Placement) (*engine.Star, error) {
+func OpenStar(ctx context.Context, e *StarEngine, p tables.Placement) (*tables.Star, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
@@ -161,7 +162,7 @@ func OpenStar(ctx context.Context, e *StarEngine, p engine.Placement) (*engine.S
 	if err := s.hold(note); err != nil {
 		return nil, err
 	}
-	out := &engine.Star{Load: s.load, Ask: s.ask, Text: e.Text, Plan: s.plan, Cold: e.Cold, Spent: e.Spent, Close: e.Close}
+	out := &tables.Star{Load: s.load, Ask: s.ask, Text: e.Text, Plan: s.plan, Cold: e.Cold, Spent: e.Spent, Close: e.Close}
 	if e.Size != nil {
 		out.Size = s.size
 	}
@@ -175,7 +176,7 @@ func OpenStar(ctx context.Context, e *StarEngine, p engine.Placement) (*engine.S
 // the placement under which they were opened.
 type openStar struct {
 	*StarEngine
-	place engine.Placement
+	place tables.Placement
 	why   atomic.Pointer[fault.Error] // nobody can ask; nil = anybody can
 }
 
@@ -204,23 +205,23 @@ func (s *openStar) begin() {
 }
 
 // usable is an error where nothing can be asked.
-func (s *openStar) usable(q engine.StarQuery) error {
+func (s *openStar) usable(q tables.StarQuery) error {
 	if why := s.why.Load(); why != nil {
 		return why
 	}
-	if !slices.Contains(engine.StarQueries(), q) {
+	if !slices.Contains(tables.StarQueries(), q) {
 		return &fault.Error{Setting: string(q), Problem: "is no question of the analytical workload"}
 	}
 	return nil
 }
 
-func (s *openStar) load(ctx context.Context, files engine.StarFiles) (engine.StarLoaded, error) {
+func (s *openStar) load(ctx context.Context, files tables.StarFiles) (tables.StarLoaded, error) {
 	if s.ReadOnly {
-		return engine.StarLoaded{}, &fault.Error{Setting: s.Where, Err: engine.ErrReadOnly, Cure: "open it for writing"}
+		return tables.StarLoaded{}, &fault.Error{Setting: s.Where, Err: engine.ErrReadOnly, Cure: "open it for writing"}
 	}
-	note, err := json.Marshal(engine.Placement{Paths: s.place.Paths, Partitions: s.place.Partitions})
+	note, err := json.Marshal(tables.Placement{Paths: s.place.Paths, Partitions: s.place.Partitions})
 	if err != nil {
-		return engine.StarLoaded{}, err
+		return tables.StarLoaded{}, err
 	}
 	s.begin()
 	out, err := s.Load(ctx, files, string(note))
@@ -230,7 +231,7 @@ func (s *openStar) load(ctx context.Context, files engine.StarFiles) (engine.Sta
 	return out, Failed(ctx, err)
 }
 
-func (s *openStar) ask(ctx context.Context, q engine.StarQuery) (out []engine.StarRow, err error) {
+func (s *openStar) ask(ctx context.Context, q tables.StarQuery) (out []tables.StarRow, err error) {
 	if err := s.usable(q); err != nil {
 		return nil, err
 	}
@@ -242,7 +243,7 @@ func (s *openStar) ask(ctx context.Context, q engine.StarQuery) (out []engine.St
 	return out, err
 }
 
-func (s *openStar) plan(ctx context.Context, q engine.StarQuery) (string, error) {
+func (s *openStar) plan(ctx context.Context, q tables.StarQuery) (string, error) {
 	if err := s.usable(q); err != nil {
 		return "", err
 	}
@@ -251,7 +252,7 @@ func (s *openStar) plan(ctx context.Context, q engine.StarQuery) (string, error)
 }
 
 func (s *openStar) size(ctx context.Context) ([]int64, error) {
-	if err := s.usable(engine.ScanAll); err != nil {
+	if err := s.usable(tables.ScanAll); err != nil {
 		return nil, err
 	}
 	sizes, err := s.Size(ctx)
@@ -259,7 +260,7 @@ func (s *openStar) size(ctx context.Context) ([]int64, error) {
 }
 
 // StarPlaced is the placement that a note tells, if it tells one.
-func StarPlaced(note string) (p engine.Placement, ok bool) {
+func StarPlaced(note string) (p tables.Placement, ok bool) {
 	err := json.Unmarshal([]byte(note), &p)
 	return p, err == nil
 }
@@ -267,9 +268,9 @@ func StarPlaced(note string) (p engine.Placement, ok bool) {
 // LoadStar has the Parquet files of all tables stored, some at once, the
 // largest table's first. store stores the rows of one file and returns their
 // number; it is called by several goroutines.
-func LoadStar(ctx context.Context, files engine.StarFiles, store func(ctx context.Context, t engine.StarTable, rows *StarRows) (int64, error)) (engine.StarLoaded, error) {
-	out := engine.StarLoaded{Rows: map[engine.StarTable]int64{}}
-	for _, t := range engine.StarTables() {
+func LoadStar(ctx context.Context, files tables.StarFiles, store func(ctx context.Context, t tables.StarTable, rows *StarRows) (int64, error)) (tables.StarLoaded, error) {
+	out := tables.StarLoaded{Rows: map[tables.StarTable]int64{}}
+	for _, t := range tables.StarTables() {
 		if len(files.Parquet[t]) == 0 {
 			return out, &fault.Error{Setting: string(t), Problem: "has no Parquet files", Cure: "make them with `barograph synth tpcds`"}
 		}
@@ -277,7 +278,7 @@ func LoadStar(ctx context.Context, files engine.StarFiles, store func(ctx contex
 	var lock sync.Mutex
 	all, within := errgroup.WithContext(ctx)
 	all.SetLimit(runtime.GOMAXPROCS(0))
-	for _, t := range engine.StarTables() {
+	for _, t := range tables.StarTables() {
 		for _, path := range files.Parquet[t] {
 			all.Go(func() error {
 				rows := OpenStarRows(path, t)
@@ -311,7 +312,7 @@ type StarRows struct {
 
 // OpenStarRows begins before the first row of a file of a table. A file that
 // cannot be read is told by Err.
-func OpenStarRows(path string, t engine.StarTable) *StarRows {
+func OpenStarRows(path string, t tables.StarTable) *StarRows {
 	r := &StarRows{rows: &tpcds.Rows{}, at: -1}
 	r.next, r.stop = iter.Pull2(tpcds.Read(path, string(t)))
 	return r
@@ -342,7 +343,7 @@ func (r *StarRows) Close() { r.stop() }
 
 // decodeStar makes a row of an answer of its values, in the order of the
 // question's columns; a sum is its text.
-func decodeStar(q engine.StarQuery, values []any) (row engine.StarRow, err error) {
+func decodeStar(q tables.StarQuery, values []any) (row tables.StarRow, err error) {
 	whole := func(into *int64) {
 		v := values[0]
 		values = values[1:]

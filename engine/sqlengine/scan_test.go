@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -16,9 +16,9 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func TestStarTexts(t *testing.T) {
 	var b strings.Builder
 	for _, least := range []bool{false, true} {
-		d := StarDialect{Table: func(t engine.StarTable) string { return "star." + string(t) }, NullsLeast: least}
-		for _, q := range engine.StarQueries() {
-			if least && q == engine.ScanAll {
+		d := StarDialect{Table: func(t tables.StarTable) string { return "star." + string(t) }, NullsLeast: least}
+		for _, q := range tables.StarQueries() {
+			if least && q == tables.ScanAll {
 				continue
 			}
 			b.WriteString("-- " + string(q) + "\n" + d.Text(q) + ";\n\n")

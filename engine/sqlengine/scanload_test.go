@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 )
 
 func TestDecodeStar(t *testing.T) {
@@ -22,19 +23,19 @@ func TestDecodeStar(t *testing.T) {
 		return out
 	}
 	for _, c := range []struct {
-		q      engine.StarQuery
+		q      tables.StarQuery
 		values []any
-		want   engine.StarRow
+		want   tables.StarRow
 		bad    bool
 	}{
-		{q: engine.Q3, values: text("1998", "2001001", "amalgimporto #1  ", "45162.45"), want: engine.StarRow{Year: 1998, BrandID: 2001001, Brand: "amalgimporto #1", Cents: 4516245}},
-		{q: engine.Q52, values: text("2000", "NULL", "NULL", "-0.05"), want: engine.StarRow{Year: 2000, Cents: -5}},
-		{q: engine.Q55, values: text("7", "x", "NULL"), want: engine.StarRow{BrandID: 7, Brand: "x", Null: true}},
-		{q: engine.ScanAll, values: text("52700277.14"), want: engine.StarRow{Cents: 5270027714}},
-		{q: engine.ScanAll, values: text("NULL"), want: engine.StarRow{Null: true}},
-		{q: engine.ScanAll, values: text("1", "2"), bad: true},
-		{q: engine.ScanAll, values: text("1.005"), bad: true},
-		{q: engine.Q3, values: text("1998", "a", "b", "1"), bad: true},
+		{q: tables.Q3, values: text("1998", "2001001", "amalgimporto #1  ", "45162.45"), want: tables.StarRow{Year: 1998, BrandID: 2001001, Brand: "amalgimporto #1", Cents: 4516245}},
+		{q: tables.Q52, values: text("2000", "NULL", "NULL", "-0.05"), want: tables.StarRow{Year: 2000, Cents: -5}},
+		{q: tables.Q55, values: text("7", "x", "NULL"), want: tables.StarRow{BrandID: 7, Brand: "x", Null: true}},
+		{q: tables.ScanAll, values: text("52700277.14"), want: tables.StarRow{Cents: 5270027714}},
+		{q: tables.ScanAll, values: text("NULL"), want: tables.StarRow{Null: true}},
+		{q: tables.ScanAll, values: text("1", "2"), bad: true},
+		{q: tables.ScanAll, values: text("1.005"), bad: true},
+		{q: tables.Q3, values: text("1998", "a", "b", "1"), bad: true},
 	} {
 		got, err := decodeStar(c.q, c.values)
 		if (err != nil) != c.bad || err == nil && got != c.want {
@@ -45,28 +46,28 @@ func TestDecodeStar(t *testing.T) {
 
 // TestOpenStar: nobody asks before a load has ended, or under another placement.
 func TestOpenStar(t *testing.T) {
-	p := engine.Placement{Paths: []string{"/a", "/b"}, Partitions: 4, Workers: 3}
+	p := tables.Placement{Paths: []string{"/a", "/b"}, Partitions: 4, Workers: 3}
 	note, fails := "", error(nil)
-	open := func(p engine.Placement, readOnly bool) (*engine.Star, error) {
+	open := func(p tables.Placement, readOnly bool) (*tables.Star, error) {
 		return OpenStar(t.Context(), &StarEngine{
 			Where: "here", ReadOnly: readOnly,
 			Note: func(context.Context) (string, error) { return note, nil },
-			Load: func(_ context.Context, _ engine.StarFiles, kept string) (engine.StarLoaded, error) {
+			Load: func(_ context.Context, _ tables.StarFiles, kept string) (tables.StarLoaded, error) {
 				note = kept
-				return engine.StarLoaded{}, fails
+				return tables.StarLoaded{}, fails
 			},
-			Rows: func(_ context.Context, _ engine.StarQuery, f func(row []any) error) error { return f([]any{"1.50"}) },
+			Rows: func(_ context.Context, _ tables.StarQuery, f func(row []any) error) error { return f([]any{"1.50"}) },
 		}, p)
 	}
-	ask := func(s *engine.Star) error {
-		rows, err := s.Ask(t.Context(), engine.ScanAll)
+	ask := func(s *tables.Star) error {
+		rows, err := s.Ask(t.Context(), tables.ScanAll)
 		if err == nil && (len(rows) != 1 || rows[0].Cents != 150) {
 			t.Errorf("%+v", rows)
 		}
 		return err
 	}
-	load := func(s *engine.Star) error {
-		_, err := s.Load(t.Context(), engine.StarFiles{})
+	load := func(s *tables.Star) error {
+		_, err := s.Load(t.Context(), tables.StarFiles{})
 		return err
 	}
 	h, err := open(p, false)
@@ -87,12 +88,12 @@ func TestOpenStar(t *testing.T) {
 	if err := load(h); !errors.Is(err, engine.ErrReadOnly) {
 		t.Error(err)
 	}
-	other := engine.Placement{Paths: p.Paths, Partitions: 2}
-	if _, err := open(other, false); !errors.Is(err, engine.ErrPlacement) {
+	other := tables.Placement{Paths: p.Paths, Partitions: 2}
+	if _, err := open(other, false); !errors.Is(err, tables.ErrPlacement) {
 		t.Error(err)
 	}
 	other.Anew = true
-	if h, err = open(other, false); err != nil || !errors.Is(ask(h), engine.ErrPlacement) {
+	if h, err = open(other, false); err != nil || !errors.Is(ask(h), tables.ErrPlacement) {
 		t.Error("tables of another placement can be asked", err)
 	}
 	if fails = errors.New("no"); load(h) == nil || ask(h) == nil {
@@ -112,19 +113,19 @@ func TestLoadStarTells(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("PAR1 no such thing PAR1"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	read := func(_ context.Context, _ engine.StarTable, rows *StarRows) (n int64, err error) {
+	read := func(_ context.Context, _ tables.StarTable, rows *StarRows) (n int64, err error) {
 		for rows.Next() {
 			n++
 		}
 		return n, nil
 	}
 	for _, path := range []string{broken, filepath.Join(dir, "none.parquet")} {
-		files := engine.StarFiles{Parquet: map[engine.StarTable][]string{engine.StoreSales: {path}, engine.DateDim: {path}, engine.Item: {path}}}
+		files := tables.StarFiles{Parquet: map[tables.StarTable][]string{tables.StoreSales: {path}, tables.DateDim: {path}, tables.Item: {path}}}
 		if out, err := LoadStar(t.Context(), files, read); err == nil {
 			t.Errorf("%s: %v", path, out.Rows)
 		}
 	}
-	if _, err := LoadStar(t.Context(), engine.StarFiles{}, read); err == nil {
+	if _, err := LoadStar(t.Context(), tables.StarFiles{}, read); err == nil {
 		t.Error("no files are no error")
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/question"
@@ -428,7 +429,7 @@ func TestStrangersFile(t *testing.T) {
 		if _, err := under(t, e, design.Normalized).Contents(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), "plain tables") {
 			t.Errorf("%s: %v", evil, err)
 		}
-		own, err := e.Own(t.Context())
+		own, err := tables.Of(e).Own(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,14 +11,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 )
 
 // own opens the file of a user's own tables, which lies beside the archive's.
-func (d *database) own(context.Context) (*engine.Own, error) {
+func (d *database) own(context.Context) (*tables.Tables, error) {
 	o := &database{path: d.path + ".barograph-own", cache: d.cache, log: d.log, sealed: true}
 	for _, end := range []string{"", "-wal", "-shm"} { // of an earlier run
 		if err := os.Remove(o.path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -27,7 +27,7 @@ func (d *database) own(context.Context) (*engine.Own, error) {
 	}
 	o.pool = sql.OpenDB(o)
 	o.pool.SetMaxIdleConns(4 * idleConnections)
-	return &engine.Own{
+	return &tables.Tables{
 		Load: o.loadOwn, Size: o.size, Close: o.pool.Close,
 		Ask: func(ctx context.Context, text string, f func(row []any) error) error {
 			return sqlengine.Standard{Over: o.pool}.Typed(ctx, text, func(string) sqlengine.OwnCast { return sqlengine.AsUntyped }, f)
@@ -35,9 +35,9 @@ func (d *database) own(context.Context) (*engine.Own, error) {
 	}, nil
 }
 
-func (d *database) loadOwn(ctx context.Context, t *engine.OwnTable) (err error) {
-	columns := sqlengine.OwnColumns(t, flavour.Ident, map[engine.OwnKind]string{
-		engine.OwnBool: "INTEGER", engine.OwnWhole: "INTEGER", engine.OwnFloat: "REAL", engine.OwnDecimal: "NUMERIC", engine.OwnDate: "TEXT", engine.OwnTime: "TEXT", engine.OwnText: "TEXT",
+func (d *database) loadOwn(ctx context.Context, t *tables.Table) (err error) {
+	columns := sqlengine.OwnColumns(t, flavour.Ident, map[tables.Kind]string{
+		tables.Bool: "INTEGER", tables.Whole: "INTEGER", tables.Float: "REAL", tables.Decimal: "NUMERIC", tables.Date: "TEXT", tables.Time: "TEXT", tables.Text: "TEXT",
 	})
 	tx, err := d.pool.BeginTx(ctx, nil)
 	if err != nil {
@@ -78,15 +78,15 @@ const realDigits = 15
 
 // unbounded puts numbers in the place of words for what has no digits, which
 // SQLite would store as words. It has no NaN, and no decimals of more digits.
-func unbounded(t *engine.OwnTable, row []any) error {
+func unbounded(t *tables.Table, row []any) error {
 	for k, c := range t.Columns {
-		if text, ok := row[k].(string); ok && c.Kind == engine.OwnDecimal && c.Digits > realDigits {
+		if text, ok := row[k].(string); ok && c.Kind == tables.Decimal && c.Digits > realDigits {
 			digits := strings.Trim(strings.Replace(strings.TrimPrefix(text, "-"), ".", "", 1), "0")
 			if _, err := strconv.ParseInt(text, 10, 64); err != nil && len(digits) > realDigits {
 				return &fault.Error{Setting: "column " + c.Name, Problem: fmt.Sprintf("holds %s, of which SQLite keeps %d digits", text, realDigits), Cure: "declare the column as text, or leave SQLite out"}
 			}
 		}
-		if c.Kind != engine.OwnFloat {
+		if c.Kind != tables.Float {
 			continue
 		}
 		switch row[k] {

@@ -23,6 +23,7 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 )
@@ -45,7 +46,7 @@ func Driver() engine.Driver {
 		Layouts:      []engine.Layout{engine.Columns, engine.Document, engine.Clustered},
 		Transactions: []engine.IsolationLevel{engine.Serializable},
 		PostMethods:  postMethods(),
-		Own:          true,
+		Abilities:    []engine.Ability{tables.OwnTables},
 		Place:        engine.Embedded,
 		Wrote:        func(_ string, head []byte) bool { return strings.HasPrefix(string(head), "SQLite format 3") },
 		Open:         open,
@@ -94,7 +95,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		}
 		return nil, d.unreachable("cannot be opened", err, "name an archive that barograph loaded, or a new file in a folder that can be written")
 	}
-	return &engine.Engine{Archives: d, KV: kv{d}, Posts: posts{d}, Own: d.own, About: d.about, Close: d.pool.Close}, nil
+	return &engine.Engine{Archives: d, KV: kv{d}, Posts: posts{d}, Abilities: []any{&tables.Databases{Own: d.own}}, About: d.about, Close: d.pool.Close}, nil
 }
 
 // isSQLite reports whether a file that has no head of SQLite's was one: but for a few

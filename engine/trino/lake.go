@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/question"
@@ -35,7 +36,7 @@ type lakes struct {
 // lake makes a catalog that knows the store, while the server runs: only then are
 // the store's address and keys known. The server must be one of this machine, as
 // the lab's is: it reaches a store on loopback.
-func (d *database) lake(ctx context.Context, s engine.Store) (*engine.Lake, error) {
+func (d *database) lake(ctx context.Context, s engine.Store) (*tables.Lake, error) {
 	temp, err := os.MkdirTemp("", "barograph-trino-lake-")
 	if err != nil {
 		return nil, err
@@ -53,9 +54,9 @@ func (d *database) lake(ctx context.Context, s engine.Store) (*engine.Lake, erro
 			Cure: "use a server of this machine with catalog.management=dynamic in its config.properties, as the lab's is (`barograph lab up trino`)",
 		}, l.close()) //nolint:contextcheck // what ctx ended is tidied, too
 	}
-	return &engine.Lake{
+	return &tables.Lake{
 		Table: l.table, Ask: l.ask, Close: l.close,
-		Phrase: func(t *engine.LakeTable, q *question.Question, c *design.Catalog) (*engine.Query, error) {
+		Phrase: func(t *tables.LakeTable, q *question.Question, c *design.Catalog) (*engine.Query, error) {
 			return sqlengine.PhraseLake(dialect(), lakeTable(t), t, q, c)
 		},
 	}, nil
@@ -87,18 +88,18 @@ func (l *lakes) close() error {
 	return errors.Join(l.client.run(context.Background(), request{text: "DROP CATALOG IF EXISTS " + lakeCatalog}), os.RemoveAll(filepath.Dir(l.home)))
 }
 
-func lakeTable(t *engine.LakeTable) string { return lakeSchema + "." + flavour.Ident(t.Name) }
+func lakeTable(t *tables.LakeTable) string { return lakeSchema + "." + flavour.Ident(t.Name) }
 
 // table makes an external table, and finds its partitions.
-func (l *lakes) table(ctx context.Context, t *engine.LakeTable) error {
+func (l *lakes) table(ctx context.Context, t *tables.LakeTable) error {
 	columns := flavour.Join(sqlengine.WideColumns(t.Type), ", ", func(c sqlengine.Column) string { return flavour.Ident(c.Name) + " " + lakeType(c.Type) })
 	with := "format = 'PARQUET', external_location = " + flavour.Quote("s3://"+l.store.Bucket+"/"+t.Prefix)
-	if t.Partition != engine.Unparted {
-		columns += ", " + engine.PartColumn + " varchar"
-		with += ", partitioned_by = ARRAY[" + flavour.Quote(engine.PartColumn) + "]"
+	if t.Partition != tables.Unparted {
+		columns += ", " + tables.PartColumn + " varchar"
+		with += ", partitioned_by = ARRAY[" + flavour.Quote(tables.PartColumn) + "]"
 	}
 	err := l.client.run(ctx, request{text: "CREATE TABLE " + lakeTable(t) + " (" + columns + ") WITH (" + with + ")"})
-	if err == nil && t.Partition != engine.Unparted {
+	if err == nil && t.Partition != tables.Unparted {
 		err = l.client.run(ctx, request{text: fmt.Sprintf("CALL %s.system.sync_partition_metadata('lake', %s, 'ADD')", lakeCatalog, flavour.Quote(t.Name))})
 	}
 	return err

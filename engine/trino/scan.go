@@ -15,8 +15,8 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/zeebo/xxh3"
 
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/formats/tpcds"
@@ -29,12 +29,12 @@ type scans struct{ *database }
 // star is the tables under a placement.
 type star struct {
 	db    *database
-	place engine.Placement
+	place tables.Placement
 	files atomic.Int64 // written by this load, for their names
 }
 
 // Open opens the tables.
-func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
+func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
 	st := &star{db: s.database, place: p}
 	return sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
 		Where: "schema " + st.schema(), ReadOnly: s.readOnly, Text: st.text, Note: st.note, Load: st.load, Rows: st.rows, Plan: st.plan, Size: st.size,
@@ -47,9 +47,9 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 // schema is the name of the tables' schema, with its catalog.
 func (s *star) schema() string { return s.db.catalog + "." + s.db.name + "_star" }
 
-func (s *star) table(t engine.StarTable) string { return s.schema() + "." + string(t) }
+func (s *star) table(t tables.StarTable) string { return s.schema() + "." + string(t) }
 
-func (s *star) text(q engine.StarQuery) string {
+func (s *star) text(q tables.StarQuery) string {
 	d := sqlengine.StarDialect{Table: s.table}
 	return d.Text(q)
 }
@@ -65,13 +65,13 @@ func (s *star) session() string {
 func (s *star) note(ctx context.Context) (note string, err error) {
 	err = s.db.client.run(ctx, request{
 		text: "SELECT coalesce(comment, '') FROM system.metadata.table_comments WHERE catalog_name = " + flavour.Quote(s.db.catalog) +
-			" AND schema_name = " + flavour.Quote(s.db.name+"_star") + " AND table_name = " + flavour.Quote(string(engine.StoreSales)),
+			" AND schema_name = " + flavour.Quote(s.db.name+"_star") + " AND table_name = " + flavour.Quote(string(tables.StoreSales)),
 		row: func(row gjson.Result) error { note = row.Get("0").String(); return nil },
 	})
 	return note, err
 }
 
-func (s *star) rows(ctx context.Context, q engine.StarQuery, f func(row []any) error) error {
+func (s *star) rows(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
 	return s.db.client.run(ctx, request{text: s.text(q), session: s.session(), row: func(row gjson.Result) error {
 		var values []any
 		for _, v := range row.Array() {
@@ -86,7 +86,7 @@ func (s *star) rows(ctx context.Context, q engine.StarQuery, f func(row []any) e
 }
 
 // plan is the plan with what each step took: it runs the question.
-func (s *star) plan(ctx context.Context, q engine.StarQuery) (text string, err error) {
+func (s *star) plan(ctx context.Context, q tables.StarQuery) (text string, err error) {
 	err = s.db.client.run(ctx, request{text: "EXPLAIN ANALYZE " + s.text(q), session: s.session(), row: func(row gjson.Result) error {
 		text += row.Get("0").String() + "\n"
 		return nil
@@ -147,12 +147,12 @@ func (s *star) size(ctx context.Context) ([]int64, error) {
 
 // load writes the files and makes the tables anew. The comment that tells the
 // placement comes last.
-func (s *star) load(ctx context.Context, files engine.StarFiles, note string) (out engine.StarLoaded, err error) {
+func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoaded, err error) {
 	homes, err := s.clear(ctx)
 	if err != nil {
 		return out, err
 	}
-	out, err = sqlengine.LoadStar(ctx, files, func(ctx context.Context, t engine.StarTable, rows *sqlengine.StarRows) (int64, error) {
+	out, err = sqlengine.LoadStar(ctx, files, func(ctx context.Context, t tables.StarTable, rows *sqlengine.StarRows) (int64, error) {
 		return s.write(ctx, homes, t, rows)
 	})
 	if err != nil {
@@ -198,7 +198,7 @@ func (s *star) clear(ctx context.Context) ([]string, error) {
 		}
 		gone = append(append([]string{}, homes...), old...)
 	}
-	for _, t := range engine.StarTables() {
+	for _, t := range tables.StarTables() {
 		if err := s.db.client.run(ctx, request{text: "DROP TABLE IF EXISTS " + s.table(t)}); err != nil {
 			return nil, err
 		}
@@ -213,7 +213,7 @@ func (s *star) clear(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 	}
-	for _, t := range engine.StarTables() {
+	for _, t := range tables.StarTables() {
 		if err := os.MkdirAll(filepath.Join(homes[0], string(t)), 0o755); err != nil {
 			return nil, err
 		}
@@ -225,13 +225,13 @@ func (s *star) clear(ctx context.Context) ([]string, error) {
 // statistics.
 func (s *star) create(homes []string, note string) []string {
 	var out []string
-	for _, t := range engine.StarTables() {
+	for _, t := range tables.StarTables() {
 		var cols []string
 		for _, c := range tpcds.Columns(string(t)) {
 			cols = append(cols, c.Name+" "+starType(&c))
 		}
 		with := "format = 'PARQUET', external_location = " + location(filepath.Join(homes[0], string(t)))
-		if t == engine.StoreSales {
+		if t == tables.StoreSales {
 			cols = append(cols, "part integer")
 			with += ", partitioned_by = ARRAY['part']"
 		}
@@ -239,12 +239,12 @@ func (s *star) create(homes []string, note string) []string {
 	}
 	for i := range s.place.Partitions {
 		out = append(out, fmt.Sprintf("CALL %s.system.register_partition(schema_name => %s, table_name => %s, partition_columns => ARRAY['part'], partition_values => ARRAY['%d'], location => %s)",
-			s.db.catalog, flavour.Quote(s.db.name+"_star"), flavour.Quote(string(engine.StoreSales)), i, location(part(homes, i))))
+			s.db.catalog, flavour.Quote(s.db.name+"_star"), flavour.Quote(string(tables.StoreSales)), i, location(part(homes, i))))
 	}
-	for _, t := range engine.StarTables() {
+	for _, t := range tables.StarTables() {
 		out = append(out, "ANALYZE "+s.table(t))
 	}
-	return append(out, "COMMENT ON TABLE "+s.table(engine.StoreSales)+" IS "+flavour.Quote(note))
+	return append(out, "COMMENT ON TABLE "+s.table(tables.StoreSales)+" IS "+flavour.Quote(note))
 }
 
 // location is a folder as the connector names it, quoted.
@@ -266,10 +266,10 @@ func starType(c *tpcds.Column) string {
 
 // write writes the rows of a file: of store_sales into a file for each part,
 // by the ticket, of another table into one.
-func (s *star) write(ctx context.Context, homes []string, t engine.StarTable, rows *sqlengine.StarRows) (n int64, err error) {
+func (s *star) write(ctx context.Context, homes []string, t tables.StarTable, rows *sqlengine.StarRows) (n int64, err error) {
 	name := fmt.Sprintf("%06d.parquet", s.files.Add(1))
 	paths := []string{filepath.Join(homes[0], string(t), name)}
-	if t == engine.StoreSales {
+	if t == tables.StoreSales {
 		paths = make([]string, s.place.Partitions)
 		for i := range paths {
 			paths[i] = filepath.Join(part(homes, i), name)
@@ -297,7 +297,7 @@ func (s *star) write(ctx context.Context, homes []string, t engine.StarTable, ro
 	for rows.Next() {
 		columns, i := rows.Row()
 		at := 0
-		if t == engine.StoreSales {
+		if t == tables.StoreSales {
 			at = int(uint64(columns[ticket].Whole[i]) % uint64(len(parts)))
 		}
 		if err := parts[at].add(columns, i); err != nil {
@@ -324,7 +324,7 @@ type partWriter struct {
 
 // newPartWriter begins a file with the columns of a table, which are found by
 // their names.
-func newPartWriter(path string, t engine.StarTable) (*partWriter, error) {
+func newPartWriter(path string, t tables.StarTable) (*partWriter, error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return nil, err

@@ -12,21 +12,22 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 )
 
 // Driver describes the engine.
 func Driver() engine.Driver {
 	return engine.Driver{
-		Scheme:  "trino",
-		Licence: "Apache-2.0",
-		Summary: "Trino, a query engine over Parquet files, on one node or many; scan and scan lake alone",
-		Example: "trino://barograph@127.0.0.1:8080/barograph",
-		Params:  append(engine.Secure(), engine.Param{Name: "catalog", Default: defaultCatalog, Help: "of the Hive connector that reads files of local paths"}),
-		Lake:    true,
-		Place:   engine.Remote,
-		Server:  server(),
-		Open:    open,
+		Scheme:    "trino",
+		Licence:   "Apache-2.0",
+		Summary:   "Trino, a query engine over Parquet files, on one node or many; scan and scan lake alone",
+		Example:   "trino://barograph@127.0.0.1:8080/barograph",
+		Params:    append(engine.Secure(), engine.Param{Name: "catalog", Default: defaultCatalog, Help: "of the Hive connector that reads files of local paths"}),
+		Abilities: []engine.Ability{tables.StarOverDisks, tables.ObjectStore},
+		Place:     engine.Remote,
+		Server:    server(),
+		Open:      open,
 	}
 }
 
@@ -67,7 +68,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		return nil, engine.Unreachable(d.shown, err, "start the server (`barograph lab up trino`), or name the host and port of its coordinator")
 	}
 	d.nodes = int(n)
-	return &engine.Engine{Scans: scans{d}, Lake: d.lake, About: d.about, Close: func() error { d.client.close(); return nil }}, nil
+	return &engine.Engine{Abilities: []any{&tables.Databases{Star: scans{d}, Lake: d.lake}}, About: d.about, Close: func() error { d.client.close(); return nil }}, nil
 }
 
 // activeNodes counts the nodes that take part in answers.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/engine/trino"
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/enginetest/scantest"
@@ -52,7 +53,7 @@ func TestScans(t *testing.T) {
 				return u.String()
 			}}
 			if nodes > 1 {
-				c.Fixed, c.Brief = &engine.Placement{Paths: enginetest.Disks(t, 3), Partitions: 4}, true
+				c.Fixed, c.Brief = &tables.Placement{Paths: enginetest.Disks(t, 3), Partitions: 4}, true
 			}
 			scantest.Run(t, c)
 			about(t, server.URL(), nodes)

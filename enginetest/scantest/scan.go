@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/enginetest"
 	generate "github.com/barograph/barograph/synth/tpcds"
 )
@@ -33,33 +34,33 @@ type Config struct {
 	// Fixed is for a server whose placement is settled when it starts: its only
 	// one, of several paths. It is loaded no more than twice, by day and with Brief once,
 	// for servers that take long. Nil = any placement.
-	Fixed *engine.Placement
+	Fixed *tables.Placement
 	Brief bool
 }
 
 // StarFolder generates tables of scale factor 0.01, which has 28,810 sales,
 // with items that the questions ask for, and returns them with the reference.
-func StarFolder(t testing.TB) (engine.StarFiles, *engine.StarReference) {
+func StarFolder(t testing.TB) (tables.StarFiles, *tables.StarReference) {
 	t.Helper()
 	dir := t.TempDir()
 	if _, err := generate.Generate(t.Context(), dir, generate.Options{Scale: 0.01, Files: 3, Documents: true, Dense: true}); err != nil {
 		t.Fatal(err)
 	}
-	files, _, err := engine.OpenStarFiles(dir)
+	files, _, err := tables.OpenStarFiles(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, all := range append([][]string{files.Documents}, files.Parquet[engine.StoreSales], files.Parquet[engine.Item], files.Parquet[engine.DateDim]) {
+	for _, all := range append([][]string{files.Documents}, files.Parquet[tables.StoreSales], files.Parquet[tables.Item], files.Parquet[tables.DateDim]) {
 		for _, path := range all {
 			readable(t, path)
 		}
 	}
-	r, err := engine.StarAnswers(t.Context(), files)
+	r, err := tables.StarAnswers(t.Context(), files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range engine.StarQueries() {
-		if n := len(r.Answer(q, engine.NullLeast)); q != engine.ScanAll && n < engine.StarLimit/4 {
+	for _, q := range tables.StarQueries() {
+		if n := len(r.Answer(q, tables.NullLeast)); q != tables.ScanAll && n < tables.StarLimit/4 {
 			t.Fatalf("%s has %d rows: too few to prove anything", q, n)
 		}
 	}
@@ -81,8 +82,8 @@ func readable(t testing.TB, path string) {
 // scanSuite is a run of the suite.
 type scanSuite struct {
 	Config
-	files     engine.StarFiles
-	reference *engine.StarReference
+	files     tables.StarFiles
+	reference *tables.StarReference
 }
 
 // Run puts an engine's tables of the analytical workload through the suite.
@@ -118,17 +119,17 @@ func Run(t *testing.T, cfg Config) {
 }
 
 // open opens an engine and its tables; closed closes both.
-func (s *scanSuite) open(t *testing.T, url string, p engine.Placement) (*engine.Star, func()) {
+func (s *scanSuite) open(t *testing.T, url string, p tables.Placement) (*tables.Star, func()) {
 	t.Helper()
 	e, err := engine.Registry{s.Driver}.Open(t.Context(), url, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	enginetest.KeepsPromise(t, s.Driver, e)
-	if e.Scans == nil {
-		t.Fatal("the engine has no tables of the analytical workload")
+	if tables.Of(e).Star == nil || !s.Driver.Has(tables.StarOverDisks) {
+		t.Fatalf("the engine has the star: %v; its driver promises %q", tables.Of(e).Star != nil, s.Driver.Abilities)
 	}
-	star, err := e.Scans.Open(t.Context(), p)
+	star, err := tables.Of(e).Star.Open(t.Context(), p)
 	if err != nil {
 		t.Fatal(errors.Join(err, e.Close()))
 	}
@@ -147,7 +148,7 @@ func (s *scanSuite) open(t *testing.T, url string, p engine.Placement) (*engine.
 }
 
 // load loads and checks what is told of it.
-func (s *scanSuite) load(t *testing.T, star *engine.Star) {
+func (s *scanSuite) load(t *testing.T, star *tables.Star) {
 	t.Helper()
 	loaded, err := star.Load(t.Context(), s.files)
 	if err != nil {
@@ -159,8 +160,8 @@ func (s *scanSuite) load(t *testing.T, star *engine.Star) {
 }
 
 // answers asks every question.
-func (s *scanSuite) answers(ctx context.Context, star *engine.Star) error {
-	for _, q := range engine.StarQueries() {
+func (s *scanSuite) answers(ctx context.Context, star *tables.Star) error {
+	for _, q := range tables.StarQueries() {
 		got, err := star.Ask(ctx, q)
 		if err != nil {
 			return fmt.Errorf("%s: %w", q, err)
@@ -172,7 +173,7 @@ func (s *scanSuite) answers(ctx context.Context, star *engine.Star) error {
 	return nil
 }
 
-func (s *scanSuite) check(t *testing.T, star *engine.Star) {
+func (s *scanSuite) check(t *testing.T, star *tables.Star) {
 	t.Helper()
 	if err := s.answers(t.Context(), star); err != nil {
 		t.Error(err)
@@ -180,9 +181,9 @@ func (s *scanSuite) check(t *testing.T, star *engine.Star) {
 }
 
 // placed is a placement over so many new paths.
-func (s *scanSuite) placed(t *testing.T, paths, partitions int) engine.Placement {
+func (s *scanSuite) placed(t *testing.T, paths, partitions int) tables.Placement {
 	t.Helper()
-	p := engine.Placement{Partitions: partitions}
+	p := tables.Placement{Partitions: partitions}
 	if paths > 0 {
 		p.Paths = s.Paths(t, paths)
 	}
@@ -212,14 +213,14 @@ func (s *scanSuite) fixed(t *testing.T) {
 }
 
 // placement loads, asks, looks at what lies where, reopens and asks.
-func (s *scanSuite) placement(t *testing.T, url string, p engine.Placement, loads int) {
+func (s *scanSuite) placement(t *testing.T, url string, p tables.Placement, loads int) {
 	t.Helper()
 	star, closed := s.open(t, url, p)
 	for range loads {
 		s.load(t, star)
 		s.check(t, star)
 	}
-	for _, q := range engine.StarQueries() {
+	for _, q := range tables.StarQueries() {
 		if star.Text(q) == "" {
 			t.Errorf("%s has no text", q)
 		}
@@ -245,7 +246,7 @@ func (s *scanSuite) placement(t *testing.T, url string, p engine.Placement, load
 }
 
 // sizes: no path is without a part, and none has much more than its share.
-func (s *scanSuite) sizes(t *testing.T, star *engine.Star, paths, partitions int) {
+func (s *scanSuite) sizes(t *testing.T, star *tables.Star, paths, partitions int) {
 	t.Helper()
 	if star.Size == nil {
 		return
@@ -281,11 +282,11 @@ func (s *scanSuite) another(t *testing.T) {
 	defer e.Close()
 	other := s.others(t, e, p)
 	other.Anew = true
-	anew, err := e.Scans.Open(t.Context(), other)
+	anew, err := tables.Of(e).Star.Open(t.Context(), other)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := anew.Ask(t.Context(), engine.ScanAll); !errors.Is(err, engine.ErrPlacement) {
+	if _, err := anew.Ask(t.Context(), tables.ScanAll); !errors.Is(err, tables.ErrPlacement) {
 		t.Errorf("asked under another placement before it was loaded: %v", err)
 	}
 	s.load(t, anew)
@@ -298,16 +299,16 @@ func (s *scanSuite) another(t *testing.T) {
 
 // others opens tables of a placement under other ones, and under some that make
 // no sense. The first of the others is returned.
-func (s *scanSuite) others(t *testing.T, e *engine.Engine, p engine.Placement) engine.Placement {
+func (s *scanSuite) others(t *testing.T, e *engine.Engine, p tables.Placement) tables.Placement {
 	t.Helper()
-	others := []engine.Placement{{Paths: p.Paths, Partitions: p.Partitions / 2}, {Paths: p.Paths[:1], Partitions: p.Partitions}, {Partitions: p.Partitions}}
+	others := []tables.Placement{{Paths: p.Paths, Partitions: p.Partitions / 2}, {Paths: p.Paths[:1], Partitions: p.Partitions}, {Partitions: p.Partitions}}
 	for _, other := range others {
-		if _, err := e.Scans.Open(t.Context(), other); !errors.Is(err, engine.ErrPlacement) {
+		if _, err := tables.Of(e).Star.Open(t.Context(), other); !errors.Is(err, tables.ErrPlacement) {
 			t.Errorf("%d partitions over %d paths: %v", other.Partitions, len(other.Paths), err)
 		}
 	}
-	for _, bad := range []engine.Placement{{Paths: p.Paths}, {Paths: p.Paths, Partitions: 1, Workers: -1}, {Paths: []string{p.Paths[0], p.Paths[0]}, Partitions: 2}} {
-		if _, err := e.Scans.Open(t.Context(), bad); err == nil {
+	for _, bad := range []tables.Placement{{Paths: p.Paths}, {Paths: p.Paths, Partitions: 1, Workers: -1}, {Paths: []string{p.Paths[0], p.Paths[0]}, Partitions: 2}} {
+		if _, err := tables.Of(e).Star.Open(t.Context(), bad); err == nil {
 			t.Errorf("%+v was taken", bad)
 		}
 	}
@@ -324,9 +325,9 @@ func (s *scanSuite) empty(t *testing.T) {
 }
 
 // unloaded asks before a load.
-func (s *scanSuite) unloaded(t *testing.T, star *engine.Star) {
+func (s *scanSuite) unloaded(t *testing.T, star *tables.Star) {
 	t.Helper()
-	if rows, err := star.Ask(t.Context(), engine.ScanAll); err == nil {
+	if rows, err := star.Ask(t.Context(), tables.ScanAll); err == nil {
 		t.Errorf("%v came of tables that were not loaded", rows)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -337,11 +338,11 @@ func (s *scanSuite) unloaded(t *testing.T, star *engine.Star) {
 }
 
 // refused asks what is not answered.
-func (s *scanSuite) refused(t *testing.T, star *engine.Star) {
+func (s *scanSuite) refused(t *testing.T, star *tables.Star) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := star.Ask(ctx, engine.Q3); !errors.Is(err, context.Canceled) {
+	if _, err := star.Ask(ctx, tables.Q3); !errors.Is(err, context.Canceled) {
 		t.Errorf("a question whose answer nobody waits for: %v", err)
 	}
 	if _, err := star.Ask(t.Context(), "q1"); err == nil {
@@ -357,7 +358,7 @@ func (s *scanSuite) concurrent(t *testing.T) {
 }
 
 // together asks from several goroutines.
-func (s *scanSuite) together(t *testing.T, star *engine.Star) {
+func (s *scanSuite) together(t *testing.T, star *tables.Star) {
 	t.Helper()
 	var g errgroup.Group
 	for range 4 {
@@ -375,19 +376,19 @@ func Spends(t *testing.T, d engine.Driver, url string, between func()) engine.Sp
 	t.Helper()
 	files, reference := StarFolder(t)
 	s := &scanSuite{Config: Config{Driver: d}, files: files, reference: reference}
-	star, closed := s.open(t, url, engine.Placement{Partitions: 1, Anew: true})
+	star, closed := s.open(t, url, tables.Placement{Partitions: 1, Anew: true})
 	if _, err := star.Load(t.Context(), files); err != nil {
 		t.Fatal(err)
 	}
 	closed()
 	between()
-	star, closed = s.open(t, url, engine.Placement{Partitions: 1})
+	star, closed = s.open(t, url, tables.Placement{Partitions: 1})
 	defer closed()
 	before, err := star.Spent(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := star.Ask(t.Context(), engine.ScanAll); err != nil {
+	if _, err := star.Ask(t.Context(), tables.ScanAll); err != nil {
 		t.Fatal(err)
 	}
 	after, err := star.Spent(t.Context())

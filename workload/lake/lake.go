@@ -20,6 +20,7 @@ import (
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/load"
@@ -34,7 +35,7 @@ type Program struct {
 	Registry   engine.Registry
 	Engines    []string // URLs; an embedded engine's scheme will do
 	Files      []string // VSDB and MET files, expanded
-	Partitions []engine.Partition
+	Partitions []tables.Partition
 	Sizes      []float64     // 10⁶ bytes of a file
 	Cases      int           // how many of the derived questions that have rows
 	Reps       int           // timed answers of each
@@ -48,7 +49,7 @@ type Program struct {
 
 // Names are those of the engines that read an object store.
 func Names(all engine.Registry) []string {
-	return all.Those(func(d *engine.Driver) bool { return d.Lake })
+	return all.Those(func(d *engine.Driver) bool { return d.Has(tables.ObjectStore) })
 }
 
 // ErrWrong: an answer is not the reference's; ErrFailed: there is none.
@@ -66,14 +67,14 @@ const writer = "duckdb"
 // layout is the files of one layout: a table for each line type that is asked for.
 type layout struct {
 	told   int // in run.Lake.Layouts
-	tables map[*record.LineType]*engine.LakeTable
+	tables map[*record.LineType]*tables.LakeTable
 }
 
 // party is an engine that is asked.
 type party struct {
 	name string
 	db   *engine.Engine
-	lake *engine.Lake
+	lake *tables.Lake
 }
 
 type runner struct {
@@ -153,7 +154,7 @@ func (p *Program) Check() error {
 		if err != nil {
 			return &fault.Status{Code: fault.Usage, Err: err}
 		}
-		if !d.Lake {
+		if !d.Has(tables.ObjectStore) {
 			return fault.Misuse("--engine "+d.Scheme, "reads no object store", "choose of "+strings.Join(Names(p.Registry), ", "))
 		}
 		if slices.Contains(seen, d.Scheme) {
@@ -195,7 +196,7 @@ func (r *runner) engine(ctx context.Context, raw, work string, s engine.Store) e
 	if err != nil {
 		return err
 	}
-	if p.lake, err = p.db.Lake(ctx, s); err != nil {
+	if p.lake, err = tables.Of(p.db).Lake(ctx, s); err != nil {
 		return err
 	}
 	r.closers = append(r.closers, p.lake.Close)
@@ -281,21 +282,21 @@ func (r *runner) write(ctx context.Context, work string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	to, err := db.Lake(ctx, r.store)
+	to, err := tables.Of(db).Lake(ctx, r.store)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 	for _, p := range r.Partitions {
 		for _, mb := range r.Sizes {
-			l := layout{told: len(r.layouts), tables: map[*record.LineType]*engine.LakeTable{}}
+			l := layout{told: len(r.layouts), tables: map[*record.LineType]*tables.LakeTable{}}
 			told := run.LakeLayout{Partition: string(p), MB: mb}
 			for _, q := range r.cases {
 				if l.tables[q.Type] != nil {
 					continue
 				}
 				name := strings.ToLower(fmt.Sprintf("%s_%d_%s", p, l.told, q.Type.Name))
-				t := &engine.LakeTable{Name: name, Type: q.Type, Prefix: name + "/", Partition: p}
+				t := &tables.LakeTable{Name: name, Type: q.Type, Prefix: name + "/", Partition: p}
 				if err := to.Write(ctx, archive(work), subset, t, int64(mb*1e6)); err != nil {
 					return fmt.Errorf("writing %s: %w", name, err)
 				}

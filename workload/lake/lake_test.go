@@ -10,6 +10,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/clickhouse"
 	"github.com/barograph/barograph/engine/duckdb"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/engine/trino"
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/fault"
@@ -78,7 +79,7 @@ func proves(t *testing.T, all engine.Registry, engines ...string) {
 	}
 	defer into.Close()
 	p := lake.Program{
-		Registry: all, Engines: engines, Files: paths, Partitions: engine.Partitions(), Sizes: []float64{1},
+		Registry: all, Engines: engines, Files: paths, Partitions: tables.Partitions(), Sizes: []float64{1},
 		Cases: 7, Reps: 1, Rate: 1000, Work: t.TempDir(), Progress: func(string) {},
 	}
 	lacks := "1 line of these files is in quarantine, 1 file could not be read, 1 line is refused"
@@ -88,7 +89,7 @@ func proves(t *testing.T, all engine.Registry, engines ...string) {
 	if d := into.Run.Data; d.Files != len(paths)-1 || d.Records != d.Lines-2 || d.Quarantined != 1 {
 		t.Errorf("%+v", d)
 	}
-	if n := len(into.Samples()); n != len(engines)*len(into.Run.Cases)*len(engine.Partitions()) {
+	if n := len(into.Samples()); n != len(engines)*len(into.Run.Cases)*len(tables.Partitions()) {
 		t.Errorf("%d samples", n)
 	}
 	for _, s := range into.Samples() {

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/run"
 )
@@ -244,10 +244,10 @@ func (s *source) profileFile(ctx context.Context, r *csvReader, out *run.OwnFile
 		return err
 	}
 	d := string(r.delimiter)
-	if i := slices.IndexFunc(t.Groups, func(g engine.OwnGroup) bool { return g.Delimiter == d && slices.Equal(g.Columns, names) }); i >= 0 {
+	if i := slices.IndexFunc(t.Groups, func(g tables.Group) bool { return g.Delimiter == d && slices.Equal(g.Columns, names) }); i >= 0 {
 		t.Groups[i].Files = append(t.Groups[i].Files, r.path)
 	} else {
-		t.Groups = append(t.Groups, engine.OwnGroup{Files: []string{r.path}, Columns: names, Delimiter: d})
+		t.Groups = append(t.Groups, tables.Group{Files: []string{r.path}, Columns: names, Delimiter: d})
 	}
 	for {
 		fields, null, err := r.next()
@@ -275,15 +275,15 @@ func (s *source) profileFile(ctx context.Context, r *csvReader, out *run.OwnFile
 func (s *source) match(r *csvReader) (at []int, names []string, err error) {
 	t := s.table
 	for _, head := range r.head {
-		name := engine.OwnName(head)
+		name := tables.Name(head)
 		if slices.Contains(names, name) {
 			return nil, nil, r.wrong("two columns are called "+name+" in small letters", "rename one of them")
 		}
 		names = append(names, name)
-		k := slices.IndexFunc(t.Columns, func(c engine.OwnColumn) bool { return c.Name == name })
+		k := slices.IndexFunc(t.Columns, func(c tables.Column) bool { return c.Name == name })
 		if k < 0 {
 			k = len(t.Columns)
-			c := engine.OwnColumn{Name: name}
+			c := tables.Column{Name: name}
 			s.declared.declare(t.Name, &c)
 			t.Columns, s.guesses = append(t.Columns, c), append(s.guesses, &guess{})
 		}

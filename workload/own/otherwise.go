@@ -10,6 +10,7 @@ import (
 
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/run"
 )
@@ -20,7 +21,7 @@ import (
 type otherwise struct {
 	*runner
 	work string
-	open map[string]*engine.Own
+	open map[string]*tables.Tables
 	dbs  []*engine.Engine
 }
 
@@ -44,7 +45,7 @@ const (
 )
 
 // under opens DuckDB under a circumstance.
-func (o *otherwise) under(ctx context.Context, how string) (*engine.Own, error) {
+func (o *otherwise) under(ctx context.Context, how string) (*tables.Tables, error) {
 	if own := o.open[how]; own != nil {
 		return own, nil
 	}
@@ -53,12 +54,12 @@ func (o *otherwise) under(ctx context.Context, how string) (*engine.Own, error) 
 		return nil, err
 	}
 	o.dbs = append(o.dbs, db)
-	own, err := db.Own(ctx)
+	own, err := tables.Of(db).Own(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if o.open == nil {
-		o.open = map[string]*engine.Own{}
+		o.open = map[string]*tables.Tables{}
 	}
 	o.open[how] = own
 	if how == nullFirst || how == nullLast {
@@ -176,7 +177,7 @@ func withSpare(long string, order *ordering) string {
 
 // answerOver asks DuckDB for the rows of a question and, where that can be, for
 // those that its limit leaves out and what its sums are computed of.
-func answerOver(ctx context.Context, db *engine.Own, text string, names []string, order *ordering) (e *answer.Expected, by []int, hidden []string, scaled bool, err error) {
+func answerOver(ctx context.Context, db *tables.Tables, text string, names []string, order *ordering) (e *answer.Expected, by []int, hidden []string, scaled bool, err error) {
 	by, hidden = order.columns(names)
 	shape := answer.Shape{Width: len(names), By: by, Offset: order.offset, Limit: order.limit, Scales: map[int]int{}}
 	var enough func(l *answer.Loose) bool

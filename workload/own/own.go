@@ -14,6 +14,7 @@ import (
 
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/lab"
@@ -47,7 +48,7 @@ const BesideLoad = "load"
 
 // Names are those of the engines that keep a user's own tables.
 func Names(all engine.Registry) []string {
-	return all.Those(func(d *engine.Driver) bool { return d.Own })
+	return all.Those(func(d *engine.Driver) bool { return d.Has(tables.OwnTables) })
 }
 
 // ErrWrong: two engines do not agree; ErrFailed: one does not answer.
@@ -64,7 +65,7 @@ type party struct {
 	name, scheme string
 	place        engine.Place
 	db           *engine.Engine
-	own          *engine.Own
+	own          *tables.Tables
 	missing      map[string]error // tables that it does not hold, and why
 	right        []bool           // by question: its answers are proven
 	pids         []int32          // of a server that a lab runs here
@@ -79,9 +80,9 @@ func (p *party) watch() run.Watch {
 type runner struct {
 	Program
 	into    *run.Folder
-	ref     *engine.Own
+	ref     *tables.Tables
 	parties []*party
-	tables  []*engine.OwnTable
+	tables  []*tables.Table
 	aside   []error              // of tables that were not read
 	want    [][]*answer.Expected // by question and set of values
 	skipped []error              // by question: why it is not asked
@@ -150,7 +151,7 @@ func (p *Program) Check() error {
 		if err != nil {
 			return &fault.Status{Code: fault.Usage, Err: err}
 		}
-		if !d.Own {
+		if !d.Has(tables.OwnTables) {
 			return fault.Misuse("--engine "+d.Scheme, "keeps no tables of your own", "choose of "+strings.Join(Names(p.Registry), ", "))
 		}
 		if err := d.Require(false); err != nil && d.Place == engine.Embedded {
@@ -193,7 +194,7 @@ func (r *runner) open(ctx context.Context) error {
 		if p.pids = append(p.pids, p.db.Processes...); len(p.db.Processes) > 0 {
 			p.place = engine.Remote // as far as who used the cores
 		}
-		if p.own, err = p.db.Own(ctx); err != nil {
+		if p.own, err = tables.Of(p.db).Own(ctx); err != nil {
 			return nil, err
 		}
 		about, err := p.db.About(ctx)
@@ -293,7 +294,7 @@ func (r *runner) read(ctx context.Context, work string) (err error) {
 const mostRows = 1_000_000
 
 // ask asks once.
-func ask(ctx context.Context, o *engine.Own, q *Question, name string, set int) (*answer.Loose, error) {
+func ask(ctx context.Context, o *tables.Tables, q *Question, name string, set int) (*answer.Loose, error) {
 	if !q.has(name) {
 		return nil, &fault.Error{File: q.File, Line: q.Line, Problem: q.Name + " has no text for " + name, Cure: "write one in " + q.textFile(name)}
 	}
@@ -301,7 +302,7 @@ func ask(ctx context.Context, o *engine.Own, q *Question, name string, set int) 
 }
 
 // rows are those of a text; enough ends an answer early.
-func rows(ctx context.Context, o *engine.Own, text string, enough func(l *answer.Loose) bool) (*answer.Loose, error) {
+func rows(ctx context.Context, o *tables.Tables, text string, enough func(l *answer.Loose) bool) (*answer.Loose, error) {
 	var out answer.Loose
 	err := o.Ask(ctx, text, func(row []any) error {
 		if out.Len() == mostRows {
@@ -396,7 +397,7 @@ func (r *runner) loadOne(ctx context.Context, p *party, out *run.Archive) (err e
 }
 
 // count compares the number of rows that an engine stored with the files'.
-func (r *runner) count(ctx context.Context, p *party, t *engine.OwnTable) error {
+func (r *runner) count(ctx context.Context, p *party, t *tables.Table) error {
 	ident := p.own.Ident
 	if ident == nil {
 		ident = flavour.Ident

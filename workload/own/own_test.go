@@ -21,6 +21,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/engine/sqlite"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/lab"
@@ -194,8 +195,9 @@ func TestOwnOutlivesAServer(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			opened := e.Own
-			e.Own = func(ctx context.Context) (*engine.Own, error) {
+			made := tables.Of(e)
+			opened := made.Own
+			made.Own = func(ctx context.Context) (*tables.Tables, error) {
 				o, err := opened(ctx)
 				if err != nil {
 					return nil, err
@@ -299,7 +301,7 @@ func TestOwnRefuses(t *testing.T) {
 func TestSetsOnEveryEngine(t *testing.T) {
 	const rows = 3000
 	for _, d := range all.Registry() {
-		if !d.Own || d.Scheme == "duckdb" {
+		if !d.Has(tables.OwnTables) || d.Scheme == "duckdb" {
 			continue
 		}
 		t.Run(d.Scheme, func(t *testing.T) {
@@ -377,8 +379,8 @@ func promised(t *testing.T, url string, d engine.Driver) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if (db.Own != nil) != d.Own {
-		t.Errorf("%s: promised is %v", d.Scheme, d.Own)
+	if (tables.Of(db).Own != nil) != d.Has(tables.OwnTables) {
+		t.Errorf("%s: promised is %v", d.Scheme, d.Abilities)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 )
@@ -56,7 +57,7 @@ var made = map[string]string{ //nolint:gochecknoglobals // a constant table
 // MakeTables makes the table of a set in a folder, unless it is there.
 func MakeTables(ctx context.Context, all engine.Registry, set, dir string, rows int64) (err error) {
 	if set == "star" {
-		_, _, err := engine.OpenStarFiles(dir)
+		_, _, err := tables.OpenStarFiles(dir)
 		return err
 	}
 	file := filepath.Join(dir, set+".parquet")
@@ -71,7 +72,7 @@ func MakeTables(ctx context.Context, all engine.Registry, set, dir string, rows 
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	own, err := db.Own(ctx)
+	own, err := tables.Of(db).Own(ctx)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/answer"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/measure/pace"
@@ -97,7 +97,7 @@ const loadedBeside = "barograph_beside"
 // ctx ends; it returns the rows of the copies that were stored whole.
 func (r *runner) loadAgain(ctx context.Context, p *party) (rows int64, err error) {
 	largest := slices.MaxFunc(r.into.Run.Own.Tables, func(a, b run.OwnTable) int { return cmp.Compare(a.Rows, b.Rows) })
-	i := slices.IndexFunc(r.tables, func(t *engine.OwnTable) bool { return t.Name == largest.Name })
+	i := slices.IndexFunc(r.tables, func(t *tables.Table) bool { return t.Name == largest.Name })
 	again := *r.tables[max(i, 0)] // a table that is left aside has no rows
 	again.Name = loadedBeside
 	drop := func(ctx context.Context) error {

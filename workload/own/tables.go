@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/run"
@@ -22,7 +22,7 @@ import (
 // source is a table while its files are read.
 type source struct {
 	origin   string
-	table    *engine.OwnTable
+	table    *tables.Table
 	out      *run.OwnTable
 	declared *declaration
 	guesses  []*guess            // by column of CSV files
@@ -51,9 +51,9 @@ func findTables(dir string, declared *declaration) (out []*source, aside []run.O
 		return nil, nil, err
 	}
 	var star map[string]string // file → table, as barograph synth tpcds writes them
-	if files, _, err := engine.OpenStarFiles(dir); err == nil {
+	if files, _, err := tables.OpenStarFiles(dir); err == nil {
 		star = map[string]string{}
-		for _, name := range engine.StarTables() {
+		for _, name := range tables.StarTables() {
 			for _, f := range files.Parquet[name] {
 				star[f] = string(name)
 			}
@@ -127,14 +127,14 @@ func findTables(dir string, declared *declaration) (out []*source, aside []run.O
 // addFile adds a file to the table of a name; origin is the file or the folder
 // that gives the table its name.
 func addFile(out *[]*source, root, origin, name, path string, csv bool) *source {
-	table := engine.OwnName(name)
+	table := tables.Name(name)
 	if !goodName.MatchString(table) {
 		table = "_" + table
 	}
 	i := slices.IndexFunc(*out, func(s *source) bool { return s.table.Name == table })
 	if i < 0 {
 		i = len(*out)
-		*out = append(*out, &source{origin: origin, table: &engine.OwnTable{Name: table, Root: root, CSV: csv}, out: &run.OwnTable{Name: table}})
+		*out = append(*out, &source{origin: origin, table: &tables.Table{Name: table, Root: root, CSV: csv}, out: &run.OwnTable{Name: table}})
 	}
 	s := (*out)[i]
 	switch {
@@ -178,12 +178,12 @@ func (s *source) addKeys() error {
 	}
 	slices.Sort(names)
 	for _, key := range names {
-		k := engine.OwnKey{Column: engine.OwnColumn{Name: engine.OwnName(key)}, Folder: key}
+		k := tables.Key{Column: tables.Column{Name: tables.Name(key)}, Folder: key}
 		s.declared.declare(t.Name, &k.Column)
 		var g guess
 		for i, keys := range s.keys {
 			value, ok := keys[key]
-			if !ok || value == engine.NoKey || value == "" {
+			if !ok || value == tables.NoKey || value == "" {
 				continue
 			}
 			if k.Column.Kind != "" && !conforms(&k.Column, value) {
@@ -199,7 +199,7 @@ func (s *source) addKeys() error {
 
 // read finds what is in a table's files, and writes its rows as the engines take
 // them, with the types that all have. Every row of every file must be among them.
-func (s *source) read(ctx context.Context, ref *engine.Own, work string) (err error) {
+func (s *source) read(ctx context.Context, ref *tables.Tables, work string) (err error) {
 	t := s.table
 	if err := cmp.Or(s.problem, s.addKeys()); err != nil {
 		return err
@@ -252,6 +252,6 @@ func (s *source) read(ctx context.Context, ref *engine.Own, work string) (err er
 }
 
 // nothing carries out a statement whose reply does not matter.
-func nothing(ctx context.Context, ref *engine.Own, text string) error {
+func nothing(ctx context.Context, ref *tables.Tables, text string) error {
 	return ref.Ask(ctx, text, func([]any) error { return nil })
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/own"
@@ -203,9 +204,9 @@ func TestChangedValuesAreNoticed(t *testing.T) {
 	} {
 		faulty := slices.Clone(all.Registry())
 		i := slices.IndexFunc(faulty, func(d engine.Driver) bool { return d.Scheme == "duckdb" })
-		faulty[i] = wrapped(faulty[i], func(o *engine.Own) {
+		faulty[i] = wrapped(faulty[i], func(o *tables.Tables) {
 			describe := o.Describe
-			o.Describe = func(ctx context.Context, table *engine.OwnTable) (map[string]int64, error) {
+			o.Describe = func(ctx context.Context, table *tables.Table) (map[string]int64, error) {
 				rows, err := describe(ctx, table)
 				each := table.Each
 				table.Each = func(ctx context.Context, f func(row []any) error) error {
@@ -228,15 +229,16 @@ func TestChangedValuesAreNoticed(t *testing.T) {
 }
 
 // wrapped is an engine whose ability to keep tables is changed.
-func wrapped(d engine.Driver, change func(o *engine.Own)) engine.Driver {
+func wrapped(d engine.Driver, change func(o *tables.Tables)) engine.Driver {
 	open := d.Open
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 		e, err := open(ctx, u, o)
 		if err != nil {
 			return nil, err
 		}
-		opened := e.Own
-		e.Own = func(ctx context.Context) (*engine.Own, error) {
+		made := tables.Of(e)
+		opened := made.Own
+		made.Own = func(ctx context.Context) (*tables.Tables, error) {
 			o, err := opened(ctx)
 			if err == nil {
 				change(o)

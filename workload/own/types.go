@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 )
 
@@ -81,26 +81,26 @@ func (g *guess) add(field []byte) {
 
 // settle gives a column that is not declared the narrowest type that keeps
 // every value.
-func (g *guess) settle(c *engine.OwnColumn) {
+func (g *guess) settle(c *tables.Column) {
 	decimals := !g.noDecimal && g.numbers
 	switch {
 	case c.Kind != "":
 	case !g.some:
-		c.Kind = engine.OwnText
+		c.Kind = tables.Text
 	case !g.noBool:
-		c.Kind = engine.OwnBool
+		c.Kind = tables.Bool
 	case decimals && !g.noWhole:
-		c.Kind = engine.OwnWhole
+		c.Kind = tables.Whole
 	case decimals && (g.behind <= mostScale || g.noFloat):
-		c.Kind, c.Digits, c.Decimals = engine.OwnDecimal, max(g.ahead+g.behind, 1), g.behind
+		c.Kind, c.Digits, c.Decimals = tables.Decimal, max(g.ahead+g.behind, 1), g.behind
 	case !g.noFloat && g.numbers:
-		c.Kind = engine.OwnFloat
+		c.Kind = tables.Float
 	case !g.noDate:
-		c.Kind = engine.OwnDate
+		c.Kind = tables.Date
 	case !g.noTime || !g.noZone:
-		c.Kind, c.Zone = engine.OwnTime, !g.noZone
+		c.Kind, c.Zone = tables.Time, !g.noZone
 	default:
-		c.Kind = engine.OwnText
+		c.Kind = tables.Text
 	}
 }
 
@@ -187,60 +187,60 @@ func moment(text string) (at time.Time, zone, ok bool) {
 }
 
 // conforms reports whether a text is a value of a declared type.
-func conforms(c *engine.OwnColumn, text string) bool {
+func conforms(c *tables.Column, text string) bool {
 	switch c.Kind {
-	case engine.OwnBool:
+	case tables.Bool:
 		word := strings.ToLower(text)
 		return word == "true" || word == "false"
-	case engine.OwnWhole:
+	case tables.Whole:
 		_, err := strconv.ParseInt(text, 10, 64)
 		_, _, plain := digitsOf(text)
 		return err == nil && plain
-	case engine.OwnDecimal:
+	case tables.Decimal:
 		ahead, behind, plain := digitsOf(text)
 		return plain && behind <= c.Decimals && ahead <= c.Digits-c.Decimals
-	case engine.OwnFloat:
+	case tables.Float:
 		return exactFloat(text)
-	case engine.OwnDate:
+	case tables.Date:
 		_, err := time.Parse(time.DateOnly, text)
 		return err == nil
-	case engine.OwnTime:
+	case tables.Time:
 		_, zone, ok := moment(text)
 		return ok && zone == c.Zone
-	case engine.OwnText:
+	case tables.Text:
 	}
 	return true
 }
 
 // sameValue compares a typed value, as OwnTable.Each has it, with the text of its field.
-func sameValue(c *engine.OwnColumn, typed, field string) bool {
+func sameValue(c *tables.Column, typed, field string) bool {
 	if typed == field {
 		return true
 	}
 	switch c.Kind {
-	case engine.OwnBool:
+	case tables.Bool:
 		return (typed == "1") == strings.EqualFold(field, "true")
-	case engine.OwnWhole, engine.OwnDecimal:
+	case tables.Whole, tables.Decimal:
 		return sameNumber(typed, field)
-	case engine.OwnFloat:
+	case tables.Float:
 		a, err := strconv.ParseFloat(typed, 64)
 		b, bad := strconv.ParseFloat(field, 64)
 		return errors.Join(err, bad) == nil && (a == b || math.IsNaN(a) && math.IsNaN(b))
-	case engine.OwnTime:
+	case tables.Time:
 		a, _, ok := moment(typed)
 		b, _, fine := moment(field)
 		return ok && fine && a.Equal(b)
-	case engine.OwnDate, engine.OwnText:
+	case tables.Date, tables.Text:
 	}
 	return false
 }
 
 // kindName is a type in words.
-func kindName(c *engine.OwnColumn) string {
+func kindName(c *tables.Column) string {
 	switch {
-	case c.Kind == engine.OwnDecimal:
+	case c.Kind == tables.Decimal:
 		return fmt.Sprintf("decimal(%d, %d)", c.Digits, c.Decimals)
-	case c.Kind == engine.OwnTime && c.Zone:
+	case c.Kind == tables.Time && c.Zone:
 		return "time with zone, in UTC"
 	}
 	return string(c.Kind)
@@ -249,7 +249,7 @@ func kindName(c *engine.OwnColumn) string {
 // declaration is what a user declared: by table the columns.
 type declaration struct {
 	file   string
-	tables map[string][]engine.OwnColumn
+	tables map[string][]tables.Column
 }
 
 // schemaFile declares types in the folder of the tables.
@@ -269,7 +269,7 @@ func readDeclaration(file, dir string) (*declaration, error) {
 	if err != nil {
 		return nil, &fault.Status{Code: fault.Usage, Err: unreadable(file, err)}
 	}
-	d := &declaration{file: file, tables: map[string][]engine.OwnColumn{}}
+	d := &declaration{file: file, tables: map[string][]tables.Column{}}
 	all := tokens(string(text))
 	bad := func(at int, problem string) error {
 		line := 1 + strings.Count(string(text)[:all[min(at, len(all)-1)].at], "\n")
@@ -316,47 +316,47 @@ func readDeclaration(file, dir string) (*declaration, error) {
 }
 
 // declaredColumn reads a column's name and type.
-func declaredColumn(words []token) (c engine.OwnColumn, ok bool) {
+func declaredColumn(words []token) (c tables.Column, ok bool) {
 	if len(words) < 2 {
 		return c, false
 	}
-	c.Name = engine.OwnName(strings.Trim(words[0].text, "\"`"))
+	c.Name = tables.Name(strings.Trim(words[0].text, "\"`"))
 	has := func(word string) bool {
 		return slices.ContainsFunc(words[2:], func(t token) bool { return t.is(word) })
 	}
 	switch strings.ToLower(words[1].text) {
 	case "boolean", "bool":
-		c.Kind = engine.OwnBool
+		c.Kind = tables.Bool
 	case "tinyint", "smallint", "integer", "int", "bigint", "int2", "int4", "int8":
-		c.Kind = engine.OwnWhole
+		c.Kind = tables.Whole
 	case "hugeint":
-		c.Kind, c.Digits = engine.OwnDecimal, mostDigits
+		c.Kind, c.Digits = tables.Decimal, mostDigits
 	case "decimal", "numeric":
 		if len(words) < 4 {
 			return c, false
 		}
-		c.Kind = engine.OwnDecimal
+		c.Kind = tables.Decimal
 		c.Digits, _ = strconv.Atoi(words[3].text) // 0 is refused below
 		if len(words) > 5 && words[4].text == "," {
 			c.Decimals, _ = strconv.Atoi(words[5].text)
 		}
 		return c, c.Digits >= 1 && c.Digits <= mostDigits && c.Decimals <= c.Digits
 	case "double", "float", "real", "float8":
-		c.Kind = engine.OwnFloat
+		c.Kind = tables.Float
 	case "date":
-		c.Kind = engine.OwnDate
+		c.Kind = tables.Date
 	case "timestamp", "datetime":
-		c.Kind, c.Zone = engine.OwnTime, has("with") && has("zone")
+		c.Kind, c.Zone = tables.Time, has("with") && has("zone")
 	case "timestamptz":
-		c.Kind, c.Zone = engine.OwnTime, true
+		c.Kind, c.Zone = tables.Time, true
 	case "text", "varchar", "char", "character", "string", "json", "uuid", "clob":
-		c.Kind = engine.OwnText
+		c.Kind = tables.Text
 	}
 	return c, c.Kind != ""
 }
 
 // declare gives a column its declared type, if it has one.
-func (d *declaration) declare(table string, c *engine.OwnColumn) {
+func (d *declaration) declare(table string, c *tables.Column) {
 	for _, o := range d.tables[table] {
 		if o.Name == c.Name {
 			*c = o
@@ -365,13 +365,13 @@ func (d *declaration) declare(table string, c *engine.OwnColumn) {
 }
 
 // check compares the columns of a table with those declared for it.
-func (d *declaration) check(t *engine.OwnTable) error {
+func (d *declaration) check(t *tables.Table) error {
 	for _, o := range d.tables[t.Name] {
-		k := slices.IndexFunc(t.Columns, func(c engine.OwnColumn) bool { return c.Name == o.Name })
+		k := slices.IndexFunc(t.Columns, func(c tables.Column) bool { return c.Name == o.Name })
 		if k < 0 {
 			return &fault.Error{File: d.file, Setting: "table " + t.Name, Problem: "declares column " + o.Name + ", which no file has", Cure: "leave the column out, or name it as the files do"}
 		}
-		if c := t.Columns[k]; c.Kind != o.Kind || c.Kind == engine.OwnDecimal && (c.Digits != o.Digits || c.Decimals != o.Decimals) {
+		if c := t.Columns[k]; c.Kind != o.Kind || c.Kind == tables.Decimal && (c.Digits != o.Digits || c.Decimals != o.Decimals) {
 			return &fault.Error{File: d.file, Setting: "table " + t.Name, Problem: fmt.Sprintf("declares column %s as %s, its Parquet files hold a %s", o.Name, kindName(&o), kindName(&c)), Cure: "leave the column out: Parquet files have types of their own"}
 		}
 	}

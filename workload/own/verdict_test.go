@@ -13,6 +13,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/engine/sqlite"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/own"
@@ -27,7 +28,7 @@ func faulty(ask func(ask func(text string) [][]any, text string) [][]any) engine
 		u.Scheme = "sqlite"
 		return open(ctx, u, o)
 	}
-	d = wrapped(d, func(o *engine.Own) {
+	d = wrapped(d, func(o *tables.Tables) {
 		plain := o.Ask
 		o.Ask = func(ctx context.Context, text string, f func(row []any) error) error {
 			var failed error

@@ -18,8 +18,8 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 )
 
 // client is an engine's own client, whose session is kept open.
@@ -214,7 +214,7 @@ func libduckdb(b *testing.B, at string) *client {
 		defer mapping.DestroyDataChunk(&chunk)
 		return *(*int64)(unsafe.Pointer(mapping.VectorGetData(mapping.DataChunkGetVector(chunk, 0)))), nil // of DECIMAL(38,2) the lower half
 	}
-	view := "CREATE SCHEMA barograph_star; CREATE VIEW barograph_star." + string(engine.StoreSales) + " AS SELECT * FROM read_parquet(['" + strings.Join(files, "', '") + "'], hive_partitioning = false); SET GLOBAL threads = 1"
+	view := "CREATE SCHEMA barograph_star; CREATE VIEW barograph_star." + string(tables.StoreSales) + " AS SELECT * FROM read_parquet(['" + strings.Join(files, "', '") + "'], hive_partitioning = false); SET GLOBAL threads = 1"
 	if _, err := query(view); err != nil {
 		b.Fatal(err)
 	}

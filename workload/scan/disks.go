@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/run"
@@ -104,7 +104,7 @@ func usual(disks []run.ScanDisk, d *run.ScanDisk) float64 {
 // Host is an engine that is ready to take a configuration. It is used by one
 // goroutine.
 type Host struct {
-	Scans engine.Scans
+	Scans tables.Scans
 	PIDs  []int32 // of its server's processes on this machine; nil = it is embedded, or runs elsewhere
 
 	// Restart stops the server, calls stopped, and starts it again on its data;
@@ -120,12 +120,12 @@ type Host struct {
 // Opener makes an engine ready for a configuration. It is called before each
 // load, and the Host is closed before the next one. Errors that wrap a
 // fault.Status end the whole run: no configuration can do better.
-type Opener func(ctx context.Context, p engine.Placement) (*Host, error)
+type Opener func(ctx context.Context, p tables.Placement) (*Host, error)
 
 // Opened is the Opener of an engine that is open already and that the caller
 // closes; pids are its server's processes on this machine.
-func Opened(scans engine.Scans, pids []int32) Opener {
-	return func(context.Context, engine.Placement) (*Host, error) {
+func Opened(scans tables.Scans, pids []int32) Opener {
+	return func(context.Context, tables.Placement) (*Host, error) {
 		return &Host{Scans: scans, PIDs: pids, Close: func() error { return nil }}, nil
 	}
 }
@@ -192,9 +192,9 @@ func Experiments() []Experiment { return []Experiment{Experiment1, Experiment2, 
 // Placements are the configurations of an experiment on these paths. Partitions
 // are those to try; the experiments have their own where none is named. What
 // would leave a path without a part is left out.
-func Placements(e Experiment, paths []string, partitions []int, workers int) (out []engine.Placement, err error) {
+func Placements(e Experiment, paths []string, partitions []int, workers int) (out []tables.Placement, err error) {
 	add := func(n, parts int) {
-		out = append(out, engine.Placement{Paths: paths[:n], Partitions: parts, Workers: workers})
+		out = append(out, tables.Placement{Paths: paths[:n], Partitions: parts, Workers: workers})
 	}
 	otherwise := func(own ...int) []int {
 		if len(partitions) > 0 {

@@ -3,7 +3,7 @@
 //
 // It repeats an experiment with an analytics engine that is given several disk
 // paths: how many paths, how many partitions. Every answer is held against
-// engine.StarReference, which no database computed; what differs has no time.
+// tables.StarReference, which no database computed; what differs has no time.
 //
 //	Auto       the published rule for the number of partitions
 //	Placements the configurations of the named experiments

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/scan"
@@ -18,7 +18,7 @@ import (
 // theatre stands for servers that are started for configurations: it notes all
 // that is called, and answers from the reference.
 type theatre struct {
-	reference *engine.StarReference
+	reference *tables.StarReference
 	pid       int32 // of every new server; the last one that was given
 	forgets   bool  // the engine can be told to forget
 	fail      func(event string) error
@@ -38,7 +38,7 @@ func (h *theatre) note(format string, a ...any) error {
 }
 
 // serve is a scan.Opener.
-func (h *theatre) serve(_ context.Context, p engine.Placement) (*scan.Host, error) {
+func (h *theatre) serve(_ context.Context, p tables.Placement) (*scan.Host, error) {
 	if err := h.note("start %d", p.Partitions); err != nil {
 		return nil, err
 	}
@@ -57,19 +57,19 @@ func (h *theatre) serve(_ context.Context, p engine.Placement) (*scan.Host, erro
 	return host, nil
 }
 
-// Open is engine.Scans'.
-func (h *theatre) Open(_ context.Context, p engine.Placement) (*engine.Star, error) {
+// Open is tables.Scans'.
+func (h *theatre) Open(_ context.Context, p tables.Placement) (*tables.Star, error) {
 	if err := h.note("open %d anew=%v", p.Partitions, p.Anew); err != nil {
 		return nil, err
 	}
-	s := &engine.Star{
-		Load: func(context.Context, engine.StarFiles) (engine.StarLoaded, error) {
-			return engine.StarLoaded{Rows: h.reference.Rows}, h.note("load %d", p.Partitions)
+	s := &tables.Star{
+		Load: func(context.Context, tables.StarFiles) (tables.StarLoaded, error) {
+			return tables.StarLoaded{Rows: h.reference.Rows}, h.note("load %d", p.Partitions)
 		},
-		Ask: func(_ context.Context, q engine.StarQuery) ([]engine.StarRow, error) {
-			return h.reference.Answer(q, engine.NullLeast), h.note("ask %d", p.Partitions)
+		Ask: func(_ context.Context, q tables.StarQuery) ([]tables.StarRow, error) {
+			return h.reference.Answer(q, tables.NullLeast), h.note("ask %d", p.Partitions)
 		},
-		Text:  func(q engine.StarQuery) string { return string(q) },
+		Text:  func(q tables.StarQuery) string { return string(q) },
 		Close: func() error { return h.note("close %d", p.Partitions) },
 	}
 	if h.forgets {
@@ -81,8 +81,8 @@ func (h *theatre) Open(_ context.Context, p engine.Placement) (*engine.Star, err
 // staged are a short run of three configurations, and its servers.
 func staged(t *testing.T, o scan.Options) (*theatre, scan.Options, *run.Folder) {
 	t.Helper()
-	o.Configs = []engine.Placement{{Partitions: 1}, {Partitions: 2}, {Partitions: 4}}
-	o.Queries, o.Rounds, o.Warm, o.Cold, o.GoOn = []engine.StarQuery{engine.ScanAll}, 1, 1, 2, true
+	o.Configs = []tables.Placement{{Partitions: 1}, {Partitions: 2}, {Partitions: 4}}
+	o.Queries, o.Rounds, o.Warm, o.Cold, o.GoOn = []tables.StarQuery{tables.ScanAll}, 1, 1, 2, true
 	h := &theatre{reference: o.Reference, pid: int32(os.Getpid())} //nolint:gosec // pids are small
 	o.Drop = func([]string) (string, error) { return "dropped", h.note("drop") }
 	return h, o, folder(t, run.Run{}, run.Scan{})
@@ -198,7 +198,7 @@ func noFurther(t *testing.T, base scan.Options) {
 	}{
 		"not told to go on": {fails: errStage},
 		"a usage error":     {fails: &fault.Status{Code: fault.Usage, Err: errStage}, goOn: true},
-		"no files to load":  {fails: fmt.Errorf("documents: %w", engine.ErrStarFiles), goOn: true},
+		"no files to load":  {fails: fmt.Errorf("documents: %w", tables.ErrStarFiles), goOn: true},
 		"an interruption":   {fails: context.Canceled, goOn: true, then: func(stop context.CancelFunc) { stop() }},
 	} {
 		h, o, result := staged(t, base)

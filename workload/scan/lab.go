@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/run"
@@ -46,6 +47,9 @@ func (s *Servers) check() error {
 	d, ok := s.Registry.Find(s.Engine)
 	if !ok || d.Server == nil {
 		return fault.Misuse("--lab "+s.Engine, "has no server to start", "name an embedded engine by --engine; or choose one of "+strings.Join(s.Registry.Servers(), ", "))
+	}
+	if err := hasStar(s.Registry, "--lab ", d); err != nil {
+		return err
 	}
 	s.driver = d
 	var profiles []string
@@ -85,11 +89,11 @@ func (s *Servers) plan(result *run.Run) {
 }
 
 // offered leaves out placements that leave a node without a partition.
-func (s *Servers) offered(all []engine.Placement) ([]engine.Placement, error) {
+func (s *Servers) offered(all []tables.Placement) ([]tables.Placement, error) {
 	if s.driver == nil || !s.driver.Server.Spreads {
 		return all, nil
 	}
-	all = slices.DeleteFunc(all, func(p engine.Placement) bool { return p.Partitions < s.Nodes })
+	all = slices.DeleteFunc(all, func(p tables.Placement) bool { return p.Partitions < s.Nodes })
 	if len(all) == 0 {
 		return nil, fault.Misuse("--nodes "+strconv.Itoa(s.Nodes), "leaves no configuration: every node needs a partition", "name more partitions or paths")
 	}
@@ -116,7 +120,7 @@ func (s *Servers) run(ctx context.Context, o Options, into *run.Folder) error {
 }
 
 // open is an Opener.
-func (s *Servers) open(ctx context.Context, p engine.Placement) (*Host, error) {
+func (s *Servers) open(ctx context.Context, p tables.Placement) (*Host, error) {
 	d, each := s.driver, s.driver.Server.Spreads
 	o := lab.Options{Nodes: s.Nodes, Profile: s.Profile, Memory: s.Memory << 20, Settings: s.set, Owned: true, Disks: s.Paths}
 	if each {
@@ -166,13 +170,10 @@ func (h *labHost) connect(ctx context.Context) (err error) {
 	if h.db, err = h.of.Registry.Open(ctx, h.server.URL(), engine.Options{Log: h.of.Log}); err != nil {
 		return err
 	}
-	if h.db.Scans == nil {
-		return noScans("--lab " + h.of.driver.Scheme)
-	}
 	state := h.server.State()
-	h.PIDs, h.Scans = state.PIDs(), h.db.Scans
+	h.PIDs, h.Scans = state.PIDs(), tables.Of(h.db).Star
 	if !h.of.driver.Server.Spreads {
-		h.Scans = below{h.db.Scans, h.of.Paths, state.Cluster.Disks}
+		h.Scans = below{tables.Of(h.db).Star, h.of.Paths, state.Cluster.Disks}
 	}
 	if h.of.noted {
 		return nil
@@ -220,12 +221,12 @@ func (h *labHost) log() string {
 // below has an engine keep its tables in the folders that the lab made for it
 // on the paths, and removes with itself.
 type below struct {
-	engine.Scans
+	tables.Scans
 	paths, folders []string
 }
 
 // Open opens the tables in the lab's folders.
-func (b below) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
+func (b below) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
 	folders := make([]string, len(p.Paths))
 	for i, path := range p.Paths {
 		folders[i] = b.folders[slices.Index(b.paths, path)]

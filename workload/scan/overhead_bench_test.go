@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/engine/duckdb"
 	"github.com/barograph/barograph/engine/mariadb"
 	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/measure"
@@ -60,7 +61,7 @@ func BenchmarkOverhead(b *testing.B) {
 			b.Run("sales=many", func(b *testing.B) {
 				mine := many
 				mine.Parquet = maps.Clone(many.Parquet)
-				mine.Parquet[engine.StoreSales] = slices.Repeat(many.Parquet[engine.StoreSales], c.times)
+				mine.Parquet[tables.StoreSales] = slices.Repeat(many.Parquet[tables.StoreSales], c.times)
 				c.measure(b, server, mine, c.pairs)
 			})
 		})
@@ -68,13 +69,13 @@ func BenchmarkOverhead(b *testing.B) {
 }
 
 // generated makes tables.
-func generated(b *testing.B, scale float64) engine.StarFiles {
+func generated(b *testing.B, scale float64) tables.StarFiles {
 	b.Helper()
 	dir := b.TempDir()
 	if _, err := generate.Generate(b.Context(), dir, generate.Options{Scale: scale, Documents: true}); err != nil {
 		b.Fatal(err)
 	}
-	files, _, err := engine.OpenStarFiles(dir)
+	files, _, err := tables.OpenStarFiles(dir)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -84,24 +85,24 @@ func generated(b *testing.B, scale float64) engine.StarFiles {
 // watched are tables of which every answer's beginning and end is noted. They
 // do not forget what they hold.
 type watched struct {
-	engine.Scans
+	tables.Scans
 	text            string
 	asked, answered time.Time
 }
 
-func (w *watched) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
+func (w *watched) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
 	star, err := w.Scans.Open(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	ask := star.Ask
-	star.Ask = func(ctx context.Context, q engine.StarQuery) ([]engine.StarRow, error) {
+	star.Ask = func(ctx context.Context, q tables.StarQuery) ([]tables.StarRow, error) {
 		w.asked = time.Now()
 		rows, err := ask(ctx, q)
 		w.answered = time.Now()
 		return rows, err
 	}
-	w.text, star.Cold = star.Text(engine.ScanAll), nil
+	w.text, star.Cold = star.Text(tables.ScanAll), nil
 	return star, nil
 }
 
@@ -110,11 +111,11 @@ const untimed = 3
 
 // measure runs the workload; what it does to empty a cache before each answer
 // is here to ask the engine's own client.
-func (c *compared) measure(b *testing.B, server *lab.Lab, files engine.StarFiles, pairs int) {
+func (c *compared) measure(b *testing.B, server *lab.Lab, files tables.StarFiles, pairs int) {
 	ctx := b.Context()
 	dir := b.TempDir()
 	url := "duckdb:" + filepath.Join(dir, "star.db")
-	o := scan.Options{Files: files, Queries: []engine.StarQuery{engine.ScanAll}, Configs: []engine.Placement{{Partitions: 1}}, Cold: pairs + untimed, Progress: func(string) {}}
+	o := scan.Options{Files: files, Queries: []tables.StarQuery{tables.ScanAll}, Configs: []tables.Placement{{Partitions: 1}}, Cold: pairs + untimed, Progress: func(string) {}}
 	var pids []int32
 	if server != nil {
 		url = server.URL()
@@ -132,14 +133,14 @@ func (c *compared) measure(b *testing.B, server *lab.Lab, files engine.StarFiles
 	if o.Devices, err = measure.Devices(ctx, []string{dir}); err != nil {
 		b.Fatal(err)
 	}
-	if o.Reference, err = engine.StarAnswers(ctx, files); err != nil {
+	if o.Reference, err = tables.StarAnswers(ctx, files); err != nil {
 		b.Fatal(err)
 	}
-	want := o.Reference.Answer(engine.ScanAll, engine.NullLeast)[0].Cents
+	want := o.Reference.Answer(tables.ScanAll, tables.NullLeast)[0].Cents
 	var own *client
 	var t turns
 	var left time.Time
-	w := &watched{Scans: db.Scans}
+	w := &watched{Scans: tables.Of(db).Star}
 	o.Drop = func([]string) (string, error) {
 		if own == nil { // the tables are loaded now
 			if own = c.own(b, url); own == nil {

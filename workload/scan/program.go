@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/measure"
@@ -60,11 +61,11 @@ const AllDisks = "all"
 // Plan is what a program would do.
 type Plan struct {
 	Rule       string             `json:"rule"` // that led to the numbers of partitions; "" = they were named
-	Placements []engine.Placement `json:"placements"`
+	Placements []tables.Placement `json:"placements"`
 	NoLaw      string             `json:"no_law,omitempty"` // why no law, and no forecast, can come of them, and what to ask for
 
 	result  *run.Run
-	queries []engine.StarQuery
+	queries []tables.StarQuery
 	pids    []int32
 }
 
@@ -110,10 +111,10 @@ func (p *Program) Plan(ctx context.Context) (*Plan, error) {
 	}
 	out := &Plan{}
 	for _, q := range p.Queries {
-		if !slices.Contains(engine.StarQueries(), engine.StarQuery(q)) {
-			return nil, &fault.Status{Code: fault.Usage, Err: fault.Unknown("--query", q, engine.StarQueries())}
+		if !slices.Contains(tables.StarQueries(), tables.StarQuery(q)) {
+			return nil, &fault.Status{Code: fault.Usage, Err: fault.Unknown("--query", q, tables.StarQueries())}
 		}
-		out.queries = append(out.queries, engine.StarQuery(q))
+		out.queries = append(out.queries, tables.StarQuery(q))
 	}
 	if err := droppable(p.Cold, p.Paths); err != nil {
 		return nil, err
@@ -129,6 +130,9 @@ func (p *Program) Plan(ctx context.Context) (*Plan, error) {
 		d, u, err := p.Registry.Parse(p.URL)
 		if err != nil {
 			return nil, &fault.Status{Code: fault.Usage, Err: err}
+		}
+		if err := hasStar(p.Registry, "--engine ", d); err != nil {
+			return nil, err
 		}
 		if p.settled, err = p.startedWith(ctx, d); err != nil {
 			return nil, err
@@ -250,7 +254,7 @@ func (p *Program) place(out *Plan) error {
 
 // noLaw says, before anything is run, why the configurations cannot tell a law; ""
 // where they may, or where only one was asked for.
-func (p *Program) noLaw(configs []engine.Placement) string {
+func (p *Program) noLaw(configs []tables.Placement) string {
 	const none = "no law and no forecast will come of this run: "
 	sweep, err := Placements(Sweep, p.Paths, nil, 0)
 	better := fmt.Sprintf("; barograph scan sweep --cold 3 has %d", len(sweep))
@@ -307,7 +311,7 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 			return false, err
 		}
 	}
-	files, manifest, err := engine.OpenStarFiles(p.Data)
+	files, manifest, err := tables.OpenStarFiles(p.Data)
 	if err != nil {
 		return false, err
 	}
@@ -320,7 +324,7 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 	if o.Devices, err = p.lookAtDisks(ctx, plan.result); err != nil {
 		return false, err
 	}
-	if o.Reference, err = engine.StarAnswers(ctx, files); err != nil {
+	if o.Reference, err = tables.StarAnswers(ctx, files); err != nil {
 		return false, err
 	}
 	into, err := p.folder(plan.result)
@@ -399,17 +403,19 @@ func (p *Program) onServer(ctx context.Context, pids []int32, o Options, into *r
 	if err != nil {
 		return err
 	}
-	if db.Scans == nil {
-		return errors.Join(noScans("--engine "+into.Run.Archives[0].Engine), db.Close())
-	}
 	if err := noteAbout(ctx, db, &into.Run); err != nil {
 		return errors.Join(err, db.Close())
 	}
-	return errors.Join(Run(ctx, Opened(db.Scans, append(pids, db.Processes...)), o, into), db.Close())
+	return errors.Join(Run(ctx, Opened(tables.Of(db).Star, append(pids, db.Processes...)), o, into), db.Close())
 }
 
-func noScans(setting string) error {
-	return fault.Misuse(setting, "has no tables of the analytical workload", "choose duckdb, postgres, mariadb, asterixdb or trino")
+// hasStar refuses an engine that does not load the star.
+func hasStar(all engine.Registry, flag string, d *engine.Driver) error {
+	if d.Has(tables.StarOverDisks) {
+		return nil
+	}
+	can := all.Those(func(d *engine.Driver) bool { return d.Has(tables.StarOverDisks) })
+	return fault.Misuse(flag+d.Scheme, "does not load the star of TPC-DS", "choose one of "+strings.Join(can, ", "))
 }
 
 // ended closes the run's folder, in which an interrupted run stays without an

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/run"
@@ -15,10 +15,10 @@ import (
 
 // Options of Run.
 type Options struct {
-	Files     engine.StarFiles
-	Reference *engine.StarReference
-	Queries   []engine.StarQuery
-	Configs   []engine.Placement
+	Files     tables.StarFiles
+	Reference *tables.StarReference
+	Queries   []tables.StarQuery
+	Configs   []tables.Placement
 	Rounds    int // how often every configuration is loaded and timed, in random order; 0 = 1
 	Warm      int // repetitions after each load
 	Cold      int // likewise, each with emptied caches; 0 = none
@@ -107,7 +107,7 @@ func Run(ctx context.Context, open Opener, o Options, into *run.Folder) error {
 // this one's own, neither the caller's nor one that all would meet.
 func (r *runner) passes(ctx context.Context, err error) bool {
 	_, common := errors.AsType[*fault.Status](err)
-	return r.GoOn && ctx.Err() == nil && !common && !errors.Is(err, engine.ErrStarFiles)
+	return r.GoOn && ctx.Err() == nil && !common && !errors.Is(err, tables.ErrStarFiles)
 }
 
 // GivenUp counts the configurations that ended with an error.

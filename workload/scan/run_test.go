@@ -8,6 +8,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/enginetest/scantest"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/scan"
@@ -23,20 +24,20 @@ func options(t *testing.T) scan.Options {
 		t.Fatal(err)
 	}
 	return scan.Options{
-		Files: files, Reference: reference, Queries: engine.StarQueries(), Configs: configs, Rounds: 2, Warm: 2, Cold: 1, Seed: 3,
+		Files: files, Reference: reference, Queries: tables.StarQueries(), Configs: configs, Rounds: 2, Warm: 2, Cold: 1, Seed: 3,
 		Drop:     func([]string) (string, error) { return "nothing was dropped", nil },
 		Progress: func(string) {},
 	}
 }
 
-func opened(t *testing.T) engine.Scans {
+func opened(t *testing.T) tables.Scans {
 	t.Helper()
 	e, err := all.Registry().Open(t.Context(), "duckdb:"+filepath.Join(t.TempDir(), "star.db"), engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close() })
-	return e.Scans
+	return tables.Of(e).Star
 }
 
 // TestRun times two configurations in two rounds.
@@ -73,10 +74,10 @@ func TestRun(t *testing.T) {
 
 // TestRunCatches has an engine that loses a cent, a row, or all.
 func TestRunCatches(t *testing.T) {
-	for name, spoil := range map[string]func(rows []engine.StarRow) []engine.StarRow{
-		"a cent": func(rows []engine.StarRow) []engine.StarRow { rows[0].Cents--; return rows },
-		"a row":  func(rows []engine.StarRow) []engine.StarRow { return rows[:len(rows)-1] },
-		"all":    func([]engine.StarRow) []engine.StarRow { return nil },
+	for name, spoil := range map[string]func(rows []tables.StarRow) []tables.StarRow{
+		"a cent": func(rows []tables.StarRow) []tables.StarRow { rows[0].Cents--; return rows },
+		"a row":  func(rows []tables.StarRow) []tables.StarRow { return rows[:len(rows)-1] },
+		"all":    func([]tables.StarRow) []tables.StarRow { return nil },
 	} {
 		o, result := options(t), folder(t, run.Run{}, run.Scan{})
 		o.Configs, o.Rounds = o.Configs[:1], 1
@@ -96,18 +97,18 @@ func TestRunCatches(t *testing.T) {
 }
 
 type faulty struct {
-	engine.Scans
-	spoil func(rows []engine.StarRow) []engine.StarRow
+	tables.Scans
+	spoil func(rows []tables.StarRow) []tables.StarRow
 }
 
 // Open opens tables whose answers are spoilt.
-func (f faulty) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
+func (f faulty) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
 	s, err := f.Scans.Open(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	out := *s
-	out.Ask = func(ctx context.Context, q engine.StarQuery) ([]engine.StarRow, error) {
+	out.Ask = func(ctx context.Context, q tables.StarQuery) ([]tables.StarRow, error) {
 		rows, err := s.Ask(ctx, q)
 		if err == nil {
 			rows = f.spoil(rows)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/run"
 )
@@ -15,7 +15,7 @@ type trial struct {
 	*runner
 	config, round int
 	host          *Host
-	star          *engine.Star // nil while the server is down
+	star          *tables.Star // nil while the server is down
 }
 
 // open opens the tables; anew before their load.
@@ -41,7 +41,7 @@ func (t *trial) run(ctx context.Context) error {
 	if err := t.load(ctx); err != nil {
 		return err
 	}
-	var right []engine.StarQuery
+	var right []tables.StarQuery
 	for _, q := range t.Queries {
 		differs, err := t.prove(ctx, q)
 		if err != nil {
@@ -100,7 +100,7 @@ func (t *trial) plans(ctx context.Context, out *run.ScanConfig) error {
 }
 
 // prove asks once, untimed. A wrong answer is kept as such.
-func (t *trial) prove(ctx context.Context, q engine.StarQuery) (differs bool, err error) {
+func (t *trial) prove(ctx context.Context, q tables.StarQuery) (differs bool, err error) {
 	rows, err := t.star.Ask(ctx, q)
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", q, err)
@@ -113,7 +113,7 @@ func (t *trial) prove(ctx context.Context, q engine.StarQuery) (differs bool, er
 }
 
 // times times warm answers, then cold ones, each in random order.
-func (t *trial) times(ctx context.Context, queries []engine.StarQuery) error {
+func (t *trial) times(ctx context.Context, queries []tables.StarQuery) error {
 	for _, phase := range []struct {
 		phase run.Phase
 		reps  int
@@ -186,10 +186,10 @@ func (t *trial) restart(ctx context.Context, stopped func() error) error {
 }
 
 // sample asks once, measures, and compares when the clock has stopped.
-func (t *trial) sample(ctx context.Context, q engine.StarQuery, phase run.Phase) error {
+func (t *trial) sample(ctx context.Context, q tables.StarQuery, phase run.Phase) error {
 	at := repeated{t.into.Run.ScanCell(t.config, string(q)), phase}
 	t.reps[at]++
-	var rows []engine.StarRow
+	var rows []tables.StarRow
 	m, err := observe(ctx, t.into.Run.Started, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], &run.Watch{PIDs: t.host.PIDs, Said: run.Says(t.star.Spent)}, func() (err error) {
 		rows, err = t.star.Ask(ctx, q)
 		return err

@@ -1,4 +1,4 @@
-package engine
+package tables
 
 import (
 	"context"
@@ -6,18 +6,10 @@ import (
 
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/record"
 )
-
-// Store is a bucket of an object store that speaks S3: addresses are
-// http://host:port/bucket/key (path style).
-type Store struct {
-	Endpoint    string // host:port, without TLS
-	Region      string
-	Bucket      string
-	Key, Secret string
-}
 
 // Lake asks Parquet files on a store as the wide design's tables. It keeps
 // nothing of the files in memory from one answer to the next, so that each is a
@@ -31,8 +23,8 @@ type Lake struct {
 	// Table makes the files of a table known; it is not there yet.
 	Table func(ctx context.Context, t *LakeTable) error
 
-	Phrase func(t *LakeTable, q *question.Question, c *design.Catalog) (*Query, error)
-	Ask    func(ctx context.Context, q *Query, into *answer.Builder) error
+	Phrase func(t *LakeTable, q *question.Question, c *design.Catalog) (*engine.Query, error)
+	Ask    func(ctx context.Context, q *engine.Query, into *answer.Builder) error
 	Close  func() error // forgets the tables; the files stay
 }
 

@@ -1,23 +1,25 @@
-package engine
+package tables
 
 import (
 	"context"
 	"regexp"
 	"strings"
+
+	"github.com/barograph/barograph/engine"
 )
 
-// Own keeps tables of a user's own, of which nothing is known before, and
-// answers questions that are put in its own SQL: the own workload. They lie apart
-// from all else; what an earlier run left goes when it is opened.
-type Own struct {
+// Tables keeps a set of tables, of which nothing is known before, and answers
+// questions that are put in the engine's own SQL. The tables are apart from all
+// other data of the database. Opening removes the tables of an earlier run.
+type Tables struct {
 	// Describe finds the columns of a table's files (of CSV files they are known),
 	// makes the files a table, and returns the rows of each Parquet file as its
 	// footer counts them. Nil = the engine reads no files.
-	Describe func(ctx context.Context, t *OwnTable) (rows map[string]int64, err error)
+	Describe func(ctx context.Context, t *Table) (rows map[string]int64, err error)
 
 	// Load makes a table and stores its rows, durable when it returns, with
 	// the statistics that a careful user would have gathered, and without indexes.
-	Load func(ctx context.Context, t *OwnTable) error
+	Load func(ctx context.Context, t *Table) error
 
 	// Ask gives each row of an answer to f, as the driver has it: nil is NULL. The
 	// values are valid until f returns.
@@ -28,21 +30,21 @@ type Own struct {
 	// reach no files of this machine, or its server's account decides.
 	Confine func(ctx context.Context, folders ...string) error
 
-	Ident func(name string) string                 // a name as its SQL has it; nil = in double quotes
-	Size  func(ctx context.Context) (int64, error) // bytes of all tables that were loaded
-	Spent func(ctx context.Context) (Spent, error) // see Star.Spent; nil = the server does not tell
-	Close func() error                             // the tables stay
+	Ident func(name string) string                        // a name as its SQL has it; nil = in double quotes
+	Size  func(ctx context.Context) (int64, error)        // bytes of all tables that were loaded
+	Spent func(ctx context.Context) (engine.Spent, error) // see Star.Spent; nil = the server does not tell
+	Close func() error                                    // the tables stay
 }
 
-// OwnTable is a table of a user's own.
-type OwnTable struct {
+// Table is a table of a user's own.
+type Table struct {
 	Name    string
 	Files   []string // of the user's, absolute: Parquet, or CSV
 	CSV     bool
-	Root    string     // folder of all tables
-	Groups  []OwnGroup // of CSV files, in the order of the rows
-	Keys    []OwnKey
-	Columns []OwnColumn
+	Root    string  // folder of all tables
+	Groups  []Group // of CSV files, in the order of the rows
+	Keys    []Key
+	Columns []Column
 	Notes   []string // what a reader of the answers must know: columns left aside, or missing in some files
 	Parquet string   // a file that has the rows with these columns and types; "" before it is made
 
@@ -52,49 +54,49 @@ type OwnTable struct {
 	Each func(ctx context.Context, f func(row []any) error) error
 }
 
-// OwnGroup is CSV files with the same first line.
-type OwnGroup struct {
+// Group is CSV files with the same first line.
+type Group struct {
 	Files     []string
 	Columns   []string // names, in the order of the fields
 	Delimiter string
 }
 
-// OwnKey is a column whose values are in the names of folders, key=value.
-type OwnKey struct {
-	Column OwnColumn
+// Key is a column whose values are in the names of folders, key=value.
+type Key struct {
+	Column Column
 	Folder string // the key as folders have it
 }
 
 // NoKey is NULL as a folder's name has it.
 const NoKey = "__HIVE_DEFAULT_PARTITION__"
 
-// OwnColumn is a column, whose name is in small letters.
-type OwnColumn struct {
+// Column is a column, whose name is in small letters.
+type Column struct {
 	Name     string
-	Kind     OwnKind
+	Kind     Kind
 	Zone     bool // of a time in CSV files: its texts have a zone
 	Digits   int  // of a decimal, those behind the point among them; of a text its most characters
 	Decimals int
 }
 
-// OwnKind is what a column holds.
-type OwnKind string
+// Kind is what a column holds.
+type Kind string
 
 // The kinds.
 const (
-	OwnBool    OwnKind = "boolean"
-	OwnWhole   OwnKind = "whole number" // of 64 bits
-	OwnDecimal OwnKind = "decimal"
-	OwnFloat   OwnKind = "floating-point number" // of 64 bits
-	OwnDate    OwnKind = "date"
-	OwnTime    OwnKind = "time" // of a day, in UTC, to the microsecond
-	OwnText    OwnKind = "text"
+	Bool    Kind = "boolean"
+	Whole   Kind = "whole number" // of 64 bits
+	Decimal Kind = "decimal"
+	Float   Kind = "floating-point number" // of 64 bits
+	Date    Kind = "date"
+	Time    Kind = "time" // of a day, in UTC, to the microsecond
+	Text    Kind = "text"
 )
 
 var notInNames = regexp.MustCompile(`[^a-z0-9_]+`)
 
-// OwnName is the name of a column, or a table, that files or folders call so.
-func OwnName(text string) string {
+// Name is the name of a column, or a table, that files or folders call so.
+func Name(text string) string {
 	return notInNames.ReplaceAllString(strings.ToLower(text), "_")
 }
 

@@ -1,4 +1,4 @@
-package engine
+package tables
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/tpcds"
 	"github.com/barograph/barograph/question"
@@ -173,7 +174,7 @@ type Star struct {
 	Cold func(ctx context.Context) error
 
 	// Spent tells what the server has spent, the last answer of this Star with it.
-	Spent func(ctx context.Context) (Spent, error)
+	Spent func(ctx context.Context) (engine.Spent, error)
 
 	Close func() error
 }

@@ -1,4 +1,4 @@
-package engine_test
+package tables_test
 
 import (
 	"encoding/csv"
@@ -10,24 +10,24 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/lab"
 	generate "github.com/barograph/barograph/synth/tpcds"
 )
 
 // generated makes tables and the answers to all questions.
-func generated(t *testing.T, o generate.Options) *engine.StarReference {
+func generated(t *testing.T, o generate.Options) *tables.StarReference {
 	t.Helper()
 	dir := t.TempDir()
 	if _, err := generate.Generate(t.Context(), dir, o); err != nil {
 		t.Fatal(err)
 	}
-	files, _, err := engine.OpenStarFiles(dir)
+	files, _, err := tables.OpenStarFiles(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := engine.StarAnswers(t.Context(), files)
+	r, err := tables.StarAnswers(t.Context(), files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,10 +37,10 @@ func generated(t *testing.T, o generate.Options) *engine.StarReference {
 // TestStarAtHundredth holds the reference against what is known of scale factor 0.01.
 func TestStarAtHundredth(t *testing.T) {
 	r := generated(t, generate.Options{Scale: 0.01})
-	if r.Rows[engine.StoreSales] != 28810 || r.Rows[engine.DateDim] != 73049 || r.Rows[engine.Item] != 180 || r.Sold != 27564 {
+	if r.Rows[tables.StoreSales] != 28810 || r.Rows[tables.DateDim] != 73049 || r.Rows[tables.Item] != 180 || r.Sold != 27564 {
 		t.Errorf("%v rows, %d sold", r.Rows, r.Sold)
 	}
-	if all := r.Answer(engine.ScanAll, engine.NullLeast); len(all) != 1 || all[0].Cents != 5270027714 || all[0].Null {
+	if all := r.Answer(tables.ScanAll, tables.NullLeast); len(all) != 1 || all[0].Cents != 5270027714 || all[0].Null {
 		t.Errorf("the sum is %v", all)
 	}
 }
@@ -64,21 +64,21 @@ func TestStarAtOne(t *testing.T) {
 		t.Skipf("NOT TESTED: the corrected answers of TPC-DS are not there: %v; set BAROGRAPH_DATA", err)
 	}
 	r := generated(t, generate.Options{Scale: 1, Program: program})
-	if r.Rows[engine.StoreSales] != 2880404 || r.Rows[engine.Item] != 18000 || r.Rows[engine.DateDim] != 73049 {
+	if r.Rows[tables.StoreSales] != 2880404 || r.Rows[tables.Item] != 18000 || r.Rows[tables.DateDim] != 73049 {
 		t.Errorf("%v rows", r.Rows)
 	}
 	for _, c := range []struct {
-		query engine.StarQuery
+		query tables.StarQuery
 		name  string
-		order engine.NullOrder
+		order tables.NullOrder
 	}{
-		{engine.Q3, "q03.sf1.nulls_first.tsv", engine.NullsFirst},
-		{engine.Q3, "q03.sf1.nulls_last.tsv", engine.NullsLast},
-		{engine.Q52, "q52.sf1.nulls_first.tsv", engine.NullsFirst},
-		{engine.Q52, "q52.sf1.nulls_last.tsv", engine.NullsLast},
+		{tables.Q3, "q03.sf1.nulls_first.tsv", tables.NullsFirst},
+		{tables.Q3, "q03.sf1.nulls_last.tsv", tables.NullsLast},
+		{tables.Q52, "q52.sf1.nulls_first.tsv", tables.NullsFirst},
+		{tables.Q52, "q52.sf1.nulls_last.tsv", tables.NullsLast},
 	} {
 		want := recorded(t, filepath.Join(root, "tpcds", c.name))
-		if _, err := engine.CompareStar(c.query, c.order, r.Answer(c.query, c.order), want); err != nil {
+		if _, err := tables.CompareStar(c.query, c.order, r.Answer(c.query, c.order), want); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		// among these rows is no NULL, so that they stand in the order that engines are asked for, too
@@ -89,7 +89,7 @@ func TestStarAtOne(t *testing.T) {
 }
 
 // recorded reads a file of answers: year, brand id, brand, sum.
-func recorded(t *testing.T, path string) (out []engine.StarRow) {
+func recorded(t *testing.T, path string) (out []tables.StarRow) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -108,28 +108,28 @@ func recorded(t *testing.T, path string) (out []engine.StarRow) {
 		if err := errors.Join(err1, err2, err3); err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, engine.StarRow{Year: year, BrandID: id, Brand: strings.TrimRight(line[2], " "), Cents: int64(sum*100 + .5)})
+		out = append(out, tables.StarRow{Year: year, BrandID: id, Brand: strings.TrimRight(line[2], " "), Cents: int64(sum*100 + .5)})
 	}
 	return out
 }
 
 // TestCompareStar has answers that are right in another order, and wrong ones.
 func TestCompareStar(t *testing.T) {
-	want := []engine.StarRow{
+	want := []tables.StarRow{
 		{Year: 1998, BrandID: 3, Brand: "c", Cents: 900},
 		{Year: 1998, BrandID: 1, Brand: "a", Cents: 500},
 		{Year: 1998, BrandID: 1, Brand: "b", Cents: 500},
 		{Year: 1998, Brand: "n", Cents: 0, Null: true},
 		{Year: 1999, BrandID: 1, Brand: "a", Cents: 100},
 	}
-	check := func(name string, right bool, got []engine.StarRow) {
+	check := func(name string, right bool, got []tables.StarRow) {
 		t.Helper()
-		if _, err := engine.CompareStar(engine.Q3, engine.NullLeast, want, got); (err == nil) != right {
+		if _, err := tables.CompareStar(tables.Q3, tables.NullLeast, want, got); (err == nil) != right {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	check("the same", true, slices.Clone(want))
-	swap := func(i, j int) []engine.StarRow {
+	swap := func(i, j int) []tables.StarRow {
 		out := slices.Clone(want)
 		out[i], out[j] = out[j], out[i]
 		return out
@@ -148,14 +148,14 @@ func TestCompareStar(t *testing.T) {
 	null[3].Null = false
 	check("0 in place of NULL", false, null)
 
-	long := make([]engine.StarRow, engine.StarLimit+3)
+	long := make([]tables.StarRow, tables.StarLimit+3)
 	for i := range long {
-		long[i] = engine.StarRow{BrandID: 1, Brand: strconv.Itoa(i), Cents: 7}
+		long[i] = tables.StarRow{BrandID: 1, Brand: strconv.Itoa(i), Cents: 7}
 	}
-	if _, err := engine.CompareStar(engine.Q55, engine.NullLeast, long, long[3:]); err != nil {
+	if _, err := tables.CompareStar(tables.Q55, tables.NullLeast, long, long[3:]); err != nil {
 		t.Errorf("the limit cuts through rows that tie: %v", err)
 	}
-	if _, err := engine.CompareStar(engine.Q55, engine.NullLeast, long, long); err == nil {
+	if _, err := tables.CompareStar(tables.Q55, tables.NullLeast, long, long); err == nil {
 		t.Error("more rows than the limit were taken")
 	}
 }
