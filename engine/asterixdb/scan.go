@@ -159,7 +159,7 @@ func (s *star) text(q tables.StarQuery) string {
 // of which they have all up to some 10^13.
 func (s *star) rows(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
 	names := []string{"d_year", "brand_id", "brand", "ext_price"}
-	names = names[len(names)-sqlengine.StarColumns(q):]
+	names = names[len(names)-q.Columns():]
 	_, err := s.db.client.run(ctx, request{text: s.text(q), row: func(row []byte) error {
 		values := make([]any, len(names))
 		for i, v := range gjson.GetManyBytes(row, names...) {

@@ -69,18 +69,6 @@ func (d *StarDialect) star(byYear bool, where string) string {
 		"LIMIT 100"
 }
 
-// StarColumns is how many columns the answer to a question has: year (not of
-// Q55), brand id, brand, sum; of the scan the sum alone.
-func StarColumns(q tables.StarQuery) int {
-	switch q {
-	case tables.Q3, tables.Q52:
-		return 4
-	case tables.Q55:
-		return 3
-	}
-	return 1
-}
-
 // Cents reads a DECIMAL as engines print it, exactly: 12, 12.3, -0.05. More
 // than two decimals are an error unless they are zeros.
 func Cents(text string) (int64, error) {
@@ -351,7 +339,7 @@ func decodeStar(q tables.StarQuery, values []any) (row tables.StarRow, err error
 			*into, err = AsWhole(v)
 		}
 	}
-	if len(values) != StarColumns(q) {
+	if len(values) != q.Columns() {
 		return row, &fault.Error{Setting: string(q), Problem: "is answered by " + strconv.Itoa(len(values)) + " columns"}
 	}
 	if len(values) == 4 {

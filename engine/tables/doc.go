@@ -18,8 +18,11 @@
 //	Star              Tables, opened at a Placement        StarFiles and StarReference
 //	Lake              Tables, whose Load names a prefix    Write, of the one engine that writes the files
 //	StarTable         Table with the columns of TPC-DS     the names
-//	StarRow           a row of answer.Loose                nothing
-//	CompareStar       answer.CompareLoose                  nothing
+//	StarRow           itself: the declared types of a row  itself
+//
+// One comparator, answer.CompareLoose, judges own tables and the star. Own tables have the
+// degree of proof "engines agree", the star has "every value". The lake's records have
+// a stricter one: answer.Compare also compares lists and the keys of records.
 //
 // This package imports package engine and never the reverse, so an engine that has
 // no tables carries nothing of it. Package sqlengine holds what SQL engines share.

@@ -67,7 +67,7 @@ func (h *theatre) Open(_ context.Context, p tables.Placement) (*tables.Star, err
 			return tables.StarLoaded{Rows: h.reference.Rows}, h.note("load %d", p.Partitions)
 		},
 		Ask: func(_ context.Context, q tables.StarQuery) ([]tables.StarRow, error) {
-			return h.reference.Answer(q, tables.NullLeast), h.note("ask %d", p.Partitions)
+			return h.reference.Answer(q), h.note("ask %d", p.Partitions)
 		},
 		Text:  func(q tables.StarQuery) string { return string(q) },
 		Close: func() error { return h.note("close %d", p.Partitions) },

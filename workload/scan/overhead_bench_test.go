@@ -136,7 +136,7 @@ func (c *compared) measure(b *testing.B, server *lab.Lab, files tables.StarFiles
 	if o.Reference, err = tables.StarAnswers(ctx, files); err != nil {
 		b.Fatal(err)
 	}
-	want := o.Reference.Answer(tables.ScanAll, tables.NullLeast)[0].Cents
+	want := o.Reference.Answer(tables.ScanAll)[0].Cents
 	var own *client
 	var t turns
 	var left time.Time
