@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -250,6 +251,16 @@ func (s *State) Server() *run.Server {
 		out.Isolation = &run.Isolation{CPUs: i.CPUs, Memory: i.Memory, Latency: i.Latency}
 	}
 	return out
+}
+
+// Participant is what a run keeps of an engine that takes part in it: what its driver,
+// the lab that started its server, and the engine itself report.
+func Participant(ctx context.Context, name string, d *engine.Driver, u *url.URL, db *engine.Engine, server *run.Server) (run.Archive, error) {
+	about, err := db.About(ctx)
+	return run.Archive{
+		Engine: name, URL: fault.Redact(u.String()), Place: string(d.Place), Licence: d.Licence, Server: server,
+		Product: about.Product, Version: about.Version, Settings: about.Settings, Acknowledged: about.Acknowledged, Unranked: about.Unranked,
+	}, err
 }
 
 // Row is what is reported of one engine's lab, or of the throttled disks.

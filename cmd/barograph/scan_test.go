@@ -43,6 +43,8 @@ func TestScan(t *testing.T) {
 	}
 	if r, err := run.ReadRun(out); err != nil || r.Version != engine.Version() || r.Started.After(r.Ended) {
 		t.Errorf("the folder does not say which version measured: %v", err)
+	} else if a := r.Archives[0]; a.Licence == "" || a.URL != db || a.Acknowledged == "" {
+		t.Errorf("the folder does not describe the engine as other studies do: %+v", a)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -192,21 +191,15 @@ func (r *runner) engine(ctx context.Context, raw, work string, s engine.Store) e
 		return err
 	}
 	r.closers = append(r.closers, p.db.Close)
-	about, err := p.db.About(ctx)
-	if err != nil {
-		return err
-	}
 	if p.lake, err = tables.Of(p.db).Lake(ctx, s); err != nil {
 		return err
 	}
 	r.closers = append(r.closers, p.lake.Close)
 	r.parties = append(r.parties, p)
-	r.into.Run.Archives = append(r.into.Run.Archives, run.Archive{
-		Engine: p.name, URL: fault.Redact((&url.URL{Scheme: u.Scheme, User: u.User, Host: u.Host, Path: u.Path, Opaque: u.Opaque}).String()),
-		Place: string(d.Place), Product: about.Product, Version: about.Version, Settings: about.Settings, Licence: d.Licence,
-		Acknowledged: about.Acknowledged, Unranked: about.Unranked, Whole: true,
-	})
-	return nil
+	a, err := lab.Participant(ctx, p.name, d, u, p.db, nil)
+	a.Whole = true
+	r.into.Run.Archives = append(r.into.Run.Archives, a)
+	return err
 }
 
 // archive is where the records lie before they are written out.
@@ -372,11 +365,13 @@ func (r *runner) ask(ctx context.Context, _ string) error {
 func (r *runner) once(ctx context.Context, x *one, rep int) (right bool, err error) {
 	var b answer.Builder
 	requests, sent := r.gate.Counted()
-	spent, began := measure.CPUTime(), time.Now()
-	asked := x.party.lake.Ask(ctx, x.query, &b)
-	m := &run.Measured{Start: began.Sub(r.into.Run.Started), Total: time.Since(began), CPU: measure.CPUTime() - spent, Bytes: b.Bytes(), Stored: &run.Stored{}}
-	after, bytes := r.gate.Counted()
-	m.Requests, m.Sent = after-requests, bytes-sent
+	m, asked := r.into.Observe(ctx, nil, &run.Watch{PIDs: x.party.db.Processes}, func() error {
+		return x.party.lake.Ask(ctx, x.query, &b)
+	})
+	if asked == nil {
+		after, bytes := r.gate.Counted()
+		m.Bytes, m.Stored = b.Bytes(), &run.Stored{Requests: after - requests, Sent: bytes - sent}
+	}
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}

@@ -197,14 +197,9 @@ func (r *runner) open(ctx context.Context) error {
 		if p.own, err = tables.Of(p.db).Own(ctx); err != nil {
 			return nil, err
 		}
-		about, err := p.db.About(ctx)
-		if err != nil {
-			return nil, err
-		}
-		r.into.Run.Archives = append(r.into.Run.Archives, run.Archive{
-			Engine: name, URL: fault.Redact(u.String()), Place: string(d.Place), Product: about.Product, Version: about.Version, Settings: about.Settings, Licence: d.Licence, Server: served.Server(), Acknowledged: about.Acknowledged, Unranked: about.Unranked,
-		})
-		return p, nil
+		a, err := lab.Participant(ctx, name, d, u, p.db, served.Server())
+		r.into.Run.Archives = append(r.into.Run.Archives, a)
+		return p, err
 	}
 	p, err := add("DuckDB over the files", reference+"::memory:")
 	if err != nil {
@@ -505,25 +500,18 @@ func (r *runner) time(ctx context.Context, p *party, k, rep int) error {
 	q := r.Questions[k]
 	set := rep % q.Values()
 	server := p.watch()
-	sample := run.Sample{Cell: run.OwnCell(p.name, q.Name), Phase: run.Warm, Rep: rep + 1}
-	if err := server.Begin(ctx); err != nil { // it is gone
-		return errors.Join(ctx.Err(), r.into.Add(sample.Judge(nil, answer.Proof{}, err)))
-	}
-	spent, began := measure.CPUTime(), time.Now()
-	m := &run.Measured{Start: began.Sub(r.into.Run.Started), Used: &run.Used{}}
-	got, err := ask(ctx, p.own, q, p.scheme, set)
-	m.Total, m.CPU = time.Since(began), measure.CPUTime()-spent
+	var got *answer.Loose
+	m, err := r.into.Observe(ctx, nil, &server, func() (err error) {
+		if got, err = ask(ctx, p.own, q, p.scheme, set); err != nil {
+			err = at(q, p.scheme, err)
+		}
+		return err
+	})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var untold error
-	if m.Server, untold = server.End(ctx); err != nil {
-		err = at(q, p.scheme, err)
-	} else {
-		err = untold
-	}
 	proof, err := r.compare(k, set, got, err)
-	return r.into.Add(sample.Judge(m, proof, err))
+	return r.into.Add(run.Sample{Cell: run.OwnCell(p.name, q.Name), Phase: run.Warm, Rep: rep + 1}.Judge(m, proof, err))
 }
 
 // compare holds an answer against the reference's, if there is one.

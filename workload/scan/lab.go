@@ -180,7 +180,7 @@ func (h *labHost) connect(ctx context.Context) (err error) {
 	}
 	h.of.noted = true
 	h.of.result.Archives[0].Server = state.Server()
-	return noteAbout(ctx, h.db, h.of.result)
+	return noteAbout(ctx, h.of.Registry, h.server.URL(), h.db, h.of.result)
 }
 
 func (h *labHost) disconnect() error {

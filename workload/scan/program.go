@@ -93,14 +93,14 @@ func (t *Target) begin(d *engine.Driver, u *url.URL) (*run.Run, []int32) {
 }
 
 // noteAbout keeps what the engine says of itself.
-func noteAbout(ctx context.Context, db *engine.Engine, result *run.Run) error {
-	about, err := db.About(ctx)
+func noteAbout(ctx context.Context, all engine.Registry, raw string, db *engine.Engine, result *run.Run) error {
+	d, u, err := all.Parse(raw)
 	if err != nil {
 		return err
 	}
 	a := &result.Archives[0]
-	a.Product, a.Version, a.Settings, a.Unranked = about.Product, about.Version, about.Settings, about.Unranked
-	return nil
+	*a, err = lab.Participant(ctx, d.Scheme, d, u, db, a.Server)
+	return err
 }
 
 // Plan checks the program and finds its configurations; only a server whose start
@@ -403,7 +403,7 @@ func (p *Program) onServer(ctx context.Context, pids []int32, o Options, into *r
 	if err != nil {
 		return err
 	}
-	if err := noteAbout(ctx, db, &into.Run); err != nil {
+	if err := noteAbout(ctx, p.Registry, p.URL, db, &into.Run); err != nil {
 		return errors.Join(err, db.Close())
 	}
 	return errors.Join(Run(ctx, Opened(tables.Of(db).Star, append(pids, db.Processes...)), o, into), db.Close())

@@ -190,7 +190,7 @@ func (t *trial) sample(ctx context.Context, q tables.StarQuery, phase run.Phase)
 	at := repeated{t.into.Run.ScanCell(t.config, string(q)), phase}
 	t.reps[at]++
 	var rows []tables.StarRow
-	m, err := observe(ctx, t.into.Run.Started, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], &run.Watch{PIDs: t.host.PIDs, Said: run.Says(t.star.Spent)}, func() (err error) {
+	m, err := t.into.Observe(ctx, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], &run.Watch{PIDs: t.host.PIDs, Said: run.Says(t.star.Spent)}, func() (err error) {
 		rows, err = t.star.Ask(ctx, q)
 		return err
 	})
@@ -199,39 +199,4 @@ func (t *trial) sample(ctx context.Context, q tables.StarQuery, phase run.Phase)
 	}
 	proof, differs := t.Reference.Check(q, rows)
 	return t.into.Add(run.Sample{Cell: at.cell, Phase: phase, Rep: t.reps[at]}.Judge(m, proof, differs))
-}
-
-// observe times an answer, and reads the counters of devices, of the server's
-// processes, if there are any, and of the machine around it; while the answer is
-// under way nothing is read.
-func observe(ctx context.Context, started time.Time, devices []string, server *run.Watch, ask func() error) (*run.Measured, error) {
-	disks, err := measure.StartDisks(ctx, devices)
-	if err != nil {
-		return nil, err
-	}
-	machine, err := measure.StartMachine(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := server.Begin(ctx); err != nil {
-		return nil, err
-	}
-	spent := measure.CPUTime()
-	m := &run.Measured{Start: time.Since(started), Used: &run.Used{}}
-	began := time.Now()
-	err = ask()
-	m.Total = time.Since(began)
-	m.CPU = measure.CPUTime() - spent
-	if err != nil {
-		return nil, err
-	}
-	if m.Machine, err = machine.Stop(ctx); err != nil {
-		return nil, err
-	}
-	if m.Server, err = server.End(ctx); err != nil {
-		return nil, err
-	}
-	m.Free = measure.AvailableMemory(ctx)
-	m.Devices, err = disks.Stop(ctx)
-	return m, err
 }

@@ -285,7 +285,7 @@ func (v *verifier) sample(ctx context.Context, i int, phase run.Phase) error {
 	}
 	a := &v.archives[i]
 	a.reps[phase]++
-	m, err := observe(ctx, v.into.Run.Started, v.Devices, &run.Watch{PIDs: v.PIDs}, func() error { return a.archive.Ask(ctx, q, &v.got) })
+	m, err := v.into.Observe(ctx, v.Devices, &run.Watch{PIDs: v.PIDs}, func() error { return a.archive.Ask(ctx, q, &v.got) })
 	if err != nil {
 		return err
 	}
@@ -348,7 +348,7 @@ func (t *Target) Verify(ctx context.Context, v Verification, paths, designs []st
 	if err != nil {
 		return false, err
 	}
-	if err := errors.Join(noteAbout(ctx, db, result), db.Close()); err != nil {
+	if err := errors.Join(noteAbout(ctx, t.Registry, t.URL, db, result), db.Close()); err != nil {
 		return false, err
 	}
 	into, err := run.Create(t.Out, *result)
