@@ -89,7 +89,8 @@ star (TPC-DS's 3, 52 and 55, over a folder of barograph synth tpcds).`,
 	c.Flags().StringArrayVar(&p.Engines, engineFlag, nil, "engine: a URL, or NAME=URL; may be given several times (default: all embedded ones that are installed, in the run folder)")
 	c.Flags().IntVar(&p.Reps, "reps", 0, "timed answers to each question (default: as many as can tell a difference beyond chance)")
 	c.Flags().IntSliceVar(&p.Streams, "streams", nil, "numbers of streams that ask at once: 1,2,4,8,16")
-	c.Flags().DurationVar(&p.For, "for", 30*time.Second, "how long each number of streams asks")
+	c.Flags().DurationVar(&p.Duration, "duration", 30*time.Second, "how long each number of streams asks")
+	formerly(c, "for", "duration")
 	c.Flags().IntVar(&p.Rounds, "rounds", 1, "how often each number of streams asks")
 	c.Flags().StringVar(&p.Beside, "beside", "", "load: each number of streams asks alone, and while the engine loads a copy of the largest table, again and again")
 	c.Flags().Float64Var(&p.Rate, "rate", 0, "questions a second of all streams together, at random times; 0 = each stream asks when it is answered")
@@ -100,7 +101,7 @@ star (TPC-DS's 3, 52 and 55, over a folder of barograph synth tpcds).`,
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-own)")
 	e.enginesNamed(c)
 	required(c, "tables")
-	positive(c, "streams", "for", "rounds", "rows")
+	positive(c, "streams", "duration", "rounds", "rows")
 	atMost(c, 1024, "streams")
 	complete(c, "set", own.Sets)
 	return c

@@ -5,8 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/run"
 )
 
 // TestScanOwn asks two engines, from the command line to the report.
@@ -24,7 +26,7 @@ func TestScanOwn(t *testing.T) {
 	}
 	put("data/t.csv", "a,b\n1,x\n2,y\n3,y\n")
 	put("q.sql", "SELECT b, sum(a) AS s FROM t GROUP BY b ORDER BY s DESC, b LIMIT 5;\nSELECT count(*) FROM t;")
-	args := []string{"scan", "own", "--tables", at("data"), "--queries", at("q.sql"), "--engine", "duckdb:" + at("d.db"), "--engine", "lite=sqlite:" + at("s.db"), "--reps", "2", "--streams", "2", "--for", "50ms"}
+	args := []string{"scan", "own", "--tables", at("data"), "--queries", at("q.sql"), "--engine", "duckdb:" + at("d.db"), "--engine", "lite=sqlite:" + at("s.db"), "--reps", "2", "--streams", "2", "--duration", "50ms"}
 	said := must(t, append(args, "--out", at("run"))...)
 	for _, want := range []string{"duckdb and lite gave the same answers to 2 questions", "engines agree", "questions an hour", "too few repetitions", "q-2", "t: 3 rows, 2 columns"} {
 		if !strings.Contains(said, want) {
@@ -36,7 +38,10 @@ func TestScanOwn(t *testing.T) {
 	}
 	must(t, "report", at("run"))
 	put("q.sqlite.sql", "SELECT b, sum(a) + 1 AS s FROM t GROUP BY b ORDER BY s DESC, b LIMIT 5;")
-	status, said, _ := barograph(t, append(args, "--queries", at("q.sqlite.sql"), "--out", at("wrong"))...)
+	status, said, stderr := barograph(t, append(args, "--for", "60ms", "--queries", at("q.sqlite.sql"), "--out", at("wrong"))...)
+	if r, err := run.ReadRun(at("wrong")); err != nil || r.Own.For != 60*time.Millisecond || !strings.Contains(stderr, "--for is now --duration") {
+		t.Errorf("the former name of --duration: %v, %s", err, stderr)
+	}
 	if status != fault.Differs || !strings.Contains(said, "not agreed on: lite q. ") || !strings.Contains(said, "q-2") {
 		t.Errorf("status %d\n%s", status, said)
 	}

@@ -41,6 +41,27 @@ func complete(c *cobra.Command, flag string, values func() []string) {
 	})
 }
 
+// formerly keeps the name that a flag had one version before, and hides it.
+func formerly(c *cobra.Command, before, now string) {
+	f := c.Flags().Lookup(now)
+	c.Flags().Var(&formerName{f.Value, c, before, now}, before, f.Usage)
+	c.Flags().MarkHidden(before) //nolint:errcheck // the flag exists
+}
+
+// formerName is a flag under the name that it had one version before.
+type formerName struct {
+	pflag.Value
+	c           *cobra.Command
+	before, now string
+}
+
+// Set reports the new name on standard error; what cobra prints of a deprecated flag goes
+// to standard output.
+func (f *formerName) Set(text string) error {
+	fmt.Fprintf(f.c.ErrOrStderr(), "--%s is now --%s; the next version has --%s only\n", f.before, f.now, f.now)
+	return f.Value.Set(text)
+}
+
 func designNames() []string { return words(design.Names()) }
 
 // opened is an archive, and the engine that it is kept by.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/barograph/barograph/export"
 	"github.com/barograph/barograph/fault"
@@ -332,20 +331,6 @@ func moment(flag, text string) (t time.Time, err error) {
 func untilFlag(c *cobra.Command, at *string, what string) {
 	c.Flags().StringVar(at, "until", "", what)
 	if c.Flags().Lookup("to") == nil {
-		c.Flags().Var(&formerName{c.Flags().Lookup("until").Value, c}, "to", what)
-		c.Flags().MarkHidden("to") //nolint:errcheck // the flag exists
+		formerly(c, "to", "until")
 	}
-}
-
-// formerName is a flag under the name that it had one version before.
-type formerName struct {
-	pflag.Value
-	c *cobra.Command
-}
-
-// Set reports the new name on standard error; what cobra prints of a deprecated flag goes
-// to standard output.
-func (f *formerName) Set(text string) error {
-	fmt.Fprintln(f.c.ErrOrStderr(), "--to is now --until; the next version has --until only")
-	return f.Value.Set(text)
 }

@@ -31,7 +31,7 @@ type Program struct {
 	Questions []*Question
 	Reps      int           // 0 = as many as can tell a difference
 	Streams   []int         // numbers of streams that ask at once; none = none
-	For       time.Duration // how long each number of streams asks
+	Duration  time.Duration // how long each number of streams asks
 	Rate      float64       // questions a second of all streams together; 0 = each asks when it is answered
 	Rounds    int           // how often each number of streams asks
 	Beside    string        // BesideLoad: each number of streams asks alone, and beside a load; "" = alone
@@ -99,7 +99,7 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 		p.Reps = measure.RepsFor(max(len(p.Engines)-1, 1) * len(p.Questions))
 	}
 	r := &runner{Program: p, into: into}
-	into.Run.Own = &run.Own{Tolerance: p.Tolerance, Streams: p.Streams, For: p.For}
+	into.Run.Own = &run.Own{Tolerance: p.Tolerance, Streams: p.Streams, For: p.Duration}
 	if into.Run.Reps = p.Reps; len(p.Streams) == 0 {
 		into.Run.Own.For = 0
 	}

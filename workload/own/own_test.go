@@ -82,7 +82,7 @@ func TestOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 3, Streams: []int{1, 3}, For: time.Second})
+	r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 3, Streams: []int{1, 3}, Duration: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestOwnOutlivesAServer(t *testing.T) {
 		}
 		_, samples, err := ask(t, own.Program{
 			Registry: append(all.Registry(), mortal), Engines: append(inFiles(t), "mortal:"+filepath.Join(t.TempDir(), "m.db")), Tables: write(t, "t.csv", "a\n1\n"),
-			Questions: qs, Reps: 2, Streams: []int{1}, For: 500 * time.Millisecond,
+			Questions: qs, Reps: 2, Streams: []int{1}, Duration: 500 * time.Millisecond,
 		})
 		if fault.Code(err) != fault.Incomplete {
 			t.Errorf("after %d: %v", lives, err)
@@ -395,7 +395,7 @@ func TestBeside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1, Streams: []int{2}, For: 2 * time.Second, Beside: own.BesideLoad})
+	_, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1, Streams: []int{2}, Duration: 2 * time.Second, Beside: own.BesideLoad})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func (r *runner) streams(ctx context.Context) error {
 		if len(known) == 0 {
 			continue
 		}
-		r.Progress(fmt.Sprintf("%s: %s for %v", p.name, run.Several(n, "stream"), r.For))
+		r.Progress(fmt.Sprintf("%s: %s for %v", p.name, run.Several(n, "stream"), r.Duration))
 		s, err := way(ctx, p, known, n, round)
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
@@ -54,7 +54,7 @@ func (r *runner) streams(ctx context.Context) error {
 
 // warmup is how long streams ask before what they do counts: a tenth of their
 // time.
-func (r *runner) warmup() time.Duration { return r.For / 10 }
+func (r *runner) warmup() time.Duration { return r.Duration / 10 }
 
 // The mixes: streams that ask alone, and beside a load.
 const (
@@ -120,7 +120,7 @@ func (r *runner) loadAgain(ctx context.Context, p *party) (rows int64, err error
 
 // streaming lets so many streams ask.
 func (r *runner) streaming(ctx context.Context, p *party, known []int, out run.Sample, n int) (run.Sample, error) {
-	o := pace.Options{Statuses: []string{"OK"}, Warmup: r.warmup(), Limit: r.For, Rate: r.Rate, Arrivals: pace.Poisson, Seed: r.Seed + uint64(out.Rep), Grace: time.Hour} //nolint:gosec // not negative
+	o := pace.Options{Statuses: []string{"OK"}, Warmup: r.warmup(), Limit: r.Duration, Rate: r.Rate, Arrivals: pace.Poisson, Seed: r.Seed + uint64(out.Rep), Grace: time.Hour} //nolint:gosec // not negative
 	for _, k := range known {
 		o.Kinds = append(o.Kinds, r.Questions[k].Name)
 	}
