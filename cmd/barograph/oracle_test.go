@@ -1,0 +1,34 @@
+//go:build !oracle
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/fault"
+)
+
+// TestWithoutOracle: a build without the tag says how to make one that has Oracle, in the list of engines and in one
+// line before any file is read.
+func TestWithoutOracle(t *testing.T) {
+	const cure = "go build -tags oracle ./cmd/barograph"
+	if code, out, _ := barograph(t, "list", "engines"); code != 0 || !strings.Contains(out, "this build of Barograph has no Oracle; build one that has it: "+cure) {
+		t.Errorf("list engines: status %d, without the cure %q", code, cure)
+	}
+	const url = "oracle://me:secret@127.0.0.1:1/x"
+	file := filepath.Join(t.TempDir(), "empty.vsdb") // a file that is read would be refused
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"show", url}, {"met", file, "--engine", url}, {"load", file, "--engine", url}, {"verify", url}, {"ask", "test_1", "--engine", url},
+	} {
+		code, _, stderr := barograph(t, args...)
+		if code != fault.Unreachable || !strings.Contains(stderr, cure) || strings.Contains(stderr, "secret") || strings.Count(strings.TrimSpace(stderr), "\n") != 0 {
+			t.Errorf("%v: status %d, %q", args, code, stderr)
+		}
+	}
+}
