@@ -55,6 +55,7 @@ func (r *Report) advise(o Advising) error {
 		return nil
 	}
 	r.Data["advice"] = a.Advice
+	r.brief = a.brief()
 	section := Section{ID: "advice", Title: a.title(), Terminal: true, Prose: a.prose(), Table: a.table()}
 	if len(a.Real()) > 0 {
 		section.Text = a.commands()
@@ -105,6 +106,34 @@ func (a *adviser) prose() [][]Cell {
 		return [][]Cell{sentence("Nothing can be advised: no archive holds the whole data and answered every case rightly.")}
 	}
 	first := &a.Choices[0]
+	out := a.choice()
+	out = append(out, sentence(" It needs ", needs(first), "; licence: ", cmp.Or(first.Archive.Licence, "not recorded"), ".")...)
+	if next := a.nearest(); next != nil {
+		out = append(out, sentence(" The nearest other choice is ", wayOf(next).String(), ", ", a.score(next, first), " as costly: ")...)
+		out = append(out, a.figures(next)...)
+		out = append(out, sentence(" It needs ", needs(next), ".")...)
+	}
+	if both, best := products(a.Choices), products(a.Choices[:max(a.Tied, 1)]); len(both) == 2 && a.Told() {
+		answer := best[0] + ". "
+		if len(best) == 2 {
+			answer = "Either. "
+		}
+		out = append(sentence(answer), out...)
+	}
+	return [][]Cell{weights, out, sentence(strings.Join(a.changes(), " "))}
+}
+
+// nearest is the best choice that is worse than the first, or the second where all are tied; nil = there is but one.
+func (a *adviser) nearest() *advise.Choice {
+	if n := len(a.Real()); n > 1 {
+		return &a.Choices[max(a.Tied%n, 1)]
+	}
+	return nil
+}
+
+// choice is what to choose and the figures that speak for it.
+func (a *adviser) choice() []Cell {
+	first, n := &a.Choices[0], len(a.Real())
 	out := sentence("Choose ", wayOf(first).String(), ", because ")
 	switch {
 	case n == 1:
@@ -123,22 +152,7 @@ func (a *adviser) prose() [][]Cell {
 			out = append(out, sentence("Take the one you know; ", wayOf(first).String(), " has the better figures: ")...)
 		}
 	}
-	out = append(out, a.figures(first)...)
-	out = append(out, sentence(" It needs ", needs(first), "; licence: ", cmp.Or(first.Archive.Licence, "not recorded"), ".")...)
-	if n > 1 {
-		next := &a.Choices[max(a.Tied%n, 1)] // of what is tied where all are
-		out = append(out, sentence(" The nearest other choice is ", wayOf(next).String(), ", ", a.score(next, first), " as costly: ")...)
-		out = append(out, a.figures(next)...)
-		out = append(out, sentence(" It needs ", needs(next), ".")...)
-	}
-	if both, best := products(a.Choices), products(a.Choices[:max(a.Tied, 1)]); len(both) == 2 && a.Told() {
-		answer := best[0] + ". "
-		if len(best) == 2 {
-			answer = "Either. "
-		}
-		out = append(sentence(answer), out...)
-	}
-	return [][]Cell{weights, out, sentence(strings.Join(a.changes(), " "))}
+	return append(out, a.figures(first)...)
 }
 
 // score is how a choice stands to the first.
@@ -286,6 +300,25 @@ func (a *adviser) table() *Table {
 	t.Note = "Score: geometric mean of the ratios to the best of each column, by the weights; 1 = the best in all. Bold: the first, and what cannot be told apart from it: the difference of the scores is within their 95 % intervals, " +
 		"which the repetitions of questions and the law of growth give; loads and sizes are single values. What was not measured of a choice counts as the worst of its column. Questions: the weighted mean of the medians of the cases. Growth has no weight where its interval spans more than a factor of ten."
 	return t
+}
+
+// brief is the choice and the figures of at most ten choices, for a terminal of 100 columns.
+func (a *adviser) brief() *Section {
+	if len(a.Real()) == 0 {
+		return nil
+	}
+	words := a.choice()
+	if next := a.nearest(); next != nil {
+		words = append(words, sentence(" The nearest other choice is ", wayOf(next).String(), ", ", a.score(next, &a.Choices[0]), " as costly.")...)
+	}
+	t := table("configuration", "query (ms)", "load", "on disk", "needs")
+	for i := range a.Choices[:min(10, len(a.Choices))] {
+		c := &a.Choices[i]
+		query := a.figure(c, advise.Questions)
+		query.Text = strings.TrimSuffix(query.Text, " ms")
+		t.add(classOf(false, i < a.Tied), text(wayOf(c).String()), query, a.figure(c, advise.FullLoad), a.figure(c, advise.Disk), text(places(c)))
+	}
+	return &Section{Title: a.title(), Prose: [][]Cell{words}, Table: t}
 }
 
 // commands are those that keep the winner.

@@ -76,7 +76,13 @@ func (f *folder) report(o Advising) (*Report, error) {
 	}
 	r.Sections = append(r.Sections, f.proof(), f.times(), f.why(), tables, f.loads(), verification(f.curves), f.planSection(), f.method())
 	r.Sections = slices.DeleteFunc(r.Sections, func(s Section) bool { return s.Title == "" })
-	return r, r.advise(o)
+	if err := r.advise(o); err != nil {
+		return nil, err
+	}
+	if !f.sum.right() || !f.sum.Finished {
+		r.brief = nil
+	}
+	return r, nil
 }
 
 // scope says how much was compared.

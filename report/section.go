@@ -22,6 +22,8 @@ type Report struct {
 	About    []Section      // engines and settings
 	Sections []Section      // those with an ID stand in the navigation
 	Data     map[string]any // the run for machines, as JSON
+
+	brief *Section // the choice for a terminal, where all results are right
 }
 
 // Section is a part of a report: a heading, sentences, pictures, a table, and
@@ -72,8 +74,32 @@ func filled(all ...Section) (out []Section) {
 	return out
 }
 
-// lineWidth is that of sentences on a terminal, in runes.
-const lineWidth = 110
+// lineWidth is that of sentences on a terminal, and briefWidth that of all lines of a brief, in runes.
+const (
+	lineWidth  = 110
+	briefWidth = 100
+)
+
+// Brief writes what was proven, what to choose and what to be warned of; the page has the tables. Where something is not
+// right, it writes all that Print does.
+func (r *Report) Brief(w io.Writer) error {
+	if r.brief == nil {
+		return r.Print(w)
+	}
+	var b strings.Builder
+	for _, a := range r.Answers {
+		if a.Class == "answer right" {
+			b.WriteString(wrapAt(briefWidth, a.Text) + "\n")
+		}
+	}
+	for _, text := range r.Warnings {
+		b.WriteString(wrapAt(briefWidth, "warning: "+text) + "\n")
+	}
+	printProse(&b, briefWidth, r.brief.Prose)
+	r.brief.Table.print(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
 
 // Print writes the answer and the tables for a terminal; the page holds the rest.
 func (r *Report) Print(w io.Writer) error {
@@ -101,13 +127,7 @@ func printSections(b *strings.Builder, all []Section) {
 			for _, x := range s.Words {
 				b.WriteString(wrap(x.Text) + "\n")
 			}
-			for _, p := range s.Prose {
-				var line strings.Builder
-				for _, c := range p {
-					line.WriteString(c.Text)
-				}
-				b.WriteString(wrap(line.String()) + "\n")
-			}
+			printProse(b, lineWidth, s.Prose)
 			if s.Table != nil {
 				s.Table.print(b)
 			}
@@ -119,14 +139,26 @@ func printSections(b *strings.Builder, all []Section) {
 	}
 }
 
+func printProse(b *strings.Builder, width int, paragraphs [][]Cell) {
+	for _, p := range paragraphs {
+		var line strings.Builder
+		for _, c := range p {
+			line.WriteString(c.Text)
+		}
+		b.WriteString(wrapAt(width, line.String()) + "\n")
+	}
+}
+
 // wrap breaks text at spaces into lines of at most lineWidth runes.
-func wrap(s string) string {
+func wrap(s string) string { return wrapAt(lineWidth, s) }
+
+func wrapAt(width int, s string) string {
 	var b strings.Builder
 	n := 0
 	for i, word := range strings.Fields(printable(s)) {
 		size := len([]rune(word))
 		switch {
-		case i > 0 && n+1+size > lineWidth:
+		case i > 0 && n+1+size > width:
 			b.WriteByte('\n')
 			n = 0
 		case i > 0:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -40,9 +41,10 @@ type study struct {
 	seed                         uint64
 	lastLine                     *choice
 	advising                     report.Advising
-	source                       string   // in words, for the report
-	paths                        []string // that can be loaded again
-	began                        bool     // something was loaded
+	print                        func(*report.Report, io.Writer) error // of the report, to a terminal
+	source                       string                                // in words, for the report
+	paths                        []string                              // that can be loaded again
+	began                        bool                                  // something was loaded
 }
 
 func newMet(e *env) *cobra.Command {
@@ -82,7 +84,7 @@ each time grows, with its exponent and what it predicts for a far larger archive
 			return cobra.NoArgs(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			s.named = c.Flags().Changed("subset")
+			s.named, s.print = c.Flags().Changed("subset"), (*report.Report).Print
 			files, err := e.files(args, "--from")
 			if err != nil {
 				return err
@@ -203,7 +205,7 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 			return err
 		}
 	}
-	if err := e.reportAdvising(s.out, s.advising); err != nil {
+	if err := e.reportAdvising(s.out, s.advising, s.print); err != nil {
 		return err
 	}
 	if len(s.askers) > 0 && len(s.copies) == 0 {

@@ -11,13 +11,14 @@ import (
 
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/report"
 	"github.com/barograph/barograph/synth"
 
 	"github.com/spf13/cobra"
 )
 
 func newQuickstart(e *env) *cobra.Command {
-	s := &study{cases: []string{question.NOAA}}
+	s := &study{cases: []string{question.NOAA}, print: (*report.Report).Brief}
 	c := &cobra.Command{
 		Use:   "quickstart",
 		Short: "The whole story on embedded engines, in about a minute, ending in a report",

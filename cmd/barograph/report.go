@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,7 +33,7 @@ func newReport(e *env) *cobra.Command {
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			for _, dir := range args {
-				if err := e.reportAdvising(dir, o); err != nil {
+				if err := e.reportAdvising(dir, o, (*report.Report).Print); err != nil {
 					return err
 				}
 				if pictures != "" {
@@ -57,9 +58,11 @@ func advising(c *cobra.Command, o *report.Advising) {
 }
 
 // report writes report.html and prints the tables.
-func (e *env) report(dir string) error { return e.reportAdvising(dir, report.Advising{}) }
+func (e *env) report(dir string) error {
+	return e.reportAdvising(dir, report.Advising{}, (*report.Report).Print)
+}
 
-func (e *env) reportAdvising(dir string, o report.Advising) error {
+func (e *env) reportAdvising(dir string, o report.Advising, show func(*report.Report, io.Writer) error) error {
 	r, err := report.OpenAdvising(dir, o)
 	if err != nil {
 		return err
@@ -72,10 +75,10 @@ func (e *env) reportAdvising(dir string, o report.Advising) error {
 		r.Data["report"] = path
 		return e.printJSON(r.Data)
 	}
-	if err := r.Print(e.stdout); err != nil {
+	if err := show(r, e.stdout); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "\nreport: %s\n", fault.Name(path))
+	fmt.Fprintf(e.stdout, "report: %s\n", fault.Name(path))
 	return nil
 }
 

@@ -300,7 +300,7 @@ func (s *study) fill(ctx context.Context, t Target, o *opened, i int, r *run.Arc
 	step.Finished, step.Done = true, step.Of
 	step.Note = fmt.Sprintf("%d %s, %s on disk", r.Objects, r.Object, humanize.BytesN(uint64(r.Bytes), 3))
 	if r.Load > 0 && r.Whole {
-		step.Note += fmt.Sprintf(", %.2f s, %.0f records/s", r.Load.Seconds(), float64(read)/r.Load.Seconds())
+		step.Note += fmt.Sprintf(", %.0f records/s", float64(read)/r.Load.Seconds())
 	}
 	s.o.Progress(step)
 	return nil

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/barograph/barograph/engine/all"
+
+	"github.com/creack/pty"
+)
+
+// TestQuickstartFitsATerminal: what a quickstart leaves on a terminal of 100 columns fits a screen: at most 40 lines, of
+// which none wraps.
+func TestQuickstartFitsATerminal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the quickstart's data are those of the whole experiment")
+	}
+	screen, tty, err := pty.Open()
+	if err != nil {
+		t.Skipf("NOT TESTED: no pseudo-terminal: %v", err)
+	}
+	defer screen.Close()
+	if err := pty.Setsize(tty, &pty.Winsize{Rows: 40, Cols: 100}); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan string)
+	go func() {
+		var text strings.Builder
+		for part := make([]byte, 1<<16); ; {
+			n, err := screen.Read(part)
+			text.Write(part[:n])
+			if err != nil { // EIO, when the other side is closed
+				read <- text.String()
+				return
+			}
+		}
+	}()
+	out := filepath.Join(t.TempDir(), "q")
+	status := execute(t.Context(), &env{args: []string{"quickstart", "--reps", "1", "--out", out}, stdin: strings.NewReader(""), stdout: tty, stderr: tty, terminal: true, engines: all.Registry()})
+	tty.Close()
+	drawn := <-read
+	if _, err := os.Stat(filepath.Join(out, "report.html")); status != 0 || err != nil {
+		t.Fatalf("status %d, %v\n%s", status, err, drawn)
+	}
+	lines := left(drawn)
+	if len(lines) > 40 {
+		t.Errorf("%d lines are left on the terminal", len(lines))
+	}
+	for _, line := range lines {
+		if n := utf8.RuneCountInString(line); n > 100 && !strings.Contains(line, out) { // the length of a path is the user's
+			t.Errorf("a line of %d columns: %s", n, line)
+		}
+	}
+	for _, want := range []string{"results equal the reference", "is the best: ", "configuration", "report: ", "look at it: "} {
+		if !strings.Contains(drawn, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if t.Failed() {
+		t.Log("\n" + strings.Join(lines, "\n"))
+	}
+}
+
+// left are the lines that stay on a terminal: a bar is drawn again and again in the same place.
+func left(drawn string) (lines []string) {
+	at := 0
+	for _, part := range regexp.MustCompile(`\x1b\[\d*A|\n|[^\x1b\n]+|\x1b\[[0-9;?]*[A-Za-z]`).FindAllString(strings.ReplaceAll(drawn, "\r\n", "\n"), -1) {
+		for len(lines) <= at {
+			lines = append(lines, "")
+		}
+		switch {
+		case part == "\n":
+			at++
+		case strings.HasSuffix(part, "A"):
+			at = max(0, at-1)
+		case strings.HasSuffix(part, "J"):
+			lines = lines[:at]
+		case part[0] != '\x1b':
+			lines[at] += strings.Trim(part, "\r")
+		}
+	}
+	return lines
+}
