@@ -1,14 +1,14 @@
 package couchbase
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"sync/atomic"
 
-	"github.com/couchbase/gocb/v2"
+	"github.com/couchbase/gocbcore/v10"
 	"github.com/zeebo/xxh3"
 
 	"github.com/barograph/barograph/answer"
@@ -53,7 +53,7 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 		err := a.many(ctx, ids, func(ctx context.Context, id string) error {
 			n, err := a.leads(ctx, id)
 			switch {
-			case errors.Is(err, gocb.ErrDocumentNotFound): // removed since it was listed
+			case errors.Is(err, gocbcore.ErrDocumentNotFound): // removed since it was listed
 				return nil
 			case err == nil:
 				objects.Add(1)
@@ -153,50 +153,33 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 	if q.Flavour == flavour.KeysNative {
 		return a.gather(ctx, q, into)
 	}
-	o := a.options(ctx, q)
-	rows, err := a.cluster.Query(q.Text, o)
+	o := a.options(q)
+	into.Reset(q.Question.Columns)
+	inside, err := a.docs.query(ctx, q.Text, o, func(row []byte) error { return decode(row, q.Question.Columns, into) })
 	if err != nil {
 		return engine.Failed(ctx, err)
 	}
-	into.Reset(q.Question.Columns)
-	for rows.Next() {
-		var row json.RawMessage
-		if err := rows.Row(&row); err != nil {
-			return errors.Join(err, rows.Close())
-		}
-		if err := decode(row, q.Question.Columns, into); err != nil {
-			return errors.Join(err, rows.Close())
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return engine.Failed(ctx, err)
-	}
-	if meta, err := rows.MetaData(); err == nil {
-		q.Server = meta.Metrics.ExecutionTime
-	}
-	if err := rows.Close(); err != nil {
-		return engine.Failed(ctx, err)
-	}
-	a.waited(q.Text, o.ScanConsistency)
+	q.Server = inside
+	a.waited(q.Text, o.consistency)
 	return nil
 }
 
 // consistent is the consistency to ask a statement with.
-func (d *database) consistent(text string) gocb.QueryScanConsistency {
+func (d *database) consistent(text string) consistency {
 	if d.consistency != once {
 		return d.consistency
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.answered[xxh3.HashString128(text)] {
-		return gocb.QueryScanConsistencyNotBounded
+		return notBounded
 	}
-	return gocb.QueryScanConsistencyRequestPlus
+	return requestPlus
 }
 
 // waited notes that a statement was answered when the indexes had all writes.
-func (d *database) waited(text string, with gocb.QueryScanConsistency) {
-	if d.consistency != once || with != gocb.QueryScanConsistencyRequestPlus {
+func (d *database) waited(text string, with consistency) {
+	if d.consistency != once || with != requestPlus {
 		return
 	}
 	d.mu.Lock()
@@ -214,23 +197,22 @@ func (d *database) wrote() {
 	d.answered = nil
 }
 
-func (a *archive) options(ctx context.Context, q *engine.Query) *gocb.QueryOptions {
-	o := &gocb.QueryOptions{Context: ctx, Readonly: true, ScanConsistency: a.consistent(q.Text), Metrics: true}
+func (a *archive) options(q *engine.Query) statement {
+	o := statement{readOnly: true, consistency: a.consistent(q.Text), prepare: true}
 	if q.Flavour == flavour.Keys {
-		keys := make([]string, len(q.Keys))
+		o.keys = make([]string, len(q.Keys))
 		for i, id := range q.Keys {
-			keys[i] = keyOf(id)
+			o.keys[i] = keyOf(id)
 		}
-		o.NamedParameters = map[string]any{"keys": keys}
 	}
 	return o
 }
 
 // explaining is the statement that asks for the plan. The SDK prepares what is
 // not ad hoc, and PREPARE … EXPLAIN is no N1QL; a plan waits for no index.
-func (a *archive) explaining(ctx context.Context, q *engine.Query) (string, *gocb.QueryOptions) {
-	o := a.options(ctx, q)
-	o.Adhoc, o.ScanConsistency = true, gocb.QueryScanConsistencyNotBounded
+func (a *archive) explaining(q *engine.Query) (string, statement) {
+	o := a.options(q)
+	o.prepare, o.consistency = false, notBounded
 	return "EXPLAIN " + q.Text, o
 }
 
@@ -276,12 +258,9 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, er
 			Access: []engine.Access{{Object: table, Method: engine.KeyLookup, Examined: int64(len(q.Keys)), Kept: -1}},
 		}, ctx.Err()
 	}
-	rows, err := a.cluster.Query(a.explaining(ctx, q))
-	if err != nil {
-		return engine.Plan{}, engine.Failed(ctx, err)
-	}
-	var plan json.RawMessage
-	if err := rows.One(&plan); err != nil {
+	var plan []byte
+	text, o := a.explaining(q)
+	if _, err := a.docs.query(ctx, text, o, func(row []byte) error { plan = bytes.Clone(row); return nil }); err != nil {
 		return engine.Plan{}, engine.Failed(ctx, err)
 	}
 	return engine.Plan{Text: string(plan), Access: accesses(table, plan)}, nil

@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -13,7 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/couchbase/gocb/v2"
+	"github.com/couchbase/gocbcore/v10"
+	"github.com/couchbase/gocbcore/v10/memd"
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/semaphore"
 
@@ -69,9 +70,12 @@ func params() []engine.Param {
 // settings are the parameters of a URL.
 type settings struct {
 	shown, connection, bucket, scope, collection string
-	options                                      gocb.ClusterOptions
-	durability                                   gocb.DurabilityLevel
-	consistency                                  gocb.QueryScanConsistency
+	auth                                         gocbcore.AuthProvider
+	roots                                        func() *x509.CertPool // nil = those of the system and of Couchbase's service
+	retry                                        gocbcore.RetryStrategy
+	durability                                   memd.DurabilityLevel
+	consistency                                  consistency
+	kvTimeout, queryTimeout                      time.Duration
 	indexes                                      bool
 	inFlight, writers                            int
 	lease, connect                               time.Duration
@@ -89,16 +93,16 @@ func parse(u *url.URL) (*settings, error) {
 		return nil, &fault.Error{Setting: s.shown, Problem: "names no bucket or no server", Cure: "write couchbase://user@host/bucket", Err: engine.ErrUnreachable}
 	}
 	s.scope, s.collection = s.values["scope"], s.values["collection"]
-	s.durability = engine.Choice(v, "durability", map[string]gocb.DurabilityLevel{
-		"none": gocb.DurabilityLevelNone, "majority": gocb.DurabilityLevelMajority,
-		"majorityAndPersistActive": gocb.DurabilityLevelMajorityAndPersistOnMaster, "persistToMajority": gocb.DurabilityLevelPersistToMajority,
+	s.durability = engine.Choice(v, "durability", map[string]memd.DurabilityLevel{
+		"none": 0, "majority": memd.DurabilityLevelMajority,
+		"majorityAndPersistActive": memd.DurabilityLevelMajorityAndPersistOnMaster, "persistToMajority": memd.DurabilityLevelPersistToMajority,
 	})
-	s.consistency = engine.Choice(v, "consistency", map[string]gocb.QueryScanConsistency{"once": once, "request_plus": gocb.QueryScanConsistencyRequestPlus, "not_bounded": gocb.QueryScanConsistencyNotBounded})
-	s.options.RetryStrategy = engine.Choice(v, "retry", map[string]gocb.RetryStrategy{"best-effort": gocb.NewBestEffortRetryStrategy(nil), "fail-fast": failFast{}})
+	s.consistency = engine.Choice(v, "consistency", map[string]consistency{"once": once, "request_plus": requestPlus, "not_bounded": notBounded})
+	s.retry = engine.Choice(v, "retry", map[string]gocbcore.RetryStrategy{"best-effort": gocbcore.NewBestEffortRetryStrategy(nil), "fail-fast": failFast{}})
 	s.indexes = v.Bool("indexes")
 	s.inFlight, s.writers = v.Int("in_flight", 1, 2000), v.Int("writers", 1, 256)
 	s.lease, s.connect = v.Duration("lease", shortest), v.Duration("connect_timeout", shortest)
-	s.options.TimeoutsConfig = gocb.TimeoutsConfig{ConnectTimeout: s.connect, KVTimeout: v.Duration("kv_timeout", shortest), KVDurableTimeout: v.Duration("kv_timeout", shortest), QueryTimeout: v.Duration("query_timeout", shortest)}
+	s.kvTimeout, s.queryTimeout = v.Duration("kv_timeout", shortest), v.Duration("query_timeout", shortest)
 	s.connection = "couchbase://" + u.Host
 	if v.Bool("tls") {
 		s.connection = "couchbases://" + u.Host
@@ -112,7 +116,7 @@ func parse(u *url.URL) (*settings, error) {
 // authenticate reads certificates, or takes user and password.
 func (s *settings) authenticate(u *url.URL) error {
 	password, _ := u.User.Password()
-	s.options.Authenticator = gocb.PasswordAuthenticator{Username: u.User.Username(), Password: password}
+	s.auth = gocbcore.PasswordAuthProvider{Username: u.User.Username(), Password: password}
 	if file := s.values["ca"]; file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -122,27 +126,16 @@ func (s *settings) authenticate(u *url.URL) error {
 		if !pool.AppendCertsFromPEM(text) {
 			return &fault.Error{File: file, Problem: "holds no certificate", Cure: "name a PEM file"}
 		}
-		s.options.SecurityConfig.TLSRootCAs = pool
+		s.roots = func() *x509.CertPool { return pool }
 	}
 	if cert := s.values["cert"]; cert != "" {
 		pair, err := tls.LoadX509KeyPair(cert, s.values["key"])
 		if err != nil {
 			return &fault.Error{Setting: "couchbase URL, parameters cert and key", Err: err, Cure: "name two PEM files that belong together"}
 		}
-		s.options.Authenticator = gocb.CertificateAuthenticator{ClientCertificate: &pair}
+		s.auth = certificateAuth{&pair}
 	}
 	return nil
-}
-
-// once is a consistency of our own: request_plus for a statement until it was
-// answered, then not_bounded until this process writes again.
-const once gocb.QueryScanConsistency = 0
-
-// failFast retries nothing.
-type failFast struct{}
-
-func (failFast) RetryAfter(gocb.RetryRequest, gocb.RetryReason) gocb.RetryAction {
-	return &gocb.NoRetryRetryAction{}
 }
 
 // database is a collection of a bucket.
@@ -150,8 +143,7 @@ type database struct {
 	*settings
 	readOnly bool
 	log      *slog.Logger
-	cluster  *gocb.Cluster
-	docs     *gocb.Collection
+	docs     *client
 	room     *semaphore.Weighted // for operations under way
 
 	version func() string // the query service's, asked once; "" = the server has none
@@ -167,22 +159,11 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}
 	d := &database{settings: s, readOnly: o.ReadOnly, log: o.Logger(), room: semaphore.NewWeighted(int64(s.inFlight))}
 	d.version = sync.OnceValue(d.askVersion)
-	if d.cluster, err = gocb.Connect(s.connection, s.options); err != nil {
+	if d.docs, err = s.dial(ctx); err != nil {
 		return nil, d.unreachable(err)
 	}
-	bucket := d.cluster.Bucket(s.bucket)
-	err = bucket.WaitUntilReady(s.connect, &gocb.WaitUntilReadyOptions{Context: ctx, ServiceTypes: []gocb.ServiceType{gocb.ServiceTypeKeyValue}})
-	if err != nil {
-		return nil, errors.Join(d.unreachable(err), d.close())
-	}
-	d.docs = bucket.DefaultCollection()
-	if s.scope != "_default" || s.collection != "_default" {
-		d.docs = bucket.Scope(s.scope).Collection(s.collection)
-	}
-	return &engine.Engine{Archives: d, KV: kv{d}, About: d.about, Close: d.close}, nil
+	return &engine.Engine{Archives: d, KV: kv{d}, About: d.about, Close: d.docs.Close}, nil
 }
-
-func (d *database) close() error { return d.cluster.Close(nil) }
 
 func (d *database) unreachable(err error) error {
 	return engine.Unreachable(d.shown, err, "name a cluster that runs, a bucket that exists, and its user and password; see docs/couchbase.md")
@@ -192,7 +173,7 @@ func (d *database) unreachable(err error) error {
 func (d *database) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{
 		Product: "a server that speaks Couchbase's key-value protocol and answers no N1QL", Version: "unknown",
-		Settings: map[string]string{"driver": "github.com/couchbase/gocb/v2"},
+		Settings: map[string]string{"driver": "github.com/couchbase/gocbcore/v10"},
 		Unranked: "the server answers no N1QL and may be CouchbaseMock, a double for tests: its times say nothing of Couchbase",
 	}
 	for name, v := range d.values {
@@ -222,8 +203,9 @@ func tooOld(shown, version string) error {
 // askVersion asks the query service who it is. The answer holds for all who
 // use the database, so that no caller's context may end it.
 func (d *database) askVersion() (version string) {
-	rows, err := d.cluster.Query("SELECT RAW ds_version()", &gocb.QueryOptions{Timeout: 5 * time.Second, Readonly: true, RetryStrategy: failFast{}})
-	if err != nil || rows.One(&version) != nil {
+	ask := statement{timeout: 5 * time.Second, readOnly: true, retry: failFast{}}
+	_, err := d.docs.query(context.Background(), "SELECT RAW ds_version()", ask, func(row []byte) error { return json.Unmarshal(row, &version) })
+	if err != nil {
 		return ""
 	}
 	return version

@@ -113,15 +113,15 @@ func collections(server string) func(t *testing.T) string {
 			t.Fatal(err)
 		}
 		s := reach(t, server)
-		manager, name := s.cluster.Bucket(s.bucket).CollectionsV2(), fmt.Sprintf("barograph_test_%d", made.Add(1))
-		if err := manager.CreateCollection(s.scope, name, nil, nil); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := manager.DropCollection(s.scope, name, nil); err != nil {
-				t.Error(err)
+		name := fmt.Sprintf("barograph_test_%d", made.Add(1))
+		ask := func(ctx context.Context, verb string) {
+			text := verb + " COLLECTION " + ident(s.bucket) + "." + ident(s.scope) + "." + ident(name)
+			if _, err := s.docs.query(ctx, text, statement{}, func([]byte) error { return nil }); err != nil {
+				t.Errorf("%s: %v", text, err)
 			}
-		})
+		}
+		ask(t.Context(), "CREATE")
+		t.Cleanup(func() { ask(context.WithoutCancel(t.Context()), "DROP") })
 		q := u.Query()
 		q.Set("collection", name)
 		q.Set("lease", "2s")

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/couchbase/gocb/v2"
+	"github.com/couchbase/gocbcore/v10"
+	"github.com/couchbase/gocbcore/v10/memd"
 	"github.com/tidwall/gjson"
 
 	"github.com/barograph/barograph/engine"
@@ -26,7 +27,6 @@ const mostSpecs = 16
 
 type kvTable struct {
 	*database
-	s      *store // for its transcoder
 	prefix string
 	fields []string
 	index  map[string]int // of fields
@@ -37,12 +37,13 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	if err := t.Choose(Driver()); err != nil {
 		return nil, err
 	}
-	tb := &kvTable{database: k.database, s: &store{database: k.database}, prefix: t.Name + ":", fields: t.Fields, index: map[string]int{}}
+	tb := &kvTable{database: k.database, prefix: t.Name + ":", fields: t.Fields, index: map[string]int{}}
 	for i, f := range t.Fields {
 		tb.index[f] = i
 	}
 	name := "table::" + t.Name
-	known, err := tb.s.Get(ctx, []string{name})
+	s := &store{database: k.database}
+	known, err := s.Get(ctx, []string{name})
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +54,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 		}
 	} else if err = t.Absent(k.readOnly); err == nil {
 		if text, err = json.Marshal(t.Fields); err == nil {
-			err = tb.s.Put(ctx, name, text)
+			err = s.Put(ctx, name, text)
 		}
 	}
 	if err != nil {
@@ -88,9 +89,9 @@ func (tb *kvTable) one(ctx context.Context, operation func() error) error {
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return ctx.Err()
-	case errors.Is(err, gocb.ErrDocumentNotFound):
+	case errors.Is(err, gocbcore.ErrDocumentNotFound):
 		return engine.ErrNotFound
-	case errors.Is(err, gocb.ErrDocumentExists):
+	case errors.Is(err, gocbcore.ErrDocumentExists):
 		return engine.ErrExists
 	}
 	return engine.Failed(ctx, err)
@@ -100,22 +101,12 @@ func (tb *kvTable) one(ctx context.Context, operation func() error) error {
 // does; readPath looks inside.
 func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
 	return c.one(ctx, func() error {
-		text, _, err := c.get(ctx, key)
+		text, _, err := c.docs.get(ctx, c.id(key))
 		if err == nil {
 			c.decode(text, f, into)
 		}
 		return err
 	})
-}
-
-// get fetches a document.
-func (c *kvConn) get(ctx context.Context, key []byte) (text []byte, cas gocb.Cas, err error) {
-	got, err := c.docs.Get(c.id(key), &gocb.GetOptions{Context: ctx, Transcoder: c.s.raw()})
-	if err != nil {
-		return nil, 0, err
-	}
-	err = got.Content(&text)
-	return text, got.Cas(), err
 }
 
 // decode appends chosen fields of a document, in their order.
@@ -158,7 +149,7 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
 		return err
 	}
 	return c.one(ctx, func() error {
-		_, err := c.docs.Insert(c.id(key), c.doc, &gocb.InsertOptions{Context: ctx, Transcoder: c.s.raw(), DurabilityLevel: c.durability})
+		_, err := c.docs.insert(ctx, c.id(key), c.doc)
 		return err
 	})
 }
@@ -169,22 +160,19 @@ func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
 	if r.Len() > mostSpecs {
 		return c.replace(ctx, key, r)
 	}
-	specs := make([]gocb.MutateInSpec, r.Len())
+	specs := make([]gocbcore.SubDocOp, r.Len())
 	for i := range specs {
 		field, v := r.At(i)
 		if !utf8.Valid(v) {
 			return errNoText
 		}
-		specs[i] = gocb.UpsertSpec(c.fields[field], string(v), nil)
+		specs[i] = set(c.fields[field], string(v))
 	}
 	return c.mutate(ctx, key, specs)
 }
 
-func (c *kvConn) mutate(ctx context.Context, key []byte, specs []gocb.MutateInSpec) error {
-	return c.one(ctx, func() error {
-		_, err := c.docs.MutateIn(c.id(key), specs, &gocb.MutateInOptions{Context: ctx, DurabilityLevel: c.durability})
-		return err
-	})
+func (c *kvConn) mutate(ctx context.Context, key []byte, specs []gocbcore.SubDocOp) error {
+	return c.one(ctx, func() error { return c.docs.mutate(ctx, c.id(key), specs) })
 }
 
 // replace replaces a document by itself with other fields.
@@ -192,7 +180,7 @@ func (c *kvConn) replace(ctx context.Context, key []byte, r *engine.Row) error {
 	var old, next engine.Row
 	return c.one(ctx, func() error {
 		for {
-			text, cas, err := c.get(ctx, key)
+			text, cas, err := c.docs.get(ctx, c.id(key))
 			if err != nil {
 				return err
 			}
@@ -211,8 +199,8 @@ func (c *kvConn) replace(ctx context.Context, key []byte, r *engine.Row) error {
 			if err := c.encode(&next); err != nil {
 				return err
 			}
-			_, err = c.docs.Replace(c.id(key), c.doc, &gocb.ReplaceOptions{Context: ctx, Transcoder: c.s.raw(), Cas: cas, DurabilityLevel: c.durability})
-			if !errors.Is(err, gocb.ErrCasMismatch) {
+			_, err = c.docs.replace(ctx, c.id(key), c.doc, cas)
+			if !errors.Is(err, gocbcore.ErrCasMismatch) {
 				return err
 			}
 		}
@@ -220,10 +208,7 @@ func (c *kvConn) replace(ctx context.Context, key []byte, r *engine.Row) error {
 }
 
 func (c *kvConn) delete(ctx context.Context, key []byte) error {
-	return c.one(ctx, func() error {
-		_, err := c.docs.Remove(c.id(key), &gocb.RemoveOptions{Context: ctx, DurabilityLevel: c.durability})
-		return err
-	})
+	return c.one(ctx, func() error { return c.docs.remove(ctx, c.id(key)) })
 }
 
 // inside is a path as sub-document operations take it: a.b[0].
@@ -241,12 +226,12 @@ func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *en
 		return err
 	}
 	return c.one(ctx, func() error {
-		found, err := c.docs.LookupIn(c.id(key), []gocb.LookupInSpec{gocb.GetSpec(name, nil)}, &gocb.LookupInOptions{Context: ctx})
+		found, err := c.docs.look(ctx, c.id(key), memd.SubDocOpGet, name)
 		var v string
 		if err == nil {
-			err = found.ContentAt(0, &v)
+			err = json.Unmarshal(found, &v)
 		}
-		if errors.Is(err, gocb.ErrPathNotFound) {
+		if errors.Is(err, gocbcore.ErrPathNotFound) {
 			return engine.ErrNotFound
 		}
 		if err == nil {
@@ -264,5 +249,5 @@ func (c *kvConn) updatePath(ctx context.Context, key []byte, path string, value 
 	if !utf8.Valid(value) {
 		return errNoText
 	}
-	return c.mutate(ctx, key, []gocb.MutateInSpec{gocb.UpsertSpec(name, string(value), nil)})
+	return c.mutate(ctx, key, []gocbcore.SubDocOp{set(name, string(value))})
 }

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/couchbase/gocb/v2"
-
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/enginetest"
@@ -158,11 +156,11 @@ func TestParametersThatAreRefused(t *testing.T) {
 // EXPLAIN may not follow.
 func TestExplainIsNotPrepared(t *testing.T) {
 	a := &archive{store: &store{database: &database{settings: &settings{consistency: once}}}}
-	text, o := a.explaining(t.Context(), &engine.Query{Text: "SELECT 1", Flavour: flavour.Keys, Keys: []string{"DD::1"}})
-	if text != "EXPLAIN SELECT 1" || !o.Adhoc || o.NamedParameters["keys"] == nil {
+	text, o := a.explaining(&engine.Query{Text: "SELECT 1", Flavour: flavour.Keys, Keys: []string{"DD::1"}})
+	if text != "EXPLAIN SELECT 1" || o.prepare || o.keys == nil {
 		t.Errorf("%s with %+v", text, o)
 	}
-	if o := a.options(t.Context(), &engine.Query{Text: "SELECT 1"}); o.Adhoc {
+	if o := a.options(&engine.Query{Text: "SELECT 1"}); !o.prepare {
 		t.Error("questions are not prepared")
 	}
 }
@@ -170,12 +168,12 @@ func TestExplainIsNotPrepared(t *testing.T) {
 // TestConsistency: the indexes are waited for once for each statement, and again
 // after a write.
 func TestConsistency(t *testing.T) {
-	const waits, not = gocb.QueryScanConsistencyRequestPlus, gocb.QueryScanConsistencyNotBounded
-	for name, c := range map[string]struct{ set, first, again, written gocb.QueryScanConsistency }{
+	const waits, not = requestPlus, notBounded
+	for name, c := range map[string]struct{ set, first, again, written consistency }{
 		"once": {once, waits, not, waits}, "request_plus": {waits, waits, waits, waits}, "not_bounded": {not, not, not, not},
 	} {
 		d := &database{settings: &settings{consistency: c.set}}
-		ask := func(text string) gocb.QueryScanConsistency {
+		ask := func(text string) consistency {
 			with := d.consistent(text)
 			d.waited(text, with)
 			return with

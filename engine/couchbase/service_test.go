@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/couchbase/gocb/v2"
+	"github.com/couchbase/gocbcore/v10"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/design"
@@ -118,10 +118,10 @@ func subDocuments(t *testing.T, s *store) {
 			t.Errorf("%s has %d leads, %v; want %d", id, n, err, want)
 		}
 	}
-	if _, err := s.leads(ctx, "other"); !errors.Is(err, gocb.ErrPathNotFound) {
+	if _, err := s.leads(ctx, "other"); !errors.Is(err, gocbcore.ErrPathNotFound) {
 		t.Errorf("a document without leads: %v", err)
 	}
-	if _, err := s.leads(ctx, "absent"); !errors.Is(err, gocb.ErrDocumentNotFound) {
+	if _, err := s.leads(ctx, "absent"); !errors.Is(err, gocbcore.ErrDocumentNotFound) {
 		t.Errorf("no document: %v", err)
 	}
 }
@@ -296,10 +296,10 @@ func retries(t *testing.T, l *lab.Lab, named func(*testing.T) string) {
 	}
 	fail(t, l, -1)
 	defer fail(t, l, 0)
-	if n, err := read(hasty); !errors.Is(err, gocb.ErrTemporaryFailure) {
+	if n, err := read(hasty); !errors.Is(err, gocbcore.ErrTemporaryFailure) {
 		t.Errorf("without retries: %d documents, %v", n, err)
 	}
-	if n, err := read(eager); !errors.Is(err, gocb.ErrTimeout) {
+	if n, err := read(eager); !errors.Is(err, gocbcore.ErrTimeout) {
 		t.Errorf("failing until the time-out: %d documents, %v", n, err)
 	}
 }
@@ -314,12 +314,12 @@ func timeOuts(t *testing.T, l *lab.Lab, named func(*testing.T) string) {
 	}
 	control(t, l, "HICCUP?msecs=700&offset=1")
 	err := s.get(t.Context(), ids, func(string, []byte) error { return nil })
-	if !errors.Is(err, gocb.ErrTimeout) {
+	if !errors.Is(err, gocbcore.ErrTimeout) {
 		t.Errorf("a server that sleeps: %v", err)
 	}
 	control(t, l, "HICCUP?msecs=0&offset=0")
 	n := 0
-	for errors.Is(err, gocb.ErrTimeout) { // it sleeps to the end of what it was sent before
+	for errors.Is(err, gocbcore.ErrTimeout) { // it sleeps to the end of what it was sent before
 		n = 0
 		err = s.get(t.Context(), ids, func(string, []byte) error { n++; return nil })
 	}
@@ -331,18 +331,18 @@ func timeOuts(t *testing.T, l *lab.Lab, named func(*testing.T) string) {
 // durability: a server that cannot promise it is an error at the first write,
 // and nothing is said to be stored.
 func durability(t *testing.T, s *store) {
-	if err := s.Put(t.Context(), "a", []byte(`"1"`)); !errors.Is(err, gocb.ErrFeatureNotAvailable) {
+	if err := s.Put(t.Context(), "a", []byte(`"1"`)); !errors.Is(err, gocbcore.ErrFeatureNotAvailable) {
 		t.Errorf("a durable write to a server that offers none: %v", err)
 	}
 	docs, _ := documents(3)
-	if err := s.Write(t.Context(), "a", nil, docs); !errors.Is(err, gocb.ErrFeatureNotAvailable) {
+	if err := s.Write(t.Context(), "a", nil, docs); !errors.Is(err, gocbcore.ErrFeatureNotAvailable) {
 		t.Errorf("durable documents: %v", err)
 	}
 	a, err := s.Open(t.Context(), design.Document)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Loader(t.Context(), "a"); !errors.Is(err, gocb.ErrFeatureNotAvailable) {
+	if _, err := a.Loader(t.Context(), "a"); !errors.Is(err, gocbcore.ErrFeatureNotAvailable) {
 		t.Errorf("a durable load: %v", err)
 	}
 	if names, err := a.Subsets(t.Context()); len(names) > 0 || err != nil {

@@ -2,12 +2,14 @@ package couchbase
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
-	"github.com/couchbase/gocb/v2"
+	"github.com/couchbase/gocbcore/v10"
+	"github.com/couchbase/gocbcore/v10/memd"
 	"github.com/tidwall/gjson"
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
@@ -39,31 +41,24 @@ type store struct {
 	indexed bool
 }
 
-func (s *store) raw() gocb.Transcoder { return gocb.NewRawJSONTranscoder() }
-
 func (s *store) Load(ctx context.Context, name string) ([]byte, int64, error) {
-	got, err := s.docs.Get(keyOf(metaPrefix+name), &gocb.GetOptions{Context: ctx, Transcoder: s.raw()})
-	if errors.Is(err, gocb.ErrDocumentNotFound) {
+	text, cas, err := s.docs.get(ctx, keyOf(metaPrefix+name))
+	if errors.Is(err, gocbcore.ErrDocumentNotFound) {
 		return nil, 0, nil
 	}
-	if err != nil {
-		return nil, 0, engine.Failed(ctx, err)
-	}
-	var text []byte
-	err = got.Content(&text)
-	return text, int64(got.Cas()), err
+	return text, int64(cas), engine.Failed(ctx, err)
 }
 
 func (s *store) Swap(ctx context.Context, name string, text []byte, rev int64) (int64, error) {
 	key := keyOf(metaPrefix + name)
-	var done *gocb.MutationResult
+	var cas gocbcore.Cas
 	var err error
 	if rev == 0 {
-		done, err = s.docs.Insert(key, text, &gocb.InsertOptions{Context: ctx, Transcoder: s.raw(), DurabilityLevel: s.durability})
+		cas, err = s.docs.insert(ctx, key, text)
 	} else {
-		done, err = s.docs.Replace(key, text, &gocb.ReplaceOptions{Context: ctx, Transcoder: s.raw(), Cas: gocb.Cas(rev), DurabilityLevel: s.durability})
+		cas, err = s.docs.replace(ctx, key, text, gocbcore.Cas(rev))
 	}
-	for _, changed := range []error{gocb.ErrDocumentExists, gocb.ErrCasMismatch, gocb.ErrDocumentNotFound} {
+	for _, changed := range []error{gocbcore.ErrDocumentExists, gocbcore.ErrCasMismatch, gocbcore.ErrDocumentNotFound} {
 		if errors.Is(err, changed) {
 			return rev, fmt.Errorf("%s: %w", name, docengine.ErrChanged)
 		}
@@ -71,7 +66,7 @@ func (s *store) Swap(ctx context.Context, name string, text []byte, rev int64) (
 	if err != nil {
 		return rev, engine.Failed(ctx, err)
 	}
-	return int64(done.Cas()), nil
+	return int64(cas), nil
 }
 
 func (s *store) Put(ctx context.Context, name string, text []byte) error {
@@ -79,8 +74,7 @@ func (s *store) Put(ctx context.Context, name string, text []byte) error {
 }
 
 func (s *store) put(ctx context.Context, key string, text []byte) error {
-	_, err := s.docs.Upsert(key, text, &gocb.UpsertOptions{Context: ctx, Transcoder: s.raw(), DurabilityLevel: s.durability})
-	return engine.Failed(ctx, err)
+	return engine.Failed(ctx, s.docs.upsert(ctx, key, text))
 }
 
 func (s *store) Get(ctx context.Context, names []string) (map[string][]byte, error) {
@@ -111,16 +105,15 @@ const bulkSize = 256
 // over in the order of the ids, one at a time; ids without a document are normal.
 func (s *store) get(ctx context.Context, ids []string, each func(id string, text []byte) error) error {
 	size := min(bulkSize, s.inFlight)
-	return docengine.InOrder(ctx, ids, size, s.inFlight/size, s.bulkGet, func(at int, gets []gocb.GetOp) error {
+	return docengine.InOrder(ctx, ids, size, s.inFlight/size, s.bulkGet, func(at int, gets []document) error {
 		for i := range gets {
-			text, found, err := content(&gets[i])
-			if err != nil {
+			switch err := gets[i].err; {
+			case errors.Is(err, gocbcore.ErrDocumentNotFound):
+				continue
+			case err != nil:
 				return engine.Failed(ctx, fmt.Errorf("%s: %w", ids[at+i], err))
 			}
-			if found {
-				err = each(ids[at+i], text)
-			}
-			if err != nil {
+			if err := each(ids[at+i], gets[i].text); err != nil {
 				return err
 			}
 		}
@@ -138,37 +131,25 @@ func (d *database) enter(ctx context.Context, n int) (leave func(), err error) {
 }
 
 // bulkGet is one bulk request; nothing is sent after the end of ctx.
-func (s *store) bulkGet(ctx context.Context, ids []string) ([]gocb.GetOp, error) {
+func (s *store) bulkGet(ctx context.Context, ids []string) ([]document, error) {
 	leave, err := s.enter(ctx, len(ids))
 	if err != nil {
 		return nil, engine.Failed(ctx, err)
 	}
 	defer leave()
-	gets, ops := make([]gocb.GetOp, len(ids)), make([]gocb.BulkOp, len(ids))
+	keys := make([]string, len(ids))
 	for i, id := range ids {
-		gets[i].ID = keyOf(id)
-		ops[i] = &gets[i]
+		keys[i] = keyOf(id)
 	}
-	return gets, engine.Failed(ctx, s.docs.Do(ops, &gocb.BulkOpOptions{Context: ctx, Transcoder: s.raw()}))
-}
-
-// content is the document that a get has read, if there is one.
-func content(g *gocb.GetOp) (text []byte, found bool, err error) {
-	if errors.Is(g.Err, gocb.ErrDocumentNotFound) {
-		return nil, false, nil
-	}
-	if g.Err != nil {
-		return nil, false, g.Err
-	}
-	err = g.Result.Content(&text)
-	return text, true, err
+	gets, err := s.docs.gets(ctx, keys)
+	return gets, engine.Failed(ctx, err)
 }
 
 // leads counts a document's leads by a sub-document look-up.
 func (s *store) leads(ctx context.Context, id string) (n int64, err error) {
-	found, err := s.docs.LookupIn(keyOf(id), []gocb.LookupInSpec{gocb.CountSpec("data", nil)}, &gocb.LookupInOptions{Context: ctx})
+	found, err := s.docs.look(ctx, keyOf(id), memd.SubDocOpGetCount, "data")
 	if err == nil {
-		err = found.ContentAt(0, &n)
+		err = json.Unmarshal(found, &n)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", id, err)
@@ -178,8 +159,8 @@ func (s *store) leads(ctx context.Context, id string) (n int64, err error) {
 
 func (s *store) remove(ctx context.Context, ids []string) error {
 	return s.many(ctx, ids, func(ctx context.Context, id string) error {
-		_, err := s.docs.Remove(keyOf(id), &gocb.RemoveOptions{Context: ctx, DurabilityLevel: s.durability})
-		if errors.Is(err, gocb.ErrDocumentNotFound) {
+		err := s.docs.remove(ctx, keyOf(id))
+		if errors.Is(err, gocbcore.ErrDocumentNotFound) {
 			return nil
 		}
 		return err
@@ -215,13 +196,9 @@ func (s *store) Prepare(ctx context.Context, _ string, _ *record.LineType) error
 	if err := tooOld(s.shown, s.version()); err != nil {
 		return err
 	}
-	for _, statement := range indexStatements(s.keyspace()) {
-		rows, err := s.cluster.Query(statement, &gocb.QueryOptions{Context: ctx})
-		if err != nil {
-			return engine.Failed(ctx, fmt.Errorf("%s: %w", statement, err))
-		}
-		if err := rows.Close(); err != nil {
-			return engine.Failed(ctx, err)
+	for _, text := range indexStatements(s.keyspace()) {
+		if _, err := s.docs.query(ctx, text, statement{prepare: true}, func([]byte) error { return nil }); err != nil {
+			return engine.Failed(ctx, fmt.Errorf("%s: %w", text, err))
 		}
 	}
 	s.indexed = true
@@ -236,7 +213,7 @@ func (s *store) Fetch(ctx context.Context, _ string, _ *record.LineType, ids []s
 // requests of the SDK do not offer, by single ones at the same time.
 func (s *store) Write(ctx context.Context, _ string, _ *record.LineType, docs []docengine.Document) error {
 	defer s.wrote()
-	if s.durability != gocb.DurabilityLevelNone {
+	if s.durability != 0 {
 		body := map[string][]byte{}
 		ids := make([]string, len(docs))
 		for i := range docs {
@@ -245,22 +222,24 @@ func (s *store) Write(ctx context.Context, _ string, _ *record.LineType, docs []
 		return s.many(ctx, ids, func(ctx context.Context, id string) error { return s.put(ctx, keyOf(id), body[id]) })
 	}
 	for some := range slices.Chunk(docs, min(bulkSize, s.inFlight)) {
-		ops := make([]gocb.BulkOp, len(some))
-		for i := range some {
-			ops[i] = &gocb.UpsertOp{ID: keyOf(some[i].ID), Value: some[i].Body}
-		}
-		leave, err := s.enter(ctx, len(ops))
+		leave, err := s.enter(ctx, len(some))
 		if err != nil {
 			return engine.Failed(ctx, err)
 		}
-		err = s.docs.Do(ops, &gocb.BulkOpOptions{Context: ctx, Transcoder: s.raw()})
+		errs := make([]error, len(some))
+		err = every(ctx, len(some), func(i int, done func()) (gocbcore.PendingOp, error) {
+			return s.docs.agent.Set(s.docs.upserts(keyOf(some[i].ID), some[i].Body, len(some)), func(_ *gocbcore.StoreResult, err error) {
+				errs[i] = err
+				done()
+			})
+		})
 		leave()
 		if err != nil {
 			return engine.Failed(ctx, err)
 		}
-		for i, op := range ops {
-			if put, ok := op.(*gocb.UpsertOp); ok && put.Err != nil {
-				return engine.Failed(ctx, fmt.Errorf("%s: %w", some[i].ID, put.Err))
+		for i, err := range errs {
+			if err != nil {
+				return engine.Failed(ctx, fmt.Errorf("%s: %w", some[i].ID, err))
 			}
 		}
 	}

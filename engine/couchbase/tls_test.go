@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/couchbase/gocb/v2"
+	"github.com/couchbase/gocbcore/v10"
 )
 
 // certificate writes a certificate and its key as PEM files.
@@ -52,11 +52,11 @@ func TestCertificates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, ok := s.options.Authenticator.(gocb.CertificateAuthenticator); !ok || a.ClientCertificate == nil {
-		t.Errorf("the client shows itself by %T", s.options.Authenticator)
+	if a, ok := s.auth.(certificateAuth); !ok || a.pair == nil {
+		t.Errorf("the client shows itself by %T", s.auth)
 	}
-	if s.options.SecurityConfig.TLSRootCAs == nil || s.connection != "couchbases://h" {
-		t.Errorf("connected to %s, trusting %v", s.connection, s.options.SecurityConfig.TLSRootCAs)
+	if s.roots == nil || s.connection != "couchbases://h" {
+		t.Errorf("connected to %s, trusting others: %t", s.connection, s.roots != nil)
 	}
 	for name, q := range map[string]url.Values{"a key for certificates": {"ca": {key}}, "no key": {"cert": {cert}}, "two certificates": {"cert": {cert}, "key": {cert}}} {
 		if _, err := read(q); err == nil {
@@ -67,7 +67,7 @@ func TestCertificates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, ok := s.options.Authenticator.(gocb.PasswordAuthenticator); !ok || a.Username != "u" || a.Password != "p" || s.connection != "couchbase://h" {
-		t.Errorf("without certificates: %T, %s", s.options.Authenticator, s.connection)
+	if a, ok := s.auth.(gocbcore.PasswordAuthProvider); !ok || a.Username != "u" || a.Password != "p" || s.connection != "couchbase://h" {
+		t.Errorf("without certificates: %T, %s", s.auth, s.connection)
 	}
 }
