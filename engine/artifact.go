@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // EnvArtifacts names the folder in which servers from language registries are

@@ -17,10 +17,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/barograph/barograph/design"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/flavour"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
 )
 
 // Sentinel errors; engines wrap them with what they know.

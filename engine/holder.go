@@ -14,8 +14,8 @@ import (
 
 	"github.com/shirou/gopsutil/v4/process"
 
-	"github.com/barograph/barograph/design"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // LoadingFile is the file in which a load of an embedded archive names itself; ""

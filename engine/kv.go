@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // Sentinel errors of the abilities for records under keys.

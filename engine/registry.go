@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // Registry is a list of drivers. engine/all holds the one that the program uses.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 func registry() Registry {

@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // Secure are the parameters by which a server's URL has connections encrypted,

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/engine/enginetest"
 )
 
 // TestTLS meets a server that wants a client's certificate: another CA, another

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // Expand turns what a user named into files, sorted by path, none of them

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/metviewer"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // SpecFiles finds the files of a load_spec. METdbLoad passes over folders that

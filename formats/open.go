@@ -17,9 +17,9 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/metstat"
 	"github.com/barograph/barograph/formats/vsdb"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 
 	"github.com/klauspost/compress/gzip"
 )

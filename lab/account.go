@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // account is the unprivileged user that a server runs as; nil = Barograph's own.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // disksFile lies in the folder of a set of disks.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // Action is what is done to a node.

@@ -17,7 +17,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // Need is what a server, or a tool beside the servers, needs on this machine.

@@ -20,7 +20,7 @@ import (
 	"github.com/vishvananda/netns"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // insideLink is a node's end of its cable.

@@ -17,7 +17,7 @@ import (
 	"github.com/shirou/gopsutil/v4/mem"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // Options of Up; the zero value is one node with the default profile.

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // logFile of a node holds what its processes and its preparation print. It lies

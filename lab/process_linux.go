@@ -17,7 +17,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // Supported reports whether labs can be started on this system.

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,8 +15,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
 )
 
 // stateFile lies in the lab's folder.
@@ -251,16 +250,6 @@ func (s *State) Server() *run.Server {
 		out.Isolation = &run.Isolation{CPUs: i.CPUs, Memory: i.Memory, Latency: i.Latency}
 	}
 	return out
-}
-
-// Participant is what a run keeps of an engine that takes part in it: what its driver,
-// the lab that started its server, and the engine itself report.
-func Participant(ctx context.Context, name string, d *engine.Driver, u *url.URL, db *engine.Engine, server *run.Server) (run.Archive, error) {
-	about, err := db.About(ctx)
-	return run.Archive{
-		Engine: name, URL: fault.Redact(u.String()), Place: string(d.Place), Licence: d.Licence, Server: server,
-		Product: about.Product, Version: about.Version, Settings: about.Settings, Acknowledged: about.Acknowledged, Unranked: about.Unranked,
-	}, err
 }
 
 // Row is what is reported of one engine's lab, or of the throttled disks.

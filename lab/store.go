@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // StoreName is how users name the object store that the lab starts.

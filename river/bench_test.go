@@ -21,7 +21,7 @@ import (
 	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/river"
-	"github.com/barograph/barograph/synth"
+	"github.com/barograph/barograph/study/synth"
 )
 
 // products of test 3 in a backlog; BAROGRAPH_PRODUCTS=55338 is the whole.

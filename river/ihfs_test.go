@@ -16,8 +16,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/postgres"
-	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/lab"

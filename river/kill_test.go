@@ -23,9 +23,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/mariadb"
 	"github.com/barograph/barograph/engine/postgres"
-	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/river"

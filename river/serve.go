@@ -1,7 +1,3 @@
-// Package river brings products of SHEF into a database that a river forecast
-// centre works with, once or as a service: IHFS, the Weather Service's own, into
-// tables that exist, and the tables of Barograph's post workload. A product
-// posted twice changes nothing, and nothing is emptied.
 package river
 
 import (

@@ -17,9 +17,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // Spool is a folder of products that wait for the database. Files that are

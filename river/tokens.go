@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // Tokens are what a site sets of the poster in .Apps_defaults_site; the zero

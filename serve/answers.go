@@ -9,9 +9,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/results/run"
 
 	"github.com/zeebo/xxh3"
 )

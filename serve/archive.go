@@ -12,10 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
 
 	"github.com/zeebo/xxh3"
 )

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/serve"
 
 	"github.com/chromedp/cdproto/cdp"

@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/record"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/serve"
 )
 

@@ -12,14 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/answer"
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/pebble"
-	"github.com/barograph/barograph/question"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/serve"
-	"github.com/barograph/barograph/synth"
+	"github.com/barograph/barograph/study/synth"
 )
 
 // watched is an engine that tells how often it is asked, and can be slow or fail.

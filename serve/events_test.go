@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/results/run"
 )
 
 // TestEvents: what is there, what comes, and after which event a browser goes on,

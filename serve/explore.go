@@ -12,17 +12,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/barograph/barograph/answer"
-	"github.com/barograph/barograph/curve"
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/export"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/flavour"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/export"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
-	"github.com/barograph/barograph/report"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/results/curve"
+	"github.com/barograph/barograph/results/report"
+	"github.com/barograph/barograph/results/run"
 )
 
 // asking is a question of a page, and where it is asked.

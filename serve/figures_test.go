@@ -18,12 +18,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/measure"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
 )
 
 // BenchmarkPage measures statements 1, 4, 5, 10, 15 and 16: the program itself,

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/serve"
 )
 

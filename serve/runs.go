@@ -15,11 +15,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/barograph/barograph/compare"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/measure"
-	"github.com/barograph/barograph/report"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/compare"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/report"
+	"github.com/barograph/barograph/results/run"
 
 	"github.com/klauspost/compress/gzhttp"
 )

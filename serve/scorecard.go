@@ -10,14 +10,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/barograph/barograph/answer"
-	"github.com/barograph/barograph/curve"
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/results/curve"
+	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/stat"
 )
 

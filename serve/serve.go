@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 
 	"github.com/klauspost/compress/gzhttp"
 )

@@ -18,18 +18,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/curve"
+	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/pebble"
 	"github.com/barograph/barograph/formats/metstat"
-	"github.com/barograph/barograph/load"
 	"github.com/barograph/barograph/record"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/results/curve"
+	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/serve"
-	"github.com/barograph/barograph/synth"
+	"github.com/barograph/barograph/study/synth"
 
-	"github.com/barograph/barograph/answer"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
 )
 
 var registry = engine.Registry{pebble.Driver()}

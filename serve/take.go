@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
 

@@ -16,10 +16,10 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/formats/metviewer"
-	"github.com/barograph/barograph/question"
-	"github.com/barograph/barograph/report"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/results/report"
 	"github.com/barograph/barograph/serve"
-	"github.com/barograph/barograph/synth"
+	"github.com/barograph/barograph/study/synth"
 )
 
 // TestTaken is statement 12: the question as YAML and as plot XML draws the

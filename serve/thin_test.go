@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/results/run"
 )
 
 // TestThin is part of statement 15: above the limit the lowest and the highest of

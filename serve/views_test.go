@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/results/run"
 
 	page_ "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"

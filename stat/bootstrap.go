@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
 

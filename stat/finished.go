@@ -3,7 +3,7 @@ package stat
 import (
 	"strings"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // The units in which a statistic is expressed, relative to its variable.

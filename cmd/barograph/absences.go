@@ -7,9 +7,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/query/question"
 )
 
 // absences are the questions of which no record is there, by line type.

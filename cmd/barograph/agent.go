@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/workload/ycsb"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/study/ycsb"
 )
 
 // envToken holds the token of agents: arguments can be read by every user of a machine.

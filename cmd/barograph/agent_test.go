@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/results/run"
 )
 
 // shared is what a command says while it goes on.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/query/question"
 )
 
 // met knows the derived question of each variable by its name, not only that of the one that cases lists.

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/load"
-	"github.com/barograph/barograph/question"
-	"github.com/barograph/barograph/workload/met"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/study/met"
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"

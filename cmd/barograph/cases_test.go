@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/run"
-	"github.com/barograph/barograph/workload/met"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/met"
 )
 
 var caseName = regexp.MustCompile(`(?m)^name: (\S+)$`)

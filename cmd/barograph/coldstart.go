@@ -3,10 +3,10 @@ package main
 import (
 	"encoding/json"
 
-	"github.com/barograph/barograph/design"
-	"github.com/barograph/barograph/flavour"
-	"github.com/barograph/barograph/question"
-	"github.com/barograph/barograph/workload/met"
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/study/met"
 
 	"github.com/spf13/cobra"
 )

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/barograph/barograph/compare"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/report"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/compare"
+	"github.com/barograph/barograph/results/report"
 )
 
 func newCompare(e *env) *cobra.Command {

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/record"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/results/run"
 )
 
 // TestCompare holds a run against itself, and against one in which a cell takes

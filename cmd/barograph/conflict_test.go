@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/archive/load"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // Two files with the same headers, times and leads, but other numbers: the

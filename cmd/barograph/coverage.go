@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/barograph/barograph/design"
-	"github.com/barograph/barograph/report/plot"
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/results/plot"
 )
 
 // mostSeries is how many rows the picture of what is there has at most, one for

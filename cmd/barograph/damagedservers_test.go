@@ -15,8 +15,8 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/enginetest/damages"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/enginetest/damages"
 	"github.com/barograph/barograph/lab"
 
 	"github.com/go-sql-driver/mysql"

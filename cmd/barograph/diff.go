@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/barograph/barograph/archive/tablediff"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/tablediff"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 func newDiff(e *env) *cobra.Command {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // TestDiffStory loads the same files twice and one more file once, by command.

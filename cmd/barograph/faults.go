@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/question"
-	"github.com/barograph/barograph/run"
-	"github.com/barograph/barograph/workload/faults"
-	"github.com/barograph/barograph/workload/met"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/faults"
+	"github.com/barograph/barograph/study/met"
 )
 
 func newFaults(e *env) *cobra.Command {

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/query/flavour"
 )
 
 // TestFaultsLeavesNothing: a run that dies before anything was killed has no folder.

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
 )
 
 // files are those that arguments name; an archive among them belongs behind a flag.

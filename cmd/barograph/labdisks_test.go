@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 )
 

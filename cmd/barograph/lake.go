@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/engine/tables"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/run"
-	"github.com/barograph/barograph/workload/lake"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/lake"
 )
 
 func newScanLake(e *env) *cobra.Command {

@@ -13,12 +13,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/metviewer"
-	"github.com/barograph/barograph/load"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
 
 	"github.com/spf13/cobra"
 )

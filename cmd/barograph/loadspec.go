@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/metviewer"
 )

@@ -17,7 +17,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 
 	"golang.org/x/term"
 )

@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/internal/fault"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/spf13/cobra"

@@ -15,14 +15,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/flavour"
-	"github.com/barograph/barograph/question"
-	"github.com/barograph/barograph/report"
-	"github.com/barograph/barograph/run"
-	"github.com/barograph/barograph/workload/met"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/results/report"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/met"
 
 	"github.com/spf13/cobra"
 )

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/workload/ycsb"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/study/ycsb"
 )
 
 // metrics serves what is registered at an address, until it is stopped.

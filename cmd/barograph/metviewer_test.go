@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/archive/load"
 )
 
 // loadSpec writes a load_spec for a day of data and returns its path.

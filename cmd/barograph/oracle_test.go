@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // TestWithoutOracle: a build without the tag says how to make one that has Oracle, in the list of engines and in one

@@ -13,11 +13,11 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"github.com/barograph/barograph/answer"
-	"github.com/barograph/barograph/curve"
-	"github.com/barograph/barograph/export"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/export"
+	"github.com/barograph/barograph/results/curve"
+	"github.com/barograph/barograph/results/run"
 )
 
 // cell is a text as a cell of CSV.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
 )
 
 // TestScanOwn asks two engines, from the command line to the report.

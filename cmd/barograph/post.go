@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats"
-	"github.com/barograph/barograph/run"
-	"github.com/barograph/barograph/workload/post"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/post"
 
 	"github.com/spf13/cobra"
 )

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 
 	"github.com/creack/pty"
 )

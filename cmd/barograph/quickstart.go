@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/formats"
-	"github.com/barograph/barograph/question"
-	"github.com/barograph/barograph/report"
-	"github.com/barograph/barograph/synth"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/results/report"
+	"github.com/barograph/barograph/study/synth"
 
 	"github.com/spf13/cobra"
 )

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/formats"
-	"github.com/barograph/barograph/load"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/stat"
 )
 

@@ -12,13 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/barograph/barograph/advise"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/measure"
-	"github.com/barograph/barograph/report"
-	"github.com/barograph/barograph/run"
-	"github.com/barograph/barograph/workload/ycsb"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/advise"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/report"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/ycsb"
 )
 
 func newReport(e *env) *cobra.Command {

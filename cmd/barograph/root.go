@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

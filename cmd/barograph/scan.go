@@ -10,9 +10,9 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/tables"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/run"
-	"github.com/barograph/barograph/workload/scan"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/scan"
 )
 
 func newScan(e *env) *cobra.Command {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
 )
 
 // TestScan makes tables, explains the rule, runs an experiment and reads its

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/answer"
-	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/record"
-	"github.com/barograph/barograph/run"
-	"github.com/barograph/barograph/workload/scan"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/scan"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")

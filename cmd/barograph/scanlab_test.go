@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
 )
 
 // star is the folder that starOf has made, which TestMain removes.

@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/engine/tables"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
 )
 
 // TestScanGoesOn: a scan that was killed goes on with what is missing, by the

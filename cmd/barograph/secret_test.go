@@ -14,8 +14,8 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // marker is the secret that nothing may print or keep.

@@ -14,7 +14,7 @@ import (
 	"runtime"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/serve"
 
 	"github.com/spf13/cobra"

@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/barograph/barograph/export"
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/export"
 	"github.com/barograph/barograph/record"
 )
 

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/export"
+	"github.com/barograph/barograph/query/export"
 
 	"github.com/parquet-go/parquet-go"
 )

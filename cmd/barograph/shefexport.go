@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/export"
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/export"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/river"
 )

@@ -19,9 +19,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/river"
 
 	"github.com/spf13/cobra"

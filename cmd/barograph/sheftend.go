@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/river"
 )
 

@@ -11,12 +11,12 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/load"
-	"github.com/barograph/barograph/question"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/results/run"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"

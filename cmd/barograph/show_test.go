@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 
 	_ "github.com/duckdb/duckdb-go/v2" // the damage is done by a client of its own

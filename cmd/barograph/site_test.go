@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
-	"github.com/barograph/barograph/workload/met"
+	"github.com/barograph/barograph/study/met"
 )
 
 // envMain makes a process of the tests the program itself.

@@ -16,7 +16,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/engine/tables"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // withoutLibraries is the program's registry on a machine where one embedded

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/engine/enginetest"
 )
 
 // TestStory: docs/story.sh, on little synthetic data in the folders of the real;

@@ -12,13 +12,13 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/tpcds"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
-	"github.com/barograph/barograph/question"
-	"github.com/barograph/barograph/run"
-	"github.com/barograph/barograph/synth"
-	generate "github.com/barograph/barograph/synth/tpcds"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/synth"
+	generate "github.com/barograph/barograph/study/synth/tpcds"
 )
 
 func newSynth(e *env) *cobra.Command {

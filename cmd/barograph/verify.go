@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/internal/fault"
 
 	"github.com/spf13/cobra"
 )

@@ -13,9 +13,9 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/formats"
-	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/river"
 )
 

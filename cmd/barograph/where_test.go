@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // TestWhereNamesValuesWithCommas: levels of NetCDF have commas. A value is never

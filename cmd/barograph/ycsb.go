@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
-	"github.com/barograph/barograph/measure/pace"
-	"github.com/barograph/barograph/report"
-	"github.com/barograph/barograph/run"
-	"github.com/barograph/barograph/workload/ycsb"
+	"github.com/barograph/barograph/results/measure/pace"
+	"github.com/barograph/barograph/results/report"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/ycsb"
 
 	"github.com/spf13/cobra"
 )

@@ -15,11 +15,11 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
-	"github.com/barograph/barograph/run"
-	"github.com/barograph/barograph/workload/ycsb"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/ycsb"
 )
 
 // Each engine and layout is loaded and runs A to F, every value verified and

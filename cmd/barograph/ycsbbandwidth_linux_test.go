@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/results/run"
 )
 
 // TestYCSBBandwidth: a real server, in a network of its own, behind a cable that is too small for what is due; a

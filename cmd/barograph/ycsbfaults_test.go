@@ -11,10 +11,10 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
-	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/results/run"
 )
 
 // faultyLab starts a server in a folder of labs, which holds it under its name;

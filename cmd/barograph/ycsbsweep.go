@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/report"
-	"github.com/barograph/barograph/run"
-	"github.com/barograph/barograph/workload/ycsb"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/report"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/ycsb"
 )
 
 func newYCSBSweep(e *env) *cobra.Command {

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Records histories of a store one of whose nodes is killed, and started again, while 16 clients read and write
-# (docs/ycsb.md); `BAROGRAPH_HISTORIES=DIR go test -run TestPack ./workload/ycsb/history` packs them for its tests.
+# (docs/ycsb.md); `BAROGRAPH_HISTORIES=DIR go test -run TestPack ./study/ycsb/history` packs them for its tests.
 #
 #   histories.sh NAME ENGINE NODES FAULTY COUNT DIR     such as: histories.sh galera mariadb 3 2 50 /tmp/histories
 #

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/report/plot"
+	"github.com/barograph/barograph/results/plot"
 )
 
 // TestColours: each engine has a colour of its own, whatever stands beside it.
@@ -21,7 +21,7 @@ func TestColours(t *testing.T) {
 		}
 		drawn := strings.Join(colour.FindAllString(string(svg), -1), " ")
 		if other := seen[drawn]; other != "" {
-			t.Errorf("%s has the colours of %s: give it a line in report/plot/palette.go", d.Scheme, other)
+			t.Errorf("%s has the colours of %s: give it a line in results/plot/palette.go", d.Scheme, other)
 		}
 		seen[drawn] = d.Scheme
 	}

@@ -15,11 +15,11 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/tables"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/flavour"
 )
 
 // Driver describes the engine.

@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/asterixdb"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/query/flavour"
 )
 
 // memory is what a node of the tests may use, in bytes.

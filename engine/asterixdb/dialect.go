@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/barograph/barograph/design"
-	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
 

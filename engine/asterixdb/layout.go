@@ -12,7 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/zeebo/xxh3"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/record"

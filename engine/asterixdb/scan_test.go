@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine/asterixdb"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/enginetest/scantest"
 	"github.com/barograph/barograph/engine/tables"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/enginetest/scantest"
 	"github.com/barograph/barograph/lab"
 )
 

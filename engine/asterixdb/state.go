@@ -16,10 +16,10 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/docengine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // state is what the archive says of a subset: the number of its last commit,

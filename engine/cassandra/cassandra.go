@@ -16,10 +16,10 @@ import (
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/docengine"
-	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/query/flavour"
 )
 
 // Driver describes the engine.

@@ -11,12 +11,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/cassandra"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // kv opens tables of records under keys; the package comment says how they lie.

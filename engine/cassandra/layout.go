@@ -14,10 +14,10 @@ import (
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
 

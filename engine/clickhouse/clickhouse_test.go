@@ -10,12 +10,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/enginetest/scantest"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/enginetest/scantest"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/engine/sqlengine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // commitsTable has the last commit of each subset and design, with the tables

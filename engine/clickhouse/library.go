@@ -7,7 +7,7 @@ import (
 	"runtime"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // libraryName is chDB's release with what it is made of.

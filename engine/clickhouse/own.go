@@ -12,9 +12,9 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
-	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/engine/tables"
+	"github.com/barograph/barograph/query/answer"
 )
 
 // ownDatabase holds a user's own tables.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/engine/tables"
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/tpcds"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // scans opens tables of the analytical workload. They lie in a folder of

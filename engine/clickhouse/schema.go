@@ -7,9 +7,9 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/sqlengine"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
 

@@ -12,12 +12,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/lab"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
 )
 
 // envServer names a bucket of a cluster to run the whole conformance

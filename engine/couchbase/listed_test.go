@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/lab"
-	"github.com/barograph/barograph/load"
 )
 
 // TestRemovedIdsAreNotListed: the lists of ids grow shorter with what --retain

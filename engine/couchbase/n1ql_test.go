@@ -12,12 +12,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/flavour"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
 

@@ -14,10 +14,10 @@ import (
 	"github.com/couchbase/gocbcore/v10"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/docengine"
-	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/lab"
 )
 

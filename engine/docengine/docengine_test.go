@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/record"
 )
 

@@ -3,7 +3,7 @@ package dry
 import (
 	"testing"
 
-	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/engine/enginetest"
 )
 
 func TestConformance(t *testing.T) {

@@ -12,11 +12,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
-	"github.com/barograph/barograph/flavour"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
 )
 
 // archive is a file under one design. It is safe for concurrent use: every

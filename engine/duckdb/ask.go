@@ -8,10 +8,10 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
-	"github.com/barograph/barograph/answer"
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
 )
 
 // The last line of a query to METviewer's tables tells how fcst_lead comes:

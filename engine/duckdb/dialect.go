@@ -3,7 +3,7 @@ package duckdb
 import (
 	"strings"
 
-	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/query/flavour"
 )
 
 // dialectIn is DuckDB's dialect: a schema per subset, TIMESTAMP columns, documents

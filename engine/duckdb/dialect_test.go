@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/engine/enginetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

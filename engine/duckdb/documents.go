@@ -6,7 +6,7 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/record"

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine/duckdb"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/enginetest/scantest"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/enginetest/scantest"
 )
 
 func TestConformance(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/engine/tables"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/flavour"
 )
 
 // scans opens tables of the analytical workload. Their rows lie in Parquet

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/duckdb"
 	"github.com/barograph/barograph/engine/tables"
-	"github.com/barograph/barograph/flavour"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
 

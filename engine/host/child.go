@@ -17,10 +17,10 @@ import (
 
 	"github.com/shirou/gopsutil/v4/process"
 
-	"github.com/barograph/barograph/answer"
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/answer"
 )
 
 // envArchive tells a child which archive to read.

@@ -19,11 +19,11 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/archive/load"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/mariadb"
-	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/lab"
-	"github.com/barograph/barograph/load"
 )
 
 // BenchmarkLoad loads the real day, parsing and the last commit included, in

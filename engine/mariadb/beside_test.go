@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/record"

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/mariadb"
-	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/record"
 )

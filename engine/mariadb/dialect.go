@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/barograph/barograph/flavour"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
 )
 
 // dialectIn is MariaDB's dialect where the name of every database begins with

@@ -3,7 +3,7 @@ package mariadb
 import (
 	"testing"
 
-	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/engine/enginetest"
 )
 
 // FindGalera looks for all that a cluster needs.

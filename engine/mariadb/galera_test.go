@@ -8,10 +8,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/mariadb"
-	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/lab"
 )
 

@@ -13,12 +13,12 @@ import (
 
 	_ "github.com/go-sql-driver/mysql"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/mariadb"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/query/flavour"
 )
 
 // made counts the names of databases.

@@ -3,7 +3,7 @@ package mariadb
 import (
 	"strings"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // MySQL 8 and Aurora have most of MariaDB's words. What they lack, or call

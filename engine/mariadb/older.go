@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 

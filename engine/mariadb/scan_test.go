@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/enginetest/scantest"
 	"github.com/barograph/barograph/engine/mariadb"
 	"github.com/barograph/barograph/engine/tables"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/enginetest/scantest"
 	"github.com/barograph/barograph/lab"
 )
 

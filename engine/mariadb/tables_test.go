@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/lab"
 )
 

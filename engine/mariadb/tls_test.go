@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/lab"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/engine/sqlengine"
-	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
 

@@ -16,8 +16,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/mongodb"
-	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/lab"
 )
 

@@ -15,9 +15,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/flavour"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/docengine"
-	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/lab"
 )
 

@@ -49,7 +49,7 @@ func run(args []string) error {
 			return err
 		}
 	}
-	fmt.Fprintf(os.Stderr, "made %s; what is missing there: go test ./%s -run TestConformance; at last it stands in README.md and on CONTRIBUTING's map\n", dir, dir)
+	fmt.Fprintf(os.Stderr, "made %s; what is missing there: go test ./%s -run TestConformance; then name it in README.md and CHANGELOG.md\n", dir, dir)
 	return nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"net/url"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // notRun replaces the list of what was not run against a server.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/barograph/barograph/flavour"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
 )
 
 // maxText is the most bytes that a text of a record may have in Oracle's

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/design"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/flavour"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/sijms/go-ora/v2/network"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // notRun is the part of the engine that no server was asked for, and why.

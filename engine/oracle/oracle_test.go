@@ -22,11 +22,11 @@ import (
 	goora "github.com/sijms/go-ora/v2"
 	"github.com/sijms/go-ora/v2/network"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/sqlengine"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
 

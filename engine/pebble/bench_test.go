@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/barograph/barograph/design"
-	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine/enginetest"
 )
 
 func fresh(b *testing.B) string { return "pebble:" + filepath.Join(b.TempDir(), "archive") }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // registry holds this engine alone.

@@ -23,11 +23,11 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/docengine"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/flavour"
 )
 
 // Driver describes the engine: pebble:dir.

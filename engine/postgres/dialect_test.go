@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/engine/enginetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/record"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/postgres"
-	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/lab"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
-	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/query/flavour"
 )
 
 // postSchema holds the tables of values of SHEF messages.

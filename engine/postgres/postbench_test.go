@@ -8,11 +8,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/postgres"
-	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/record"
-	"github.com/barograph/barograph/synth"
+	"github.com/barograph/barograph/study/synth"
 )
 
 // BenchmarkPost posts 20 products of some 1,000 values in one transaction into

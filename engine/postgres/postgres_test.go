@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/postgres"
-	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/lab"
 )
 

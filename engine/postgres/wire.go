@@ -16,9 +16,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/sqlengine"
-	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/query/question"
 )
 
 // Rows go to the server as PostgreSQL's binary COPY format (manual, COPY,

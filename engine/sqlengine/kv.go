@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/query/flavour"
 )
 
 // KeyColumn and DocumentColumn are the columns of tables of records under keys,

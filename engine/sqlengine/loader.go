@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/record"
 )

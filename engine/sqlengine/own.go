@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/engine/tables"
+	"github.com/barograph/barograph/query/answer"
 )
 
 // OwnColumns are a user's own columns as CREATE TABLE has them. kinds are the

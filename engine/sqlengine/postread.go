@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
 

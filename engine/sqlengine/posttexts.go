@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/query/flavour"
 )
 
 // PostDialect is how an engine writes the statements of tables of values.

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/record"
 )

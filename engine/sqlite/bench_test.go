@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/sqlite"
-	"github.com/barograph/barograph/enginetest"
 )
 
 func fresh(b *testing.B) string { return "sqlite:" + filepath.Join(b.TempDir(), "archive.db") }

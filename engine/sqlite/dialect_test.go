@@ -4,7 +4,7 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/engine/enginetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

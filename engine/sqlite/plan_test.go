@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/record"
 )

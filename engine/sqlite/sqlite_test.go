@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/sqlite"
-	"github.com/barograph/barograph/enginetest"
 )
 
 func TestConformance(t *testing.T) {

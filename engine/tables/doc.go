@@ -26,8 +26,8 @@
 //
 // This package imports package engine and never the reverse, so an engine that has
 // no tables carries nothing of it. Package sqlengine holds what SQL engines share.
-// Package enginetest/scantest is the suite of Star; the tests of workload/own and
-// workload/lake run Own and Lake on every engine that promises them:
+// Package engine/enginetest/scantest is the suite of Star; the tests of study/own and
+// study/lake run Own and Lake on every engine that promises them:
 //
-//	go test ./engine/tables ./workload/own ./workload/lake
+//	go test ./engine/tables ./study/own ./study/lake
 package tables

@@ -11,10 +11,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/tpcds"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/answer"
 )
 
 // ErrPlacement is wrapped where tables lie otherwise than a placement says.

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/tables"
-	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/lab"
-	generate "github.com/barograph/barograph/synth/tpcds"
+	"github.com/barograph/barograph/query/answer"
+	generate "github.com/barograph/barograph/study/synth/tpcds"
 )
 
 // generated makes tables and the answers to all questions.

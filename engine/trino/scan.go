@@ -17,9 +17,9 @@ import (
 
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/engine/tables"
-	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/formats/tpcds"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/flavour"
 )
 
 // scans opens the tables of the analytical workload: Parquet files that

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/enginetest/scantest"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/engine/trino"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/enginetest/scantest"
 	"github.com/barograph/barograph/lab"
 )
 

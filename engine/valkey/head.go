@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // prefix is what every key of the archive begins with.

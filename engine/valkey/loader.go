@@ -11,7 +11,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/docengine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
 

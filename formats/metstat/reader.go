@@ -7,8 +7,8 @@ import (
 	"io"
 	"math/bits"
 
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/lines"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // maxDates bounds a list of dates, 29 years by the hour: sites write where theirs

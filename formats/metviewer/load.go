@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // LoadSpec says what METdbLoad or VxIngest would load and where to.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

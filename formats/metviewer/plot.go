@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // PlotSpec is a file for METviewer's batch mode (mv_batch.sh).

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // drawn are the templates that have a picture; another becomes questions and

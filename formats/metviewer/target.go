@@ -3,7 +3,7 @@ package metviewer
 import (
 	"net/url"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // Target is the URL of the database that a load_spec names: of MariaDB's

@@ -9,7 +9,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // node is an element with the line on which it begins.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
 

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 const (

@@ -15,8 +15,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/parquetfile"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // Rows are the rows of a row group, column by column. They are valid until the

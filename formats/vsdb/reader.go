@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/lines"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
 

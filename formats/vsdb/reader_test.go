@@ -12,7 +12,7 @@ import (
 	"testing/iotest"
 	"unicode/utf8"
 
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/tidwall/btree"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // Tables holds tables by name. Use New.

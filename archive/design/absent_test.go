@@ -1,0 +1,130 @@
+package design
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+)
+
+// TestAbsent: a question without an answer is told which of its conditions
+// leaves none.
+func TestAbsent(t *testing.T) {
+	c := NewCatalog("s")
+	if got := c.Absent(&question.Question{}); got != "it holds nothing" {
+		t.Error(got)
+	}
+	for _, g := range []struct{ lineType, model, level, mask, thresh string }{
+		{"SAL1L2", "GFS", "P1000", "G2/NHX", ""}, {"SAL1L2", "ECM", "P500", "G2/SHX", ""}, {"CTC", "GFS", "Z2", "G2", ">1"},
+	} {
+		lt, _ := record.TypeByName(g.lineType)
+		b := &record.Batch{}
+		b.Reset(lt, "")
+		h := record.DefaultHeader()
+		h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar], h[record.ObsVar] = "V01", g.model, "ANL", "HGT", "HGT"
+		h[record.FcstLev], h[record.ObsLev], h[record.VxMask] = g.level, g.level, g.mask
+		if g.thresh != "" {
+			h[record.FcstThresh], h[record.ObsThresh] = g.thresh, g.thresh
+		}
+		head := b.AddHeader(h)
+		for _, valid := range []int64{1704067200, 1704088800} {
+			b.AppendTimes(head, 21600, valid, 1)
+		}
+		c.Merge(catalogOf(b))
+	}
+	for text, says := range map[string]string{
+		"":                                    "",
+		"model=GFS":                           "",
+		"model=gfs":                           "no SAL1L2 has model gfs; there is ECM, GFS (did you mean GFS?)",
+		"fcst_lev=P505":                       "there is P1000, P500 (did you mean P500?)",
+		"model=GFS fcst_lev=P500":             "beside the other conditions no SAL1L2 has model GFS; there is ECM",
+		"fcst_lev=P500 vx_mask=G2/NHX":        "beside the other conditions no SAL1L2 has fcst_lev P500; there is P1000",
+		"model=GFS,ECM fcst_lev=P500":         "",
+		"fcst_thresh=>1":                      "no SAL1L2 has fcst_thresh >1; there is NA",
+		"CTC fcst_thresh=>1":                  "",
+		"CTC fcst_thresh=>2":                  "no CTC has fcst_thresh >2; there is >1 (did you mean >1?)",
+		"PCT":                                 "there is no PCT; there is CTC, SAL1L2",
+		"valid=2018010100":                    "other valid times, from 2024-01-01T00:00:00Z to 2024-01-01T06:00:00Z",
+		"valid=2024010106":                    "",
+		"lead=12":                             "other leads, from 6 h to 6 h",
+		"model=ECM lead=0,6 valid=2024010100": "",
+	} {
+		q := &question.Question{Subset: "s"}
+		q.Type, _ = record.TypeByName("SAL1L2")
+		for word := range strings.FieldsSeq(text) {
+			name, value, _ := strings.Cut(word, "=")
+			var err error
+			switch name {
+			case "valid":
+				err = q.At(value)
+			case "lead":
+				err = q.Leads(value)
+			default:
+				if lt, ok := record.TypeByName(name); ok {
+					q.Type = lt
+				} else {
+					err = q.Where(word)
+				}
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := c.Absent(q); (got == "") != (says == "") || !strings.Contains(got, says) {
+			t.Errorf("%s: %q, want %q", text, got, says)
+		}
+	}
+}
+
+// TestNamesOfCasesStay: a question keeps its name and its meaning when more records
+// make another variable the one that Cases lists.
+func TestNamesOfCasesStay(t *testing.T) {
+	c := NewCatalog("s")
+	lt, _ := record.TypeByName("SL1L2")
+	add := func(variable string, leads ...int32) {
+		b := &record.Batch{}
+		b.Reset(lt, "")
+		h := record.DefaultHeader()
+		h[record.Version], h[record.Model], h[record.ObType], h[record.VxMask] = "V12", "GFS", "ANL", "FULL"
+		h[record.FcstVar], h[record.ObsVar], h[record.FcstLev], h[record.ObsLev] = variable, variable, "P500", "P500"
+		head := b.AddHeader(h)
+		for _, lead := range leads {
+			b.AppendTimes(head, lead, 1704067200, 1)
+		}
+		c.Merge(catalogOf(b))
+	}
+	find := func(name string) *question.Question {
+		for _, q := range c.CasesWith(name) {
+			if q.Name == name {
+				return q
+			}
+		}
+		return nil
+	}
+	add("HGT", 0, 21600, 43200)
+	before := c.Cases()
+	if len(before) == 0 || find("one_sl1l2_hgt") == nil {
+		var names []string
+		for _, q := range before {
+			names = append(names, q.Name)
+		}
+		t.Fatalf("there is no question one_sl1l2_hgt: %q", names)
+	}
+	add("TMP", 0, 21600, 43200, 64800, 86400)
+	if slices.ContainsFunc(c.Cases(), func(q *question.Question) bool { return q.Name == "one_sl1l2_hgt" }) {
+		t.Fatal("HGT is still the main variable: the test changes nothing")
+	}
+	for _, old := range before {
+		if q := find(old.Name); q == nil || !slices.Equal(q.Header[record.FcstVar], old.Header[record.FcstVar]) {
+			t.Errorf("%s is %+v", old.Name, q)
+		}
+	}
+	if q := find("one_sl1l2_tmp"); q == nil || q.Header[record.FcstVar][0] != "TMP" {
+		t.Errorf("one_sl1l2_tmp is %+v", q)
+	}
+	if find("one_sl1l2_rh") != nil {
+		t.Error("a variable that is not there has a question")
+	}
+}

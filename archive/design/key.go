@@ -1,0 +1,276 @@
+package design
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+)
+
+// KeyAlgorithm states how a document's id is derived; the catalog of every
+// subset carries it, so that any client can derive keys.
+//
+// It is the original experiment's id. Records of MET files have header fields
+// that VSDB lacks; where any of them holds a value they follow, as name=value
+// separated by ';', before the epoch. Inside a part ':' is written %3A, ';'
+// %3B and '%' %25, so that "::" separates parts and nothing else.
+const KeyAlgorithm = "DD::{version}::{line_type}::{subset}::{model}::{vx_mask}::{fcst_var}::{obtype}::{fcst_lev}[::{further fields}]::{fcst_valid_epoch}"
+
+// base are the header fields that stand in every key, in the key's order.
+var base = [...]record.Field{record.Model, record.VxMask, record.FcstVar, record.ObType, record.FcstLev} //nolint:gochecknoglobals // a constant table
+
+// further are the header fields that stand in a key only where they say
+// something: where they differ from what VSDB records hold.
+var further = [...]record.Field{ //nolint:gochecknoglobals // a constant table
+	record.Descr, record.FcstUnits, record.ObsVar, record.ObsUnits, record.ObsLev, record.InterpMthd,
+	record.InterpPnts, record.FcstThresh, record.ObsThresh, record.CovThresh, record.Alpha,
+}
+
+// implied is the value of a further field that is left out of the key.
+func implied(h *record.Header, f record.Field) string {
+	switch f {
+	case record.ObsVar:
+		return h[record.FcstVar]
+	case record.ObsLev:
+		return h[record.FcstLev]
+	case record.ObsThresh:
+		return h[record.FcstThresh]
+	case record.InterpPnts:
+		return "0"
+	}
+	return record.NA
+}
+
+// Further returns the further fields of h as they stand in a key; empty for
+// records of VSDB.
+func Further(h *record.Header) string { return string(appendFurther(nil, h)) }
+
+func appendFurther(dst []byte, h *record.Header) []byte {
+	n := len(dst)
+	for _, f := range further {
+		if h[f] == implied(h, f) {
+			continue
+		}
+		if len(dst) > n {
+			dst = append(dst, ';')
+		}
+		dst = append(dst, f.String()...)
+		dst = append(dst, '=')
+		dst = appendEscaped(dst, h[f])
+	}
+	return dst
+}
+
+// setFurther is the inverse of Further; the base fields of h are set already.
+func setFurther(h *record.Header, text string) error {
+	h[record.Descr], h[record.FcstUnits], h[record.ObsUnits] = record.NA, record.NA, record.NA
+	h[record.InterpMthd], h[record.FcstThresh] = record.NA, record.NA
+	given := map[record.Field]string{}
+	if text != "" {
+		for part := range strings.SplitSeq(text, ";") {
+			name, value, ok := strings.Cut(part, "=")
+			f, known := record.FieldByName(name)
+			if !ok || !known {
+				return &fault.Error{Setting: "key part " + strconv.Quote(part), Problem: "is not field=value"}
+			}
+			given[f] = unescape(value)
+		}
+	}
+	for _, f := range further {
+		value, ok := given[f]
+		if !ok {
+			value = implied(h, f)
+		}
+		h[f] = value
+	}
+	return nil
+}
+
+// AppendSubset appends what the keys of all records of one version and line
+// type in a subset begin with, up to and including a "::".
+func AppendSubset(dst []byte, version, lineType, subset string) []byte {
+	dst = append(dst, "DD::"...)
+	dst = appendEscaped(dst, version)
+	dst = append(dst, "::"...)
+	dst = append(dst, lineType...)
+	dst = append(dst, "::"...)
+	dst = appendEscaped(dst, subset)
+	return append(dst, "::"...)
+}
+
+// AppendSeries appends the key of a series, without the epoch: everything up
+// to and including the last "::".
+func AppendSeries(dst []byte, t *record.LineType, subset string, h *record.Header) []byte {
+	dst = AppendSubset(dst, h[record.Version], t.Name, subset)
+	for _, f := range base {
+		dst = appendEscaped(dst, h[f])
+		dst = append(dst, "::"...)
+	}
+	n := len(dst)
+	if dst = appendFurther(dst, h); len(dst) > n {
+		dst = append(dst, "::"...)
+	}
+	return dst
+}
+
+// AppendKey appends the id of the document of (type, subset, header, valid time).
+func AppendKey(dst []byte, t *record.LineType, subset string, h *record.Header, valid int64) []byte {
+	return strconv.AppendInt(AppendSeries(dst, t, subset, h), valid, 10)
+}
+
+// ParseKey is the inverse of AppendKey.
+func ParseKey(key string) (t *record.LineType, subset string, h record.Header, valid int64, err error) {
+	bad := func(why string) error {
+		return &fault.Error{Setting: "key " + strconv.Quote(key), Problem: why, Cure: "keys have the form " + KeyAlgorithm}
+	}
+	parts := strings.Split(key, "::")
+	if (len(parts) != 10 && len(parts) != 11) || parts[0] != "DD" {
+		return nil, "", h, 0, bad("has not 10 or 11 parts")
+	}
+	t, ok := record.TypeByName(parts[2])
+	if !ok {
+		return nil, "", h, 0, bad("names no line type")
+	}
+	h[record.Version] = unescape(parts[1])
+	for i, f := range base {
+		h[f] = unescape(parts[4+i])
+	}
+	var rest string
+	if len(parts) == 11 {
+		rest = parts[9]
+	}
+	if err := setFurther(&h, rest); err != nil {
+		return nil, "", h, 0, err
+	}
+	valid, err = strconv.ParseInt(parts[len(parts)-1], 10, 64)
+	if err != nil {
+		return nil, "", h, 0, bad("does not end in an epoch")
+	}
+	return t, unescape(parts[3]), h, valid, nil
+}
+
+func appendEscaped(dst []byte, s string) []byte {
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case '%':
+			dst = append(dst, "%25"...)
+		case ':':
+			dst = append(dst, "%3A"...)
+		case ';':
+			dst = append(dst, "%3B"...)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+func unescape(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	return strings.NewReplacer("%3A", ":", "%3B", ";", "%25", "%").Replace(s)
+}
+
+// Series walks the headers that a question asks for: for vx_mask and fcst_lev
+// those it names, whether they exist or not, as the original's key flavours
+// do; for everything it leaves open those that the catalog knows. Each header
+// comes with its group; both are valid until the next step.
+func (c *Catalog) Series(q *question.Question) iter.Seq2[*record.Header, *Group] {
+	return func(yield func(*record.Header, *Group) bool) {
+		for _, g := range c.Groups {
+			if !g.matches(q) {
+				continue
+			}
+			if !g.series(q, yield) {
+				return
+			}
+		}
+	}
+}
+
+// matches reports whether the fields that identify a group satisfy q.
+func (g *Group) matches(q *question.Question) bool {
+	if g.LineType != q.Type.Name {
+		return false
+	}
+	for f, v := range map[record.Field]string{record.Version: g.Version, record.Model: g.Model, record.ObType: g.ObType, record.FcstVar: g.FcstVar} {
+		if allowed := q.Header[f]; len(allowed) > 0 && !slices.Contains(allowed, v) {
+			return false
+		}
+	}
+	return true
+}
+
+func (g *Group) series(q *question.Question, yield func(*record.Header, *Group) bool) bool {
+	masks, levels := g.Masks, g.Levels
+	if asked := q.Header[record.VxMask]; len(asked) > 0 {
+		masks = asked
+	}
+	if asked := q.Header[record.FcstLev]; len(asked) > 0 {
+		levels = asked
+	}
+	h := record.DefaultHeader()
+	h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar] = g.Version, g.Model, g.ObType, g.FcstVar
+	for _, rest := range g.Further {
+		for _, mask := range masks {
+			for _, level := range levels {
+				h[record.VxMask], h[record.FcstLev] = mask, level
+				if err := setFurther(&h, rest); err != nil || !furtherMatches(q, &h) {
+					continue
+				}
+				if !yield(&h, g) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+func furtherMatches(q *question.Question, h *record.Header) bool {
+	for _, f := range further {
+		if allowed := q.Header[f]; len(allowed) > 0 && !slices.Contains(allowed, h[f]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Times returns the valid times to ask a series of g for: those that q lists,
+// whether they exist or not, or, where q leaves them open, those of g within q's
+// bounds; of archives that have not counted theirs, the grid of them.
+func (g *Group) Times(q *question.Question) []int64 {
+	if q.Valid.Discrete() {
+		return q.Valid.Expand()
+	}
+	own := []int64(g.Valid)
+	if own == nil && g.Last >= g.First {
+		grid := question.Times{First: g.First, Last: g.Last, Step: max(g.Step, 1)}
+		own = grid.Expand()
+	}
+	if q.Valid.All() {
+		return own
+	}
+	return slices.DeleteFunc(slices.Clone(own), func(v int64) bool { return !q.Valid.Contains(v) })
+}
+
+// Keys derives the ids of all documents that can hold records q asks for. An
+// id need not exist: absent ids are normal. The order is by series, then time.
+func (c *Catalog) Keys(q *question.Question) []string {
+	var keys []string
+	var buf []byte
+	for h, g := range c.Series(q) {
+		buf = AppendSeries(buf[:0], q.Type, c.Subset, h)
+		n := len(buf)
+		for _, v := range g.Times(q) {
+			buf = appendInt(buf[:n], v)
+			keys = append(keys, string(buf))
+		}
+	}
+	return keys
+}

@@ -1,0 +1,116 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
+)
+
+// scripted is an archive that says what a test wants it to: dumps are those of
+// one look after the other, the last for all further ones.
+type scripted struct {
+	engine.Archive
+	marks   int64 // records that its marks speak of
+	holds   int64 // says its catalog
+	lost    int64 // of these
+	dumps   [][]*record.Batch
+	looks   int
+	commits int
+}
+
+func (s *scripted) Marks(context.Context, string) ([]engine.Mark, error) {
+	return []engine.Mark{{Stored: s.marks}}, nil
+}
+
+func (s *scripted) Contents(context.Context, string) (engine.Contents, error) {
+	return engine.Contents{Records: map[string]int64{"SL1L2": s.holds - s.lost}}, nil
+}
+
+func (s *scripted) Catalog(context.Context, string) (*design.Catalog, error) {
+	c := design.NewCatalog("s")
+	c.Groups = []*design.Group{{LineType: "SL1L2", Held: record.Digest{Records: s.holds}}}
+	return c, nil
+}
+
+// turns is its loader, which waits for other loaders' commits.
+type turns struct {
+	engine.Loader
+	of *scripted
+}
+
+func (t turns) Commit(context.Context, engine.Commit) (engine.Stored, error) {
+	t.of.commits++
+	return engine.Stored{}, nil
+}
+
+func (s *scripted) Dump(context.Context, string) iter.Seq2[*record.Batch, error] {
+	batches := s.dumps[min(s.looks, len(s.dumps)-1)]
+	s.looks++
+	return func(yield func(*record.Batch, error) bool) {
+		for _, b := range batches {
+			if !yield(b, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestCheck: every place in which the law is held finds what breaks it there,
+// and nothing else does.
+func TestCheck(t *testing.T) {
+	sl1l2, _ := record.TypeByName("SL1L2")
+	rows := func(valid ...int64) []*record.Batch {
+		b := &record.Batch{}
+		b.Reset(sl1l2, "a")
+		head := b.AddHeader(record.DefaultHeader())
+		for _, v := range valid {
+			b.AppendTimes(head, 0, v, 1)
+		}
+		return []*record.Batch{b}
+	}
+	whole := engine.Mark{Path: "a", Read: 10, Stored: 7, Replaced: 2, Quarantined: 1}
+	for name, c := range map[string]struct {
+		mark   func(m *engine.Mark) // changes the mark of the file
+		stored int64                // that commits told of
+		a      scripted             // the archive afterwards; it held 5 before
+		says   string               // "" = conserved
+		looks  int
+	}{
+		"all is well":                 {stored: 7, a: scripted{marks: 12, holds: 12}},
+		"a file lost a line":          {mark: func(m *engine.Mark) { m.Read++ }, stored: 7, a: scripted{marks: 12, holds: 12}, says: "the sum of a file"},
+		"a file stored less than 0":   {mark: func(m *engine.Mark) { m.Stored, m.Replaced = -1, 10 }, stored: -1, a: scripted{marks: 4, holds: 4}, says: "the sum of a file"},
+		"commits stored less":         {stored: 6, a: scripted{marks: 12, holds: 12}, says: "the total, of which commits stored 6"},
+		"commits stored more":         {stored: 8, a: scripted{marks: 12, holds: 12}, says: "the total, of which commits stored 8"},
+		"the archive grew by less":    {stored: 7, a: scripted{marks: 11, holds: 11}, says: "the archive grew by 6 records"},
+		"the archive did not grow":    {stored: 7, a: scripted{marks: 5, holds: 5}, says: "the archive grew by 0 records"},
+		"a tenth is counted":          {stored: 7, a: scripted{marks: 12, holds: 12, lost: 1}, says: "holds 11 records, of which its catalog counts 12"},
+		"its marks speak of more":     {stored: 7, a: scripted{marks: 13, holds: 12}, says: "holds 12 records, its marks speak of 13"},
+		"another loader's records":    {stored: 7, a: scripted{marks: 13, holds: 13, dumps: [][]*record.Batch{rows(1, 2, 3)}}, looks: 1},
+		"twins":                       {stored: 7, a: scripted{marks: 13, holds: 13, dumps: [][]*record.Batch{rows(1, 2, 2)}}, says: "1 records are in the archive more than once", looks: 2},
+		"twins at the first look":     {stored: 7, a: scripted{marks: 13, holds: 13, dumps: [][]*record.Batch{rows(1, 2, 2), rows(1, 2)}}, looks: 2},
+		"other twins each time":       {stored: 7, a: scripted{marks: 13, holds: 13, dumps: [][]*record.Batch{rows(1, 1, 2), rows(1, 2, 2)}}, looks: 2},
+		"the same twin and one gone":  {stored: 7, a: scripted{marks: 13, holds: 13, dumps: [][]*record.Batch{rows(1, 1, 2, 2), rows(1, 2, 2)}}, says: "1 records are", looks: 2},
+		"the first look is not asked": {stored: 7, a: scripted{marks: 12, holds: 12, dumps: [][]*record.Batch{rows(1, 1)}}},
+	} {
+		m := whole
+		if c.mark != nil {
+			c.mark(&m)
+		}
+		r := &run{archive: &c.a, marks: &marks{}, loader: turns{of: &c.a}, o: Options{Log: slog.New(slog.DiscardHandler)}, files: map[string]*engine.Mark{}, stored: c.stored}
+		r.account(&m)
+		err := r.check(t.Context(), "s", 5)
+		if (err == nil) != (c.says == "") || err != nil && (!errors.Is(err, ErrNotConserved) || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %v, want %q", name, err, c.says)
+		}
+		if c.a.looks != c.looks || c.a.commits != max(c.looks-1, 0) {
+			t.Errorf("%s: the archive was read %d times, want %d; %d commits were waited for", name, c.a.looks, c.looks, c.a.commits)
+		}
+	}
+}

@@ -1,0 +1,253 @@
+package load_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/archive/load"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/mariadb"
+	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/record"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// halves are files of two loaders: each brings leads of its own, one file is
+// given to both, and one record stands in a file of each.
+func halves(t *testing.T) (all []string, parts [2][]string) {
+	t.Helper()
+	dir := t.TempDir()
+	for part := range parts {
+		for i := range 20 {
+			text := line(12*part, i, 1) + line(12*part+6, i, 2) + line(48, i, 3) // the last is in both
+			parts[part] = append(parts[part], write(t, dir, fmt.Sprintf("p%d_%02d.vsdb", part, i), text))
+		}
+	}
+	shared := write(t, dir, "shared.vsdb", line(24, 0, 4)+line(30, 0, 5))
+	parts[0] = append([]string{shared}, parts[0]...)
+	parts[1] = append(parts[1], shared)
+	return append(append([]string{}, parts[0]...), parts[1]...), parts
+}
+
+// together runs two loads of one subset at once; commits alternate as far as
+// both have some left.
+func together(ctx context.Context, a, b engine.Archive, parts [2][]string) error {
+	turns := &turns{}
+	turns.cond.L = &turns.mu
+	var g errgroup.Group
+	for i, archive := range []engine.Archive{a, b} {
+		g.Go(func() error {
+			defer turns.leave(i)
+			_, err := load.Run(ctx, &alternating{archive, turns, i}, "s", parts[i], load.Options{Window: 7})
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+// turns makes two loaders commit in turn.
+type turns struct {
+	mu   sync.Mutex
+	cond sync.Cond
+	next int
+	left [2]bool
+}
+
+func (t *turns) wait(who int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.next != who && !t.left[1-who] {
+		t.cond.Wait()
+	}
+	t.next = 1 - who
+	t.cond.Broadcast()
+}
+
+func (t *turns) leave(who int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.left[who] = true
+	t.cond.Broadcast()
+}
+
+type alternating struct {
+	engine.Archive
+	turns *turns
+	who   int
+}
+
+type alternatingLoader struct {
+	engine.Loader
+	a *alternating
+}
+
+func (a *alternating) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+	l, err := a.Archive.Loader(ctx, subset)
+	return &alternatingLoader{l, a}, err
+}
+
+func (l *alternatingLoader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+	l.a.turns.wait(l.a.who)
+	return l.Loader.Commit(ctx, c)
+}
+
+func TestTwoLoadersAtOnce(t *testing.T) {
+	all, parts := halves(t)
+	clean := memory(t)
+	mustLoad(t, clean, load.Options{}, all...)
+	want := digest(t, clean)
+	open := func(t *testing.T, d engine.Driver, name design.Name, where string) engine.Archive {
+		t.Helper()
+		u, err := url.Parse(where)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := d.Open(t.Context(), u, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := e.Archives.Open(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := errors.Join(a.Close(), e.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+		return a
+	}
+	check := func(t *testing.T, a, b engine.Archive) {
+		t.Helper()
+		if err := together(t.Context(), a, b, parts); err != nil {
+			t.Fatal(err)
+		}
+		if got := digest(t, a); got != want {
+			t.Errorf("digest %v, want %v as of one loader", got, want)
+		}
+		if s := mustLoad(t, a, load.Options{}, all...); s.Read != 0 {
+			t.Errorf("loading again read %d lines; all files are marked", s.Read)
+		}
+	}
+	t.Run("engine=dry", func(t *testing.T) { a := memory(t); check(t, a, a) })
+	for _, d := range []engine.Driver{mariadb.Driver(), postgres.Driver()} {
+		t.Run("engine="+d.Scheme, func(t *testing.T) {
+			server := enginetest.Lab(t, d, lab.Options{}).State().URL
+			for name := range d.Offers {
+				t.Run("design="+string(name), func(t *testing.T) { // two programs, as it were: neither shares a connection
+					check(t, open(t, d, name, server), open(t, d, name, server))
+				})
+			}
+		})
+	}
+}
+
+// wrong is an archive whose loaders do wrong.
+type wrong struct {
+	engine.Archive
+	does string // one of the constants below
+
+	mu   sync.Mutex
+	lost int64
+	twin []*record.Batch // rows that Dump shows once more
+}
+
+const (
+	loses  = "records are lost"
+	twice  = "records are stored twice"
+	boasts = "a commit speaks of another number"
+)
+
+type wrongLoader struct {
+	engine.Loader
+	a     *wrong
+	given int64
+}
+
+func (a *wrong) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+	l, err := a.Archive.Loader(ctx, subset)
+	return &wrongLoader{Loader: l, a: a}, err
+}
+
+func (l *wrongLoader) Add(ctx context.Context, b *record.Batch) error {
+	l.a.mu.Lock()
+	defer l.a.mu.Unlock()
+	switch {
+	case l.a.does == loses && l.a.lost == 0:
+		l.a.lost = int64(b.Len())
+		l.given += l.a.lost
+		return nil
+	case l.a.does == twice && l.a.twin == nil:
+		l.a.twin = []*record.Batch{b.Clone()}
+	}
+	return l.Loader.Add(ctx, b)
+}
+
+func (l *wrongLoader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+	s, err := l.Loader.Commit(ctx, c)
+	s.New += l.given // it says that they are in
+	l.given = 0
+	if l.a.does == boasts {
+		s.New++
+	}
+	return s, err
+}
+
+func (a *wrong) Contents(ctx context.Context, subset string) (engine.Contents, error) {
+	c, err := a.Archive.Contents(ctx, subset)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, b := range a.twin {
+		c.Records[b.Type.Name] += int64(b.Len())
+	}
+	return c, err
+}
+
+func (a *wrong) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	return func(yield func(*record.Batch, error) bool) {
+		for b, err := range a.Archive.Dump(ctx, subset) {
+			if !yield(b, err) {
+				return
+			}
+		}
+		for _, b := range a.twin {
+			if !yield(b, nil) {
+				return
+			}
+		}
+	}
+}
+
+// An engine that loses records, stores some twice or says what is not so is
+// caught: alone by its own load, beside another loader by one of the two.
+func TestBrokenConservationIsCaught(t *testing.T) {
+	all, parts := halves(t)
+	parts[0] = parts[0][1:] // without the file of both: what one loses of it, the other brings
+	for does, says := range map[string]string{loses: "conservation is broken", twice: "more than once", boasts: "speaks of"} {
+		caught := func(t *testing.T, err error) {
+			t.Helper()
+			if f, ok := errors.AsType[*fault.Error](err); !ok || !strings.Contains(f.Error(), says) {
+				t.Errorf("error %v; want one that says %q", err, says)
+			}
+		}
+		t.Run(does+", alone", func(t *testing.T) {
+			_, err := load.Run(t.Context(), &wrong{Archive: memory(t), does: does}, "s", all, load.Options{Window: 7})
+			caught(t, err)
+		})
+		t.Run(does+", beside another loader", func(t *testing.T) {
+			a := &wrong{Archive: memory(t), does: does}
+			caught(t, together(t.Context(), a, a, parts))
+		})
+	}
+}

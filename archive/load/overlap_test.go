@@ -1,0 +1,116 @@
+package load_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/archive/load"
+	"github.com/barograph/barograph/engine"
+)
+
+// slow is an archive whose commits call under while they are under way.
+type slow struct {
+	engine.Archive
+	under func() error
+}
+
+type slowLoader struct {
+	engine.Loader
+	a *slow
+}
+
+func (a *slow) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+	l, err := a.Archive.Loader(ctx, subset)
+	return &slowLoader{l, a}, err
+}
+
+func (l *slowLoader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+	if err := l.a.under(); err != nil {
+		return engine.Stored{}, err
+	}
+	return l.Loader.Commit(ctx, c)
+}
+
+func (l *slowLoader) Close() error {
+	l.a.under = func() error { return errors.New("a commit after the loader was closed") }
+	return l.Loader.Close()
+}
+
+func twentyDays(t *testing.T) (files []string) {
+	t.Helper()
+	dir := t.TempDir()
+	for i := range 20 {
+		files = append(files, write(t, dir, fmt.Sprintf("f%02d.vsdb", i), line(0, i, 1)+line(6, i, 2)))
+	}
+	return files
+}
+
+// TestNextWindowFillsWhileOneIsStored: a commit that waits for records of the
+// next window gets them, but not those of the window after that.
+func TestNextWindowFillsWhileOneIsStored(t *testing.T) {
+	files, a := twentyDays(t), &slow{Archive: memory(t)}
+	taken, commits := make(chan int64, 1000), 0
+	var read int64
+	a.under = func() error {
+		commits++
+		want := min(int64(commits)*10+1, 40)
+		for read < want {
+			select {
+			case read = <-taken:
+			case <-time.After(10 * time.Second):
+				return fmt.Errorf("commit %d is under way, and the load has read %d records, want %d", commits, read, want)
+			}
+		}
+		return nil
+	}
+	s, err := load.Run(t.Context(), a, "s", files, load.Options{Window: 10, Progress: func(p load.Progress) {
+		if p.Read > p.Committed/int64(len(line(0, 0, 1)))+20+2 { // two windows, and the file at hand
+			t.Errorf("%d records are read, %d bytes committed", p.Read, p.Committed)
+		}
+		taken <- p.Read
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Commits != 5 || s.Stored != 40 { // the last is that of the last file's mark
+		t.Errorf("%d commits, %d records; want 5 and 40", s.Commits, s.Stored)
+	}
+}
+
+// TestEndWaitsForTheCommitUnderWay: where the load is interrupted while a commit is
+// under way, that one ends before Run does, and what it stored is there.
+func TestEndWaitsForTheCommitUnderWay(t *testing.T) {
+	files, whole := twentyDays(t), memory(t)
+	mustLoad(t, whole, load.Options{}, files...)
+	for _, kept := range []bool{true, false} { // what becomes of the commit
+		a, commits := &slow{Archive: memory(t)}, 0
+		ctx, interrupt := context.WithCancel(t.Context())
+		a.under = func() error {
+			if commits++; commits < 2 {
+				return nil
+			}
+			interrupt()
+			time.Sleep(20 * time.Millisecond) // the load sees it first
+			if !kept {
+				return errDisk
+			}
+			return nil
+		}
+		s, err := load.Run(ctx, a, "s", files, load.Options{Window: 10})
+		if err == nil || (kept && !errors.Is(err, context.Canceled)) {
+			t.Fatalf("interrupted: %v", err)
+		}
+		marks, failed := a.Marks(t.Context(), "s")
+		if failed != nil || len(marks) != 5*s.Commits-1 || len(s.Files) != len(marks) { // a file is marked by the commit after its last record
+			t.Errorf("%d marks, %d files, %d commits of 5 files each; %v", len(marks), len(s.Files), s.Commits, failed)
+		}
+		a.under = func() error { return nil }
+		mustLoad(t, a, load.Options{}, files...)
+		if digest(t, a) != digest(t, whole) {
+			t.Error("the load that went on gives another archive")
+		}
+	}
+}

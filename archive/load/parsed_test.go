@@ -1,0 +1,52 @@
+package load_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/barograph/barograph/archive/load"
+	"github.com/barograph/barograph/record"
+)
+
+// What is kept of a first reading is loaded without the files, the same each
+// time; what is too much for the memory is parsed again.
+func TestParsed(t *testing.T) {
+	dir := t.TempDir()
+	files := []string{
+		write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 2)+"V01 GFS 2x nonsense\n"), write(t, dir, "b.vsdb", line(6, 0, 2)+line(12, 0, 3)),
+		write(t, dir, "empty.vsdb", ""),
+	}
+	clean := memory(t)
+	want := mustLoad(t, clean, load.Options{}, files...)
+	read := func(most int) *load.Parsed {
+		p := load.NewParsed(most)
+		nothing := func(*load.File, *record.Batch) error { return nil }
+		if err := load.Read(t.Context(), files, load.Reading{Parsed: p}, nothing, func(*load.File) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	small, all := read(1), read(1<<20)
+	if small.Kept() || !all.Kept() {
+		t.Error("more is kept than may be")
+	}
+	again := memory(t)
+	if mustLoad(t, again, load.Options{Parsed: small}, files...); digest(t, again) != digest(t, clean) {
+		t.Error("parsed again, the archive is another")
+	}
+	for _, f := range files {
+		if err := os.Remove(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		a := memory(t)
+		s := mustLoad(t, a, load.Options{Parsed: all}, files...)
+		if digest(t, a) != digest(t, clean) || s.Same != 1 || s.Quarantined != 1 || len(s.Failed) != len(want.Failed) || s.Bytes != want.Bytes {
+			t.Errorf("%+v, not %+v", s, want)
+		}
+		if s := mustLoad(t, a, load.Options{Parsed: all}, files...); len(s.Skipped) != len(files)-len(want.Failed) {
+			t.Errorf("a second time: %+v", s)
+		}
+	}
+}

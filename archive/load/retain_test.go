@@ -1,0 +1,152 @@
+package load_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/archive/load"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/fault"
+)
+
+const day = 24 * time.Hour
+
+// removing are the archives of onDisk that can remove records.
+func removing(t *testing.T) map[string]engine.Archive {
+	t.Helper()
+	out := onDisk(t)
+	delete(out, "memory")
+	return out
+}
+
+// dated writes one file of a line for each day.
+func dated(t *testing.T, name string, days ...int) string {
+	t.Helper()
+	var text strings.Builder
+	for _, d := range days {
+		text.WriteString(line(24, d, 1))
+	}
+	return write(t, t.TempDir(), name, text.String())
+}
+
+// daysTo lists 0 … n−1.
+func daysTo(n int) (out []int) {
+	for d := range n {
+		out = append(out, d)
+	}
+	return out
+}
+
+// retained loads files and then removes.
+func retained(t *testing.T, a engine.Archive, r load.Retention, files ...string) *load.Removal {
+	t.Helper()
+	r.Before, r.Limit = mustLoad(t, a, load.Options{}, files...).Before, load.DefaultLimit
+	out, err := load.Retain(t.Context(), a, "s", r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func records(t *testing.T, a engine.Archive) int64 {
+	t.Helper()
+	return digest(t, a).Records
+}
+
+const year2109 = 90*365 + 22 // days after 2019-01-01
+
+// One wrong date removes nothing: neither one of the future, nor an earlier one
+// that no other record comes near, in the first load or in a later one.
+func TestOneWrongDateRemovesNothing(t *testing.T) {
+	for _, wrong := range []int{year2109, 6 * 365} {
+		for name, a := range removing(t) {
+			r := load.Retention{Keep: 400 * day}
+			out := retained(t, a, r, dated(t, "first.vsdb", append(daysTo(29), wrong)...))
+			if n := records(t, a); n != 30 {
+				t.Fatalf("%s, day %d: %d records stay of 30 (%+v)", name, wrong, n, out)
+			}
+			if future := wrong == year2109; future && (out.Later != 1 || out.Refused) || !future && fault.Code(out.Err()) != fault.Incomplete {
+				t.Errorf("%s, day %d: %+v, %v", name, wrong, out, out.Err())
+			}
+			if retained(t, a, r, dated(t, "next.vsdb", 29)); records(t, a) != 31 {
+				t.Errorf("%s, day %d: %d records stay of 31 after another load", name, wrong, records(t, a))
+			}
+			whole(t, a)
+		}
+	}
+}
+
+// A forecast's valid time may be as far ahead of the clock as its lead.
+func TestNewestTimeIsAtMostTheLeadAhead(t *testing.T) {
+	a := removing(t)["sqlite document"]
+	now := time.Date(2019, 1, 10, 12, 0, 0, 0, time.UTC)
+	out := retained(t, a, load.Retention{Keep: 3 * day, Now: now, Force: true}, dated(t, "a.vsdb", 0, 8, 10, 11)) // leads are a day
+	if want := now.Add(12 * time.Hour); !out.Newest.Equal(want) || out.Later != 1 || out.Records != 1 {
+		t.Errorf("%+v; want the newest %s", out, want)
+	}
+}
+
+// A load each day removes a day, however large its share; a removal that the
+// load does not explain is refused until it is forced.
+func TestRemovalThatTheLoadDoesNotExplainIsRefused(t *testing.T) {
+	for name, a := range removing(t) {
+		week := load.Retention{Keep: 7*day - 1}
+		retained(t, a, week, dated(t, "week.vsdb", daysTo(7)...))
+		for d := 7; d < 10; d++ {
+			if out := retained(t, a, week, dated(t, fmt.Sprint(d), d)); out.Records != 1 || out.Refused {
+				t.Errorf("%s, day %d: %+v", name, d, out)
+			}
+		}
+		short := load.Retention{Keep: 2 * day}
+		out := retained(t, a, short)
+		if err := out.Err(); fault.Code(err) != fault.Incomplete || out.Records != 4 || out.Days != 4 || !strings.Contains(err.Error(), "--force") {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
+		if n := records(t, a); n != 7 {
+			t.Errorf("%s: %d records after the refusal, want 7", name, n)
+		}
+		short.Force = true
+		if out := retained(t, a, short); out.Records != 4 || out.Err() != nil || records(t, a) != 3 {
+			t.Errorf("%s, forced: %+v", name, out)
+		}
+		whole(t, a)
+	}
+}
+
+// What is listed is what is then removed, and nothing is written.
+func TestPreviewListsTheRemoval(t *testing.T) {
+	for name, a := range removing(t) {
+		mustLoad(t, a, load.Options{}, dated(t, "a.vsdb", daysTo(20)...))
+		before, next := digest(t, a), dated(t, "b.vsdb", 20, 21)
+		r := load.Retention{Keep: 10 * day, Limit: load.DefaultLimit}
+		p, err := r.Preview(t.Context(), a, "s", []string{next}, load.Options{})
+		if err != nil || !p.Refused || p.Records != 11 || p.Total != 22 || len(p.Groups) != 1 || p.Added != 2 {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+		if digest(t, a) != before {
+			t.Errorf("%s: the preview changed the archive", name)
+		}
+		if out := retained(t, a, load.Retention{Keep: 10 * day, Force: true}, next); out.Records != p.Records || !out.From.Equal(p.From) {
+			t.Errorf("%s: %+v was removed, %+v was listed", name, out, p)
+		}
+	}
+}
+
+// Files of removed records are loaded again with Rehash only.
+func TestRemovedFilesComeBackWithRehashOnly(t *testing.T) {
+	for name, a := range removing(t) {
+		files := []string{dated(t, "a.vsdb", daysTo(5)...), dated(t, "b.vsdb", 5, 6)}
+		mustLoad(t, a, load.Options{}, files...)
+		all := digest(t, a)
+		retained(t, a, load.Retention{Keep: 3 * day, Force: true}, files...)
+		if s := mustLoad(t, a, load.Options{}, files...); records(t, a) != 4 || len(s.Skipped) != 2 {
+			t.Errorf("%s: %d records after the load of each night, %d files skipped", name, records(t, a), len(s.Skipped))
+		}
+		if s := mustLoad(t, a, load.Options{Rehash: true}, files...); s.Stored != 3 || s.Same != 4 || digest(t, a) != all {
+			t.Errorf("%s: with Rehash %+v", name, s)
+		}
+		whole(t, a, files...)
+	}
+}

@@ -1,0 +1,49 @@
+package load
+
+import (
+	"context"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
+)
+
+// Survey makes the catalog of files, and a mark of each, without an archive.
+// Files that cannot be read, or not to their end, are in failed, and the rest
+// goes on. A record that several lines bring is counted as often; prints, which
+// may be nil, knows those that contradict one another.
+func Survey(ctx context.Context, paths []string, o Reading, prints *Fingerprint) (c *design.Catalog, marks []engine.Mark, failed []error, err error) {
+	c = design.NewCatalog("")
+	m, q := engine.Mark{}, design.Quarantine{}
+	each := func(_ *File, b *record.Batch) error {
+		m.Read += int64(b.Lines)
+		m.Stored += int64(b.Len())
+		m.Quarantined += int64(len(b.Rejects))
+		for _, r := range b.Rejects {
+			q.Add(r.Line, r.Reason)
+		}
+		c.Add(b)
+		if prints != nil {
+			prints.Add(b)
+		}
+		if o.Parsed == nil {
+			release(b)
+		}
+		return nil
+	}
+	end := func(f *File) error {
+		if f.Err != nil {
+			failed = append(failed, f.Err)
+		}
+		m.Path, m.Digest, m.Bytes = f.Path, f.Digest, f.Bytes
+		q.File, q.Digest = f.Path, f.Digest
+		marks = append(marks, m)
+		if q.Lines > 0 {
+			c.Reject(q)
+		}
+		m, q = engine.Mark{}, design.Quarantine{}
+		return nil
+	}
+	err = Read(ctx, paths, o, each, end)
+	return c, marks, failed, err
+}

@@ -1,0 +1,244 @@
+package load_test
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/archive/load"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/record"
+)
+
+// spoilt is an archive that was changed since it was loaded.
+type spoilt struct {
+	engine.Archive
+	records func(*record.Batch) *record.Batch
+	catalog func(*design.Catalog)
+	marks   func([]engine.Mark)
+}
+
+func (s *spoilt) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	return func(yield func(*record.Batch, error) bool) {
+		for b, err := range s.Archive.Dump(ctx, subset) {
+			if s.records != nil && err == nil {
+				b = s.records(b.Clone())
+			}
+			if !yield(b, err) {
+				return
+			}
+		}
+	}
+}
+
+func (s *spoilt) Contents(ctx context.Context, subset string) (engine.Contents, error) {
+	c, err := s.Archive.Contents(ctx, subset)
+	for b, failed := range s.Dump(ctx, subset) {
+		if failed == nil {
+			c.Objects += int64(b.Len()) - c.Objects
+		}
+	}
+	return c, err
+}
+
+func (s *spoilt) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
+	c, err := s.Archive.Catalog(ctx, subset)
+	if s.catalog != nil && err == nil {
+		s.catalog(c)
+	}
+	return c, err
+}
+
+func (s *spoilt) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
+	m, err := s.Archive.Marks(ctx, subset)
+	if s.marks != nil {
+		s.marks(m)
+	}
+	return m, err
+}
+
+// TestVerify: whatever was changed in an archive is told, and in one that was
+// not nothing is; with the files the record is named.
+func TestVerify(t *testing.T) {
+	dir := t.TempDir()
+	files := []string{write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 2)+line(12, 0, 3)), write(t, dir, "b.vsdb", line(0, 1, 4)+line(0, 0, 1))}
+	whole := memory(t)
+	mustLoad(t, whole, load.Options{}, files...)
+	for name, c := range map[string]struct {
+		spoil spoilt
+		says  string // "" = whole
+		names string // the record, where files are given
+	}{
+		"nothing":      {},
+		"a value":      {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Num[1][2] += 1e-12; return b }}, says: "hold other values", names: "a.vsdb:3 "},
+		"a lead":       {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Lead[1] = 18 * 3600; return b }}, says: "fcst_lead 18h", names: "a.vsdb:2 lost"},
+		"a valid time": {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Valid[0]++; return b }}, says: "fcst_valid_beg 2019-01-01T00:00:01Z", names: "a.vsdb:1 lost"},
+		"a lost row":   {spoil: spoilt{records: func(b *record.Batch) *record.Batch { return b.Only(func(i int) bool { return i != 3 }) }}, says: "1 of 4 records are lost", names: "b.vsdb:1 lost"},
+		"a level":      {spoil: spoilt{catalog: func(c *design.Catalog) { c.Groups[0].Levels[0] = "P501" }}, says: "does not know of fcst_lev P500"},
+		"a count":      {spoil: spoilt{catalog: func(c *design.Catalog) { c.Groups[0].Held.Records-- }}, says: "1 records more than the loads stored"},
+		"a step":       {spoil: spoilt{catalog: func(c *design.Catalog) { c.Groups[0].Last-- }}, says: "does not know of fcst_valid_beg"},
+		"a mark":       {spoil: spoilt{marks: func(m []engine.Mark) { m[1].Stored++ }}, says: "b.vsdb does not add up"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.spoil.Archive = whole
+			v, err := load.Verify(t.Context(), &c.spoil, "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if said := strings.Join(v.Problems, "\n"); (c.says == "") != (said == "") || !strings.Contains(said, c.says) {
+				t.Errorf("problems %q, want %q", said, c.says)
+			}
+			misfits, n, err := load.Against(t.Context(), &c.spoil, "s", files, false)
+			if err != nil || (n > 0) != (c.names != "") || int(n) != len(misfits) {
+				t.Fatalf("%d records differ, %d are named: %v", n, len(misfits), err)
+			}
+			for _, m := range misfits {
+				place := strings.TrimPrefix(m.Line.File, dir+"/") + ":" + string(rune('0'+m.Line.Line)) + " "
+				if m.Lost {
+					place += "lost"
+				}
+				if place != c.names || !strings.Contains(m.Record, "fcst_lev=P500") {
+					t.Errorf("%s %s is named, want %s", place, m.Record, c.names)
+				}
+			}
+		})
+	}
+}
+
+// TestArchiveOfAnEarlierVersion: its catalog counts nothing, until the next
+// load has walked it.
+func TestArchiveOfAnEarlierVersion(t *testing.T) {
+	dir := t.TempDir()
+	a := memory(t)
+	mustLoad(t, a, load.Options{}, write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 2)))
+	want, err := a.Catalog(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := &spoilt{Archive: a, catalog: func(c *design.Catalog) {
+		c.Counted, c.Objects = false, 0
+		for _, g := range c.Groups {
+			g.Held, g.Valid = record.Digest{}, nil
+		}
+	}}
+	if v, err := load.Verify(t.Context(), old, "s"); err != nil || len(v.Problems) != 1 || !strings.Contains(v.Problems[0], "earlier version") {
+		t.Errorf("%+v, %v", v, err)
+	}
+	sum, err := load.Run(t.Context(), &once{spoilt: old}, "s", []string{write(t, dir, "b.vsdb", line(12, 0, 3))}, load.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := sum.Catalog.Held().Records; got != want.Held().Records+1 || !sum.Catalog.Counted {
+		t.Errorf("%d records are counted, want %d", got, want.Held().Records+1)
+	}
+	if v, err := load.Verify(t.Context(), a, "s"); err != nil || len(v.Problems) > 0 {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// once is an archive of an earlier version until its catalog was read.
+type once struct {
+	*spoilt
+	read bool
+}
+
+func (o *once) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
+	if o.read {
+		return o.Archive.Catalog(ctx, subset)
+	}
+	o.read = true
+	return o.spoilt.Catalog(ctx, subset)
+}
+
+// TestSurvey: files are counted without an archive, and what of them is in
+// quarantine is told by its reasons.
+func TestSurvey(t *testing.T) {
+	dir := t.TempDir()
+	c, marks, failed, err := load.Survey(t.Context(), []string{write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 2, 2)+line(6, 3, 2)+"nonsense\n"), dir + "/none.vsdb"}, load.Reading{}, nil)
+	if err != nil || len(marks) != 2 || len(failed) != 1 {
+		t.Fatalf("%d files, failed %v, %v", len(marks), failed, err)
+	}
+	in := c.Inventory()
+	if len(in) != 1 || in[0].Records != 3 || len(in[0].Leads) != 2 || len(in[0].Valid) != 3 {
+		t.Errorf("%+v", in)
+	}
+	if q := c.Quarantine; len(q) != 1 || q[0].Lines != 1 || q[0].Reasons[0].First != 4 {
+		t.Errorf("%+v", q)
+	}
+}
+
+func agree(*load.Pruned) error { return nil }
+
+// TestPrune: a pruned archive is told, forgets what was deleted and the file that
+// it came from, and nothing else; the next load brings it back. What was changed
+// otherwise is not forgotten, nor, unless that is forced, more than a tenth of the records.
+func TestPrune(t *testing.T) {
+	dir := t.TempDir()
+	files := []string{write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 2)), write(t, dir, "b.vsdb", line(0, 1, 4))}
+	whole := memory(t)
+	mustLoad(t, whole, load.Options{}, files...)
+	changed := &spoilt{Archive: whole, records: func(b *record.Batch) *record.Batch { b.Num[1][0]++; return b }}
+	if _, err := load.Prune(t.Context(), changed, "s", false, agree); err == nil || !strings.Contains(err.Error(), "more was changed") {
+		t.Error(err)
+	}
+	pruned := &spoilt{Archive: whole, records: func(b *record.Batch) *record.Batch { return b.Only(func(i int) bool { return i != 1 }) }}
+	if v, err := load.Verify(t.Context(), pruned, "s"); err != nil || len(v.Problems) == 0 {
+		t.Errorf("a pruned archive: %+v, %v", v, err)
+	}
+	limited := func(p *load.Pruned) error { return p.Err(load.DefaultLimit) }
+	if p, err := load.Prune(t.Context(), pruned, "s", false, limited); fault.Code(err) != fault.Differs || p.Lost != 1 || p.Total != 3 {
+		t.Errorf("a third of the records is gone: %+v, %v", p, err)
+	}
+	p, err := load.Prune(t.Context(), pruned, "s", false, agree)
+	if err != nil || p.Lost != 1 || len(p.Files) != 1 || p.Files[0].Path != files[0] {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if v, err := load.Verify(t.Context(), pruned, "s"); err != nil || len(v.Problems) > 0 || v.Marks != 1 {
+		t.Errorf("after pruning: %+v, %v", v, err)
+	}
+	marks, err := pruned.Marks(t.Context(), "s")
+	if err != nil || len(marks) != 1 || marks[0].Path != files[1] {
+		t.Errorf("the marks are %+v, %v", marks, err)
+	}
+}
+
+// TestVerifyMarksAndCatalog: what no record contradicts is told, too.
+func TestVerifyMarksAndCatalog(t *testing.T) {
+	dir := t.TempDir()
+	whole := memory(t)
+	mustLoad(t, whole, load.Options{}, write(t, dir, "a.vsdb", line(0, 0, 1)), write(t, dir, "b.vsdb", line(6, 0, 1)))
+	text, err := func() ([]byte, error) { c, _ := whole.Catalog(t.Context(), "s"); return c.Encode() }()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(text string) func(*design.Catalog) {
+		return func(c *design.Catalog) {
+			r, err := design.ParseCatalog([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			*c = *r
+		}
+	}
+	for name, c := range map[string]struct {
+		spoil spoilt
+		says  string
+	}{
+		"read back":              {spoilt{catalog: read(string(text))}, ""},
+		"a level without record": {spoilt{catalog: read(strings.Replace(string(text), `"fcst_lev":["P500"`, `"fcst_lev":["P500","P600"`, 1))}, "the catalog is not as"},
+		"without its seal":       {spoilt{catalog: read(strings.Replace(string(text), `"sealed":true,`, "", 1))}, "the catalog is not as"},
+		"a mark of another path": {spoilt{marks: func(m []engine.Mark) { m[0].Path += "x" }}, "not those that the loads wrote"},
+		"a mark instead":         {spoilt{marks: func(m []engine.Mark) { m[0] = m[1] }}, "not those that the loads wrote"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.spoil.Archive = whole
+			v, err := load.Verify(t.Context(), &c.spoil, "s")
+			if said := strings.Join(v.Problems, "\n"); err != nil || (c.says == "") != (said == "") || !strings.Contains(said, c.says) {
+				t.Errorf("problems %q, %v, want %q", said, err, c.says)
+			}
+		})
+	}
+}

@@ -1,0 +1,449 @@
+package tablediff
+
+import (
+	"context"
+	"crypto/tls"
+	"database/sql"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/go-sql-driver/mysql"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/barograph/barograph/internal/fault"
+)
+
+// Options of Compare; the zero value is the default.
+type Options struct {
+	Faults  []Fault // known faults that may explain differences; the first that does counts
+	Samples int     // differences to keep per table and kind
+}
+
+// Report is what Compare found, by table in the order of their names.
+type Report struct {
+	Tables []Table `json:"tables"`
+}
+
+// Table is the comparison of one table.
+type Table struct {
+	Name      string           `json:"table"`
+	Equal     int64            `json:"equal"`
+	Changed   int64            `json:"changed"`    // both have the line, with other values
+	OnlyLeft  int64            `json:"only_left"`  // rows
+	OnlyRight int64            `json:"only_right"` // rows
+	Columns   map[string]int64 `json:"columns,omitempty"`
+	Known     map[string]int64 `json:"known,omitempty"` // by fault: differences that it explains
+	Unknown   int64            `json:"unknown"`         // differences that no fault explains
+	Samples   []Difference     `json:"samples,omitempty"`
+	Note      string           `json:"note,omitempty"` // columns that only one side has
+}
+
+// Unknown counts the differences that no known fault explains.
+func (r *Report) Unknown() int64 {
+	var n int64
+	for i := range r.Tables {
+		n += r.Tables[i].Unknown
+	}
+	return n
+}
+
+// Rows counts the rows that are equal, and the differences.
+func (r *Report) Rows() (equal, different int64) {
+	for i := range r.Tables {
+		t := &r.Tables[i]
+		equal += t.Equal
+		different += t.Changed + t.OnlyLeft + t.OnlyRight
+	}
+	return equal, different
+}
+
+// Difference is a row that differs. Left or Right is nil where the other side
+// alone has it; a NULL is the text NULL.
+type Difference struct {
+	Table   string   `json:"table"`
+	Fault   string   `json:"fault,omitempty"` // that explains it; "" = none
+	Columns []string `json:"columns"`
+	Left    []string `json:"left,omitempty"`
+	Right   []string `json:"right,omitempty"`
+}
+
+// Changed lists the columns in which both sides differ; none where one side
+// has no such row.
+func (d *Difference) Changed() []string {
+	var out []string
+	if d.Left == nil || d.Right == nil {
+		return nil
+	}
+	for i, c := range d.Columns {
+		if d.Left[i] != d.Right[i] {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Value is a column of one side's row; "" where there is none.
+func (d *Difference) Value(row []string, column string) string {
+	if i := slices.Index(d.Columns, column); i >= 0 && row != nil {
+		return row[i]
+	}
+	return ""
+}
+
+// Compare compares two databases, of which each connection must be in its own.
+func Compare(ctx context.Context, left, right *sql.DB, o Options) (*Report, error) {
+	l, err := readSchema(ctx, left)
+	if err != nil {
+		return nil, fmt.Errorf("the first database: %w", err)
+	}
+	r, err := readSchema(ctx, right)
+	if err != nil {
+		return nil, fmt.Errorf("the second database: %w", err)
+	}
+	out := &Report{}
+	for _, name := range tables(l, r) {
+		t := Table{Name: name, Columns: map[string]int64{}, Known: map[string]int64{}}
+		p, note := plan(name, l, r)
+		t.Note = note
+		if p == nil { // one side alone has the table
+			if err := alone(ctx, left, right, l, &t); err != nil {
+				return nil, err
+			}
+		} else if err := t.compare(ctx, left, right, p, &o); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out.Tables = append(out.Tables, t)
+	}
+	return out, nil
+}
+
+// alone counts the rows of a table that one side does not have.
+func alone(ctx context.Context, left, right *sql.DB, l schema, t *Table) error {
+	db, n := right, &t.OnlyRight
+	if l[t.Name] != nil {
+		db, n = left, &t.OnlyLeft
+	}
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM "+t.Name).Scan(n); err != nil {
+		return err
+	}
+	t.Unknown = *n
+	return nil
+}
+
+// compare walks the rows of both sides, which come in the order of their keys.
+func (t *Table) compare(ctx context.Context, left, right *sql.DB, p *query, o *Options) error {
+	l, r := newCursor(p), newCursor(p)
+	defer l.close()
+	defer r.close()
+	var g errgroup.Group // both servers sort at once
+	g.Go(func() error { return l.open(ctx, left) })
+	g.Go(func() error { return r.open(ctx, right) })
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	var ls, rs []string
+	for l.more || r.more {
+		key := l.key
+		if !l.more || (r.more && r.key < l.key) {
+			key = r.key
+		}
+		var err error
+		if ls, err = l.take(key, ls[:0]); err != nil {
+			return err
+		}
+		if rs, err = r.take(key, rs[:0]); err != nil {
+			return err
+		}
+		t.group(p, key, ls, rs, o)
+	}
+	return nil
+}
+
+// group compares the rows of one key: equal ones first, then what is left in pairs.
+func (t *Table) group(p *query, key string, ls, rs []string, o *Options) {
+	if len(ls) == 1 && len(rs) == 1 && ls[0] == rs[0] {
+		t.Equal++
+		return
+	}
+	var onlyLeft []string
+	for _, row := range ls {
+		if i := slices.Index(rs, row); i >= 0 {
+			rs = slices.Delete(rs, i, i+1)
+			t.Equal++
+		} else {
+			onlyLeft = append(onlyLeft, row)
+		}
+	}
+	for i := range max(len(onlyLeft), len(rs)) {
+		d := Difference{Table: t.Name, Columns: p.columns}
+		if i < len(onlyLeft) {
+			d.Left = p.row(key, onlyLeft[i])
+		}
+		if i < len(rs) {
+			d.Right = p.row(key, rs[i])
+		}
+		t.add(d, o)
+	}
+}
+
+// add counts a difference.
+func (t *Table) add(d Difference, o *Options) {
+	switch {
+	case d.Left == nil:
+		t.OnlyRight++
+	case d.Right == nil:
+		t.OnlyLeft++
+	default:
+		t.Changed++
+		for _, c := range d.Changed() {
+			t.Columns[c]++
+		}
+	}
+	seen := t.Unknown
+	for i := range o.Faults {
+		if f := &o.Faults[i]; f.Explains(&d) {
+			d.Fault = f.Name
+			break
+		}
+	}
+	if d.Fault == "" {
+		t.Unknown++
+	} else {
+		seen = t.Known[d.Fault]
+		t.Known[d.Fault]++
+	}
+	if seen < int64(o.Samples) {
+		t.Samples = append(t.Samples, d)
+	}
+}
+
+// cursor reads the rows of one side.
+type cursor struct {
+	p    *query
+	rows *sql.Rows
+	raw  []sql.RawBytes
+	into []any
+	text strings.Builder
+
+	more     bool
+	key, row string
+}
+
+func newCursor(p *query) *cursor {
+	c := &cursor{p: p, raw: make([]sql.RawBytes, len(p.columns))}
+	for i := range c.raw {
+		c.into = append(c.into, &c.raw[i])
+	}
+	return c
+}
+
+func (c *cursor) open(ctx context.Context, db *sql.DB) (err error) {
+	if c.rows, err = db.QueryContext(ctx, c.p.text); err != nil { //nolint:rowserrcheck // close closes it, next looks for its error
+		return err
+	}
+	return c.next()
+}
+
+func (c *cursor) close() {
+	if c.rows != nil {
+		c.rows.Close() //nolint:errcheck // only read
+	}
+}
+
+// separator stands between columns; it sorts before everything that texts hold.
+const separator = "\x1f"
+
+// null stands for NULL within a row.
+const null = "\x00"
+
+// next reads a row. Keys must not fall: else the two servers sort differently.
+func (c *cursor) next() error {
+	if c.more = c.rows.Next(); !c.more {
+		return c.rows.Err()
+	}
+	if err := c.rows.Scan(c.into...); err != nil {
+		return err
+	}
+	before := c.key
+	c.key = c.join(c.raw[:c.p.keys])
+	c.row = c.join(c.raw[c.p.keys:])
+	if c.key < before {
+		return fmt.Errorf("the server's order is not that of bytes: %q after %q", c.key, before)
+	}
+	return nil
+}
+
+func (c *cursor) join(values []sql.RawBytes) string {
+	c.text.Reset()
+	for i, v := range values {
+		if i > 0 {
+			c.text.WriteString(separator)
+		}
+		if v == nil {
+			c.text.WriteString(null)
+		}
+		c.text.Write(v)
+	}
+	return c.text.String()
+}
+
+// take appends the rows of a key, and stands at the first of the next one.
+func (c *cursor) take(key string, rows []string) ([]string, error) {
+	for c.more && c.key == key {
+		rows = append(rows, c.row)
+		if err := c.next(); err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}
+
+// Open connects to one database: mariadb://user:password@host:port/database,
+// or with ?socket=PATH in place of the host; secure encrypts the connection, nil
+// does not. The caller closes it.
+func Open(ctx context.Context, rawURL string, secure *tls.Config) (*sql.DB, error) {
+	u, err := fault.ParseURL(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	if u.Scheme != "mariadb" && u.Scheme != "mysql" {
+		return nil, &fault.Error{Setting: fault.Redact(u.String()), Problem: "is not a database of METviewer's", Cure: "write mariadb://user:password@host:port/database"}
+	}
+	cfg := mysql.NewConfig()
+	cfg.User = u.User.Username()
+	cfg.Passwd, _ = u.User.Password()
+	cfg.DBName = strings.TrimPrefix(u.Path, "/")
+	cfg.Net, cfg.Addr, cfg.TLS = "tcp", u.Host, secure
+	if cfg.DBName == "" {
+		return nil, &fault.Error{Setting: fault.Redact(u.String()), Problem: "names no database", Cure: "write mariadb://user:password@host:port/database"}
+	}
+	if u.Port() == "" {
+		cfg.Addr = net.JoinHostPort(u.Hostname(), "3306")
+	}
+	if s := u.Query().Get("socket"); s != "" {
+		cfg.Net, cfg.Addr = "unix", s
+	}
+	cfg.MaxAllowedPacket = 0 // the server's own
+	cfg.Collation = "utf8mb4_bin"
+	cfg.Logger = &mysql.NopLogger{}
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, &fault.Error{Setting: fault.Redact(u.String()), Err: err, Cure: "write mariadb://user:password@host:port/database"}
+	}
+	db := sql.OpenDB(connector)
+	if err := db.PingContext(ctx); err != nil {
+		db.Close() //nolint:errcheck // nothing was opened
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, &fault.Error{Setting: fault.Redact(u.String()), Problem: "is not reached", Err: fmt.Errorf("%w", err), Cure: "start the server, or name another host, port, user, password or database"}
+	}
+	return db, nil
+}
+
+// Text writes the tables that hold anything, what explains the differences, and
+// samples of them.
+func (r *Report) Text(out io.Writer, faults []Fault) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "table\tequal\tchanged\tonly in the first\tonly in the second\tknown faults\tunexplained\tcolumns that differ")
+	for i := range r.Tables {
+		t := &r.Tables[i]
+		if t.Equal+t.Changed+t.OnlyLeft+t.OnlyRight == 0 {
+			continue
+		}
+		var known int64
+		for _, n := range t.Known {
+			known += n
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", t.Name, t.Equal, t.Changed, t.OnlyLeft, t.OnlyRight, known, t.Unknown, columnCounts(t))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for i := range r.Tables {
+		if t := &r.Tables[i]; t.Note != "" {
+			fmt.Fprintf(out, "%s: %s\n", t.Name, t.Note)
+		}
+	}
+	for _, f := range faults {
+		f.print(out, r)
+	}
+	r.printSamples(out, "", "differences that no known fault explains")
+	equal, different := r.Rows()
+	fmt.Fprintf(out, "%d rows are equal, %d differ, of which %d are not explained\n", equal, different, r.Unknown())
+	return nil
+}
+
+// columnCounts lists the columns that differ, the most frequent first.
+func columnCounts(t *Table) string {
+	names := slices.SortedFunc(maps.Keys(t.Columns), func(a, b string) int {
+		if d := t.Columns[b] - t.Columns[a]; d != 0 {
+			return int(d)
+		}
+		return strings.Compare(a, b)
+	})
+	const shown = 6
+	var out []string
+	for i, c := range names {
+		if i == shown {
+			out = append(out, fmt.Sprintf("and %d more", len(names)-shown))
+			break
+		}
+		out = append(out, fmt.Sprintf("%s %d", c, t.Columns[c]))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (f *Fault) print(out io.Writer, r *Report) {
+	var counts []string
+	for i := range r.Tables {
+		if n := r.Tables[i].Known[f.Name]; n > 0 {
+			counts = append(counts, fmt.Sprintf("%s %d", r.Tables[i].Name, n))
+		}
+	}
+	if len(counts) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "\n%s: %s\n  rows: %s\n", f.Name, f.Says, strings.Join(counts, ", "))
+	r.printSamples(out, f.Name, "")
+}
+
+func (r *Report) printSamples(out io.Writer, fault, title string) {
+	for i := range r.Tables {
+		for _, d := range r.Tables[i].Samples {
+			if d.Fault != fault {
+				continue
+			}
+			if title != "" {
+				fmt.Fprintf(out, "\n%s\n", title)
+				title = ""
+			}
+			fmt.Fprintf(out, "  %s\n", sample(&d))
+		}
+	}
+}
+
+// sample shows a row that one side has, or the values that differ after what
+// the line is known by.
+func sample(d *Difference) string {
+	switch {
+	case d.Left == nil:
+		return d.Table + ", right only: " + strings.Join(d.Right, " ")
+	case d.Right == nil:
+		return d.Table + ", left only: " + strings.Join(d.Left, " ")
+	}
+	text := fmt.Sprintf("%s %s/%s:%s", d.Table, d.Value(d.Left, "path"), d.Value(d.Left, "filename"), strings.TrimLeft(d.Value(d.Left, "line_num"), "0"))
+	const shown = 8
+	for i, c := range d.Changed() {
+		if i == shown {
+			return text + " …"
+		}
+		text += fmt.Sprintf(" %s %s ≠ %s", c, d.Value(d.Left, c), d.Value(d.Right, c))
+	}
+	return text
+}

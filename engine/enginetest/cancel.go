@@ -1,0 +1,129 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
+)
+
+// cancel is the topic of giving up: whoever waits gets the context's error, and
+// the archive is as usable and as whole as before.
+func (s *suite) cancel(t *testing.T) {
+	h := s.fresh(t)
+	files := Generate(21, 4, caseSeries()...)
+	mustStore(t, h, "cases", files[:3], 3)
+	gone, stop := context.WithCancel(t.Context())
+	stop()
+	t.Run("asking", func(t *testing.T) { s.cancelAsk(t, h, gone, files[:3]) })
+	t.Run("loading", func(t *testing.T) { s.cancelLoad(t, h, gone, files) })
+	t.Run("a dump that is left", func(t *testing.T) {
+		for range h.Dump(t.Context(), "cases") {
+			break
+		}
+		holds(t, h, "cases", expect(files))
+	})
+	t.Run("reading", func(t *testing.T) {
+		for b, err := range h.Dump(gone, "cases") {
+			if !errors.Is(err, context.Canceled) {
+				t.Fatalf("a cancelled dump gave %v, %v", b, err)
+			}
+		}
+		if _, err := h.Contents(gone, "cases"); !errors.Is(err, context.Canceled) {
+			t.Errorf("contents: %v", err)
+		}
+		if _, err := h.Marks(gone, "cases"); !errors.Is(err, context.Canceled) {
+			t.Errorf("marks: %v", err)
+		}
+	})
+}
+
+// cancelAsk cancels before and at growing times during an answer: it is either
+// whole and right or the context's error.
+func (s *suite) cancelAsk(t *testing.T, h *opened, gone context.Context, files []File) {
+	q := everything("cases", lineType("SAL1L2"))
+	q.Valid = question.Times{First: newYear2019, Last: newYear2019 + 90*day, Step: 3 * hour}
+	want := references(files, []*question.Question{q})[0]
+	for _, f := range s.flavours {
+		p, err := h.Phrase(t.Context(), q, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ask(gone, h, p); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: asked after the end, the error is %v", f, err)
+		}
+		for wait := 100 * time.Microsecond; wait < 100*time.Millisecond; wait *= 4 {
+			ctx, stop := context.WithTimeout(t.Context(), wait)
+			got, err := ask(ctx, h, p)
+			stop()
+			if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: stopped after %v, the error is %v", f, wait, err)
+			}
+			if err == nil {
+				if _, err := answer.Compare(want, got); err != nil {
+					t.Errorf("%s: stopped after %v, the answer is wrong: %v", f, wait, err)
+				}
+			}
+		}
+		s.proveOne(t, h, q, f, want)
+	}
+}
+
+// cancelLoad cancels commits: each is there whole or not at all.
+func (s *suite) cancelLoad(t *testing.T, h *opened, gone context.Context, files []File) {
+	if _, err := store(gone, h, "cases", files[3:], 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("loaded after the end, the error is %v", err)
+	}
+	holds(t, h, "cases", expect(files[:3]))
+	for wait := time.Millisecond; wait < 100*time.Millisecond; wait *= 5 {
+		ctx, stop := context.WithTimeout(t.Context(), wait)
+		_, err := store(ctx, h, "cases", files[3:], 1)
+		stop()
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("stopped after %v, the error is %v", wait, err)
+		}
+		s.wholeFiles(t, h, "cases", files)
+	}
+	mustStore(t, h, "cases", files[3:], 1)
+	holds(t, h, "cases", expect(files))
+	marked(t, h, "cases", files)
+}
+
+// wholeFiles checks that the archive holds exactly the records of the files
+// that it has marked, and returns the others. A server may still carry out the
+// last commit of a client that died: where the marks change meanwhile, it
+// looks again.
+func (s *suite) wholeFiles(t *testing.T, h *opened, subset string, files []File) []File {
+	t.Helper()
+	for {
+		rest := s.unmarked(t, h, subset, files)
+		there := slices.DeleteFunc(slices.Clone(files), func(f File) bool {
+			return slices.ContainsFunc(rest, func(r File) bool { return r.Path == f.Path })
+		})
+		seen := &findings{TB: t}
+		holds(seen, h, subset, expect(there))
+		marked(seen, h, subset, there)
+		cataloged(seen, h, subset, there)
+		if len(seen.errors) == 0 || len(s.unmarked(t, h, subset, files)) == len(rest) {
+			for _, e := range seen.errors {
+				t.Error(e)
+			}
+			return rest
+		}
+	}
+}
+
+// findings keeps what a check finds wrong until it is known to be so.
+type findings struct {
+	testing.TB
+	errors []string
+}
+
+func (f *findings) Errorf(format string, args ...any) {
+	f.errors = append(f.errors, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,125 @@
+package enginetest
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
+)
+
+// RunCluster puts an engine of several nodes through what needs them: every
+// case has the right answer in every flavour, and a node that dies during a load
+// costs nothing that was acknowledged. Where the archive keeps copies, that is
+// there while the node is down, too; otherwise questions are answered right or
+// fail until it is back. cfg.URL names databases of l.
+func RunCluster(t *testing.T, cfg Config, l *lab.Lab, copies bool) {
+	for _, d := range slices.Sorted(maps.Keys(cfg.Driver.Offers)) {
+		s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
+		t.Run("design="+string(d), func(t *testing.T) {
+			t.Run("cases", s.wholeCases)
+			t.Run("a killed node", func(t *testing.T) { s.killedNode(t, l, copies) })
+		})
+	}
+}
+
+// killedNode kills a node that is not the one the client was told of, at a
+// random moment of a load, which goes on if it can and otherwise fails loudly.
+func (s *suite) killedNode(t *testing.T, l *lab.Lab, copies bool) {
+	files, url := crashFiles(), s.URL(t)
+	whole := s.timeLoad(t, files)
+	h := s.open(t, url, engine.Options{})
+	var acknowledged []File
+	ended := make(chan error, 1)
+	go func() {
+		var err error
+		acknowledged, err = storeEach(t.Context(), h, "a", files)
+		ended <- err
+	}()
+	time.Sleep(time.Duration(rand.Int64N(int64(whole) + 1)))
+	victim := 1 + rand.IntN(len(l.State().Cluster.Nodes)-1)
+	if err := l.Kill(victim); err != nil {
+		t.Fatal(err)
+	}
+	failed := <-ended
+	t.Logf("node %d killed: %d of %d files were acknowledged; the load said: %v", victim+1, len(acknowledged), len(files), failed)
+	if failed == nil && len(acknowledged) < len(files) {
+		t.Error("the load said nothing of files that it did not store")
+	}
+	if copies {
+		s.found(t, h, acknowledged, files)
+	} else {
+		s.rightOrLoud(t, h, files, len(acknowledged))
+	}
+	if err := l.Restart(t.Context(), victim); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	s.found(t, h, acknowledged, files)
+	if err := s.resume(t.Context(), url, files); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("whole again %v after the node was back", time.Since(began).Round(time.Millisecond))
+	holds(t, h, "a", expect(files))
+	marked(t, h, "a", files)
+	cataloged(t, h, "a", files)
+	s.prove(t, h, files, everything("a", lineType("PCT")))
+}
+
+// rightOrLoud asks while data may be out of reach, in all flavours at once, as
+// each may wait for the node. An answer is that of the files that were
+// acknowledged, or of one more, whose commit nobody saw end.
+func (s *suite) rightOrLoud(t *testing.T, h *opened, files []File, acknowledged int) {
+	q := everything("a", lineType("PCT"))
+	least := references(files[:acknowledged], []*question.Question{q})[0]
+	most := references(files[:min(acknowledged+1, len(files))], []*question.Question{q})[0]
+	var all sync.WaitGroup
+	for _, f := range s.flavours {
+		all.Go(func() {
+			p, err := h.Phrase(t.Context(), q, f)
+			var got *answer.Answer
+			if err == nil {
+				got, err = ask(t.Context(), h, p)
+			}
+			if err != nil {
+				t.Logf("%s: without the node: %v", f, err)
+				return
+			}
+			_, err = answer.Compare(least, got)
+			if _, also := answer.Compare(most, got); err != nil && also != nil {
+				t.Errorf("%s: without the node the answer is wrong: %v", f, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// found checks that the archive holds whole files, among them all that were
+// acknowledged.
+func (s *suite) found(t *testing.T, h *opened, acknowledged, files []File) {
+	t.Helper()
+	for _, f := range s.wholeFiles(t, h, "a", files) {
+		if slices.ContainsFunc(acknowledged, func(o File) bool { return o.Path == f.Path }) {
+			t.Errorf("%s was acknowledged and is not there", f.Path)
+		}
+	}
+}
+
+// storeEach loads files, one a commit, until one fails, and returns those that
+// were acknowledged.
+func storeEach(ctx context.Context, a engine.Archive, subset string, files []File) (acknowledged []File, err error) {
+	for _, f := range files {
+		if _, err := store(ctx, a, subset, []File{f}, 1); err != nil {
+			return acknowledged, err
+		}
+		acknowledged = append(acknowledged, f)
+	}
+	return acknowledged, nil
+}

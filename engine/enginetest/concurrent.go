@@ -1,0 +1,77 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
+)
+
+// concurrent is the topic of several askers at once, also while a loader works.
+func (s *suite) concurrent(t *testing.T) {
+	h := s.fresh(t)
+	files := Generate(21, 4, caseSeries()...)
+	mustStore(t, h, "cases", files, 4)
+	qs := theCases(t, "cases")
+	want := references(files, qs)
+	t.Run("askers", func(t *testing.T) { s.askers(t, h, qs, want, nil) })
+	t.Run("askers beside a loader", func(t *testing.T) {
+		more := Generate(22, 4, mixedSeries()...)
+		s.askers(t, h, qs, want, func(ctx context.Context) error {
+			_, err := store(ctx, h, "mixed", more, 1)
+			return err
+		})
+		holds(t, h, "mixed", expect(more))
+		holds(t, h, "cases", expect(files))
+	})
+}
+
+// askers has four goroutines, at night eight, ask all cases, each beginning elsewhere, with
+// queries of their own and with shared ones.
+func (s *suite) askers(t *testing.T, h *opened, qs []*question.Question, want []*answer.Answer, beside func(context.Context) error) {
+	group, ctx := errgroup.WithContext(t.Context())
+	if beside != nil {
+		group.Go(func() error { return beside(ctx) })
+	}
+	workers := 4
+	if !s.Brief && Nightly() {
+		workers = 8
+	}
+	for worker := range workers {
+		group.Go(func() error {
+			var into answer.Builder // reused, as a worker reuses it
+			for round := range s.repetitions(t, 2, 1) {
+				for i := range qs {
+					i = (i + worker) % len(qs)
+					f := s.flavours[(worker+round)%len(s.flavours)]
+					p, err := h.Phrase(ctx, qs[i], f)
+					if err != nil {
+						return fmt.Errorf("%s, %s: phrase: %w", qs[i].Name, f, err)
+					}
+					if err := askInto(ctx, h, p, &into, want[i]); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func askInto(ctx context.Context, a engine.Archive, p *engine.Query, into *answer.Builder, want *answer.Answer) error {
+	if err := a.Ask(ctx, p, into); err != nil {
+		return fmt.Errorf("%s, %s: ask: %w", p.Question.Name, p.Flavour, err)
+	}
+	if _, err := answer.Compare(want, &into.Answer); err != nil {
+		return fmt.Errorf("%s, %s: %w", p.Question.Name, p.Flavour, err)
+	}
+	return nil
+}

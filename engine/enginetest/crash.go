@@ -1,0 +1,288 @@
+package enginetest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/archive/load"
+	"github.com/barograph/barograph/engine"
+)
+
+// envChild holds a job, as JSON, where this process is a child of a crash test.
+const envChild = "BAROGRAPH_ENGINETEST_CHILD"
+
+// job is what a child process does: load the files that have no mark, one a
+// commit, and exit; or open the database and hold it until it is killed.
+type job struct {
+	URL    string
+	Design design.Name
+	Hold   bool
+	Early  bool // it says that it begins before it opens the database
+	Fill   bool // load subset after subset until the disk is full
+
+	Keep time.Duration // remove what is older; 0 = it loads
+
+	// Post is the method by which a child posts values of SHEF messages, into
+	// the tables of a design; "" = it does not.
+	Post   engine.PostMethod
+	Tables engine.PostDesign
+}
+
+// ready is the line by which a child says that it begins.
+const ready = "enginetest: child is ready"
+
+func childJob(t testing.TB) (job, bool) {
+	var j job
+	text, ok := os.LookupEnv(envChild)
+	if !ok {
+		return j, false
+	}
+	if err := json.Unmarshal([]byte(text), &j); err != nil {
+		t.Fatal(err)
+	}
+	return j, true
+}
+
+// crashFiles are what children load: many small commits.
+func crashFiles() []File { return Generate(31, 24, mixedSeries()...) }
+
+func runChild(t *testing.T, cfg Config, j job) {
+	if j.Post != "" {
+		runPostChild(t, cfg, j)
+		return
+	}
+	s := &suite{Config: cfg, design: j.Design, flavours: cfg.Driver.Offers[j.Design]}
+	if j.Fill {
+		s.fill(t, j.URL)
+		return
+	}
+	if j.Early {
+		fmt.Println(ready) //nolint:forbidigo // the parent reads it
+	}
+	h := s.open(t, j.URL, engine.Options{})
+	fmt.Println(ready) //nolint:forbidigo // as above
+	if j.Hold {
+		time.Sleep(time.Hour) // until the parent kills this process
+	}
+	if j.Keep > 0 {
+		if _, err := load.Retain(t.Context(), h, "a", load.Retention{Keep: j.Keep, Force: true}); err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		mustStore(t, h, "a", s.unmarked(t, h, "a", crashFiles()), 1)
+	}
+	h.close(t)
+}
+
+// unmarked are the files that a resumed load has still to load.
+func (s *suite) unmarked(t *testing.T, h *opened, subset string, files []File) []File {
+	t.Helper()
+	there, err := h.Marks(t.Context(), subset)
+	if err != nil {
+		t.Fatalf("marks: %v", err)
+	}
+	return slices.DeleteFunc(slices.Clone(files), func(f File) bool {
+		return slices.ContainsFunc(there, func(m engine.Mark) bool { return m.Digest == f.Mark().Digest })
+	})
+}
+
+// child is this test, to be run again in a process of its own, with a job.
+func (s *suite) child(t *testing.T, j job) *exec.Cmd {
+	t.Helper()
+	text, err := json.Marshal(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pattern := "^" + strings.ReplaceAll(s.root, "/", "$/^") + "$"
+	c := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], "-test.run="+pattern, "-test.count=1")
+	c.Env = append(os.Environ(), envChild+"="+string(text))
+	c.Stderr = os.Stderr
+	return c
+}
+
+// start runs a child and waits until it begins.
+func (s *suite) start(t *testing.T, j job) *exec.Cmd {
+	t.Helper()
+	c := s.child(t, j)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	var said strings.Builder
+	for {
+		line, err := lines.ReadString('\n')
+		said.WriteString(line)
+		if strings.HasPrefix(line, ready) {
+			break
+		}
+		if err != nil {
+			_ = c.Wait()
+			t.Fatalf("the child did not begin:\n%s", said.String())
+		}
+	}
+	go io.Copy(io.Discard, lines)
+	return c
+}
+
+// kill ends a child without warning and reports whether it had finished.
+func kill(t *testing.T, c *exec.Cmd) (finished bool) {
+	t.Helper()
+	if err := c.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Fatal(err)
+	}
+	err := c.Wait()
+	if err == nil {
+		return true
+	}
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() > 0 {
+		t.Fatalf("the child failed by itself: %v", err)
+	}
+	return false
+}
+
+// crash is the topic of processes that die. METdbLoad marks a file before its
+// lines are stored, so that a kill loses them for good.
+func (s *suite) crash(t *testing.T) {
+	t.Run("a killed load is resumed", s.killed)
+	t.Run("a killed removal is gone on with", s.killedTrim)
+	if s.Driver.Place == engine.Embedded {
+		if Nightly() || s.design == slices.Min(slices.Collect(maps.Keys(s.Driver.Offers))) { // the file is of one kind
+			t.Run("a kill while the database is made", s.killedYoung)
+			t.Run("a bit that turned", s.rot)
+			t.Run("a full disk", s.fullDisk)
+		}
+		t.Run("a database that another process holds", s.held)
+	}
+}
+
+func (s *suite) killed(t *testing.T) {
+	files := crashFiles()
+	whole := s.timeLoad(t, files)
+	kills, rng := s.repetitions(t, 4, 2), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
+	url := s.URL(t)
+	for done := range kills {
+		c := s.start(t, job{URL: url, Design: s.design})
+		time.Sleep(time.Duration(rng.Int64N(int64(whole)/2 + 1)))
+		finished := kill(t, c)
+		s.undamaged(t, url)
+		h := s.open(t, url, engine.Options{})
+		rest := s.wholeFiles(t, h, "a", files)
+		h.close(t)
+		t.Logf("kill %d: %d of %d files are there", done+1, len(files)-len(rest), len(files))
+		if finished || len(rest) == 0 {
+			url = s.URL(t)
+		}
+	}
+	h := s.open(t, url, engine.Options{})
+	mustStore(t, h, "a", s.unmarked(t, h, "a", files), 1)
+	holds(t, h, "a", expect(files))
+	marked(t, h, "a", files)
+	cataloged(t, h, "a", files)
+	s.prove(t, h, files, everything("a", lineType("PCT")))
+}
+
+// undamaged verifies, without writing, what a load that ended early has left:
+// nothing of it is damage. Perhaps no archive was made yet.
+func (s *suite) undamaged(t *testing.T, url string) {
+	t.Helper()
+	e, err := engine.Registry{s.Driver}.Open(t.Context(), url, engine.Options{ReadOnly: true})
+	if err != nil {
+		t.Logf("nothing to verify: %v", err)
+		return
+	}
+	defer e.Close()
+	a, err := e.Archives.Open(t.Context(), s.design)
+	if err != nil {
+		t.Logf("nothing to verify: %v", err)
+		return
+	}
+	defer a.Close()
+	names, err := a.Subsets(t.Context())
+	if err != nil {
+		t.Error(err)
+	}
+	for _, name := range names {
+		v, err := load.Verify(t.Context(), a, name)
+		if errors.Is(err, engine.ErrReadOnly) && hasCure(err) {
+			t.Log(err)
+		} else if err != nil || len(v.Problems) > 0 {
+			t.Errorf("what a load left in %s is called damaged: %+v, %v", name, v, err)
+		}
+	}
+}
+
+// killedYoung kills loads while they make their database: what is left can be
+// opened, and loaded into.
+func (s *suite) killedYoung(t *testing.T) {
+	files := crashFiles()
+	began := time.Now()
+	s.fresh(t)
+	took, rng := time.Since(began), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
+	for range s.repetitions(t, 3, 1) {
+		url := s.URL(t)
+		c := s.start(t, job{URL: url, Design: s.design, Early: true})
+		time.Sleep(time.Duration(rng.Int64N(int64(took) + 1)))
+		kill(t, c)
+		h := s.open(t, url, engine.Options{})
+		s.wholeFiles(t, h, "a", files)
+		mustStore(t, h, "a", s.unmarked(t, h, "a", files[:1]), 1)
+		h.close(t)
+	}
+}
+
+// timeLoad measures how long an undisturbed load takes, so that kills fall
+// into it.
+func (s *suite) timeLoad(t *testing.T, files []File) time.Duration {
+	h := s.fresh(t)
+	began := time.Now()
+	mustStore(t, h, "a", files, 1)
+	took := time.Since(began)
+	h.close(t)
+	return took
+}
+
+// held opens a database that another process has open: either both may, or the
+// error says that it is held and what to do.
+func (s *suite) held(t *testing.T) {
+	url := s.URL(t)
+	c := s.start(t, job{URL: url, Design: s.design, Hold: true})
+	defer func() {
+		if kill(t, c) {
+			t.Error("the child that should hold the database ended")
+		}
+		h := s.open(t, url, engine.Options{}) // the lock died with its holder
+		h.close(t)
+	}()
+	e, err := engine.Registry{s.Driver}.Open(t.Context(), url, engine.Options{})
+	if err != nil {
+		if !errors.Is(err, engine.ErrUnreachable) || !hasCure(err) {
+			t.Errorf("the error is %v; want one that wraps ErrUnreachable and has a cure", err)
+		}
+		return
+	}
+	a, err := e.Archives.Open(t.Context(), s.design)
+	if err != nil {
+		t.Error(err)
+	} else if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,103 @@
+package enginetest
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/archive/load"
+	"github.com/barograph/barograph/engine"
+)
+
+// keep loads other values of records that are to stand beside those that are
+// there: all of them are, every flavour's answers have all of them, and none is
+// stored twice. An archive of one record of each identity refuses that, before a
+// file is read.
+func (s *suite) keep(t *testing.T) {
+	h := s.fresh(t)
+	if why := engine.OneOfEach(h.Archive); why != "" {
+		_, err := load.Run(t.Context(), h.Archive, "a", nil, load.Options{OnConflict: load.Keep})
+		if err == nil || !hasCure(err) || !strings.Contains(err.Error(), why) {
+			t.Errorf("to keep all, where %s: %v", why, err)
+		}
+		return
+	}
+	series := mixedSeries()
+	first, later := kept(Generate(7, 2, series...)), kept(Generate(8, 1, series[len(series)/2:]...))
+	all := slices.Concat(first, later)
+	twice := File{Path: "both.stat", Batches: slices.Concat(first[0].Batches, later[0].Batches)}
+	l, err := h.Loader(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := commit(t.Context(), l, "a", first); err != nil || got.New != expect(first).Records {
+		t.Fatalf("the first commit: %+v, %v", got, err)
+	}
+	told := s.refusedBeside(t, l, later)
+	holds(t, h, "a", expect(first))
+	got, err := commitIf(t.Context(), l, "a", later, func(c engine.Contradiction) bool { return !told[c] })
+	if n := expect(later).Records; err != nil || got.New != n || len(got.Replaced) > 0 || len(told) == 0 {
+		t.Errorf("%d records are to be kept beside others: %+v, %v", n, got, err)
+	}
+	s.keptAgain(t, l, []File{twice})
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	holds(t, h, "a", expect(all))
+	marked(t, h, "a", all)
+	cataloged(t, h, "a", all)
+	for _, name := range []string{"SL1L2", "PCT"} {
+		s.prove(t, h, all, everything("a", lineType(name)))
+	}
+	s.prove(t, h, all, theCases(t, "cases")...)
+}
+
+// kept has the records of files stand beside others.
+func kept(files []File) []File {
+	for _, f := range files {
+		for _, b := range f.Batches {
+			b.Keep = true
+		}
+	}
+	return files
+}
+
+// refusedBeside commits files whose records must not stand beside others, and
+// returns what is told of them.
+func (s *suite) refusedBeside(t *testing.T, l engine.Loader, files []File) map[engine.Contradiction]bool {
+	t.Helper()
+	_, err := commitIf(t.Context(), l, "a", files, func(engine.Contradiction) bool { return true })
+	told, ok := errors.AsType[*engine.Contradicted](err)
+	if !ok {
+		t.Fatalf("records that must not be stored beside others: %v", err)
+	}
+	out := map[engine.Contradiction]bool{}
+	for _, c := range told.Records {
+		if c.Again() || c.What == "" {
+			t.Errorf("other values are said to be the same again: %+v", c)
+		}
+		out[c] = true
+	}
+	return out
+}
+
+// keptAgain commits records that are there, two of some identities, whatever is
+// allowed: it is told of each, and nothing is stored.
+func (s *suite) keptAgain(t *testing.T, l engine.Loader, files []File) {
+	t.Helper()
+	_, err := commitIf(t.Context(), l, "a", files, func(engine.Contradiction) bool { return false })
+	told, ok := errors.AsType[*engine.Contradicted](err)
+	if !ok {
+		t.Fatalf("the same again: %v", err)
+	}
+	var same int64
+	for _, c := range told.Records {
+		if c.Again() {
+			same++
+		}
+	}
+	if want := expect(files).Records; same != want {
+		t.Errorf("%d records are there already, %d are told", want, same)
+	}
+}

@@ -1,0 +1,34 @@
+package enginetest_test
+
+import (
+	"testing"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/engine/enginetest"
+)
+
+// Transactions that are not whole, or not apart, are caught, in each way; those that are, are not.
+func TestFaultyTransactionsAreCaught(t *testing.T) {
+	for _, f := range append([]enginetest.KVFault{""}, enginetest.TransactionFaults()...) {
+		t.Run(string(f), func(t *testing.T) {
+			e, err := engine.Registry{dry.Driver()}.Open(t.Context(), "dry", engine.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := e.KV.Table(t.Context(), engine.Table{Name: "t", Fields: []string{"a", "b", "c", "d"}, Make: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r = enginetest.FaultyKV(enginetest.Optimistic(r), f)
+			err = enginetest.CheckTransaction(t.Context(), r, engine.Serializable)
+			if err == nil {
+				err = enginetest.CheckTransfers(t.Context(), r, engine.Serializable, 1)
+			}
+			if (err != nil) != (f != "") {
+				t.Errorf("fault %q: %v", f, err)
+			}
+			t.Log(err)
+		})
+	}
+}

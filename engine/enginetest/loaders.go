@@ -1,0 +1,103 @@
+package enginetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine"
+)
+
+// twoLoaders opens two loaders of one subset and gives each half of the leads
+// of the same series and times. An engine that allows one loader at a time says
+// so by an error; the second then has its turn after the first.
+func (s *suite) twoLoaders(t *testing.T) {
+	files := Generate(7, 3, mixedSeries()...)
+	h := s.fresh(t)
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute) // an error, not a wait for ever
+	defer stop()
+	one, err := h.Loader(ctx, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, refused := h.Loader(ctx, "a")
+	if refused == nil {
+		loaders := []engine.Loader{one, two, two}
+		add := func(i int) {
+			for _, b := range files[i].Batches {
+				if err := loaders[i].Add(ctx, b); err != nil {
+					t.Fatalf("loader of file %d: %v", i, err)
+				}
+			}
+		}
+		add(0)
+		add(1)
+		for _, i := range []int{1, 0, 2} { // the third must see what the second brought
+			if i == 2 {
+				add(i)
+			}
+			c := engine.Commit{Catalog: design.NewCatalog("a"), Done: []engine.Mark{files[i].Mark()}}
+			for _, b := range files[i].Batches {
+				c.Catalog.Add(b)
+			}
+			if _, err := loaders[i].Commit(ctx, c); err != nil {
+				t.Fatalf("commit of file %d: %v", i, err)
+			}
+		}
+		for _, l := range []engine.Loader{one, two} {
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	} else {
+		t.Logf("one loader at a time: %v", refused)
+		if _, err := commit(ctx, one, "a", files[:1]); err != nil {
+			t.Fatal(err)
+		}
+		if err := one.Close(); err != nil {
+			t.Error(err)
+		}
+		mustStore(t, h, "a", files[1:], 1)
+	}
+	holds(t, h, "a", expect(files))
+	marked(t, h, "a", files)
+	cataloged(t, h, "a", files)
+}
+
+// reuse overwrites batches after the commit that brought them, as a reader does
+// that reuses its memory; the archive must not see it.
+func (s *suite) reuse(t *testing.T) {
+	files := Generate(7, 2, mixedSeries()...)
+	want := expect(files)
+	h := s.fresh(t)
+	l, err := h.Loader(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := commit(t.Context(), l, "a", files); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		for _, b := range f.Batches {
+			for k := range b.Num {
+				for i := range b.Num[k] {
+					b.Num[k][i] = float64(i)
+				}
+			}
+			for i := range b.Valid {
+				b.Valid[i], b.Lead[i] = 0, 0
+			}
+		}
+	}
+	holds(t, h, "a", want)
+	other := Generate(8, 1, caseSeries()[:3]...) // the loader goes on with records of its own
+	if _, err := commit(t.Context(), l, "a", other); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want.Add(expect(other))
+	holds(t, h, "a", want)
+}

@@ -1,0 +1,185 @@
+package enginetest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+)
+
+// means is the topic of questions with Mean: a driver that promises them
+// answers the verification scan as the reference does, and the others refuse
+// it in every flavour.
+func (s *suite) means(t *testing.T) {
+	h := s.fresh(t)
+	if !slices.Contains(s.Driver.Means, s.design) {
+		for _, f := range s.flavours {
+			if _, err := h.Phrase(t.Context(), question.Verification("a"), f); !errors.Is(err, flavour.ErrCannotExpress) {
+				t.Errorf("%s: means are not promised, but phrased: %v", f, err)
+			}
+		}
+		return
+	}
+	q := question.Verification("a")
+	if got, err := s.scan(t, h, q); err != nil || got.Rows != 0 {
+		t.Errorf("of an archive that holds nothing: %+v, %v", got, err)
+	}
+	var loaded []File
+	for _, step := range s.meansFiles() {
+		mustStore(t, h, "b", step, 2) // another subset, which is not asked
+		mustStore(t, h, "a", step[:len(step)-1], 1)
+		mustStore(t, h, "a", step[len(step)-1:], 1)
+		loaded = append(loaded, step...)
+		want := meansOf(t, q, loaded)
+		if err := s.scanned(t, h, q, want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := meansOf(t, q, loaded)
+	if want.Rows < 100 {
+		t.Fatalf("%d groups prove too little", want.Rows)
+	}
+	s.meansPlan(t, h, q)
+	for _, f := range []Fault{LostRow, MissingLead, DuplicatedRow, Truncated} {
+		if err := s.scanned(t, Faulty(h, f), q, want); err == nil {
+			t.Errorf("%s was not caught", f)
+		}
+	}
+	for _, f := range s.flavours {
+		if f == flavour.MeansFlavour(s.design) {
+			continue
+		}
+		if _, err := h.Phrase(t.Context(), q, f); !errors.Is(err, flavour.ErrCannotExpress) {
+			t.Errorf("%s phrased what looks at every record: %v", f, err)
+		}
+	}
+}
+
+// scan asks the verification scan.
+func (s *suite) scan(t *testing.T, a engine.Archive, q *question.Question) (*answer.Answer, error) {
+	t.Helper()
+	p, err := a.Phrase(t.Context(), q, flavour.MeansFlavour(s.design))
+	if err != nil {
+		return nil, err
+	}
+	got, err := ask(t.Context(), a, p)
+	if err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, clip(p.Text))
+	}
+	return got, nil
+}
+
+// scanned is scan, held against the reference.
+func (s *suite) scanned(t *testing.T, a engine.Archive, q *question.Question, want *answer.Answer) error {
+	t.Helper()
+	got, err := s.scan(t, a, q)
+	if err == nil {
+		_, err = answer.CompareMeans(want, got)
+	}
+	return err
+}
+
+// meansPlan: no step passes line data over.
+func (s *suite) meansPlan(t *testing.T, h *opened, q *question.Question) {
+	t.Helper()
+	p, err := h.Phrase(t.Context(), q, flavour.MeansFlavour(s.design))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := h.Explain(t.Context(), p)
+	if err != nil || plan.Text == "" {
+		t.Fatalf("the plan is %q, %v", plan.Text, err)
+	}
+	for _, a := range plan.Access {
+		if strings.Contains(a.Object, strings.ToLower(q.Type.Name)) && a.Method == engine.PrunedScan {
+			t.Errorf("the plan passes over blocks of %s:\n%s", a.Object, plan.Text)
+		}
+	}
+}
+
+// meansOf is the reference. A loader that is given other values of a record
+// stores the last ones, and of two the reference keeps the first: it is given
+// them from the end.
+func meansOf(t *testing.T, q *question.Question, files []File) *answer.Answer {
+	t.Helper()
+	m, err := answer.NewMeans(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range slices.Backward(files) {
+		for _, b := range slices.Backward(f.Batches) {
+			m.Add(b)
+		}
+	}
+	return m.Answer()
+}
+
+// meansFiles are files to load one after the other: of VSDB, whose leads
+// METviewer keeps in hours; of MET, whose leads it keeps otherwise; then other
+// values of the first ones' records. Names differ in case and blanks only, and
+// fields by which nobody groups differ, too.
+func (s *suite) meansFiles() [][]File {
+	scores := lineType("SAL1L2")
+	valid, leads := every(newYear2019, 6*hour, 5), hours(0, 6, 24, 108)
+	var old, young []Series
+	add := func(into *[]Series, h record.Header) {
+		*into = append(*into, Series{Type: scores, Header: h, Valid: valid, Lead: leads})
+	}
+	for _, model := range []string{"GFS", "gfs", "GFS ", "ECM"} {
+		for _, level := range []string{"P500", "P1000"} {
+			add(&old, vsdb(model, "GFS", "G2/NHX", "HGT", level))
+			add(&old, vsdb(model, "ANL", "G2/NHX", "HGT", level))
+			add(&young, met(model, "G2/NHX", "HGT", level, "NEAREST", "NA"))
+		}
+	}
+	for _, text := range s.texts() {
+		add(&old, vsdb("GFS", "GFS", text, "TMP", "P850"))
+	}
+	old = append(old, Series{Type: lineType("SL1L2"), Header: vsdb("GFS", "GFS", "G2", "HGT", "P500"), Valid: valid, Lead: leads})
+	first, second := anomalies(1, Generate(31, 3, old...)), anomalies(2, Generate(32, 2, young...))
+	return [][]File{first, second, anomalies(3, Generate(31, 3, old[:len(old)/2]...))}
+}
+
+// anomalies gives the records of SAL1L2 sums that anomalies have, and some that
+// leave the correlation undefined or at its ends.
+func anomalies(seed uint64, files []File) []File {
+	rng := rand.New(rand.NewPCG(seed, 31))
+	t := lineType("SAL1L2")
+	slot := func(name string) int { c, _ := t.Column(name); return c.Slot }
+	fa, oa, foa, ffa, ooa := slot("fabar"), slot("oabar"), slot("foabar"), slot("ffabar"), slot("ooabar")
+	for _, f := range files {
+		for _, b := range f.Batches {
+			if b.Type != t {
+				continue
+			}
+			for i := range b.Len() {
+				mf, mo := rng.NormFloat64()*3, rng.NormFloat64()*3
+				vf, vo, r := 1+100*rng.Float64(), 1+100*rng.Float64(), 2*rng.Float64()-1
+				switch rng.IntN(12) {
+				case 0:
+					vf = 0 // undefined
+				case 1:
+					mf, mo, r = 0, 0, 1
+				case 2:
+					mf, mo, vf, vo, r = 0, 0, 16, 25, -1.5 // undefined
+				}
+				b.Num[fa][i], b.Num[oa][i] = mf, mo
+				b.Num[ffa][i], b.Num[ooa][i] = vf+mf*mf, vo+mo*mo
+				b.Num[foa][i] = r*math.Sqrt(vf*vo) + mf*mo
+				if rng.IntN(15) == 0 {
+					b.Num[[]int{fa, oa, foa, ffa, ooa}[rng.IntN(5)]][i] = record.Missing()
+				}
+			}
+		}
+	}
+	return files
+}

@@ -1,0 +1,103 @@
+package enginetest
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
+)
+
+// BenchmarkNights loads a night's 24 files after the other into one archive,
+// 42,048 records of the same 73 series each night, and reports what the last
+// quarter before 24, 96 and 384 nights took, a night, of the process's CPU: the loads' and what the
+// engine does behind them, but not that of a server. An engine whose loads do
+// not grow with its archive shows one figure three times.
+func BenchmarkNights(b *testing.B, d engine.Driver, url func(b *testing.B) string, n design.Name) {
+	for b.Loop() {
+		a, err := openFor(b, d, url(b), func(e *engine.Engine) (engine.Archive, error) { return e.Archives.Open(b.Context(), n) })
+		if err != nil {
+			b.Fatal(err)
+		}
+		var cpu time.Duration
+		var wall time.Time
+		files := Generate(3, 24, night()...)
+		for i := 1; i <= 384; i++ {
+			for _, end := range []int{24, 96, 384} {
+				if i == end-end/4+1 {
+					cpu, wall = processCPU(b), time.Now()
+				}
+			}
+			storeNight(b, a, i, files)
+			for _, end := range []int{24, 96, 384} {
+				if i == end {
+					b.ReportMetric(float64((processCPU(b)-cpu).Milliseconds())/float64(end/4), fmt.Sprintf("CPU-ms/night-%d", end))
+					b.ReportMetric(float64(time.Since(wall).Milliseconds())/float64(end/4), fmt.Sprintf("ms/night-%d", end))
+				}
+			}
+		}
+	}
+}
+
+// night is what one night brings: a forecast of four days, 24 leads.
+func night() []Series {
+	var all []Series
+	for i := range 73 {
+		var lead []int32
+		for h := int32(0); h < 96; h += 4 {
+			lead = append(lead, h*hour)
+		}
+		all = append(all, Series{
+			Type: lineType("SL1L2"), Header: vsdb("GFS", "ANL", fmt.Sprintf("G2/R%02d", i%10), "TMP", fmt.Sprintf("P%d", 1000-10*(i/10))),
+			Valid: every(newYear2019, hour, 24), Lead: lead,
+		})
+	}
+	return all
+}
+
+// storeNight loads the files of a night as load does, which asks for their marks.
+func storeNight(b *testing.B, a engine.Archive, night int, files []File) {
+	for i := range files {
+		files[i].Path = fmt.Sprintf("night/%d/file_%03d.stat", night, i)
+		for _, batch := range files[i].Batches {
+			batch.File = files[i].Path
+			if night > 1 {
+				shift(batch, day)
+			}
+		}
+	}
+	var asked []engine.Mark
+	for i := range files {
+		asked = append(asked, files[i].Mark())
+	}
+	marks, err := engine.MarksOf(b.Context(), a, "a", asked)
+	if errors.Is(err, errors.ErrUnsupported) {
+		marks, err = a.Marks(b.Context(), "a")
+	}
+	if known := engine.Of(marks, asked); err != nil || len(known) != 0 {
+		b.Fatal(len(known), err)
+	}
+	if _, err := store(b.Context(), a, "a", files, len(files)); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func shift(b *record.Batch, by int64) {
+	for _, times := range [][]int64{b.Valid, b.ValidEnd, b.ObsBeg, b.ObsEnd} {
+		for i := range times {
+			times[i] += by
+		}
+	}
+}
+
+func processCPU(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,55 @@
+package enginetest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/query/flavour"
+)
+
+// accesses holds a plan against what is known of it: it reaches the table of
+// the line type, and no table that the design does not have; what is left of
+// what was looked at is not more than that; and METviewer's BINARY keeps every
+// index from being used in the first step, so that some table is read whole.
+func (s *suite) accesses(t *testing.T, h *opened, p *engine.Query) {
+	t.Helper()
+	plan, err := h.Explain(t.Context(), p)
+	if err != nil || plan.Text == "" {
+		t.Fatalf("the plan is %q, %v", plan.Text, err)
+	}
+	table, _, known := sqlengine.Table(s.design, p.Question.Type)
+	reached := false
+	for _, a := range plan.Access {
+		reached = reached || a.Object == table || !known && a.Object != ""
+		if known && a.Object != table && (s.design != design.Normalized || a.Object != design.HeaderTable) {
+			t.Errorf("the plan reaches %q, which is no table of %s", a.Object, s.design)
+		}
+		switch a.Method {
+		case engine.FullScan, engine.PrunedScan, engine.IndexScan, engine.KeyLookup:
+		default:
+			t.Errorf("%q is no method", a.Method)
+		}
+		if a.Examined < -1 || a.Kept < -1 || a.Examined >= 0 && a.Kept > a.Examined || a.Measured && a.Examined < 0 {
+			t.Errorf("the counts of %+v cannot be", a)
+		}
+	}
+	if !reached {
+		t.Errorf("nothing of %+v reaches %s; the plan:\n%s", plan.Access, table, plan.Text)
+	}
+	scans := slices.ContainsFunc(plan.Access, func(a engine.Access) bool {
+		return a.Method == engine.FullScan || a.Method == engine.PrunedScan
+	})
+	if p.Flavour == flavour.MetviewerSQL && !scans {
+		t.Errorf("an index serves BINARY in every step: %+v\n%s", plan.Access, plan.Text)
+	}
+	nothing, err := h.Phrase(t.Context(), p.Question.In("nowhere"), p.Flavour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan, err := h.Explain(t.Context(), nothing); err != nil || len(plan.Access) > 0 {
+		t.Errorf("in a subset that does not exist the plan reaches %+v, %v", plan.Access, err)
+	}
+}

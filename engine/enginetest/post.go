@@ -1,0 +1,398 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/study/synth"
+)
+
+// postFeed makes the messages of the suite, with duplicates and revisions.
+func postFeed(t testing.TB, seed uint64, messages int) []engine.PostMessage {
+	t.Helper()
+	f, err := synth.SHEF{Seed: seed, Messages: messages, Mean: 12, Offices: 2, Stations: 5}.Feed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []engine.PostMessage
+	for i := range messages {
+		var m synth.Message
+		f.Make(i, &m)
+		out = append(out, engine.PostMessage{Product: m.AWIPS, Issued: m.Issued, Values: m.Values})
+	}
+	// What a decoder gives besides: seconds, years ago, midnight, the ends of
+	// numbers, products without a time, a value sent twice in one message.
+	g := out[0].Values[0]
+	var odd []record.Gauge
+	for _, at := range []int64{0, 86400, 86399, 1, -86400, 951782400, 1141862400, 1141862400 + 86399} {
+		for _, v := range []float64{0, -0.1, 1e-3, 123456.789, 1.0 / 3, record.NoValue, 1e15 + .5, 5} {
+			g.Time, g.Value = at, v
+			odd = append(odd, g)
+		}
+	}
+	for _, code := range []string{"STIRGZZ", "HGIFFZ5", "TAVCAXZ", "PPDPBZZ", "PPDRGZZ", "PLIRGZZ", "YIIRGZZ", "QRIFZXM", "TVIFFZZ"} {
+		copy(g.Code[:], code)
+		for _, v := range []float64{6.065, -21.0058, 7, 12.5} {
+			g.Value, g.Probability = v, .5
+			odd = append(odd, g)
+		}
+	}
+	return append(out, engine.PostMessage{Product: "ODD", Issued: record.NoTime, Values: odd}, engine.PostMessage{Product: "EMPTY"})
+}
+
+// admitAll fills location and ingest filter with all that messages hold.
+func admitAll(ctx context.Context, s *engine.PostStore, messages []engine.PostMessage) error {
+	stations, series := map[record.ID]bool{}, map[engine.Series]bool{}
+	for _, m := range messages {
+		for _, g := range m.Values {
+			stations[g.Station] = true
+			series[engine.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}] = true
+		}
+	}
+	var ids []record.ID
+	for id := range stations {
+		ids = append(ids, id)
+	}
+	var all []engine.Series
+	for x := range series {
+		all = append(all, x)
+	}
+	return s.Admit(ctx, ids, all)
+}
+
+// runPosts puts an engine's tables of values through the suite.
+func (c Config) runPosts(t *testing.T) {
+	t.Run("posts", c.postsPromised)
+	if len(c.Driver.PostMethods) == 0 {
+		return
+	}
+	for _, d := range postDesigns() {
+		t.Run("posts/design="+string(d), func(t *testing.T) {
+			c.beside(t)
+			p := &postSuite{Config: c, design: d, messages: postFeed(t, 1, 6)}
+			p.open(t)
+			t.Run("methods", p.methods)
+			t.Run("policies", p.policies)
+			t.Run("filters", p.filters)
+			t.Run("posters", p.posters)
+			t.Run("rest", p.rest)
+		})
+	}
+	if c.Reopenable {
+		root := t.Name()
+		t.Run("posts/killed", func(t *testing.T) {
+			c.beside(t)
+			c.postsKilled(t, root)
+		})
+	}
+}
+
+// postDesigns are those of the suite: by day one of the two arrays, which
+// differ in the number of their slots alone.
+func postDesigns() []engine.PostDesign {
+	all := engine.PostDesigns()
+	if !Nightly() {
+		all = slices.DeleteFunc(slices.Clone(all), func(d engine.PostDesign) bool { return d == engine.Array96Design })
+	}
+	return all
+}
+
+// paired are the methods that policy i is tried with: all of them at night, by
+// day one, another for each design.
+func (p *postSuite) paired(i int) []engine.PostMethod {
+	all := p.Driver.PostMethods
+	if Nightly() {
+		return all
+	}
+	i += slices.Index(engine.PostDesigns(), p.design)
+	return all[i%len(all):][:1]
+}
+
+func (c Config) postsPromised(t *testing.T) {
+	e, err := engine.Registry{c.Driver}.Open(t.Context(), c.URL(t), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if (e.Posts == nil) != (len(c.Driver.PostMethods) == 0) {
+		t.Fatalf("methods %v are promised; the ability is there: %v", c.Driver.PostMethods, e.Posts != nil)
+	}
+	if e.Posts == nil {
+		return
+	}
+	if _, err := e.Posts.Open(t.Context(), engine.PostTables{Design: "origami", Make: true}); !errors.Is(err, engine.ErrNoDesign) {
+		t.Errorf("an unknown design: %v", err)
+	}
+	if _, err := e.Posts.Open(t.Context(), engine.PostTables{Design: engine.SingleDesign}); err == nil {
+		t.Error("tables that were not made were opened")
+	}
+	if _, err := e.Posts.Open(t.Context(), engine.PostTables{Design: engine.SingleDesign, Policy: "whim", Make: true}); err == nil {
+		t.Error("an unknown policy was taken")
+	}
+}
+
+type postSuite struct {
+	Config
+	design   engine.PostDesign
+	messages []engine.PostMessage
+	engine   *engine.Engine
+}
+
+// open opens the engine on a new database.
+func (p *postSuite) open(t *testing.T) {
+	t.Helper()
+	e, err := engine.Registry{p.Driver}.Open(t.Context(), p.URL(t), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	p.engine = e
+}
+
+// fresh opens the tables, empty.
+func (p *postSuite) fresh(t *testing.T, policy engine.Policy, admit bool) *engine.PostStore {
+	t.Helper()
+	s, err := p.engine.Posts.Open(t.Context(), engine.PostTables{Design: p.design, Policy: policy, Make: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if _, err := s.Delete(t.Context(), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC).Unix()); err != nil {
+		t.Fatal(err)
+	}
+	if admit {
+		if err := admitAll(t.Context(), s, p.messages); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// post posts all messages, so many at a time.
+func (p *postSuite) post(ctx context.Context, s *engine.PostStore, m engine.PostMethod, together int, messages []engine.PostMessage) (sum engine.Posted, err error) {
+	poster, err := s.Poster(ctx, m)
+	if err != nil {
+		return sum, err
+	}
+	defer func() { err = errors.Join(err, poster.Close()) }()
+	for part := range slices.Chunk(messages, together) {
+		n, err := poster.Post(ctx, part)
+		if err != nil {
+			return sum, fmt.Errorf("%s: %w", m, err)
+		}
+		sum.Add(n)
+	}
+	return sum, nil
+}
+
+func digest(t *testing.T, s *engine.PostStore) engine.PostDigest {
+	t.Helper()
+	d, err := engine.DigestPosts(s.Values(t.Context()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// expected is the digest of the reference. An array keeps one product for all
+// values of its row: of that the methods are held against the first.
+func (p *postSuite) expected(got engine.PostDigest, policy engine.Policy, messages []engine.PostMessage) engine.PostDigest {
+	r := engine.PostReference{Policy: policy, Design: p.design}
+	r.Post(messages)
+	want := r.Digest()
+	if p.design.Slots() > 0 {
+		want.Content = got.Content
+	}
+	return want
+}
+
+// methods posts by every method, a message and several at a time, twice.
+func (p *postSuite) methods(t *testing.T) {
+	var want *engine.PostDigest
+	for _, m := range p.Driver.PostMethods {
+		for _, together := range []int{1, 7} {
+			if together > 1 && (m == engine.Row2006 || m == engine.Procedure) {
+				continue // they commit by statement
+			}
+			s := p.fresh(t, engine.Overwrite, true)
+			for round := range 2 {
+				sum, err := p.post(t.Context(), s, m, together, p.messages)
+				if err != nil {
+					t.Fatal(err)
+				}
+				n := 0
+				for _, x := range p.messages {
+					n += len(x.Values)
+				}
+				if sum.Values != int64(n) || sum.Unknown+sum.Filtered != 0 {
+					t.Fatalf("%s: %+v of %d values", m, sum, n)
+				}
+				got := digest(t, s)
+				if want == nil {
+					w := p.expected(got, engine.Overwrite, p.messages)
+					want = &w
+				}
+				if got != *want {
+					t.Fatalf("%s, %d messages at a time, round %d: %+v, want %+v", m, together, round, got, *want)
+				}
+			}
+		}
+	}
+}
+
+// policies holds every policy against the reference.
+func (p *postSuite) policies(t *testing.T) {
+	messages := postFeed(t, 2, 6)
+	p = &postSuite{Config: p.Config, design: p.design, messages: messages, engine: p.engine}
+	for i, policy := range engine.Policies() {
+		var want *engine.PostDigest
+		for _, m := range p.paired(i) {
+			s := p.fresh(t, policy, true)
+			if _, err := p.post(t.Context(), s, m, 3, messages); err != nil {
+				t.Fatalf("%s: %v", policy, err)
+			}
+			got := digest(t, s)
+			if want == nil {
+				w := p.expected(got, policy, messages)
+				want = &w
+			}
+			if got != *want {
+				t.Errorf("%s, %s: %+v, want %+v", policy, m, got, *want)
+			}
+		}
+	}
+}
+
+// filters posts what is not admitted.
+func (p *postSuite) filters(t *testing.T) {
+	p = &postSuite{Config: p.Config, design: p.design, messages: p.messages}
+	p.open(t) // nothing is admitted there
+	for _, m := range p.Driver.PostMethods {
+		s := p.fresh(t, engine.Overwrite, false)
+		g := p.messages[0].Values[0]
+		if err := s.Admit(t.Context(), []record.ID{g.Station}, []engine.Series{{Station: g.Station, Code: g.Code, Duration: g.Duration}}); err != nil {
+			t.Fatal(err)
+		}
+		stranger, other := g, g
+		stranger.Station = record.ID{'N', 'O', 'B', 'O', 'D', 'Y'}
+		copy(other.Code[:], "UDIRGZZ")
+		sum, err := p.post(t.Context(), s, m, 1, []engine.PostMessage{{Product: "X", Values: []record.Gauge{g, stranger, other}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum.Values != 1 || sum.Unknown != 1 || sum.Filtered != 1 {
+			t.Errorf("%s: %+v", m, sum)
+		}
+		if d := digest(t, s); d.Values.Records != 1 {
+			t.Errorf("%s: %d values are stored", m, d.Values.Records)
+		}
+	}
+}
+
+// posters posts the same messages by four posters at once, each all of them,
+// where the method claims that stations may be shared, and else the stations of
+// each poster: whatever the order, the last write of each key is the last value.
+func (p *postSuite) posters(t *testing.T) {
+	one := p.fresh(t, engine.Overwrite, true)
+	if _, err := p.post(t.Context(), one, p.Driver.PostMethods[len(p.Driver.PostMethods)-1], 1, p.messages); err != nil {
+		t.Fatal(err)
+	}
+	want := digest(t, one)
+	const posters = 4
+	methods := p.Driver.PostMethods
+	if !Nightly() { // one that shares no stations, and the one that is used
+		methods = []engine.PostMethod{engine.Row2006Message, methods[len(methods)-1]}
+	}
+	for _, m := range methods {
+		s := p.fresh(t, engine.Overwrite, true)
+		g, ctx := errgroup.WithContext(t.Context())
+		for w := range posters {
+			g.Go(func() error {
+				messages := p.messages
+				if !m.Shares() {
+					messages = nil
+					for _, x := range p.messages {
+						x.Values = slices.DeleteFunc(slices.Clone(x.Values), func(g record.Gauge) bool { return int(g.Station[0]^g.Station[2]^g.Station[4])%posters != w })
+						messages = append(messages, x)
+					}
+				}
+				_, err := p.post(ctx, s, m, 1+w, messages)
+				return err
+			})
+		}
+		if err := g.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		if got := digest(t, s); got.Values != want.Values {
+			t.Errorf("%s: four posters end in %v, want %v", m, got.Values, want.Values)
+		}
+	}
+}
+
+// rest reads, counts, tends and deletes.
+func (p *postSuite) rest(t *testing.T) {
+	s := p.fresh(t, engine.Overwrite, true)
+	if _, err := p.post(t.Context(), s, p.Driver.PostMethods[len(p.Driver.PostMethods)-1], 10, p.messages); err != nil {
+		t.Fatal(err)
+	}
+	before := digest(t, s)
+	for _, u := range []engine.Upkeep{engine.Statistics, engine.Vacuum, engine.VacuumFull} {
+		if s.Tend == nil {
+			break
+		}
+		if err := s.Tend(t.Context(), u); err != nil {
+			t.Errorf("%s: %v", u, err)
+		}
+	}
+	if s.Size != nil {
+		if size, err := s.Size(t.Context()); err != nil || size.TableBytes == 0 {
+			t.Errorf("size %+v, %v", size, err)
+		}
+	}
+	if s.Log != nil {
+		if n, err := s.Log(t.Context()); err != nil || n <= 0 {
+			t.Errorf("log at %d, %v", n, err)
+		}
+	}
+	g := p.messages[0].Values[0]
+	if n, err := s.Read(t.Context(), g.Station, g.Time-86400, g.Time+86400); err != nil || n < 1 {
+		t.Errorf("%d values are read, %v", n, err)
+	}
+	rows, err := s.Rows(t.Context())
+	if err != nil || rows < 1 {
+		t.Fatalf("%d rows, %v", rows, err)
+	}
+	cut := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	gone, err := s.Delete(t.Context(), cut)
+	if err != nil || gone < 1 {
+		t.Errorf("%d rows were deleted, %v", gone, err)
+	}
+	left, err := s.Rows(t.Context())
+	if err != nil || left != rows-gone {
+		t.Errorf("%d rows are left of %d after %d were deleted, %v", left, rows, gone, err)
+	}
+	for v, err := range s.Values(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Time < cut {
+			t.Fatalf("%+v is still there", v)
+		}
+	}
+	if after := digest(t, s); after.Values.Records >= before.Values.Records {
+		t.Errorf("%d values of %d are left", after.Values.Records, before.Values.Records)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.post(ctx, s, p.Driver.PostMethods[0], 1, p.messages); !errors.Is(err, context.Canceled) {
+		t.Errorf("posting when nobody waits: %v", err)
+	}
+}

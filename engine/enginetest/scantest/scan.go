@@ -1,0 +1,410 @@
+// Package scantest is the conformance suite of the analytical workload: the star of
+// TPC-DS over several disks. It stands apart from enginetest since its generator
+// links DuckDB, which the tests of most engines need not wait for.
+package scantest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/tables"
+	generate "github.com/barograph/barograph/study/synth/tpcds"
+)
+
+// Config tells the suite of the analytical workload how to reach an engine.
+type Config struct {
+	Driver engine.Driver
+
+	// URL names a fresh, empty database.
+	URL func(t *testing.T) string
+
+	// Paths makes n empty folders that stand for disks; nil stands for
+	// temporary ones of this process. A server must be able to write into them.
+	Paths func(t *testing.T, n int) []string
+
+	// Fixed is for a server whose placement is settled when it starts: its only
+	// one, of several paths. It is loaded no more than twice, by day and with Brief once,
+	// for servers that take long. Nil = any placement.
+	Fixed *tables.Placement
+	Brief bool
+}
+
+// StarFolder generates tables of scale factor 0.01, which has 28,810 sales,
+// with items that the questions ask for, and returns them with the reference.
+func StarFolder(t testing.TB) (tables.StarFiles, *tables.StarReference) {
+	t.Helper()
+	dir := t.TempDir()
+	if _, err := generate.Generate(t.Context(), dir, generate.Options{Scale: 0.01, Files: 3, Documents: true, Dense: true}); err != nil {
+		t.Fatal(err)
+	}
+	files, _, err := tables.OpenStarFiles(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, all := range append([][]string{files.Documents}, files.Parquet[tables.StoreSales], files.Parquet[tables.Item], files.Parquet[tables.DateDim]) {
+		for _, path := range all {
+			readable(t, path)
+		}
+	}
+	r, err := tables.StarAnswers(t.Context(), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range tables.StarQueries() {
+		if n := len(r.Answer(q)); q != tables.ScanAll && n < tables.StarLimit/4 {
+			t.Fatalf("%s has %d rows: too few to prove anything", q, n)
+		}
+	}
+	return files, r
+}
+
+// readable lets a server of another account read a file below a folder of t.
+func readable(t testing.TB, path string) {
+	t.Helper()
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir) && dir != os.TempDir(); dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o055 != 0o055 {
+			if err := os.Chmod(dir, info.Mode().Perm()|0o055); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// scanSuite is a run of the suite.
+type scanSuite struct {
+	Config
+	files     tables.StarFiles
+	reference *tables.StarReference
+}
+
+// Run puts an engine's tables of the analytical workload through the suite.
+func Run(t *testing.T, cfg Config) {
+	if cfg.Paths == nil {
+		cfg.Paths = func(t *testing.T, n int) (out []string) {
+			for range n {
+				out = append(out, t.TempDir())
+			}
+			return out
+		}
+	}
+	s := &scanSuite{Config: cfg}
+	s.files, s.reference = StarFolder(t)
+	if cfg.Fixed != nil {
+		s.fixed(t)
+		return
+	}
+	placements := []struct{ paths, partitions, workers int }{{0, 2, 1}, {2, 5, 0}, {1, 1, 0}, {1, 8, 2}, {2, 2, 0}, {3, 4, 3}}
+	if !enginetest.Nightly() {
+		placements = placements[:2]
+	}
+	for _, p := range placements {
+		t.Run(fmt.Sprintf("paths=%d/partitions=%d", p.paths, p.partitions), func(t *testing.T) {
+			at := s.placed(t, p.paths, p.partitions)
+			at.Workers = p.workers
+			s.placement(t, s.URL(t), at, 2)
+		})
+	}
+	t.Run("another placement", s.another)
+	t.Run("empty", s.empty)
+	t.Run("concurrent", s.concurrent)
+}
+
+// open opens an engine and its tables; closed closes both.
+func (s *scanSuite) open(t *testing.T, url string, p tables.Placement) (*tables.Star, func()) {
+	t.Helper()
+	e, err := engine.Registry{s.Driver}.Open(t.Context(), url, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	enginetest.KeepsPromise(t, s.Driver, e)
+	if tables.Of(e).Star == nil || !s.Driver.Has(tables.StarOverDisks) {
+		t.Fatalf("the engine has the star: %v; its driver promises %q", tables.Of(e).Star != nil, s.Driver.Abilities)
+	}
+	star, err := tables.Of(e).Star.Open(t.Context(), p)
+	if err != nil {
+		t.Fatal(errors.Join(err, e.Close()))
+	}
+	done := false
+	closed := func() {
+		if done {
+			return
+		}
+		done = true
+		if err := errors.Join(star.Close(), e.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(closed)
+	return star, closed
+}
+
+// load loads and checks what is told of it.
+func (s *scanSuite) load(t *testing.T, star *tables.Star) {
+	t.Helper()
+	loaded, err := star.Load(t.Context(), s.files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(loaded.Rows, s.reference.Rows) {
+		t.Errorf("%v rows were loaded, not %v", loaded.Rows, s.reference.Rows)
+	}
+}
+
+// answers asks every question.
+func (s *scanSuite) answers(ctx context.Context, star *tables.Star) error {
+	for _, q := range tables.StarQueries() {
+		got, err := star.Ask(ctx, q)
+		if err != nil {
+			return fmt.Errorf("%s: %w", q, err)
+		}
+		if _, err := s.reference.Check(q, got); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *scanSuite) check(t *testing.T, star *tables.Star) {
+	t.Helper()
+	if err := s.answers(t.Context(), star); err != nil {
+		t.Error(err)
+	}
+}
+
+// placed is a placement over so many new paths.
+func (s *scanSuite) placed(t *testing.T, paths, partitions int) tables.Placement {
+	t.Helper()
+	p := tables.Placement{Partitions: partitions}
+	if paths > 0 {
+		p.Paths = s.Paths(t, paths)
+	}
+	return p
+}
+
+// fixed is the suite of the only placement of a server.
+func (s *scanSuite) fixed(t *testing.T) {
+	url, loads := s.URL(t), 2
+	if s.Brief || !enginetest.Nightly() {
+		loads = 1
+	}
+	star, closed := s.open(t, url, *s.Fixed)
+	s.unloaded(t, star)
+	closed()
+	s.placement(t, url, *s.Fixed, loads)
+	star, closed = s.open(t, url, *s.Fixed)
+	s.refused(t, star)
+	s.together(t, star)
+	closed()
+	e, err := engine.Registry{s.Driver}.Open(t.Context(), url, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	s.others(t, e, *s.Fixed)
+}
+
+// placement loads, asks, looks at what lies where, reopens and asks.
+func (s *scanSuite) placement(t *testing.T, url string, p tables.Placement, loads int) {
+	t.Helper()
+	star, closed := s.open(t, url, p)
+	for range loads {
+		s.load(t, star)
+		s.check(t, star)
+	}
+	for _, q := range tables.StarQueries() {
+		if star.Text(q) == "" {
+			t.Errorf("%s has no text", q)
+		}
+		if star.Plan == nil {
+			continue
+		}
+		if plan, err := star.Plan(t.Context(), q); err != nil || plan == "" {
+			t.Errorf("%s: plan %q, %v", q, plan, err)
+		}
+	}
+	s.sizes(t, star, max(len(p.Paths), 1), p.Partitions)
+	if star.Cold != nil {
+		if err := star.Cold(t.Context()); err != nil {
+			t.Error(err)
+		}
+		s.check(t, star)
+	}
+	closed()
+	p.Workers++
+	star, closed = s.open(t, url, p)
+	s.check(t, star)
+	closed()
+}
+
+// sizes: no path is without a part, and none has much more than its share.
+func (s *scanSuite) sizes(t *testing.T, star *tables.Star, paths, partitions int) {
+	t.Helper()
+	if star.Size == nil {
+		return
+	}
+	sizes, err := star.Size(t.Context())
+	if err != nil || len(sizes) != paths {
+		t.Fatalf("sizes %v of %d paths, %v", sizes, paths, err)
+	}
+	total := int64(0)
+	for _, n := range sizes {
+		total += n
+	}
+	for i, n := range sizes {
+		parts := (partitions - i + paths - 1) / paths // part k lies on path k mod paths
+		share := float64(total) * float64(parts) / float64(partitions)
+		if float64(n) < share/2 || float64(n) > share*2 {
+			t.Errorf("path %d has %d bytes of %d; its %d parts of %d would be %.0f", i, n, total, parts, partitions, share)
+		}
+	}
+}
+
+// another opens tables under placements that are not theirs.
+func (s *scanSuite) another(t *testing.T) {
+	url := s.URL(t)
+	p := s.placed(t, 2, 4)
+	star, closed := s.open(t, url, p)
+	s.load(t, star)
+	closed()
+	e, err := engine.Registry{s.Driver}.Open(t.Context(), url, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	other := s.others(t, e, p)
+	other.Anew = true
+	anew, err := tables.Of(e).Star.Open(t.Context(), other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := anew.Ask(t.Context(), tables.ScanAll); !errors.Is(err, tables.ErrPlacement) {
+		t.Errorf("asked under another placement before it was loaded: %v", err)
+	}
+	s.load(t, anew)
+	s.check(t, anew)
+	s.sizes(t, anew, len(other.Paths), other.Partitions)
+	if err := anew.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// others opens tables of a placement under other ones, and under some that make
+// no sense. The first of the others is returned.
+func (s *scanSuite) others(t *testing.T, e *engine.Engine, p tables.Placement) tables.Placement {
+	t.Helper()
+	others := []tables.Placement{{Paths: p.Paths, Partitions: p.Partitions / 2}, {Paths: p.Paths[:1], Partitions: p.Partitions}, {Partitions: p.Partitions}}
+	for _, other := range others {
+		if _, err := tables.Of(e).Star.Open(t.Context(), other); !errors.Is(err, tables.ErrPlacement) {
+			t.Errorf("%d partitions over %d paths: %v", other.Partitions, len(other.Paths), err)
+		}
+	}
+	for _, bad := range []tables.Placement{{Paths: p.Paths}, {Paths: p.Paths, Partitions: 1, Workers: -1}, {Paths: []string{p.Paths[0], p.Paths[0]}, Partitions: 2}} {
+		if _, err := tables.Of(e).Star.Open(t.Context(), bad); err == nil {
+			t.Errorf("%+v was taken", bad)
+		}
+	}
+	return others[0]
+}
+
+// empty asks before there is anything.
+func (s *scanSuite) empty(t *testing.T) {
+	star, _ := s.open(t, s.URL(t), s.placed(t, 1, 1))
+	s.unloaded(t, star)
+	s.load(t, star)
+	s.check(t, star)
+	s.refused(t, star)
+}
+
+// unloaded asks before a load.
+func (s *scanSuite) unloaded(t *testing.T, star *tables.Star) {
+	t.Helper()
+	if rows, err := star.Ask(t.Context(), tables.ScanAll); err == nil {
+		t.Errorf("%v came of tables that were not loaded", rows)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := star.Load(ctx, s.files); !errors.Is(err, context.Canceled) {
+		t.Errorf("a load that nobody waits for: %v", err)
+	}
+}
+
+// refused asks what is not answered.
+func (s *scanSuite) refused(t *testing.T, star *tables.Star) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := star.Ask(ctx, tables.Q3); !errors.Is(err, context.Canceled) {
+		t.Errorf("a question whose answer nobody waits for: %v", err)
+	}
+	if _, err := star.Ask(t.Context(), "q1"); err == nil {
+		t.Error("an unknown question was answered")
+	}
+}
+
+// concurrent asks from several goroutines.
+func (s *scanSuite) concurrent(t *testing.T) {
+	star, _ := s.open(t, s.URL(t), s.placed(t, 2, 2))
+	s.load(t, star)
+	s.together(t, star)
+}
+
+// together asks from several goroutines.
+func (s *scanSuite) together(t *testing.T, star *tables.Star) {
+	t.Helper()
+	var g errgroup.Group
+	for range 4 {
+		g.Go(func() error { return s.answers(t.Context(), star) })
+	}
+	if err := g.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Spends loads tables of a small scale, calls between, which may restart the
+// server, and returns what the server says that it spent on the answer to the
+// scan that follows.
+func Spends(t *testing.T, d engine.Driver, url string, between func()) engine.Spent {
+	t.Helper()
+	files, reference := StarFolder(t)
+	s := &scanSuite{Config: Config{Driver: d}, files: files, reference: reference}
+	star, closed := s.open(t, url, tables.Placement{Partitions: 1, Anew: true})
+	if _, err := star.Load(t.Context(), files); err != nil {
+		t.Fatal(err)
+	}
+	closed()
+	between()
+	star, closed = s.open(t, url, tables.Placement{Partitions: 1})
+	defer closed()
+	before, err := star.Spent(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := star.Ask(t.Context(), tables.ScanAll); err != nil {
+		t.Fatal(err)
+	}
+	after, err := star.Spent(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, told := range []struct{ before, after int64 }{{int64(before.CPU), int64(after.CPU)}, {before.Read, after.Read}} {
+		if told.after < told.before || (told.before < 0) != (told.after < 0) {
+			t.Errorf("the server spent %+v, and later %+v", before, after)
+		}
+	}
+	if after.CPU >= 0 {
+		after.CPU -= before.CPU
+	}
+	if after.Read >= 0 {
+		after.Read -= before.Read
+	}
+	return after
+}

@@ -1,0 +1,252 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
+)
+
+// store loads files into a subset, per files a commit, and checks that every
+// record is accounted for. No two files of one commit may hold one identity.
+func store(ctx context.Context, a engine.Archive, subset string, files []File, per int) (engine.Stored, error) {
+	total := engine.Stored{Replaced: map[string]int64{}}
+	l, err := a.Loader(ctx, subset)
+	if err != nil {
+		return total, err
+	}
+	for from := 0; from < len(files); from += per {
+		s, err := commit(ctx, l, subset, files[from:min(from+per, len(files))])
+		if err != nil {
+			return total, errors.Join(err, l.Close())
+		}
+		total.New += s.New
+		for path, n := range s.Replaced {
+			total.Replaced[path] += n
+		}
+		total.Other = append(total.Other, s.Other...)
+	}
+	return total, l.Close()
+}
+
+// commit stores whole files in one commit and checks the sums.
+func commit(ctx context.Context, l engine.Loader, subset string, files []File) (engine.Stored, error) {
+	return commitIf(ctx, l, subset, files, nil)
+}
+
+// commitIf is commit with what it must not replace.
+func commitIf(ctx context.Context, l engine.Loader, subset string, files []File, refuse func(engine.Contradiction) bool) (engine.Stored, error) {
+	c := engine.Commit{Catalog: design.NewCatalog(subset), Refuse: refuse}
+	var given int64
+	for i := range files {
+		for _, b := range files[i].Batches {
+			if err := l.Add(ctx, b); err != nil {
+				return engine.Stored{}, err
+			}
+			c.Catalog.Add(b)
+		}
+		given += files[i].Records()
+		c.Done = append(c.Done, files[i].Mark())
+	}
+	s, err := l.Commit(ctx, c)
+	if err != nil {
+		return s, err
+	}
+	replaced := int64(0)
+	for _, n := range s.Replaced {
+		replaced += n
+	}
+	if s.New+replaced != given {
+		return s, fmt.Errorf("of %d records %d were new and %d replaced others", given, s.New, replaced)
+	}
+	for _, m := range c.Done {
+		if m.Stored+m.Replaced+m.Quarantined != m.Read || m.Replaced != s.Replaced[m.Path] {
+			return s, fmt.Errorf("the mark was not settled: %+v, replaced %d", m, s.Replaced[m.Path])
+		}
+	}
+	return s, nil
+}
+
+// mustStore is store where an error ends the test.
+func mustStore(t *testing.T, a engine.Archive, subset string, files []File, per int) engine.Stored {
+	t.Helper()
+	s, err := store(t.Context(), a, subset, files, per)
+	if err != nil {
+		t.Fatalf("load: %v", err)
+	}
+	return s
+}
+
+// dump computes the digest of what a subset holds.
+func dump(ctx context.Context, a engine.Archive, subset string) (record.Digest, error) {
+	var sum record.Digest
+	var h record.Hasher
+	for b, err := range a.Dump(ctx, subset) {
+		if err != nil {
+			return sum, err
+		}
+		sum.Add(h.Sum(b))
+	}
+	return sum, nil
+}
+
+// twins are the records of files that a later one of the same identity replaces.
+func twins(files []File) []engine.At {
+	var out []engine.At
+	last := map[record.Key]engine.At{}
+	var h record.Hasher
+	for i := range files {
+		for _, b := range files[i].Batches {
+			h.Use(b)
+			for j := range b.Len() {
+				k := h.Record(j, b.Keep)
+				if at, ok := last[k]; ok {
+					out = append(out, at)
+				}
+				last[k] = engine.At{Batch: b, I: j}
+			}
+		}
+	}
+	return out
+}
+
+// expect computes the digest that files must leave in an archive, in which a
+// later value replaces an earlier one.
+func expect(files []File) record.Digest {
+	var sum record.Digest
+	for _, d := range digests(files) {
+		sum.Add(d)
+	}
+	return sum
+}
+
+// holds checks a subset against a digest, and its count of records too.
+func holds(t testing.TB, a engine.Archive, subset string, want record.Digest) {
+	t.Helper()
+	got, err := dump(t.Context(), a, subset)
+	if err != nil {
+		t.Fatalf("dump: %v", err)
+	}
+	if got != want {
+		t.Errorf("the archive's digest is %s, want %s", got, want)
+	}
+	catalog, err := a.Catalog(t.Context(), subset)
+	if err != nil {
+		t.Fatalf("catalog: %v", err)
+	}
+	if kept := catalog.Held(); kept != want || !catalog.Counted {
+		t.Errorf("the catalog keeps the digest %s, want %s (counted %t)", kept, want, catalog.Counted)
+	}
+	c, err := a.Contents(t.Context(), subset)
+	if err != nil {
+		t.Fatalf("contents: %v", err)
+	}
+	if c.Total() != want.Records {
+		t.Errorf("contents count %d records, want %d", c.Total(), want.Records)
+	}
+	if c.Objects != catalog.Objects {
+		t.Errorf("the catalog keeps %d %s, of which %d are there", catalog.Objects, c.Object, c.Objects)
+	}
+	if want.Records > 0 && (c.Objects < 1 || c.Objects > want.Records || c.Object == "") {
+		t.Errorf("contents count %d %q for %d records", c.Objects, c.Object, want.Records)
+	}
+}
+
+// marked checks that every file has one mark, and no other has any.
+func marked(t testing.TB, a engine.Archive, subset string, files []File) {
+	t.Helper()
+	marks, err := a.Marks(t.Context(), subset)
+	if err != nil {
+		t.Fatalf("marks: %v", err)
+	}
+	want := map[string]engine.Mark{}
+	for i := range files {
+		m := files[i].Mark()
+		want[m.Digest] = m
+	}
+	for _, m := range marks {
+		w, ok := want[m.Digest]
+		delete(want, m.Digest)
+		if !ok || m.Path != w.Path || m.Bytes != w.Bytes || m.Read != w.Read || m.Stored+m.Replaced != w.Read || !m.Loaded.Equal(w.Loaded) {
+			t.Errorf("mark %+v, want %+v", m, w)
+		}
+	}
+	for _, m := range want {
+		t.Errorf("%s has no mark", m.Path)
+	}
+	found(t, a, subset, marks)
+}
+
+// found checks that an archive which finds marks by digests finds what it lists.
+func found(t testing.TB, a engine.Archive, subset string, marks []engine.Mark) {
+	t.Helper()
+	some := []engine.Mark{{Digest: strings.Repeat("0", 32)}}
+	for i := 0; i < len(marks); i += 2 {
+		some = append(some, engine.Mark{Digest: marks[i].Digest})
+	}
+	got, err := engine.MarksOf(t.Context(), a, subset, some)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return
+	}
+	if want := engine.Of(marks, some); err != nil || engine.Sum(got) != engine.Sum(want) || len(got) != len(want) {
+		t.Errorf("of %d marks %d are found: %v, %v; want %v", len(marks), len(got), got, err, want)
+	}
+}
+
+// cataloged checks the subset's catalog against that of the files.
+func cataloged(t testing.TB, a engine.Archive, subset string, files []File) {
+	t.Helper()
+	got, err := a.Catalog(t.Context(), subset)
+	if err != nil {
+		t.Fatalf("catalog: %v", err)
+	}
+	want := design.NewCatalog(subset)
+	for i := range files {
+		for _, b := range files[i].Batches {
+			want.Add(b)
+		}
+	}
+	for _, twin := range twins(files) {
+		want.Drop(twin.Batch, twin.I)
+	}
+	marks, err := a.Marks(t.Context(), subset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Files = engine.Sum(marks)
+	if len(files) > 0 && (got.Design == "" || got.Program == "" || got.Schema != got.Needs()) {
+		t.Errorf("the catalog is of design %q, program %q, schema %d", got.Design, got.Program, got.Schema)
+	}
+	want.Objects, want.Design, want.Program, want.Schema = got.Objects, got.Design, got.Program, got.Schema // which depend on the design: see holds
+	w, err := want.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := got.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(g) != string(w) {
+		t.Errorf("the catalog is\n%s\nwant\n%s", g, w)
+	}
+}
+
+// keys is the set of the files' identities.
+func keys(files []File) map[record.Key]struct{} {
+	out := map[record.Key]struct{}{}
+	var h record.Hasher
+	for _, f := range files {
+		for _, b := range f.Batches {
+			h.Use(b)
+			for i := range b.Len() {
+				out[h.Record(i, b.Keep)] = struct{}{}
+			}
+		}
+	}
+	return out
+}

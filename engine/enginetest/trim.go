@@ -1,0 +1,128 @@
+package enginetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/archive/load"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
+)
+
+// trim removes the records of the first times of one of two subsets. What is
+// left is whole, and is asked as it was; the marks stay.
+func (s *suite) trim(t *testing.T) {
+	files := Generate(7, 6, mixedSeries()...)
+	url := s.URL(t)
+	h := s.open(t, url, engine.Options{})
+	for _, subset := range []string{"a", "b"} {
+		mustStore(t, h, subset, files, 3)
+	}
+	keep := half(files)
+	removal, err := load.Retain(t.Context(), h, "a", keep)
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Log(err)
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	removed, want := removal.Records, since(files, removal.From)
+	all := expect(files)
+	if want.Records == 0 || want.Records == all.Records || removed != all.Records-want.Records {
+		t.Errorf("%d removed, %d of %d should stay", removed, want.Records, all.Records)
+	}
+	holds(t, h, "a", want)
+	holds(t, h, "b", all)
+	marked(t, h, "a", files)
+	for _, subset := range []string{"a", "b"} {
+		if v, err := load.Verify(t.Context(), h, subset); err != nil || len(v.Problems) > 0 {
+			t.Errorf("%s: %v, %q", subset, err, v.Problems)
+		}
+	}
+	if removal, err := load.Retain(t.Context(), h, "a", keep); err != nil || removal.Records != 0 {
+		t.Errorf("once more: %+v, %v", removal, err)
+	}
+	if s.Reopenable { // of a commit that is completed later nothing comes back
+		h.close(t)
+		h = s.open(t, url, engine.Options{ReadOnly: true})
+		holds(t, h, "a", want)
+	}
+}
+
+// half is how long records are kept of which about half are removed.
+func half(files []File) load.Retention {
+	var first, last int64
+	for _, f := range files {
+		for _, b := range f.Batches {
+			for _, v := range b.Valid {
+				if first == 0 || v < first {
+					first = v
+				}
+				last = max(last, v)
+			}
+		}
+	}
+	return load.Retention{Keep: time.Duration((last-first)/2) * time.Second, Force: true}
+}
+
+// since is the digest of the records of files from a time on.
+func since(files []File, from time.Time) (want record.Digest) {
+	var hash record.Hasher
+	for _, f := range files {
+		for _, b := range f.Batches {
+			hash.Use(b)
+			for i := range b.Len() {
+				if b.Valid[i] >= from.Unix() {
+					want.Add(hash.Digest(i))
+				}
+			}
+		}
+	}
+	return want
+}
+
+// killedTrim kills a removal at a random moment: what is left is whole, and the
+// next removal goes on with it.
+func (s *suite) killedTrim(t *testing.T) {
+	files := crashFiles()
+	h, keep := s.fresh(t), half(files)
+	mustStore(t, h, "a", files, 8)
+	began := time.Now()
+	removal, err := load.Retain(t.Context(), h, "a", keep)
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Log(err)
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	took, rng := time.Since(began), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
+	h.close(t)
+	for range s.repetitions(t, 4, 1) {
+		url := s.URL(t)
+		h := s.open(t, url, engine.Options{})
+		mustStore(t, h, "a", files, 8)
+		h.close(t)
+		c := s.start(t, job{URL: url, Design: s.design, Keep: keep.Keep})
+		time.Sleep(time.Duration(rng.Int64N(int64(took) + 1)))
+		kill(t, c)
+		h = s.open(t, url, engine.Options{})
+		v, err := load.Verify(t.Context(), h, "a")
+		if err != nil || len(v.Problems) > 0 {
+			t.Errorf("after the kill: %v, %q", err, v.Problems)
+		}
+		next, err := load.Retain(t.Context(), h, "a", keep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("the removal was killed; %d records were removed by the next", next.Records)
+		holds(t, h, "a", since(files, removal.From))
+		marked(t, h, "a", files)
+		if v, err := load.Verify(t.Context(), h, "a"); err != nil || len(v.Problems) > 0 {
+			t.Errorf("after the removal: %v, %q", err, v.Problems)
+		}
+		h.close(t)
+	}
+}

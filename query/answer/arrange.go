@@ -1,0 +1,241 @@
+package answer
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+)
+
+// Arrange is Select for engines that have no language of their own and must be
+// fast: it projects the rows of b, all of which match q, in q's order. It sorts
+// one packed integer a row instead of comparing column by column. The reference
+// does not use it.
+func Arrange(q *question.Question, b *record.Batch, into *Builder) {
+	rows := sorted(q, b)
+	into.Reset(q.Columns)
+	for k := range q.Columns {
+		if q.Columns[k].Kind == question.List {
+			for _, i := range rows {
+				into.List(k, b.Repeats(int(i)))
+			}
+			continue
+		}
+		project(&q.Columns[k], b, rows, into.Vector(k))
+	}
+	into.Grow(len(rows))
+}
+
+// Admitted is the rows that the question's clock admits: all of them, or a copy.
+func Admitted(q *question.Question, rows *record.Batch) *record.Batch {
+	if q.Clock.All() {
+		return rows
+	}
+	return rows.Only(func(i int) bool { return q.Clock.Admits(rows.Valid[i], rows.Lead[i]) })
+}
+
+// project appends a column of the rows to v.
+func project(c *question.Column, b *record.Batch, rows []int32, v *Vector) {
+	switch {
+	case c.Role == question.HeaderField:
+		v.Text = slices.Grow(v.Text, len(rows))
+		for _, i := range rows {
+			v.Text = append(v.Text, b.Headers[b.Head[i]][c.Field])
+		}
+	case c.Kind == question.Text:
+		v.Text = gather(v.Text, b.Text[c.Slot], rows)
+	case c.Kind == question.Number:
+		v.Num = gather(v.Num, b.Num[c.Slot], rows)
+	default:
+		v.Whole = slices.Grow(v.Whole, len(rows))
+		for _, i := range rows {
+			v.Whole = append(v.Whole, seconds(c.Role, b, i))
+		}
+	}
+}
+
+func gather[T any](dst, column []T, rows []int32) []T {
+	dst = slices.Grow(dst, len(rows))
+	for _, i := range rows {
+		dst = append(dst, column[i])
+	}
+	return dst
+}
+
+// seconds is a time or span of row i.
+func seconds(r question.Role, b *record.Batch, i int32) int64 {
+	switch r {
+	case question.ValidBeg:
+		return b.Valid[i]
+	case question.InitBeg:
+		return b.Valid[i] - int64(b.Lead[i])
+	case question.Lead:
+		return int64(b.Lead[i])
+	case question.ValidEnd:
+		return b.ValidEnd[i]
+	case question.ObsLead:
+		return int64(b.ObsLead[i])
+	case question.ObsBeg:
+		return b.ObsBeg[i]
+	default:
+		return b.ObsEnd[i]
+	}
+}
+
+// packed is a row with its place in the order.
+type packed struct {
+	key uint64
+	row int32
+}
+
+// sorted returns the rows in q's order. Each column of the order becomes a few
+// bits of a key: the rank of its value among those that occur. Columns that do
+// not fit any more are compared where all before are equal.
+func sorted(q *question.Question, b *record.Batch) []int32 {
+	keys := make([]packed, b.Len())
+	for i := range keys {
+		keys[i].row = int32(i)
+	}
+	cols := withoutImplied(slices.Concat(q.Order, q.Tie()))
+	used := 0
+	column := make([]uint64, len(keys))
+	for len(cols) > 0 {
+		width, ok := rank(&cols[0], b, column)
+		if !ok || used+width > 64 {
+			break
+		}
+		if width > 0 {
+			used += width
+			for i := range keys {
+				keys[i].key = keys[i].key<<width | column[i]
+			}
+		}
+		cols = cols[1:]
+	}
+	keys = radix(keys, used)
+	if len(cols) > 0 {
+		sortTies(keys, by(cols, b))
+	}
+	out := make([]int32, len(keys))
+	for i := range keys {
+		out[i] = keys[i].row
+	}
+	return out
+}
+
+// withoutImplied drops a valid time, initialisation or lead that follows from
+// the two of them that stand before it.
+func withoutImplied(cols []question.Column) []question.Column {
+	seen := 0
+	return slices.DeleteFunc(cols, func(c question.Column) bool {
+		if c.Role != question.ValidBeg && c.Role != question.InitBeg && c.Role != question.Lead {
+			return false
+		}
+		seen++
+		return seen > 2
+	})
+}
+
+// digit is the number of bits that one pass of radix sorts by.
+const digit = 11
+
+// radix sorts by the lowest bits of the keys; equal keys keep their order.
+func radix(keys []packed, bits int) []packed {
+	spare := make([]packed, len(keys))
+	for shift := 0; shift < bits; shift += digit {
+		var starts [1 << digit]int32
+		for i := range keys {
+			starts[keys[i].key>>shift&(1<<digit-1)]++
+		}
+		sum := int32(0)
+		for i, n := range starts {
+			starts[i] = sum
+			sum += n
+		}
+		for i := range keys {
+			at := &starts[keys[i].key>>shift&(1<<digit-1)]
+			spare[*at] = keys[i]
+			*at++
+		}
+		keys, spare = spare, keys
+	}
+	return keys
+}
+
+// sortTies sorts each run of equal keys by less.
+func sortTies(keys []packed, less func(i, j int) int) {
+	for from := 0; from < len(keys); {
+		to := from + 1
+		for to < len(keys) && keys[to].key == keys[from].key {
+			to++
+		}
+		slices.SortFunc(keys[from:to], func(x, y packed) int { return less(int(x.row), int(y.row)) })
+		from = to
+	}
+}
+
+// rank writes a column of the order as small whole numbers that sort as its
+// values do, and returns how many bits they need; 0 means that all values are
+// the same. ok is false for data columns.
+func rank(c *question.Column, b *record.Batch, into []uint64) (width int, ok bool) {
+	if c.Role == question.Data {
+		return 0, false
+	}
+	if b.Len() == 0 {
+		return 0, true
+	}
+	if c.Role == question.HeaderField {
+		ranks, most := headerRanks(c.Field, b)
+		if most == 0 {
+			return 0, true
+		}
+		for i, head := range b.Head {
+			into[i] = ranks[head]
+		}
+		return bits.Len64(most), true
+	}
+	least := seconds(c.Role, b, 0)
+	most := least
+	for i := range int32(b.Len()) {
+		v := seconds(c.Role, b, i)
+		least, most = min(least, v), max(most, v)
+	}
+	if most == least {
+		return 0, true
+	}
+	divisor := uint64(0)
+	for i := range into {
+		into[i] = uint64(seconds(c.Role, b, int32(i)) - least)
+		if divisor != 1 && (divisor == 0 || into[i]%divisor != 0) {
+			divisor = gcd(divisor, into[i])
+		}
+	}
+	for i := range into {
+		into[i] /= divisor
+	}
+	return bits.Len64(uint64(most-least) / divisor), true
+}
+
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// headerRanks ranks the headers of b by one field; most is the highest rank.
+func headerRanks(f record.Field, b *record.Batch) (ranks []uint64, most uint64) {
+	values := make([]string, len(b.Headers))
+	for i := range b.Headers {
+		values[i] = b.Headers[i][f]
+	}
+	slices.Sort(values)
+	values = slices.Compact(values)
+	ranks = make([]uint64, len(b.Headers))
+	for i := range b.Headers {
+		at, _ := slices.BinarySearch(values, b.Headers[i][f])
+		ranks[i] = uint64(at)
+	}
+	return ranks, uint64(max(len(values), 1) - 1)
+}

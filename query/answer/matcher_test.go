@@ -1,0 +1,51 @@
+package answer
+
+import (
+	"testing"
+
+	"github.com/barograph/barograph/query/question"
+)
+
+// The clock of a question filters times that its list or range admits.
+func TestMatcherKeepsToTheClock(t *testing.T) {
+	const hour = 3600
+	day := int64(1546300800) // 2019-01-01 00:00
+	for name, valid := range map[string]question.Times{
+		"range": {First: day, Last: day + 18*hour},
+		"list":  {List: []int64{day, day + 6*hour, day + 12*hour, day + 18*hour}},
+	} {
+		for _, c := range []struct {
+			what  string
+			clock question.Clock
+			want  map[int64]bool // hours after the day, of lead 6
+		}{
+			{"no clock", question.Clock{}, map[int64]bool{0: true, 6: true, 12: true}},
+			{"valid hours", question.Clock{ValidHour: []int{6, 18}}, map[int64]bool{0: false, 6: true, 12: false, 18: true}},
+			{"initial hours", question.Clock{InitHour: []int{6}}, map[int64]bool{6: false, 12: true, 18: false}},
+			{"initial times", question.Clock{Init: question.Times{List: []int64{day}}}, map[int64]bool{0: false, 6: true, 12: false}},
+		} {
+			m := NewMatcher(&question.Question{Valid: valid, Clock: c.clock, Lead: []int32{6 * hour}})
+			for h, want := range c.want {
+				if got := m.Times(day+h*hour, 6*hour); got != want {
+					t.Errorf("%s, %s, hour %d: %v, want %v", name, c.what, h, got, want)
+				}
+			}
+			if m.Times(day+12*hour, 12*hour) {
+				t.Errorf("%s, %s: a lead that is not asked for matches", name, c.what)
+			}
+		}
+	}
+}
+
+// The correction also keeps what is lost of the sum when a value is larger than it.
+func TestMeansOfCancelingValues(t *testing.T) {
+	for _, values := range [][]float64{{1, 1e100, 1, -1e100}, {1e100, 1, -1e100, 1}, {-1e100, 1, 1, 1e100}} {
+		var s meansSum
+		for _, v := range values {
+			s.add(v)
+		}
+		if got := s.mean(); got != 0.5 {
+			t.Errorf("%v: mean %v, want 0.5", values, got)
+		}
+	}
+}

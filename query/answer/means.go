@@ -1,0 +1,282 @@
+package answer
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
+)
+
+// Means computes the answer to a question with Mean from the records alone. As
+// in Reference, the first of two records of one identity stands. It keeps some
+// 60 bytes of each record.
+type Means struct {
+	q     *question.Question
+	by    []question.Column
+	stat  stat.Stat
+	slots []int // of what the statistic needs
+	match *Matcher
+	hash  record.Hasher
+
+	texts  map[string]int32        // header fields of By, joined → number
+	groups map[meansKey]int32      // → number
+	keys   []meansKey              // by group
+	names  [][]string              // by number of texts
+	seen   map[record.Key]struct{} // identities
+	group  []int32                 // by record
+	value  []float64               // by record; NaN = undefined
+}
+
+// meansKey tells groups apart.
+type meansKey struct{ texts, lead int32 }
+
+// NewMeans prepares the answer to a question, which must group by header fields
+// and fcst_lead alone.
+func NewMeans(q *question.Question) (*Means, error) {
+	s, err := stat.ByName(q.Type.Name, q.Mean)
+	if err != nil {
+		return nil, err
+	}
+	m := &Means{q: q, by: q.By(), stat: s, match: NewMatcher(q), texts: map[string]int32{}, groups: map[meansKey]int32{}, seen: map[record.Key]struct{}{}}
+	for _, name := range s.Needs {
+		c, ok := q.Type.Column(name)
+		if !ok {
+			return nil, &fault.Error{Setting: q.Name, Problem: s.Name + " needs column " + name + ", which " + q.Type.Name + " does not have"}
+		}
+		m.slots = append(m.slots, c.Slot)
+	}
+	for _, c := range m.by {
+		if c.Role != question.HeaderField && c.Role != question.Lead {
+			return nil, &fault.Error{Setting: q.Name, Problem: "groups by " + c.Name, Cure: "group by header fields and fcst_lead"}
+		}
+	}
+	return m, nil
+}
+
+// Add looks at every record of b; b may be reused afterwards.
+func (m *Means) Add(b *record.Batch) {
+	if b.Type != m.q.Type || b.Len() == 0 {
+		return
+	}
+	m.match.Use(b)
+	m.hash.Use(b)
+	heads := make([]int32, len(b.Headers))
+	for i := range b.Headers {
+		heads[i] = m.head(&b.Headers[i])
+	}
+	byLead := slices.ContainsFunc(m.by, func(c question.Column) bool { return c.Role == question.Lead })
+	needs := make([]float64, len(m.slots))
+	for i := range b.Len() {
+		if !m.match.Row(i) {
+			continue
+		}
+		for k, slot := range m.slots {
+			needs[k] = b.Num[slot][i]
+		}
+		value, ok := m.stat.Eval(needs)
+		if !ok {
+			value = math.NaN()
+		}
+		k := meansKey{texts: heads[b.Head[i]]}
+		if byLead {
+			k.lead = b.Lead[i]
+		}
+		m.put(m.hash.Record(i, b.Keep), k, value)
+	}
+}
+
+// head is the number of a header's fields of By.
+func (m *Means) head(h *record.Header) int32 {
+	var fields []string
+	for _, c := range m.by {
+		if c.Role == question.HeaderField {
+			fields = append(fields, h[c.Field])
+		}
+	}
+	joined := strings.Join(fields, "\x00")
+	n, ok := m.texts[joined]
+	if !ok {
+		n = int32(len(m.names)) //nolint:gosec // far fewer
+		m.texts[joined], m.names = n, append(m.names, fields)
+	}
+	return n
+}
+
+// put keeps the value of a record, unless there is an earlier one of its identity.
+func (m *Means) put(id record.Key, k meansKey, value float64) {
+	if _, ok := m.seen[id]; ok {
+		return
+	}
+	g, ok := m.groups[k]
+	if !ok {
+		g = int32(len(m.keys)) //nolint:gosec // far fewer
+		m.groups[k], m.keys = g, append(m.keys, k)
+	}
+	m.seen[id] = struct{}{}
+	m.group, m.value = append(m.group, g), append(m.value, value)
+}
+
+// Records is the number of records so far.
+func (m *Means) Records() int { return len(m.value) }
+
+// meansSum is a sum whose rounding errors are kept and added at its end
+// (Neumaier 1974), so that the reference is right to the last digit or two.
+type meansSum struct {
+	records, defined, sum, lost float64
+}
+
+func (s *meansSum) add(x float64) {
+	s.records++
+	if math.IsNaN(x) {
+		return
+	}
+	s.defined++
+	t := s.sum + x
+	if math.Abs(s.sum) >= math.Abs(x) {
+		s.lost += (s.sum - t) + x
+	} else {
+		s.lost += (x - t) + s.sum
+	}
+	s.sum = t
+}
+
+// mean is NaN where nothing is defined.
+func (s *meansSum) mean() float64 { return (s.sum + s.lost) / s.defined }
+
+// Answer is the answer to the records so far, its rows in the order of By.
+func (m *Means) Answer() *Answer {
+	sums := make([]meansSum, len(m.keys))
+	for i, g := range m.group {
+		sums[g].add(m.value[i])
+	}
+	order := make([]int, len(m.keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		a, b := m.keys[i], m.keys[j]
+		return cmp.Or(slices.Compare(m.names[a.texts], m.names[b.texts]), cmp.Compare(a.lead, b.lead))
+	})
+	var into Builder
+	into.Reset(m.q.Columns)
+	for _, g := range order {
+		k, field := m.keys[g], 0
+		for i, c := range m.by {
+			if c.Role == question.Lead {
+				into.Whole(i, int64(k.lead))
+				continue
+			}
+			into.Text(i, m.names[k.texts][field])
+			field++
+		}
+		s := &sums[g]
+		for i, x := range []float64{s.records, s.defined, s.mean()} {
+			into.Num(len(m.by)+i, x)
+		}
+		into.Row()
+	}
+	return into.Take()
+}
+
+// MeansTolerance is how far the mean of n statistics, none of them beyond ±1,
+// may lie from that of the reference. In whatever order an engine adds, each of
+// its additions rounds a sum that is at most n to within n·2⁻⁵³, so that the
+// mean is off by less than n·2⁻⁵³; twice that is allowed. The 10⁻¹² are for the
+// statistics themselves, which machines that multiply and add in one
+// instruction round otherwise.
+func MeansTolerance(n float64) float64 { return 1e-12 + n*0x1p-52 }
+
+// CompareMeans holds the answer to a question with Mean against the reference:
+// the same groups, in any order, the same counts, and means that differ by no
+// more than MeansTolerance. The error is a *Diff.
+func CompareMeans(want, got *Answer) (Proof, error) {
+	if d := shape(want, got); d != nil {
+		return Proof{}, d
+	}
+	d := &Diff{WantRows: want.Rows, GotRows: got.Rows}
+	there := make(map[string]int, got.Rows)
+	for i := range got.Rows {
+		key := got.group(i)
+		if _, twice := there[key]; twice {
+			d.extra(got, i)
+			continue
+		}
+		there[key] = i
+	}
+	for i := range want.Rows {
+		key := want.group(i)
+		j, ok := there[key]
+		delete(there, key)
+		switch {
+		case !ok:
+			d.Missing++
+			d.row(DiffRow{Row: i, Want: want.Row(i)})
+		default:
+			if k := want.meansDiffer(got, i, j); k >= 0 {
+				d.Missing, d.Extra = d.Missing+1, d.Extra+1
+				d.row(DiffRow{Row: i, Column: want.Columns[k].Name, Want: want.Row(i), Got: got.Row(j)})
+			}
+		}
+	}
+	for _, i := range slices.Sorted(maps.Values(there)) {
+		d.extra(got, i)
+	}
+	if d.Missing == 0 && d.Extra == 0 {
+		return Proof{EveryValue, want.Digest(), want.Rows, 0}, nil
+	}
+	d.Problem = fmt.Sprintf("%d groups of the reference are missing or have other values, %d groups came that it does not have so", d.Missing, d.Extra)
+	return Proof{}, d
+}
+
+func (d *Diff) extra(got *Answer, i int) {
+	d.Extra++
+	d.row(DiffRow{Row: i, Got: got.Row(i)})
+}
+
+func (d *Diff) row(r DiffRow) {
+	if len(d.Rows) < MaxDiffs {
+		d.Rows = append(d.Rows, r)
+	}
+}
+
+// group is what tells row i from those of other groups.
+func (a *Answer) group(i int) string {
+	var b []byte
+	for k, c := range a.Columns {
+		if c.Role != question.OverGroup {
+			b = append(a.AppendValue(b, k, i), 0)
+		}
+	}
+	return string(b)
+}
+
+// meansDiffer is the column in which row i of a and row j of got differ, which
+// are of one group, or −1.
+func (a *Answer) meansDiffer(got *Answer, i, j int) int {
+	defined := math.NaN()
+	for k, c := range a.Columns {
+		if c.Name == question.Defined {
+			defined = a.Vectors[k].Num[i]
+		}
+	}
+	for k, c := range a.Columns {
+		if c.Role != question.OverGroup {
+			continue
+		}
+		x, y := a.Vectors[k].Num[i], got.Vectors[k].Num[j]
+		if c.Name == question.Mean && math.Abs(x-y) <= MeansTolerance(defined) {
+			continue
+		}
+		if !a.same(got, k, i, j) {
+			return k
+		}
+	}
+	return -1
+}

@@ -1,0 +1,44 @@
+package answer_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/record"
+)
+
+// What was compared one by one is proven only where all of it is right and some
+// of it was checked; the degree says how far.
+func TestCompareAll(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		tally  answer.Tally
+		failed error
+		degree answer.Degree
+		wrong  bool
+	}{
+		{"values", answer.Tally{Succeeded: 2, Found: 2, Values: 2}, nil, answer.EveryValue, false},
+		{"keys", answer.Tally{Succeeded: 2, Found: 2, Values: 1}, nil, answer.KeysAndCounts, false},
+		{"a wrong answer", answer.Tally{Succeeded: 2, Found: 2, Wrong: 1}, nil, "", true},
+		{"wrong and failed", answer.Tally{Wrong: 1, Failed: 1}, errors.New("x"), "", true},
+		{"a missing record", answer.Tally{Succeeded: 2, Found: 2, Missing: 1}, nil, "", false},
+		{"a failed operation", answer.Tally{Succeeded: 2, Found: 2, Failed: 1}, nil, "", false},
+		{"an error", answer.Tally{Succeeded: 2, Found: 2}, errors.New("x"), "", false},
+		{"the engine's word alone", answer.Tally{Succeeded: 2, Written: 2}, nil, "", false},
+		{"nothing", answer.Tally{}, nil, "", false},
+	} {
+		p, err := answer.CompareAll(c.tally, c.failed)
+		_, wrong := errors.AsType[*answer.Diff](err)
+		if p.Degree() != c.degree || p.Valid() != (c.degree != "") || (err == nil) != p.Valid() || wrong != c.wrong {
+			t.Errorf("%s: degree %q, %v", c.name, p.Degree(), err)
+		}
+	}
+	if _, err := answer.CompareAll(answer.Tally{}, nil); err == nil || !strings.Contains(err.Error(), "give it longer") {
+		t.Errorf("an answer that took longer than was measured: %v", err)
+	}
+	if p, err := answer.CompareRecords(record.Digest{Hi: 1, Records: 1}, record.Digest{Hi: 1, Records: 1}); p.Degree() != answer.DigestAlone {
+		t.Errorf("%q, %v", p.Degree(), err)
+	}
+}

@@ -1,0 +1,201 @@
+// Package export writes answers, and values of SHEF messages, for other
+// programs and for people: a table, CSV, JSON, Parquet.
+package export
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// Cell is what a text becomes as a cell of CSV, such as Spreadsheet.
+type Cell func(text string) string
+
+// Spreadsheet puts an apostrophe before a text that a spreadsheet would run as a
+// formula; numbers stay what they are.
+func Spreadsheet(text string) string {
+	if text == "" || !strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
+		return text
+	}
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return text
+	}
+	return "'" + text
+}
+
+// AnswerFormats are those that Answer writes.
+func AnswerFormats() []string { return []string{"table", "csv", "json", "parquet"} }
+
+// Answer writes rows in a format.
+func Answer(w io.Writer, format string, a *answer.Answer, cell Cell) error {
+	switch format {
+	case "table":
+		return writeTable(w, a)
+	case "csv":
+		return writeCSV(w, a, cell)
+	case "json":
+		return writeJSON(w, a)
+	case "parquet":
+		return writeParquet(w, a)
+	}
+	return &fault.Status{Code: fault.Usage, Err: fault.Unknown("--format", format, AnswerFormats())}
+}
+
+func names(a *answer.Answer) []string {
+	out := make([]string, len(a.Columns))
+	for i, c := range a.Columns {
+		out[i] = c.Name
+	}
+	return out
+}
+
+func writeTable(w io.Writer, a *answer.Answer) error {
+	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(tw, strings.Join(names(a), "\t"))
+	var line []byte
+	for i := range a.Rows {
+		line = line[:0]
+		for k := range a.Columns {
+			if k > 0 {
+				line = append(line, '\t')
+			}
+			line = a.AppendValue(line, k, i)
+		}
+		fmt.Fprintf(tw, "%s\n", line)
+	}
+	return tw.Flush()
+}
+
+func writeCSV(w io.Writer, a *answer.Answer, cell Cell) error {
+	cw := csv.NewWriter(w)
+	if err := cw.Write(names(a)); err != nil { // which no file chooses
+		return err
+	}
+	row := make([]string, len(a.Columns))
+	for i := range a.Rows {
+		for k := range a.Columns {
+			row[k] = string(a.AppendValue(nil, k, i))
+			if a.Columns[k].Kind == question.Text {
+				row[k] = cell(row[k])
+			}
+		}
+		if err := cw.Write(row); err != nil {
+			return err
+		}
+	}
+	cw.Flush()
+	return cw.Error()
+}
+
+// writeJSON writes one object per line; a missing number is null.
+func writeJSON(w io.Writer, a *answer.Answer) error {
+	enc := json.NewEncoder(w)
+	row := make(map[string]any, len(a.Columns))
+	for i := range a.Rows {
+		for k, c := range a.Columns {
+			row[c.Name] = value(a, k, i)
+		}
+		if err := enc.Encode(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// value is column k of row i as JSON has it: times as ISO 8601.
+func value(a *answer.Answer, k, i int) any {
+	v := &a.Vectors[k]
+	switch a.Columns[k].Kind {
+	case question.Text:
+		return v.Text[i]
+	case question.Time:
+		return string(a.AppendValue(nil, k, i))
+	case question.Span:
+		return v.Whole[i]
+	case question.List:
+		return optional(v.List(i))
+	}
+	return optional(v.Num[i : i+1])[0]
+}
+
+// optional are numbers as JSON has them: a missing one is null.
+func optional(list []float64) []any {
+	out := make([]any, len(list))
+	for k, f := range list {
+		if !math.IsNaN(f) {
+			out[k] = f
+		}
+	}
+	return out
+}
+
+// writeParquet writes times as Unix seconds (int64), numbers as optional doubles.
+func writeParquet(w io.Writer, a *answer.Answer) error {
+	group := parquet.Group{}
+	for _, c := range a.Columns {
+		switch c.Kind {
+		case question.Text:
+			group[c.Name] = parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
+		case question.Number:
+			group[c.Name] = parquet.Optional(parquet.Leaf(parquet.DoubleType))
+		case question.List:
+			group[c.Name] = parquet.Repeated(parquet.Leaf(parquet.DoubleType))
+		default:
+			group[c.Name] = parquet.Leaf(parquet.Int64Type)
+		}
+	}
+	schema := parquet.NewSchema("answer", group)
+	pw := parquet.NewGenericWriter[map[string]any](w, schema, parquet.Compression(&parquet.Zstd))
+	at := make([]int, len(a.Columns)) // column → place in the file, which is by name
+	for i, path := range schema.Columns() {
+		for k, c := range a.Columns {
+			if c.Name == path[0] {
+				at[k] = i
+			}
+		}
+	}
+	columns := make([][]parquet.Value, len(a.Columns))
+	for i := range a.Rows {
+		for k := range a.Columns {
+			columns[at[k]] = parquetValues(columns[at[k]][:0], a, k, i, at[k])
+		}
+		if _, err := pw.WriteRows([]parquet.Row{parquet.MakeRow(columns...)}); err != nil {
+			return err
+		}
+	}
+	return pw.Close()
+}
+
+// parquetValues appends the value of a row, or all of its list, with their levels.
+func parquetValues(dst []parquet.Value, a *answer.Answer, k, i, column int) []parquet.Value {
+	v := &a.Vectors[k]
+	switch a.Columns[k].Kind {
+	case question.Text:
+		return append(dst, parquet.ByteArrayValue([]byte(v.Text[i])).Level(0, 0, column))
+	case question.List:
+		for n, f := range v.List(i) {
+			dst = append(dst, parquet.DoubleValue(f).Level(min(n, 1), 1, column))
+		}
+		if len(dst) == 0 {
+			dst = append(dst, parquet.NullValue().Level(0, 0, column))
+		}
+		return dst
+	case question.Number:
+		if math.IsNaN(v.Num[i]) {
+			return append(dst, parquet.NullValue().Level(0, 0, column))
+		}
+		return append(dst, parquet.DoubleValue(v.Num[i]).Level(0, 1, column))
+	}
+	return append(dst, parquet.Int64Value(v.Whole[i]).Level(0, 0, column))
+}

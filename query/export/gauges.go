@@ -1,0 +1,392 @@
+package export
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/record"
+)
+
+// Gauges writes decoded values as they come.
+type Gauges interface {
+	Write(r *shef.Result) error
+	Flush() error // what was written can be read; of Parquet nothing can before Close
+	Close() error
+}
+
+// GaugeFormats are those that NewGauges writes; shefit is text form 1 of the
+// National Weather Service's decoder.
+func GaugeFormats() []string { return []string{"table", "csv", "json", "parquet", "shefit"} }
+
+// NewGauges begins to write values in a format, with what is known of their
+// stations.
+func NewGauges(w io.Writer, format string, cell Cell, sites Sites) (Gauges, error) {
+	switch format {
+	case "table":
+		return newGaugeText(w, gaugeTableHead, appendGaugeTable), nil
+	case "csv":
+		return newGaugeText(w, gaugeCSVHead, (&gaugeCSV{cell, sites}).append), nil
+	case "shefit":
+		return newGaugeText(w, "", func(b []byte, _ *shef.Product, g *record.Gauge) []byte { return shef.AppendText(b, g) }), nil
+	case "json":
+		b := bufio.NewWriter(w)
+		return &gaugeJSON{b, json.NewEncoder(b), sites}, nil
+	case "parquet":
+		return newGaugeParquet(w, sites), nil
+	}
+	return nil, &fault.Status{Code: fault.Usage, Err: fault.Unknown("--format", format, GaugeFormats())}
+}
+
+// gaugeText writes a line for each value.
+type gaugeText struct {
+	w          *bufio.Writer
+	line       []byte
+	appendLine func([]byte, *shef.Product, *record.Gauge) []byte
+	head       string
+}
+
+func newGaugeText(w io.Writer, head string, appendLine func([]byte, *shef.Product, *record.Gauge) []byte) *gaugeText {
+	return &gaugeText{w: bufio.NewWriterSize(w, 64<<10), head: head, appendLine: appendLine}
+}
+
+func (t *gaugeText) Write(r *shef.Result) error {
+	if t.head != "" {
+		t.line = append(append(t.line[:0], t.head...), '\n')
+		t.head = ""
+		if _, err := t.w.Write(t.line); err != nil {
+			return err
+		}
+	}
+	for i := range r.Values {
+		t.line = t.appendLine(t.line[:0], &r.Product, &r.Values[i])
+		if _, err := t.w.Write(t.line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *gaugeText) Flush() error { return t.w.Flush() }
+func (t *gaugeText) Close() error { return t.w.Flush() }
+
+const gaugeTableHead = "station   time (UTC)           code     value         quality  duration  created (UTC)        rev  series  source    comment"
+
+func appendGaugeTable(b []byte, _ *shef.Product, g *record.Gauge) []byte {
+	value, created := "missing", "-"
+	if !g.IsMissing() {
+		value = strconv.FormatFloat(g.Value, 'f', -1, 64)
+	}
+	if g.Created != record.NoTime {
+		created = utcText(g.Created)
+	}
+	source := g.Source.String()
+	if source == "" {
+		source = "-"
+	}
+	return fmt.Appendf(b, "%-8s  %s  %s  %-12s  %-7c  %04d      %-19s  %-3s  %-6d  %-8s  %s\n",
+		g.Station, utcText(g.Time), g.Code, value, g.Quality, g.Duration, created, yesNo(g.Revised), g.Series, source, g.Comment)
+}
+
+func utcText(t int64) string { return time.Unix(t, 0).UTC().Format(time.DateTime) }
+
+func yesNo(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
+}
+
+const gaugeCSVHead = "station,time,code,value,quality,duration,probability,created,revised,series,source,comment,product,file,line,center,issued,name,latitude,longitude,zone"
+
+type gaugeCSV struct {
+	cell  Cell
+	sites Sites
+}
+
+func (c *gaugeCSV) append(b []byte, p *shef.Product, g *record.Gauge) []byte {
+	row := newGauge(p, g, c.sites)
+	b = fmt.Appendf(b, "%s,%s,%s,", c.cell(row.Station), row.Time.Format(time.RFC3339), g.Code)
+	b = appendNumber(b, row.Value)
+	b = fmt.Appendf(b, ",%c,%d,", g.Quality, g.Duration)
+	if row.Probability != nil {
+		b = strconv.AppendFloat(b, float64(*row.Probability), 'g', -1, 32)
+	}
+	b = appendMoment(append(b, ','), row.Created)
+	b = fmt.Appendf(b, ",%t,%d,%s", g.Revised, g.Series, g.Source)
+	for _, text := range []string{g.Comment, p.AWIPS, p.File} {
+		b = appendQuoted(append(b, ','), c.cell(text))
+	}
+	b = appendMoment(fmt.Appendf(b, ",%d,%s,", g.Line, row.Center), row.Issued)
+	b = appendNumber(append(appendQuoted(append(b, ','), c.cell(row.Name)), ','), row.Latitude)
+	b = appendNumber(append(b, ','), row.Longitude)
+	return append(append(append(b, ','), row.Zone...), '\n')
+}
+
+func appendNumber(b []byte, v *float64) []byte {
+	if v == nil {
+		return b
+	}
+	return strconv.AppendFloat(b, *v, 'g', -1, 64)
+}
+
+func appendMoment(b []byte, t *time.Time) []byte {
+	if t == nil {
+		return b
+	}
+	return t.AppendFormat(b, time.RFC3339)
+}
+
+// appendQuoted appends a CSV field (RFC 4180).
+func appendQuoted(b []byte, s string) []byte {
+	if s == "" {
+		return b
+	}
+	b = append(b, '"')
+	for i := range len(s) {
+		if s[i] == '"' {
+			b = append(b, '"')
+		}
+		b = append(b, s[i])
+	}
+	return append(b, '"')
+}
+
+// Gauge is a value as JSON and Parquet have it. Nil is missing, or not given.
+type Gauge struct {
+	Station     string     `json:"station" parquet:"station,dict"`
+	Time        time.Time  `json:"time" parquet:"time,timestamp(millisecond)"`
+	Code        string     `json:"code" parquet:"code,dict"`
+	Value       *float64   `json:"value" parquet:"value,optional"`
+	Quality     string     `json:"quality" parquet:"quality,dict"`
+	Duration    int32      `json:"duration" parquet:"duration"`
+	Probability *float32   `json:"probability,omitempty" parquet:"probability,optional"`
+	Created     *time.Time `json:"created,omitempty" parquet:"created,optional,timestamp(millisecond)"`
+	Revised     bool       `json:"revised" parquet:"revised"`
+	Series      int32      `json:"series" parquet:"series"`
+	Source      string     `json:"source,omitempty" parquet:"source,dict"`
+	Comment     string     `json:"comment,omitempty" parquet:"comment,dict"`
+	Product     string     `json:"product,omitempty" parquet:"product,dict"`
+	File        string     `json:"file" parquet:"file,dict"`
+	Line        int64      `json:"line" parquet:"line"`
+	Center      string     `json:"center,omitempty" parquet:"center,dict"` // CCCC of the heading
+	Issued      *time.Time `json:"issued,omitempty" parquet:"issued,optional,timestamp(millisecond)"`
+	Site
+}
+
+func newGauge(p *shef.Product, g *record.Gauge, sites Sites) Gauge {
+	row := Gauge{
+		Station: g.Station.String(), Time: time.Unix(g.Time, 0).UTC(), Code: g.Code.String(), Quality: string(rune(g.Quality)),
+		Duration: int32(g.Duration), Created: given(g.Created), Revised: g.Revised, Series: int32(g.Series), Source: g.Source.String(),
+		Comment: g.Comment, Product: p.AWIPS, File: p.File, Line: int64(g.Line), Issued: given(p.Issued), Site: sites.of(g.Station),
+	}
+	if len(p.Heading) > 11 {
+		row.Center = p.Heading[7:11]
+	}
+	if !g.IsMissing() {
+		row.Value = &g.Value
+	}
+	if g.Probability >= 0 || g.Probability == -.5 {
+		row.Probability = &g.Probability
+	}
+	return row
+}
+
+// given is a moment, nil where it was not.
+func given(unix int64) *time.Time {
+	if unix == record.NoTime {
+		return nil
+	}
+	t := time.Unix(unix, 0).UTC()
+	return &t
+}
+
+// gaugeJSON writes an object on each line.
+type gaugeJSON struct {
+	*bufio.Writer
+	enc   *json.Encoder
+	sites Sites
+}
+
+func (j *gaugeJSON) Write(r *shef.Result) error {
+	for i := range r.Values {
+		row := newGauge(&r.Product, &r.Values[i], j.sites)
+		if err := j.enc.Encode(&row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *gaugeJSON) Close() error { return j.Flush() }
+
+// gaugeParquet writes row groups of a bounded size.
+type gaugeParquet struct {
+	w     *parquet.GenericWriter[Gauge]
+	rows  []Gauge
+	sites Sites
+}
+
+const rowGroup = 32 << 10 // rows
+
+func newGaugeParquet(w io.Writer, sites Sites) *gaugeParquet {
+	return &gaugeParquet{w: parquet.NewGenericWriter[Gauge](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowGroup)), sites: sites}
+}
+
+func (p *gaugeParquet) Write(r *shef.Result) error {
+	p.rows = p.rows[:0]
+	for i := range r.Values {
+		p.rows = append(p.rows, newGauge(&r.Product, &r.Values[i], p.sites))
+	}
+	_, err := p.w.Write(p.rows)
+	return err
+}
+
+func (p *gaugeParquet) Flush() error { return nil }
+func (p *gaugeParquet) Close() error { return p.w.Close() }
+
+// Site is what is known of a station. It decides no time: messages tell theirs.
+type Site struct {
+	Name      string   `json:"name,omitempty" parquet:"name,dict"`
+	Latitude  *float64 `json:"latitude,omitempty" parquet:"latitude,optional"`
+	Longitude *float64 `json:"longitude,omitempty" parquet:"longitude,optional"`
+	Zone      string   `json:"zone,omitempty" parquet:"zone,dict"`
+}
+
+// Sites are what is known of stations.
+type Sites map[record.ID]Site
+
+// ReadSites reads a table of stations: CSV whose first line names its columns,
+// lid and any of name, lat, lon and zone; others are passed over.
+func ReadSites(r io.Reader, file string) (Sites, error) {
+	rows := csv.NewReader(r)
+	head, err := rows.Read()
+	lid := slices.Index(head, "lid")
+	if err != nil || lid < 0 {
+		return nil, &fault.Error{File: file, Line: 1, Problem: "names no column lid", Err: err, Cure: "begin with lid,name,lat,lon,zone"}
+	}
+	sites := Sites{}
+	for n := 2; ; n++ {
+		row, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			return sites, nil
+		}
+		var s Site
+		for i := 0; i < len(row) && err == nil; i++ {
+			switch head[i] {
+			case "name":
+				s.Name = row[i]
+			case "zone":
+				s.Zone = row[i]
+			case "lat":
+				s.Latitude, err = degrees(row[i])
+			case "lon":
+				s.Longitude, err = degrees(row[i])
+			}
+		}
+		if err == nil && len(row[lid]) > len(record.ID{}) {
+			err = strconv.ErrRange
+		}
+		if err != nil {
+			return nil, &fault.Error{File: file, Line: n, Problem: "is no row of stations", Err: err, Cure: "write an identifier of at most 8 characters, and degrees as 30.8 and -99.5"}
+		}
+		var id record.ID
+		copy(id[:], strings.ToUpper(row[lid]))
+		sites[id] = s
+	}
+}
+
+func degrees(text string) (*float64, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // not given
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	return &v, err
+}
+
+// of is what is known of a station. A stranger's identifier tells its place
+// itself (SHEF manual 4.1.2): a letter for the quarter of the earth, latitude
+// and longitude in tenths of degrees.
+func (s Sites) of(id record.ID) Site {
+	site, known := s[id]
+	text := id.String()
+	if known || len(text) != 8 || !strings.Contains("WXYZ", text[:1]) {
+		return site
+	}
+	n, err := strconv.Atoi(text[1:])
+	if err != nil {
+		return site
+	}
+	quarter := text[0] - 'W'
+	lat, lon := float64(n/10000)/10, float64(n%10000)/10
+	if quarter == 0 || quarter == 3 {
+		lat = -lat
+	}
+	if quarter < 2 {
+		lon = -lon
+	}
+	return Site{Latitude: &lat, Longitude: &lon}
+}
+
+// Product is what a product held, over its parts.
+type Product struct {
+	File     string `json:"file"`
+	Product  int    `json:"product"`
+	Line     int    `json:"line"`
+	AWIPS    string `json:"awips,omitempty"`
+	Heading  string `json:"heading,omitempty"`
+	Lines    int64  `json:"lines"`
+	Messages int64  `json:"messages"`
+	Values   int64  `json:"values"`
+	Missing  int64  `json:"missing"` // of Values
+	Lost     int64  `json:"lost"`
+	Nulls    int64  `json:"nulls"`
+	Errors   int64  `json:"errors"`
+	Warnings int64  `json:"warnings"`
+}
+
+// NewProduct begins to count what a product holds.
+func NewProduct(p *shef.Product) Product {
+	return Product{File: p.File, Product: p.Number, Line: p.Line, AWIPS: p.AWIPS, Heading: p.Heading}
+}
+
+// Add counts a part of it.
+func (p *Product) Add(r *shef.Result) {
+	a := &r.Account
+	p.Lines += a.Lines
+	p.Messages += a.Messages
+	p.Values += a.Values
+	p.Lost += a.Lost
+	p.Nulls += a.Nulls
+	p.Errors += a.Errors
+	p.Warnings += a.Warnings
+	for i := range r.Values {
+		if r.Values[i].IsMissing() {
+			p.Missing++
+		}
+	}
+}
+
+// ProductHead stands above the rows of products.
+const ProductHead = "  lines  messages   values  missing     lost    nulls   errors  warnings  awips   heading                 product"
+
+// Write writes a row of the list of products.
+func (p *Product) Write(w io.Writer, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(w).Encode(p)
+	}
+	_, err := fmt.Fprintf(w, "%7d  %8d  %7d  %7d  %7d  %7d  %7d  %8d  %-6s  %-22s  %s:%d\n",
+		p.Lines, p.Messages, p.Values, p.Missing, p.Lost, p.Nulls, p.Errors, p.Warnings, p.AWIPS, p.Heading, fault.Name(p.File), p.Line)
+	return err
+}

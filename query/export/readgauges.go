@@ -1,0 +1,264 @@
+package export
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/barograph/barograph/formats/parquetfile"
+	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/record"
+)
+
+// ReadGauges reads values as NewGauges writes them in CSV and Parquet, of a file or a
+// pipe; of CSV station, time, code and value are enough, in any order. each gets
+// every row; of one that is no value it gets the error instead. t are the tables
+// by which codes are read, nil = the manual's.
+func ReadGauges(name string, in io.Reader, t *shef.Tables, each func(g *record.Gauge, err error) error) error {
+	text := bufio.NewReader(in)
+	row := gaugeRow{file: name, tables: t, each: each}
+	if magic, _ := text.Peek(4); string(magic) != "PAR1" {
+		return row.csv(text)
+	}
+	f, err := seekable(name, text)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written that is needed
+	return row.parquet(f)
+}
+
+// seekable is a file that Parquet can be read of: the named one, or, of a pipe, a
+// copy without a name.
+func seekable(name string, text io.Reader) (*os.File, error) {
+	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		head := make([]byte, 4)
+		if n, _ := f.ReadAt(head, 0); string(head[:n]) == "PAR1" { // else it is compressed
+			return f, nil
+		}
+		f.Close() //nolint:errcheck // nothing was written
+	}
+	f, err := os.CreateTemp("", "barograph-*.parquet")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if _, err := io.Copy(f, text); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// gaugeRow is the row at hand.
+type gaugeRow struct {
+	file   string
+	line   int
+	tables *shef.Tables
+	each   func(g *record.Gauge, err error) error
+}
+
+func (r *gaugeRow) parquet(f *os.File) error {
+	bad := func(err error) error {
+		return &fault.Error{File: r.file, Problem: "is no whole Parquet file of values", Err: err, Cure: "write it with barograph shef decode --format parquet"}
+	}
+	rows, err := gaugesIn(f)
+	if err != nil {
+		return bad(err)
+	}
+	defer rows.Close() //nolint:errcheck // nothing was written
+	buffer := make([]Gauge, 512)
+	for left := rows.NumRows(); ; {
+		n, err := rows.Read(buffer)
+		if left -= int64(n); left < 0 || errors.Is(err, io.EOF) && left > 0 {
+			return bad(fmt.Errorf("the file is damaged: it does not hold the %d rows that it says", rows.NumRows()))
+		}
+		for i := range buffer[:n] {
+			r.line++
+			if err := r.give(&buffer[i]); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return bad(err)
+		}
+	}
+}
+
+// gaugesIn opens a Parquet file of values.
+func gaugesIn(f *os.File) (_ *gaugeReader, err error) {
+	defer parquetfile.Damaged(&err)
+	file, err := parquetfile.Open(f)
+	if err != nil {
+		return nil, err
+	}
+	for _, must := range gaugeColumns {
+		if _, ok := file.Schema().Lookup(must); !ok {
+			return nil, errors.New("it has no column " + must)
+		}
+	}
+	return newGaugeReader(file), nil
+}
+
+// gaugeReader looks at each row before parquet-go makes a Gauge of it: of a
+// damaged file a row may lack a column, and the library then takes its
+// neighbour's number for the length of a text.
+type gaugeReader struct {
+	*parquet.GenericReader[Gauge]
+	kinds  []parquet.Kind // of the columns
+	buffer []parquet.Row
+}
+
+func newGaugeReader(file *parquet.File) *gaugeReader {
+	r := &gaugeReader{GenericReader: parquet.NewGenericReader[Gauge](file)}
+	for _, path := range r.Schema().Columns() {
+		leaf, _ := r.Schema().Lookup(path...)
+		r.kinds = append(r.kinds, leaf.Node.Type().Kind())
+	}
+	return r
+}
+
+func (r *gaugeReader) Read(into []Gauge) (n int, err error) {
+	defer parquetfile.Damaged(&err)
+	if len(r.buffer) < len(into) {
+		r.buffer = make([]parquet.Row, len(into))
+	}
+	n, err = r.ReadRows(r.buffer[:len(into)])
+	for i, row := range r.buffer[:n] {
+		if bad := r.whole(row); bad != nil {
+			return i, bad
+		}
+		if bad := r.Schema().Reconstruct(&into[i], row); bad != nil {
+			return i, bad
+		}
+	}
+	return n, err
+}
+
+// whole reports a row that has not one value of each column, of its kind.
+func (r *gaugeReader) whole(row parquet.Row) error {
+	if len(row) != len(r.kinds) {
+		return fmt.Errorf("the file is damaged: a row has %d columns, not %d", len(row), len(r.kinds))
+	}
+	for i, v := range row {
+		if v.Column() != i || !v.IsNull() && v.Kind() != r.kinds[i] {
+			return fmt.Errorf("the file is damaged: column %d of a row is of another kind", i+1)
+		}
+	}
+	return nil
+}
+
+// gaugeColumns are those that a table of values cannot lack.
+var gaugeColumns = []string{"station", "time", "code", "value"} //nolint:gochecknoglobals // a constant table
+
+func (r *gaugeRow) csv(text io.Reader) error {
+	rows := csv.NewReader(text)
+	head, err := rows.Read()
+	if errors.Is(err, io.EOF) {
+		return nil // the caller reports that nothing was there
+	}
+	for _, must := range gaugeColumns {
+		if !slices.Contains(head, must) {
+			return &fault.Error{File: r.file, Line: 1, Problem: "names no column " + must, Err: err, Cure: "begin with the line station,time,code,value, as barograph shef decode --format csv does"}
+		}
+	}
+	for r.line = 2; ; r.line++ {
+		cells, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		g := Gauge{Quality: "Z"}
+		for i := 0; i < len(cells) && err == nil; i++ {
+			if cells[i] != "" {
+				err = g.set(head[i], cells[i])
+			}
+		}
+		if err == nil {
+			err = r.give(&g)
+		} else {
+			err = r.each(nil, &fault.Error{File: r.file, Line: r.line, Problem: "is no value", Err: err, Cure: "mend the line"})
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// set reads a cell of CSV.
+func (g *Gauge) set(column, text string) (err error) {
+	switch column {
+	case "station":
+		g.Station = text
+	case "time":
+		g.Time, err = time.Parse(time.RFC3339, text)
+	case "code":
+		g.Code = text
+	case "value":
+		g.Value = new(float64)
+		*g.Value, err = strconv.ParseFloat(text, 64)
+	case "quality":
+		g.Quality = text
+	case "duration":
+		var n int64
+		n, err = strconv.ParseInt(text, 10, 16)
+		g.Duration = int32(n)
+	case "created":
+		g.Created = new(time.Time)
+		*g.Created, err = time.Parse(time.RFC3339, text)
+	case "revised":
+		g.Revised, err = strconv.ParseBool(text)
+	case "source":
+		g.Source = text
+	case "comment":
+		g.Comment = text
+	}
+	return err
+}
+
+// give makes a row a value.
+func (r *gaugeRow) give(row *Gauge) error {
+	g := record.Gauge{Time: row.Time.Unix(), Created: record.NoTime, Value: record.NoValue, Revised: row.Revised, Comment: strings.TrimSpace(row.Comment), Line: uint32(r.line)}
+	err := r.tables.Resolve(row.Code, &g)
+	if g.Code[2] == 'V' {
+		if g.Duration = int16(row.Duration); int32(g.Duration) != row.Duration {
+			err = errors.Join(err, fmt.Errorf("duration %d is out of range", row.Duration))
+		}
+	}
+	if row.Value != nil {
+		var ok bool
+		if g.Value, ok = shef.Representable(*row.Value); !ok {
+			err = errors.Join(err, fmt.Errorf("value %v has more digits than SHEF can express (10 on either side of the point)", *row.Value))
+		}
+	}
+	if row.Created != nil {
+		g.Created = row.Created.Unix()
+	}
+	if len(row.Station) > len(g.Station) || len(row.Source) > len(g.Source) || len(row.Quality) != 1 {
+		err = errors.Join(err, fmt.Errorf("station %q, source %q, quality %q: too long or short", row.Station, row.Source, row.Quality))
+	} else {
+		copy(g.Station[:], row.Station)
+		copy(g.Source[:], row.Source)
+		g.Quality = row.Quality[0]
+	}
+	if err != nil {
+		return r.each(nil, &fault.Error{File: r.file, Line: r.line, Problem: "is no value", Err: err, Cure: "mend the row"})
+	}
+	return r.each(&g, nil)
+}

@@ -1,0 +1,467 @@
+package flavour
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+)
+
+// Phrase is a question in the words of an engine.
+type Phrase struct {
+	Text string
+	Args []any    // bound to the placeholders of Text
+	Keys []string // the derived ids, for keys and keys-native
+
+	Leads Leads // how fcst_lead comes back
+}
+
+// Leads tells how the column fcst_lead of a reply is coded.
+type Leads uint8
+
+// The codings. The two others are METviewer's, for records of VSDB and of MET.
+const (
+	Seconds Leads = iota
+	Hours         // 24
+	HMS           // [H]HHMMSS: 240000
+)
+
+// InSeconds decodes a lead.
+func (l Leads) InSeconds(code int64) int64 {
+	switch l {
+	case Hours:
+		return code * 3600
+	case HMS:
+		return design.LeadSeconds("", code)
+	}
+	return code
+}
+
+// Put phrases q for the subset that c describes.
+func Put(d *Dialect, n design.Name, f Name, q *question.Question, c *design.Catalog) (Phrase, error) {
+	p := phrasing{d: d, q: q, flavour: f, facts: c.Facts(q), catalog: c}
+	if q.Mean != "" {
+		return p.means(n)
+	}
+	return p.put(n)
+}
+
+func (p *phrasing) put(n design.Name) (Phrase, error) {
+	switch n {
+	case design.Normalized:
+		return p.normalized()
+	case design.Document:
+		return p.document()
+	case design.Wide:
+		return p.wide()
+	}
+	return Phrase{}, ErrCannotExpress
+}
+
+// phrasing carries what every clause needs.
+type phrasing struct {
+	d       *Dialect
+	q       *question.Question
+	flavour Name
+	facts   design.Facts
+	catalog *design.Catalog
+	within  bool // the text stands in that of means: columns are named, rows have no order
+}
+
+// order lists the columns to sort by: those of the question and, of those that
+// complete the order, the ones that can differ on this archive.
+func (p *phrasing) order() []question.Column {
+	if p.within {
+		return nil
+	}
+	cols := append([]question.Column(nil), p.q.Order...)
+	for _, c := range p.q.Tie() {
+		switch {
+		case c.Role == question.HeaderField && !p.facts.Varies[c.Field]:
+		case c.Role >= question.ValidEnd && p.facts.Plain:
+		default:
+			cols = append(cols, c)
+		}
+	}
+	return cols
+}
+
+// conditions joins conditions, or is "true" where there are none.
+func conditions(parts []string) string {
+	if len(parts) == 0 {
+		return "1 = 1"
+	}
+	return strings.Join(parts, "\n     AND ")
+}
+
+// fields are the conditions on header fields; expr names a field's column,
+// equal, if it is not nil, writes a condition.
+func (p *phrasing) fields(expr func(record.Field) string, literal func(string) string, equal func(string, []string) string) []string {
+	var out []string
+	for f, values := range p.q.Header {
+		switch e := expr(record.Field(f)); {
+		case len(values) > 0 && equal != nil:
+			out = append(out, equal(e, values))
+		case p.d.EmptyIsNull && slices.Contains(values, ""):
+			out = append(out, p.orEmpty(e, values, literal))
+		case len(values) == 1:
+			out = append(out, e+" = "+literal(values[0]))
+		case len(values) > 1:
+			out = append(out, oneOf(p.d, e, values, literal))
+		}
+	}
+	return out
+}
+
+// orEmpty is the condition that a text is empty, which is NULL, or one of the
+// other values.
+func (p *phrasing) orEmpty(expr string, values []string, literal func(string) string) string {
+	null := expr + " IS NULL"
+	others := slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })
+	if len(others) == 0 {
+		return null
+	}
+	return "(" + null + " OR " + oneOf(p.d, expr, others, literal) + ")"
+}
+
+// validTimes are the conditions on the valid time: text is a column that holds
+// it in the form that literal writes, epoch an expression for Unix seconds.
+func (p *phrasing) validTimes(text, epoch string, literal func(int64) string) ([]string, error) {
+	v := &p.q.Valid
+	if v.All() {
+		return nil, nil
+	}
+	switch p.flavour {
+	case ISOList, MetviewerSQL, SQL, CachedSQL:
+		if v.Discrete() {
+			return []string{oneOf(p.d, text, v.Expand(), literal)}, nil
+		}
+		if p.flavour == ISOList {
+			return nil, ErrCannotExpress
+		}
+		first, last, _ := v.Bounds()
+		return []string{text + " BETWEEN " + literal(first) + " AND " + literal(last)}, nil
+	case EpochList:
+		if !v.Discrete() {
+			return nil, ErrCannotExpress
+		}
+		return []string{oneOf(p.d, epoch, v.Expand(), whole)}, nil
+	case ISORange, EpochRange:
+		return p.timeRange(text, epoch, literal)
+	}
+	return nil, nil
+}
+
+// timeRange asks for times between two bounds. A range also holds the times
+// between the steps of a grid; those are excluded, as one question has one
+// answer in every flavour.
+func (p *phrasing) timeRange(text, epoch string, literal func(int64) string) ([]string, error) {
+	first, last, step, ok := p.q.Valid.Grid()
+	if !ok {
+		return nil, ErrCannotExpress
+	}
+	var out []string
+	if p.flavour == ISORange {
+		out = append(out, text+" BETWEEN "+literal(first)+" AND "+literal(last))
+	} else {
+		out = append(out, epoch+" BETWEEN "+whole(first)+" AND "+whole(last))
+	}
+	if step > 1 {
+		out = append(out, p.d.rest("("+epoch+" - "+whole(first)+")", whole(step))+" = 0")
+	}
+	return out, nil
+}
+
+// normalized phrases the join of stat_header and a line table.
+func (p *phrasing) normalized() (Phrase, error) {
+	switch p.flavour {
+	case MetviewerSQL, SQL, CachedSQL, ISORange, EpochRange:
+	default:
+		return Phrase{}, ErrCannotExpress
+	}
+	name := p.d.HeaderField
+	if name == nil {
+		name = headerField
+	}
+	line := p.d.LineColumn
+	if line == nil {
+		line = func(name string) string { return "ld." + name }
+	}
+	binary, literal, lead, equal := same, p.quote, whole, p.d.Equal
+	moment := p.d.DateTime
+	if p.flavour == MetviewerSQL {
+		if p.d.Binary == nil {
+			return Phrase{}, ErrCannotExpress
+		}
+		binary, literal, equal = p.d.Binary, p.d.BinaryLiteral, nil
+		lead = func(v int64) string { return literal(whole(v)) }
+		moment = func(v int64) string { return literal(DateTime(v)) }
+	}
+	where := p.fields(func(f record.Field) string { return binary(name(f)) }, literal, equal)
+	times, err := p.validTimes(binary("ld.fcst_valid_beg"), p.d.Epoch("ld.fcst_valid_beg"), moment)
+	if err != nil {
+		return Phrase{}, err
+	}
+	where = append(where, times...)
+	where = append(where, p.leadCodes(name(record.Version), binary(line("fcst_lead")), lead)...)
+	where = append(where, p.clock("ld.fcst_valid_beg", p.d.Epoch("ld.fcst_valid_beg"), binary("ld.fcst_init_beg"), p.d.Epoch("ld.fcst_init_beg"), moment)...)
+	join := p.d.Join
+	if join == "" || p.within { // of all rows, no index finds any sooner
+		join = "ld.stat_header_id = h.stat_header_id"
+	}
+	where = append(where, join)
+	columns := func(c question.Column) string {
+		switch {
+		case c.Role == question.HeaderField:
+			return name(c.Field)
+		case c.Role == question.Lead && p.mixedLeads():
+			return p.d.Epoch("ld.fcst_valid_beg") + " - " + p.d.Epoch("ld.fcst_init_beg")
+		}
+		if p.within && c.Kind == question.Number {
+			return held(line(c.Name))
+		}
+		return line(c.Stored())
+	}
+	sorted := p.sorted(columns, p.d.Bytewise)
+	text := p.selects(columns) +
+		"\n  FROM " + p.d.Table(p.q.Subset, design.HeaderTable) + " h, " + p.d.Table(p.q.Subset, design.LineTable(p.q.Type)) + " ld" +
+		"\n   WHERE " + conditions(where) + p.orderBy(sorted)
+	return Phrase{Text: text, Leads: p.leads()}, nil
+}
+
+// leads is the coding of fcst_lead in the reply of the normalized design.
+func (p *phrasing) leads() Leads {
+	switch {
+	case p.mixedLeads():
+		return Seconds
+	case len(p.facts.Versions) > 0 && design.InHours(p.facts.Versions[0]):
+		return Hours
+	}
+	return HMS
+}
+
+// mixedLeads reports whether series of both VSDB and MET can match: then
+// METviewer's fcst_lead holds hours for some and HHMMSS for others.
+func (p *phrasing) mixedLeads() bool {
+	hours, hms := false, false
+	for _, v := range p.facts.Versions {
+		if design.InHours(v) {
+			hours = true
+		} else {
+			hms = true
+		}
+	}
+	return hours && hms
+}
+
+// leadCodes is the condition on METviewer's fcst_lead.
+func (p *phrasing) leadCodes(version, expr string, literal func(int64) string) []string {
+	if len(p.q.Lead) == 0 {
+		return nil
+	}
+	codes := func(version string) string {
+		return oneOf(p.d, expr, p.q.Lead, func(s int32) string { return literal(design.LeadCode(version, s)) })
+	}
+	if !p.mixedLeads() {
+		only := ""
+		if len(p.facts.Versions) > 0 {
+			only = p.facts.Versions[0]
+		}
+		return []string{codes(only)}
+	}
+	if p.d.Bytewise != nil {
+		version = p.d.Bytewise(version)
+	}
+	v01 := p.quote("V01")
+	other := version + " <> " + v01
+	if p.d.EmptyIsNull {
+		other = "(" + other + " OR " + version + " IS NULL)"
+	}
+	return []string{"(" + version + " = " + v01 + " AND " + codes("V01") + "\n       OR " + other + " AND " + codes("") + ")"}
+}
+
+// headerField is METviewer's column of a header field.
+func headerField(f record.Field) string {
+	if inHeader(f) {
+		return "h." + f.String()
+	}
+	return "ld." + f.String()
+}
+
+// wide phrases a selection from one table.
+func (p *phrasing) wide() (Phrase, error) {
+	switch p.flavour {
+	case SQL, ISOList, ISORange, EpochList, EpochRange:
+	default:
+		return Phrase{}, ErrCannotExpress
+	}
+	where := p.fields(record.Field.String, p.quote, nil)
+	times, err := p.validTimes("fcst_valid_beg", "fcst_valid_epoch", p.d.DateTime)
+	if err != nil {
+		return Phrase{}, err
+	}
+	where = append(where, times...)
+	if len(p.q.Lead) > 0 {
+		where = append(where, oneOf(p.d, "fcst_lead", p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) }))
+	}
+	where = append(where, p.clock("fcst_valid_beg", "fcst_valid_epoch", "fcst_init_beg", "fcst_valid_epoch - fcst_lead", p.d.DateTime)...)
+	columns := func(c question.Column) string { return c.Stored() }
+	text := p.selects(columns) +
+		"\n  FROM " + p.d.Table(p.q.Subset, design.WideTable(p.q.Type)) +
+		"\n   WHERE " + conditions(where) + p.orderBy(columns)
+	return Phrase{Text: text}, nil
+}
+
+// document phrases a selection of documents and the unnesting of their leads.
+func (p *phrasing) document() (Phrase, error) {
+	var out Phrase
+	var where []string
+	switch p.flavour {
+	case Keys:
+		out.Keys = p.catalog.Keys(p.q)
+		if len(out.Keys) == 0 {
+			where = []string{"1 = 0"}
+			break
+		}
+		var cond string
+		cond, out.Args = p.d.DocKeys(out.Keys)
+		where = []string{cond}
+	case ISOList, ISORange, EpochList, EpochRange:
+		where = p.fields(func(f record.Field) string { return p.d.DocField(f.String()) }, p.quote, p.d.DocEqual)
+		times, err := p.validTimes(p.d.DocField("fcst_valid_beg"), p.d.DocField("fcst_valid_epoch"), func(v int64) string { return p.quote(iso(v)) })
+		if err != nil {
+			return Phrase{}, err
+		}
+		if p.d.DocWhere != nil {
+			where = append(p.d.DocWhere(p.q.Subset, design.DocTable(p.q.Type)), where...)
+		}
+		where = append(where, times...)
+	default:
+		return Phrase{}, ErrCannotExpress
+	}
+	from, picked := p.documents(conditions(where))
+	out.Text = p.selects(p.docColumn) + "\n  FROM " + from
+	var entries []string
+	if len(p.q.Lead) > 0 && !picked {
+		entries = append(entries, oneOf(p.d, p.d.DocEntry("fcst_lead"), p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) }))
+	}
+	if entries = append(entries, p.docClock()...); len(entries) > 0 {
+		out.Text += p.d.DocAnd + conditions(entries)
+	}
+	out.Text += p.orderBy(p.sorted(p.docColumn, nil))
+	return out, nil
+}
+
+// documents is the FROM clause: the documents that satisfy where, unnested.
+// picked reports that only the entries of the question's leads are.
+func (p *phrasing) documents(where string) (from string, picked bool) {
+	table := design.DocTable(p.q.Type)
+	if p.d.DocTable != nil {
+		return p.d.DocTable(p.q.Subset, table, where, p.members()), false
+	}
+	if p.d.DocFromLeads != nil && len(p.q.Lead) > 0 {
+		if from = p.d.DocFromLeads(p.q.Subset, table, where, p.q.Lead); from != "" {
+			return from, true
+		}
+	}
+	return p.d.DocFrom(p.q.Subset, table, where), false
+}
+
+// members are the columns that a question needs of a document's entries.
+func (p *phrasing) members() []question.Column {
+	lead := question.Column{Name: "fcst_lead", Role: question.Lead, Kind: question.Span}
+	out := []question.Column{lead} // always: fcst_init_beg is told from it
+	for _, c := range append(p.order(), p.q.Columns...) {
+		switch c.Role {
+		case question.HeaderField, question.ValidBeg, question.InitBeg, question.Lead:
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// docColumn is the expression of a column in the document design. Times come
+// as epochs; init is valid minus lead.
+func (p *phrasing) docColumn(c question.Column) string {
+	switch c.Role {
+	case question.HeaderField:
+		return p.d.DocField(c.Name)
+	case question.ValidBeg:
+		return p.d.DocField("fcst_valid_epoch")
+	case question.InitBeg:
+		return p.d.DocField("fcst_valid_epoch") + " - " + p.d.DocEntry("fcst_lead")
+	case question.ValidEnd, question.ObsBeg, question.ObsEnd:
+		return "coalesce(" + p.d.DocEntry(c.Name) + ", " + p.d.DocField("fcst_valid_epoch") + ")"
+	case question.ObsLead:
+		return "coalesce(" + p.d.DocEntry(c.Name) + ", 0)"
+	case question.Data:
+		if c.Kind == question.Number && p.d.DocNumber != nil {
+			return p.d.DocNumber(c.Name)
+		}
+	}
+	return p.d.DocEntry(c.Stored())
+}
+
+func (p *phrasing) list(cols []question.Column, expr func(question.Column) string) string {
+	out := make([]string, len(cols))
+	for i, c := range cols {
+		out[i] = expr(c)
+	}
+	return strings.Join(out, ", ")
+}
+
+// sorted are the expressions to sort columns by, where those that they are
+// selected by are given, and what to sort a text by unless the dialect says.
+func (p *phrasing) sorted(columns func(question.Column) string, text func(string) string) func(question.Column) string {
+	if p.d.Sorted != nil {
+		text = p.d.Sorted
+	}
+	if text == nil {
+		return columns
+	}
+	return func(c question.Column) string {
+		if c.Kind == question.Text {
+			return text(columns(c))
+		}
+		return columns(c)
+	}
+}
+
+// selects writes what the question's columns are selected by.
+func (p *phrasing) selects(expr func(question.Column) string) string {
+	if p.within {
+		return "SELECT " + p.list(p.q.Columns, func(c question.Column) string { return expr(c) + " AS " + c.Name })
+	}
+	if p.d.Select == nil {
+		return "SELECT " + p.list(p.q.Columns, expr)
+	}
+	out := make([]string, len(p.q.Columns))
+	for i, c := range p.q.Columns {
+		out[i] = expr(c)
+	}
+	return p.d.Select(out)
+}
+
+func (p *phrasing) quote(text string) string {
+	if p.d.Literal != nil {
+		return p.d.Literal(text)
+	}
+	return Quote(text)
+}
+
+func (p *phrasing) orderBy(expr func(question.Column) string) string {
+	cols := p.order()
+	if len(cols) == 0 {
+		return ""
+	}
+	return "\n   ORDER BY " + p.list(cols, func(c question.Column) string {
+		if c.Role == question.Data && c.Kind == question.Number || c.Kind == question.Text && p.d.EmptyIsNull {
+			return expr(c) + p.d.NullsFirst
+		}
+		return expr(c)
+	})
+}

@@ -1,0 +1,149 @@
+package question
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
+)
+
+// Kind is the canonical type of a column of an answer.
+type Kind uint8
+
+// The canonical types. Engines convert to them; answers are compared in them.
+const (
+	Text   Kind = iota // string
+	Time               // int64, Unix seconds, UTC
+	Span               // int64, seconds (forecast lead, observation lead)
+	Number             // float64; NaN = missing
+	List               // []float64, as many as the record repeats its columns; NaN = missing
+)
+
+// Role tells where in a record a column's value stands.
+type Role uint8
+
+// The roles. Those from ValidBeg to ObsEnd are times and spans.
+const (
+	HeaderField Role = iota // Column.Field says which
+	Data                    // a column of the line type; Column.Slot says which
+	ValidBeg
+	InitBeg
+	Lead
+	ValidEnd
+	ObsLead
+	ObsBeg
+	ObsEnd
+	Repeating // a repeating column of the line type; Column.Slot says which of Group.Fields
+	OverGroup // of a question with Mean: a count or mean over the records of a row
+)
+
+// Column is one column of an answer or of an order, under METviewer's name.
+type Column struct {
+	Name  string
+	Role  Role
+	Kind  Kind
+	Field record.Field // for HeaderField
+	Slot  int          // for Data: into Batch.Num (Number) or Batch.Text (Text)
+	every int          // for Repeating: how many columns repeat together
+}
+
+// Repeats is where all repeating columns of a record stand.
+const Repeats = stat.Repeats
+
+// Stored is the column by which an engine selects c: all repeating columns of a
+// record stand in one list.
+func (c *Column) Stored() string {
+	if c.Role == Repeating {
+		return Repeats
+	}
+	return c.Name
+}
+
+// AppendList appends the values of a Repeating column, of all that a record repeats.
+func (c *Column) AppendList(dst, repeats []float64) []float64 {
+	for i := c.Slot; i < len(repeats); i += c.every {
+		dst = append(dst, repeats[i])
+	}
+	return dst
+}
+
+var timeColumns = [...]Column{ //nolint:gochecknoglobals // a constant table, in the order of the roles
+	{Name: "fcst_valid_beg", Role: ValidBeg, Kind: Time},
+	{Name: "fcst_init_beg", Role: InitBeg, Kind: Time},
+	{Name: "fcst_lead", Role: Lead, Kind: Span},
+	{Name: "fcst_valid_end", Role: ValidEnd, Kind: Time},
+	{Name: "obs_lead", Role: ObsLead, Kind: Span},
+	{Name: "obs_valid_beg", Role: ObsBeg, Kind: Time},
+	{Name: "obs_valid_end", Role: ObsEnd, Kind: Time},
+}
+
+// ColumnByName finds a header field, a time or a data column of t.
+func ColumnByName(t *record.LineType, name string) (Column, error) {
+	if f, ok := record.FieldByName(name); ok {
+		return Column{Name: name, Role: HeaderField, Kind: Text, Field: f}, nil
+	}
+	for _, c := range timeColumns {
+		if c.Name == name {
+			return c, nil
+		}
+	}
+	if t != nil {
+		if c, ok := t.Column(name); ok {
+			kind := Number
+			if c.Kind == record.Text {
+				kind = Text
+			}
+			return Column{Name: name, Role: Data, Kind: kind, Slot: c.Slot}, nil
+		}
+		if t.Group != nil {
+			if k := slices.Index(t.Group.Fields, name); k >= 0 {
+				return Column{Name: name, Role: Repeating, Kind: List, Slot: k, every: len(t.Group.Fields)}, nil
+			}
+		}
+		return Column{}, &fault.Error{Setting: strconv.Quote(name), Problem: "is no header field, no time and no column of " + t.Name, Cure: "see `barograph list linetypes`"}
+	}
+	return Column{}, &fault.Error{Setting: strconv.Quote(name), Problem: "is no header field and no time"}
+}
+
+// Columns finds several columns by name.
+func Columns(t *record.LineType, names ...string) ([]Column, error) {
+	cols := make([]Column, len(names))
+	for i, n := range names {
+		c, err := ColumnByName(t, n)
+		if err != nil {
+			return nil, err
+		}
+		cols[i] = c
+	}
+	return cols, nil
+}
+
+// Value reads the column from row i of b: text, or seconds, or a number,
+// according to Kind; the other two results are zero. A List is read by AppendList.
+func (c *Column) Value(b *record.Batch, i int) (text string, whole int64, number float64) {
+	switch c.Role {
+	case HeaderField:
+		return b.Header(i)[c.Field], 0, 0
+	case Data:
+		if c.Kind == Text {
+			return b.Text[c.Slot][i], 0, 0
+		}
+		return "", 0, b.Num[c.Slot][i]
+	case ValidBeg:
+		return "", b.Valid[i], 0
+	case InitBeg:
+		return "", b.Init(i), 0
+	case Lead:
+		return "", int64(b.Lead[i]), 0
+	case ValidEnd:
+		return "", b.ValidEnd[i], 0
+	case ObsLead:
+		return "", int64(b.ObsLead[i]), 0
+	case ObsBeg:
+		return "", b.ObsBeg[i], 0
+	default:
+		return "", b.ObsEnd[i], 0
+	}
+}

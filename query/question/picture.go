@@ -1,0 +1,259 @@
+package question
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/record"
+
+	"github.com/goccy/go-yaml"
+)
+
+// picture is the part of the YAML form that says how an answer is drawn.
+type picture struct {
+	Picture    string    `yaml:"picture,omitempty"`
+	Right      bool      `yaml:"right,omitempty"`
+	Stat       words     `yaml:"stat,flow,omitempty"`
+	Axis       string    `yaml:"axis,omitempty"`
+	Series     groups    `yaml:"series,flow,omitempty"`
+	Method     string    `yaml:"method,omitempty"`
+	Finished   bool      `yaml:"finished,omitempty"`
+	BootCI     string    `yaml:"boot_ci,omitempty"`
+	Block      int       `yaml:"block,omitempty"`
+	PlotCI     words     `yaml:"plot_ci,flow,omitempty"`
+	NoVIF      bool      `yaml:"no_vif,omitempty"`
+	Interval   *interval `yaml:"interval,flow,omitempty"`
+	EventEqual bool      `yaml:"event_equal,omitempty"`
+	EqualAll   bool      `yaml:"equal_places,omitempty"`
+	Minus      string    `yaml:"minus,omitempty"`
+	XLabel     string    `yaml:"x_label,omitempty"`
+	YLabel     string    `yaml:"y_label,omitempty"`
+}
+
+// noPicture takes the place of statistics where nothing is to be drawn.
+const noPicture = "none"
+
+// The bootstrap of a question that says nothing of it, and the most resamplings.
+const (
+	UsualReplicates = 300
+	UsualConfidence = 0.95
+	mostReplicates  = 100_000
+)
+
+// interval is a bootstrap; a number alone is its confidence, and 0 none.
+type interval struct {
+	Confidence float64 `yaml:"confidence,omitempty"`
+	Replicates int     `yaml:"replicates,omitempty"`
+	Seed       *uint64 `yaml:"seed,omitempty"`
+}
+
+func (i *interval) UnmarshalYAML(decode func(any) error) error {
+	if decode(&i.Confidence) == nil {
+		return nil
+	}
+	type keys interval
+	return decode((*keys)(i))
+}
+
+// groups are the fields that make curves: one field, several, or fields with
+// their values, of which a list within the list is one curve.
+type groups []Group
+
+func (s *groups) UnmarshalYAML(decode func(any) error) error {
+	var fields words
+	if decode(&fields) == nil {
+		for _, f := range fields {
+			*s = append(*s, Group{Field: f})
+		}
+		return nil
+	}
+	var all yaml.MapSlice
+	if err := decode(&all); err != nil {
+		return err
+	}
+	for _, item := range all {
+		g := Group{Field: fmt.Sprint(item.Key)}
+		for _, v := range list(item.Value) {
+			var together []string
+			for _, one := range list(v) {
+				together = append(together, fmt.Sprint(one))
+			}
+			g.Values = append(g.Values, together)
+		}
+		*s = append(*s, g)
+	}
+	return nil
+}
+
+// list is a YAML list, or one value without brackets.
+func list(v any) []any {
+	if all, ok := v.([]any); ok {
+		return all
+	}
+	return []any{v}
+}
+
+// MarshalYAML is the other way.
+func (s groups) MarshalYAML() (any, error) {
+	var fields words
+	var all yaml.MapSlice
+	for _, g := range s {
+		fields = append(fields, g.Field)
+		values := make([]words, len(g.Values))
+		for i, v := range g.Values {
+			values[i] = v
+		}
+		if all = append(all, yaml.MapItem{Key: g.Field, Value: values}); len(values) > 0 {
+			fields = nil
+		}
+	}
+	if len(fields) == len(s) {
+		return fields.MarshalYAML()
+	}
+	return all, nil
+}
+
+// groupable are the fields besides those of the header that make curves.
+var groupable = []string{"fcst_lead", "fcst_valid_beg", "fcst_init_beg", "valid_hour", "init_hour"} //nolint:gochecknoglobals // a constant table
+
+// drawing reads how q is drawn, and narrows it to the values of its series; nil
+// where nothing is said of it.
+func (p *picture) drawing(q *Question) (*Drawing, error) {
+	if reflect.ValueOf(*p).IsZero() {
+		return nil, nil //nolint:nilnil // as its line type suggests
+	}
+	if err := checkPicture(q.Type, p.Picture); err != nil {
+		return nil, err
+	}
+	d := &Drawing{Picture: p.Picture, Right: p.Right, Axis: p.Axis, Curves: p.Series, Method: p.Method, BootCI: p.BootCI, Block: p.Block, Intervals: p.PlotCI, NoVIF: p.NoVIF, EventEqual: p.EventEqual, EqualPlaces: p.EqualAll, Minus: p.Minus, XLabel: p.XLabel, YLabel: p.YLabel}
+	switch {
+	case d.Whole():
+	case len(p.Stat) == 0 && DefaultStat(q.Type) != "":
+		d.Stats = []string{DefaultStat(q.Type)}
+	case !slices.Equal(p.Stat, words{noPicture}):
+		d.Stats = p.Stat
+	}
+	for _, s := range d.Stats {
+		if !isStat(q, s) {
+			return nil, fault.Unknown("stat of "+q.Type.Name, s, statsOf(q.Type))
+		}
+	}
+	d.Finished = p.Finished || len(d.Stats) > 0 && finished(q.Type, d.Stats[0])
+	if p.Axis != "" && !isAxis(p.Axis) {
+		return nil, fault.Unknown("axis", p.Axis, axes)
+	}
+	methods := []string{"overall", "mean", "median", "sum"}
+	if Finished(q.Type) {
+		methods = methods[1:]
+	}
+	if d.Method = cmp.Or(p.Method, DefaultMethod(q.Type)); !slices.Contains(methods, d.Method) {
+		return nil, fault.Unknown("method of "+q.Type.Name, p.Method, methods)
+	}
+	for _, g := range p.Series {
+		if err := q.narrow(g); err != nil {
+			return nil, err
+		}
+	}
+	return d, d.bootstrap(p.Interval)
+}
+
+// Draw has q drawn as a picture of that name.
+func (q *Question) Draw(name string) error {
+	if err := checkPicture(q.Type, name); err != nil {
+		return err
+	}
+	if q.Drawing == nil {
+		q.Drawing = NewDrawing(q.Type, DefaultStat(q.Type), "")
+	}
+	q.Drawing.Picture = name
+	return nil
+}
+
+// checkPicture refuses a picture that is none, or none of a line type.
+func checkPicture(t *record.LineType, name string) error {
+	of, ok := Pictures()[name]
+	switch {
+	case name != "" && !ok:
+		return fault.Unknown("picture", name, slices.Sorted(maps.Keys(Pictures())))
+	case of != nil && !slices.Contains(of, t.Name):
+		return fault.Unknown("line_type of a picture "+name, t.Name, of)
+	}
+	return nil
+}
+
+// isStat reports whether there is such a statistic of q's line type.
+func isStat(q *Question, name string) bool {
+	plain := Question{Type: q.Type}
+	_, err := StatOf(&plain, name)
+	return err == nil
+}
+
+// NewDrawing draws a statistic on an axis in the usual way; "" draws nothing.
+func NewDrawing(t *record.LineType, stat, axis string) *Drawing {
+	d := &Drawing{Method: DefaultMethod(t)}
+	if stat != "" {
+		d.Stats, d.Axis, d.Finished = []string{stat}, axis, finished(t, stat)
+	}
+	_ = d.bootstrap(nil) // the usual one is right
+	return d
+}
+
+// DefaultMethod makes one value of many records: it aggregates their partial
+// sums, or takes the median of finished statistics.
+func DefaultMethod(t *record.LineType) string {
+	if Finished(t) {
+		return "median"
+	}
+	return "overall"
+}
+
+// narrow asks for the values of a series alone, unless the question names some.
+func (q *Question) narrow(g Group) error {
+	f, ok := record.FieldByName(g.Field)
+	if !ok && !slices.Contains(groupable, g.Field) {
+		return fault.Unknown("series", g.Field, append(fieldNames(), groupable...))
+	}
+	if ok && len(q.Header[f]) == 0 {
+		q.Header[f] = unique(slices.Concat(g.Values...))
+	}
+	return nil
+}
+
+// bootstrap takes the interval of partial sums; nil = the usual one.
+func (d *Drawing) bootstrap(i *interval) error {
+	if i == nil {
+		i = &interval{Confidence: UsualConfidence}
+	}
+	if math.IsNaN(i.Confidence) || i.Confidence < 0 || i.Confidence >= 1 || i.Replicates < 0 || i.Replicates > mostReplicates {
+		return &fault.Error{Setting: "interval", Problem: "is no confidence from 0 to 1", Cure: fmt.Sprintf("write 0.95, or {confidence: 0.95, replicates: %d, seed: 1}, or 0 for none", UsualReplicates)}
+	}
+	if d.Method == "overall" && i.Confidence > 0 {
+		d.Replicates, d.Confidence, d.Seed = cmp.Or(i.Replicates, UsualReplicates), i.Confidence, i.Seed
+	}
+	return nil
+}
+
+// pictureOf is the YAML form of a drawing.
+func pictureOf(q *Question) picture {
+	d := q.Drawing
+	if d == nil {
+		return picture{}
+	}
+	p := picture{Picture: d.Picture, Right: d.Right, Stat: d.Stats, Axis: d.Axis, Series: d.Curves, BootCI: d.BootCI, Block: d.Block, PlotCI: d.Intervals, NoVIF: d.NoVIF, EventEqual: d.EventEqual, EqualAll: d.EqualPlaces, Minus: d.Minus, XLabel: d.XLabel, YLabel: d.YLabel}
+	p.Finished = d.Finished && (len(d.Stats) == 0 || !finished(q.Type, d.Stats[0]))
+	if len(d.Stats) == 0 && !d.Whole() {
+		p.Stat = words{noPicture}
+	}
+	if d.Method != DefaultMethod(q.Type) {
+		p.Method = d.Method
+	}
+	if d.Method == "overall" && (d.Replicates != UsualReplicates || d.Confidence != UsualConfidence || d.Seed != nil) {
+		p.Interval = &interval{d.Confidence, d.Replicates, d.Seed}
+	}
+	return p
+}

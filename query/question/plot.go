@@ -1,0 +1,292 @@
+package question
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/barograph/barograph/formats/metviewer"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
+)
+
+// FromPlotFile is FromPlots of a file.
+func FromPlotFile(file string) (qs []*Question, notes []string, err error) {
+	spec, err := metviewer.ReadPlotSpec(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	qs, notes = FromPlots(spec)
+	for _, w := range spec.Warnings {
+		notes = append(notes, w.String())
+	}
+	if len(qs) == 0 {
+		return nil, notes, &fault.Error{File: file, Problem: "holds no plot that can be asked for: " + strings.Join(notes, "; "), Cure: "see docs/metviewer.md"}
+	}
+	return qs, notes, nil
+}
+
+// FromPlots turns the plots of a plot_spec into questions: one for each set of
+// fixed values, dependent variable, axis and line type. What changes which
+// records a plot is made of and cannot be asked for makes that plot be left
+// out; what changes its looks only is left out of the picture. The notes name
+// both, with their lines.
+func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
+	base := strings.TrimSuffix(path.Base(spec.File), path.Ext(spec.File))
+	var omitted []string
+	for i := range spec.Plots {
+		p := &spec.Plots[i]
+		for _, r := range p.Unsupported {
+			notes = append(notes, r.String())
+		}
+		all, whole := combinations(p.Fix)
+		read, claims := map[*string]Times{}, claims{}
+		var ofPlot []*Question
+		if !whole {
+			omitted = append(omitted, fmt.Sprintf("line %d: plot_fix: stands for more than %d plots; the others are left out", p.Line, maxPlots))
+		}
+		for _, fixed := range all {
+			deps := made(p, fixed)
+			for _, d := range deps {
+				found, more, lacking := asked(p, fixed, d, read, claims)
+				ofPlot, notes, omitted = append(ofPlot, found...), append(notes, more...), append(omitted, lacking...)
+			}
+		}
+		if len(p.Deps) == 0 && len(made(p, nil)) == 0 {
+			omitted = append(omitted, fmt.Sprintf("line %d: dep: the plot has no dependent variable", p.Line))
+		}
+		notes = append(notes, omitted...)
+		if len(ofPlot) > 0 {
+			refused := claims.refused(p)
+			notes = append(notes, refused...)
+			for _, q := range ofPlot {
+				q.Refused, q.Omitted, omitted = refused, unique(omitted), nil
+			}
+		}
+		qs = append(qs, ofPlot...)
+	}
+	if len(qs) > 0 { // what is left of plots without a question
+		qs[0].Omitted = unique(append(qs[0].Omitted, omitted...))
+	}
+	for _, q := range qs {
+		if len(spec.Databases) > 0 {
+			q.Subset, q.Others = spec.Databases[0], spec.Databases[1:]
+		}
+	}
+	name(base, qs)
+	return qs, unique(notes)
+}
+
+// unique keeps the first of equal texts.
+func unique(texts []string) (out []string) {
+	seen := make(map[string]bool, len(texts))
+	for _, n := range texts {
+		if !seen[n] {
+			out, seen[n] = append(out, n), true
+		}
+	}
+	return out
+}
+
+var unfit = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+
+// NameOf makes a question's name of what it asks.
+func NameOf(parts ...string) string {
+	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
+	return unfit.ReplaceAllString(strings.ToLower(strings.Join(parts, "_")), "_")
+}
+
+// name names the questions after their file: the only one as the file, several
+// with a variable and, where that does not tell them apart, a number.
+func name(base string, qs []*Question) {
+	base = unfit.ReplaceAllString(base, "_")
+	if len(qs) == 1 {
+		qs[0].Name = cmp.Or(base, qs[0].Name)
+		return
+	}
+	used, last := map[string]bool{}, map[string]int{}
+	for _, q := range qs {
+		stem := strings.TrimPrefix(base+"-", "-") + strings.TrimPrefix(unfit.ReplaceAllString(strings.Join(q.Header[record.FcstVar], "_")+"_"+q.Type.Name, "_"), "_")
+		q.Name = stem
+		for n := max(2, last[stem]+1); used[q.Name]; n++ {
+			q.Name, last[stem] = stem+"-"+strconv.Itoa(n), n
+		}
+		used[q.Name] = true
+	}
+}
+
+// maxPlots bounds the combinations of fixed values.
+const maxPlots = 1000
+
+// combinations are all choices of one set per fixed field, or the first
+// maxPlots of them; whole is false then.
+func combinations(fix []metviewer.Fix) (all [][]metviewer.Field, whole bool) {
+	all, whole = [][]metviewer.Field{nil}, true
+	for _, f := range fix {
+		if len(f.Sets) == 0 {
+			continue
+		}
+		var next [][]metviewer.Field
+		for _, chosen := range all {
+			for _, s := range f.Sets {
+				if len(next) == maxPlots {
+					whole = false
+					break
+				}
+				next = append(next, append(slices.Clip(chosen), metviewer.Field{Name: f.Name, Line: f.Line, Equalize: f.Equalize, Values: s}))
+			}
+		}
+		all = next
+	}
+	return all, whole
+}
+
+// made are the dependent variables of a plot: those that it names or, where its
+// template says what is drawn, those of its fixed variables.
+func made(p *metviewer.Plot, fixed []metviewer.Field) []metviewer.Dep {
+	var stats []string
+	switch p.Template {
+	case "performance":
+		stats = []string{"FAR", "PODY"}
+		if slices.Contains(p.Agg, "NBRCTC") {
+			stats = []string{"NBR_FAR", "NBR_PODY"}
+		}
+	case "taylor_plot":
+		deps := slices.Clone(p.Deps)
+		for i := range deps {
+			deps[i].Stats = []string{"FBAR", "FSTDEV", "OBAR", "OSTDEV", "PR_CORR", "RMSE"}
+		}
+		return deps
+	case "ens_ss":
+		stats = []string{"SSVAR_MSE", "SSVAR_Spread"}
+	case "roc", "rely", "eclv", "rhist", "phist", "relp":
+		if p.Roc == "CTC" {
+			stats = []string{"PODY", "POFD"}
+		}
+	default:
+		return p.Deps
+	}
+	i := slices.IndexFunc(fixed, func(f metviewer.Field) bool { return f.Name == "fcst_var" })
+	if i < 0 {
+		return []metviewer.Dep{{Axis: 1, Stats: stats, Line: p.Line}}
+	}
+	var deps []metviewer.Dep
+	for _, v := range fixed[i].List {
+		for _, one := range metviewer.Members(v) {
+			deps = append(deps, metviewer.Dep{Axis: 1, Var: one, Stats: stats, Line: p.Line})
+		}
+	}
+	return deps
+}
+
+// rowsOf is the line type that a template reads as it is, without a statistic.
+func rowsOf(p *metviewer.Plot) *record.LineType {
+	name := strings.ToUpper(p.Template)
+	switch p.Template {
+	case "roc", "rely":
+		name = "PCT"
+	case "eclv":
+		for _, sums := range []string{"CTC", "PCT"} {
+			if slices.Contains(p.Agg, sums) {
+				name = sums
+			}
+		}
+	}
+	t, _ := record.TypeByName(name)
+	return t
+}
+
+// asked makes the questions of one dependent variable: one per line type of its
+// statistics; notes say what changes, and omitted what is left out;
+// read are the lists of times that the plot's other questions have read.
+func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, read map[*string]Times, claims claims) (qs []*Question, notes, omitted []string) {
+	byType := map[*record.LineType]*Question{}
+	add := func(t *record.LineType, drawing *Drawing) error {
+		b := &builder{p: p, fixed: fixed, dep: d, read: read, claims: claims, q: &Question{Type: t, Weight: 1, Drawing: drawing}}
+		if err := b.build(); err != nil {
+			return err
+		}
+		notes = append(notes, b.notes...)
+		byType[t] = b.q
+		qs = append(qs, b.q)
+		return nil
+	}
+	if len(d.Stats) == 0 {
+		t := rowsOf(p)
+		if t == nil {
+			return nil, nil, []string{fmt.Sprintf("line %d: dep%d/%s: has no statistic", d.Line, d.Axis, d.Var)}
+		}
+		if err := add(t, &Drawing{}); err != nil {
+			return nil, notes, append(omitted, err.Error()+": the plot is left out")
+		}
+	}
+	for _, name := range d.Stats {
+		t, finished, err := lineTypeOf(p, name)
+		if err != nil {
+			omitted = append(omitted, fmt.Sprintf("line %d: dep%d/%s, stat %s: %v", d.Line, d.Axis, d.Var, name, err))
+			continue
+		}
+		if q := byType[t]; q != nil {
+			q.Drawing.Stats = append(q.Drawing.Stats, name)
+			continue
+		}
+		if err := add(t, &Drawing{Stats: []string{name}, Finished: finished}); err != nil {
+			return nil, notes, append(omitted, err.Error()+": the plot is left out")
+		}
+	}
+	for _, q := range qs {
+		q.Select()
+		if err := q.Check(); err != nil {
+			return nil, notes, append(omitted, err.Error())
+		}
+	}
+	return qs, notes, omitted
+}
+
+// Select selects what METviewer's SQL does: times, the header fields that the
+// question names, and the line type's numbers; of finished statistics that are
+// drawn theirs alone. Rows are ordered by time.
+func (q *Question) Select() {
+	d := cmp.Or(q.Drawing, &Drawing{})
+	q.Columns = nil
+	want := []string{"fcst_valid_beg", "fcst_init_beg", "fcst_lead"}
+	for f := range record.NumFields {
+		if len(q.Header[f]) > 0 || f.String() == d.Axis || slices.ContainsFunc(d.Curves, func(g Group) bool { return g.Field == f.String() }) {
+			want = append(want, f.String())
+		}
+	}
+	var finished []string
+	objects := false
+	for _, name := range d.Stats {
+		if s, err := stat.Finished(name); err == nil && d.Finished {
+			finished, objects = append(finished, s.Needs...), objects || s.Each != nil
+			for _, kind := range "nb" {
+				if low, high, ok := s.Limits(byte(kind)); ok {
+					finished = append(finished, low, high)
+				}
+			}
+		}
+	}
+	for _, b := range d.Only {
+		finished = append(finished, b.Column)
+	}
+	for _, c := range q.Type.Columns {
+		if c.Name == "object_id" && objects || c.Kind != record.Text && (!d.Finished || c.Name == "total" || slices.Contains(finished, c.Name)) {
+			want = append(want, c.Name)
+		}
+	}
+	if q.Type.Group != nil && !d.Finished {
+		want = append(want, q.Type.Group.Fields...)
+	}
+	for _, w := range want {
+		if c, err := ColumnByName(q.Type, w); err == nil {
+			q.Columns = append(q.Columns, c)
+		}
+	}
+	q.Order = slices.Clone(q.Columns[:2])
+}

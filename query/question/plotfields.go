@@ -1,0 +1,459 @@
+package question
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/formats/metviewer"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/record"
+)
+
+// builder makes one question of a plot.
+type builder struct {
+	p     *metviewer.Plot
+	fixed []metviewer.Field
+	dep   metviewer.Dep
+	q     *Question
+	notes []string
+
+	claims  claims
+	unasked string            // why the plot's condition cannot be asked for
+	read    map[*string]Times // lists of times, by their first text: those of a plot have thousands
+}
+
+// axes are the independent variables that are drawn, beside every field of the header.
+var axes = []string{"fcst_lead", "fcst_lev", "fcst_valid_beg", "fcst_init_beg", "valid_hour", "init_hour", "fcst_thresh"} //nolint:gochecknoglobals // a constant table
+
+func isAxis(name string) bool {
+	_, header := record.FieldByName(name)
+	return header || slices.Contains(axes, name)
+}
+
+func (b *builder) build() error {
+	b.objects()
+	if b.dep.Var != "" {
+		if err := b.narrow(metviewer.Field{Name: "fcst_var", Line: b.dep.Line}, []string{b.dep.Var}); err != nil {
+			return err
+		}
+	}
+	for _, f := range slices.Concat(b.fixed, b.dep.Fix, b.conditions()) {
+		if err := b.narrow(f, opened(f.List)); err != nil {
+			return err
+		}
+		if (f.Equalize && b.p.EventEqual || b.p.Template == "taylor_plot") && f.Name != "fcst_var" && len(f.List) > 0 {
+			b.q.Drawing.Equalize = append(b.q.Drawing.Equalize, Group{Field: f.Name, Values: [][]string{b.written(f, opened(f.List))}})
+		}
+	}
+	if b.unasked != "" {
+		return errors.New(b.unasked)
+	}
+	for _, f := range b.p.Series[b.dep.Axis-1] {
+		if err := b.curves(f); err != nil {
+			return err
+		}
+	}
+	if err := b.indep(); err != nil {
+		return err
+	}
+	b.draw()
+	return nil
+}
+
+// objects gives the fields of a plot of MODE's or MTD's objects, whose headers are
+// of their own, the names of those in which records have them.
+func (b *builder) objects() {
+	if _, ok := b.q.Type.Column("object_id"); !ok {
+		return
+	}
+	named := func(fields []metviewer.Field) []metviewer.Field {
+		fields = slices.Clone(fields)
+		for i := range fields {
+			if name := objectFields[fields[i].Name]; name != "" {
+				fields[i].Name = name
+			}
+		}
+		return fields
+	}
+	p := *b.p
+	p.Series = [2][]metviewer.Field{named(p.Series[0]), named(p.Series[1])}
+	p.Indep = named([]metviewer.Field{p.Indep})[0]
+	b.p, b.fixed, b.dep.Fix = &p, named(b.fixed), named(b.dep.Fix)
+}
+
+var objectFields = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"fcst_thr": "fcst_thresh", "obs_thr": "obs_thresh", "fcst_rad": "interp_pnts", "fcst_init": "fcst_init_beg", "fcst_valid": "fcst_valid_beg",
+}
+
+// indep narrows the question to the values of the independent variable.
+func (b *builder) indep() error {
+	indep := b.p.Indep
+	etb := slices.ContainsFunc(slices.Concat(b.p.Derived[0], b.p.Derived[1]), func(d metviewer.Derived) bool { return d.Op == "ETB" })
+	if indep.Name == "" && (etb || !slices.Contains([]string{"series_plot", "bar_plot", "box_plot", "contour_plot"}, b.p.Template)) {
+		if b.p.Roc == "CTC" {
+			b.q.Drawing.Axis = "fcst_thresh"
+		}
+		return nil
+	}
+	if !isAxis(indep.Name) {
+		return fmt.Errorf("line %d: indep: %q is no axis that is drawn%s; header fields and %s are", indep.Line, indep.Name, fault.Meant(indep.Name, append(fieldNames(), axes...)), strings.Join(axes, ", "))
+	}
+	b.q.Drawing.Axis = indep.Name
+	if indep.Depends != "" {
+		on := ""
+		for _, f := range b.fixed {
+			if f.Name == indep.Depends {
+				on = f.Last // of a range METviewer takes the end
+				if len(f.List) > 0 {
+					on = f.List[0]
+				}
+			}
+		}
+		var err error
+		if indep.Values, err = b.p.IndepOn(on); err != nil {
+			return err
+		}
+	}
+	if len(indep.List) == 0 && indep.First == "" {
+		return nil
+	}
+	return b.narrow(indep, opened(indep.List))
+}
+
+// opened are the values of groups, A and B of "A:B".
+func opened(values []string) (out []string) {
+	if dates(values) {
+		return values
+	}
+	for _, v := range values {
+		out = append(out, metviewer.Members(v)...)
+	}
+	return unique(out)
+}
+
+// dates reports whether all values are date-times, each later than the one before.
+func dates(values []string) bool {
+	for i, v := range values {
+		if len(v) != len(time.DateTime) || v[4] != '-' || v[10] != ' ' || v[13] != ':' || i > 0 && v <= values[i-1] {
+			return false
+		}
+	}
+	return len(values) > 0
+}
+
+// written are the values of a field as Group has them; those that it cannot
+// write are reported where the question is narrowed.
+func (b *builder) written(f metviewer.Field, values []string) (out []string) {
+	f.List = opened(f.List)
+	for _, v := range values {
+		if text, err := canonical(f, v); err == nil {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// templates are METviewer's names of pictures.
+var templates = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"bar_plot": "bar", "box_plot": "box", "revision_box": "box", "revision_box_plot": "box", "contour_plot": "contour", "revision_series_plot": "revision", "revision_series": "revision", "roc": "roc",
+	"rely": "reliability", "performance": "performance", "taylor_plot": "taylor", "rhist": "rank_histogram", "phist": "rank_histogram",
+	"relp": "rank_histogram", "eclv": "eclv", "ens_ss": "spread_skill", "scorecard": "scorecard",
+}
+
+// draw fills the drawing from the plot.
+func (b *builder) draw() {
+	d, p := b.q.Drawing, b.p
+	d.Picture, d.Right = templates[p.Template], b.dep.Axis == 2
+	if checkPicture(b.q.Type, d.Picture) != nil {
+		d.Picture = ""
+	}
+	d.EventEqual = p.EventEqual || p.Template == "taylor_plot"
+	switch {
+	case len(p.Agg) > 0 || p.Template == "taylor_plot" || p.CardSums || p.Template == "ens_ss" || p.Roc != "":
+		d.Method = "overall"
+		if p.BootRepl > 1 {
+			d.Replicates, d.Seed, d.Confidence = p.BootRepl, p.BootSeed, 1-p.Alpha
+			if d.BootCI = p.BootCI; p.Single {
+				d.Block = 1
+			}
+		}
+	case p.Template == "scorecard":
+		d.Method = "mean"
+	case p.PlotStat == "mean", p.PlotStat == "sum":
+		d.Method = p.PlotStat
+	default:
+		d.Method = "median"
+	}
+	if d.Confidence == 0 {
+		d.Confidence = 1 - p.Alpha
+	}
+	d.Intervals, d.NoVIF, d.EqBounds = p.CI, p.NoVIF, [2]*float64{p.EqLow, p.EqHigh}
+	if d.Picture == "scorecard" {
+		b.card()
+	} else {
+		b.derived()
+	}
+	d.XLabel, d.YLabel = b.filled(p.XLabel), b.filled(p.YLabel[b.dep.Axis-1])
+	b.q.Title = b.filled(p.Title)
+	if b.q.Title == "" && d.Minus != "" {
+		b.q.Title = cardTitle([]string{strings.Join(d.Curves[0].Values[0], "+")}, d.Minus)
+	}
+	if b.q.Title == "" {
+		b.q.Untitled = true
+		b.q.Title = strings.TrimSpace(b.dep.Var + " " + strings.Join(b.dep.Stats, ", "))
+	}
+}
+
+// card takes the second model off the first, in a row for each level, region …
+// that the scorecard names; times and hours are pooled.
+func (b *builder) card() {
+	d := b.q.Drawing
+	if len(d.Curves) == 1 && len(d.Curves[0].Values) == 2 {
+		d.Minus = strings.Join(d.Curves[0].Values[1], "+")
+	}
+	for i, made := range b.p.Derived[b.dep.Axis-1] {
+		why := "a scorecard shows DIFF and DIFF_SIG of the first model and the second alone"
+		if len(d.Curves) > 0 && len(d.Curves[0].Values) == 2 && made.A == strings.Join(d.Curves[0].Values[0], "+") && made.B == d.Minus && (made.Op == "DIFF" || made.Op == "DIFF_SIG") {
+			why = ""
+		}
+		b.claims[[2]int{b.dep.Axis - 1, i}] = why
+	}
+	for f, values := range b.q.Header {
+		if name := record.Field(f).String(); len(values) > 1 && name != "model" && name != d.Axis {
+			d.Curves = append(d.Curves, Group{Field: name})
+		}
+	}
+}
+
+// curves narrows the question to the values of a series and notes which of
+// them make one curve together.
+func (b *builder) curves(f metviewer.Field) error {
+	if f.First != "" {
+		return fmt.Errorf("line %d: series field %s: a range makes no curves", f.Line, f.Name)
+	}
+	g := Group{Field: f.Name}
+	all := f
+	all.List = opened(f.List)
+	for _, v := range f.List {
+		var together []string
+		for _, one := range metviewer.Members(v) {
+			text, err := canonical(all, one)
+			if err != nil {
+				return err
+			}
+			together = append(together, text)
+		}
+		g.Values = append(g.Values, together)
+	}
+	b.q.Drawing.Curves = append(b.q.Drawing.Curves, g)
+	return b.narrow(all, all.List)
+}
+
+// narrow adds the condition that a field has one of some values, or lies in a range.
+func (b *builder) narrow(f metviewer.Field, values []string) error {
+	if i := slices.IndexFunc(values, func(v string) bool { return strings.Contains(v, "*") }); i >= 0 {
+		if len(values) == 1 && values[i] == "*" {
+			return nil // all
+		}
+		if f.Name == "fcst_var" && strings.HasPrefix(values[i], "PROB(") { // see Patterned
+			b.q.Header[record.FcstVar] = values
+			return nil
+		}
+		return fmt.Errorf("line %d: %s: the pattern %q cannot be asked for: write the values out", f.Line, f.Name, values[i])
+	}
+	if f.Name == "cov_thresh" && !slices.Contains([]string{"PCT", "PSTD", "PJC", "PRC", "NBRCTC", "NBRCTS"}, b.q.Type.Name) {
+		return nil // no column of METviewer's other tables: the condition is dropped
+	}
+	field, ok := record.FieldByName(f.Name)
+	var err error
+	switch {
+	case ok:
+		b.q.Header[field], err = both(b.q.Header[field], plotTexts, f, values)
+	case f.Name == "fcst_lead":
+		b.q.Lead, err = both(b.q.Lead, plotLeads, f, values)
+	case f.Name == "fcst_valid_beg":
+		b.q.Valid, err = b.bothTimes(b.q.Valid, f, values)
+	case f.Name == "fcst_init_beg":
+		b.q.Clock.Init, err = b.bothTimes(b.q.Clock.Init, f, values)
+	case f.Name == "valid_hour":
+		b.q.Clock.ValidHour, err = both(b.q.Clock.ValidHour, plotHours, f, values)
+	case f.Name == "init_hour":
+		b.q.Clock.InitHour, err = both(b.q.Clock.InitHour, plotHours, f, values)
+	default:
+		err = fmt.Errorf("line %d: %s: is no field that can be asked for%s", f.Line, f.Name, fault.Meant(f.Name, append(fieldNames(), axes...)))
+	}
+	return err
+}
+
+// both are the values that a field may have by what was said of it before and by what is said now.
+func both[T comparable](old []T, parse func(metviewer.Field, []string) ([]T, error), f metviewer.Field, values []string) ([]T, error) {
+	now, err := parse(f, values)
+	if err != nil || len(old) == 0 {
+		return now, err
+	}
+	now = slices.DeleteFunc(slices.Clone(now), func(v T) bool { return !slices.Contains(old, v) })
+	if len(now) == 0 && len(values) > 0 {
+		return nil, contradiction(f)
+	}
+	return now, nil
+}
+
+func contradiction(f metviewer.Field) error {
+	return fmt.Errorf("line %d: %s: contradicts what the plot says elsewhere", f.Line, f.Name)
+}
+
+// bothTimes is both of times.
+func (b *builder) bothTimes(old Times, f metviewer.Field, values []string) (now Times, err error) {
+	now, known := Times{}, false
+	if len(values) > 0 {
+		now, known = b.read[&values[0]]
+	}
+	if !known {
+		now, err = plotTimes(f, values)
+	}
+	if len(values) > 0 && err == nil {
+		b.read[&values[0]] = now
+	}
+	switch {
+	case err != nil || old.All() || now.All():
+		return now, err
+	case now.Discrete() || old.Discrete():
+		list, other := now, old
+		if !list.Discrete() {
+			list, other = old, now
+		}
+		now = Times{List: slices.DeleteFunc(slices.Clone(list.Expand()), func(t int64) bool { return !other.Contains(t) })}
+	default:
+		now.First, now.Last = max(now.First, old.First), min(now.Last, old.Last)
+	}
+	if now.All() || now.Last < now.First {
+		return now, contradiction(f)
+	}
+	return now, nil
+}
+
+func plotTexts(f metviewer.Field, values []string) ([]string, error) {
+	if f.First != "" {
+		return nil, fmt.Errorf("line %d: %s: a range of texts cannot be asked for", f.Line, f.Name)
+	}
+	return values, nil
+}
+
+// canonical writes a value of a series as Group has it.
+func canonical(f metviewer.Field, value string) (string, error) {
+	one := []string{value}
+	switch f.Name {
+	case "fcst_lead":
+		// Codes are read together with their neighbours: see plotLeads.
+		leads, err := plotLeads(metviewer.Field{Name: f.Name, Line: f.Line}, f.List)
+		if err != nil || len(leads) == 0 {
+			return "", err
+		}
+		seconds, err := leadSeconds(f, value, hms(f.List))
+		return strconv.FormatFloat(float64(seconds)/3600, 'g', -1, 64), err
+	case "valid_hour", "init_hour":
+		hs, err := plotHours(metviewer.Field{Name: f.Name, Line: f.Line}, one)
+		if err != nil {
+			return "", err
+		}
+		return strconv.Itoa(hs[0]), nil
+	case "fcst_valid_beg", "fcst_init_beg":
+		t, err := ParseTime(value)
+		if err != nil {
+			return "", fmt.Errorf("line %d: %s: %w", f.Line, f.Name, err)
+		}
+		return timeText(t), nil
+	}
+	return value, nil
+}
+
+// timeText writes a time as Group has it.
+func timeText(t int64) string { return time.Unix(t, 0).UTC().Format(time.RFC3339) }
+
+// plotLeads reads METviewer's codes of leads. METviewer compares them with what
+// its tables hold: [H]HHMMSS from MET's files, hours from VSDB files. A list
+// with a code of 1000 or more is HHMMSS, another one hours: no forecast of VSDB
+// reaches 1000 hours, and no list of MET's leads ends before ten minutes.
+func plotLeads(f metviewer.Field, values []string) ([]int32, error) {
+	if f.First != "" {
+		return nil, fmt.Errorf("line %d: fcst_lead: a range of leads cannot be asked for: write the leads out", f.Line)
+	}
+	var leads []int32
+	for _, v := range values {
+		s, err := leadSeconds(f, v, hms(values))
+		if err != nil {
+			return nil, err
+		}
+		leads = append(leads, s)
+	}
+	slices.Sort(leads)
+	return slices.Compact(leads), nil
+}
+
+// hms reports whether a list of codes is HHMMSS.
+func hms(values []string) bool {
+	return slices.ContainsFunc(values, func(v string) bool {
+		n, err := strconv.Atoi(v)
+		return err == nil && (n >= 1000 || n <= -1000)
+	})
+}
+
+func leadSeconds(f metviewer.Field, code string, hms bool) (int32, error) {
+	n, err := strconv.ParseInt(code, 10, 32)
+	if err != nil {
+		return 0, fmt.Errorf("line %d: fcst_lead: %q is no lead", f.Line, code)
+	}
+	if !hms {
+		return int32(n) * 3600, nil
+	}
+	if n/100%100 > 59 || n/100%100 < -59 || n%100 > 59 || n%100 < -59 {
+		return 0, fmt.Errorf("line %d: fcst_lead: %q is not [H]HHMMSS", f.Line, code)
+	}
+	return int32(n/10000*3600 + n/100%100*60 + n%100), nil
+}
+
+func plotTimes(f metviewer.Field, values []string) (Times, error) {
+	t := times{List: values, First: f.First, Last: f.Last}
+	out, err := t.parse()
+	if err == nil {
+		out.List = slices.Compact(out.List)
+		err = out.Check()
+	}
+	if err != nil {
+		return out, &fault.Error{Setting: fmt.Sprintf("line %d: %s", f.Line, f.Name), Err: err}
+	}
+	return out, nil
+}
+
+func plotHours(f metviewer.Field, values []string) ([]int, error) {
+	var hs []int
+	if f.First != "" {
+		one := metviewer.Field{Name: f.Name, Line: f.Line}
+		first, err := plotHours(one, []string{f.First})
+		last, err2 := plotHours(one, []string{f.Last})
+		if err = cmp.Or(err, err2); err != nil {
+			return nil, err
+		}
+		for h := first[0]; h <= last[0]; h++ {
+			hs = append(hs, h)
+		}
+		if len(hs) == 0 {
+			return nil, contradiction(f)
+		}
+		return hs, nil
+	}
+	for _, v := range values {
+		h, err := strconv.Atoi(v)
+		if err != nil || h < 0 || h > 23 {
+			return nil, fmt.Errorf("line %d: %s: %q is no hour from 00 to 23", f.Line, f.Name, v)
+		}
+		hs = append(hs, h)
+	}
+	slices.Sort(hs)
+	return slices.Compact(hs), nil
+}

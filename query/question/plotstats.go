@@ -1,0 +1,126 @@
+package question
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/formats/metviewer"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
+)
+
+// StatOf finds a statistic of q by METviewer's name: one that is computed from
+// partial sums or, where the drawing says so or there is no such, one that stands
+// finished in a column.
+func StatOf(q *Question, name string) (stat.Stat, error) {
+	if q.Drawing != nil && q.Drawing.Finished {
+		return stat.Finished(name)
+	}
+	if finished(q.Type, name) {
+		return stat.Finished(name)
+	}
+	return stat.ByName(q.Type.Name, name)
+}
+
+// finished reports whether a line type holds a statistic that is not computed of it.
+func finished(t *record.LineType, name string) bool {
+	_, err := stat.ByName(t.Name, name)
+	s, none := stat.Finished(name)
+	return err != nil && none == nil && s.LineType == t.Name
+}
+
+// Finished reports whether what is drawn of a line type stands finished in it.
+func Finished(t *record.LineType) bool { return finished(t, DefaultStat(t)) }
+
+// statsOf are the names of statistics of a line type, to choose from.
+func statsOf(t *record.LineType) (names []string) {
+	for _, s := range stat.Table() {
+		if s.LineType == t.Name {
+			names = append(names, s.Name)
+		}
+	}
+	for _, c := range t.Columns {
+		if name := strings.ToUpper(c.Name); finished(t, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// DefaultStat is the statistic that is drawn of a line type where none is
+// named; "" where the line type has none.
+func DefaultStat(t *record.LineType) string { return defaultStats[t.Name] }
+
+var defaultStats = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"SAL1L2": "ANOM_CORR", "VAL1L2": "VAL1L2_ANOM_CORR", "SL1L2": "RMSE", "VL1L2": "VL1L2_RMSVE", "CTC": "CSI",
+	"CNT": "RMSE", "CTS": "CSI", "VCNT": "VCNT_RMSVE", "NBRCNT": "NBR_CNT_FSS", "NBRCTS": "NBR_CTS_CSI", "MCTS": "MCTS_HSS",
+	"PCT": "PSTD_BRIER", "MCTC": "MCTS_HSS", "PSTD": "PSTD_BRIER", "ECNT": "ECNT_CRPS", "RPS": "RPS", "GRAD": "GRAD_S1",
+	"MODE_OBJ_SINGLE": "AREA_AAA", "MODE_OBJ_PAIR": "INT_AA", "MTD_2D_OBJ": "2D_AREA_AAA", "MTD_3D_OBJ_SINGLE": "3D_VOLUME_AAA",
+	"MTD_3D_OBJ_PAIR": "3D_INTEREST_AA", "TCMPR": "TK_ERR",
+}
+
+// sumTypes are the line types from whose lines statistics are computed.
+func sumTypes() (types []string) {
+	for _, s := range stat.Table() {
+		types = append(types, s.LineType)
+	}
+	return slices.Compact(types)
+}
+
+// statNames are the statistics that are computed from lines of these types.
+func statNames(types []string) (names []string) {
+	for _, s := range stat.Table() {
+		if slices.Contains(types, s.LineType) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// lineTypeOf finds the line type from which METviewer takes a statistic: with
+// agg_stat or calc_stat the partial sums that the plot names, else the line
+// type that holds the finished statistic.
+func lineTypeOf(p *metviewer.Plot, name string) (t *record.LineType, finished bool, err error) {
+	sums := slices.Concat(p.Agg, p.Calc)
+	switch {
+	case p.Roc != "":
+		sums = []string{p.Roc}
+	case p.Template == "taylor_plot":
+		sums = []string{"SL1L2"}
+	case p.Template == "scorecard": // of sums always, by the statistic's name
+		sums = []string{"SAL1L2", "SL1L2", "VL1L2", "VAL1L2", "CTC", "GRAD", "NBRCNT", "NBRCTC", "ECNT", "PCT", "RPS"}
+	}
+	var s stat.Stat
+	why := ""
+	for _, lineType := range sums {
+		if s, err = stat.ByName(lineType, name); err == nil {
+			break
+		}
+		why = cmp.Or(why, stat.Refused(lineType, name))
+	}
+	if len(sums) > 0 && err != nil {
+		if why != "" {
+			return nil, false, errors.New(why)
+		}
+		if p.Template == "scorecard" {
+			return nil, false, errors.New("is not computed from the sums of any line type" + fault.Meant(name, statNames(sums)))
+		}
+		for _, lineType := range sums {
+			if _, ok := record.TypeByName(lineType); !ok {
+				return nil, false, fmt.Errorf("%s is no line type%s", lineType, fault.Meant(lineType, sumTypes()))
+			}
+		}
+		return nil, false, errors.New("is not computed from " + strings.Join(sums, ", ") + fault.Meant(name, statNames(sums)))
+	}
+	if len(sums) == 0 {
+		if s, err = stat.Finished(name); err != nil {
+			return nil, false, errors.New("is in no line type that is read" + fault.Meant(name, statNames(sumTypes())))
+		}
+	}
+	t, _ = record.TypeByName(s.LineType)
+	return t, len(sums) == 0, nil
+}

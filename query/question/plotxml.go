@@ -1,0 +1,237 @@
+package question
+
+import (
+	"encoding/xml"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/record"
+)
+
+// plotXML is a plot_spec with one plot, as METviewer's batch mode reads it.
+type plotXML struct {
+	XMLName    xml.Name   `xml:"plot_spec"`
+	Database   string     `xml:"connection>database"`
+	Template   string     `xml:"plot>template"`
+	Var        *depXML    `xml:"plot>dep>dep1>fcst_var"`
+	Series     []fieldXML `xml:"plot>series1>field"`
+	Fix        []fieldXML `xml:"plot>plot_fix>field"`
+	Indep      *fieldXML  `xml:"plot>indep"`
+	Roc        []wordXML  `xml:"plot>roc_calc>any"`
+	Agg        []wordXML  `xml:"plot>agg_stat>any"`
+	Calc       []wordXML  `xml:"plot>calc_stat>any"`
+	PlotStat   string     `xml:"plot>plot_stat,omitempty"`
+	Title      string     `xml:"plot>tmpl>title"`
+	XLabel     string     `xml:"plot>tmpl>x_label"`
+	YLabel     string     `xml:"plot>tmpl>y1_label"`
+	EventEqual bool       `xml:"plot>event_equal"`
+	Inflate    bool       `xml:"plot>varianceinflationfactor"`
+	Alpha      string     `xml:"plot>ci_alpha,omitempty"`
+	CI         string     `xml:"plot>plot_ci,omitempty"`
+}
+
+type depXML struct {
+	Name  string   `xml:"name,attr"`
+	Stats []string `xml:"stat"`
+}
+
+type fieldXML struct {
+	Name   string    `xml:"name,attr"`
+	Set    *fieldXML `xml:"set"` // of plot_fix: its values together
+	Values []string  `xml:"val"`
+	Range  *spanXML  `xml:"date_range"`
+}
+
+type spanXML struct {
+	Start string `xml:"start"`
+	End   string `xml:"end"`
+}
+
+// wordXML is an element that holds a word.
+type wordXML struct {
+	XMLName xml.Name
+	Text    string `xml:",chardata"`
+}
+
+func word(name string, text any) wordXML {
+	return wordXML{xml.Name{Local: name}, fmt.Sprint(text)}
+}
+
+// PlotXML writes a question whose drawing names its axis, and of its curves the
+// values, as a METviewer plot_spec that FromPlots reads; seed is that of intervals
+// whose drawing names none. What METviewer has no words for is an error.
+func PlotXML(q *Question, seed uint64) ([]byte, error) {
+	d := q.Drawing
+	if why := q.unwritable(); why != "" {
+		return nil, &fault.Error{Setting: "plot XML", Problem: "has no words for " + why, Cure: "take the question as YAML"}
+	}
+	p := plotXML{
+		Database: strings.Join(append([]string{q.Subset}, q.Others...), ","), Template: q.template() + ".R_tmpl", Title: q.Title, XLabel: d.XLabel, YLabel: d.YLabel,
+		EventEqual: d.EventEqual, Inflate: !d.NoVIF,
+	}
+	if d.Confidence > 0 {
+		p.Alpha = strconv.FormatFloat(1-d.Confidence, 'g', 6, 64)
+	}
+	if d.Whole() { // METviewer takes the variable from what is fixed
+		p.Fix = []fieldXML{{Name: "fcst_var", Set: &fieldXML{Name: "fcst_var_0", Values: q.Header[record.FcstVar]}}}
+	} else {
+		p.Var = &depXML{q.Header[record.FcstVar][0], d.Stats}
+	}
+	if d.Picture == "roc" {
+		p.Roc = []wordXML{word("roc_"+strings.ToLower(q.Type.Name), true)}
+	}
+	if d.Axis != "" {
+		p.Indep = &fieldXML{Name: d.Axis}
+	}
+	curves := 1
+	for _, g := range d.Curves {
+		f := fieldXML{Name: g.Field}
+		for _, together := range g.Values {
+			f.Values = append(f.Values, strings.Join(q.codes(g.Field, together), ":"))
+		}
+		p.Series, curves = append(p.Series, f), curves*len(g.Values)
+	}
+	for _, f := range q.conditions() {
+		switch {
+		case f.Name == d.Axis:
+			p.Indep = &f
+		case !slices.ContainsFunc(d.Curves, func(g Group) bool { return g.Field == f.Name }):
+			p.Fix = append(p.Fix, fieldXML{Name: f.Name, Set: &fieldXML{Name: f.Name + "_0", Values: f.Values, Range: f.Range}})
+		}
+	}
+	sums, of := "agg", &p.Agg
+	if d.Method != "overall" {
+		p.PlotStat, sums, of = d.Method, "calc", &p.Calc
+	}
+	if !d.Finished && (!d.Whole() || slices.Contains([]string{"CTC", "PCT", "NBRCTC", "SSVAR"}, q.Type.Name)) {
+		*of = append(*of, word(sums+"_"+strings.ToLower(q.Type.Name), true))
+	}
+	if d.Method == "overall" {
+		if d.Seed != nil {
+			seed = *d.Seed
+		}
+		ci := d.BootCI
+		if ci == "" {
+			ci = "perc"
+		}
+		p.Agg = append(p.Agg, word("boot_repl", max(d.Replicates, 1)), word("boot_random_seed", seed), word("boot_ci", ci), word("circular_block_bootstrap", d.Block != 1))
+	}
+	if d.Replicates > 0 || len(d.Intervals) > 0 {
+		kinds := d.Intervals
+		if len(kinds) == 0 {
+			kinds = []string{"boot"}
+		}
+		p.CI = `c("` + strings.Join(slices.Repeat(kinds, (curves+len(kinds)-1)/len(kinds)), `","`) + `")`
+	}
+	text, err := xml.MarshalIndent(&p, "", "  ")
+	return append([]byte(xml.Header), append(text, '\n')...), err
+}
+
+// template is METviewer's name of a question's picture; "" = it has none.
+func (q *Question) template() string {
+	switch {
+	case q.Drawing.Picture == "rank_histogram":
+		return strings.ToLower(q.Type.Name)
+	case q.Drawing.Whole() && q.Type.Name == "NBRCTS": // METviewer takes those of CTS
+		return ""
+	}
+	return map[string]string{
+		"": "series_plot", "bar": "bar_plot", "box": "box_plot", "contour": "contour_plot", "revision": "revision_series", "roc": "roc",
+		"reliability": "rely", "performance": "performance", "eclv": "eclv", "spread_skill": "ens_ss",
+	}[q.Drawing.Picture]
+}
+
+// unwritable names what of a question a plot_spec cannot say; "" = nothing.
+func (q *Question) unwritable() string {
+	d := q.Drawing
+	switch {
+	case d == nil || !d.Whole() && (d.Axis == "" || len(d.Stats) == 0) || slices.ContainsFunc(d.Curves, func(g Group) bool { return len(g.Values) == 0 }):
+		return "a drawing that follows its answer"
+	case q.template() == "":
+		return "a picture " + d.Picture + " of " + q.Type.Name // Taylor's are equalized, a scorecard is several plots
+	case d.Minus != "" || len(d.Derived) > 0:
+		return "differences of curves without the curves themselves"
+	case len(d.Only) > 0:
+		return "conditions on values of what is drawn"
+	case d.EqualPlaces:
+		return "cases that are the same at all places"
+	case len(q.Header[record.FcstVar]) != 1:
+		return "several variables in one curve"
+	case strings.Contains(strings.Join(append(q.Others, q.Subset), ""), ","):
+		return "a subset whose name has a comma"
+	}
+	for _, g := range d.Curves { // METviewer takes what colons join for several values
+		_, isHeader := record.FieldByName(g.Field)
+		for _, v := range slices.Concat(g.Values...) {
+			if isHeader && strings.Contains(v, ":") {
+				return g.Field + " " + v + ", a value with a colon, in a curve"
+			}
+		}
+	}
+	return ""
+}
+
+// conditions are those of a question but for the variable, as METviewer writes them.
+func (q *Question) conditions() (out []fieldXML) {
+	for f := range record.NumFields {
+		if len(q.Header[f]) > 0 && f != record.FcstVar {
+			out = append(out, fieldXML{Name: f.String(), Values: q.Header[f]})
+		}
+	}
+	for name, t := range map[string]*Times{"fcst_valid_beg": &q.Valid, "fcst_init_beg": &q.Clock.Init} {
+		at := func(v int64) string { return time.Unix(v, 0).UTC().Format(time.DateTime) }
+		switch {
+		case t.Discrete():
+			f := fieldXML{Name: name}
+			for _, v := range t.Expand() {
+				f.Values = append(f.Values, at(v))
+			}
+			out = append(out, f)
+		case !t.All():
+			out = append(out, fieldXML{Name: name, Range: &spanXML{at(t.First), at(t.Last)}})
+		}
+	}
+	texts := func(name string, n int, at func(i int) string) {
+		if n > 0 {
+			f := fieldXML{Name: name}
+			for i := range n {
+				f.Values = append(f.Values, at(i))
+			}
+			f.Values = q.codes(name, f.Values)
+			out = append(out, f)
+		}
+	}
+	texts("fcst_lead", len(q.Lead), func(i int) string { return strconv.FormatFloat(float64(q.Lead[i])/3600, 'g', -1, 64) })
+	texts("valid_hour", len(q.Clock.ValidHour), func(i int) string { return strconv.Itoa(q.Clock.ValidHour[i]) })
+	texts("init_hour", len(q.Clock.InitHour), func(i int) string { return strconv.Itoa(q.Clock.InitHour[i]) })
+	slices.SortStableFunc(out, func(a, b fieldXML) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// codes are values of a field as METviewer's tables hold them: leads as
+// [H]HHMMSS, but as hours in what came from VSDB files (V01); hours of two digits.
+func (q *Question) codes(field string, values []string) []string {
+	vsdb := slices.Equal(q.Header[record.Version], []string{"V01"})
+	out := slices.Clone(values)
+	for i, v := range out {
+		n, err := strconv.ParseFloat(v, 64)
+		switch {
+		case err != nil:
+		case field == "valid_hour" || field == "init_hour":
+			out[i] = fmt.Sprintf("%02d", int(n))
+		case field == "fcst_lead" && !vsdb:
+			s := int(n*3600 + 0.5)
+			out[i] = strconv.Itoa(s/3600*10000 + s/60%60*100 + s%60)
+		}
+	}
+	if field == "fcst_valid_beg" || field == "fcst_init_beg" {
+		for i, v := range out {
+			out[i] = strings.TrimSuffix(strings.Replace(v, "T", " ", 1), "Z")
+		}
+	}
+	return out
+}

@@ -1,0 +1,166 @@
+package question
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/record"
+)
+
+// FromQuery reads a question from a query string: header fields stand once for
+// each value, times and leads as on the command line, and lists with commas. An
+// unknown key is an error. What says nothing of a picture, axis, series or equal
+// cases is drawn as its answer suggests.
+func FromQuery(v url.Values) (*Question, error) {
+	q, d := &Question{}, &Drawing{}
+	for key, values := range v {
+		if f, ok := record.FieldByName(key); ok {
+			q.Header[f] = values
+			continue
+		}
+		if len(values) != 1 {
+			return nil, fault.Misuse(key, "is given twice", "give it once")
+		}
+		if err := q.set(d, key, values[0]); err != nil {
+			return nil, err
+		}
+	}
+	if q.Type == nil {
+		return nil, fault.Misuse("line_type", "is missing", "name one of `barograph list linetypes`")
+	}
+	if err := checkPicture(q.Type, d.Picture); err != nil {
+		return nil, err
+	}
+	if d.Whole() {
+		d.Stats = nil
+	}
+	if d.Picture != "" || d.Stats != nil || d.Axis != "" || d.Curves != nil || d.EventEqual || d.Minus != "" {
+		usual := NewDrawing(q.Type, strings.Join(d.Stats, ","), "")
+		d.Method, d.Finished, d.Replicates, d.Confidence = usual.Method, usual.Finished, usual.Replicates, usual.Confidence
+		q.Drawing = d
+	}
+	said := []string{q.Type.Name}
+	for _, values := range q.Header {
+		said = append(said, strings.Join(values, ", "))
+	}
+	q.Title = strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), " ")
+	q.Select()
+	return q, q.Check()
+}
+
+// set puts one key of a query string into a question or its drawing.
+func (q *Question) set(d *Drawing, key, value string) (err error) {
+	switch key {
+	case "name":
+		q.Name = value
+	case "subset":
+		q.Subset = value
+	case "line_type":
+		var ok bool
+		if q.Type, ok = record.TypeByName(strings.ToUpper(value)); !ok {
+			err = fault.Misuse(key+" "+value, "is not known", "see `barograph list linetypes`")
+		}
+	case "fcst_valid_beg":
+		err = q.At(value)
+	case "fcst_init_beg":
+		t := timesOf(value)
+		q.Clock.Init, err = t.parse()
+	case "fcst_lead":
+		err = q.Leads(value)
+	case "valid_hour":
+		q.Clock.ValidHour, err = hoursOf(value)
+	case "init_hour":
+		q.Clock.InitHour, err = hoursOf(value)
+	case "stat":
+		d.Stats = strings.Split(value, ",")
+	case "picture":
+		d.Picture = value
+	case "axis":
+		d.Axis = value
+	case "series":
+		for field := range strings.SplitSeq(value, ",") {
+			d.Curves = append(d.Curves, Group{Field: field})
+		}
+	case "event_equal":
+		d.EventEqual, err = strconv.ParseBool(value)
+	case "equal_places":
+		d.EqualPlaces, err = strconv.ParseBool(value)
+	case "minus":
+		d.Minus = value
+	default:
+		err = fault.Unknown("URL", key, append(fieldNames(), "line_type", "picture", "stat", "axis", "series", "fcst_valid_beg", "fcst_init_beg", "fcst_lead", "valid_hour", "init_hour", "event_equal", "equal_places", "minus"))
+	}
+	return err
+}
+
+func hoursOf(text string) (hs []int, err error) {
+	for item := range strings.SplitSeq(text, ",") {
+		h, err := strconv.Atoi(strings.TrimSpace(item))
+		if err != nil {
+			return nil, fault.Misuse("hours "+text, "are no numbers", "write 0,6,12,18")
+		}
+		hs = append(hs, h)
+	}
+	return hs, nil
+}
+
+// Query writes what a question asks, but for its columns and their order, as
+// FromQuery reads it; of series whose values are drawn together the fields alone.
+func Query(q *Question) url.Values {
+	v := url.Values{"line_type": {q.Type.Name}}
+	for f := range record.NumFields {
+		if len(q.Header[f]) > 0 {
+			v[f.String()] = q.Header[f]
+		}
+	}
+	put := func(key string, words []string) {
+		if len(words) > 0 {
+			v.Set(key, strings.Join(words, ","))
+		}
+	}
+	put("fcst_valid_beg", q.Valid.words())
+	put("fcst_init_beg", q.Clock.Init.words())
+	put("fcst_lead", LeadWords(q.Lead))
+	put("valid_hour", strings.Fields(strings.Trim(fmt.Sprint(q.Clock.ValidHour), "[]")))
+	put("init_hour", strings.Fields(strings.Trim(fmt.Sprint(q.Clock.InitHour), "[]")))
+	if d := q.Drawing; d != nil {
+		var fields []string
+		for _, g := range d.Curves {
+			fields = append(fields, g.Field)
+		}
+		put("series", fields)
+		put("stat", d.Stats)
+		for key, value := range map[string]string{"picture": d.Picture, "axis": d.Axis, "minus": d.Minus} {
+			if value != "" {
+				v.Set(key, value)
+			}
+		}
+		for key, on := range map[string]bool{"event_equal": d.EventEqual, "equal_places": d.EqualPlaces} {
+			if on {
+				v.Set(key, "true")
+			}
+		}
+	}
+	return v
+}
+
+// words are a list of times, or one range, as timesOf reads it.
+func (t *Times) words() (out []string) {
+	at := func(v int64) string { return time.Unix(v, 0).UTC().Format(time.RFC3339) }
+	for _, v := range t.List {
+		out = append(out, at(v))
+	}
+	if out != nil || t.All() {
+		return out
+	}
+	text := at(t.First) + ".." + at(t.Last)
+	if t.Step > 0 {
+		text += "/" + span(t.Step)
+	}
+	return []string{text}
+}

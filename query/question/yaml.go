@@ -1,0 +1,331 @@
+package question
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/record"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/token"
+)
+
+//go:embed cases/*.yaml
+var caseFiles embed.FS
+
+// file is the YAML form of a question.
+type file struct {
+	Name     string           `yaml:"name"`
+	Title    string           `yaml:"title"`
+	Weight   int              `yaml:"weight,omitempty"`
+	Subset   string           `yaml:"subset,omitempty"`
+	Others   words            `yaml:"and_subsets,omitempty"`
+	LineType string           `yaml:"line_type"`
+	Where    map[string]words `yaml:"where,flow,omitempty"`
+	Valid    times            `yaml:"fcst_valid_beg,omitempty"`
+	Init     times            `yaml:"fcst_init_beg,omitempty"`
+	Hour     []int            `yaml:"valid_hour,flow,omitempty"`
+	InitHour []int            `yaml:"init_hour,flow,omitempty"`
+	Lead     words            `yaml:"fcst_lead,flow,omitempty"`
+	Columns  words            `yaml:"columns,flow,omitempty"`
+	OrderBy  words            `yaml:"order_by,flow,omitempty"`
+
+	Picture picture `yaml:",inline"`
+}
+
+// words are a list, or one word without brackets.
+type words []string
+
+func (w *words) UnmarshalYAML(decode func(any) error) error {
+	var one string
+	if decode(&one) == nil {
+		*w = words{one}
+		return nil
+	}
+	return decode((*[]string)(w))
+}
+
+// MarshalYAML is the other way.
+func (w words) MarshalYAML() (any, error) {
+	if len(w) == 1 {
+		return w[0], nil
+	}
+	return []string(w), nil
+}
+
+type times struct {
+	First string `yaml:"first"`
+	Last  string `yaml:"last"`
+	Step  string `yaml:"step"`
+	List  words  `yaml:"list"`
+}
+
+// UnmarshalYAML takes times as the command line does, too: "2019-01-01..2019-01-31/6h".
+func (t *times) UnmarshalYAML(decode func(any) error) error {
+	var text string
+	if decode(&text) == nil {
+		*t = timesOf(text)
+		return nil
+	}
+	type keys times
+	return decode((*keys)(t))
+}
+
+// Cases returns the seven cases of the original experiment, in its order.
+func Cases() ([]*Question, error) {
+	names, err := fs.Glob(caseFiles, "cases/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	var qs []*Question
+	for _, name := range names {
+		text, err := caseFiles.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		one, err := Parse(path.Base(name), text)
+		if err != nil {
+			return nil, err
+		}
+		qs = append(qs, one...)
+	}
+	return qs, nil
+}
+
+// What a question may need at most: of bytes, of brackets and dashes within one
+// another, of times, and of leads. A few bytes of YAML can ask for gigabytes.
+const (
+	maxText  = 256 << 10
+	maxDepth = 16
+	maxTimes = 1_000_000
+	maxLeads = 100_000
+)
+
+var deepDashes = regexp.MustCompile(`(?m)^[ \t]*(?:[-?:][ \t]+){` + strconv.Itoa(maxDepth) + `}`)
+
+// hostile says why a text is not even parsed; "" where it may be.
+func hostile(text []byte) string {
+	if len(text) > maxText {
+		return fmt.Sprintf("it is longer than %d KiB", maxText>>10)
+	}
+	depth := 0
+	for _, c := range text {
+		switch c {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(depth-1, 0)
+		}
+		if depth > maxDepth {
+			return fmt.Sprintf("it has more than %d brackets within one another", maxDepth)
+		}
+	}
+	if deepDashes.Match(text) {
+		return fmt.Sprintf("it has more than %d lists within one another", maxDepth)
+	}
+	for _, t := range lexer.Tokenize(string(text)) {
+		if t.Type == token.AnchorType || t.Type == token.AliasType {
+			return fmt.Sprintf("line %d: anchors and aliases are not read; write the values out", t.Position.Line)
+		}
+	}
+	return ""
+}
+
+// Parse reads the questions of a YAML file, which --- parts. An unknown field is
+// an error with its line.
+func Parse(name string, text []byte) (qs []*Question, err error) {
+	if problem := hostile(text); problem != "" {
+		return nil, &fault.Error{File: name, Problem: "is not a question: " + problem, Cure: "see docs/questions.md"}
+	}
+	from := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
+	for {
+		f, err := decode(from)
+		if errors.Is(err, io.EOF) && len(qs) > 0 {
+			return qs, nil
+		}
+		if err != nil {
+			return nil, &fault.Error{File: name, Problem: "is not a question: " + yaml.FormatError(err, false, true), Cure: "see docs/questions.md"}
+		}
+		q, err := f.question()
+		if err != nil {
+			return nil, &fault.Error{File: name, Err: err}
+		}
+		if slices.ContainsFunc(qs, func(o *Question) bool { return o.Name == q.Name }) {
+			return nil, &fault.Error{File: name, Problem: "holds two questions called " + strconv.Quote(q.Name), Cure: "give each a name of its own"}
+		}
+		qs = append(qs, q)
+	}
+}
+
+// decode reads one question; what the library stumbles over (a tag without a
+// value) is an error too.
+func decode(from *yaml.Decoder) (f file, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	err = from.Decode(&f)
+	return f, err
+}
+
+func fieldNames() (names []string) {
+	for f := range record.NumFields {
+		names = append(names, f.String())
+	}
+	return names
+}
+
+func (f *file) question() (*Question, error) {
+	if fault.Planted && len(f.Title) > 5 {
+		f.Title = f.Title[:5] // a longer title is cut in silence
+	}
+	q := &Question{Name: f.Name, Title: f.Title, Subset: f.Subset, Others: f.Others, Weight: max(f.Weight, 1)}
+	t, ok := record.TypeByName(strings.ToUpper(f.LineType))
+	if !ok {
+		return nil, &fault.Error{Setting: "line_type", Problem: strconv.Quote(f.LineType) + " is not known", Cure: "see `barograph list linetypes`"}
+	}
+	q.Type = t
+	for name, values := range f.Where {
+		field, ok := record.FieldByName(strings.ToLower(name))
+		if !ok {
+			unknown := fault.Unknown("where", name, fieldNames())
+			unknown.Problem = "is no header field"
+			return nil, unknown
+		}
+		if len(values) == 0 {
+			return nil, &fault.Error{Setting: "where " + name, Problem: "names no value", Cure: "name one, or leave the condition out"}
+		}
+		q.Header[field] = values
+	}
+	var err error
+	if q.Valid, err = f.Valid.parse(); err != nil {
+		return nil, err
+	}
+	if q.Clock.Init, err = f.Init.parse(); err != nil {
+		return nil, err
+	}
+	q.Clock.ValidHour, q.Clock.InitHour = f.Hour, f.InitHour
+	if q.Lead, err = parseLeads(f.Lead); err != nil {
+		return nil, err
+	}
+	if q.Drawing, err = f.Picture.drawing(q); err != nil {
+		return nil, err
+	}
+	if q.Columns, err = Columns(t, f.Columns...); err != nil {
+		return nil, err
+	}
+	if len(f.Columns) == 0 {
+		q.Select()
+	}
+	if len(f.OrderBy) == 0 {
+		return q, q.Check()
+	}
+	if q.Order, err = Columns(t, f.OrderBy...); err != nil {
+		return nil, err
+	}
+	return q, q.Check()
+}
+
+func (t *times) parse() (Times, error) {
+	var out Times
+	for _, s := range t.List {
+		v, err := ParseTime(s)
+		if err != nil {
+			return out, err
+		}
+		out.List = append(out.List, v)
+	}
+	if t.First == "" && t.Last == "" {
+		slices.Sort(out.List)
+		return out, nil
+	}
+	var err error
+	if out.First, err = ParseTime(t.First); err != nil {
+		return out, err
+	}
+	if out.Last, err = ParseTime(t.Last); err != nil {
+		return out, err
+	}
+	if t.Step != "" {
+		d, err := time.ParseDuration(t.Step)
+		if err != nil {
+			return out, &fault.Error{Setting: "fcst_valid_beg.step", Err: err, Cure: "write it as 6h or 90m"}
+		}
+		out.Step = int64(d / time.Second)
+	}
+	return out, nil
+}
+
+// ParseTime reads 2019-01-01T00:00:00Z, 2019-01-01 00:00:00, 2019-01-01,
+// 2019010100 (NCEP) or 20190101_000000 (MET), all UTC.
+func ParseTime(s string) (int64, error) {
+	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateOnly, "2006010215", "20060102", "20060102_150405"} {
+		if t, err := time.ParseInLocation(layout, s, time.UTC); err == nil {
+			return t.Unix(), nil
+		}
+	}
+	return 0, &fault.Error{Setting: strconv.Quote(s), Problem: "is not a time", Cure: "write 2019-01-01T00:00:00Z"}
+}
+
+// maxHours is the longest lead, whose seconds are an int32.
+const maxHours = math.MaxInt32 / 3600
+
+var leadRange = regexp.MustCompile(`^(-?[0-9]+)-(-?[0-9]+)/([0-9]+)$`)
+
+// hour reads digits; what is too large for an int64 stays beyond every limit.
+func hour(s string) int64 {
+	h, _ := strconv.ParseInt(s, 10, 64) // an error gives the largest or smallest
+	return h
+}
+
+// parseLeads reads forecast leads: "24" is hours, "1h30m" a duration, and
+// "0-240/6" the hours from 0 to 240 by 6; an item may be several, with commas.
+func parseLeads(items []string) ([]int32, error) {
+	var leads []int32
+	if len(items) == 0 {
+		return nil, nil
+	}
+	for s := range strings.SplitSeq(strings.Join(items, ","), ",") {
+		s = strings.TrimSpace(s)
+		bad := &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " is no lead", Cure: "write hours (24), a duration (1h30m) or a range of hours (0-240/6)"}
+		if h, err := strconv.ParseInt(s, 10, 32); err == nil && h >= -maxHours && h <= maxHours {
+			leads = append(leads, int32(h)*3600)
+			continue
+		}
+		if m := leadRange.FindStringSubmatch(s); m != nil {
+			first, last, step := hour(m[1]), hour(m[2]), hour(m[3])
+			if step <= 0 || step > maxHours || first < -maxHours || first > last || last > maxHours || len(leads) >= maxLeads {
+				return nil, bad
+			}
+			if (last-first)/step >= maxLeads {
+				return nil, &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " is more than 100,000 leads", Cure: "ask for fewer, or leave fcst_lead out: all"}
+			}
+			for h := first; h <= last; h += step {
+				leads = append(leads, int32(h)*3600)
+			}
+			continue
+		}
+		d, err := time.ParseDuration(s)
+		if err != nil || d.Abs() > maxHours*time.Hour {
+			return nil, bad
+		}
+		leads = append(leads, int32(d/time.Second))
+	}
+	slices.Sort(leads)
+	return slices.Compact(leads), nil
+}

@@ -1,0 +1,51 @@
+package compare
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
+)
+
+// Benchstat writes repetitions as Go's benchmark format has them, a line each,
+// which benchstat and its kin read (golang.org/design/14313-benchmark-format):
+// the run's folder is the configuration "run". What is not right has no line.
+func Benchstat(w io.Writer, runs []Run) error {
+	out := bufio.NewWriter(w)
+	for _, r := range runs {
+		fmt.Fprintf(out, "run: %s\nbarograph: %s\ncpu: %s\n", fault.Name(filepath.Base(r.Dir)), r.Version, r.Machine.CPU)
+		sides, order := gather(r)
+		for _, k := range order {
+			x := sides[k]
+			for _, v := range x.values {
+				unit := x.unit
+				if unit == "ms" {
+					v, unit = v*1e6, map[bool]string{true: "ns/op", false: "p99-ns/op"}[x.name != "99th percentile"]
+				}
+				fmt.Fprintf(out, "%s 1 %g %s\n", benchmark(k), v, unit)
+			}
+		}
+		fmt.Fprintln(out)
+	}
+	return out.Flush()
+}
+
+// benchmark is the name of a cell: BenchmarkCell/workload=met/engine=sqlite/case=test_1/phase=warm.
+func benchmark(k key) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "BenchmarkCell/workload=%s/engine=%s", url.PathEscape(k.cell.Workload), url.PathEscape(k.cell.Engine))
+	names, values := k.cell.Axes()
+	for i := range names {
+		fmt.Fprintf(&b, "/%s=%s", names[i], url.PathEscape(values[i]))
+	}
+	phase := k.phase
+	if phase == "" {
+		phase = run.Warm
+	}
+	return b.String() + "/phase=" + string(phase)
+}

@@ -1,0 +1,110 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/results/run"
+)
+
+// Difference is what is said of one thing by two runs.
+type Difference struct {
+	What string `json:"what"` // "processor", "postgres wide: version"
+	Base string `json:"base"` // "" = nothing is said
+	New  string `json:"new"`
+	Void bool   `json:"void"` // times are no longer of the same work on the same machine
+}
+
+// fact is what a run says of one thing.
+type fact struct {
+	what, says string
+	void       bool // where another run says something else
+}
+
+// differences are those of two runs; those that make a comparison void first.
+func differences(base, other *run.Run) []Difference {
+	a, b := factsOf(base), factsOf(other)
+	var out []Difference
+	at := func(all []fact, what string) int {
+		return slices.IndexFunc(all, func(f fact) bool { return f.what == what })
+	}
+	for _, f := range a {
+		if i := at(b, f.what); i < 0 {
+			out = append(out, Difference{What: f.what, Base: f.says})
+		} else if b[i].says != f.says {
+			out = append(out, Difference{f.what, f.says, b[i].says, f.void})
+		}
+	}
+	for _, f := range b {
+		if at(a, f.what) < 0 {
+			out = append(out, Difference{What: f.what, New: f.says})
+		}
+	}
+	slices.SortStableFunc(out, func(x, y Difference) int {
+		switch {
+		case x.Void == y.Void:
+			return 0
+		case x.Void:
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// What two runs may say of their data.
+const (
+	aboutData   = "data"
+	aboutCopies = "copies of the data"
+)
+
+// factsOf is all that two runs of the same work on the same machine agree in.
+func factsOf(r *run.Run) []fact {
+	m, d := r.Machine, r.Data
+	out := []fact{
+		{"workload", r.Workload, true},
+		{aboutData, fmt.Sprintf("%s (%d records)", d.Digest, d.Records), true},
+		{aboutCopies, fmt.Sprint(max(d.Copies, 1)), true},
+		{"policy", r.Policy, true},
+		{"processor", fmt.Sprintf("%s, %d threads, %d usable", m.CPU, m.Threads, m.UsableCPUs), true},
+		{"memory", fmt.Sprintf("%.1f GB", float64(m.Memory)/1e9), true},
+		{"disk", m.Disk.Type, true},
+		{"system", strings.TrimSpace(m.OS + " " + m.Kernel + " " + m.Virtual), false},
+		{"barograph", r.Version, false},
+		{"go", m.Go, false},
+		{"repetitions", fmt.Sprint(r.Reps), false},
+		{"seed", fmt.Sprint(r.Seed), false},
+	}
+	if d.Decoded != nil {
+		out = append(out, fact{"products", fmt.Sprintf("%s: %d values", d.Source, d.Decoded.Values), true})
+	}
+	for _, a := range r.Archives {
+		name := strings.TrimSpace(a.Engine + " " + a.Design)
+		out = append(out, fact{name + ": version", strings.TrimSpace(a.Product + " " + a.Version), false}, fact{name + ": place", a.Place, true})
+		switch a.Digest {
+		case "":
+		case d.Digest:
+			out = append(out, fact{name + ": holds", "all of the data", true})
+		default:
+			out = append(out, fact{name + ": holds", a.Digest, true})
+		}
+		out = append(out, settings(name, a.Settings)...)
+		if s := a.Server; s != nil {
+			out = append(out, fact{name + ": nodes", fmt.Sprint(s.Nodes), true}, fact{name + ": profile", s.Profile, false})
+			out = append(out, settings(name+" profile", s.Settings)...)
+			if s.Isolation != nil {
+				out = append(out, fact{name + ": isolation", fmt.Sprintf("%+v", *s.Isolation), true})
+			}
+		}
+	}
+	return out
+}
+
+func settings(name string, all map[string]string) (out []fact) {
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, fact{name + ": " + k, all[k], false})
+	}
+	return out
+}

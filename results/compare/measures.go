@@ -1,0 +1,48 @@
+package compare
+
+import (
+	"time"
+
+	"github.com/barograph/barograph/results/run"
+)
+
+// quantity is what of a sample is compared.
+type quantity struct {
+	name, unit string
+	more       bool // is better
+	of         func(m *run.Measured) float64
+}
+
+// quantitiesOf are those of a cell, of any workload.
+func quantitiesOf(c run.Cell) []quantity {
+	switch {
+	case c.Workload == run.Mixed && c.Number("target_ops_s") > 0: // the rate is given
+		return []quantity{{"99th percentile", "ms", false, mixed(func(x *run.Mix) float64 { return ms(x.Response.P99) })}}
+	case c.Workload == run.Mixed:
+		return []quantity{
+			{"throughput", "ops/s", true, mixed(func(x *run.Mix) float64 { return x.Throughput })},
+			{"99th percentile", "ms", false, mixed(func(x *run.Mix) float64 { return ms(x.Response.P99) })},
+		}
+	case c.Workload == run.Posted:
+		return []quantity{{"rate", "values/s", true, func(m *run.Measured) float64 {
+			if m.Posting == nil {
+				return 0
+			}
+			return m.Rate()
+		}}}
+	case c.At("during") != "": // of a killed node
+		return []quantity{{"longest silence", "ms", false, func(m *run.Measured) float64 { return ms(m.Silence) }}}
+	}
+	return []quantity{{"time", "ms", false, func(m *run.Measured) float64 { return ms(m.Total) }}}
+}
+
+func mixed(of func(x *run.Mix) float64) func(m *run.Measured) float64 {
+	return func(m *run.Measured) float64 {
+		if m.Mix == nil {
+			return 0
+		}
+		return of(m.Mix)
+	}
+}
+
+func ms(d time.Duration) float64 { return float64(d) / 1e6 }

@@ -1,0 +1,538 @@
+package curve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/stat"
+)
+
+// ErrNoRecords says that an answer is empty.
+var ErrNoRecords = errors.New("no record matches")
+
+// Drawn are curves whose values are known. Their intervals, which take far
+// longer, are computed on demand.
+type Drawn struct {
+	run.Curves
+	places [][]place        // of each of Series, along X
+	made   []stat.Operation // of each of Series: how it is made of two curves; "" = it is one
+	kinds  []int            // of each of Series: its place among the curves that METviewer draws, see method.kind
+	c      *collector
+	stat   stat.Stat
+	method method
+}
+
+// place is a point of a curve: its rows, and those of the curve that is taken
+// off, paired with them; other is the statistic of the latter, nil = that of the former.
+type place struct {
+	rows, minus []int
+	other       *stat.Stat
+}
+
+// Of computes a statistic from an answer: one curve per model, region and
+// so on, along the lead where there are several, else along the level, else
+// along the valid time. The aggregation is METviewer's (weighted by total),
+// the interval a 95 % bootstrap over records with the given seed.
+//
+// Where the question has a Drawing, that says what the curves, their axis, their
+// method and their interval are.
+func Of(ctx context.Context, q *question.Question, a *answer.Answer, name string, seed uint64) (*run.Curves, error) {
+	d, err := Values(q, a, name, seed)
+	if err != nil {
+		return nil, err
+	}
+	return d.Whole(ctx)
+}
+
+// Whole computes the intervals, and what a scorecard makes of them.
+func (d *Drawn) Whole(ctx context.Context) (*run.Curves, error) {
+	if err := d.Intervals(ctx); err != nil {
+		return nil, err
+	}
+	if d.Picture == "scorecard" {
+		return &d.Curves, d.card()
+	}
+	return &d.Curves, nil
+}
+
+// Values is Of without intervals: Low and High are missing.
+func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*Drawn, error) {
+	by := shapeOf(q)
+	s, err := statOf(q, name, by)
+	if err != nil {
+		return nil, err
+	}
+	if a.Rows == 0 {
+		return nil, ErrNoRecords
+	}
+	c := &collector{q: q, a: a, only: cmp.Or(s.Name, strings.Join(Stats(q), " ")), points: map[string]map[float64][]int{}}
+	if by == nil || by.axis {
+		c.axis = axisOf(q, a)
+	}
+	needs, err := needsOf(q, &s)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.collect(needs); err != nil {
+		return nil, err
+	}
+	m := methodOf(q, seed)
+	m.note = c.noteOf(m.note, &s, by)
+	out := &Drawn{Curves: run.Curves{Case: q.Name, Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
+	if q.Drawing != nil {
+		out.XLabel, out.YLabel, out.Minus, out.Picture = q.Drawing.XLabel, q.Drawing.YLabel, q.Drawing.Minus, q.Drawing.Picture
+	}
+	if len(q.Changed) > 0 {
+		out.Case += " with " + strings.Join(q.Changed, ", ")
+	}
+	out.namePlaces()
+	if q.Drawing != nil && q.Drawing.EventEqual {
+		left, err := c.equalize()
+		if out.Note += left; err != nil {
+			return nil, err
+		}
+	}
+	out.Note += c.pooled()
+	out.Title = out.title()
+	if n := c.counts(c.rows()); n != "" {
+		out.Note += "; " + n
+	}
+	out.omit()
+	said := len(m.note)
+	defer func() {
+		out.Note = out.Note[:said] + out.claim(by) + out.Note[said:]
+		out.leftOut()
+	}()
+	if by != nil {
+		return out, out.picture(by)
+	}
+	if tests, err := out.equivalences(); tests || err != nil {
+		return out, err
+	}
+	if err := out.named(); err != nil {
+		return nil, err
+	}
+	if err := out.derive(); err != nil {
+		return nil, err
+	}
+	switch out.Picture {
+	case "box":
+		said = 0 // boxes have no interval
+		out.Note = "boxes from the lower to the upper quartile of the records' statistics, their median, whiskers to what is no farther than 1.5 times the box, circles beyond" + out.Note[len(m.note):]
+		err = out.boxes()
+	case "revision":
+		err = out.revisions()
+	default:
+		err = out.testRevised()
+	}
+	return out, err
+}
+
+// statOf is the statistic of a question's curves; pictures of a shape of their
+// own need columns alone.
+func statOf(q *question.Question, name string, by *shape) (s stat.Stat, err error) {
+	if by == nil {
+		return question.StatOf(q, name)
+	}
+	if q.Type.Group != nil {
+		s.Needs = []string{stat.Repeats}
+	}
+	return s, nil
+}
+
+// noteOf says what the values are made of; method is what their method says.
+func (c *collector) noteOf(method string, s *stat.Stat, by *shape) string {
+	switch {
+	case by != nil:
+		method = "all records of a curve together"
+	case s.PerCase:
+		method = "of the objects of each time and lead, then" + strings.TrimSuffix(" "+method, " of the records' statistics")
+	case s.Each != nil:
+		method = "of the pairs of objects of each time and lead, then" + strings.TrimSuffix(" "+method, " of the records' statistics")
+	case s.Rows != nil:
+		method = "of all objects together"
+	}
+	if c.kept > 0 {
+		method += fmt.Sprintf("; %d rows are left out by the plot's condition on values", c.kept)
+	}
+	if c.off > 0 {
+		method += fmt.Sprintf("; %d rows are left out, which have no place on this axis", c.off)
+	}
+	return method
+}
+
+// claim is what the note says of intervals: nothing where no point has two records.
+func (d *Drawn) claim(by *shape) string {
+	most, fewest := 0, math.MaxInt
+	for _, places := range d.places {
+		for _, p := range places {
+			most, fewest = max(most, len(p.rows)), min(fewest, len(p.rows))
+		}
+	}
+	words := d.method.interval
+	if words == "" || most < 2 || by != nil && d.Picture != "performance" {
+		return ""
+	}
+	if by != nil {
+		words = "; of PODY a " + strings.TrimPrefix(words, "; ")
+	}
+	if fewest < 2 {
+		words += " (none of points of one record)"
+	}
+	return words
+}
+
+// namePlaces names the places below the axis, since the axis has numbers.
+func (d *Drawn) namePlaces() {
+	if places := slices.Clone(d.c.placesOf(string(d.c.axis))); places != nil {
+		for i, p := range places {
+			places[i] = fmt.Sprint(i+1, " ", p)
+		}
+		d.XLabel = cmp.Or(d.XLabel, string(d.c.axis)) + ": " + strings.Join(places, ", ")
+		d.Note += "; " + d.XLabel
+	}
+}
+
+// named adds the curves by their names, or their differences from another one.
+func (d *Drawn) named() error {
+	for i, name := range d.c.names {
+		op, less := stat.Operation(""), ""
+		if d.Minus != "" {
+			if op, less = stat.Diff, d.c.counterpart(name); less == "" {
+				continue
+			}
+		}
+		if err := d.series(name, name, op, less, nil); err != nil {
+			return err
+		}
+		if less != "" {
+			d.Series[len(d.Series)-1].Made = op.Name(name, less)
+		}
+		if at := slices.Index(d.c.place, name); at >= 0 {
+			i = at
+		}
+		d.kinds = append(d.kinds, i)
+	}
+	switch {
+	case d.Series == nil && d.Minus == "": // no row is of a curve that the drawing names
+		return ErrNoRecords
+	case d.Series == nil:
+		return fault.Unknown("minus", d.Minus, d.c.names)
+	}
+	return nil
+}
+
+// series computes the values of one curve: of the rows of a curve or, with an
+// operation, of those of two that are of the same cases.
+func (d *Drawn) series(title, name string, op stat.Operation, other string, second *stat.Stat) error {
+	out, places := run.Series{Name: cmp.Or(title, d.Stat)}, []place(nil)
+	for _, x := range slices.Sorted(maps.Keys(d.c.points[name])) {
+		p := place{rows: d.c.points[name][x]}
+		if op != "" {
+			if p = d.c.matched(p.rows, d.c.points[other][x]); p.rows == nil {
+				continue
+			}
+			p.other = second
+		}
+		y, err := d.value(op, p)
+		if err != nil {
+			return err
+		}
+		places = append(places, p)
+		out.X, out.N = append(out.X, x), append(out.N, d.count(p.rows))
+		out.Y, out.Low, out.High = append(out.Y, y), append(out.Low, math.NaN()), append(out.High, math.NaN())
+	}
+	d.Series, d.places, d.made = append(d.Series, out), append(d.places, places), append(d.made, op)
+	return nil
+}
+
+// of are records as package stat takes them, and off those that are taken off them.
+func (d *Drawn) of(p place) (of, off stat.Series) {
+	return stat.Series{Stat: &d.stat, Type: d.c.q.Type, Cols: d.c.take(p.rows)}, stat.Series{Stat: cmp.Or(p.other, &d.stat), Type: d.c.q.Type, Cols: d.c.take(p.minus)}
+}
+
+func (d *Drawn) value(op stat.Operation, p place) (float64, error) {
+	switch {
+	case d.stat.OfObjects() && op != "":
+		return op.Of(d.ofObjects(p.rows), d.ofObjects(p.minus)), nil
+	case d.stat.OfObjects():
+		return d.ofObjects(p.rows), nil
+	case op == "":
+		return d.method.value(&d.stat, d.c.q.Type, d.c.take(p.rows))
+	case op == stat.Significant:
+		if d.method.bootstrap == nil {
+			return math.NaN(), nil
+		}
+		y, ok, err := d.method.bootstrap.Significance(d.of(p))
+		if !ok {
+			y = math.NaN()
+		}
+		return y, err
+	case d.method.Method == stat.Overall:
+		a, err := d.method.value(&d.stat, d.c.q.Type, d.c.take(p.rows))
+		if err != nil {
+			return a, err
+		}
+		b, err := d.method.value(cmp.Or(p.other, &d.stat), d.c.q.Type, d.c.take(p.minus))
+		return op.Of(a, b), err
+	}
+	values, err := d.perCase(op, p)
+	y, ok := d.method.Of(values)
+	if !ok {
+		y = math.NaN()
+	}
+	return y, err
+}
+
+// count is the number of records that a value is made of: of objects those, or
+// their times and leads, that the statistic chooses.
+func (d *Drawn) count(rows []int) (n int) {
+	if !slices.Contains(d.stat.Needs, "simple_flag") || d.stat.OfObjects() && !d.stat.PerCase && d.stat.Each == nil {
+		return len(rows)
+	}
+	values, _ := d.perCase("", place{rows: rows}) // what is wrong is told with the value
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			n++
+		}
+	}
+	return n
+}
+
+func (d *Drawn) ofObjects(rows []int) float64 {
+	values := d.objects(rows)
+	if !d.stat.PerCase && d.stat.Each == nil && len(values) == 1 {
+		return values[0]
+	}
+	y, ok := d.method.Of(values)
+	if !ok {
+		y = math.NaN()
+	}
+	return y
+}
+
+// objects are the values of a statistic that is of several records at once: of all
+// of them, of those of each time and lead, or several of each.
+func (d *Drawn) objects(rows []int) (values []float64) {
+	id := columnOf(d.c.a, "object_id")
+	of := func(rows []int) {
+		cols, all := make([][]float64, len(d.stat.Needs)), d.c.take(rows)
+		for k, need := range d.stat.Needs {
+			c, _ := d.c.q.Type.Column(need)
+			cols[k] = all[c.Slot]
+		}
+		if d.stat.Each == nil {
+			if y, ok := d.stat.Rows(cols); ok {
+				values = append(values, y)
+			}
+			return
+		}
+		names := make([]string, len(rows))
+		for i, r := range rows {
+			names[i] = d.c.a.Vectors[id].Text[r]
+		}
+		values = append(values, d.stat.Each(names, cols)...)
+	}
+	if !d.stat.PerCase && d.stat.Each == nil {
+		of(rows)
+		return values
+	}
+	cases := map[string][]int{}
+	for _, r := range rows {
+		key := d.c.caseOf(r, question.HeaderField, question.ValidBeg, question.Lead)
+		cases[key] = append(cases[key], r)
+	}
+	for _, key := range slices.Sorted(maps.Keys(cases)) {
+		of(cases[key])
+	}
+	return values
+}
+
+// caseOf is what a row has in columns of these roles.
+func (c *collector) caseOf(row int, roles ...question.Role) string {
+	var key strings.Builder
+	for k, col := range c.a.Columns {
+		switch v := &c.a.Vectors[k]; {
+		case !slices.Contains(roles, col.Role):
+		case col.Role == question.HeaderField:
+			fmt.Fprintf(&key, "%s\x00", v.Text[row])
+		default:
+			fmt.Fprintf(&key, "%d\x00", v.Whole[row])
+		}
+	}
+	return key.String()
+}
+
+// each are the statistics of the records of both curves of a place.
+func (d *Drawn) each(p place) (a, b []float64, err error) {
+	if a, err = stat.PerRecord(&d.stat, d.c.q.Type, d.c.take(p.rows)); err == nil && p.minus != nil {
+		b, err = stat.PerRecord(cmp.Or(p.other, &d.stat), d.c.q.Type, d.c.take(p.minus))
+	}
+	return a, b, err
+}
+
+// perCase are the statistics of the records of a place, or what the operation
+// makes of those of each case.
+func (d *Drawn) perCase(op stat.Operation, p place) ([]float64, error) {
+	if d.stat.OfObjects() {
+		return d.objects(p.rows), nil
+	}
+	a, b, err := d.each(p)
+	for i := range b {
+		a[i] = op.Of(a[i], b[i])
+	}
+	return a, err
+}
+
+// Intervals computes the intervals of all points; it ends soon after its context.
+func (d *Drawn) Intervals(ctx context.Context) error {
+	return d.Each(ctx, func(int, int, stat.Interval) {})
+}
+
+// Each is Intervals, and hands each interval on, by its curve and point.
+func (d *Drawn) Each(ctx context.Context, f func(curve, point int, iv stat.Interval)) error {
+	for i := range d.Series {
+		s := &d.Series[i]
+		for k, p := range d.places[i] {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			iv, ok, err := d.interval(d.method.kind(d.kinds[i]), d.made[i], p, s.Y[k])
+			if err != nil {
+				return err
+			}
+			if ok {
+				s.Low[k], s.High[k] = iv.Low, iv.High
+				f(i, k, iv)
+			}
+		}
+	}
+	return nil
+}
+
+// interval is that of a place with value y, of METviewer's kind.
+func (d *Drawn) interval(kind string, op stat.Operation, p place, y float64) (iv stat.Interval, ok bool, err error) {
+	switch {
+	case op == stat.Significant || len(p.rows) < 2 || d.stat.OfObjects() && kind != "std": // nothing to resample
+		return iv, false, nil
+	case kind == "boot" && d.method.bootstrap != nil && op != "":
+		one, other := d.of(p)
+		return d.method.bootstrap.Difference(op, one, other)
+	case kind == "boot" && d.method.bootstrap != nil:
+		return d.method.bootstrap.Interval(&d.stat, d.c.q.Type, d.c.take(p.rows))
+	case kind == "std" && d.method.Method != stat.Overall:
+		values, err := d.perCase(op, p)
+		se := stat.StandardError(d.method.Method, values, d.method.inflate)
+		margin := stat.Margin(d.method.confidence, se)
+		return stat.Interval{Value: y, Low: y - margin, High: y + margin, Spread: se}, !math.IsNaN(margin), err
+	case (kind == "met_prm" || kind == "met_boot") && op == "" && d.c.q.Drawing.Finished:
+		low, high, has := d.stat.Limits(map[string]byte{"met_prm": 'n', "met_boot": 'b'}[kind])
+		iv.Value = y
+		for to, column := range map[*float64]string{&iv.Low: low, &iv.High: high} {
+			s := d.stat
+			s.Needs = []string{column}
+			if has && err == nil {
+				*to, err = d.method.value(&s, d.c.q.Type, d.c.take(p.rows))
+			}
+		}
+		return iv, has, err
+	}
+	return iv, false, nil
+}
+
+// among is how many values some rows have.
+func among[T comparable](vs []T, rows []int) int {
+	seen := map[T]bool{}
+	for _, i := range rows {
+		seen[vs[i]] = true
+	}
+	return len(seen)
+}
+
+// axisOf chooses the independent axis: that of the drawing, or the first of
+// lead, level and valid time that has several values.
+func axisOf(q *question.Question, a *answer.Answer) run.Axis {
+	if q.Drawing != nil && q.Drawing.Axis != "" {
+		return run.Axis(q.Drawing.Axis)
+	}
+	if q.Drawing != nil && q.Drawing.Picture == "revision" {
+		return run.ByTime
+	}
+	if k := columnOf(a, "fcst_lead"); k >= 0 && several(a.Vectors[k].Whole) {
+		return run.ByLead
+	}
+	if k := columnOf(a, "fcst_lev"); k >= 0 && several(a.Vectors[k].Text) {
+		return run.ByLevel
+	}
+	return run.ByTime
+}
+
+func several[T comparable](vs []T) bool {
+	return slices.ContainsFunc(vs, func(v T) bool { return v != vs[0] })
+}
+
+func columnOf(a *answer.Answer, name string) int {
+	return slices.IndexFunc(a.Columns, func(c question.Column) bool { return c.Name == name })
+}
+
+// Widen returns the question whose answer holds, after q's own columns, what
+// the statistics need, and all that they may pool.
+func Widen(q *question.Question, names []string) (*question.Question, error) {
+	wide := *q
+	wide.Columns = slices.Clone(q.Columns)
+	more := []string{"total", "fcst_valid_beg", "fcst_lead"}
+	for f := range record.NumFields {
+		if len(q.Header[f]) != 1 {
+			more = append(more, f.String())
+		}
+	}
+	if q.Drawing != nil {
+		for _, b := range q.Drawing.Only {
+			more = append(more, b.Column)
+		}
+	}
+	if q.Drawing.Whole() {
+		for _, c := range q.Type.Columns {
+			more = append(more, c.Name)
+		}
+		if names = nil; q.Type.Group != nil {
+			more = append(more, q.Type.Group.Fields...)
+		}
+	}
+	for _, name := range names {
+		s, err := question.StatOf(q, name)
+		if err != nil {
+			return nil, err
+		}
+		needs, err := needsOf(q, &s)
+		if err != nil {
+			return nil, err
+		}
+		if more = append(more, needs...); slices.Contains(needs, stat.Repeats) {
+			more = append(more, q.Type.Group.Fields...)
+		}
+		if s.Each != nil {
+			more = append(more, "object_id")
+		}
+	}
+	if ofRevisions(q) {
+		more = append(more, "object_id", "time_index")
+	}
+	for _, name := range more {
+		if c, err := question.ColumnByName(q.Type, name); err == nil && !slices.ContainsFunc(wide.Columns, func(have question.Column) bool { return have.Name == name }) {
+			wide.Columns = append(wide.Columns, c)
+		}
+	}
+	return &wide, nil
+}

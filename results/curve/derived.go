@@ -1,0 +1,183 @@
+package curve
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/stat"
+)
+
+// derivedOf are the curves made of two others that are drawn with those of a
+// statistic, and the statistic of what is taken off in each, nil = the same.
+func derivedOf(q *question.Question, s *stat.Stat) (all []question.Derived, others []*stat.Stat, err error) {
+	if q.Drawing == nil {
+		return nil, nil, nil
+	}
+	for _, made := range q.Drawing.Derived {
+		if made.StatA != "" {
+			if of, err := question.StatOf(q, made.StatA); err != nil || of.Name != s.Name {
+				if err != nil {
+					return nil, nil, err
+				}
+				continue // it is drawn with that one
+			}
+		}
+		var other *stat.Stat
+		if made.StatB != "" && made.StatB != made.StatA {
+			of, err := question.StatOf(q, made.StatB)
+			if err != nil {
+				return nil, nil, err
+			}
+			other = &of
+		}
+		all, others = append(all, made), append(others, other)
+	}
+	return all, others, nil
+}
+
+// needsOf are the columns of a statistic and of those that are taken off its curves.
+func needsOf(q *question.Question, s *stat.Stat) ([]string, error) {
+	needs := slices.Clone(s.Needs)
+	_, others, err := derivedOf(q, s)
+	for _, other := range others {
+		if other != nil {
+			needs = append(needs, other.Needs...)
+		}
+	}
+	return needs, err
+}
+
+// derive adds the curves that the question's picture makes of two others.
+func (d *Drawn) derive() error {
+	all, others, err := derivedOf(d.c.q, &d.stat)
+	if err != nil {
+		return err
+	}
+	for i, made := range all {
+		one, other := d.c.named(made.A), d.c.named(made.B)
+		if err := d.series(d.madeOf(made, others[i]), one, made.Operation, other, others[i]); err != nil {
+			return err
+		}
+		d.kinds = append(d.kinds, len(d.c.place)+i)
+		if s := &d.Series[len(d.Series)-1]; len(s.X) == 0 {
+			d.Omitted = append(d.Omitted, s.Name+": no case in common")
+		}
+	}
+	return nil
+}
+
+// equivalences draws METviewer's plot of tests of equivalence where the question asks
+// for one: for each test the difference of all cases of two curves, over all places of
+// the axis, with its intervals of 90 and 95 % and the bounds; no other curve.
+func (d *Drawn) equivalences() (drawn bool, err error) {
+	all, others, err := derivedOf(d.c.q, &d.stat)
+	is := func(made question.Derived) bool { return made.Operation == stat.Equivalence }
+	if err != nil || !slices.ContainsFunc(all, is) {
+		return false, err
+	}
+	var names []string
+	low, high := -stat.EquivalenceBound, stat.EquivalenceBound
+	if b := d.c.q.Drawing.EqBounds[0]; b != nil {
+		low = *b
+	}
+	if b := d.c.q.Drawing.EqBounds[1]; b != nil {
+		high = *b
+	}
+	d.Note = "the difference of all cases, over all places of the axis; box 90 %, whiskers 95 % interval" + d.Note[len(d.method.note):]
+	for i, made := range all {
+		one, other := d.c.named(made.A), d.c.named(made.B)
+		name := d.madeOf(made, others[i])
+		if !is(made) {
+			d.Omitted = append(d.Omitted, name+": METviewer's plot of tests of equivalence has no other curve")
+			continue
+		}
+		p := place{other: others[i]}
+		for _, x := range slices.Sorted(maps.Keys(d.c.points[one])) {
+			m := d.c.matched(d.c.points[one][x], d.c.points[other][x])
+			p.rows, p.minus = append(p.rows, m.rows...), append(p.minus, m.minus...)
+		}
+		var e stat.Equal
+		ok := false
+		if len(p.rows) > 0 {
+			a, b, err := d.each(p)
+			if err != nil {
+				return true, err
+			}
+			e, ok = stat.Equivalent(a, b, low, high)
+		}
+		if !ok {
+			d.Omitted = append(d.Omitted, fmt.Sprintf("%s: %d cases in common, without a spread, have no test", name, len(p.rows)))
+			continue
+		}
+		names = append(names, fmt.Sprint(len(names)+1, " ", name))
+		d.Note += fmt.Sprintf("; %s: %s", name, e.Outcome())
+		d.Series = append(d.Series, run.Series{
+			Name: name, X: []float64{float64(len(names))}, N: []int{e.N}, Y: run.Values{e.Difference},
+			Low: run.Values{e.Narrow[0]}, High: run.Values{e.Narrow[1]}, Least: run.Values{e.Wide[0]}, Most: run.Values{e.Wide[1]}, Bounds: e.Bounds[:],
+		})
+	}
+	if d.Series == nil {
+		return true, fmt.Errorf("%w: %s", ErrNoRecords, strings.Join(d.Omitted, ", "))
+	}
+	d.places, d.made, d.kinds = make([][]place, len(d.Series)), make([]stat.Operation, len(d.Series)), make([]int, len(d.Series))
+	d.Picture, d.Axis, d.XLabel = Equivalence, "curve", strings.Join(names, ", ")
+	return true, nil
+}
+
+// madeOf names a curve made of two others, with their statistics where these differ.
+func (d *Drawn) madeOf(made question.Derived, other *stat.Stat) string {
+	one, two := d.c.named(made.A), d.c.named(made.B)
+	if other != nil {
+		one, two = one+" "+d.stat.Name, two+" "+other.Name
+	}
+	return made.Name(one, two)
+}
+
+// Equivalence is the picture of tests of equivalence, which no question names.
+const Equivalence = "equivalence"
+
+// Undrawn names the curves made of two others that are drawn with none of some statistics.
+func Undrawn(q *question.Question, names []string) (out []string) {
+	if q.Drawing == nil || q.Drawing.Whole() {
+		return nil
+	}
+	for _, made := range q.Drawing.Derived {
+		if made.StatA != "" && !slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, made.StatA) }) {
+			words := func(items []int, stat string) string { return wordsOf(q.Drawing.Curves, items) + " " + stat }
+			out = append(out, made.Name(words(made.A, made.StatA), words(made.B, made.StatB)))
+		}
+	}
+	return out
+}
+
+// matched pairs the rows of two curves at a place that are of the same case: of
+// the same times, and of all fields that the question names but what parts the
+// curves. What it pools beyond that, such as each model's own analysis, may differ.
+func (c *collector) matched(rows, others []int) (p place) {
+	parting, waiting := c.parting(), map[string][]int{}
+	identity := func(i int) string {
+		var id []byte
+		for k, col := range c.a.Columns {
+			named := col.Role != question.HeaderField || k < len(c.q.Columns)
+			if named && col.Role != question.Data && !slices.Contains(parting, col.Name) {
+				id = append(c.a.AppendValue(id, k, i), 0)
+			}
+		}
+		return string(id)
+	}
+	for _, i := range others {
+		id := identity(i)
+		waiting[id] = append(waiting[id], i)
+	}
+	for _, i := range rows {
+		id := identity(i)
+		if w := waiting[id]; len(w) > 0 {
+			p.rows, p.minus, waiting[id] = append(p.rows, i), append(p.minus, w[0]), w[1:]
+		}
+	}
+	return p
+}

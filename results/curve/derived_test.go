@@ -1,0 +1,200 @@
+package curve_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/results/curve"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/stat"
+)
+
+// TestDerivedCurves: of the aggregates with agg_stat, else case by case before
+// plot_stat; by RMSE A has 1, 3, 5 … and B 2, 4 at two common cases.
+func TestDerivedCurves(t *testing.T) {
+	rows := []row{{"A", 6, 6, 1, 1}, {"A", 12, 6, 1, 6}, {"A", 18, 6, 1, 9}, {"B", 6, 6, 1, 2}, {"B", 12, 6, 1, 3}, {"B", 18, 6, 1, 3}}
+	for _, c := range []struct {
+		method string
+		op     stat.Operation
+		want   float64
+		name   string
+	}{
+		{"median", stat.Diff, 3, "DIFF(A-B)"}, // of -1, 3, 6; not 6 − 3
+		{"mean", stat.Ratio, (0.5 + 2 + 3) / 3, "RATIO(A/B)"},
+		{"sum", stat.Skill, -1 + 0.5 + 6.0/9, "SS(A and B)"},
+		{"mean", stat.Single, 16.0 / 3, "SINGLE(A-B)"},
+		{"mean", stat.Equivalence, 8.0 / 3, "ETB(A and B)"},
+		{"overall", stat.Diff, math.Sqrt(118.0/3) - math.Sqrt(22.0/3), "DIFF(A-B)"},
+		{"overall", stat.Ratio, math.Sqrt(118.0 / 22), "RATIO(A/B)"},
+		{"overall", stat.Significant, math.NaN(), "DIFF_SIG(A-B)"}, // has no replicates
+	} {
+		q := drawn(c.method)
+		q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}, {"B"}}}}
+		q.Drawing.Derived = []question.Derived{{Operation: c.op, A: []int{0}, B: []int{1}}}
+		got, err := curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
+		if c.op == stat.Equivalence {
+			if err != nil || len(got.Series) != 1 || got.Picture != curve.Equivalence || !strings.Contains(got.Note, "ETB(A and B): not different and not equivalent") {
+				t.Fatalf("%v %+v", err, got)
+			}
+			got.Series = append(make([]run.Series, 2), got.Series...)
+		}
+		if err != nil || len(got.Series) != 3 {
+			t.Fatal(err, got)
+		}
+		s := got.Series[2]
+		if s.Name != c.name || s.N[0] != 3 || math.Abs(s.Y[0]-c.want) > 1e-12 || math.IsNaN(s.Y[0]) != math.IsNaN(c.want) {
+			t.Errorf("%s %s: %+v, want %v", c.method, c.op, s, c.want)
+		}
+		if c.op == stat.Equivalence && !(s.Low[0] < s.Y[0] && s.Y[0] < s.High[0]) {
+			t.Errorf("%+v has no limits", s)
+		}
+	}
+}
+
+// TestEquivalencePools: a test of equivalence is of all cases of all leads, with both
+// intervals and the bounds that the plot names, and is drawn alone.
+func TestEquivalencePools(t *testing.T) {
+	q := drawn("median")
+	low, high := -2.0, 1.0
+	q.Drawing.EqBounds = [2]*float64{&low, &high}
+	q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}, {"B"}}}}
+	q.Drawing.Derived = []question.Derived{{Operation: stat.Equivalence, A: []int{0}, B: []int{1}}, {Operation: stat.Diff, A: []int{0}, B: []int{1}}}
+	rows := []row{{"A", 6, 6, 1, 1}, {"A", 12, 12, 1, 6}, {"A", 18, 18, 1, 9}, {"B", 6, 6, 1, 2}, {"B", 12, 12, 1, 3}, {"B", 18, 18, 1, 3}}
+	got, err := curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
+	if err != nil || len(got.Series) != 1 || len(got.Omitted) != 1 || !strings.HasPrefix(got.Omitted[0], "DIFF(A-B): ") {
+		t.Fatalf("%v %+v", err, got)
+	}
+	want, _ := stat.Equivalent([]float64{1, 6, 9}, []float64{2, 3, 3}, low, high)
+	s := got.Series[0]
+	if s.N[0] != 3 || math.Abs(s.Y[0]-8.0/3) > 1e-12 || s.Low[0] != want.Narrow[0] || s.Most[0] != want.Wide[1] || !slices.Equal(s.Bounds, run.Values(want.Bounds[:])) || want.Bounds[0] != -2*want.Bounds[1] {
+		t.Errorf("%+v, want %+v", s, want)
+	}
+}
+
+// TestDerivedOfTwoStatistics: RATIO of RMSE and ME of one curve is their ratio, drawn
+// once, with RMSE's curves; its interval is of both statistics of the same draws.
+func TestDerivedOfTwoStatistics(t *testing.T) {
+	rows := []row{{"A", 6, 6, 1, 1}, {"A", 12, 6, 1, 6}, {"A", 18, 6, 1, 9}}
+	for method, want := range map[string]float64{"overall": math.Sqrt(118.0/3) / 4, "mean": (1.0/4 + 6.0/4 + 9.0/4) / 3} {
+		q := drawn(method)
+		d := q.Drawing
+		d.Stats, d.Curves, d.Replicates = []string{"ME", "RMSE"}, []question.Group{{Field: "model", Values: [][]string{{"A"}}}}, 100
+		d.Derived = []question.Derived{{Operation: stat.Ratio, A: []int{0}, B: []int{0}, StatA: "RMSE", StatB: "ME"}}
+		a := answerOf(t, q, rows)
+		for k, c := range a.Columns {
+			if c.Name == "fbar" {
+				copy(a.Vectors[k].Num, []float64{4, 4, 4}) // ME is 4 in each record
+			}
+		}
+		me, err := curve.Of(t.Context(), q, a, "ME", 1)
+		if err != nil || len(me.Series) != 1 {
+			t.Fatalf("%v %+v", err, me)
+		}
+		got, err := curve.Of(t.Context(), q, a, "RMSE", 1)
+		if err != nil || len(got.Series) != 2 {
+			t.Fatalf("%v %+v", err, got)
+		}
+		s := got.Series[1]
+		if s.Name != "RATIO(A RMSE/A ME)" || math.Abs(s.Y[0]-want) > 1e-12 || method == "overall" && !(s.Low[0] <= s.Y[0] && s.Y[0] <= s.High[0]) {
+			t.Errorf("%s: %+v, want %v", method, s, want)
+		}
+		if none := curve.Undrawn(q, []string{"rmse"}); len(none) > 0 {
+			t.Errorf("%v is drawn with RMSE", none)
+		}
+		if one := curve.Undrawn(q, []string{"ME"}); !slices.Equal(one, []string{"RATIO(A RMSE/A ME)"}) {
+			t.Errorf("%v, want the ratio", one)
+		}
+		wide, err := curve.Widen(&question.Question{Name: "q", Type: q.Type, Drawing: d}, []string{"RMSE"})
+		if err != nil || !slices.ContainsFunc(wide.Columns, func(c question.Column) bool { return c.Name == "fbar" }) {
+			t.Errorf("the question of RMSE alone lacks what ME needs: %v, %v", wide.Columns, err)
+		}
+	}
+}
+
+// TestKindsOfIntervals: plot_ci of each curve, and boot_ci.
+func TestKindsOfIntervals(t *testing.T) {
+	limits := func(method, kind, boot string) (low, high float64) {
+		q := drawn(method)
+		q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}}}}
+		q.Drawing.Intervals, q.Drawing.BootCI, q.Drawing.Replicates, q.Drawing.Confidence = []string{kind}, boot, 200, 0.9
+		got, err := curve.Of(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Series[0].Low[0], got.Series[0].High[0]
+	}
+	if low, _ := limits("overall", "none", ""); !math.IsNaN(low) {
+		t.Error("none gave limits")
+	}
+	low, high := limits("overall", "boot", "perc")
+	if pl, ph := limits("overall", "boot", "pivotal"); pl == low || ph == high || math.IsNaN(low) {
+		t.Errorf("percentile %v %v, pivotal %v %v", low, high, pl, ph)
+	}
+	if bl, bh := limits("overall", "boot", "bca"); math.IsNaN(bl) || bl == low && bh == high {
+		t.Errorf("percentile %v %v, bca %v %v", low, high, bl, bh)
+	}
+	want := stat.Margin(0.9, stat.StandardError(stat.MeanOfStats, []float64{1, 5, 9}, true))
+	if low, high = limits("mean", "std", ""); math.Abs((high+low)/2-5) > 1e-9 || math.Abs((high-low)/2-want) > 1e-9 {
+		t.Errorf("std %v %v", low, high)
+	}
+}
+
+// TestCasesOfEqualisation: a case is each value of each field that makes curves,
+// of a group too, and of the fixed fields that are equalized; where one has no
+// row nothing is left, and it is named.
+func TestCasesOfEqualisation(t *testing.T) {
+	for _, c := range []struct {
+		values   [][]string
+		equalize []question.Group
+		rows     int
+		says     string
+	}{
+		{[][]string{{"A"}, {"B"}}, nil, 4, "left out 1 of 5 rows"},
+		{[][]string{{"A", "B"}}, nil, 4, "left out 1 of 5 rows"},
+		{[][]string{{"A"}, {"B"}, {"C"}}, nil, 0, "left out 5 of 5 rows, since there is none at all of C"},
+		{[][]string{{"A"}}, []question.Group{{Field: "model", Values: [][]string{{"A", "Z"}}}}, 0, "none at all of A Z"},
+		{[][]string{{"A"}}, nil, 3, "left out 0 of 5 rows"},
+	} {
+		q := drawn("overall")
+		q.Drawing.EventEqual, q.Drawing.Equalize = true, c.equalize
+		q.Drawing.Curves = []question.Group{{Field: "model", Values: c.values}}
+		got, err := curve.Values(q, answerOf(t, q, theRows), "RMSE", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var n []int
+		for _, s := range got.Series {
+			n = append(n, s.N...)
+		}
+		sum := 0
+		for _, k := range n {
+			sum += k
+		}
+		if sum != c.rows || !strings.Contains(got.Note, c.says) {
+			t.Errorf("%v: %v rows, %s", c.values, n, got.Note)
+		}
+	}
+}
+
+// TestDifferenceOverWhatIsPooled: two models that are held against their own
+// analyses have common cases all the same.
+func TestDifferenceOverWhatIsPooled(t *testing.T) {
+	q := drawn("overall")
+	q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}, {"B"}}}}
+	q.Drawing.Derived = []question.Derived{{Operation: stat.Diff, A: []int{0}, B: []int{1}}}
+	a := answerOf(t, q, theRows)
+	own := make([]string, a.Rows)
+	for i := range own {
+		own[i] = a.Vectors[0].Text[i]
+	}
+	a.Columns = append(slices.Clip(a.Columns), question.Column{Name: "obtype", Role: question.HeaderField})
+	a.Vectors = append(slices.Clip(a.Vectors), answer.Vector{Text: own})
+	got, err := curve.Values(q, a, "RMSE", 1)
+	if err != nil || len(got.Series) != 3 || !slices.Equal(got.Series[2].N, []int{2}) {
+		t.Errorf("%+v, %v", got.Series, err)
+	}
+}

@@ -1,0 +1,433 @@
+package curve
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/run"
+)
+
+// signs are the letters before the number of a threshold.
+const signs = "<>=!abcdefghijklmnopqrstuvwxyz"
+
+// Threshold reads the number of a threshold such as >=2.54 or ge2.54; NaN for others.
+func Threshold(text string) float64 {
+	digits := strings.TrimLeft(text, signs)
+	v, err := strconv.ParseFloat(digits, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return v
+}
+
+// collectDrawn sorts the rows into the curves of the drawing, in its order. A
+// row can stand in several: in that of a model, and in that of two together.
+func (c *collector) collectDrawn(x func(i int) float64) error {
+	groups := make([]grouping, len(c.q.Drawing.Curves))
+	for g, group := range c.q.Drawing.Curves {
+		var err error
+		if groups[g], err = c.grouping(group); err != nil {
+			return err
+		}
+	}
+	var names func(g, i int) []string
+	names = func(g, i int) []string {
+		if g == len(groups) {
+			return []string{""}
+		}
+		var out []string
+		for _, rest := range names(g+1, i) {
+			for _, label := range groups[g].labels[groups[g].text(i)] {
+				groups[g].seen[label] = true
+				out = append(out, strings.TrimSpace(label+" "+rest))
+			}
+		}
+		return out
+	}
+	for i := range c.a.Rows {
+		if !c.drawn(i) {
+			continue
+		}
+		for _, name := range names(0, i) {
+			if name == "" {
+				name = c.only
+			}
+			c.put(name, x(i), i)
+		}
+	}
+	c.groups = groups
+	c.order(groups)
+	c.absent = c.lacking(groups)
+	c.inTime()
+	return nil
+}
+
+// counterpart is the curve that is taken off another one: the one that the
+// drawing names, or where that is a label of one field, such as a model, the one
+// that is alike in all others; "" where there is none.
+func (c *collector) counterpart(name string) string {
+	minus := c.q.Drawing.Minus
+	if slices.Contains(c.names, minus) && name != minus {
+		return minus
+	}
+	for _, g := range c.groups {
+		for _, label := range g.all {
+			other := strings.TrimSpace(strings.Replace(" "+name+" ", " "+label+" ", " "+minus+" ", 1))
+			if slices.Contains(g.all, minus) && other != name && slices.Contains(c.names, other) {
+				return other
+			}
+		}
+	}
+	return ""
+}
+
+// named is the curve of these items of the drawing's groups.
+func (c *collector) named(items []int) string { return wordsOf(c.q.Drawing.Curves, items) }
+
+func wordsOf(groups []question.Group, items []int) string {
+	var words []string
+	for g, group := range groups {
+		words = append(words, labelOf(group.Field, group.Values[items[g]]))
+	}
+	return strings.Join(words, " ")
+}
+
+// grouping tells the curves of a row by one field.
+type grouping struct {
+	text   func(i int) string
+	labels map[string][]string // value → curves
+	all    []string            // curves, in the drawing's order
+	seen   map[string]bool     // those that a row is of
+}
+
+func (c *collector) grouping(group question.Group) (grouping, error) {
+	g := grouping{labels: map[string][]string{}, seen: map[string]bool{}}
+	var err error
+	if g.text, err = c.text(group.Field); err != nil {
+		return g, err
+	}
+	if group.Values == nil {
+		group.Values = c.eachValue(g.text)
+	}
+	for _, values := range group.Values {
+		label := labelOf(group.Field, values)
+		g.all = append(g.all, label)
+		for _, v := range values {
+			g.labels[v] = append(g.labels[v], label)
+		}
+	}
+	return g, nil
+}
+
+// eachValue makes a curve of every value of a field, in the order of the rows.
+func (c *collector) eachValue(text func(i int) string) (values [][]string) {
+	seen := map[string]bool{}
+	for i := range c.a.Rows {
+		if v := text(i); !seen[v] {
+			seen[v] = true
+			values = append(values, []string{v})
+		}
+	}
+	return values
+}
+
+// labelOf names a curve.
+func labelOf(field string, values []string) string {
+	words := slices.Clone(values)
+	for i, v := range words {
+		switch field {
+		case "fcst_lead":
+			words[i] = v + " h"
+		case "valid_hour":
+			words[i] = "valid " + v + " UTC"
+		case "init_hour":
+			words[i] = "init " + v + " UTC"
+		}
+	}
+	return strings.Join(words, "+")
+}
+
+// text reads a field of a row as question.Group writes it.
+func (c *collector) text(field string) (func(i int) string, error) {
+	column := map[string]string{"valid_hour": "fcst_valid_beg", "init_hour": "fcst_init_beg"}[field]
+	if column == "" {
+		column = field
+	}
+	k := columnOf(c.a, column)
+	if k < 0 {
+		return nil, &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + column, Cure: "add it: it makes the curves"}
+	}
+	v := &c.a.Vectors[k]
+	switch {
+	case c.a.Columns[k].Kind == question.Text:
+		return func(i int) string { return v.Text[i] }, nil
+	case field == "fcst_lead":
+		return func(i int) string { return strconv.FormatFloat(float64(v.Whole[i])/3600, 'g', -1, 64) }, nil
+	case column != field:
+		return func(i int) string { return strconv.Itoa(question.HourOf(v.Whole[i])) }, nil
+	case c.a.Columns[k].Kind == question.Time:
+		return func(i int) string { return time.Unix(v.Whole[i], 0).UTC().Format(time.RFC3339) }, nil
+	}
+	return nil, &fault.Error{Setting: "question " + c.q.Name, Problem: fmt.Sprintf("%q makes no curves", field), Cure: "group by header fields, leads, times or hours"}
+}
+
+// order puts the curves into the order of the drawing, the first field
+// changing slowest.
+func (c *collector) order(groups []grouping) {
+	place := []string{""}
+	for _, g := range groups {
+		var next []string
+		for _, p := range place {
+			for _, label := range g.all {
+				next = append(next, strings.TrimSpace(p+" "+label))
+			}
+		}
+		place = next
+	}
+	slices.SortStableFunc(c.names, func(a, b string) int { return slices.Index(place, a) - slices.Index(place, b) })
+	c.place = place
+}
+
+// cases are what every event must have: each combination of the values of the
+// fields that make curves, groups opened, and of the fixed fields that are
+// equalized; of says which one a row is of. Times and leads are the event itself
+// (METcalcpy event_equalize).
+func (c *collector) cases() (all []string, of func(row int) string, err error) {
+	var texts []func(i int) string
+	all = []string{""}
+	for _, g := range slices.Concat(c.q.Drawing.Curves, c.q.Drawing.Equalize) {
+		switch g.Field {
+		case "fcst_valid_beg", "fcst_init_beg", "fcst_lead":
+			continue
+		}
+		text, err := c.text(g.Field)
+		if err != nil {
+			return nil, nil, err
+		}
+		texts = append(texts, text)
+		if g.Values == nil {
+			g.Values = c.eachValue(text)
+		}
+		values := slices.Concat(g.Values...)
+		slices.Sort(values)
+		var next []string
+		for _, head := range all {
+			for _, v := range slices.Compact(values) {
+				next = append(next, head+" "+v)
+			}
+		}
+		all = next
+	}
+	return all, func(row int) string {
+		var id strings.Builder
+		for _, text := range texts {
+			id.WriteString(" " + text(row))
+		}
+		return id.String()
+	}, nil
+}
+
+// equalize keeps, at each place of the axis, only the events (valid time and
+// lead) that every case has there: METviewer's event equalisation, which leaves
+// nothing where a case has no row at all. With EqualPlaces those are left that
+// every case has at every place that all cases have, whereby an event is what
+// the axis leaves of valid time and lead. It says how many rows are left out of
+// every curve, and which cases have none.
+func (c *collector) equalize() (note string, err error) {
+	valid, lead := columnOf(c.a, "fcst_valid_beg"), columnOf(c.a, "fcst_lead")
+	all, of, err := c.cases()
+	if valid < 0 || lead < 0 || err != nil {
+		return "", err
+	}
+	everywhere := c.q.Drawing.EqualPlaces
+	type event struct {
+		x           float64
+		valid, lead int64
+	}
+	at := func(x float64, row int) event {
+		e := event{x, c.a.Vectors[valid].Whole[row], c.a.Vectors[lead].Whole[row]}
+		if everywhere {
+			e.x = 0
+			switch c.axis {
+			case run.ByLead:
+				e.lead = 0
+			case run.ByTime, run.ByInit:
+				e.valid = 0
+			case run.ByValidHour, run.ByInitHour:
+				e.valid /= 24 * 3600
+			}
+		}
+		return e
+	}
+	type stand struct {
+		of string
+		x  float64
+	}
+	held, count := map[stand]bool{}, map[float64]int{}
+	c.each(func(x float64, row int) bool {
+		if s := (stand{of(row), x}); !held[s] {
+			held[s] = true
+			count[x]++
+		}
+		return true
+	})
+	need := len(all)
+	if everywhere {
+		need = 0
+		for _, n := range count {
+			if n == len(all) {
+				need += n
+			}
+		}
+	}
+	stands := map[event]map[stand]struct{}{}
+	before := c.each(func(x float64, row int) bool {
+		e := at(x, row)
+		if stands[e] == nil {
+			stands[e] = map[stand]struct{}{}
+		}
+		if count[x] == len(all) {
+			stands[e][stand{of(row), x}] = struct{}{}
+		}
+		return true
+	})
+	after := c.each(func(x float64, row int) bool { return count[x] == len(all) && len(stands[at(x, row)]) >= need })
+	present := map[string]bool{}
+	for s := range held {
+		present[s.of] = true
+	}
+	note = fmt.Sprintf("; event equalisation left out %d of %d rows", before-after, c.a.Rows)
+	if all = slices.DeleteFunc(all, func(one string) bool { return present[one] }); len(all) > 0 {
+		note += ", since there is none at all of" + strings.Join(all, ", of")
+	}
+	return note, nil
+}
+
+// each calls keep with every row of every curve, takes away those that are not
+// kept, and returns how many are left; a row counts once.
+func (c *collector) each(keep func(x float64, row int) bool) int {
+	left := map[int]struct{}{}
+	for _, name := range c.names {
+		for x, rows := range c.points[name] {
+			c.points[name][x] = slices.DeleteFunc(rows, func(r int) bool { return !keep(x, r) })
+			for _, r := range c.points[name][x] {
+				left[r] = struct{}{}
+			}
+			if len(c.points[name][x]) == 0 {
+				delete(c.points[name], x)
+			}
+		}
+	}
+	return len(left)
+}
+
+// Question is the question with all that its answer suggested written out: the
+// statistic, the axis, and what makes the curves, with its values.
+func (d *Drawn) Question() *question.Question {
+	q := *d.c.q
+	drawing := *cmp.Or(q.Drawing, question.NewDrawing(q.Type, d.Stat, ""))
+	if !drawing.Whole() {
+		drawing.Stats = []string{d.Stat}
+	}
+	drawing.Axis = string(d.c.axis)
+	curves := slices.Clone(drawing.Curves)
+	if len(curves) == 0 {
+		for _, field := range d.c.parting() {
+			curves = append(curves, question.Group{Field: field})
+		}
+	}
+	for i := range curves {
+		if text, err := d.c.text(curves[i].Field); err == nil && curves[i].Values == nil {
+			curves[i].Values = d.c.eachValue(text)
+		}
+	}
+	drawing.Curves = curves
+	q.Drawing = &drawing
+	return &q
+}
+
+// xOf returns the place of a row on the axis: hours, hPa, Unix seconds, hours
+// of the day or the number of a threshold.
+func (c *collector) xOf() (func(i int) float64, error) {
+	name := string(c.axis)
+	switch c.axis {
+	case run.ByValidHour:
+		name = "fcst_valid_beg"
+	case run.ByInitHour:
+		name = "fcst_init_beg"
+	}
+	if c.axis == "" {
+		return func(int) float64 { return 0 }, nil
+	}
+	k := columnOf(c.a, name)
+	if k < 0 {
+		return nil, &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + name, Cure: "add it: it is the independent axis"}
+	}
+	v := &c.a.Vectors[k]
+	switch c.axis {
+	case run.ByLead:
+		return func(i int) float64 { return float64(v.Whole[i]) / 3600 }, nil
+	case run.ByTime, run.ByInit:
+		return func(i int) float64 { return float64(v.Whole[i]) }, nil
+	case run.ByValidHour, run.ByInitHour:
+		return func(i int) float64 { return float64(question.HourOf(v.Whole[i])) }, nil
+	case run.ByLevel:
+		return func(i int) float64 { return pressure(v.Text[i]) }, nil
+	}
+	texts := c.placesOf(name)
+	if texts == nil {
+		return func(i int) float64 { return Threshold(v.Text[i]) }, nil
+	}
+	return func(i int) float64 { return float64(slices.Index(texts, v.Text[i]) + 1) }, nil
+}
+
+// placesOf are the values of a text field that is the axis, in the question's
+// order or, where it names none, the alphabet's; nil of another axis.
+func (c *collector) placesOf(axis string) []string {
+	f, ok := record.FieldByName(axis)
+	k := columnOf(c.a, axis)
+	switch {
+	case !ok || k < 0 || c.axis == run.ByLevel:
+		return nil
+	case c.axis == run.ByThresh:
+		return unlike(c.a.Vectors[k].Text)
+	case len(c.q.Header[f]) > 0:
+		return c.q.Header[f]
+	}
+	return slices.Compact(slices.Sorted(slices.Values(c.a.Vectors[k].Text)))
+}
+
+// unlike are thresholds in the order of their numbers, where two of one number, <273
+// and >=273, are not the same; else nil: the number tells them apart.
+func unlike(texts []string) []string {
+	all := slices.Compact(slices.Sorted(slices.Values(texts)))
+	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(Threshold(a), Threshold(b)) })
+	sign := func(text string) string {
+		text = strings.TrimSuffix(text, strings.TrimLeft(text, signs))
+		return strings.NewReplacer("ge", ">=", "gt", ">", "le", "<=", "lt", "<", "eq", "==", "ne", "!=").Replace(text)
+	}
+	for i := 1; i < len(all); i++ {
+		if Threshold(all[i]) == Threshold(all[i-1]) && sign(all[i]) != sign(all[i-1]) {
+			return all
+		}
+	}
+	return nil
+}
+
+// pressure reads a level such as P500 as 500 hPa; NaN for other levels.
+func pressure(level string) float64 {
+	digits, ok := strings.CutPrefix(level, "P")
+	hpa, err := strconv.ParseFloat(digits, 64)
+	if !ok || err != nil {
+		return math.NaN()
+	}
+	return hpa
+}

@@ -1,0 +1,97 @@
+package curve
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
+)
+
+// Stats lists the statistics that are drawn of a question where none is named:
+// those of its drawing, or the default of its line type; none where that has none.
+func Stats(q *question.Question) []string {
+	if q.Drawing.Whole() {
+		return []string{q.Drawing.Picture}
+	}
+	if q.Drawing != nil && len(q.Drawing.Stats) > 0 {
+		return q.Drawing.Stats
+	}
+	if name := question.DefaultStat(q.Type); name != "" {
+		return []string{name}
+	}
+	return nil
+}
+
+// method makes one value of many records.
+type method struct {
+	stat.Method
+	bootstrap  *stat.Bootstrap // nil = no interval
+	kinds      []string        // of intervals, see question.Drawing.Intervals
+	confidence float64
+	inflate    bool
+	note       string
+	interval   string // what the note says of it
+}
+
+// methodOf is METviewer's for a drawing: agg_stat aggregates, plot_stat is of
+// the records' statistics.
+func methodOf(q *question.Question, seed uint64) method {
+	replicates, how := question.UsualReplicates, question.DefaultMethod(q.Type)
+	m := method{note: "partial sums weighted by total", confidence: question.UsualConfidence, inflate: true}
+	b := stat.Bootstrap{}
+	if d := q.Drawing; d != nil {
+		how = d.Method
+		replicates, m.confidence, m.kinds, m.inflate = d.Replicates, cmp.Or(d.Confidence, 0.95), d.Intervals, !d.NoVIF
+		b.Block = d.Block
+		b.Kind = map[string]stat.Kind{"pivotal": stat.Pivotal, "bca": stat.BCa}[d.BootCI]
+		if d.Seed != nil {
+			seed = *d.Seed
+		}
+	}
+	switch how {
+	case "mean":
+		m.Method, m.note = stat.MeanOfStats, "mean of the records' statistics"
+	case "median":
+		m.Method, m.note = stat.MedianOfStats, "median of the records' statistics"
+	case "sum":
+		m.Method, m.note = stat.SumOfStats, "sum of the records' statistics"
+	}
+	if q.Drawing != nil && slices.Contains([]string{"box", "revision", "contour"}, q.Drawing.Picture) { // nobody would see them
+		replicates, m.kinds = 0, nil
+	}
+	if replicates > 0 && m.Method == stat.Overall {
+		b.Replicates, b.Confidence, b.Seed = replicates, m.confidence, seed
+		m.bootstrap = &b
+		together := "in circular blocks"
+		if b.Block == 1 {
+			together = "one by one"
+		}
+		kind := map[stat.Kind]string{stat.Pivotal: "pivotal ", stat.BCa: "bias-corrected "}[b.Kind]
+		m.interval = fmt.Sprintf("; %g %% %sinterval by bootstrap over records %s, %d replicates, seed %d", math.Round(1e4*m.confidence)/100, kind, together, replicates, seed)
+	}
+	return m
+}
+
+// kind is the interval of the i-th curve.
+func (m *method) kind(i int) string {
+	switch {
+	case len(m.kinds) > 0:
+		return m.kinds[i%len(m.kinds)]
+	case m.bootstrap != nil:
+		return "boot"
+	}
+	return "none"
+}
+
+// value computes s of records; what they do not define is NaN.
+func (m *method) value(s *stat.Stat, t *record.LineType, cols [][]float64) (float64, error) {
+	y, ok, err := stat.Summarise(m.Method, s, t, cols)
+	if err != nil || !ok {
+		return math.NaN(), err
+	}
+	return y, nil
+}

@@ -1,0 +1,93 @@
+package curve_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/curve"
+	"github.com/barograph/barograph/stat"
+)
+
+// The greatest interest of an object is that among its pairs of one time and lead:
+// objects of other times have the same names.
+func TestGreatestInterest(t *testing.T) {
+	pairs, _ := record.TypeByName("MODE_OBJ_PAIR")
+	q := &question.Question{Name: "q", Type: pairs, Drawing: &question.Drawing{Stats: []string{"MAXINTF_SA"}, Axis: "fcst_lead", Method: "mean", Finished: true}}
+	q.Select()
+	var b record.Batch
+	b.Reset(pairs, "")
+	header := b.AddHeader(record.DefaultHeader())
+	for _, r := range []struct {
+		valid    int64
+		object   string
+		interest float64
+	}{{6, "F001_O001", 0.5}, {6, "F001_O002", 0.9}, {12, "F001_O001", 0.3}, {12, "F002_O001", 0.6}} {
+		b.AppendTimes(header, 6*3600, r.valid*3600, 1)
+		for _, c := range pairs.Columns {
+			switch {
+			case c.Kind != record.Text:
+				b.Num[c.Slot] = append(b.Num[c.Slot], map[string]float64{"simple_flag": 1, "interest": r.interest}[c.Name])
+			case c.Name == "object_id":
+				b.Text[c.Slot] = append(b.Text[c.Slot], r.object)
+			default:
+				b.Text[c.Slot] = append(b.Text[c.Slot], record.NA)
+			}
+		}
+	}
+	wide, err := curve.Widen(q, q.Drawing.Stats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := curve.Of(t.Context(), wide, answer.Select(wide, &b), "MAXINTF_SA", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := c.Series[0]; len(s.Y) != 1 || s.N[0] != 3 || s.Y[0] < 0.5999 || s.Y[0] > 0.6001 { // of 0.9, 0.3 and 0.6
+		t.Errorf("%+v", s)
+	}
+}
+
+// METviewer tests the revisions of MTD's objects wherever they are drawn, those of
+// each object in the order of its times.
+func TestRevisedObjects(t *testing.T) {
+	lt, _ := record.TypeByName("MTD_2D_OBJ")
+	q := &question.Question{Name: "q", Type: lt, Drawing: &question.Drawing{Stats: []string{"2D_AREA_FSA"}, Axis: "fcst_lead", Method: "mean", Finished: true}}
+	q.Header[record.FcstVar] = []string{"REV_APCP"}
+	q.Select()
+	var b record.Batch
+	b.Reset(lt, "")
+	h := record.DefaultHeader()
+	h[record.FcstVar] = "REV_APCP"
+	header := b.AddHeader(h)
+	for i, area := range []float64{1, -3, 2, -1, 9, 9, 2, 4, -4, 6} { // the second object begins at 2, that at 9 is no forecast's
+		b.AppendTimes(header, int32(12-i)*3600, 3600, 1)
+		for _, c := range lt.Columns {
+			switch {
+			case c.Kind != record.Text:
+				b.Num[c.Slot] = append(b.Num[c.Slot], map[string]float64{"simple_flag": 1, "area": area, "fcst_flag": map[bool]float64{area != 9: 1}[true], "time_index": float64(i)}[c.Name])
+			case c.Name == "object_id":
+				b.Text[c.Slot] = append(b.Text[c.Slot], []string{"F_1", "F_1", "F_1", "F_1", "O_1", "O_1", "F_2", "F_2", "F_2", "F_2"}[i])
+			default:
+				b.Text[c.Slot] = append(b.Text[c.Slot], record.NA)
+			}
+		}
+	}
+	wide, err := curve.Widen(q, q.Drawing.Stats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := curve.Of(t.Context(), wide, answer.Select(wide, &b), "2D_AREA_FSA", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := c.Series[0].N; !slices.Equal(n, []int{1, 1, 1, 1, 0, 0, 1, 1, 1, 1}) { // of observed objects there is none
+		t.Error(n)
+	}
+	if want := stat.RevisionsOf([][]float64{{1, -3, 2, -1}, {2, 4, -4, 6}}).String(); !strings.HasSuffix(c.Note, ": "+want) {
+		t.Errorf("%s\nwant %s", c.Note, want)
+	}
+}

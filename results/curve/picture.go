@@ -1,0 +1,504 @@
+package curve
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/stat"
+)
+
+// shape is a picture of all rows of each curve.
+type shape struct {
+	x, y string // what stands on the axes
+	axis bool   // the rows are parted along the question's axis
+	draw func(s *shaper) error
+}
+
+// shapeOf is the shape of a question's picture; nil where it is of a statistic.
+func shapeOf(q *question.Question) *shape {
+	if !q.Drawing.Whole() {
+		return nil
+	}
+	of := map[string]shape{
+		"roc":            {"POFD", "PODY", q.Type.Name == "CTC", (*shaper).roc},
+		"reliability":    {"probability", "frequency", false, (*shaper).reliability},
+		"performance":    {"success_ratio", "PODY", true, (*shaper).performance},
+		"taylor":         {"PR_CORR", "FSTDEV/OSTDEV", q.Drawing.Axis != "", (*shaper).taylor},
+		"rank_histogram": {countOf(q.Type), "share", false, (*shaper).ranks},
+		"eclv":           {"cost_loss_ratio", "ECLV", false, (*shaper).value},
+		"spread_skill":   {"VAR_MEAN", "MSE", false, (*shaper).spreadSkill},
+	}[q.Drawing.Picture]
+	return &of
+}
+
+// countOf is what a line type repeats: rank, bin, ens.
+func countOf(t *record.LineType) string {
+	if t.Group == nil {
+		return ""
+	}
+	return strings.TrimPrefix(t.Group.Count, "n_")
+}
+
+// shaper makes one curve of a picture.
+type shaper struct {
+	*Drawn
+	run.Series
+	at map[float64][]int // place on the axis → rows
+}
+
+func (s *shaper) add(x, y float64, n int) {
+	s.X, s.Y, s.N = append(s.X, x), append(s.Y, y), append(s.N, n)
+	s.Low, s.High = append(s.Low, math.NaN()), append(s.High, math.NaN())
+}
+
+// picture draws all curves by a shape.
+func (d *Drawn) picture(by *shape) error {
+	for _, name := range d.c.names {
+		s := &shaper{Drawn: d, Series: run.Series{Name: name}, at: d.c.points[name]}
+		if err := by.draw(s); err != nil {
+			return err
+		}
+		d.Series = append(d.Series, s.Series)
+	}
+	if d.Series == nil { // no row is of a curve that the drawing names
+		return ErrNoRecords
+	}
+	d.Stat, d.Unit, d.Axis = by.y, stat.UnitOne, run.Axis(by.x)
+	if d.places == nil {
+		d.places = make([][]place, len(d.Series))
+	}
+	for i := range d.Series {
+		d.kinds = append(d.kinds, i)
+	}
+	return nil
+}
+
+// of computes a statistic of rows.
+func (s *shaper) of(name string, rows []int) (float64, error) {
+	st, err := question.StatOf(s.c.q, name)
+	if err != nil {
+		return 0, err
+	}
+	return s.method.value(&st, s.c.q.Type, s.c.take(rows))
+}
+
+// repeats are the repeating columns of rows by field and repetition: what must be
+// the same in all of them (thresholds), and the sums of all else.
+func (s *shaper) repeats(rows []int) (fields [][]float64, err error) {
+	t := s.c.q.Type
+	fields = make([][]float64, len(t.Group.Fields))
+	for k, col := range s.c.cols[t.NumCols():] {
+		f := k % len(fields)
+		sum, same := 0.0, true
+		for i, r := range rows {
+			same = same && (i == 0 || math.IsNaN(col[r]) == math.IsNaN(col[rows[0]]))
+			if t.Group.Fields[f] == "thresh_i" {
+				sum, same = col[r], same && (i == 0 || col[r] == sum || math.IsNaN(col[r]))
+			} else {
+				sum += col[r]
+			}
+		}
+		if !same {
+			return nil, &fault.Error{
+				Setting: "question " + s.c.q.Name, Problem: fmt.Sprintf("the records of curve %q differ in their %s", s.Name, t.Group.Fields[0]),
+				Cure: "narrow it, or make curves of what they differ in (series)",
+			}
+		}
+		if !math.IsNaN(sum) {
+			fields[f] = append(fields[f], sum)
+		}
+	}
+	return fields, nil
+}
+
+// roc are the points of "yes" above each threshold, from none to all.
+func (s *shaper) roc() error {
+	if s.c.q.Type.Name == "CTC" {
+		for _, x := range slices.Sorted(maps.Keys(s.at)) {
+			pofd, err := s.of("POFD", s.at[x])
+			if err != nil {
+				return err
+			}
+			pody, err := s.of("PODY", s.at[x])
+			if err != nil {
+				return err
+			}
+			s.add(pofd, pody, len(s.at[x]))
+		}
+		s.add(0, 0, 0)
+		s.add(1, 1, 0)
+		return nil
+	}
+	f, err := s.repeats(s.at[0])
+	if err != nil {
+		return err
+	}
+	yes, no := total(f[1]), total(f[2])
+	hits, alarms := 0.0, 0.0
+	s.add(0, 0, 0)
+	for i := range slices.Backward(f[1]) {
+		hits, alarms = hits+f[1][i], alarms+f[2][i]
+		s.add(alarms/no, hits/yes, int(hits+alarms))
+	}
+	return nil
+}
+
+func total(values []float64) (sum float64) {
+	for _, v := range values {
+		sum += v
+	}
+	return sum
+}
+
+// reliability is how often the event came in each bin of probability.
+func (s *shaper) reliability() error {
+	f, err := s.repeats(s.at[0])
+	if err != nil {
+		return err
+	}
+	for i, yes := range f[1] {
+		if n := yes + f[2][i]; n > 0 {
+			s.add((f[0][i]+f[0][i+1])/2, yes/n, int(n))
+		}
+	}
+	return nil
+}
+
+// performance is the probability of detection against the success ratio 1 − FAR;
+// of the former, as in METviewer, there are intervals.
+func (s *shaper) performance() (err error) {
+	prefix := ""
+	if strings.HasPrefix(s.c.q.Type.Name, "NBR") {
+		prefix = "NBR_"
+	}
+	if s.stat, err = question.StatOf(s.c.q, prefix+"PODY"); err != nil {
+		return err
+	}
+	var places []place
+	for _, x := range slices.Sorted(maps.Keys(s.at)) {
+		far, err := s.of(prefix+"FAR", s.at[x])
+		if err != nil {
+			return err
+		}
+		pody, err := s.of(prefix+"PODY", s.at[x])
+		if err != nil {
+			return err
+		}
+		s.add(1-far, pody, len(s.at[x]))
+		places = append(places, place{rows: s.at[x]})
+	}
+	s.places, s.made = append(s.places, places), append(s.made, "")
+	return nil
+}
+
+// taylor is the forecast's standard deviation, that of the observations being
+// one, against the correlation.
+func (s *shaper) taylor() error {
+	for _, x := range slices.Sorted(maps.Keys(s.at)) {
+		var v [3]float64
+		for i, name := range []string{"PR_CORR", "FSTDEV", "OSTDEV"} {
+			var err error
+			if v[i], err = s.of(name, s.at[x]); err != nil {
+				return err
+			}
+		}
+		s.add(v[0], v[1]/v[2], len(s.at[x]))
+	}
+	return nil
+}
+
+// ranks are the shares of all ranks, bins or members.
+func (s *shaper) ranks() error {
+	rows := s.at[0]
+	f, err := s.repeats(rows)
+	if err != nil {
+		return err
+	}
+	width, first := 1.0, 1.0
+	if slot, ok := s.c.q.Type.Column("bin_size"); ok && len(rows) > 0 {
+		width, first = s.c.cols[slot.Slot][rows[0]], 0.5
+	}
+	all := total(f[0])
+	for i, n := range f[0] {
+		s.add((float64(i)+first)*width, n/all, int(n))
+	}
+	return nil
+}
+
+// value is the economic value of forecasts: METviewer's plot_stat of what the
+// lines hold or, of contingency tables and probabilities, computed of their sums.
+func (s *shaper) value() error {
+	rows := s.at[0]
+	switch s.c.q.Type.Name {
+	case "PCT":
+		f, err := s.repeats(rows)
+		if err != nil {
+			return err
+		}
+		yes, no := total(f[1]), total(f[2])
+		best := map[float64]float64{}
+		for from := range f[1] { // of all thresholds each user takes the best one
+			for cl, v := range economic(total(f[1][from:])/yes, total(f[2][from:])/no, yes/(yes+no)) {
+				if had, ok := best[cl]; !ok || v > had {
+					best[cl] = v
+				}
+			}
+		}
+		s.addAll(best, len(rows))
+	case "CTC":
+		var v [3]float64
+		for i, name := range []string{"PODY", "POFD", "BASER"} {
+			var err error
+			if v[i], err = s.of(name, rows); err != nil {
+				return err
+			}
+		}
+		s.addAll(economic(v[0], v[1], v[2]), len(rows))
+	default:
+		values := map[float64][]float64{}
+		cols := s.c.cols[s.c.q.Type.NumCols():]
+		for k := 0; k+1 < len(cols); k += 2 {
+			for _, r := range rows {
+				if x := cols[k][r]; !math.IsNaN(x) {
+					values[x] = append(values[x], cols[k+1][r])
+				}
+			}
+		}
+		how := s.method.Method
+		if how == stat.Overall {
+			how = stat.MedianOfStats
+		}
+		for _, x := range slices.Sorted(maps.Keys(values)) {
+			if y, ok := how.Of(values[x]); ok {
+				s.add(x, y, len(values[x]))
+			}
+		}
+	}
+	return nil
+}
+
+func (s *shaper) addAll(values map[float64]float64, n int) {
+	for _, x := range slices.Sorted(maps.Keys(values)) {
+		s.add(x, values[x], n)
+	}
+}
+
+// economic is the value at each ratio of cost and loss (METcalcpy calculate_eclv)
+// of the probabilities of detection and of false detection, and the base rate.
+func economic(pody, pofd, base float64) map[float64]float64 {
+	out := map[float64]float64{}
+	for i := 1; i < 20; i++ {
+		cl := float64(i) / 20
+		if cl < base {
+			out[cl] = 1 - pofd - base/(1-base)*(1-cl)/cl*(1-pody)
+		} else {
+			out[cl] = pody - (1-base)/base*cl/(1-cl)*pofd
+		}
+	}
+	return out
+}
+
+// spreadSkill is the mean squared error against the ensemble's variance: bins of
+// variance are put together until they hold a tenth of all pairs.
+func (s *shaper) spreadSkill() error {
+	col := func(name string) []float64 {
+		c, _ := s.c.q.Type.Column(name)
+		return s.c.cols[c.Slot]
+	}
+	n, least, mean, ff, fo, oo := col("bin_n"), col("var_min"), col("var_mean"), col("ffbar"), col("fobar"), col("oobar")
+	rows := slices.Clone(s.at[0])
+	slices.SortStableFunc(rows, func(i, j int) int { return int(math.Copysign(1, least[i]-least[j])) })
+	all, count, x, y := 0.0, 0.0, 0.0, 0.0
+	for _, r := range rows {
+		all += n[r]
+	}
+	for i, r := range rows {
+		count, x, y = count+n[r], x+n[r]*mean[r], y+n[r]*(ff[r]-2*fo[r]+oo[r])
+		if (count > all/10 || i == len(rows)-1) && count > 0 {
+			s.add(x/count, y/count, int(count))
+			count, x, y = 0, 0, 0
+		}
+	}
+	return nil
+}
+
+// Beside puts a statistic against the right axis of the picture of another one,
+// and reports whether they share the axis below.
+func Beside(left, right *run.Curves) bool {
+	if left == nil || left.Axis != right.Axis {
+		return false
+	}
+	if left.Right == nil {
+		one := *right
+		one.Series, left.Right = nil, &one
+	}
+	for _, s := range right.Series {
+		s.Name = right.Stat + " " + s.Name
+		left.Right.Series = append(left.Right.Series, s)
+	}
+	return true
+}
+
+// fewest are the cases below which a scorecard says nothing.
+const fewest = 8
+
+// card marks in each difference of two models who is better, that is nearer to a
+// perfect score, and how surely: by the interval or, of statistics of records, by
+// METviewer's t-test of the cases' differences (stat_flag NCAR).
+func (d *Drawn) card() error {
+	for i := range d.Series {
+		s := &d.Series[i]
+		_, s.Name, _ = strings.Cut(s.Name, " ") // all rows are of the one candidate, which Made names
+		if vars := d.c.q.Header[record.FcstVar]; len(vars) == 1 && !slices.Contains(d.c.parting(), "fcst_var") {
+			s.Name = strings.TrimSpace(d.Stat + " " + vars[0] + " " + s.Name)
+		}
+		for k, p := range d.places[i] {
+			mark, err := d.mark(s, k, p)
+			if err != nil {
+				return err
+			}
+			s.Marks = append(s.Marks, mark)
+		}
+	}
+	return nil
+}
+
+// mark is that of a point of a scorecard.
+func (d *Drawn) mark(s *run.Series, k int, p place) (int, error) {
+	if s.N[k] < fewest {
+		return run.TooFew, nil
+	}
+	how := 0
+	if d.method.Method == stat.Overall {
+		switch {
+		case math.Abs(s.Y[k]) > 2.5758*(s.High[k]-s.Low[k])/(2*1.96):
+			how = 2 * run.Better
+		case s.Low[k] > 0 || s.High[k] < 0:
+			how = run.Better
+		}
+	} else if values, err := d.perCase(stat.Diff, p); err != nil {
+		return 0, err
+	} else if sure := stat.Surely(values); sure >= 0.99 {
+		how = 2 * run.Better
+	} else if sure >= 0.95 {
+		how = run.Better
+	}
+	perfect, ok := d.stat.Perfect()
+	if how == 0 || !ok || math.IsNaN(perfect) {
+		return 0, nil
+	}
+	a, err := d.value("", place{rows: p.rows})
+	if err != nil {
+		return 0, err
+	}
+	b, err := d.value("", place{rows: p.minus})
+	if math.Abs(a-perfect) > math.Abs(b-perfect) {
+		how = -how
+	}
+	return how, err
+}
+
+// Card adds the rows of another scorecard, and reports whether there is one to add to.
+func Card(to, more *run.Curves) bool {
+	if to == nil || to.Picture != "scorecard" || more.Picture != to.Picture || to.Axis != more.Axis {
+		return false
+	}
+	to.Series = append(to.Series, more.Series...)
+	return true
+}
+
+// boxes turns values into the boxes of what the records of each point are.
+func (d *Drawn) boxes() error {
+	for i := range d.Series {
+		s := &d.Series[i]
+		s.Least, s.Most, s.Beyond = slices.Clone(s.Low), slices.Clone(s.High), make([][]float64, len(s.X))
+		for k, p := range d.places[i] {
+			values, err := d.perCase(d.made[i], p)
+			if err != nil {
+				return err
+			}
+			if b, ok := stat.BoxOf(values); ok {
+				s.Least[k], s.Low[k], s.Y[k], s.High[k], s.Most[k], s.Beyond[k] = b.Least, b.Lower, b.Middle, b.Upper, b.Most, b.Beyond
+			}
+		}
+	}
+	return nil
+}
+
+// ofRevisions reports whether a question is about the revisions of MTD's objects,
+// which METdbLoad makes, and METviewer tests wherever they are drawn.
+func ofRevisions(q *question.Question) bool {
+	return q.Type.Name == "MTD_2D_OBJ" && len(q.Header[record.FcstVar]) > 0 && !slices.ContainsFunc(q.Header[record.FcstVar], func(name string) bool { return !strings.HasPrefix(name, "REV_") })
+}
+
+// testRevised puts METviewer's tests of revisions into the note: of each object in
+// the order of its times.
+func (d *Drawn) testRevised() error {
+	object, index := columnOf(d.c.a, "object_id"), columnOf(d.c.a, "time_index")
+	if !ofRevisions(d.c.q) || object < 0 || index < 0 {
+		return nil
+	}
+	order := d.c.a.Vectors[index].Num
+	for i, s := range d.Series {
+		objects := map[string][]int{}
+		for _, p := range d.places[i] {
+			for _, r := range p.rows {
+				key := d.c.caseOf(r, question.HeaderField, question.ValidBeg) + d.c.a.Vectors[object].Text[r]
+				objects[key] = append(objects[key], r)
+			}
+		}
+		var all [][]float64
+		for _, key := range slices.Sorted(maps.Keys(objects)) {
+			rows := objects[key]
+			slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(order[a], order[b]) })
+			values, err := d.perCase("", place{rows: rows})
+			if err != nil {
+				return err
+			}
+			all = append(all, values)
+		}
+		d.Note += "; " + cmp.Or(s.Name, d.Stat) + ": " + stat.RevisionsOf(all).String()
+	}
+	return nil
+}
+
+// revisions are what each forecast of a valid time changes of the one before it.
+// Those of one time stand between it and the next. METviewer's tests of them
+// (revis_stat) stand in the note.
+func (d *Drawn) revisions() error {
+	lead := columnOf(d.c.a, "fcst_lead")
+	for i := range d.Series {
+		s := &d.Series[i]
+		var all [][]float64
+		old, step := *s, 86400.0
+		for k := 1; k < len(old.X); k++ {
+			step = min(step, old.X[k]-old.X[k-1])
+		}
+		*s = run.Series{Name: old.Name}
+		for k, p := range d.places[i] {
+			rows := slices.Clone(p.rows)
+			slices.SortStableFunc(rows, func(a, b int) int { return int(d.c.a.Vectors[lead].Whole[b] - d.c.a.Vectors[lead].Whole[a]) })
+			values, err := d.perCase("", place{rows: rows})
+			if err != nil {
+				return err
+			}
+			to := shaper{Series: *s}
+			first := len(to.Y)
+			for j := 1; j < len(values); j++ {
+				to.add(old.X[k]+step*float64(j-1)/float64(len(values)), values[j]-values[j-1], 1)
+			}
+			*s, all = to.Series, append(all, to.Y[first:])
+		}
+		d.Note += "; " + cmp.Or(s.Name, d.Stat) + ": " + stat.RevisionsOf(all).String()
+		d.places[i] = nil
+	}
+	return nil
+}

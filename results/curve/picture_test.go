@@ -1,0 +1,186 @@
+package curve_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/curve"
+	"github.com/barograph/barograph/results/run"
+)
+
+// ssvar is a bin of SSVAR: pairs, variance and, of both, the mean squares.
+func ssvar(n, variance, ff, fo, oo float64) line {
+	return line{[]float64{2, 2, 1, n, variance, variance, variance, 0, 0, fo, ff, oo}, nil}
+}
+
+// TestPictures: what pictures show of all records of a curve, computed by hand.
+func TestPictures(t *testing.T) {
+	pct := []line{{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, {[]float64{5, 3}, []float64{0, 1, 2, 0.5, 2, 0, 1}}}
+	ctc := line{[]float64{100, 20, 10, 20, 50, 0.5}, nil}
+	for _, c := range []struct {
+		picture, lineType, want string
+		lines                   []line
+	}{
+		// 4 events, 6 others: above 0.5 there are 2 and 2, above 0 all
+		{"roc", "PCT", "POFD PODY: 0,0 0.333,0.5 1,1", pct},
+		{"reliability", "PCT", "probability frequency: 0.25,0.333 0.75,0.5", pct},
+		{"rank_histogram", "RHIST", "rank share: 1,0.25 2,0.5 3,0.25", []line{{[]float64{4, 3}, []float64{1, 2, 1}}, {[]float64{4, 3}, []float64{1, 2, 1}}}},
+		{"rank_histogram", "PHIST", "bin share: 0.25,0.75 0.75,0.25", []line{{[]float64{4, 0.5, 2}, []float64{3, 1}}}},
+		{"eclv", "ECLV", "cost_loss_ratio ECLV: 0.1,0.4 0.5,0.6", []line{{[]float64{4, 0.3, 0, 2}, []float64{0.1, 0.2, 0.5, 0.6}}, {[]float64{4, 0.3, 0, 2}, []float64{0.1, 0.6, 0.5, 0.6}}}},
+		{"spread_skill", "SSVAR", "VAR_MEAN MSE: 1,2 4,3", []line{ssvar(50, 4, 9, 8, 10), ssvar(50, 1, 4, 3, 4)}},
+		{"performance", "CTC", "success_ratio PODY: 0.667,0.5", []line{ctc}},
+		{"taylor", "SL1L2", "PR_CORR FSTDEV/OSTDEV: 1,2", []line{{[]float64{10, 0, 0, 2, 4, 1, 1}, nil}}},
+		{"revision", "SL1L2", "fcst_valid_beg MAE:", []line{{[]float64{10, 0, 0, 2, 4, 1, 1}, nil}}},
+	} {
+		d := &question.Drawing{Picture: c.picture, Axis: "fcst_lead", Method: "overall"}
+		if c.picture == "revision" {
+			d.Axis = "fcst_valid_beg"
+		} else if c.lineType == "ECLV" {
+			d.Method = "median"
+		}
+		q, a := asked(t, c.lineType, d, c.lines...)
+		wide, err := curve.Widen(q, []string{"MAE"})
+		if c.picture != "revision" && err != nil || len(wide.Columns) < len(q.Columns) {
+			t.Fatal(err)
+		}
+		got, err := curve.Of(t.Context(), q, a, "MAE", 1)
+		if err != nil {
+			t.Errorf("%s of %s: %v", c.picture, c.lineType, err)
+			continue
+		}
+		if text := points(got); text != c.want {
+			t.Errorf("%s of %s: %s, want %s", c.picture, c.lineType, text, c.want)
+		}
+	}
+}
+
+func points(c *run.Curves) string {
+	out := fmt.Sprintf("%s %s:", c.Axis, c.Stat)
+	for i := range c.Series[0].X {
+		out += fmt.Sprintf(" %.3g,%.3g", c.Series[0].X[i], c.Series[0].Y[i])
+	}
+	return out
+}
+
+// TestOtherThresholds: records with other thresholds make no diagram together.
+func TestOtherThresholds(t *testing.T) {
+	q, a := asked(t, "PCT", &question.Drawing{Picture: "roc", Method: "overall"},
+		line{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, line{[]float64{5, 3}, []float64{0, 1, 2, 0.4, 2, 0, 1}})
+	if _, err := curve.Of(t.Context(), q, a, "roc", 1); err == nil || !strings.Contains(err.Error(), "differ in their thresh_i") {
+		t.Error(err)
+	}
+}
+
+// pair is a case of two models over ten days, of which one is better at 24 h.
+func pair(lt *record.LineType) *record.Batch {
+	b := &record.Batch{}
+	b.Reset(lt, "")
+	for m, model := range []string{"a", "b"} {
+		h := record.DefaultHeader()
+		h[record.Model], h[record.FcstVar], h[record.FcstLev], h[record.VxMask] = model, "T", "P500", "NH"
+		head := b.AddHeader(h)
+		for day := range int64(10) {
+			for lead := int32(1); lead <= 2; lead++ {
+				b.AppendTimes(head, lead*24*3600, day*86400, uint32(b.Len()))
+				mse := 4 + float64(day%3)/10
+				if m == 1 && lead == 1 {
+					mse *= 2
+				}
+				for k, x := range []float64{10, 0, 0, 0, mse, 0, 1} {
+					b.Num[k] = append(b.Num[k], x)
+				}
+			}
+		}
+	}
+	return b
+}
+
+// TestScorecard: a is better at 24 h and as good at 48 h, in one question.
+func TestScorecard(t *testing.T) {
+	lt, _ := record.TypeByName("SL1L2")
+	q := &question.Question{Name: "q", Type: lt}
+	q.Scorecard("a", "b")
+	got, err := curve.Of(t.Context(), q, answer.Select(q, pair(lt)), "RMSE", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := got.Series; len(s) != 1 || s[0].Name != "T P500 NH" || fmt.Sprint(s[0].Marks) != fmt.Sprint([]int{2 * run.Better, 0}) {
+		t.Errorf("%+v", s)
+	}
+	more := *got
+	if !curve.Card(got, &more) || len(got.Series) != 2 {
+		t.Error("a second card is not added")
+	}
+}
+
+// TestBoxes: quartiles and whiskers of the records, an outlier beyond them.
+func TestBoxes(t *testing.T) {
+	var lines []line
+	for _, mae := range []float64{1, 2, 3, 4, 100} {
+		lines = append(lines, line{[]float64{10, 0, 0, 2, 4, 1, mae}, nil})
+	}
+	q, a := asked(t, "SL1L2", &question.Drawing{Picture: "box", Axis: "fcst_lead", Method: "median"}, lines...)
+	got, err := curve.Of(t.Context(), q, a, "MAE", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := got.Series[0]
+	if text := fmt.Sprint(s.Least, s.Low, s.Y, s.High, s.Most, s.Beyond); text != "[1] [2] [3] [4] [4] [[100]]" {
+		t.Error(text)
+	}
+}
+
+// TestPerformanceIntervals: the probability of detection has a bootstrap's interval.
+func TestPerformanceIntervals(t *testing.T) {
+	d := &question.Drawing{Picture: "performance", Axis: "fcst_lead", Method: "overall", Replicates: 200, Confidence: 0.95}
+	var lines []line
+	for i := range 12 {
+		hits := float64(10 + i)
+		lines = append(lines, line{[]float64{100, hits, 10, 30 - hits, 60, 0.5}, nil})
+	}
+	q, a := asked(t, "CTC", d, lines...)
+	got, err := curve.Of(t.Context(), q, a, "performance", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := got.Series[0]
+	if low, y, high := s.Low[0], s.Y[0], s.High[0]; !(low > 0.3 && low < y && y < high && high < 0.7) {
+		t.Errorf("%v … %v … %v", low, y, high)
+	}
+	if !strings.Contains(got.Note, "of PODY a 95 % interval by bootstrap") {
+		t.Error(got.Note)
+	}
+}
+
+// TestRevisionTests: what METviewer tests of revisions stands in the note.
+func TestRevisionTests(t *testing.T) {
+	lt, _ := record.TypeByName("SL1L2")
+	b := &record.Batch{}
+	b.Reset(lt, "")
+	h := record.DefaultHeader()
+	h[record.Model] = "gfs"
+	head := b.AddHeader(h)
+	for i, mae := range []float64{5, 3, 4, 1, 9, 2, 8, 7, 6} { // three valid times, of three forecasts each
+		b.AppendTimes(head, int32(24*3600*(3-i%3)), int64(i/3)*86400, uint32(i))
+		for k, x := range []float64{10, 0, 0, 2, 4, 1, mae} {
+			b.Num[k] = append(b.Num[k], x)
+		}
+	}
+	q := &question.Question{Name: "q", Type: lt, Drawing: &question.Drawing{Picture: "revision", Axis: "fcst_valid_beg", Method: "median"}}
+	q.Header[record.Model] = []string{"gfs"}
+	q.Select()
+	got, err := curve.Of(t.Context(), q, answer.Select(q, b), "MAE", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := points(got); text != "fcst_valid_beg MAE: 0,-2 2.88e+04,1 8.64e+04,8 1.15e+05,-7 1.73e+05,-1 2.02e+05,-1" {
+		t.Error(text)
+	}
+	if !strings.Contains(got.Note, "6 revisions, so few runs by chance p = ") || !strings.Contains(got.Note, "autocorrelation -") {
+		t.Error(got.Note)
+	}
+}

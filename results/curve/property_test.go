@@ -1,0 +1,167 @@
+package curve_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/curve"
+	"github.com/barograph/barograph/results/run"
+)
+
+// TestWordsOfRandomQuestions: for random archives, questions and changed conditions the
+// title, the legend, the rows of CSV and the names of files are of what was computed.
+func TestWordsOfRandomQuestions(t *testing.T) {
+	sl1l2, _ := record.TypeByName("SL1L2")
+	fields := map[record.Field][]string{
+		record.Model:   {"GFS", "ECM,WF", `the "other" one`, "A:B", "A+B", "A", "B", "X", "X Y"},
+		record.FcstVar: {"HGT", "TMP", "APCP_06", "a b", "u,v"},
+		record.FcstLev: {"P500", "0,*,*", "Z2"},
+		record.VxMask:  {"EP,CP", "NHX", "NHX EP", "Z", "Y Z"},
+	}
+	order := []record.Field{record.Model, record.FcstVar, record.FcstLev, record.VxMask}
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 35))
+		some := func(values []string, least int) (out []string) {
+			for _, i := range random.Perm(len(values))[:least+random.IntN(len(values)-least+1)] {
+				out = append(out, values[i])
+			}
+			return out
+		}
+		var b record.Batch
+		b.Reset(sl1l2, "")
+		there := map[record.Field][]string{}
+		for _, f := range order {
+			there[f] = some(fields[f], 1)
+		}
+		q := &question.Question{Name: "q", Title: "what was written before", Type: sl1l2, Drawing: question.NewDrawing(sl1l2, "RMSE", "fcst_lead")}
+		for _, f := range order {
+			if random.IntN(2) == 0 {
+				q.Header[f] = some(there[f], 1)
+			}
+		}
+		if random.IntN(2) == 0 {
+			q.Drawing.Curves = []question.Group{{Field: "model"}}
+			for _, m := range there[record.Model] {
+				q.Drawing.Curves[0].Values = append(q.Drawing.Curves[0].Values, []string{m})
+			}
+		}
+		q.Drawing.Replicates = 0
+		before := *q
+		for _, f := range order {
+			if random.IntN(2) == 0 {
+				q.Header[f] = some(there[f], 1)
+			}
+		}
+		stat := []string{"RMSE", "ME", "MAE"}[random.IntN(3)]
+		q.Adapt(&before, stat)
+		q.Select()
+		for _, f := range order {
+			if c, err := question.ColumnByName(sl1l2, f.String()); err == nil && !slices.ContainsFunc(q.Columns, func(have question.Column) bool { return have.Name == f.String() }) {
+				q.Columns = append(q.Columns, c)
+			}
+		}
+		for range 1 + random.IntN(60) {
+			h := record.DefaultHeader()
+			asked := true
+			for _, f := range order {
+				h[f] = there[f][random.IntN(len(there[f]))]
+				asked = asked && (len(q.Header[f]) == 0 || slices.Contains(q.Header[f], h[f]))
+			}
+			if !asked {
+				continue
+			}
+			b.AppendTimes(b.AddHeader(h), int32(6*3600*random.IntN(4)), int64(86400*random.IntN(5)), 1)
+			for _, c := range sl1l2.Columns {
+				b.Num[c.Slot] = append(b.Num[c.Slot], 1+random.Float64())
+			}
+		}
+		a := answer.Select(q, &b)
+		if a.Rows == 0 {
+			continue
+		}
+		got, err := curve.Of(t.Context(), q, a, stat, 1)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		checkWords(t, seed, &before, q, a, got.Title, stat)
+		names, n := map[string]bool{}, 0
+		for _, s := range got.Series {
+			if names[s.Name] {
+				t.Errorf("seed %d: two curves are called %q", seed, s.Name)
+			}
+			names[s.Name] = true
+			for _, k := range s.N {
+				n += k
+			}
+		}
+		if n != a.Rows {
+			t.Errorf("seed %d: the curves have %d records, the answer %d", seed, n, a.Rows)
+		}
+		if want := curvesOf(q, a); len(want) != len(got.Series) {
+			t.Errorf("seed %d: %d curves of %d: %v", seed, len(got.Series), len(want), names)
+		}
+		rows := curve.Rows([]*run.Curves{got})
+		for i := range rows.Rows {
+			if rows.Vectors[0].Text[i] != stat || !names[rows.Vectors[1].Text[i]] {
+				t.Errorf("seed %d: CSV has %s, %q", seed, rows.Vectors[0].Text[i], rows.Vectors[1].Text[i])
+			}
+		}
+		other := *q
+		if question.Rename([]*question.Question{q, &other}); len(q.Changed) > 0 {
+			want := regexp.MustCompile(`[^A-Za-z0-9_.-]+`).ReplaceAllString(strings.Join(q.Header[record.FcstVar], "_")+"_SL1L2", "_")
+			if q.Name != strings.TrimPrefix(want, "_") || other.Name == q.Name {
+				t.Errorf("seed %d: files are called %q and %q, want %q", seed, q.Name, other.Name, want)
+			}
+		}
+	}
+}
+
+// curvesOf are the curves that an answer has by hand: by the drawing's models, else by all
+// fields that differ.
+func curvesOf(q *question.Question, a *answer.Answer) map[string]bool {
+	out := map[string]bool{}
+	for i := range a.Rows {
+		key := ""
+		for k, c := range a.Columns[:len(q.Columns)] {
+			if c.Role == question.HeaderField && (len(q.Drawing.Curves) == 0 || c.Name == "model") {
+				key += fmt.Sprintf("%q", a.Vectors[k].Text[i])
+			}
+		}
+		out[key] = true
+	}
+	return out
+}
+
+// checkWords holds a title to the rows: a changed question's names the statistic and each
+// value of a field with four values or fewer.
+func checkWords(t *testing.T, seed uint64, before, q *question.Question, a *answer.Answer, title, stat string) {
+	t.Helper()
+	changed := stat != "RMSE" || fmt.Sprint(before.Header) != fmt.Sprint(q.Header)
+	if !changed {
+		if title != "what was written before" {
+			t.Errorf("seed %d: an unchanged question is called %q", seed, title)
+		}
+		return
+	}
+	if !strings.HasPrefix(title, stat+" of ") {
+		t.Errorf("seed %d: %q is of %s", seed, title, stat)
+	}
+	for k, c := range a.Columns {
+		if !slices.Contains([]string{"model", "fcst_var", "fcst_lev", "vx_mask"}, c.Name) {
+			continue
+		}
+		values := slices.Clone(a.Vectors[k].Text)
+		slices.Sort(values)
+		values = slices.Compact(values)
+		if want := strings.Join(values, ", "); len(values) <= 4 && !strings.Contains(title, want) {
+			t.Errorf("seed %d: %q lacks %s %s", seed, title, c.Name, want)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package curve_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/curve"
+)
+
+// line is a record of a type with repeating columns: its fixed numbers and
+// those that repeat, a day apart from the one before.
+type line struct{ fixed, repeats []float64 }
+
+// asked is a question about all of a line type, and its answer of these lines.
+func asked(t *testing.T, lineType string, d *question.Drawing, lines ...line) (*question.Question, *answer.Answer) {
+	t.Helper()
+	lt, _ := record.TypeByName(lineType)
+	b := &record.Batch{}
+	b.Reset(lt, "")
+	h := record.DefaultHeader()
+	h[record.Model] = "gfs"
+	head := b.AddHeader(h)
+	for i, l := range lines {
+		b.AppendTimes(head, 24*3600, int64(i)*86400, uint32(i))
+		for k := range b.Num {
+			x := math.NaN() // of what the line does not say
+			if k < len(l.fixed) {
+				x = l.fixed[k]
+			}
+			b.Num[k] = append(b.Num[k], x)
+		}
+		if lt.Group != nil {
+			b.Group = append(b.Group, l.repeats...)
+			b.GroupEnd = append(b.GroupEnd, uint32(len(b.Group)))
+		}
+	}
+	q := &question.Question{Name: "q", Type: lt, Drawing: d}
+	q.Header[record.Model] = []string{"gfs"}
+	q.Select()
+	return q, answer.Select(q, b)
+}
+
+// TestStatisticsOfRepeatingColumns: bins and tables are added up over records;
+// of records with other thresholds there is no statistic.
+func TestStatisticsOfRepeatingColumns(t *testing.T) {
+	for _, c := range []struct {
+		lineType, stat string
+		lines          []line
+		want           float64
+	}{
+		// base rate (1+3)/10, bins 0.25 and 0.75 with 2 of 6 and 2 of 4
+		{"PCT", "PSTD_BASER", []line{{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, {[]float64{5, 3}, []float64{0, 1, 2, 0.5, 2, 0, 1}}}, 0.4},
+		{"PCT", "PSTD_RELIABILITY", []line{{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, {[]float64{5, 3}, []float64{0, 1, 2, 0.5, 2, 0, 1}}}, (6./144 + 4./16) / 10},
+		{"PCT", "PSTD_BASER", []line{{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, {[]float64{5, 3}, []float64{0, 1, 2, 0.4, 2, 0, 1}}}, 0.4},
+		{"PCT", "PSTD_RELIABILITY", []line{{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, {[]float64{5, 3}, []float64{0, 1, 2, 0.4, 2, 0, 1}}}, math.NaN()},
+		{"MCTC", "MCTS_ACC", []line{{[]float64{4, 2, 0.5}, []float64{1, 1, 1, 1}}, {[]float64{4, 2, 0.5}, []float64{3, 0, 0, 1}}}, 0.75},
+	} {
+		q, a := asked(t, c.lineType, &question.Drawing{Axis: "fcst_lead"}, c.lines...)
+		got, err := curve.Values(q, a, c.stat, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if y := got.Series[0].Y[0]; math.Abs(y-c.want) > 1e-15 && !(math.IsNaN(y) && math.IsNaN(c.want)) {
+			t.Errorf("%s of %d lines is %v, not %v", c.stat, len(c.lines), y, c.want)
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package curve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/run"
+)
+
+// Title is the title of a question with how much of the data answers it.
+func Title(q *question.Question, a *answer.Answer) string {
+	rows := make([]int, a.Rows)
+	for i := range rows {
+		rows[i] = i
+	}
+	n := (&collector{q: q, a: a}).counts(rows)
+	if a.Rows == 0 {
+		n = "no rows in this data"
+	}
+	if n == "" {
+		return q.Title
+	}
+	return strings.TrimPrefix(q.Title+"; "+n, "; ")
+}
+
+// counts says how many levels, regions, leads and days some rows have.
+func (c *collector) counts(rows []int) string {
+	var parts []string
+	add := func(n int, what string) {
+		if n > 1 {
+			what += "s"
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	for k, col := range c.a.Columns {
+		v := &c.a.Vectors[k]
+		switch col.Name {
+		case "fcst_lev":
+			add(among(v.Text, rows), "level")
+		case "vx_mask":
+			add(among(v.Text, rows), "region")
+		case "fcst_lead":
+			add(among(v.Whole, rows), "lead")
+		case "fcst_valid_beg":
+			days := map[int64]bool{}
+			for _, i := range rows {
+				days[v.Whole[i]/(24*3600)] = true
+			}
+			add(len(days), "day")
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// rows are those of all curves, each once, in order.
+func (c *collector) rows() []int {
+	seen := map[int]bool{}
+	var out []int
+	for _, places := range c.points {
+		for _, rows := range places {
+			for _, r := range rows {
+				if !seen[r] {
+					seen[r] = true
+					out = append(out, r)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// pictureWords begin the titles of pictures that are of no single statistic.
+var pictureWords = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"roc": "ROC diagram", "reliability": "Reliability diagram", "performance": "Performance diagram", "taylor": "Taylor diagram",
+	"rank_histogram": "Rank histogram", "eclv": "Economic value", "spread_skill": "Spread and skill",
+}
+
+// title is what the author of the question wrote or, where that was of other
+// conditions, what the rows of the curves have.
+func (d *Drawn) title() string {
+	q := d.c.q
+	if q.Title != "" && !q.Untitled {
+		return q.Title
+	}
+	title := d.Stat
+	if q.Drawing != nil {
+		if words := pictureWords[q.Drawing.Picture]; words != "" {
+			title = words
+		}
+		if q.Drawing.Picture == "revision" {
+			title = "Revision of " + title
+		}
+		if d.Minus != "" {
+			title += " minus that of " + d.Minus
+		}
+	}
+	rows := d.c.rows()
+	for _, part := range []struct {
+		field      record.Field
+		word, many string
+	}{
+		{record.FcstVar, " of ", "variables"},
+		{record.FcstThresh, " ", "thresholds"},
+		{record.FcstLev, " at ", "levels"},
+		{record.VxMask, " over ", "regions"},
+		{record.Model, ", ", "models"},
+	} {
+		values := d.c.valuesOf(part.field, rows)
+		if len(values) > 0 && part.field.String() != string(d.c.axis) {
+			title += part.word + some(values, part.many)
+		}
+	}
+	return title + d.c.when(rows)
+}
+
+// valuesOf are the values of a field in some rows or, where there are none, those
+// that the question asks for.
+func (c *collector) valuesOf(f record.Field, rows []int) (values []string) {
+	k := columnOf(c.a, f.String())
+	if k < 0 || len(rows) == 0 {
+		values = slices.Clone(c.q.Header[f])
+	} else {
+		for _, r := range rows {
+			values = append(values, c.a.Vectors[k].Text[r])
+		}
+	}
+	slices.Sort(values)
+	return slices.DeleteFunc(slices.Compact(values), func(v string) bool { return v == "" || v == record.NA })
+}
+
+// some are a few values, or the number of many.
+func some(values []string, many string) string {
+	const most = 4
+	if len(values) > most {
+		return fmt.Sprintf("%d %s", len(values), many)
+	}
+	return strings.Join(values, ", ")
+}
+
+// when are the lead of some rows, where they have one, and their days.
+func (c *collector) when(rows []int) (words string) {
+	if k := columnOf(c.a, "fcst_lead"); k >= 0 && len(rows) > 0 && c.axis != run.ByLead && among(c.a.Vectors[k].Whole, rows) == 1 {
+		words = fmt.Sprintf(", lead %g h", float64(c.a.Vectors[k].Whole[rows[0]])/3600)
+	}
+	k := columnOf(c.a, "fcst_valid_beg")
+	if k < 0 || len(rows) == 0 || c.axis == run.ByTime {
+		return words
+	}
+	first, last := c.a.Vectors[k].Whole[rows[0]], c.a.Vectors[k].Whole[rows[0]]
+	for _, r := range rows {
+		first, last = min(first, c.a.Vectors[k].Whole[r]), max(last, c.a.Vectors[k].Whole[r])
+	}
+	day := func(t int64) string { return time.Unix(t, 0).UTC().Format(time.DateOnly) }
+	if words += ", " + day(first); day(last) != day(first) {
+		words += " to " + day(last)
+	}
+	return words
+}
+
+// omit names the curves that the question asks for and none of whose rows is there,
+// and what of its plot no question draws.
+func (d *Drawn) omit() {
+	d.Omitted = slices.Clone(d.c.q.Omitted)
+	d.Omitted = append(d.Omitted, d.c.absent...)
+	for _, name := range d.c.names {
+		if len(d.c.points[name]) == 0 {
+			d.Omitted = append(d.Omitted, name+": no case is left")
+		}
+	}
+}
+
+// leftOut ends the note with what is omitted.
+func (d *Drawn) leftOut() {
+	if n := len(d.Omitted); n > 0 {
+		d.Note += "; left out: " + strings.Join(d.Omitted[:min(n, 6)], ", ")
+		if n > 6 {
+			d.Note += fmt.Sprintf(" and %d more", n-6)
+		}
+	}
+}
+
+// lacking names what of the drawing's curves no row is of: values of a field and, where
+// each value has rows, combinations of values that the question writes out.
+func (c *collector) lacking(groups []grouping) (out []string) {
+	written := true
+	for g, group := range c.q.Drawing.Curves {
+		for _, label := range groups[g].all {
+			if !groups[g].seen[label] {
+				out = append(out, group.Field+" "+label+": no record")
+			}
+		}
+		written = written && group.Values != nil
+	}
+	if !written || len(groups) < 2 {
+		return out
+	}
+	var combinations func(g int, head string)
+	combinations = func(g int, head string) {
+		if g == len(groups) {
+			if c.points[head] == nil {
+				out = append(out, head+": no record")
+			}
+			return
+		}
+		for _, label := range groups[g].all {
+			if groups[g].seen[label] {
+				combinations(g+1, strings.TrimSpace(head+" "+label))
+			}
+		}
+	}
+	combinations(0, "")
+	return out
+}

@@ -1,0 +1,127 @@
+package curve_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/results/curve"
+	"github.com/barograph/barograph/stat"
+)
+
+// byLead is a plot of two models along the lead, as METviewer's issue 106 has
+// it: 24, 48 and 72 h, where not every valid time has every lead.
+func byLead() *question.Question {
+	return &question.Question{Name: "q", Drawing: &question.Drawing{
+		Axis: "fcst_lead", Method: "overall", Replicates: 40, Confidence: 0.95, EventEqual: true,
+		Curves: []question.Group{{Field: "model", Values: [][]string{{"A"}, {"B"}}}},
+	}}
+}
+
+// both models have 24 h at four times, 48 h at three, 72 h at two; A alone has 96 h.
+func leads() (rows []row) {
+	for _, model := range []string{"A", "B"} {
+		for k, lead := range []int32{24, 48, 72} {
+			for day := k; day < 4; day++ {
+				rows = append(rows, row{model, 24 * int64(10+day), lead, 1, float64(day + 1)})
+			}
+		}
+	}
+	rows[0].valid++ // A's first day is of another hour: no case of both
+	return append(rows, row{"A", 24 * 10, 96, 1, 1})
+}
+
+// TestEqualisation: off, at each place, and the same cases at all places.
+func TestEqualisation(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		equal, places bool
+		xs            []float64
+		n             []int
+		note          string
+	}{
+		{"off", false, false, []float64{24, 48, 72, 96}, []int{4, 3, 2, 1}, ""},
+		{"per place", true, false, []float64{24, 48, 72}, []int{3, 3, 2}, "left out 3 of 19 rows"},
+		{"all", true, true, []float64{24, 48, 72}, []int{2, 2, 2}, "left out 7 of 19 rows"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			q := byLead()
+			q.Drawing.EventEqual, q.Drawing.EqualPlaces = c.equal, c.places
+			got, err := curve.Values(q, answerOf(t, q, leads()), "RMSE", 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s := got.Series[0]; !slices.Equal(s.X, c.xs) || !slices.Equal(s.N, c.n) || !strings.Contains(got.Note, c.note) {
+				t.Errorf("%v %v: %s", s.X, s.N, got.Note)
+			}
+		})
+	}
+}
+
+// TestValuesFirst: the curve does not jump when its intervals come, and they
+// stop with their context.
+func TestValuesFirst(t *testing.T) {
+	q := byLead()
+	a := answerOf(t, q, leads())
+	first, err := curve.Values(q, a, "RMSE", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := curve.Of(t.Context(), q, a, "RMSE", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range whole.Series {
+		if !slices.Equal(s.Y, first.Series[i].Y) || math.IsNaN(s.Low[0]) || !math.IsNaN(first.Series[i].Low[0]) {
+			t.Errorf("%+v then %+v", first.Series[i], s)
+		}
+	}
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := first.Intervals(stopped); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestDifference: of cases that both curves have, whatever their order; where
+// both models make the same mistakes, all replicates are equal: no limits, as
+// in METviewer.
+func TestDifference(t *testing.T) {
+	q := byLead()
+	q.Drawing.EventEqual, q.Drawing.Minus = false, "B"
+	rows := leads()
+	for i := range rows {
+		if rows[i].model == "B" {
+			rows[i].mistake *= 2
+		}
+	}
+	slices.Reverse(rows)
+	got, err := curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := got.Series[0]; len(got.Series) != 1 || !slices.Equal(s.N, []int{3, 3, 2}) {
+		t.Fatalf("%+v", got.Series)
+	}
+	if y, want := got.Series[0].Y[2], -math.Sqrt(12.5); stat.RoundHalfUp(y, 9) != stat.RoundHalfUp(want, 9) {
+		t.Errorf("%v, want %v", y, want)
+	}
+	for i := range rows {
+		rows[i].mistake = float64(1 + rows[i].valid%7)
+	}
+	if got, err = curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1); err != nil || got.Series[0].Y[0] != 0 || !math.IsNaN(got.Series[0].Low[0]) {
+		t.Errorf("%+v %v", got, err)
+	}
+	q.Drawing.Curves = append(q.Drawing.Curves, question.Group{Field: "fcst_lead", Values: [][]string{{"24"}, {"48"}}})
+	if got, err = curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1); err != nil || len(got.Series) != 2 || got.Series[1].Name != "A 48 h" || got.Series[1].N[0] != 3 {
+		t.Errorf("of two fields: %+v %v", got, err)
+	}
+	q.Drawing.Minus = "C"
+	if _, err := curve.Values(q, answerOf(t, q, rows), "RMSE", 1); err == nil {
+		t.Error("a curve that is not there was taken off")
+	}
+}

@@ -1,0 +1,161 @@
+package measure_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/results/measure"
+)
+
+// noisy are samples of a law with lognormal noise.
+func noisy(r *rand.Rand, xs []float64, n int, sd float64, law func(float64) float64) [][]float64 {
+	out := make([][]float64, len(xs))
+	for i, x := range xs {
+		for range n {
+			out[i] = append(out[i], law(x)*math.Exp(sd*r.NormFloat64()))
+		}
+	}
+	return out
+}
+
+func TestGrowthIsFound(t *testing.T) {
+	sizes := []float64{1, 2, 4, 8, 16}
+	for _, want := range []float64{0, 0.5, 1, 2} {
+		g, err := measure.FitGrowth(sizes, noisy(rand.New(rand.NewPCG(1, 2)), sizes, 11, 0, func(n float64) float64 { return 3 * math.Pow(n, want) }), 1)
+		if err != nil || math.Abs(g.Exponent.Value-want) > 1e-9 || math.Abs(g.Factor-3) > 1e-9 {
+			t.Errorf("exponent %v: %+v, %v", want, g, err)
+		}
+		if at := g.At(32); math.Abs(at.Value/(3*math.Pow(32, want))-1) > 1e-9 {
+			t.Errorf("exponent %v: at 32 it says %+v", want, at)
+		}
+	}
+}
+
+// TestGrowthIntervals: of many noisy studies nearly all intervals hold the truth.
+func TestGrowthIntervals(t *testing.T) {
+	sizes := []float64{1, 2, 4, 8, 16}
+	const rounds = 200
+	held, predicted := 0, 0
+	for i := range rounds {
+		r := rand.New(rand.NewPCG(uint64(i), 9))
+		shift := make(map[float64]float64) // what a size has of its own, that no repetition shows
+		for _, n := range append(sizes, 64) {
+			shift[n] = math.Exp(0.05 * r.NormFloat64())
+		}
+		law := func(n float64) float64 { return 5 * math.Pow(n, 0.7) * shift[n] }
+		g, err := measure.FitGrowth(sizes, noisy(r, sizes, 9, 0.1, law), uint64(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g.Exponent.Low <= 0.7 && 0.7 <= g.Exponent.High {
+			held++
+		}
+		if e := g.At(64); e.Low <= law(64) && law(64) <= e.High {
+			predicted++
+		}
+	}
+	if held < 180 || predicted < 180 {
+		t.Errorf("of %d intervals %d hold the exponent and %d the prediction", rounds, held, predicted)
+	}
+}
+
+func TestGrowthRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		sizes []float64
+		times [][]float64
+	}{
+		"one size":       {[]float64{1}, [][]float64{{1}}},
+		"equal sizes":    {[]float64{2, 2}, [][]float64{{1}, {1}}},
+		"no times":       {[]float64{1, 2}, [][]float64{{1}, {}}},
+		"a time of 0":    {[]float64{1, 2}, [][]float64{{1}, {0}}},
+		"a size below 1": {[]float64{-1, 2}, [][]float64{{1}, {1}}},
+	} {
+		if _, err := measure.FitGrowth(c.sizes, c.times, 1); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	g, err := measure.FitGrowth([]float64{1, 4}, [][]float64{{1, 1.1, 0.9}, {4, 4.1, 3.9}}, 1)
+	if err != nil || g.Scatter != 0 || g.Exponent.Low >= g.Exponent.High {
+		t.Errorf("two sizes: %+v, %v", g, err)
+	}
+}
+
+func TestUSLIsFound(t *testing.T) {
+	clients := []float64{1, 2, 4, 8, 16, 32, 64}
+	for _, want := range [][3]float64{{1000, 0, 0}, {1000, 0.05, 0}, {995.6, 0.026, 7e-5}, {40, 0, 0.01}} {
+		law := func(n float64) float64 { return want[0] * n / (1 + want[1]*(n-1) + want[2]*n*(n-1)) }
+		u, err := measure.FitUSL(clients, noisy(rand.New(rand.NewPCG(3, 4)), clients, 5, 0, law), 1)
+		if err != nil || math.Abs(u.Lambda.Value/want[0]-1) > 1e-6 || math.Abs(u.Sigma.Value-want[1]) > 1e-6 || math.Abs(u.Kappa.Value-want[2]) > 1e-8 || u.Error > 1e-6 {
+			t.Errorf("%v: %+v, %v", want, u, err)
+		}
+		if peak := math.Sqrt((1 - want[1]) / want[2]); want[2] > 0 && math.Abs(u.Peak()/peak-1) > 1e-3 {
+			t.Errorf("%v: peak at %v, want %v", want, u.Peak(), peak)
+		}
+	}
+}
+
+func TestUSLWithNoise(t *testing.T) {
+	clients := []float64{1, 2, 4, 8, 16, 32}
+	held := 0
+	for i := range 60 {
+		law := func(n float64) float64 { return 500 * n / (1 + 0.04*(n-1) + 0.001*n*(n-1)) }
+		u, err := measure.FitUSL(clients, noisy(rand.New(rand.NewPCG(uint64(i), 5)), clients, 9, 0.05, law), uint64(i))
+		if err != nil || u.Sigma.Value < 0 || u.Kappa.Value < 0 {
+			t.Fatalf("%+v, %v", u, err)
+		}
+		if u.Sigma.Low <= 0.04 && 0.04 <= u.Sigma.High && u.Kappa.Low <= 0.001 && 0.001 <= u.Kappa.High {
+			held++
+		}
+	}
+	if held < 48 {
+		t.Errorf("only %d of 60 pairs of intervals hold the truth", held)
+	}
+	if _, err := measure.FitUSL([]float64{1, 2, 2}, [][]float64{{1}, {2}, {2}}, 1); err == nil {
+		t.Error("two numbers of clients were taken for enough")
+	}
+}
+
+// What few repetitions leave unknown is null in JSON, and unknown when read.
+func TestEstimateInJSON(t *testing.T) {
+	for _, e := range []measure.Estimate{{1, 0.5, 2}, {1, math.NaN(), math.NaN()}, {1, 0, math.Inf(1)}} {
+		text, err := json.Marshal(e)
+		var got measure.Estimate
+		if err = errors.Join(err, json.Unmarshal(text, &got)); err != nil || got.Value != 1 {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if math.IsNaN(got.High) != (math.IsNaN(e.High) || math.IsInf(e.High, 1)) || strings.Contains(string(text), "null") != math.IsNaN(got.High) {
+			t.Errorf("%v is %s, read as %v", e, text, got)
+		}
+	}
+}
+
+// Three points by hand: ln size 0, 1, 2 and ln time 0, 1, 3, so that the line is
+// 1.5·x − 1/6, the scatter √(1/6) with one degree of freedom, and t = 12.7062.
+func TestGrowthByHand(t *testing.T) {
+	g, err := measure.FitGrowth([]float64{1, math.E, math.E * math.E}, [][]float64{{1}, {math.E}, {math.Exp(3)}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := func(what string, got, want float64) {
+		if math.Abs(got-want) > 1e-6*max(1, math.Abs(want)) {
+			t.Errorf("%s is %v, want %v", what, got, want)
+		}
+	}
+	const student1 = 12.706204736
+	near("exponent", g.Exponent.Value, 1.5)
+	near("factor", g.Factor, math.Exp(-1./6))
+	near("scatter", g.Scatter, math.Sqrt(1./6))
+	half := student1 * math.Sqrt(1./6) / math.Sqrt2
+	near("low exponent", g.Exponent.Low, 1.5-half)
+	near("high exponent", g.Exponent.High, 1.5+half)
+	at := g.At(math.Exp(3)) // beyond the sizes: the interval of a new median, 1 + 1/n + (x − mean)²/spread
+	center := -1./6 + 4.5
+	half = student1 * math.Sqrt(1./6) * math.Sqrt(1+1./3+4./2)
+	near("time", math.Log(at.Value), center)
+	near("low time", math.Log(at.Low), center-half)
+	near("high time", math.Log(at.High), center+half)
+}

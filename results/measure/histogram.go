@@ -1,0 +1,233 @@
+package measure
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/barograph/barograph/internal/fault"
+)
+
+// The range and precision of every histogram.
+const (
+	ShortestTime      = time.Nanosecond
+	LongestTime       = time.Hour
+	SignificantDigits = 3
+)
+
+// Histogram counts durations from 1 ns to 1 h to 3 significant digits, in
+// constant memory (about 270 KiB). It is not safe for concurrent use: each
+// worker owns one, and they are merged.
+type Histogram struct{ hdr *hdrhistogram.Histogram }
+
+// NewHistogram returns an empty histogram.
+func NewHistogram() *Histogram {
+	return &Histogram{hdr: hdrhistogram.New(int64(ShortestTime), int64(LongestTime), SignificantDigits)}
+}
+
+// Record counts one duration. A duration outside the range is counted at the
+// end of the range, so that the total stays right.
+func (h *Histogram) Record(d time.Duration) { h.RecordN(d, 1) }
+
+// RecordN counts a duration n times.
+func (h *Histogram) RecordN(d time.Duration, n int64) {
+	if err := h.hdr.RecordValues(int64(min(max(d, 0), LongestTime)), n); err != nil {
+		_ = h.hdr.RecordValues(h.hdr.HighestTrackableValue(), n) // read from a log it may have a shorter range than ours
+	}
+}
+
+// Reset forgets all that was recorded.
+func (h *Histogram) Reset() { h.hdr.Reset() }
+
+// Merge adds the counts of from. It fails where from holds values that h cannot
+// hold, which only happens to histograms read from logs of other programs.
+func (h *Histogram) Merge(from *Histogram) error {
+	if dropped := h.hdr.Merge(from.hdr); dropped > 0 {
+		return fmt.Errorf("merge of histograms: %d values do not fit the range 0 … %v",
+			dropped, time.Duration(h.hdr.HighestTrackableValue()))
+	}
+	return nil
+}
+
+// Count returns how many durations were recorded, clamped ones included.
+func (h *Histogram) Count() int64 { return h.hdr.TotalCount() }
+
+// of is what the histogram tells; 0 where nothing was recorded.
+func (h *Histogram) of(what func() int64) time.Duration {
+	if h.Count() == 0 {
+		return 0
+	}
+	return time.Duration(what())
+}
+
+// Min returns the shortest recorded duration; 0 for an empty histogram.
+func (h *Histogram) Min() time.Duration { return h.of(h.hdr.Min) }
+
+// Max returns the longest recorded duration, to 3 digits, rounded up.
+func (h *Histogram) Max() time.Duration { return h.of(h.hdr.Max) }
+
+// Mean returns the arithmetic mean; 0 for an empty histogram.
+func (h *Histogram) Mean() time.Duration {
+	return h.of(func() int64 { return int64(h.hdr.Mean()) })
+}
+
+// At returns the duration that p percent (0 … 100) of the recorded ones do not
+// exceed.
+func (h *Histogram) At(p float64) time.Duration {
+	return h.of(func() int64 { return h.hdr.ValueAtPercentile(p) })
+}
+
+// Percentiles are the ones that Barograph always shows.
+type Percentiles struct {
+	P50   time.Duration `json:"p50_ns"`
+	P90   time.Duration `json:"p90_ns"`
+	P95   time.Duration `json:"p95_ns"`
+	P99   time.Duration `json:"p99_ns"`
+	P999  time.Duration `json:"p99_9_ns"`
+	P9999 time.Duration `json:"p99_99_ns"`
+	Max   time.Duration `json:"max_ns"`
+}
+
+// Percentiles returns 50, 90, 95, 99, 99.9 and 99.99 % and the maximum.
+func (h *Histogram) Percentiles() Percentiles {
+	if h.Count() == 0 {
+		return Percentiles{}
+	}
+	v := h.hdr.ValueAtPercentilesSlice([]float64{50, 90, 95, 99, 99.9, 99.99})
+	return Percentiles{
+		P50: time.Duration(v[0]), P90: time.Duration(v[1]), P95: time.Duration(v[2]), P99: time.Duration(v[3]),
+		P999: time.Duration(v[4]), P9999: time.Duration(v[5]), Max: h.Max(),
+	}
+}
+
+// Interval is one line of a histogram log: what was recorded under a tag
+// between two wall times. The log keeps milliseconds.
+type Interval struct {
+	Tag        string // operation, such as "READ"; may be empty
+	Start, End time.Time
+	Histogram  *Histogram
+}
+
+// LogWriter writes the standard HdrHistogram log, format version 1.3, which
+// HistogramLogAnalyzer and the other HdrHistogram tools read. Times are
+// absolute, maxima in milliseconds.
+type LogWriter struct {
+	log *hdrhistogram.HistogramLogWriter
+}
+
+// NewLogWriter writes the head of a log: the comments, one per line, the
+// version, the start of the run and the legend.
+func NewLogWriter(w io.Writer, start time.Time, comments ...string) (*LogWriter, error) {
+	log := hdrhistogram.NewHistogramLogWriter(w)
+	for _, c := range comments {
+		for line := range strings.Lines(c) {
+			if err := log.OutputComment(strings.TrimRight(line, "\r\n")); err != nil {
+				return nil, fmt.Errorf("write histogram log: %w", err)
+			}
+		}
+	}
+	err := errors.Join(log.OutputLogFormatVersion(), log.OutputStartTime(start.UnixMilli()), log.OutputLegend())
+	if err != nil {
+		return nil, fmt.Errorf("write histogram log: %w", err)
+	}
+	return &LogWriter{log}, nil
+}
+
+// Write adds one interval. A tag must not contain commas, white space or
+// control characters: the format has no way to quote them.
+func (l *LogWriter) Write(i Interval) error {
+	if strings.ContainsFunc(i.Tag, func(r rune) bool { return r == ',' || r <= ' ' || r == 0x7f }) {
+		return &fault.Error{
+			Setting: "tag", Problem: fmt.Sprintf("%q has a comma, white space or a control character", i.Tag),
+			Cure: "name the operation with letters, digits, '-' and '_'",
+		}
+	}
+	h := i.Histogram.hdr
+	h.SetTag(i.Tag)
+	h.SetStartTimeMs(i.Start.UnixMilli())
+	h.SetEndTimeMs(i.End.UnixMilli())
+	if err := l.log.OutputIntervalHistogram(h); err != nil {
+		return fmt.Errorf("write histogram log: %w", err)
+	}
+	return nil
+}
+
+// ReadLog yields the intervals of a histogram log, of ours or of another tool,
+// plain or tagged. A line that is no interval ends it with a *fault.Error that
+// has the line number: the library's own reader passes over such lines in
+// silence, and what was measured would be lost unseen. Start and end may be one
+// millisecond early, since the library truncates decimal seconds.
+func ReadLog(r io.Reader) iter.Seq2[Interval, error] {
+	return func(yield func(Interval, error) bool) {
+		lines := bufio.NewReader(r)
+		var head strings.Builder // start and base time, which give later lines their meaning
+		for n := 1; ; n++ {
+			line, err := lines.ReadString('\n')
+			if err != nil && !errors.Is(err, io.EOF) {
+				yield(Interval{}, fmt.Errorf("read histogram log: %w", err))
+				return
+			}
+			text := strings.TrimSpace(line)
+			switch {
+			case strings.HasPrefix(text, "#["):
+				head.WriteString(text + "\n")
+			case text == "", text[0] == '#', text[0] == '"':
+			default:
+				i, bad := readInterval(head.String(), text)
+				if bad != nil {
+					yield(Interval{}, &fault.Error{
+						Line: n, Problem: "not an interval of a histogram log", Err: bad,
+						Cure: "restore the file, or delete the line and lose what it counted",
+					})
+					return
+				}
+				if !yield(i, nil) {
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}
+}
+
+// readInterval decodes one line behind the time lines seen so far.
+func readInterval(head, line string) (Interval, error) {
+	h, err := hdrhistogram.NewHistogramLogReader(strings.NewReader(head + line + "\n")).NextIntervalHistogram()
+	if err != nil {
+		return Interval{}, err
+	}
+	if h == nil {
+		return Interval{}, errors.New("expected [Tag=…,]start,length,maximum,histogram")
+	}
+	return Interval{
+		Tag:   h.Tag(),
+		Start: time.UnixMilli(h.StartTimeMs()).UTC(), End: time.UnixMilli(h.EndTimeMs()).UTC(),
+		Histogram: &Histogram{hdr: h},
+	}, nil
+}
+
+// Packed is a histogram as a log holds it: compressed, as base64.
+type Packed string
+
+// Pack packs a histogram.
+func (h *Histogram) Pack() (Packed, error) {
+	text, err := h.hdr.EncodeV2()
+	return Packed(text), err
+}
+
+// Histogram unpacks it.
+func (p Packed) Histogram() (*Histogram, error) {
+	h, err := hdrhistogram.Decode([]byte(p))
+	if err != nil {
+		return nil, fmt.Errorf("read a histogram: %w", err)
+	}
+	return &Histogram{hdr: h}, nil
+}

@@ -1,0 +1,403 @@
+package pace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/internal/fault"
+)
+
+// stub is an engine with a known delay, which stalls: whatever begins within a
+// stall, or would end behind its beginning, ends so much after it.
+type stub struct {
+	clock *virtual
+	delay func(i int) time.Duration
+	every time.Duration // a stall begins at each multiple; 0 = never
+	stall time.Duration
+	done  int
+	fails int // each so-manieth operation fails; 0 = none
+}
+
+// end is when an operation ends that begins then and takes d.
+func (s *stub) end(began, d time.Duration) time.Duration {
+	if s.every == 0 {
+		return began + d
+	}
+	at := began / s.every * s.every // the stall before, or at, began
+	if at > 0 && began < at+s.stall {
+		began = at + s.stall
+	}
+	if next := began/s.every*s.every + s.every; began < next && began+d > next {
+		return began + d + s.stall
+	}
+	return began + d
+}
+
+func (s *stub) Do(_ context.Context, r *Recorder) error {
+	began := r.Now()
+	s.clock.until(s.end(began, s.delay(s.done)))
+	s.done++
+	status := 0
+	if s.fails > 0 && s.done%s.fails == 0 {
+		status = 1
+	}
+	r.Done(0, status, began)
+	return nil
+}
+
+func constant(d time.Duration) func(int) time.Duration { return func(int) time.Duration { return d } }
+
+// play runs stubs on a virtual clock.
+func play(t *testing.T, workers int, o Options, each func(s *stub)) *Result {
+	t.Helper()
+	v := newVirtual(workers)
+	o.Kinds, o.Statuses, o.Clock = []string{"READ"}, []string{"OK", "ERROR"}, v.clock()
+	all := make([]Worker, workers)
+	for i := range all {
+		s := &stub{clock: v, delay: constant(time.Millisecond)}
+		if each != nil {
+			each(s)
+		}
+		all[i] = s
+	}
+	got, err := Run(t.Context(), all, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// truth computes what the response times are: arrivals in order, each to the
+// worker that is free first. It knows nothing of the loop under test.
+func truth(workers int, arrivals []time.Duration, end func(began time.Duration) time.Duration) (response, service []time.Duration) {
+	free := make([]time.Duration, workers)
+	for _, due := range arrivals {
+		w := 0
+		for i := range free {
+			if free[i] < free[w] {
+				w = i
+			}
+		}
+		began := max(due, free[w])
+		free[w] = end(began)
+		response = append(response, free[w]-due)
+		service = append(service, free[w]-began)
+	}
+	return response, service
+}
+
+func quantile(sorted []time.Duration, p float64) time.Duration {
+	return sorted[min(max(int(math.Ceil(p/100*float64(len(sorted))))-1, 0), len(sorted)-1)]
+}
+
+// near holds a histogram's percentiles within 1 % of the truth.
+func near(t *testing.T, name string, at func(p float64) time.Duration, times []time.Duration) {
+	t.Helper()
+	slices.SortFunc(times, cmp.Compare)
+	for _, p := range []float64{50, 90, 95, 99, 99.9, 100} {
+		want, got := quantile(times, p), at(p)
+		if math.Abs(float64(got-want)) > 0.01*float64(want) {
+			t.Errorf("%s, %v %%: %v, computed %v", name, p, got, want)
+		}
+	}
+}
+
+// A stall of 500 ms every 5 s, at 1,000 operations a second: the open loop shows
+// it as it is to whoever waits, the closed loop hides it.
+func TestStallIsSeenInTheOpenLoopAndHiddenInTheClosed(t *testing.T) {
+	const workers, rate, seconds = 4, 1000, 60
+	stalls := func(s *stub) { s.every, s.stall = 5*time.Second, 500*time.Millisecond }
+	model := &stub{}
+	stalls(model)
+	end := func(began time.Duration) time.Duration { return model.end(began, time.Millisecond) }
+	fixed := make([]time.Duration, rate*seconds)
+	for i := range fixed {
+		fixed[i] = time.Duration(i) * time.Second / rate
+	}
+	var poisson []time.Duration
+	rng := rand.New(rand.NewPCG(7, scheduleStream))
+	for at := rng.ExpFloat64() / rate; at < seconds; at += rng.ExpFloat64() / rate {
+		poisson = append(poisson, time.Duration(at*1e9))
+	}
+	for _, x := range []struct {
+		how Arrivals
+		due []time.Duration
+	}{{Fixed, fixed}, {Poisson, poisson}} {
+		t.Run(string(x.how), func(t *testing.T) {
+			got := play(t, workers, Options{Rate: rate, Arrivals: x.how, Seed: 7, Limit: seconds * time.Second}, stalls)
+			g := got.Groups[0][0]
+			if g.Count+got.Unstarted != int64(len(x.due)) {
+				t.Errorf("%d done and %d unstarted of %d", g.Count, got.Unstarted, len(x.due))
+			}
+			response, service := truth(workers, x.due[:g.Count], end)
+			near(t, "response", g.Response.At, response)
+			near(t, "service", g.Service.At, service)
+		})
+	}
+	closed := play(t, workers, Options{Operations: 200_000}, stalls).Groups[0][0]
+	if p99 := closed.Response.At(99.9); p99 > 2*time.Millisecond {
+		t.Errorf("the closed loop shows the stall at 99.9 %%: %v", p99)
+	}
+	if most := closed.Response.Max(); most < 500*time.Millisecond {
+		t.Errorf("the closed loop's slowest operation took %v", most)
+	}
+}
+
+// go-ycsb with a target of 1,000 and a warm-up runs 5,991 operations in the
+// first second after it; YCSB paces each thread by itself.
+func TestRateAfterWarmupIsTheTargetInEachSecond(t *testing.T) {
+	for _, workers := range []int{1, 7, 32} {
+		got := play(t, workers, Options{Rate: 1000, Warmup: 5 * time.Second, Limit: 20 * time.Second}, nil)
+		if len(got.Series) < 20 || got.Groups[0][0].Count != 20_000 || got.Unstarted != 0 {
+			t.Fatalf("%d workers: %d slices, %d operations, %d unstarted", workers, len(got.Series), got.Groups[0][0].Count, got.Unstarted)
+		}
+		for i, s := range got.Series[:20] {
+			if s.Ended < 990 || s.Ended > 1010 {
+				t.Errorf("%d workers, second %d: %d operations", workers, i, s.Ended)
+			}
+		}
+	}
+}
+
+// BenchBase starts its clock when work leaves the queue, which it cuts at
+// 10,000; sysbench aborts when it is full. Arrivals are done or counted as not.
+func TestOverloadIsReportedAndNothingIsCut(t *testing.T) {
+	const rate, seconds = 50_000, 2
+	got := play(t, 2, Options{Rate: rate, Limit: seconds * time.Second}, nil) // 2 workers do 2,000 a second
+	g := got.Groups[0][0]
+	if g.Count+got.Unstarted != rate*seconds || g.Count < 2*1000*seconds || g.Count > 2*1000*seconds+2 {
+		t.Errorf("%d done, %d unstarted of %d", g.Count, got.Unstarted, rate*seconds)
+	}
+	if p := g.Response.At(50); p < 900*time.Millisecond {
+		t.Errorf("median response %v though the backlog grows for 2 s", p)
+	}
+	if got.Ending != OutOfTime {
+		t.Errorf("ended by %s", got.Ending)
+	}
+}
+
+func TestWarmupIsExcludedAndOperationsAreCounted(t *testing.T) {
+	slowStart := func(s *stub) {
+		s.delay = func(int) time.Duration {
+			if s.clock.Now() < time.Second {
+				return 50 * time.Millisecond
+			}
+			return time.Millisecond
+		}
+	}
+	got := play(t, 2, Options{Warmup: 2 * time.Second, Operations: 1000}, slowStart)
+	g := got.Groups[0][0]
+	if g.Count != 1000 || got.Operations != 1000 || got.Ending != Completed || g.Response.Max() > 2*time.Millisecond {
+		t.Errorf("%d operations, the slowest %v, ended by %s", g.Count, g.Response.Max(), got.Ending)
+	}
+	if got.Elapsed != 500*time.Millisecond {
+		t.Errorf("1,000 operations of 1 ms by 2 workers in %v", got.Elapsed)
+	}
+}
+
+func TestFailuresAreCountedApartAndInTheSeries(t *testing.T) {
+	got := play(t, 1, Options{Operations: 1000}, func(s *stub) { s.fails = 10 })
+	if got.Count(0, 0) != 900 || got.Count(0, 1) != 100 {
+		t.Errorf("%d good, %d failed", got.Count(0, 0), got.Count(0, 1))
+	}
+	var failed int64
+	for _, s := range got.Series {
+		failed += s.Failed
+	}
+	if failed != 100 {
+		t.Errorf("the series has %d failures", failed)
+	}
+}
+
+// worker is a function.
+type worker func(ctx context.Context, r *Recorder) error
+
+func (w worker) Do(ctx context.Context, r *Recorder) error { return w(ctx, r) }
+
+// YCSB waits for ever for a thread that is blocked.
+func TestHungOperationDoesNotHangTheRun(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
+	begun := make(chan struct{}, 2)
+	cancelled := worker(func(ctx context.Context, _ *Recorder) error { begun <- struct{}{}; <-ctx.Done(); return nil })
+	hung := worker(func(context.Context, *Recorder) error { begun <- struct{}{}; <-release; return nil })
+	for _, x := range []struct {
+		w    Worker
+		hung bool
+	}{{cancelled, false}, {hung, true}} {
+		ctx, stop := context.WithCancel(t.Context())
+		go func() { <-begun; stop() }()
+		got, err := Run(ctx, []Worker{x.w}, Options{Kinds: []string{"READ"}, Statuses: []string{"OK"}, Grace: time.Millisecond})
+		if err != nil || got.Hung != x.hung || got.Ending != Interrupted {
+			t.Errorf("hung %v, ended by %s, %v", got.Hung, got.Ending, err)
+		}
+		stop()
+	}
+	got, err := Run(t.Context(), []Worker{cancelled}, Options{Kinds: []string{"READ"}, Statuses: []string{"OK"}, Grace: time.Millisecond, Limit: time.Millisecond})
+	if err != nil || got.Ending != OutOfTime {
+		t.Errorf("a blocked worker and a time limit: %s, %v", got.Ending, err)
+	}
+}
+
+func TestStopIsGentleAndReports(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	n := 0
+	w := worker(func(ctx context.Context, r *Recorder) error {
+		if n++; n == 100 {
+			stop()
+		}
+		r.Done(0, 0, r.Now())
+		return ctx.Err() // the operation itself is not disturbed
+	})
+	got, err := Run(ctx, []Worker{w}, Options{Kinds: []string{"READ"}, Statuses: []string{"OK"}, Rate: 1e6})
+	if err != nil || got.Ending != Interrupted || got.Count(0, 0) < 100 {
+		t.Errorf("%d operations, ended by %s, %v", got.Count(0, 0), got.Ending, err)
+	}
+}
+
+func TestWorkersEndAndFail(t *testing.T) {
+	n := 0
+	limited := worker(func(_ context.Context, r *Recorder) error {
+		if n == 10 {
+			return ErrDone
+		}
+		n++
+		r.Done(0, 0, r.Began())
+		return nil
+	})
+	o := Options{Kinds: []string{"READ"}, Statuses: []string{"OK"}}
+	got, err := Run(t.Context(), []Worker{limited}, o)
+	if err != nil || got.Count(0, 0) != 10 || got.Ending != Completed {
+		t.Errorf("%d operations, %s, %v", got.Count(0, 0), got.Ending, err)
+	}
+	bad := errors.New("bad")
+	got, err = Run(t.Context(), []Worker{worker(func(context.Context, *Recorder) error { return bad })}, o)
+	if !errors.Is(err, bad) || got.Ending != Failed {
+		t.Errorf("%s, %v", got.Ending, err)
+	}
+	if _, err = Run(t.Context(), nil, o); err == nil {
+		t.Error("nobody works, and that is fine")
+	}
+	o.Arrivals = "bursty"
+	if _, err = Run(t.Context(), []Worker{limited}, o); !errors.As(err, new(*fault.Error)) {
+		t.Errorf("unknown arrivals: %v", err)
+	}
+}
+
+// Gaps of Poisson arrivals are exponential: by the chi-square test in 20 classes
+// of equal probability (30.1 is the 5 % point of 19 degrees of freedom).
+func TestPoissonGaps(t *testing.T) {
+	const n, classes, rate = 100_000, 20, 250.0
+	s := newSchedule(&Options{Rate: rate, Arrivals: Poisson, Seed: 3})
+	var seen [classes]float64
+	before := time.Duration(0)
+	for range n {
+		due, _ := s.next(0)
+		p := 1 - math.Exp(-(due-before).Seconds()*rate)
+		seen[min(int(p*classes), classes-1)]++
+		before = due
+	}
+	chi := 0.0
+	for _, c := range seen {
+		chi += (c - n/classes) * (c - n/classes) / (n / classes)
+	}
+	if chi > 30.1 {
+		t.Errorf("chi-square %.1f with %d degrees of freedom", chi, classes-1)
+	}
+}
+
+func TestNothingIsAllocatedPerOperation(t *testing.T) {
+	const n = 20_000
+	allocs := testing.AllocsPerRun(1, func() {
+		o := Options{Kinds: []string{"READ"}, Statuses: []string{"OK"}, Operations: n, Rate: 1e9}
+		_, err := Run(t.Context(), []Worker{worker(func(_ context.Context, r *Recorder) error { r.Done(0, 0, r.Began()); return nil })}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs > n/50 {
+		t.Errorf("%v allocations of %d operations", allocs, n)
+	}
+}
+
+func BenchmarkLoop(b *testing.B) {
+	w := worker(func(_ context.Context, r *Recorder) error { r.Done(0, 0, r.Began()); return nil })
+	b.ReportAllocs()
+	if _, err := Run(b.Context(), []Worker{w}, Options{Kinds: []string{"READ"}, Statuses: []string{"OK"}, Operations: int64(b.N)}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// The intervals of a run add up to the run, and none begins in the warm-up.
+func TestIntervalsAddUp(t *testing.T) {
+	var sum [2]int64
+	var last time.Duration
+	intervals := 0
+	o := Options{
+		Kinds: []string{"a"}, Statuses: []string{"ok", "bad"}, Operations: 400, Rate: 1000, Warmup: 50 * time.Millisecond, Interval: 100 * time.Millisecond,
+		Each: func(from, to time.Duration, groups [][]*Group) {
+			if from != last || to <= from {
+				t.Errorf("an interval from %s to %s follows one to %s", from, to, last)
+			}
+			last = to
+			intervals++
+			for i, g := range groups[0] {
+				if g != nil {
+					sum[i] += g.Service.Count()
+				}
+			}
+		},
+	}
+	n := 0
+	r, err := Run(t.Context(), []Worker{worker(func(_ context.Context, r *Recorder) error {
+		n++
+		r.Done(0, n%2, r.Began())
+		return nil
+	})}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum[0] != r.Count(0, 0) || sum[1] != r.Count(0, 1) || sum[0]+sum[1] != 400 || intervals < 3 {
+		t.Errorf("%d intervals with %v, the run %d and %d", intervals, sum, r.Count(0, 0), r.Count(0, 1))
+	}
+}
+
+// TestPhases: each rate holds for its time, also where arrivals are random.
+func TestPhases(t *testing.T) {
+	for _, arrivals := range []Arrivals{Fixed, Poisson} {
+		o := Options{Phases: []Phase{{100, 2 * time.Second}, {1000, 3 * time.Second}, {10, time.Second}}, Arrivals: arrivals, Warmup: time.Second, Limit: 8 * time.Second, Seed: 1}
+		s, got := newSchedule(&o), make([]int, 9)
+		for {
+			due, more := s.next(0)
+			if !more {
+				break
+			}
+			got[int(due/time.Second)]++
+		}
+		for second, want := range []int{100, 100, 100, 1000, 1000, 1000, 10, 10, 10} {
+			if off := got[second] - want; off*off > map[Arrivals]int{Fixed: 1, Poisson: 16 * want}[arrivals] {
+				t.Errorf("%s, second %d: %d arrivals, want %d", arrivals, second, got[second], want)
+			}
+		}
+	}
+}
+
+// TestProgressTellsWhatCameLately: the percentiles of what succeeded since the
+// progress before, and nothing of what failed or was told already.
+func TestProgressTellsWhatCameLately(t *testing.T) {
+	var all tally
+	all.init(&Options{Kinds: []string{"READ"}, Statuses: []string{"OK", "ERROR"}, Fine: time.Second, Watch: func(Progress) {}})
+	all.add([]Sample{{Service: time.Millisecond, Wait: time.Millisecond}, {Status: 1, Service: time.Minute}}, 2, 1)
+	if p := all.progress(time.Second).Response; math.Abs(float64(p.P50-2*time.Millisecond)) > 1e4 || p.P99 != p.P50 {
+		t.Errorf("%+v", p)
+	}
+	if p := all.progress(time.Second).Response; p.Max != 0 {
+		t.Errorf("told twice: %+v", p)
+	}
+}

@@ -1,0 +1,112 @@
+package measure_test
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"testing"
+
+	"github.com/barograph/barograph/results/measure"
+)
+
+// What a process and its children use is seen; what was used before is not.
+func TestProcessMeter(t *testing.T) {
+	c := exec.CommandContext(t.Context(), "sh", "-c", `read x; sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo done; read x'; true`)
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Skipf("no shell: %v", err)
+	}
+	m := measure.StartProcesses(t.Context(), []int32{int32(c.Process.Pid)}) //nolint:gosec // pids are small
+	send := func(s string) {
+		if _, err := in.Write([]byte(s)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send("go\n")
+	if _, err := out.Read(make([]byte, 8)); err != nil { // it has counted
+		t.Fatal(err)
+	}
+	m.Look(t.Context())
+	used := m.Stop(t.Context())
+	if used.Processes != 2 || used.CPU <= 0 || used.PeakRSS == 0 {
+		t.Errorf("%+v", used)
+	}
+	idle := measure.StartProcesses(t.Context(), []int32{int32(c.Process.Pid)}).Stop(t.Context()) //nolint:gosec // pids are small
+	if idle.CPU != 0 {
+		t.Errorf("a process that waits used %s", idle.CPU)
+	}
+	send("end\n")
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+	if gone := measure.StartProcesses(t.Context(), []int32{int32(c.Process.Pid)}).Stop(t.Context()); gone.Processes != 0 { //nolint:gosec // pids are small
+		t.Errorf("%+v", gone)
+	}
+}
+
+// A child that no look sees counts, and one that ends counts with what it used
+// within the interval alone.
+func TestProcessMeterOfChildrenThatEnd(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the system does not tell what ended children used")
+	}
+	work := `i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done`
+	c := exec.CommandContext(t.Context(), "sh", "-c", `read x; sh -c '`+work+`; echo done; read x'; echo ended; read x; sh -c '`+work+`'; echo done; read x`)
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Skipf("no shell: %v", err)
+	}
+	lines := bufio.NewScanner(out)
+	step := func() measure.ProcessLoad { // until the shell's next line
+		m := measure.StartProcesses(t.Context(), []int32{int32(c.Process.Pid)}) //nolint:gosec // pids are small
+		if _, err := io.WriteString(in, "go\n"); err != nil || !lines.Scan() {
+			t.Fatal(err, lines.Err())
+		}
+		return m.Stop(t.Context())
+	}
+	worked, ended, unseen := step(), step(), step()
+	if worked.CPU <= 0 || unseen.CPU < worked.CPU/4 {
+		t.Errorf("a child worked for %s, one that no look saw for %s", worked.CPU, unseen.CPU)
+	}
+	if ended.CPU > worked.CPU/2 {
+		t.Errorf("a child that had worked for %s ended: counted as %s", worked.CPU, ended.CPU)
+	}
+	if _, err := io.WriteString(in, "go\n"); err != nil {
+		t.Error(err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMachineMeter(t *testing.T) {
+	m, err := measure.StartMachine(t.Context())
+	if err != nil {
+		t.Skipf("the system does not tell: %v", err)
+	}
+	for n, end := 0, os.Getpid(); n < 1<<24+end; n++ { // some work
+		if n < 0 {
+			t.Log(n)
+		}
+	}
+	l, err := m.Stop(t.Context())
+	if err != nil || l.Cores < 1 || l.Busy < 0 || l.Busy > 1 || l.Disk < 0 || l.Disk > 1 || l.Stolen < 0 || l.Stolen > 1 {
+		t.Errorf("%+v, %v", l, err)
+	}
+}

@@ -1,0 +1,142 @@
+package measure
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/barograph/barograph/internal/fault"
+)
+
+// USL is Gunther's universal scalability law (Guerrilla Capacity Planning,
+// 2007, chapter 5): the throughput of n clients is
+//
+//	X(n) = Lambda·n / (1 + Sigma·(n-1) + Kappa·n·(n-1))
+type USL struct {
+	Lambda Estimate `json:"lambda"` // throughput of one client
+	Sigma  Estimate `json:"sigma"`  // contention: the share of the work that is done one at a time
+	Kappa  Estimate `json:"kappa"`  // crosstalk: what each pair of clients costs
+	Error  float64  `json:"error"`  // root mean square of the relative errors
+
+	clients int // how many numbers of them it was fitted to
+}
+
+// Holds reports whether the law was put to the test and describes what was
+// measured: three parameters fit any three numbers of clients, and one that is
+// off by more than a tenth is another law.
+func (u USL) Holds() bool { return u.clients > 3 && u.Error <= 0.1 }
+
+// uslDraws is the number of bootstrap fits.
+const uslDraws = 500
+
+// FitUSL fits the law to throughputs, one sample for each number of clients,
+// so that the relative errors of their medians are least; no parameter is below 0.
+// The intervals are a bootstrap's within each number of clients. The error
+// tells where numbers of clients are fewer than three, or a value is not above 0.
+func FitUSL(clients []float64, throughputs [][]float64, seed uint64) (USL, error) {
+	var u USL
+	medians := make([]float64, len(clients))
+	samples := make([][]float64, len(clients))
+	for i, n := range clients {
+		samples[i] = finite(throughputs[i])
+		if n < 1 || len(samples[i]) == 0 || slices.Min(samples[i]) <= 0 {
+			return u, &fault.Error{Setting: "USL", Problem: "a number of clients has no throughput above 0", Cure: "measure each number of clients"}
+		}
+		medians[i] = Median(samples[i])
+	}
+	if u.clients = len(slices.Compact(slices.Sorted(slices.Values(clients)))); u.clients < 3 {
+		return u, &fault.Error{Setting: "USL", Problem: "three parameters need three numbers of clients", Cure: "name more, such as 1,2,4,8"}
+	}
+	best := fitUSL(clients, medians)
+	u.Lambda, u.Sigma, u.Kappa = only(best[0]), only(best[1]), only(best[2])
+	var sum float64
+	for i, n := range clients {
+		e := u.At(n)/medians[i] - 1
+		sum += e * e
+	}
+	u.Error = math.Sqrt(sum / float64(len(clients)))
+	u.bootstrap(clients, samples, seed)
+	return u, nil
+}
+
+func only(v float64) Estimate { return Estimate{Value: v, Low: v, High: v} }
+
+func (u *USL) bootstrap(clients []float64, samples [][]float64, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	medians := make([]float64, len(samples))
+	var all [3][]float64
+	for range uslDraws {
+		drawMedians(r, medians, samples)
+		for k, v := range fitUSL(clients, medians) {
+			all[k] = append(all[k], v)
+		}
+	}
+	u.Lambda.Hold(all[0])
+	u.Sigma.Hold(all[1])
+	u.Kappa.Hold(all[2])
+}
+
+// fitUSL returns lambda, sigma and kappa. n/X is linear in 1/lambda,
+// sigma/lambda and kappa/lambda; those of the last two that would be below 0
+// are 0, and of all such choices the best stands.
+func fitUSL(clients, throughput []float64) (best [3]float64) {
+	least := math.Inf(1)
+	for _, free := range [][]int{{0, 1, 2}, {0, 1}, {0, 2}, {0}} {
+		c, err := linear(clients, throughput, free)
+		if err != nil || c[0] <= 0 || c[1] < 0 || c[2] < 0 {
+			continue
+		}
+		p := [3]float64{1 / c[0], c[1] / c[0], c[2] / c[0]}
+		if e := relative(p, clients, throughput); e < least-1e-15 {
+			best, least = p, e
+		}
+	}
+	return best
+}
+
+// linear solves the relative least squares for the coefficients that are free.
+func linear(clients, throughput []float64, free []int) (c [3]float64, err error) {
+	a := mat.NewDense(len(clients), len(free), nil)
+	y := mat.NewVecDense(len(clients), nil)
+	for i, n := range clients {
+		w := throughput[i] / n
+		terms := [3]float64{1, n - 1, n * (n - 1)}
+		for k, f := range free {
+			a.Set(i, k, terms[f]*w)
+		}
+		y.SetVec(i, 1)
+	}
+	var x mat.VecDense
+	if err := x.SolveVec(a, y); err != nil {
+		return c, err
+	}
+	for k, f := range free {
+		c[f] = x.AtVec(k)
+	}
+	return c, nil
+}
+
+func relative(p [3]float64, clients, throughput []float64) float64 {
+	var sum float64
+	for i, n := range clients {
+		e := throughput[i]*(1+p[1]*(n-1)+p[2]*n*(n-1))/(p[0]*n) - 1
+		sum += e * e
+	}
+	return sum
+}
+
+// At is the throughput of n clients.
+func (u USL) At(n float64) float64 {
+	return u.Lambda.Value * n / (1 + u.Sigma.Value*(n-1) + u.Kappa.Value*n*(n-1))
+}
+
+// Peak is the number of clients at which throughput is highest; +Inf where
+// it only grows.
+func (u USL) Peak() float64 {
+	if u.Kappa.Value == 0 {
+		return math.Inf(1)
+	}
+	return math.Sqrt(max(0, 1-u.Sigma.Value) / u.Kappa.Value)
+}

@@ -1,0 +1,175 @@
+package plot
+
+import (
+	"fmt"
+	"image/color"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/barograph/barograph/internal/fault"
+)
+
+// Frame is what every picture has around its data. Texts may be any string;
+// they are wrapped to the width and escaped.
+type Frame struct {
+	Title    string // what is seen, in a line
+	Subtitle string // data, machine, conditions
+	Caption  string // below: how it was measured, how to read it
+	XLabel   string // with unit: "forecast lead (h)"
+	YLabel   string
+	// Width and Height are in px; 0 is the default of the kind of picture. Kinds
+	// with a row for each value are never lower than their rows need.
+	Width, Height int
+}
+
+const margin = 20
+
+// entry is one name in a legend.
+type entry struct {
+	name string
+	clr  color.Color
+	dash []vg.Length
+	mark draw.GlyphDrawer // nil = a filled square
+	line bool
+}
+
+const (
+	legendRow = 18
+	legendGap = 20
+)
+
+// key is the room for the sample of colour.
+func (e entry) key() vg.Length {
+	if e.line {
+		return 25
+	}
+	return 17
+}
+
+func (e entry) width(k ink) vg.Length { return e.key() + k.width(e.name)*1.06 + legendGap }
+
+func (e entry) draw(c draw.Canvas, k ink, x, baseline vg.Length) {
+	mid := baseline + k.capHeight()/2
+	switch {
+	case e.line:
+		c.StrokeLine2(draw.LineStyle{Color: e.clr, Width: 2, Dashes: e.dash}, x, mid, x+20, mid)
+		c.DrawGlyph(draw.GlyphStyle{Color: e.clr, Radius: 3.2, Shape: e.mark}, vg.Point{X: x + 10, Y: mid})
+	case e.mark != nil:
+		c.DrawGlyph(draw.GlyphStyle{Color: e.clr, Radius: 4, Shape: e.mark}, vg.Point{X: x + 5.5, Y: mid})
+	default:
+		fillRect(c, e.clr, x, mid-5.5, x+11, mid+5.5)
+	}
+	k.write(c, vg.Point{X: x + e.key(), Y: baseline}, atLeft, e.name)
+}
+
+// sheet is a frame laid out for a width: what stands above and below the data.
+type sheet struct {
+	Frame
+	width                    vg.Length
+	title, subtitle, caption []string
+	legend                   [][]entry
+	top, bottom              vg.Length // heights of what stands above and below
+
+	svg  *vgsvg.Canvas // of a picture being drawn
+	body draw.Canvas   // where the data goes
+}
+
+// layout wraps the frame's texts and the legend. It fails for sizes in which
+// nothing can be read.
+func (f Frame) layout(width int, legend []entry) (*sheet, error) {
+	if f.Width != 0 {
+		width = f.Width
+	}
+	if width < 300 || width > 10000 || f.Height < 0 || f.Height > 100000 {
+		return nil, &fault.Error{Setting: "plot size", Problem: fmt.Sprintf("%d × %d px", width, f.Height), Cure: "use a width of 300 … 10000 px, and 0 for a height that fits"}
+	}
+	f.Title, f.Subtitle, f.Caption = clean(f.Title), clean(f.Subtitle), clean(f.Caption)
+	f.XLabel, f.YLabel = clean(f.XLabel), clean(f.YLabel)
+	s := &sheet{Frame: f, width: vg.Length(width)}
+	room := (s.width - 2*margin) * 0.96                        // other fonts are wider,
+	text := (s.width - 2*margin) / 1.15                        // DejaVu Sans most, which stands in for them where a line may be long
+	s.title = titleInk().wrap(f.Title, (s.width-2*margin)/1.3) // its bold letters are wider by more
+	s.subtitle = subtitleInk().wrap(f.Subtitle, text)
+	s.caption = captionInk().wrap(f.Caption, text)
+	s.wrapLegend(legend, room)
+	s.top = 16 + 23*vg.Length(len(s.title)) + 17*vg.Length(len(s.subtitle)) + 10
+	if len(s.legend) > 0 {
+		s.top += legendRow*vg.Length(len(s.legend)) + 6
+	}
+	s.bottom = 14
+	if len(s.caption) > 0 {
+		s.bottom += 8 + 14*vg.Length(len(s.caption))
+	}
+	return s, nil
+}
+
+func (s *sheet) wrapLegend(legend []entry, room vg.Length) {
+	k := legendInk()
+	used := room + 1
+	for _, e := range legend {
+		e.name = k.fit(clean(e.name), (room-e.key()-legendGap)/1.06)
+		w := e.width(k)
+		if used+w > room {
+			s.legend = append(s.legend, nil)
+			used = 0
+		}
+		last := len(s.legend) - 1
+		s.legend[last] = append(s.legend[last], e)
+		used += w
+	}
+}
+
+// open starts the picture. body is the height of the data's part where the
+// frame leaves it open, least the one that it needs in any case.
+func (s *sheet) open(body, least vg.Length) *sheet {
+	height := vg.Length(s.Height)
+	if s.Height == 0 {
+		height = s.top + body + s.bottom
+	}
+	height = max(height, s.top+least+s.bottom)
+	s.svg = vgsvg.New(s.width, height)
+	all := draw.NewCanvas(s.svg, s.width, height)
+	fillRect(all, color.White, 0, 0, s.width, height)
+	s.drawAround(all, height)
+	s.body = draw.Crop(all, margin, -margin, s.bottom, -s.top)
+	return s
+}
+
+func (s *sheet) drawAround(c draw.Canvas, height vg.Length) {
+	y := titleInk().lines(c, height-16, 23, 6, s.title)
+	y = subtitleInk().lines(c, y, 17, 4, s.subtitle) - 6
+	for _, row := range s.legend {
+		y -= legendRow
+		x := vg.Length(margin)
+		for _, e := range row {
+			e.draw(c, legendInk(), x, y+4)
+			x += e.width(legendInk())
+		}
+	}
+	captionInk().lines(c, s.bottom-8, 14, 4, s.caption)
+}
+
+// lines writes lines of a height, their letters so far above its foot, from y
+// downwards, and returns where they end.
+func (k ink) lines(c draw.Canvas, y, height, above vg.Length, lines []string) vg.Length {
+	for _, line := range lines {
+		y -= height
+		k.write(c, vg.Point{X: margin, Y: y + above}, atLeft, line)
+	}
+	return y
+}
+
+// noData is the picture of nothing: the frame, and the words.
+func (s *sheet) noData() ([]byte, error) {
+	f := s.open(140, 60)
+	c := f.body
+	fillRect(c, grey(0xF5), c.Min.X, c.Min.Y, c.Max.X, c.Max.Y)
+	subtitleInk().write(c, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: (c.Min.Y+c.Max.Y)/2 - 4}, atCentre, "no data")
+	return f.encode()
+}
+
+func fillRect(c draw.Canvas, clr color.Color, x0, y0, x1, y1 vg.Length) {
+	c.FillPolygon(clr, []vg.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}})
+}

@@ -1,0 +1,567 @@
+package plot
+
+import (
+	"cmp"
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	gplot "gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/barograph/barograph/internal/fault"
+)
+
+// Lines shows values against a coordinate, a curve for each model, region,
+// engine: the die-off of a statistic with the forecast lead, a profile over
+// pressure, a series over valid times, the growth of times with size.
+type Lines struct {
+	Frame
+	Curves     []Curve
+	By         Coordinate
+	References []Reference
+	Guides     []Guide
+	Moments    []Moment   // where the coordinate runs to the right
+	RightLabel string     // of the axis of curves that have theirs at the right
+	Across, Up [2]float64 // the ends of the axes; equal = as the curves need
+	Square     bool
+	// LogAbove makes the axis of values logarithmic where the largest is more
+	// than so many times the smallest; 0 = never.
+	LogAbove float64
+}
+
+// Curve is a value at coordinates. NaN makes a gap; a place that is left out
+// does not.
+type Curve struct {
+	Name   string
+	Of     string    // the curve whose colour it has; it is not in the legend
+	Group  string    // an engine, which gives the colour; "" = by its place
+	At     []float64 // in any order
+	Value  []float64
+	Lo, Hi []float64 // interval, drawn as a ribbon, or the quartiles of Boxes; nil = none
+	// Least and Most are the whiskers of Boxes; nil = none.
+	Least, Most []float64
+	Beyond      [][]float64 // the values of Boxes farther out, of each place; nil = none
+	Style       Style
+	Right       bool // against the axis at the right
+}
+
+// Style is how the values of a curve are drawn.
+type Style int
+
+// The styles. Bars and Boxes of several curves stand beside each other.
+const (
+	Joined Style = iota // points and the line through them
+	Points
+	Bars
+	Boxes
+)
+
+// Curve returns the curve of a name, which is made where there is none; it
+// is good until the next call.
+func (l *Lines) Curve(name, group string) *Curve {
+	i := slices.IndexFunc(l.Curves, func(q Curve) bool { return q.Name == name })
+	if i < 0 {
+		i, l.Curves = len(l.Curves), append(l.Curves, Curve{Name: name, Group: group})
+	}
+	return &l.Curves[i]
+}
+
+// Add appends a value at a place.
+func (q *Curve) Add(at float64, v Value) {
+	q.At, q.Value, q.Lo, q.Hi = append(q.At, at), append(q.Value, v.V), append(q.Lo, v.Lo), append(q.Hi, v.Hi)
+}
+
+// Coordinate is what values are shown against.
+type Coordinate int
+
+// The coordinates.
+const (
+	Leads   Coordinate = iota // forecast leads in hours
+	Numbers                   // plain numbers
+	Times                     // Unix seconds, UTC
+	Levels                    // pressure in hPa, upwards on a logarithmic axis from the ground to the top, as in a sounding
+	Sizes                     // sizes or numbers of threads; both axes are logarithms: a power law is a straight line
+)
+
+// Reference is a straight line to compare curves with: 0.6, the anomaly
+// correlation above which a forecast is held to be useful; 0 for a bias.
+type Reference struct {
+	Value float64
+	Label string
+}
+
+// Moment is where something happened that may explain a curve: maintenance, a
+// change of settings. One with a label is a dashed line through the picture,
+// with the label at its upper right; one without is a tick at the bottom.
+type Moment struct {
+	At    float64 // on the axis of the coordinate
+	Label string
+}
+
+// SVG draws the picture. It fails where the lists of a curve differ in length,
+// and for sizes in which nothing can be read.
+func (l Lines) SVG() ([]byte, error) {
+	c := curves{Lines: l}
+	at, value, err := c.prepare()
+	if err != nil {
+		return nil, err
+	}
+	width, height, least := 900, vg.Length(400), vg.Length(170)
+	if l.By == Levels {
+		width, height = 720, 540
+	}
+	s, err := l.layout(width, c.legend())
+	if err != nil {
+		return nil, err
+	}
+	if value.empty() {
+		return s.noData()
+	}
+	if l.Square {
+		height = s.width - 2*margin
+	}
+	fig, p := s.open(height, least), newPanel()
+	if !c.rightSpan.empty() {
+		c.right = newRightAxis(c.rightSpan, l.RightLabel, false, heightTicks(fig.body))
+		fig.body.Max.X -= c.right.room()
+	}
+	across, up := fig.body.Max.X-fig.body.Min.X, fig.body.Max.Y-fig.body.Min.Y
+	coordinate, values, ticks, label := &p.X, &p.Y, heightTicks(fig.body), &s.YLabel
+	p.Y.Padding = 4
+	if l.By == Levels {
+		coordinate, values, ticks, label = &p.Y, &p.X, int(across/75), &s.XLabel
+		p.X.Padding, p.Y.Padding = 6, 0
+	}
+	c.scale(coordinate, at, across, up)
+	if l.By == Sizes || l.LogAbove > 0 && value.spread(l.LogAbove) {
+		scale(values, value, true, ticks)
+		*label = logarithmic(*label)
+	} else {
+		least := value.lo
+		if value = value.padded(0.04); l.Up[0] < l.Up[1] {
+			value = span{l.Up[0], l.Up[1]}
+		} else if least == 0 && c.beside > 0 {
+			value.lo = 0
+		}
+		values.Min, values.Max, values.Tick.Marker = value.lo, value.hi, linearTicks{ticks}
+	}
+	p.Add(grid(true, true), &c)
+	drawPanel(fig.body, p, s.XLabel, s.YLabel)
+	return fig.encode()
+}
+
+// logarithmic has the label of an axis say so.
+func logarithmic(label string) string {
+	if before, ok := strings.CutSuffix(label, ")"); ok {
+		return before + ", log)"
+	}
+	return strings.TrimSpace(label + " (log)")
+}
+
+// curves are lines being drawn.
+type curves struct {
+	Lines
+	hues      []int
+	at        span // of the coordinate's axis
+	rightSpan span // of the values at the right
+	right     rightAxis
+	beside    int     // how many curves are bars or boxes
+	gap       float64 // between two of their places
+}
+
+// prepare orders all curves by their coordinate and finds the ranges of
+// coordinates and values.
+func (c *curves) prepare() (at, value span, err error) {
+	at, value, c.rightSpan = newSpan(), newSpan(), newSpan()
+	pal := &palette{}
+	c.Curves = slices.Clone(c.Curves)
+	c.References = slices.DeleteFunc(slices.Clone(c.References), func(r Reference) bool { return !isFinite(r.Value) })
+	for i := range c.Curves {
+		q := &c.Curves[i]
+		if err := q.sort(); err != nil {
+			return at, value, err
+		}
+		if c.hues = append(c.hues, i); q.Group != "" {
+			c.hues[i] = pal.add(q.Group)
+		} else if k := slices.IndexFunc(c.Curves, func(o Curve) bool { return q.Of != "" && o.Name == q.Of }); k >= 0 {
+			c.hues[i] = k
+		}
+		of := &value
+		if q.Right {
+			of = &c.rightSpan
+		}
+		for k := range q.At {
+			if c.By >= Levels && q.At[k] <= 0 || c.By == Sizes && !(q.Value[k] > 0) {
+				q.Value[k] = math.NaN()
+			}
+			if !isFinite(q.Value[k]) {
+				continue
+			}
+			at.add(q.At[k])
+			if of.add(q.Value[k]); q.Style == Bars {
+				of.add(0)
+			}
+			for _, bounds := range [][]float64{q.Lo, q.Hi, q.Least, q.Most} {
+				if bounds == nil {
+					continue
+				}
+				if c.By == Sizes && !(bounds[k] > 0) {
+					bounds[k] = math.NaN()
+				}
+				of.add(bounds[k])
+			}
+			for _, v := range q.beyond(k) {
+				of.add(v)
+			}
+		}
+	}
+	if c.besides(); c.beside > 0 && !at.empty() {
+		at.add(at.lo-c.gap/2, at.hi+c.gap/2)
+	}
+	if !value.empty() {
+		for _, r := range c.References {
+			value.add(r.Value)
+		}
+		for _, m := range c.Moments {
+			at.add(m.At)
+		}
+	}
+	return at, value, nil
+}
+
+// sort orders a copy of a curve's lists by the coordinate, and drops places
+// without one. It fails where the lists differ in length.
+func (q *Curve) sort() error {
+	if (q.Lo == nil) != (q.Hi == nil) {
+		q.Lo, q.Hi = append([]float64{}, q.Lo...), append([]float64{}, q.Hi...)
+	}
+	lists := []*[]float64{&q.At, &q.Value, &q.Lo, &q.Hi, &q.Least, &q.Most}
+	for i, name := range []string{"places", "values", "lower bounds", "upper bounds", "least values", "most values"} {
+		if *lists[i] != nil && len(*lists[i]) != len(q.At) || i == 1 && len(q.Value) != len(q.At) {
+			return &fault.Error{Setting: q.Name, Problem: fmt.Sprintf("%d %s for %d places on the axis", len(*lists[i]), name, len(q.At)), Cure: "give NaN for a value that is none"}
+		}
+	}
+	if q.Beyond != nil && len(q.Beyond) != len(q.At) {
+		return &fault.Error{Setting: q.Name, Problem: fmt.Sprintf("%d lists of values beyond the whiskers for %d places on the axis", len(q.Beyond), len(q.At)), Cure: "give nil where there are none"}
+	}
+	var order []int
+	for i, at := range q.At {
+		if isFinite(at) {
+			order = append(order, i)
+		}
+	}
+	at := q.At
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(at[i], at[j]) })
+	for _, list := range lists {
+		if *list == nil {
+			continue
+		}
+		sorted := make([]float64, len(order))
+		for k, i := range order {
+			sorted[k] = (*list)[i]
+		}
+		*list = sorted
+	}
+	if q.Beyond != nil {
+		all := q.Beyond
+		q.Beyond = make([][]float64, len(order))
+		for k, i := range order {
+			q.Beyond[k] = all[i]
+		}
+	}
+	return nil
+}
+
+// beyond are the values farther out than the whiskers of a box.
+func (q *Curve) beyond(k int) []float64 {
+	if q.Beyond == nil {
+		return nil
+	}
+	return q.Beyond[k]
+}
+
+// scale sets the axis of the coordinate, in a body of so many px.
+func (c *curves) scale(a *gplot.Axis, at span, across, up vg.Length) {
+	if at.lo == at.hi && c.By >= Levels {
+		at.lo, at.hi = at.lo/1.5, at.hi*1.5
+	} else if at.lo == at.hi {
+		at = at.padded(0.5)
+	}
+	if c.Across[0] < c.Across[1] {
+		at = span{c.Across[0], c.Across[1]}
+	}
+	c.at, a.Min, a.Max = at, at.lo, at.hi
+	switch c.By {
+	case Leads:
+		a.Tick.Marker = leadTicks{}
+	case Numbers:
+		a.Tick.Marker = linearTicks{8}
+	case Times:
+		a.Tick.Marker = timeTicks{int(across-60) / 58}
+	case Levels:
+		a.Scale, a.Tick.Marker = gplot.InvertedScale{Normalizer: gplot.LogScale{}}, levelTicks{float64(up) - 45}
+	case Sizes:
+		a.Scale, a.Padding, a.Tick.Marker = gplot.LogScale{}, 4, c.sizes()
+	}
+}
+
+// sizes are ticks at the sizes that were measured.
+func (c *curves) sizes() (out gplot.ConstantTicks) {
+	for _, q := range c.Curves {
+		for _, v := range q.At {
+			if v > 0 && !slices.ContainsFunc(out, func(t gplot.Tick) bool { return t.Value == v }) {
+				out = append(out, gplot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', -1, 64)})
+			}
+		}
+	}
+	return out
+}
+
+func (c *curves) legend() (out []entry) {
+	for i, q := range c.Curves {
+		if q.Of != "" {
+			continue
+		}
+		h := c.hues[i]
+		e := entry{name: q.Name, clr: hue(h)}
+		if q.Style < Bars {
+			e.mark = mark(h)
+		}
+		if q.Style == Joined {
+			e.dash, e.line = q.dash(h), true
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// Plot is gonum's: it draws on the data's canvas.
+func (c *curves) Plot(dc draw.Canvas, p *gplot.Plot) {
+	x, y := p.Transforms(&dc)
+	place := func(at, value float64) vg.Point {
+		if c.By == Levels {
+			at, value = value, at
+		}
+		return vg.Point{X: x(at), Y: y(value)}
+	}
+	of := func(q *Curve) func(at, value float64) vg.Point {
+		if !q.Right {
+			return place
+		}
+		return func(at, value float64) vg.Point { return vg.Point{X: x(at), Y: c.right.y(dc, value)} }
+	}
+	c.drawBeside(dc, of)
+	for i, q := range c.Curves {
+		if q.Style < Bars {
+			q.ribbon(dc, of(&q), hue(c.hues[i]))
+		}
+	}
+	guides := make([][]vg.Point, len(c.Guides))
+	for i := range c.Guides {
+		guides[i] = c.Guides[i].draw(dc, place)
+	}
+	for _, r := range c.References {
+		dashed(dc, place(c.at.lo, r.Value), place(c.at.hi, r.Value))
+	}
+	moments := c.drawMoments(dc, p)
+	var all []vg.Point
+	for i, q := range c.Curves {
+		if q.Style < Bars {
+			all = append(all, q.line(dc, of(&q), c.hues[i])...)
+		}
+	}
+	if !c.rightSpan.empty() {
+		c.right.draw(dc)
+	}
+	for _, m := range moments {
+		captionInk().writeOver(dc, m.at, m.text)
+	}
+	var taken []vg.Rectangle
+	for i := range c.Guides {
+		c.Guides[i].label(dc, guides[i], &taken, all)
+	}
+	for _, r := range c.References {
+		c.label(dc, r, place(c.at.lo, r.Value), all)
+	}
+	for i := range c.Curves { // above all that was drawn
+		q := &c.Curves[i]
+		for k, v := range q.Value {
+			if q.Style >= Bars || !q.marked(dc) || !isFinite(v) {
+				continue
+			}
+			if at := of(q)(q.At[k], v); dc.Contains(at) {
+				c.point(dc, at, q, k)
+			}
+		}
+	}
+}
+
+// dashed draws a line that belongs to no curve.
+func dashed(c draw.Canvas, a, b vg.Point) {
+	c.StrokeLine2(draw.LineStyle{Color: grey(0x66), Width: 1, Dashes: []vg.Length{5, 3}}, a.X, a.Y, b.X, b.Y)
+}
+
+// runs returns the ranges [from, to) in which ok holds.
+func runs(n int, ok func(i int) bool) (out [][2]int) {
+	from := -1
+	for i := 0; i <= n; i++ {
+		in := i < n && ok(i)
+		switch {
+		case in && from < 0:
+			from = i
+		case !in && from >= 0:
+			out = append(out, [2]int{from, i})
+			from = -1
+		}
+	}
+	return out
+}
+
+func (q *Curve) ribbon(c draw.Canvas, place func(at, value float64) vg.Point, clr color.NRGBA) {
+	ok := func(i int) bool { return q.Lo != nil && isFinite(q.Value[i]) && isFinite(q.Lo[i]) && isFinite(q.Hi[i]) }
+	for _, r := range runs(len(q.At), ok) {
+		var edge []vg.Point
+		for i := r[0]; i < r[1]; i++ {
+			edge = append(edge, place(q.At[i], q.Lo[i]))
+		}
+		for i := r[1] - 1; i >= r[0]; i-- {
+			edge = append(edge, place(q.At[i], q.Hi[i]))
+		}
+		if q.Style == Points {
+			for k := range r[1] - r[0] {
+				whisker(c, fade(clr, 0.5), edge[k], edge[len(edge)-1-k], 3)
+			}
+			continue
+		}
+		if r[1]-r[0] == 1 { // a point alone: its interval as a line
+			c.StrokeLines(draw.LineStyle{Color: fade(clr, 0.35), Width: 3}, edge)
+			continue
+		}
+		c.FillPolygon(fade(clr, 0.15), edge)
+	}
+}
+
+// dash is the line of a curve; one against the right axis is broken.
+func (q *Curve) dash(h int) []vg.Length {
+	if q.Right {
+		return []vg.Length{6, 3}
+	}
+	return dash(h)
+}
+
+// marked reports whether there is room for a mark at each point.
+func (q *Curve) marked(c draw.Canvas) bool {
+	return q.Style == Points || len(q.At) > 0 && max(c.Max.X-c.Min.X, c.Max.Y-c.Min.Y)/vg.Length(len(q.At)) >= 11
+}
+
+// point lets a mark say its numbers when it is pointed at.
+func (c *curves) point(dc draw.Canvas, at vg.Point, q *Curve, i int) {
+	x := strconv.FormatFloat(q.At[i], 'g', 6, 64)
+	if c.By == Times {
+		x = time.Unix(int64(q.At[i]), 0).UTC().Format("2 Jan 2006 15:04Z")
+	}
+	text := clean(cmp.Or(q.Name, q.Of)) + ", " + x + ": " + Digits(q.Value[i], 4)
+	if q.Lo != nil && isFinite(q.Lo[i]) && isFinite(q.Hi[i]) {
+		text += " (" + Digits(q.Lo[i], 4) + " to " + Digits(q.Hi[i], 4) + ")"
+	}
+	captionInk().write(dc, at, atMark, text)
+}
+
+// line draws what is between gaps, and returns points all along it. Points get
+// marks where there is room for them, and always where a line of one point would
+// not be seen.
+func (q *Curve) line(c draw.Canvas, place func(at, value float64) vg.Point, h int) (along []vg.Point) {
+	glyph := draw.GlyphStyle{Color: hue(h), Radius: 2.9, Shape: mark(h)}
+	for _, r := range runs(len(q.At), func(i int) bool { return isFinite(q.Value[i]) }) {
+		var pts []vg.Point
+		for i := r[0]; i < r[1]; i++ {
+			pts = append(pts, place(q.At[i], q.Value[i]))
+		}
+		style := draw.LineStyle{Color: hue(h), Width: 1.9, Dashes: q.dash(h)}
+		if inside := slices.DeleteFunc(slices.Clone(pts), func(p vg.Point) bool { return !c.Contains(p) }); q.Style == Joined && len(inside) < len(pts) {
+			c.StrokeLines(style, c.ClipLinesXY(pts)...)
+			pts = inside
+		} else if q.Style == Joined {
+			c.StrokeLines(style, pts)
+		}
+		if q.marked(c) || len(pts) == 1 {
+			for _, p := range pts {
+				c.DrawGlyph(glyph, p)
+			}
+		}
+		for i, p := range pts {
+			const steps = 32
+			next := pts[min(i+1, len(pts)-1)]
+			for s := vg.Length(0); s < steps; s++ {
+				along = append(along, p.Add(next.Sub(p).Scale(s/steps)))
+			}
+		}
+	}
+	return along
+}
+
+// label puts a reference's label beside its line, which passes through at, at
+// the end where the fewest curves pass, on a white ground.
+func (c *curves) label(dc draw.Canvas, r Reference, at vg.Point, curves []vg.Point) {
+	k := captionInk()
+	label := k.fit(clean(r.Label), (dc.Max.X-dc.Min.X)/2)
+	w := k.width(label) * 1.06
+	xs, ys := []vg.Length{dc.Max.X - w - 4, dc.Min.X + 6}, []vg.Length{at.Y + 5, at.Y - 13}
+	if c.By == Levels {
+		xs, ys = []vg.Length{at.X + 6, at.X - w - 4}, []vg.Length{dc.Max.Y - 13, dc.Min.Y + 6}
+	}
+	best, fewest := vg.Rectangle{}, math.MaxInt
+	for _, x := range xs {
+		for _, y := range ys {
+			box := vg.Rectangle{Min: vg.Point{X: x - 3, Y: y - 3}, Max: vg.Point{X: x + w + 1, Y: y + 11}}
+			if box.Min.X < dc.Min.X-1 || box.Max.X > dc.Max.X+1 || box.Min.Y < dc.Min.Y-1 || box.Max.Y > dc.Max.Y+1 {
+				continue
+			}
+			if n := within(curves, box); n < fewest {
+				best, fewest = box, n
+			}
+		}
+	}
+	if fewest < math.MaxInt && label != "" { // else the line lies at the very edge: there is no room
+		k.writeOver(dc, vg.Point{X: best.Min.X + 3, Y: best.Min.Y + 3}, label)
+	}
+}
+
+// label is a text and where it is to stand.
+type label struct {
+	at   vg.Point
+	text string
+}
+
+// drawMoments draws their lines, and returns their labels, which belong above the
+// curves; those that would touch are put below one another.
+func (c *curves) drawMoments(dc draw.Canvas, p *gplot.Plot) (labels []label) {
+	x, _ := p.Transforms(&dc)
+	k := captionInk()
+	var ends []vg.Length // of the last label in each row
+	for _, m := range c.Moments {
+		if !isFinite(m.At) {
+			continue
+		}
+		at := x(m.At)
+		if m.Label == "" {
+			dc.StrokeLine2(draw.LineStyle{Color: grey(0x66), Width: 1.4}, at, dc.Min.Y, at, dc.Min.Y+14)
+			continue
+		}
+		dashed(dc, vg.Point{X: at, Y: dc.Min.Y}, vg.Point{X: at, Y: dc.Max.Y})
+		text := k.fit(clean(m.Label), (dc.Max.X-at-8)/1.15)
+		row := slices.IndexFunc(ends, func(end vg.Length) bool { return end <= at })
+		if row < 0 {
+			row, ends = len(ends), append(ends, 0)
+		}
+		ends[row] = at + k.width(text)*1.06 + 12
+		labels = append(labels, label{vg.Point{X: at + 5, Y: dc.Max.Y - 12 - 14*vg.Length(row)}, text})
+	}
+	return labels
+}

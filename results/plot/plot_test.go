@@ -1,0 +1,182 @@
+package plot
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/internal/fault"
+)
+
+var update = flag.Bool("update", false, "write the golden pictures anew; look at them before committing")
+
+func TestGoldenPictures(t *testing.T) {
+	for name, p := range pictures() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := p.SVG()
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := p.SVG()
+			if err != nil || !bytes.Equal(got, again) {
+				t.Fatalf("the same struct gave other bytes (%v)", err)
+			}
+			checkSVG(t, got)
+			path := filepath.Join("testdata", name+".svg")
+			if *update {
+				if err := os.WriteFile(path, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatalf("%v; run go test with -update and look at the picture", err)
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s changed; run go test with -update and look at it", path)
+			}
+		})
+	}
+}
+
+var (
+	outside = regexp.MustCompile(`href|url\(|@import|<image|<script|<style|<use|<foreignObject`)
+	badness = regexp.MustCompile(`NaN|Inf|%!`)
+)
+
+// checkSVG parses the picture and looks for references to anything outside it
+// and for numbers that are none.
+func checkSVG(t *testing.T, svg []byte) {
+	t.Helper()
+	dec := xml.NewDecoder(bytes.NewReader(svg))
+	attributes := ""
+	for {
+		tok, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("not XML: %v", err)
+		}
+		if e, ok := tok.(xml.StartElement); ok {
+			attributes += "<" + e.Name.Local + " "
+			for _, a := range e.Attr {
+				if a.Name.Local != "xmlns" && strings.Contains(a.Value, "//") {
+					t.Errorf("%s=%q refers to something outside", a.Name.Local, a.Value)
+				}
+				attributes += a.Name.Local + "=" + a.Value + " "
+			}
+		}
+	}
+	if found := outside.FindString(attributes); found != "" {
+		t.Errorf("the picture has %s", found)
+	}
+	if found := badness.FindString(attributes); found != "" {
+		t.Errorf("the picture has a number %s", found)
+	}
+	if strings.Contains(attributes, "Liberation Sans;") {
+		t.Error("a text asks for one font only")
+	}
+}
+
+func TestTextsAreKept(t *testing.T) {
+	svg, err := pictures()["awkward"].SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"a &amp; b &lt;c&gt;", "ms &amp; &lt;s&gt;"} {
+		if !strings.Contains(string(svg), want) {
+			t.Errorf("%q is not in the picture", want)
+		}
+	}
+}
+
+func TestEmptyAndNonFiniteInput(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for name, p := range map[string]drawer{
+		"lines": Lines{}, "profile": Lines{By: Levels}, "times": Lines{By: Times}, "sizes": Lines{By: Sizes}, "rows": Rows{}, "rows beside": Rows{Beside: true}, "columns": Columns{}, "series": Columns{Step: 1},
+		"empty curve":     Lines{Curves: []Curve{{Name: "x"}}},
+		"NaN curve":       Lines{Curves: []Curve{{Name: "x", At: []float64{0, nan}, Value: []float64{nan, 1}, Lo: []float64{nan, inf}, Hi: []float64{nan, nan}}}},
+		"level not above": Lines{By: Levels, Curves: []Curve{{At: []float64{0, -5}, Value: []float64{1, 2}}}},
+		"empty panel":     Rows{Panels: []Panel{{Title: "x"}}},
+		"NaN bars":        Rows{Panels: []Panel{{Rows: []Row{{Value: Value{V: nan}}}}}},
+		"NaN repetitions": Rows{Panels: []Panel{{Rows: []Row{{Value: Value{V: nan}, Repetitions: []float64{nan, inf}}}}}},
+	} {
+		svg, err := p.SVG()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		checkSVG(t, svg)
+		if !strings.Contains(string(svg), "no data") {
+			t.Errorf("%s: the picture does not say that there is no data", name)
+		}
+	}
+}
+
+func TestAwkwardNumbers(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	odd := []float64{0, -1, nan, inf, -inf, 1e-300, 1e300, math.MaxFloat64 / 4, math.SmallestNonzeroFloat64, 5}
+	for _, log := range []bool{false, true} {
+		for _, v := range odd {
+			for _, p := range []drawer{
+				Rows{Log: log, Panels: []Panel{{Rows: []Row{{Label: "a", Value: Value{V: v, Lo: -inf, Hi: nan}}, {Label: "b", Value: Value{V: 3, Lo: -1, Hi: 4}}}}}},
+				Rows{Log: log, Panels: []Panel{{Rows: []Row{{Label: "a", Value: Value{V: v}}}}}},
+				Rows{Log: log, Panels: []Panel{{Rows: []Row{{Value: Value{V: v}, Repetitions: []float64{v, v, v}}}}}},
+				Rows{Beside: true, Log: log, Panels: []Panel{{Rows: []Row{{Value: Value{V: v}}}}}},
+				Lines{LogAbove: 2, Curves: []Curve{{At: []float64{24}, Value: []float64{v}}}, References: []Reference{{nan, "x"}}},
+				Lines{By: Levels, Curves: []Curve{{At: []float64{500}, Value: []float64{v}}}},
+				Lines{By: Times, Curves: []Curve{{At: []float64{0}, Value: []float64{v}}}},
+				Lines{By: Sizes, Curves: []Curve{{At: []float64{v, 1}, Value: []float64{v, 1}, Lo: []float64{-1, v}, Hi: []float64{v, v}}}},
+				Columns{Groups: []Group{{Bars: []Bar{{Value: Value{V: v}, Line: v}, {Value: Value{V: 1, Lo: v, Hi: 2}, Line: 1}}}}},
+				Columns{Step: 1, Groups: []Group{{Bars: []Bar{{Value: Value{V: v}, Line: v}, {Value: Value{V: 1}}}}}},
+			} {
+				svg, err := p.SVG()
+				if err != nil {
+					t.Fatalf("%T %v: %v", p, v, err)
+				}
+				checkSVG(t, svg)
+			}
+		}
+	}
+}
+
+func TestListsOfUnequalLengthAreNamed(t *testing.T) {
+	for name, p := range map[string]drawer{
+		"values":  Lines{Curves: []Curve{{Name: "G2/NHX", At: []float64{1, 2}, Value: []float64{1}}}},
+		"bounds":  Lines{Curves: []Curve{{Name: "G2/NHX", At: []float64{1}, Value: []float64{1}, Lo: []float64{1}}}},
+		"nothing": Lines{By: Levels, Curves: []Curve{{Name: "G2/NHX", At: []float64{1}}}},
+	} {
+		var f *fault.Error
+		if _, err := p.SVG(); !errors.As(err, &f) || f.Setting != "G2/NHX" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, f := range []Frame{{Width: -1}, {Width: 20}, {Height: -3}, {Width: 1 << 30}} {
+		if _, err := (Lines{Frame: f}).SVG(); err == nil {
+			t.Errorf("%+v was drawn", f)
+		}
+	}
+}
+
+// The caller's lists are not sorted or changed in place.
+func TestInputIsUnchanged(t *testing.T) {
+	c := Curve{At: []float64{48, 24}, Value: []float64{1, 2}}
+	if _, err := (Lines{Curves: []Curve{c}}).SVG(); err != nil || c.At[0] != 48 || c.Value[0] != 1 {
+		t.Errorf("%v %v", c, err)
+	}
+	b := []Row{{Label: "slow", Value: Value{V: 9}}, {Label: "fast", Value: Value{V: 1}}}
+	if _, err := (Rows{Sorted: true, Panels: []Panel{{Rows: b}}}).SVG(); err != nil || b[0].Label != "slow" {
+		t.Errorf("%v %v", b, err)
+	}
+}

@@ -1,0 +1,343 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/results/advise"
+	"github.com/barograph/barograph/results/run"
+)
+
+// Advising is what a reader's advice is made of, beside the run folder.
+type Advising struct {
+	Weights advise.Weights // nil = the defaults
+	With    []string       // folders of barograph faults
+}
+
+// adviser writes advice; links lead into the page, or to the page of the
+// smallest size.
+type adviser struct {
+	*advise.Advice
+	study *advise.Study
+	cases string // what stands before a case to ask it: its file; folders of earlier versions have none
+	base  string // page with the cells of the smallest size; "" = this one
+	with  string // page of the killed nodes
+}
+
+// advise adds the section that ends in a choice, where there is one to make.
+func (r *Report) advise(o Advising) error {
+	r.advising = o
+	s, err := advise.Read(r.dir, o.With...)
+	if err != nil {
+		return err
+	}
+	a := adviser{Advice: s.Advise(o.Weights), study: s}
+	at := ""
+	if len(s.Sizes) > 1 {
+		at = fmt.Sprintf("x%d/", s.Sizes[0].Copies)
+		a.base = at + FileName
+	}
+	cases := filepath.Join(r.dir, at, run.CasesFile)
+	if _, err := os.Stat(cases); err == nil {
+		a.cases = cases + "#"
+	}
+	for _, dir := range o.With {
+		if path, err := filepath.Rel(r.dir, filepath.Join(dir, FileName)); err == nil {
+			a.with = filepath.ToSlash(path)
+		}
+	}
+	if len(a.Choices) == 0 {
+		return nil
+	}
+	r.Data["advice"] = a.Advice
+	r.brief = a.brief()
+	section := Section{ID: "advice", Title: a.title(), Terminal: true, Prose: a.prose(), Table: a.table()}
+	if len(a.Real()) > 0 {
+		section.Text = a.commands()
+	}
+	r.Sections = append(r.Sections, section)
+	return nil
+}
+
+// title asks the question where just two products were studied.
+func (a *adviser) title() string {
+	if p := products(a.Choices); len(p) == 2 {
+		return fmt.Sprintf("Advice: %s or %s?", p[0], p[1])
+	}
+	return "Advice"
+}
+
+// products are those of some choices, by name.
+func products(all []advise.Choice) (out []string) {
+	for _, c := range all {
+		out = once(out, cmp.Or(c.Archive.Product, c.Engine))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// sentence joins texts and cells.
+func sentence(parts ...any) (out []Cell) {
+	for _, p := range parts {
+		switch x := p.(type) {
+		case Cell:
+			out = append(out, x)
+		case string:
+			out = append(out, text(x))
+		case []Cell:
+			out = append(out, x...)
+		}
+	}
+	return out
+}
+
+func wayOf(c *advise.Choice) Way { return Way{c.Engine, c.Design, c.Flavour} }
+
+// prose is the advice in words.
+func (a *adviser) prose() [][]Cell {
+	weights := sentence("By the weights " + a.Weights.String() + ".")
+	n := len(a.Real())
+	if n == 0 {
+		return [][]Cell{sentence("Nothing can be advised: no archive holds the whole data and answered every case rightly.")}
+	}
+	first := &a.Choices[0]
+	out := a.choice()
+	out = append(out, sentence(" It needs ", needs(first), "; licence: ", cmp.Or(first.Archive.Licence, "not recorded"), ".")...)
+	if next := a.nearest(); next != nil {
+		out = append(out, sentence(" The nearest other choice is ", wayOf(next).String(), ", ", a.score(next, first), " as costly: ")...)
+		out = append(out, a.figures(next)...)
+		out = append(out, sentence(" It needs ", needs(next), ".")...)
+	}
+	if both, best := products(a.Choices), products(a.Choices[:max(a.Tied, 1)]); len(both) == 2 && a.Told() {
+		answer := best[0] + ". "
+		if len(best) == 2 {
+			answer = "Either. "
+		}
+		out = append(sentence(answer), out...)
+	}
+	return [][]Cell{weights, out, sentence(strings.Join(a.changes(), " "))}
+}
+
+// nearest is the best choice that is worse than the first, or the second where all are tied; nil = there is but one.
+func (a *adviser) nearest() *advise.Choice {
+	if n := len(a.Real()); n > 1 {
+		return &a.Choices[max(a.Tied%n, 1)]
+	}
+	return nil
+}
+
+// choice is what to choose and the figures that speak for it.
+func (a *adviser) choice() []Cell {
+	first, n := &a.Choices[0], len(a.Real())
+	out := sentence("Choose ", wayOf(first).String(), ", because ")
+	switch {
+	case n == 1:
+		out = sentence("Nothing but ", wayOf(first).String(), " can be advised: ")
+	case !a.Told():
+		out = sentence("The repetitions are too few to tell the choices apart (--reps 30). By the medians, ", wayOf(first).String(), " is the best: ")
+	case a.Tied > 1:
+		var ties []string
+		for i := range a.Tied {
+			ties = append(ties, wayOf(&a.Choices[i]).String())
+		}
+		out = sentence(list(ties), " cannot be told apart by these measurements. ")
+		if a.Choices[1].Needs() > first.Needs() {
+			out = append(out, sentence("Choose ", wayOf(first).String(), ", which needs less to run: ")...)
+		} else {
+			out = append(out, sentence("Take the one you know; ", wayOf(first).String(), " has the better figures: ")...)
+		}
+	}
+	return append(out, a.figures(first)...)
+}
+
+// score is how a choice stands to the first.
+func (a *adviser) score(c, first *advise.Choice) Cell {
+	return Cell{Text: number(c.Score.Value/first.Score.Value) + " times", Link: "#" + anchor("choice", Asked{wayOf(c), ""})}
+}
+
+// figures are those of a choice that count, in words.
+func (a *adviser) figures(c *advise.Choice) (out []Cell) {
+	for _, by := range advise.Criteria() {
+		if _, known := c.Figures[by]; !known || a.Counted[by] == 0 {
+			continue
+		}
+		f := a.figure(c, by)
+		switch {
+		case f.Sub != "" && by == advise.Questions:
+			f.Text += " (" + f.Sub + ")"
+		}
+		f.Sub = ""
+		if len(out) > 0 {
+			out = append(out, text(", "))
+		}
+		out = append(out, sentence(map[advise.Criterion][]Cell{
+			advise.Questions: sentence("a question of your mix takes ", f),
+			advise.FullLoad:  sentence("all the data load in ", f),
+			advise.NextLoad:  sentence("as much again in ", f),
+			advise.Disk:      sentence("they take ", f, " on disk"),
+			advise.Growth:    sentence("four times the data make questions take ", f, " as long"),
+			advise.Recovery:  sentence("a killed node costs ", f, " of silence"),
+		}[by])...)
+	}
+	return append(out, text("."))
+}
+
+// figure is a number, and where the report has it.
+func (a *adviser) figure(c *advise.Choice, by advise.Criterion) Cell {
+	e, known := c.Figures[by]
+	if !known {
+		return dim(none)
+	}
+	printed, scale := number, 1.0
+	var out Cell
+	w, archive := wayOf(c), anchor("archive", Asked{Way{c.Engine, c.Design, ""}, ""})
+	switch by {
+	case advise.Questions:
+		scale = 1e3
+		out.Link = a.base + "#" + anchor("way", Asked{w, ""})
+		printed = func(v float64) string { return number(v) + " ms" }
+	case advise.Disk:
+		printed, out.Link = byteSize, a.base+"#"+archive
+	case advise.FullLoad:
+		printed, out.Link = seconds, a.base+"#"+archive
+	case advise.NextLoad:
+		printed, out.Link = seconds, "#"+archive
+	case advise.Growth:
+		out.Link = "#laws"
+		printed = func(v float64) string { return number(v) + " times" }
+	case advise.Recovery:
+		printed, out.Link = seconds, a.with+"#load"
+	}
+	out.Text, out.Known, out.Value = printed(e.Value*scale), true, e.Value
+	if e.Low < e.High {
+		out.Sub = interval(e.Low*scale, e.High*scale)
+	}
+	return out
+}
+
+func seconds(v float64) string { return elapsed(time.Duration(v * 1e9)) }
+
+// places is what runs.
+func places(c *advise.Choice) string {
+	switch n := c.Needs(); {
+	case n == 0:
+		return "embedded"
+	case n > 1:
+		return "a cluster of " + several(n, "node")
+	}
+	return "one server"
+}
+
+// needs is what must be installed and run.
+func needs(c *advise.Choice) string {
+	switch {
+	case c.Needs() == 0:
+		return "nothing to install or to run beside Barograph"
+	case c.Archive.Install != "":
+		return places(c) + " (" + c.Archive.Install + ")"
+	}
+	return places(c)
+}
+
+// changes are what would change the advice, in sentences, and what has no weight.
+func (a *adviser) changes() (out []string) {
+	switch {
+	case a.Far < 0:
+		out = append(out, "What four times the data would change is not known: barograph met FILES --subsets 1,2,4 tells.")
+	case a.Far < max(a.Tied, 1):
+		out = append(out, "With four times the data the advice stays.")
+	default:
+		out = append(out, fmt.Sprintf("With four times the data it is %s.", wayOf(&a.Choices[a.Far])))
+	}
+	for _, c := range a.Changes {
+		to := wayOf(&a.Choices[c.To])
+		more := "less"
+		if c.Factor > 1 {
+			more = "more"
+		}
+		out = append(out, fmt.Sprintf("If %s weighs %s than %s (%s times as much): %s.", c.Weight, more, number(a.Weights[c.Weight]*c.Factor), number(c.Factor), to))
+	}
+	if len(a.Changes) == 0 && len(a.Real()) > a.Tied {
+		out = append(out, "No single weight changes it, from a tenth to ten times as large.")
+	}
+	for i := len(a.Real()); i < len(a.Choices); i++ {
+		c := &a.Choices[i]
+		out = append(out, fmt.Sprintf("%s is no choice: %s.", wayOf(c), c.Struck))
+	}
+	if a.Counted[advise.Recovery] == 0 && a.Weights["recover"] > 0 {
+		out = append(out, "What a killed node costs has no weight here: no run of barograph faults tells it of these engines (--with RUN).")
+	}
+	return out
+}
+
+// table is all choices, the advised one first.
+func (a *adviser) table() *Table {
+	t := table("engine", "design", "flavour", "score (×)")
+	criteria := slices.DeleteFunc(advise.Criteria(), func(by advise.Criterion) bool {
+		return !slices.ContainsFunc(a.Choices, func(c advise.Choice) bool { _, ok := c.Figures[by]; return ok })
+	})
+	for _, by := range criteria {
+		t.Head = append(t.Head, Column{Name: string(by), Unit: "weight " + number(a.Counted[by])})
+	}
+	t.Head = append(t.Head, Column{Name: "needs"}, Column{Name: "licence"})
+	for i := range a.Choices {
+		c := &a.Choices[i]
+		cells, class := append(texts(c.Engine, c.Design, c.Flavour), estimate(c.Score)), classOf(false, i < a.Tied)
+		if c.Struck != "" {
+			cells[3], class = bad("no choice"), "off"
+		}
+		for _, by := range criteria {
+			cells = append(cells, a.figure(c, by))
+		}
+		t.add(class, append(cells, text(places(c)), text(cmp.Or(c.Archive.Licence, none)))...)
+		t.name(anchor("choice", Asked{wayOf(c), ""}))
+	}
+	t.Note = "Score: geometric mean of the ratios to the best of each column, by the weights; 1 = the best in all. Bold: the first, and what cannot be told apart from it: the difference of the scores is within their 95 % intervals, " +
+		"which the repetitions of questions and the law of growth give; loads and sizes are single values. What was not measured of a choice counts as the worst of its column. Questions: the weighted mean of the medians of the cases. Growth has no weight where its interval spans more than a factor of ten."
+	return t
+}
+
+// brief is the choice and the figures of at most ten choices, for a terminal of 100 columns.
+func (a *adviser) brief() *Section {
+	if len(a.Real()) == 0 {
+		return nil
+	}
+	words := a.choice()
+	if next := a.nearest(); next != nil {
+		words = append(words, sentence(" The nearest other choice is ", wayOf(next).String(), ", ", a.score(next, &a.Choices[0]), " as costly.")...)
+	}
+	t := table("configuration", "query (ms)", "load", "on disk", "needs")
+	for i := range a.Choices[:min(10, len(a.Choices))] {
+		c := &a.Choices[i]
+		query := a.figure(c, advise.Questions)
+		query.Text = strings.TrimSuffix(query.Text, " ms")
+		t.add(classOf(false, i < a.Tied), text(wayOf(c).String()), query, a.figure(c, advise.FullLoad), a.figure(c, advise.Disk), text(places(c)))
+	}
+	return &Section{Title: a.title(), Prose: [][]Cell{words}, Table: t}
+}
+
+// commands are those that keep the winner.
+func (a *adviser) commands() string {
+	c, z := &a.Choices[0], &a.study.Sizes[0]
+	at := []string{"--engine", c.Archive.URL, "--design", c.Design, "--subset", z.Data.Subset}
+	lines := []string{"# keep it"}
+	if n := c.Archive.Server; n != nil {
+		up := []string{"lab", "up", c.Engine}
+		if n.Nodes > 1 {
+			up = append(up, "--nodes", fmt.Sprint(n.Nodes))
+		}
+		lines = append(lines, commandLine(up)+"   # for a trial; a server of your own to stay")
+	}
+	if len(z.Data.Paths) > 0 { // else it holds all that there is
+		lines = append(lines, commandLine(append(append([]string{"load"}, z.Data.Paths...), at...)))
+	}
+	for _, k := range z.Cases[:min(1, len(z.Cases))] {
+		lines = append(lines, commandLine(append(append([]string{"ask", a.cases + k.Name}, at...), "--flavour", c.Flavour)))
+	}
+	return strings.Join(append(lines, commandLine([]string{"verify", c.Archive.URL})), "\n")
+}

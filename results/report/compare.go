@@ -1,0 +1,164 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/barograph/barograph/results/compare"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/plot"
+)
+
+// OfComparison is the report of runs beside the first of them.
+func OfComparison(c *compare.Comparison) *Report {
+	out := newReport("", filepath.Base(c.Base), c.Began, "What changed between the runs?")
+	out.Data = map[string]any{"comparison": c}
+	for i := range c.Others {
+		a := &c.Others[i]
+		name := filepath.Base(a.Run)
+		voids := table("what", "was", "is")
+		other := table("what", "was", "is")
+		for _, d := range a.Differences {
+			t := other
+			if d.Void {
+				t = voids
+			}
+			t.add("", texts(d.What, cmp.Or(d.Base, none), cmp.Or(d.New, none))...)
+		}
+		for _, what := range a.Unfinished {
+			out.Answers = append(out.Answers, Words{"alarm", fmt.Sprintf("NOT FINISHED: %s. %d cells that it has not measured are left out.", what, a.Pending)})
+		}
+		if a.Void() {
+			out.Answers = append(out.Answers, Words{"alarm", void(name, a)})
+		}
+		for _, w := range a.Busy {
+			out.Warnings = once(out.Warnings, w)
+		}
+		out.Answers = append(out.Answers, verdict(tally(a, compare.Broken) == 0, changes(name, a)))
+		s := Section{ID: fmt.Sprintf("run-%d", i+1), Title: name, Small: "against " + filepath.Base(c.Base)}
+		s.Parts = filled(
+			Section{Title: "What makes the comparison void", Table: voids, Terminal: true},
+			Section{Title: "Every cell", Table: findings(a, c), Terminal: true, Pictures: ratios(a)},
+			Section{Title: "Loads and sizes", Table: loadChanges(a), Terminal: true},
+			Section{Title: "What else differs", Table: other, Terminal: true},
+		)
+		out.Sections = append(out.Sections, s)
+	}
+	return out
+}
+
+// void says what a comparison is worth all the same.
+func void(name string, a *compare.Against) string {
+	if a.OfData() {
+		return "VOID: " + name + " asked other data (see what differs): what follows tells what the data changed, and no database's speed."
+	}
+	return "VOID: " + name + " is not the same work on the same machine (see what differs): what follows tells no database's speed."
+}
+
+// tally counts the findings of a verdict.
+func tally(a *compare.Against, v compare.Verdict) (n int) {
+	for i := range a.Findings {
+		if a.Findings[i].Verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+// changes is what became of the cells, in words.
+func changes(name string, a *compare.Against) string {
+	var parts []string
+	for _, v := range []struct {
+		compare.Verdict
+		words string
+	}{
+		{compare.Broken, "broken"},
+		{compare.Slower, "slower"},
+		{compare.Faster, "faster"},
+		{compare.NotRight, "right in neither run"},
+		{compare.Mended, "mended"},
+		{compare.Gone, "absent"},
+		{compare.Added, "new"},
+		{compare.OtherAnswer, "right with another answer"},
+		{compare.NoTimes, "not timed"},
+		{compare.TooFew, "of too few repetitions to tell"},
+		{compare.Same, "the same within the noise"},
+		{compare.Floor, "the client’s floor"},
+	} {
+		if n := tally(a, v.Verdict); n > 0 {
+			parts = append(parts, count(n)+" "+v.words)
+		}
+	}
+	var words strings.Builder
+	fmt.Fprintf(&words, "%s, of %s: %s.", name, several(len(a.Findings), "cell"), list(parts))
+	for _, x := range a.Together {
+		if math.Abs(math.Log(x.Ratio)) > math.Log(1+compare.Margin) {
+			fmt.Fprintf(&words, " The %s of %d cells together is %s times what it was: the machine, or what all of them go through.", strings.TrimSpace(string(x.Phase)+" "+x.Quantity), x.Cells, number(x.Ratio))
+		}
+	}
+	return words.String()
+}
+
+// shown is how many cells that changed a terminal shows.
+const shown = 30
+
+// findings are all cells, those that changed first.
+func findings(a *compare.Against, c *compare.Comparison) *Table {
+	t := table("cell", "what", "was", "is", "ratio (×)", "of its own (×)", "p", "verdict")
+	t.Note = fmt.Sprintf("Medians with their 95 %% intervals. Of its own: the ratio without what all cells have in common, which is the machine’s, or of what all go through; so is what slows a whole round of a study. "+
+		"A cell is faster or slower where that is more than %.0f %% and the noise: two-sided Mann–Whitney rank tests, %s corrected together (Holm). "+
+		"By %.0f %% two runs of the same differ though nothing changed. “~”: no such difference; “?”: too few repetitions to show one.", 100*c.Margin, several(c.Tests, "test"), 100*c.Margin) + " A terminal shows the cells that changed; all stand on the page (--html FILE) and in --json."
+	for i := range a.Findings {
+		f := &a.Findings[i]
+		mark := Cell{Text: string(f.Verdict), Class: map[compare.Verdict]string{compare.Broken: "bad", compare.NotRight: "bad", compare.Slower: "bad", compare.Faster: "ok", compare.Mended: "ok"}[f.Verdict]}
+		if !f.Verdict.Marked() {
+			mark.Class = "dim"
+		}
+		p := dim(none)
+		if !math.IsNaN(f.Own.Value) {
+			p = value(f.P, probability(f.P))
+		}
+		t.add("", text(f.Name()), text(f.Quantity+" ("+f.Unit+")"), sideCell(f.Base), sideCell(f.New), estimate(f.Ratio), estimate(f.Own), p, mark)
+		t.Rows[i].Quiet = f.Verdict.Alike() || i >= shown
+	}
+	return t
+}
+
+// sideCell is a median, or why there is none.
+func sideCell(s compare.Side) Cell {
+	if s.State == compare.Right {
+		return estimate(s.Median)
+	}
+	return bad(string(s.State))
+}
+
+// ratios draws how many times each cell is what it was.
+func ratios(a *compare.Against) []Drawing {
+	p := plot.Rows{Frame: plot.Frame{Subtitle: "New divided by old, without what all cells have in common, with its 95 % interval; 1 = unchanged", XLabel: "ratio (logarithmic)", Width: pageWidth}, Unit: "×", Log: true}
+	for i := range a.Findings {
+		if f := &a.Findings[i]; !math.IsNaN(f.Own.Value) {
+			p.Panel("", plot.Row{Label: f.Name(), Group: f.Cell.Engine, Value: plot.Value{V: f.Own.Value, Lo: f.Own.Low, Hi: f.Own.High}})
+		}
+	}
+	if len(p.Panels) == 0 {
+		return nil
+	}
+	return []Drawing{p}
+}
+
+func loadChanges(a *compare.Against) *Table {
+	t := table("engine", "design", "load, was (s)", "is (s)", "ratio (×)", "on disk, was (MB)", "is (MB)", "ratio (×)")
+	t.Note = "One load each: what of a difference is noise cannot be told."
+	for _, l := range a.Loads {
+		t.add("", append(append(texts(l.Engine, l.Design), pair(l.Time[0].Seconds(), l.Time[1].Seconds())...), pair(float64(l.Bytes[0])/1e6, float64(l.Bytes[1])/1e6)...)...)
+	}
+	return t
+}
+
+// pair is two numbers and their ratio; 0 = not measured.
+func pair(was, is float64) []Cell {
+	return []Cell{when(was > 0, numeric(was), none), when(is > 0, numeric(is), none), when(was > 0 && is > 0, estimate(measure.Estimate{Value: is / was}), none)}
+}

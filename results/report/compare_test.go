@@ -1,0 +1,44 @@
+package report
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/results/compare"
+)
+
+// TestComparison holds the words of a comparison against what was read once: of
+// two runs of which the second has a slow cell, one that is wrong, one that is
+// gone, and another version of an engine.
+func TestComparison(t *testing.T) {
+	r, before := made()
+	first := write(t, r, before, reps)
+	after := cells()
+	for i := range after {
+		switch c := &after[i]; c.String() + " " + c.Case {
+		case "duckdb · wide · epoch-range test_1":
+			c.ms *= 1.5
+		case "duckdb · document · keys test_2":
+			c.wrongAt = 3
+		}
+	}
+	r, _ = made()
+	r.Archives[1].Version, r.Archives[1].Load, r.Started = "1.1", 5*time.Second, r.Started.AddDate(0, 0, 1)
+	second := write(t, r, after[:len(after)-1], reps)
+	runs, err := compare.Read(first, second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs[0].Dir, runs[1].Dir = "runs/first", "runs/second"
+	page := OfComparison(compare.Runs(runs[0], runs[1:], 1))
+	text, err := page.Page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := page.Print(&b); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "compare.txt", pageWords(string(text))+"\n=== terminal ===\n"+b.String())
+}

@@ -1,0 +1,215 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/results/plot"
+	"github.com/barograph/barograph/results/run"
+)
+
+// afflicted takes the samples out of a run in which faults were inflicted.
+func afflicted(all []run.Sample) (faults, others []run.Sample) {
+	for _, s := range all {
+		if s.Fault != nil {
+			faults = append(faults, s)
+		} else {
+			others = append(others, s)
+		}
+	}
+	return faults, others
+}
+
+// faultName is what tables call a server that was broken.
+func faultName(s *run.Sample) string {
+	return s.Cell.Engine + ", " + several(int(s.Cell.Number("nodes")), "node") + ", " + acknowledgedOf(s)
+}
+
+// nameOf is what tables call a server, whether or not it was broken.
+func nameOf(s *run.Sample) string {
+	if s.Fault == nil {
+		return s.Cell.Engine
+	}
+	return faultName(s)
+}
+
+// historyOf is the history that was recorded beside a run; nil where none was.
+func historyOf(s *run.Sample) *run.History {
+	if s.Fault != nil {
+		return s.Fault.History
+	}
+	return s.History
+}
+
+// steadyHistories is the section of histories of runs without faults; nil where there are none.
+func steadyHistories(all []run.Sample) []Section {
+	all = slices.DeleteFunc(slices.Clone(all), func(s run.Sample) bool { return s.Fault != nil || s.History == nil })
+	if len(all) == 0 {
+		return nil
+	}
+	return []Section{{
+		ID: "histories", Title: "Did the store keep its promises?", Terminal: true, Table: promiseTable(all),
+		Words: say("Clients of their own read and wrote records during the run, and read each of them at the end. Nothing was broken: what is promised does not depend on what an acknowledged write is worth."),
+	}}
+}
+
+func acknowledgedOf(s *run.Sample) string {
+	return acknowledged(&run.Archive{Acknowledged: s.Cell.At("acknowledged")})
+}
+
+// costs is the section that puts side by side what faults cost.
+func costs(all []run.Sample) Section {
+	s := Section{
+		ID: "faults", Title: "What a fault costs", Terminal: true, Table: costTable(all),
+		Words: say("Operations were due at a steady rate, and went on being due while the server was broken: latency counts from when each was due. kill is SIGKILL of every process of a node: what the system was given outlives it, so that the loss of power is not shown."),
+		Parts: filled(Section{Title: "Did the store tell the truth?", Terminal: true, Table: promiseTable(all), Words: say("Clients of their own read and wrote records beside the load, and read all of them at the end. What was not answered counts as unknown, and never as lost. A promise in brackets is one that the server, as it is set up, does not make.")}),
+	}
+	for i := range all {
+		if m := all[i].Measured(); m != nil {
+			s.Pictures = append(s.Pictures, timelines(&all[i], m)...)
+		}
+	}
+	s.Beside = true
+	return s
+}
+
+func costTable(all []run.Sample) *Table {
+	t := table("engine", "nodes", "workload", "fault", "an acknowledged write is", "before (operations/s)", "without service (s)", "95 % again after (s)", "lost (operations)", "what became of them", "reconnects", "retries", "timed out", "truth")
+	t.Note = "Seconds count from the first fault. Without service: tenths of a second in which nothing succeeded, added up. 95 % again: the first of three seconds in a row with 95 % of the rate before. Lost: what was due, and failed or was never begun; nothing of it counts as an operation. What is not right has no times."
+	for i := range all {
+		s, f := &all[i], all[i].Fault
+		before, without, back := dim(none), dim(none), dim(none)
+		if m := s.Measured(); m != nil && m.Cost != nil {
+			c := m.Cost
+			before, without, back = numeric(c.Rate), value(c.Without.Seconds(), fmt.Sprintf("%.1f", c.Without.Seconds())), when(c.Back >= 0, value(c.Back.Seconds(), fmt.Sprintf("%.1f", c.Back.Seconds())), "not again")
+		}
+		var became []string
+		for _, kind := range slices.Sorted(maps.Keys(f.Errors)) {
+			became = append(became, fmt.Sprintf("%s %s", count(f.Errors[kind]), kind))
+		}
+		t.add("", text(s.Cell.Engine), whole(int(s.Cell.Number("nodes"))), text(s.Cell.At("mix")), text(s.Cell.At("fault")), text(acknowledgedOf(s)), before, without, back,
+			whole(f.Lost), text(cmp.Or(strings.Join(became, ", "), none)), whole(f.Reconnects), whole(f.Retries), whole(f.TimedOut), truth(s))
+	}
+	return t
+}
+
+// acknowledgedBy is what a write of a cell's engine is worth when it is acknowledged.
+func acknowledgedBy(r *run.Run, c run.Cell) string {
+	for _, a := range r.Archives {
+		if a.Engine == c.Engine && a.Design == c.At("layout") {
+			return acknowledged(&a)
+		}
+	}
+	return acknowledged(&run.Archive{})
+}
+
+// truth is the judgement on a store in short.
+func truth(s *run.Sample) Cell {
+	h := s.Fault.History
+	switch {
+	case s.Verdict != run.Equal && (h == nil || len(unkept(h)) == 0):
+		return bad(s.Problem)
+	case h == nil:
+		return dim("no history")
+	case h.Problem != "":
+		return bad("not known: " + h.Problem)
+	case len(unkept(h)) > 0:
+		return bad("NOT: " + strings.Join(unkept(h), "; "))
+	}
+	return Cell{Text: "yes", Class: "ok"}
+}
+
+// unkept are the promises that were broken, or not decided.
+func unkept(h *run.History) (out []string) {
+	for _, p := range h.Promises {
+		words := strings.TrimSpace(p.Promise + " " + p.When)
+		switch {
+		case p.Held:
+			continue
+		case p.Broken > 0:
+			words += ": broken " + several(p.Broken, "time")
+		default:
+			words += ": not decided in time"
+		}
+		if !p.Promised {
+			words = "(" + words + ")"
+		}
+		out = append(out, words)
+	}
+	return out
+}
+
+func promiseTable(all []run.Sample) *Table {
+	t := table("engine", "operations", "unknown", "promise", "of", "promised", "outcome", "such as", "history")
+	for i := range all {
+		h := historyOf(&all[i])
+		if h == nil {
+			continue
+		}
+		for k, p := range h.Promises {
+			outcome := Cell{Text: "held", Class: "ok"}
+			switch {
+			case p.Broken > 0:
+				outcome = bad("broken " + several(p.Broken, "time"))
+			case !p.Held:
+				outcome = bad("not decided in time")
+			}
+			t.add("", text(nameOf(&all[i])), whole(h.Operations), whole(h.Unknown), text(p.Promise), text(cmp.Or(p.When, "all of the run")), text(map[bool]string{true: "yes", false: "no"}[p.Promised]), outcome, text(p.Example), text(map[bool]string{true: h.File}[k == 0]))
+		}
+	}
+	return t
+}
+
+// timelines are a run with faults over its time: what succeeded and failed, and the latency.
+func timelines(s *run.Sample, m *run.Measured) []Drawing {
+	frame := plot.Frame{Title: s.Cell.Engine + ", " + several(int(s.Cell.Number("nodes")), "node") + ", " + s.Cell.At("mix"), Subtitle: acknowledgedOf(s), XLabel: "time since the warm-up (s)", Width: curveWidth, Height: 300}
+	rate, latency := plot.Lines{Frame: frame, By: plot.Numbers}, plot.Lines{Frame: frame, By: plot.Numbers, LogAbove: 20}
+	rate.YLabel, latency.YLabel = "operations/s", "latency since due (ms)"
+	for _, x := range s.Fault.Moments {
+		at := plot.Moment{At: x.At.Seconds(), Label: x.What}
+		rate.Moments, latency.Moments = append(rate.Moments, at), append(latency.Moments, at)
+	}
+	add := func(to *plot.Lines, name string, at, v float64) {
+		c := to.Curve(name, "")
+		c.At, c.Value = append(c.At, at), append(c.Value, v)
+	}
+	for i, x := range m.Series[:min(len(m.Series), max(1, int(m.Total/m.Interval)))] {
+		at := (float64(i) + 0.5) * m.Interval.Seconds()
+		add(&rate, "succeeded", at, float64(x.Ended-x.Failed)/m.Interval.Seconds())
+		add(&rate, "failed", at, float64(x.Failed)/m.Interval.Seconds())
+		for k, q := range []time.Duration{x.P50, x.P95, x.P99} {
+			v := ms(q)
+			if q == 0 { // nothing succeeded
+				v = math.NaN()
+			}
+			add(&latency, []string{"p50", "p95", "p99"}[k], at, v)
+		}
+	}
+	return []Drawing{rate, latency}
+}
+
+// costInWords is the answer: what a fault costs on each server.
+func costInWords(all []run.Sample) (out []Words) {
+	by := map[string][]string{}
+	for i := range all {
+		s := &all[i]
+		words := faultName(s) + ": no figure, as what it answered was not right"
+		if m := s.Measured(); m != nil && m.Cost != nil {
+			words = fmt.Sprintf("%s %.1f s without service, %s operations lost", faultName(s), m.Cost.Without.Seconds(), count(s.Fault.Lost))
+		}
+		if h := s.Fault.History; h != nil && len(unkept(h)) > 0 {
+			words += ", " + strings.Join(unkept(h), "; ")
+		}
+		fault := s.Cell.At("fault")
+		by[fault] = append(by[fault], words)
+	}
+	for _, fault := range slices.Sorted(maps.Keys(by)) {
+		out = append(out, headline("%s costs: %s.", fault, strings.Join(by[fault], " · ")))
+	}
+	return out
+}

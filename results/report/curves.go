@@ -1,0 +1,311 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/plot"
+	"github.com/barograph/barograph/results/run"
+)
+
+// Curves draws a verification plot as SVG: against the lead, the pressure
+// level or the valid time.
+func Curves(c *run.Curves) ([]byte, error) { return drawnCurves{c, 0}.SVG() }
+
+// drawnCurves are a verification plot of a width in px; 0 is that of a picture
+// of its own.
+type drawnCurves struct {
+	*run.Curves
+	width int
+}
+
+// SVG draws the plot; it fails for an axis that it does not know.
+func (d drawnCurves) SVG() ([]byte, error) {
+	c := d.Curves
+	axes := map[run.Axis]struct {
+		by    plot.Coordinate
+		label string
+	}{
+		run.ByLead: {plot.Leads, "forecast lead (h)"}, run.ByValidHour: {plot.Leads, "hour of the valid time (UTC)"}, run.ByInitHour: {plot.Leads, "hour of the initial time (UTC)"},
+		run.ByThresh: {plot.Numbers, "threshold (unit of the variable)"}, run.ByLevel: {plot.Levels, "pressure (hPa)"}, run.ByTime: {plot.Times, "valid time (UTC)"}, run.ByInit: {plot.Times, "initial time (UTC)"},
+	}
+	axis, ok := axes[c.Axis]
+	if !ok && c.XLabel != "" { // it says what the numbers are
+		axis.by, ok = plot.Numbers, true
+	}
+	picture, known := pictures(c)
+	if !ok && !known {
+		return nil, &fault.Error{
+			Setting: "plots/" + c.Case + ".json: axis", Problem: fmt.Sprintf("%q is no axis", c.Axis),
+			Cure: "write the name of an independent variable, e.g. " + string(run.ByLead),
+		}
+	}
+	label := statName(c.Stat)
+	if c.Unit != "" && c.Unit != "1" {
+		label += " (" + c.Unit + ")"
+	}
+	l := plot.Lines{
+		Frame: plot.Frame{Title: c.Title, Subtitle: c.Case + " · " + c.Stat, Caption: c.Note, Width: d.width, XLabel: cmp.Or(c.XLabel, axis.label), YLabel: cmp.Or(c.YLabel, label)},
+		By:    axis.by, References: references(c.Stat),
+	}
+	if c.Minus != "" {
+		l.YLabel += " minus that of " + c.Minus
+		l.References = []plot.Reference{{Value: 0, Label: "no difference"}}
+	}
+	if c.Picture == "equivalence" {
+		l.By, l.YLabel, l.References = plot.Numbers, "difference of "+label, []plot.Reference{{Value: 0, Label: "no difference"}}
+		for _, s := range c.Series {
+			for i, side := range []string{"lower", "upper"} {
+				l.References = append(l.References, plot.Reference{Value: s.Bounds[i], Label: side + " bound of " + s.Name})
+			}
+		}
+	}
+	style := map[string]plot.Style{"bar": plot.Bars, "equivalence": plot.Boxes, "box": plot.Boxes, "revision": plot.Joined}[c.Picture]
+	if style >= plot.Bars && axis.by == plot.Levels {
+		l.By = plot.Numbers
+	}
+	if c.Picture == "contour" || c.Picture == "scorecard" {
+		return fields(l.Frame, c)
+	}
+	if c.Picture == "revision" {
+		l.YLabel, l.References = "revision of "+l.YLabel, []plot.Reference{{Value: 0, Label: "no revision"}}
+	}
+	if l.By == plot.Levels && !known { // the statistic runs to the right
+		l.XLabel, l.YLabel = l.YLabel, l.XLabel
+		if d.width == curveWidth {
+			l.Height = profileHeight
+		}
+	}
+	ribbons := len(c.Series) <= plot.Hues || style >= plot.Bars
+	if !ribbons && !known {
+		l.Caption += "; intervals are left out here, since there are too many curves to see them"
+	}
+	if least, most := counts(c); 0 <= least && least < most && !known {
+		l.Caption += fmt.Sprintf("; from %s to %s records behind a point", count(least), count(most))
+	}
+	for _, s := range c.Series {
+		if style == plot.Joined && !known {
+			s = broken(s, c)
+		}
+		lo, hi := band(s, ribbons)
+		l.Curves = append(l.Curves, plot.Curve{Name: s.Name, At: s.X, Value: s.Y, Lo: lo, Hi: hi, Least: s.Least, Most: s.Most, Beyond: s.Beyond, Style: style})
+	}
+	if known {
+		picture.shape(&l, c)
+	}
+	if r := c.Right; r != nil {
+		l.RightLabel = cmp.Or(r.YLabel, statName(r.Stat))
+		for _, s := range r.Series {
+			lo, hi := band(s, ribbons)
+			l.Curves = append(l.Curves, plot.Curve{Name: s.Name + " (right)", At: s.X, Value: s.Y, Lo: lo, Hi: hi, Right: true})
+		}
+	}
+	return l.SVG()
+}
+
+// counts are the least and the most records behind a point of the curves.
+func counts(c *run.Curves) (least, most int) {
+	var all []int
+	for _, s := range c.Series {
+		all = append(all, s.N...)
+	}
+	if len(all) == 0 { // a run of an earlier version wrote none
+		return 0, 0
+	}
+	return slices.Min(all), slices.Max(all)
+}
+
+// broken is a curve with a missing value in each of its holes, so that no line is
+// drawn across them. A hole is a gap of more than one and a half of the curve's usual
+// step: on an axis of times every one, on others where another curve has a value.
+func broken(s run.Series, c *run.Curves) run.Series {
+	order := make([]int, len(s.X))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.X[a], s.X[b]) })
+	step := usualStep(s.X, order)
+	if step == 0 {
+		return s
+	}
+	elsewhere := func(from, to float64) bool {
+		return slices.ContainsFunc(c.Series, func(o run.Series) bool {
+			return slices.ContainsFunc(o.X, func(x float64) bool { return from < x && x < to })
+		})
+	}
+	times := c.Axis == run.ByTime || c.Axis == run.ByInit
+	banded := len(s.Low) == len(s.X) && len(s.High) == len(s.X)
+	s.X, s.Y = slices.Clone(s.X), slices.Clone(s.Y)
+	s.Low, s.High = slices.Clone(s.Low), slices.Clone(s.High)
+	for k := 1; k < len(order); k++ {
+		from, to := s.X[order[k-1]], s.X[order[k]]
+		if to-from <= 1.5*step || !times && !elsewhere(from, to) {
+			continue
+		}
+		s.X, s.Y = append(s.X, from+step), append(s.Y, math.NaN())
+		if banded {
+			s.Low, s.High = append(s.Low, math.NaN()), append(s.High, math.NaN())
+		}
+	}
+	return s
+}
+
+// usualStep is the distance between most neighbours of a curve; 0 where less than half
+// of them have one distance.
+func usualStep(x []float64, order []int) float64 {
+	n, usual := map[float64]int{}, 0.0
+	for k := 1; k < len(order); k++ {
+		d := x[order[k]] - x[order[k-1]]
+		if n[d]++; d > 0 && (n[d] > n[usual] || n[d] == n[usual] && d < usual) {
+			usual = d
+		}
+	}
+	if 2*n[usual] < len(order)-1 {
+		return 0
+	}
+	return usual
+}
+
+func band(s run.Series, shown bool) (lo, hi []float64) {
+	if !shown || len(s.Low) != len(s.X) || len(s.High) != len(s.X) {
+		return nil, nil
+	}
+	return s.Low, s.High
+}
+
+// statName puts METviewer's names of the common statistics into words.
+func statName(name string) string {
+	words := map[string]string{
+		"ANOM_CORR": "anomaly correlation", "VAL1L2_ANOM_CORR": "vector anomaly correlation", "RMSE": "root mean square error",
+		"VL1L2_RMSVE": "root mean square vector error", "CSI": "critical success index", "ME": "mean error",
+	}
+	if w, ok := words[name]; ok {
+		return w
+	}
+	return name
+}
+
+// references are the lines that readers of a statistic know.
+func references(name string) []plot.Reference {
+	switch name {
+	case "ANOM_CORR", "VAL1L2_ANOM_CORR":
+		return []plot.Reference{{Value: 0.6, Label: "useful skill: 0.6"}}
+	case "ME":
+		return []plot.Reference{{Value: 0, Label: "no bias"}}
+	}
+	return nil
+}
+
+// verification draws the curves of a run. Cases with the same curves share a
+// picture; too many curves for one picture are split by a part of their names.
+func verification(all []*run.Curves) Section {
+	s := Section{ID: "verification", Title: "Verification", Beside: true, Words: say("What the reference answers, and so all that are equal to them, say about the forecasts.")}
+	var drawn []*run.Curves
+	for _, c := range all {
+		if i := slices.IndexFunc(drawn, func(d *run.Curves) bool { return sameCurves(c, d) }); i >= 0 {
+			s.Notes = append(s.Notes, c.Case+" ("+c.Title+") gives the same curves as "+drawn[i].Case+".")
+			continue
+		}
+		if len(c.Series) == 0 {
+			s.Notes = append(s.Notes, c.Case+" ("+c.Title+") has no curve.")
+			continue
+		}
+		drawn = append(drawn, c)
+		s.Parts = append(s.Parts, Section{Title: "The points of " + c.Case, Small: c.Title, Folded: true, Table: pointTable(c)})
+		for _, part := range split(c) {
+			s.Pictures = append(s.Pictures, drawnCurves{part, curveWidth})
+		}
+	}
+	if len(drawn) == 0 {
+		s.Words, s.Beside = []Words{{"none", "No case of this run selects what a statistic needs, or none had rows."}}, false
+	}
+	return s
+}
+
+// mostPoints are as many as a page lists of a case.
+const mostPoints = 200
+
+// pointTable is what the picture of a case shows.
+func pointTable(c *run.Curves) *Table {
+	t, all := table("curve", string(c.Axis), "n", c.Stat, "low", "high"), 0
+	for _, s := range c.Series {
+		for i, x := range s.X {
+			if all++; all > mostPoints {
+				continue
+			}
+			at := fmt.Sprint(x)
+			if c.Axis == run.ByTime || c.Axis == run.ByInit {
+				at = time.Unix(int64(x), 0).UTC().Format("2006-01-02 15Z")
+			}
+			cells := []Cell{text(s.Name), value(x, at), dim(none), value(s.Y[i], number(s.Y[i]))}
+			if i < len(s.N) { // a run of an earlier version wrote none
+				cells[2] = value(s.N[i], count(s.N[i]))
+			}
+			if lo, hi := band(s, true); lo != nil && !math.IsNaN(lo[i]) {
+				cells = append(cells, value(lo[i], number(lo[i])), value(hi[i], number(hi[i])))
+			}
+			t.add("", cells...)
+		}
+	}
+	if all > mostPoints {
+		t.Note = fmt.Sprintf("The first %s of %s points; plots/%s.json in the run folder has all.", count(mostPoints), count(all), c.Case)
+	}
+	return t
+}
+
+func sameCurves(a, b *run.Curves) bool {
+	return a.Stat == b.Stat && a.Axis == b.Axis && len(a.Series) > 0 &&
+		fmt.Sprint(a.Series) == fmt.Sprint(b.Series) // as text, since NaN is not equal to itself
+}
+
+// split divides curves with names such as "G2/NHX P500" by the word that makes
+// the fewest pictures of at most plot.Hues curves each.
+func split(c *run.Curves) []*run.Curves {
+	if len(c.Series) <= plot.Hues {
+		return []*run.Curves{c}
+	}
+	var best [][]run.Series
+	var title []string
+	for k := 0; ; k++ {
+		names, groups, ok := byWord(c.Series, k)
+		if !ok {
+			break
+		}
+		if len(groups) > 1 && !slices.ContainsFunc(groups, func(g []run.Series) bool { return len(g) > plot.Hues }) && (best == nil || len(groups) < len(best)) {
+			best, title = groups, names
+		}
+	}
+	if best == nil {
+		return []*run.Curves{c}
+	}
+	out := make([]*run.Curves, len(best))
+	for i, g := range best {
+		part := *c
+		part.Title, part.Series = c.Title+" · "+title[i], g
+		out[i] = &part
+	}
+	return out
+}
+
+// byWord groups series by the k-th word of their names; false where one has no such word.
+func byWord(series []run.Series, k int) (names []string, groups [][]run.Series, ok bool) {
+	for _, s := range series {
+		words := strings.Fields(s.Name)
+		if k >= len(words) {
+			return nil, nil, false
+		}
+		i := slices.Index(names, words[k])
+		if i < 0 {
+			i = len(names)
+			names, groups = append(names, words[k]), append(groups, nil)
+		}
+		s.Name = strings.Join(slices.Delete(words, k, k+1), " ")
+		groups[i] = append(groups[i], s)
+	}
+	return names, groups, true
+}

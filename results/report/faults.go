@@ -1,0 +1,87 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/barograph/barograph/results/run"
+)
+
+// openKills reports what became of killed nodes.
+func openKills(dir string, of *run.Run, kills []run.Sample) *Report {
+	r := ofRun(dir, of, "What happens when a node dies?")
+	r.Name, r.Data = "killed nodes · "+filepath.Base(dir), map[string]any{"kills": kills}
+	r.Facts = dataFacts(of, fmt.Sprintf("%s. %s.", of.Data.Source, several(of.Data.Files, "file")))
+	r.Answers = append(r.Answers, headline("%s", killsInWords(kills)))
+	messages := table("engine", "during", "times", "message")
+	for _, k := range kills {
+		for _, m := range slices.Sorted(maps.Keys(k.Kill.Messages)) {
+			messages.add("", text(k.Cell.Engine), text(k.Cell.At("during")), whole(k.Kill.Messages[m]), text(m))
+		}
+	}
+	r.Sections = filled(
+		Section{
+			ID: "load", Title: "A node is killed during a load", Terminal: true, Words: say("A client loads file after file; a load that fails is resumed by a new client. What was acknowledged must be there without being loaded again."),
+			Table: killed(kills, run.DuringLoad, []string{"acknowledged (records)", "found after (records)", "ends whole"}, func(k *run.Kill) []Cell {
+				return []Cell{whole(k.Acknowledged), badIf(k.Found < k.Acknowledged, whole(k.Found)), map[bool]Cell{true: {Text: "yes", Class: "ok"}, false: bad("no")}[k.Whole]}
+			}),
+		},
+		Section{
+			ID: "questions", Title: "A node is killed during questions", Terminal: true, Words: say("A client asks the cases in turn, and every answer is held against the reference: it is right, or the call fails."),
+			Table: killed(kills, run.DuringQuestions, []string{"right answers", "of these, while it was down", "wrong answers"}, func(k *run.Kill) []Cell {
+				return []Cell{whole(k.Right), whole(k.Amid), badIf(k.Wrong > 0, whole(k.Wrong))}
+			}),
+		},
+		Section{ID: "errors", Title: "What the errors said", Terminal: true, Table: messages})
+	return r
+}
+
+func badIf(wrong bool, c Cell) Cell {
+	if wrong {
+		c.Class = "bad"
+	}
+	return c
+}
+
+func killsInWords(kills []run.Sample) string {
+	var lost, acknowledged int64
+	wrong, broken := 0, 0
+	for _, s := range kills {
+		k := s.Kill
+		lost += k.Acknowledged - k.Found
+		acknowledged += k.Acknowledged
+		wrong += k.Wrong
+		if s.Problem != "" {
+			broken++
+		}
+	}
+	s := fmt.Sprintf("%d nodes were killed: of %s acknowledged records %s were lost, and %s answers were wrong.", len(kills), count(acknowledged), count(lost), count(wrong))
+	if broken > 0 {
+		s += fmt.Sprintf(" %d of the kills ended badly.", broken)
+	}
+	return s
+}
+
+// killed is the table of one kind of kill, with columns of its own.
+func killed(kills []run.Sample, during string, own []string, cells func(k *run.Kill) []Cell) *Table {
+	t := table(slices.Concat([]string{"engine", "design", "node killed"}, own, []string{"errors", "recovered (s)", "longest silence (s)", "node back (s)", "proof", "what was wrong"})...)
+	t.Note = "Seconds count from the kill. Recovered: the first success after the last error, – = there was no error. Silence: the longest time without a success. What lost or changed anything has no times. " +
+		"Node 1 is the one whose address clients were given."
+	for i := range kills {
+		s, k, m := &kills[i], kills[i].Kill, cmp.Or(kills[i].Measured(), &run.Measured{})
+		if s.Cell.At("during") == during {
+			t.add("", slices.Concat(texts(s.Cell.Engine, s.Cell.At("design"), fmt.Sprintf("%d of %d", k.Node, k.Nodes)), cells(k),
+				[]Cell{whole(k.Errors), lapse(m.Recovered), lapse(m.Silence), lapse(m.Total), text(string(s.Proof)), bad(s.Problem)})...)
+		}
+	}
+	return t
+}
+
+// lapse is a time in seconds; – where nothing took any.
+func lapse(t time.Duration) Cell {
+	return when(t > 0, value(t.Seconds(), fmt.Sprintf("%.2f", t.Seconds())), none)
+}

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/results/run"
+)
+
+// madeKills is a folder of one good and one bad kill of each kind.
+func madeKills(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir() + "/r"
+	folder, err := run.Create(dir, run.Run{
+		ID: "r", Workload: "faults", Started: time.Unix(1_700_000_000, 0), Ended: time.Unix(1_700_000_100, 0),
+		Data: run.Data{Source: "data", Files: 3}, Archives: []run.Archive{{Engine: "valkey", Design: "keyvalue", URL: "valkey://x", Place: "server", Whole: true}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := &answer.Diff{Problem: "rows are missing"}
+	for i, k := range []struct {
+		during string
+		kill   run.Kill
+		times  run.Measured
+		err    error
+	}{
+		{run.DuringLoad, run.Kill{Nodes: 3, Node: 2, Acknowledged: 1000, Found: 1000, Whole: true}, run.Measured{Total: 5 * time.Second, Silence: time.Second}, nil},
+		{run.DuringLoad, run.Kill{Nodes: 3, Node: 1, Acknowledged: 1000, Found: 10, Errors: 2, Messages: map[string]int{"CLUSTERDOWN": 2}}, run.Measured{Total: 8 * time.Second}, &answer.Diff{Problem: "3 files <lost>"}},
+		{run.DuringQuestions, run.Kill{Nodes: 3, Node: 3, Right: 50, Amid: 20}, run.Measured{Recovered: 7 * time.Second}, nil},
+		{run.DuringQuestions, run.Kill{Nodes: 3, Node: 3, Right: 50, Wrong: 4}, run.Measured{}, bad},
+	} {
+		design := "keyvalue"
+		if i == 3 { // a design of its own: it takes all times of its cell
+			design = "document"
+		}
+		s := run.Sample{Cell: run.NewCell("faults", "valkey", "design", design, "during", k.during), Rep: i, Kill: &k.kill}
+		if err := folder.Add(s.Judge(&k.times, proof(t, 1), k.err)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := folder.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestKilledNodes writes the page and the tables.
+func TestKilledNodes(t *testing.T) {
+	dir := madeKills(t)
+	page, lines := html(t, dir), terminal(t, dir)
+	sentence := "4 nodes were killed: of 2,000 acknowledged records 990 were lost, and 4 answers were wrong. 2 of the kills ended badly."
+	for _, text := range []string{page, flat(lines)} {
+		for _, want := range []string{sentence, "CLUSTERDOWN", "rows are missing", "7.00"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is missing in\n%.2000s", want, text)
+			}
+		}
+	}
+	if strings.Contains(page, "8.00") || strings.Contains(page, "5.00") || strings.Contains(page, "<lost>") || strings.Contains(page, "repetitions of each cell") {
+		t.Error("text of a cluster is not escaped, or facts of timed questions are shown")
+	}
+}
+
+// TestCosts: servers that were broken stand side by side, a store that lost what
+// it had acknowledged is named where its speed stands, and has no times of the
+// fault where it had promised to keep it.
+func TestCosts(t *testing.T) {
+	faulty := func(engine string, promised bool, broken int) *point {
+		x := madePoint(engine, "server", 4, 1, 100)
+		x.Cell = run.MixCell(engine, "columns", "workloada", 4, 100, "", "nodes", 3, "acknowledged", "flushed", "fault", "kill:node2@4s")
+		x.Fault = &run.Fault{
+			Moments: []run.Moment{{What: "kill node2", At: 4 * time.Second}}, Errors: map[string]int64{"connection lost": 7}, Lost: 7, Reconnects: 4,
+			History: &run.History{Clients: 8, Operations: 2345, Unknown: 6, Promises: []run.Kept{{Promise: "no acknowledged write lost", Promised: promised, Held: broken == 0, Broken: broken, Example: "client 3 read k"}}},
+		}
+		x.Cost = &run.Cost{Rate: 100, Without: 3200 * time.Millisecond, Back: 4 * time.Second}
+		if promised && broken > 0 {
+			x.Problem = "a promise is broken"
+		}
+		return x
+	}
+	steady := madePoint("quiet", "server", 4, 1, 100)
+	steady.History = &run.History{Clients: 8, Operations: 77, Promises: []run.Kept{{Promise: "read your writes", When: run.BeforeFault, Promised: true, Held: true}}}
+	dir := madeFolderOf(t, []run.Archive{{Engine: "lossy", Design: "columns", Acknowledged: "flushed", Whole: true}}, faulty("good", true, 0), faulty("lossy", false, 9), faulty("liar", true, 9), steady, madePoint("lossy", "server", 4, 1, 100))
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := r.Print(&b); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(strings.Fields(b.String()), " ")
+	for _, want := range []string{
+		"kill:node2@4s costs: good, 3 nodes, flushed 3.2 s without service, 7 operations lost · lossy, 3 nodes, flushed 3.2 s without service, 7 operations lost, (no acknowledged write lost: broken 9 times) · liar, 3 nodes, flushed: no figure",
+		"7 connection lost 4 0 0 yes", "NOT: (no acknowledged write lost: broken 9 times)", "liar 3 workloada kill:node2@4s flushed — — — 7",
+		"lossy 4 flushed kill:node2@4s: (no acknowledged write lost: broken 9 times) 100", "2,345",
+		"Did the store keep its promises?", "quiet 77 0 read your writes before the first fault yes held",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, b.String())
+		}
+	}
+	if _, err := r.Write(); err != nil {
+		t.Error(err)
+	}
+}

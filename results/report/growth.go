@@ -1,0 +1,302 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/plot"
+	"github.com/barograph/barograph/results/run"
+)
+
+// GrowthSummary is what studies of several sizes came to, for machines.
+type GrowthSummary struct {
+	Sizes    []int       `json:"copies"`
+	Laws     []GrowthLaw `json:"laws"`
+	Wrong    int         `json:"wrong"` // cells over all sizes that gave no right answer
+	Document int64       `json:"documents_per_copy"`
+	Far      float64     `json:"far_copies"` // the copies that FarDocuments are
+}
+
+// GrowthLaw is how the time of one way of asking one case grows.
+type GrowthLaw struct {
+	Asked
+	measure.Growth
+	Times []measure.Estimate `json:"times_ms"` // median and its 95 % interval, by size
+	Far   measure.Estimate   `json:"far_ms"`   // predicted for FarDocuments
+	Floor bool               `json:"floor,omitempty"`
+}
+
+// told reports whether the law rests on enough for an interval: three sizes, so
+// that it can be seen whether a line holds, and repetitions of each that bound
+// its median.
+func (l *GrowthLaw) told() bool {
+	return l.Sizes > 2 && !slices.ContainsFunc(l.Times, func(e measure.Estimate) bool { return math.IsNaN(e.Low) })
+}
+
+// FarDocuments is the archive that the original experiment ended with: four
+// copies of 13 years (its README, 2020).
+const FarDocuments = 128_342_347
+
+// growth is what the page is made of.
+type growth struct {
+	sizes   []int
+	folders []*folder // by size
+	sum     GrowthSummary
+}
+
+func readGrowth(dir string) (*growth, error) {
+	subs := run.Sizes(dir)
+	g := &growth{sizes: slices.Sorted(maps.Keys(subs))}
+	if len(g.sizes) < 2 {
+		return nil, &fault.Error{File: dir, Problem: "holds no studies of several sizes", Cure: "make them: barograph met FILES --subsets 1,2,4"}
+	}
+	for _, n := range g.sizes {
+		r, samples, err := run.Read(subs[n])
+		if err != nil {
+			return nil, err
+		}
+		f, err := openMet(subs[n], r, samples)
+		if err != nil {
+			return nil, err
+		}
+		g.folders = append(g.folders, f)
+	}
+	return g, g.fit()
+}
+
+// fit makes a law of every cell that was timed at every size.
+func (g *growth) fit() error {
+	g.sum.Sizes, g.sum.Document = g.sizes, g.documents()
+	g.sum.Far = float64(FarDocuments) / float64(g.sum.Document)
+	sizes := make([]float64, len(g.sizes))
+	laws, times := map[Asked]*GrowthLaw{}, map[Asked][][]float64{}
+	var order []Asked
+	for i, f := range g.folders {
+		sizes[i] = float64(g.sizes[i])
+		g.sum.Wrong += f.sum.Wrong + f.sum.Failed + f.sum.Incomplete
+		for _, c := range f.sum.Cases {
+			for _, k := range c.Cells {
+				if k.Times == nil {
+					continue
+				}
+				if order = once(order, k.Asked); laws[k.Asked] == nil {
+					laws[k.Asked] = &GrowthLaw{Asked: k.Asked, Floor: k.Floor}
+				}
+				times[k.Asked] = append(times[k.Asked], k.Times.values)
+				laws[k.Asked].Times = append(laws[k.Asked].Times, measure.Estimate{Value: float64(k.Times.Median), Low: float64(k.Times.Lo), High: float64(k.Times.Hi)})
+			}
+		}
+	}
+	for _, cell := range order {
+		law := laws[cell]
+		if len(law.Times) < len(g.sizes) {
+			continue
+		}
+		fit, err := measure.FitGrowth(sizes, times[cell], g.folders[0].run.Seed)
+		if err != nil {
+			return err
+		}
+		law.Growth, law.Far = fit, fit.At(g.sum.Far)
+		g.sum.Laws = append(g.sum.Laws, *law)
+	}
+	return nil
+}
+
+// documents is how many documents, or pairs under the same ids, one copy makes.
+func (g *growth) documents() int64 {
+	var objects int64
+	for _, a := range g.folders[0].run.Archives {
+		if a.Object == "documents" || a.Object == "pairs" {
+			return a.Objects
+		}
+		objects = max(objects, a.Objects)
+	}
+	return max(objects, 1)
+}
+
+func openGrowth(dir string, o Advising) (*Report, error) {
+	g, err := readGrowth(dir)
+	if err != nil {
+		return nil, err
+	}
+	last := g.folders[len(g.folders)-1]
+	r := last.head("What happens when the archive grows?")
+	r.dir, r.Name, r.Warnings, r.Data = dir, filepath.Base(dir), nil, map[string]any{"growth": g.sum}
+	for i, f := range g.folders {
+		for _, w := range f.head("").Warnings {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("at %d×: %s", g.sizes[i], w))
+		}
+		r.below = append(r.below, f.dir)
+	}
+	r.Answers = append(r.Answers, headline("%s", g.sentence()))
+	if g.sum.Wrong > 0 {
+		r.Answers = append(r.Answers, verdict(false, several(g.sum.Wrong, "cell")+" without a right answer; the reports of the sizes tell which"))
+	}
+	pictures := Section{ID: "pictures", Title: "Pictures", Words: say("Both axes are logarithms: a power law is a straight line, and its slope, in brackets, the exponent."), Parts: g.pictures()}
+	r.Sections = []Section{
+		{ID: "sizes", Title: "Proof, size by size", Words: say("At each size every copy was held against the data when it was loaded, and every way of asking against the reference answer, before anything was timed."), Table: g.runs()},
+		pictures,
+		{ID: "laws", Title: "Exponents", Table: g.laws(), Terminal: true},
+		{ID: "far", Title: "What will it cost at 128 million documents?", Words: say("%s documents, the archive of the original experiment, are %s copies of this data, %s times the largest that was measured. "+
+			"The last column assumes that the law which fits %s goes on holding that far: caches that no longer hold the archive, indexes that grow a level and merges that fall behind are not in it.",
+			count(int64(FarDocuments)), number(g.sum.Far), number(g.sum.Far/float64(g.sizes[len(g.sizes)-1])), g.bounds())},
+		{ID: "archives", Title: "Loads and sizes", Table: g.archives()},
+	}
+	return r, r.advise(o)
+}
+
+func (g *growth) bounds() string {
+	return fmt.Sprintf("%d to %d copies", g.sizes[0], g.sizes[len(g.sizes)-1])
+}
+
+// sentence says in words which ways do not mind the size.
+func (g *growth) sentence() string {
+	bent, cases, most := map[string]bool{}, map[string]int{}, 0 // of ways: not shown to be flat in some case; in so many cases
+	for _, l := range g.sum.Laws {
+		cases[l.String()]++
+		bent[l.String()] = bent[l.String()] || l.Floor || !l.told() || l.Exponent.High >= flatExponent
+		most = max(most, cases[l.String()])
+	}
+	flat := map[string]bool{}
+	for way, n := range cases {
+		if !bent[way] && n == most { // else it did not answer every case
+			flat[way] = true
+		}
+	}
+	if len(flat) == 0 {
+		return fmt.Sprintf("From %s no way of asking is shown to be flat in every case.", g.bounds())
+	}
+	names := slices.Sorted(maps.Keys(flat))
+	return fmt.Sprintf("From %s these ways are flat in every case (exponent below %g with 95 %% confidence): %s.", g.bounds(), flatExponent, list(names))
+}
+
+// flatExponent is below which growth is called flat: 16 times as much takes 1.3 times as long.
+const flatExponent = 0.1
+
+// laws is the table of exponents.
+func (g *growth) laws() *Table {
+	columns := []string{"case", "engine", "design", "flavour", "exponent", "95 % interval"}
+	for _, n := range g.sizes {
+		columns = append(columns, fmt.Sprintf("at %d× (ms)", n))
+	}
+	t := table(append(columns, "at "+number(g.sum.Far)+"× (ms, predicted)")...)
+	for _, l := range g.sum.Laws {
+		e := l.Exponent
+		if !l.told() {
+			l.Far.High = math.Inf(1)
+		}
+		cells := append(texts(l.Case, l.Engine, l.Design, l.Flavour), value(e.Value, signed(e.Value)), when(l.told(), value(e.Low, signed(e.Low)+" – "+signed(e.High)), none))
+		for _, v := range l.Times {
+			cells = append(cells, numeric(v.Value))
+		}
+		t.add(classOf(l.Floor, false), append(cells, forecast(l.Far))...)
+		t.name(anchor("law", l.Asked))
+	}
+	t.Note = "Exponent: time = factor · copies^exponent, fitted to the medians; 0 = the size does not matter, 1 = twice the archive takes twice the time. " +
+		"Predictions whose 95 % interval spans more than a factor of 1,000 are not printed: more sizes, or a quieter machine, would narrow it. Fewer than three sizes, or than six repetitions of a size, give no interval and no prediction. The interval is the wider of a bootstrap over repetitions and of Student's t over sizes. A copy is the same data under another subset name: engines that keep each subset in tables or databases of its own never look at the others."
+	return t
+}
+
+// forecastRange is the widest interval of a prediction, as a ratio of its ends,
+// beside which the prediction is still printed.
+const forecastRange = 1000
+
+// forecast is a predicted time with its interval, or that it cannot be told.
+func forecast(e measure.Estimate) Cell {
+	return when(e.High <= forecastRange*e.Low, estimate(e), "cannot be told")
+}
+
+func signed(v float64) string { return fmt.Sprintf("%.3f", v) }
+
+// archives tells what each size cost to load and weighs.
+func (g *growth) archives() *Table {
+	t := table("engine", "design")
+	for _, column := range []Column{{Name: "to %d×", Unit: "records/s"}, {Name: "at %d×", Unit: "MB on disk"}} {
+		for _, n := range g.sizes {
+			t.Head = append(t.Head, Column{Name: fmt.Sprintf(column.Name, n), Unit: column.Unit})
+		}
+	}
+	for k, a := range g.folders[0].run.Archives {
+		cells, before := texts(a.Engine, a.Design), 0
+		var sizes []Cell
+		for i, f := range g.folders {
+			if k >= len(f.run.Archives) {
+				continue
+			}
+			b := f.run.Archives[k]
+			cells = append(cells, numeric(float64(f.run.Data.Records)*float64(g.sizes[i]-before)/b.Load.Seconds()))
+			sizes = append(sizes, numeric(float64(b.Bytes)/1e6))
+			before = g.sizes[i]
+		}
+		t.add("", append(cells, sizes...)...)
+		t.name(anchor("archive", Asked{Way{a.Engine, a.Design, ""}, ""}))
+	}
+	t.Note = "The rate is that of the copies which that size added."
+	return t
+}
+
+// runs links to the study of each size.
+func (g *growth) runs() *Table {
+	t := table("copies", "proof", "report")
+	for i, f := range g.folders {
+		proof := text(f.proofInWords(&f.sum))
+		if !f.sum.right() {
+			proof.Class = "bad"
+		}
+		link := filepath.Base(f.dir) + "/" + FileName
+		t.add("", whole(g.sizes[i]), proof, Cell{Text: link, Link: link})
+	}
+	return t
+}
+
+// pictures draws, for each case, the fastest way of every archive, and then
+// all ways of each.
+func (g *growth) pictures() (out []Section) {
+	for _, c := range g.folders[0].sum.Cases {
+		byArchive := map[string][]GrowthLaw{}
+		var order []string
+		for _, l := range g.sum.Laws {
+			if l.Case == c.Name {
+				key := l.Engine + " " + l.Design
+				order, byArchive[key] = once(order, key), append(byArchive[key], l)
+			}
+		}
+		if len(order) == 0 {
+			continue
+		}
+		var best []GrowthLaw
+		every := Section{Title: "Every way of " + c.Name, Folded: true, Beside: true}
+		for _, key := range order {
+			best = append(best, slices.MinFunc(byArchive[key], func(a, b GrowthLaw) int {
+				return cmp.Compare(a.Times[len(a.Times)-1].Value, b.Times[len(b.Times)-1].Value)
+			}))
+			every.Pictures = append(every.Pictures, g.draw(key, c.Name, byArchive[key], curveWidth))
+		}
+		out = append(out, Section{Title: c.Name, Small: c.Title, Pictures: []Drawing{g.draw(c.Name+" · "+c.Title, "the fastest way of each archive", best, 0)}, Parts: []Section{every}})
+	}
+	return out
+}
+
+func (g *growth) draw(title, subtitle string, laws []GrowthLaw, width int) Drawing {
+	p := plot.Lines{Frame: plot.Frame{Title: title, Subtitle: subtitle, XLabel: "copies of the data in the archive", YLabel: "median time (ms)", Width: width}, By: plot.Sizes}
+	for _, l := range laws {
+		c := plot.Curve{Name: fmt.Sprintf("%s (%s)", l.String(), signed(l.Exponent.Value)), Group: l.Engine}
+		if width > 0 {
+			c.Name, c.Group = fmt.Sprintf("%s (%s)", l.Flavour, signed(l.Exponent.Value)), ""
+		}
+		for i, v := range l.Times {
+			c.Add(float64(g.sizes[i]), plot.Value{V: v.Value, Lo: v.Low, Hi: v.High})
+		}
+		if len(laws) > plot.Hues {
+			c.Lo, c.Hi = nil, nil
+		}
+		p.Curves = append(p.Curves, c)
+	}
+	return p
+}

@@ -1,0 +1,58 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/results/run"
+)
+
+const day = 86400
+
+// No line is drawn across a hole: a missing value stands in each.
+func TestBrokenAtHoles(t *testing.T) {
+	leads := func(x ...float64) run.Series { return run.Series{X: x, Y: make(run.Values, len(x))} }
+	for _, tc := range []struct {
+		name  string
+		axis  run.Axis
+		s     run.Series
+		other []float64
+		holes []float64
+	}{
+		{"every day is there", run.ByTime, leads(0, day, 2*day, 3*day), nil, nil},
+		{"a missing day", run.ByTime, leads(0, day, 2*day, 4*day, 5*day), nil, []float64{3 * day}},
+		{"in any order", run.ByTime, leads(5*day, 4*day, 0, day, 2*day), nil, []float64{3 * day}},
+		{"two holes", run.ByTime, leads(0, day, 2*day, 5*day, 6*day, 7*day, 9*day), nil, []float64{3 * day, 8 * day}},
+		{"no usual step", run.ByTime, leads(0, day, 3*day, 10*day), nil, nil},
+		{"another curve has the lead", run.ByLead, leads(0, 12, 24, 48, 60), []float64{0, 12, 24, 36, 48}, []float64{36}},
+		{"no curve has the lead", run.ByLead, leads(0, 12, 24, 48, 60), []float64{0, 12, 24, 48}, nil},
+		{"the other curve is of other hours", run.ByTime, leads(0, day, 2*day), []float64{day / 2, 3 * day / 2}, nil},
+		{"one point", run.ByTime, leads(0), nil, nil},
+	} {
+		got := broken(tc.s, &run.Curves{Axis: tc.axis, Series: []run.Series{tc.s, {X: tc.other}}})
+		var holes []float64
+		for i, x := range got.X {
+			if math.IsNaN(got.Y[i]) {
+				holes = append(holes, x)
+			}
+		}
+		if !slices.Equal(holes, tc.holes) {
+			t.Errorf("%s: holes at %v, want %v", tc.name, holes, tc.holes)
+		}
+	}
+}
+
+// The caption says how many records are behind the points where that differs.
+func TestCountsInCaption(t *testing.T) {
+	c := &run.Curves{Case: "c", Title: "t", Stat: "ME", Unit: "K", Axis: run.ByLead, Note: "pooled", Series: []run.Series{{Name: "a", X: []float64{0, 24, 48}, N: []int{29, 29, 21}, Y: run.Values{1, 2, 3}}}}
+	svg, err := Curves(c)
+	if text := "from 21 to 29 records behind a point"; err != nil || !strings.Contains(string(svg), text) {
+		t.Errorf("%v: the caption lacks %q", err, text)
+	}
+	c.Series[0].N = []int{29, 29, 29}
+	if svg, err = Curves(c); err != nil || strings.Contains(string(svg), "records behind a point") {
+		t.Errorf("%v: a range of one number", err)
+	}
+}

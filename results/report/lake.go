@@ -1,0 +1,265 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/plot"
+	"github.com/barograph/barograph/results/run"
+)
+
+// laked is a run over an object store, gathered.
+type laked struct {
+	*run.Lake
+	run   *run.Run
+	ways  []*lakeWay // by engine, then layout
+	wrong []lakeWrong
+}
+
+// lakeWrong is a question to which an answer was not right, and why.
+type lakeWrong struct {
+	cell run.Cell
+	why  string
+}
+
+// lakeWay is an engine and a layout.
+type lakeWay struct {
+	engine string
+	layout *run.LakeLayout
+	cases  map[string]*repeats // that have times
+}
+
+// whole adds up the medians of a figure of all cases; ok = all of them have times.
+func (w *lakeWay) whole(r *run.Run, of func(m *run.Measured) float64) (sum float64, ok bool) {
+	for _, c := range r.Cases {
+		t := w.cases[c.Name]
+		if t == nil {
+			return 0, false
+		}
+		var all []float64
+		for _, m := range t.answers {
+			all = append(all, of(m))
+		}
+		sum += measure.Median(all)
+	}
+	return sum, true
+}
+
+func (w *lakeWay) seconds(r *run.Run) (float64, bool) {
+	return w.whole(r, func(m *run.Measured) float64 { return m.Total.Seconds() })
+}
+
+func stored(m *run.Measured) run.Stored { return *cmp.Or(m.Stored, &run.Stored{}) }
+
+// openLake reports a run of the workload lake.
+func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
+	out := ofRun(dir, r, "By what are Parquet files on an object store to be parted, and how large should they be?")
+	out.Data = map[string]any{"run": r, "samples": samples}
+	if r.Lake == nil {
+		return out
+	}
+	l := gatherLake(r, samples)
+	if len(l.wrong) > 0 {
+		out.Answers = append(out.Answers, verdict(false, fmt.Sprintf("%s not right, without a time; they stand below with their reasons.", several(len(l.wrong), "answer"))))
+	} else if len(samples) > 0 {
+		out.Answers = append(out.Answers, verdict(true, l.right(len(samples))))
+	}
+	for _, e := range l.engines() {
+		if words := l.advice(e); words != "" {
+			out.Answers = append(out.Answers, headline("%s", words))
+		}
+	}
+	gate, times := "no limit", several(r.Reps, "time")
+	if r.Ended.IsZero() {
+		times += " at most"
+	}
+	if l.Rate > 0 || l.Latency > 0 {
+		gate = fmt.Sprintf("at most %s MB a second for all that ask, each answer begun %s ms later", number(l.Rate), number(ms(l.Latency)))
+	}
+	out.Facts = append(append([]Fact{{"Store", l.Store + "; " + gate}, {"Records", count(r.Data.Records)}}, machineFacts(r.Machine)...), Fact{"Command", commandLine(r.Args)})
+	out.Sections = filled(
+		Section{ID: "layouts", Title: "Time against file size and partitioning", Terminal: true, Pictures: l.pictures(), Table: l.table(), Words: say(
+			"The sum of the medians of all questions, each %s, in an order drawn anew each round; %s. The store was asked through a gate that counts what it sends.", times, r.ColdHow)},
+		Section{ID: "cases", Title: "Question by question", Table: l.byCase()},
+		Section{ID: "wrong", Title: "What was not right", Terminal: true, Table: l.whatWasWrong()})
+	return out
+}
+
+// right is what is said where nothing is wrong: of all answers, or of those that an
+// interrupted run has.
+func (l *laked) right(answers int) string {
+	which := fmt.Sprintf("Every answer of %s to %s is", list(l.engines()), several(len(l.run.Cases), "question"))
+	if planned := len(l.ways) * len(l.run.Cases) * l.run.Reps; l.run.Ended.IsZero() && answers < planned {
+		which = fmt.Sprintf("%d of %s are there, and each is", answers, several(planned, "timed answer"))
+	}
+	return which + " the reference's, computed from the files that were loaded."
+}
+
+func gatherLake(r *run.Run, samples []run.Sample) *laked {
+	l := &laked{Lake: r.Lake, run: r}
+	cells := repeated(samples, func(s *run.Sample) run.Cell { return s.Cell })
+	for _, a := range r.Archives {
+		for k := range r.Lake.Layouts {
+			w := &lakeWay{a.Engine, &r.Lake.Layouts[k], map[string]*repeats{}}
+			l.ways = append(l.ways, w)
+			for _, c := range r.Cases {
+				if t := cells[run.LakeCell(w.engine, w.layout, c.Name)]; t.right() {
+					w.cases[c.Name] = t
+				}
+			}
+		}
+	}
+	for _, s := range samples {
+		if s.Verdict != run.Equal {
+			l.wrong = once(l.wrong, lakeWrong{s.Cell, s.Problem})
+		}
+	}
+	return l
+}
+
+func (l *laked) engines() (all []string) {
+	for i := range l.run.Archives {
+		all = append(all, l.run.Archives[i].Engine)
+	}
+	return all
+}
+
+// partition is a layout's in words.
+func partition(name string) string {
+	return cmp.Or(map[string]string{"none": "not parted", "day": "by valid day", "model": "by model", "variable": "by variable"}[name], name)
+}
+
+// rounds are the sums of all questions' times, one for each repetition of them
+// all; nil = one of them has no times, or not as many as the others.
+func (w *lakeWay) rounds(r *run.Run) []float64 {
+	sums := make([]float64, r.Reps)
+	for _, c := range r.Cases {
+		t := w.cases[c.Name]
+		if t == nil || len(t.seconds) != r.Reps {
+			return nil
+		}
+		for i, s := range t.seconds {
+			sums[i] += s
+		}
+	}
+	return sums
+}
+
+// advice names the layout with the least sum, those that cannot be told from it,
+// and the one with the largest.
+func (l *laked) advice(engine string) string {
+	var ways []*run.LakeLayout
+	var sums [][]float64
+	best, worst := 0, 0
+	for _, w := range l.ways {
+		rounds := w.rounds(l.run)
+		if w.engine != engine || rounds == nil {
+			continue
+		}
+		ways, sums = append(ways, w.layout), append(sums, rounds)
+		if last := len(sums) - 1; measure.Median(rounds) < measure.Median(sums[best]) {
+			best = last
+		} else if measure.Median(rounds) > measure.Median(sums[worst]) {
+			worst = last
+		}
+	}
+	if len(ways) < 2 {
+		return ""
+	}
+	alike, few := 0, false
+	against := measure.Against(sums, best, l.run.Seed)
+	for i := range against {
+		if c := &against[i]; i != best {
+			few = few || !c.Enough()
+			if !c.Significant() {
+				alike++
+			}
+		}
+	}
+	named := func(w *run.LakeLayout) string {
+		parted := partition(w.Partition)
+		if w.Partition != "none" {
+			parted = "parted " + parted
+		}
+		return fmt.Sprintf("%s and of %s MB", parted, number(w.MB))
+	}
+	words := fmt.Sprintf("%s answers all questions fastest where files are %s", engine, named(ways[best]))
+	switch x := against[worst]; {
+	case few:
+		return words + ", by medians alone: the repetitions are too few to tell that from chance."
+	case worst != best:
+		words += fmt.Sprintf("; slowest, %s times (%s – %s) as long, where they are %s", number(x.Ratio), number(x.Lo), number(x.Hi), named(ways[worst]))
+	}
+	if alike > 0 {
+		words += fmt.Sprintf(". Of %d ways %d cannot be told from the fastest", len(ways), alike)
+	}
+	return words + "."
+}
+
+// pictures are one for each engine: a curve for each partitioning.
+func (l *laked) pictures() (out []Drawing) {
+	for _, e := range l.engines() {
+		p := plot.Lines{Frame: plot.Frame{
+			Title: e + ": time of all questions against the size of files", XLabel: "size of a file as asked for (MB)", YLabel: "sum of medians (s)",
+			Caption: fmt.Sprintf("%s records on an object store that sends %s MB a second; each request waits %s ms. Both axes are logarithms.", count(l.run.Data.Records), number(l.Rate), number(ms(l.Latency))),
+		}, By: plot.Sizes}
+		for _, w := range l.ways {
+			if s, ok := w.seconds(l.run); ok && w.engine == e {
+				p.Curve(partition(w.layout.Partition), "").Add(w.layout.MB, plot.Value{V: s, Lo: s, Hi: s})
+			}
+		}
+		out = append(out, pictured(p)...)
+	}
+	return out
+}
+
+// table is a row for each layout and engine.
+func (l *laked) table() *Table {
+	t := table("engine", "files", "MB each, as asked", "files", "size of all", "all questions (s)", "requests", "MB sent")
+	for _, w := range l.ways {
+		row := []Cell{text(w.engine), text(partition(w.layout.Partition)), numeric(w.layout.MB), whole(w.layout.Files), size(w.layout.Bytes, "")}
+		s, ok := w.seconds(l.run)
+		if !ok {
+			t.add("", append(row, bad(none), text(none), text(none))...)
+			continue
+		}
+		requests, _ := w.whole(l.run, func(m *run.Measured) float64 { return float64(stored(m).Requests) })
+		sent, _ := w.whole(l.run, func(m *run.Measured) float64 { return float64(stored(m).Sent) })
+		t.add("", append(row, numeric(s), whole(int64(requests)), numeric(sent/1e6))...)
+	}
+	return t
+}
+
+// byCase are the medians of each question.
+func (l *laked) byCase() *Table {
+	heads := []string{"engine", "files", "MB each"}
+	for _, c := range l.run.Cases {
+		heads = append(heads, c.Name+" (ms)")
+	}
+	t := table(heads...)
+	for _, w := range l.ways {
+		row := []Cell{text(w.engine), text(partition(w.layout.Partition)), numeric(w.layout.MB)}
+		for _, c := range l.run.Cases {
+			if x := w.cases[c.Name]; x != nil {
+				row = append(row, numeric(measure.Median(x.seconds)*1e3))
+			} else {
+				row = append(row, bad(none))
+			}
+		}
+		t.add("", row...)
+	}
+	return t
+}
+
+// whatWasWrong is nil where all is right.
+func (l *laked) whatWasWrong() *Table {
+	if len(l.wrong) == 0 {
+		return nil
+	}
+	t := table("engine", "question", "files", "MB each", "why")
+	for _, w := range l.wrong {
+		t.add("", text(w.cell.Engine), text(w.cell.At("case")), text(partition(w.cell.At("partition"))), text(w.cell.At("mb")), bad(w.why))
+	}
+	return t
+}

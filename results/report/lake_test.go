@@ -1,0 +1,66 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/results/run"
+)
+
+// TestLakeAdvice: what is said of ways of laying files stands on rank tests, and
+// has no number where there are too few repetitions.
+func TestLakeAdvice(t *testing.T) {
+	const reps = 12
+	way := func(partition string, base float64, reps int) *lakeWay {
+		times := &repeats{}
+		for i := range reps {
+			s := base + float64(i%5)/100
+			times.seconds = append(times.seconds, s)
+			times.answers = append(times.answers, &run.Measured{Total: time.Duration(s * 1e9)})
+		}
+		return &lakeWay{"duckdb", &run.LakeLayout{Partition: partition, MB: 8}, map[string]*repeats{"q": times}}
+	}
+	for _, c := range []struct {
+		name      string
+		reps      int
+		says, not string
+	}{
+		{"enough", reps, "fastest where files are not parted and of 8.00 MB; slowest, 2.9", "too few"},
+		{"alike", reps, "Of 3 ways 1 cannot be told from the fastest.", "too few"},
+		{"few", 3, "by medians alone: the repetitions are too few to tell that from chance.", "times ("},
+	} {
+		r := &run.Run{Reps: c.reps, Seed: 1, Cases: []run.Case{{Name: "q"}}}
+		l := &laked{run: r, ways: []*lakeWay{way("none", 1, c.reps), way("day", 1.001, c.reps), way("model", 3, c.reps)}}
+		if told := l.advice("duckdb"); !strings.Contains(told, c.says) || strings.Contains(told, c.not) {
+			t.Errorf("%s: %s", c.name, told)
+		}
+	}
+}
+
+// TestLakeWrong: what was not right stands in a table, a reason of any length in
+// a line, and where all is right there is none.
+func TestLakeWrong(t *testing.T) {
+	l := &laked{}
+	if l.whatWasWrong() != nil {
+		t.Error("nothing is wrong")
+	}
+	l.wrong = []lakeWrong{{run.LakeCell("duckdb", &run.LakeLayout{Partition: "day", MB: 8}, "q"), strings.Repeat("x", 500)}}
+	var b strings.Builder
+	l.whatWasWrong().print(&b)
+	if told := b.String(); !strings.Contains(told, "by valid day") || !strings.Contains(told, strings.Repeat("x", 120)+"…") || strings.Contains(told, strings.Repeat("x", 121)) {
+		t.Error(told)
+	}
+}
+
+// TestLakeInterrupted: of a run that was interrupted no more is said than it has.
+func TestLakeInterrupted(t *testing.T) {
+	l := &laked{run: &run.Run{Reps: 5, Archives: []run.Archive{{Engine: "duckdb"}}, Cases: []run.Case{{Name: "q"}}}, ways: make([]*lakeWay, 2)}
+	if told := l.right(3); !strings.HasPrefix(told, "3 of 10 timed answers are there") {
+		t.Error(told)
+	}
+	l.run.Ended = time.Unix(1, 0)
+	if told := l.right(10); !strings.HasPrefix(told, "Every answer of duckdb to 1 question is") {
+		t.Error(told)
+	}
+}

@@ -1,0 +1,184 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
+)
+
+// folder is a run of the workload met.
+type folder struct {
+	*results
+	dir    string
+	curves []*run.Curves
+	plans  []run.Plan
+	sum    Summary
+}
+
+func openMet(dir string, r *run.Run, samples []run.Sample) (f *folder, err error) {
+	f = &folder{dir: dir}
+	if f.curves, err = run.ReadCurves(dir); err != nil {
+		return nil, err
+	}
+	if f.plans, err = run.ReadPlans(dir); err != nil {
+		return nil, err
+	}
+	f.results = collect(r, samples, f.plans)
+	f.sum = f.summarise()
+	return f, nil
+}
+
+// head is the top of the page: what was asked, and what a reader needs to judge it.
+func (f *folder) head(question string) *Report {
+	r, d := f.run, f.run.Data
+	out := ofRun(f.dir, r, question)
+	if slices.ContainsFunc(r.Archives, func(a run.Archive) bool { return a.Place == "server" }) { // an embedded engine is expected to use the client's cores
+		if w := r.Client.Warning(measure.BusyShare); w != "" {
+			out.Warnings = append(out.Warnings, w)
+		}
+	}
+	repetitions := several(r.Reps, "repetition")
+	if r.Planned > 0 {
+		repetitions = fmt.Sprintf("%d of %d planned repetitions", r.Reps, r.Planned)
+	}
+	repetitions += fmt.Sprintf(" of each cell, after %s", several(r.Warmups, "warm-up"))
+	if !r.Ended.IsZero() {
+		repetitions += "; the run took " + elapsed(r.Ended.Sub(r.Started))
+	}
+	data := fmt.Sprintf("%s. %s, %s, %s.", d.Source, several(d.Files, "file"), byteSize(float64(d.Bytes)), several(int(d.Lines), "line"))
+	out.Facts = append(dataFacts(r, data), Fact{"Repetitions", repetitions})
+	types := table("line type", "records")
+	for _, k := range slices.Sorted(maps.Keys(d.ByType)) {
+		types.add("", text(k), whole(d.ByType[k]))
+	}
+	out.About = append(out.About, Section{Title: "Records by line type", Folded: true, Table: types})
+	return out
+}
+
+func (f *folder) report(o Advising) (*Report, error) {
+	r := f.head("Which engine, which design and which way of asking serve this data?")
+	r.Data = map[string]any{"run": f.run, "summary": f.sum}
+	if scope := f.scope(); scope != "" {
+		r.Answers = append([]Words{{"scope", scope}}, r.Answers...)
+	}
+	r.Answers = append(r.Answers, verdict(f.sum.right(), f.proofInWords(&f.sum)), headline("%s", f.speedInWords(&f.sum)))
+	recorded, err := recorded()
+	if err != nil {
+		return nil, err
+	}
+	tables := Section{
+		ID: "tables", Title: "The original's tables, from this run", Parts: append(f.original(&f.sum), recorded),
+		Words: say("NOAA's experiment of 2020 (CouchbasePerformanceTest) reported seven tables. Table 1 stands above. The others follow, over all engines and designs of this run."),
+	}
+	r.Sections = append(r.Sections, f.proof(), f.times(), f.why(), tables, f.loads(), verification(f.curves), f.planSection(), f.method())
+	r.Sections = slices.DeleteFunc(r.Sections, func(s Section) bool { return s.Title == "" })
+	if err := r.advise(o); err != nil {
+		return nil, err
+	}
+	if !f.sum.right() || !f.sum.Finished {
+		r.brief = nil
+	}
+	return r, nil
+}
+
+// scope says how much was compared.
+func (f *folder) scope() string {
+	engines, ways, floor := map[string]bool{}, 0, ""
+	for _, w := range f.ways {
+		if f.archive(w).Place == floorPlace {
+			floor = ", with the client's own floor beside them"
+			continue
+		}
+		engines[w.Engine] = true
+		ways++
+	}
+	if ways == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s, %s of asking and %s%s.", several(len(engines), "engine"), several(ways, "way"), several(len(f.cases), "case"), floor)
+}
+
+// recorded are the figures of 2020.
+func recorded() (Section, error) {
+	s := Section{
+		Title: "What was recorded in 2020, on other hardware", Folded: true,
+		Words: say("Milliseconds that the experiment recorded on 25 August 2020: MariaDB 5.5.65 on 8 cores with 32 GB, Couchbase 6.6.0 on one node and on three, with thirteen years of data. One run of each, SQL timed by its client to 10 ms, Couchbase by its server. In tests 6 and 9 the Couchbase answers lacked two leads (27,636 rows instead of 28,718), so their times are left out. None of this is a measurement of this run, nor to be compared with its times."),
+	}
+	f, err := files.Open("recorded2020.csv")
+	if err != nil {
+		return s, err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return s, err
+	}
+	s.Table = table(lines[0]...)
+	for _, line := range lines[1:] {
+		cells := texts(line...)
+		for i, c := range cells {
+			switch c.Text {
+			case "":
+				cells[i] = dim(none)
+			case wrong.String():
+				cells[i].Class = "bad"
+			}
+		}
+		s.Table.add("", cells...)
+	}
+	return s, nil
+}
+
+// proof is the matrix of verdicts, ways down, cases across, and what is known of
+// cells that gave no right answer.
+func (f *folder) proof() Section {
+	s := Section{ID: "proof", Title: "Proof", Table: table("engine", "design", "flavour"), Words: say("Each cell was held against the reference answer, which is computed from the input files by no database. “=” stands before the number of rows that are equal, value by value and in order; “—” where an engine cannot express the question so.")}
+	for _, c := range f.cases {
+		s.Table.Head = append(s.Table.Head, Column{Name: c.Name, Unit: several(c.Rows, "row")})
+	}
+	for _, a := range f.run.Archives {
+		if !a.Whole {
+			s.Words = append(s.Words, Words{"alarm", "Incomplete: " + a.Engine + " · " + a.Design + ": " + a.Problem})
+		}
+	}
+	for _, w := range f.ways {
+		cells := texts(w.Engine, w.Design, w.Flavour)
+		for _, c := range f.cases {
+			res := f.at(w, c.Name)
+			k := res.cell()
+			if n := len(s.Parts); res.state == wrong || res.state == failed {
+				d := Section{ID: fmt.Sprintf("diff-%d", n+1), Class: "diff", Title: upper(res.state), Small: c.Name + ", " + w.String(), Text: res.problem, Folded: true, Open: n < 5, Terminal: n < 5}
+				s.Parts, k.Link = append(s.Parts, d), "#"+d.ID
+			}
+			cells = append(cells, k)
+		}
+		s.Table.add(f.class(w), cells...)
+	}
+	if len(s.Table.Rows) == 0 {
+		s.Words = []Words{{"none", "Nothing was asked."}}
+	}
+	return s
+}
+
+// cell is a place in the matrix: a state, and the rows that came.
+func (r *result) cell() Cell {
+	rows := ""
+	if r.rows >= 0 {
+		rows = count(r.rows)
+	}
+	switch r.state {
+	case equal:
+		return Cell{Text: "= " + rows, Class: "ok"}
+	case wrong:
+		return bad("wrong " + rows)
+	case failed, incomplete:
+		return bad(r.state.String())
+	case untimed:
+		return dim("not timed")
+	}
+	return dim(none)
+}

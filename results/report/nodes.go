@@ -1,0 +1,88 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/results/run"
+)
+
+// clusters is Table 6 of the original: the same engine, design and flavour on
+// one node and on several.
+func (rs *results) clusters(s *Summary) Section {
+	sec := Section{Title: "Table 6 · One node and a cluster"}
+	var pairs []contest
+	for _, a := range rs.run.Archives {
+		for _, b := range rs.run.Archives {
+			name, few := scheme(a)
+			if other, many := scheme(b); name == other && a.Design == b.Design && few < many {
+				for _, p := range rs.sameFlavours(Way{a.Engine, a.Design, ""}, Way{b.Engine, b.Design, ""}) {
+					p.name = fmt.Sprintf("%s %s %s: %s → %d", name, a.Design, p.a.Flavour, several(few, "node"), many)
+					pairs = append(pairs, p)
+				}
+			}
+		}
+	}
+	if len(pairs) == 0 {
+		sec.Words = say("This run compares no engine on one node with the same on several: every engine in it is %s.", rs.places())
+		return sec
+	}
+	sec.Table, sec.Words = rs.duel(s, "engine", pairs), say("The same engine, design and flavour on one node, then on several. %s", rs.apart())
+	return sec
+}
+
+// sameFlavours pairs two archives in every flavour that both were asked in.
+func (rs *results) sameFlavours(a, b Way) (out []contest) {
+	for _, w := range rs.ways {
+		b.Flavour = w.Flavour
+		if w.Engine == a.Engine && w.Design == a.Design && slices.Contains(rs.ways, b) {
+			out = append(out, contest{"", w, b})
+		}
+	}
+	return out
+}
+
+// apart reports whether the nodes of the clusters were kept apart.
+func (rs *results) apart() string {
+	var shared, isolated []string
+	for _, a := range rs.run.Archives {
+		switch _, nodes := scheme(a); {
+		case nodes < 2:
+		case a.Server.Isolation != nil:
+			isolated = once(isolated, a.Engine)
+		default:
+			shared = once(shared, a.Engine)
+		}
+	}
+	var out []string
+	if len(shared) > 0 {
+		out = append(out, "The nodes of "+list(shared)+" shared this machine's processors, memory and disk: three such nodes are three processes, not three hosts.")
+	}
+	if len(isolated) > 0 {
+		out = append(out, "Those of "+list(isolated)+" had network namespaces and control groups of their own, and shared its disk.")
+	}
+	return strings.Join(out, " ")
+}
+
+// scheme is the engine's own name, which a run may have replaced by another, and
+// how many nodes its server has, as far as is known; 0 = none.
+func scheme(a run.Archive) (name string, nodes int) {
+	name, _, _ = strings.Cut(a.URL, ":")
+	if a.Server != nil {
+		nodes = a.Server.Nodes
+	}
+	return name, nodes
+}
+
+// places are where the engines of a run work, in words.
+func (rs *results) places() string {
+	var out []string
+	for _, a := range rs.run.Archives {
+		if p := map[string]string{"embedded": "embedded in the client", "server": "a single server"}[a.Place]; p != "" {
+			out = once(out, p)
+		}
+	}
+	return cmp.Or(strings.Join(out, " or "), "local")
+}

@@ -1,0 +1,64 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/results/run"
+)
+
+// TestNodesAndClientTime compares an engine on one node with the same on three,
+// and breaks the time of its keys down.
+func TestNodesAndClientTime(t *testing.T) {
+	r := &run.Run{Cases: []run.Case{{Name: "test_1", Rows: 10}}, Archives: []run.Archive{
+		{Engine: "dry", Design: "memory", URL: "dry:", Place: "memory", Whole: true},
+		{Engine: "one", Design: "keyvalue", URL: "valkey://127.0.0.1:1", Place: "server", Whole: true, Server: &run.Server{Nodes: 1}},
+		{Engine: "three", Design: "keyvalue", URL: "valkey://127.0.0.1:2", Place: "server", Whole: true, Server: &run.Server{Nodes: 3, Isolation: &run.Isolation{}}},
+		{Engine: "other", Design: "keyvalue", URL: "valkey://127.0.0.1:3", Place: "server", Whole: true, Server: &run.Server{Nodes: 3}},
+		{Engine: "pebble", Design: "keyvalue", URL: "pebble:x", Place: "embedded", Whole: true},
+	}}
+	var samples []run.Sample
+	for _, c := range []struct {
+		engine, flavour string
+		total, client   time.Duration
+	}{{"dry", "recall", 1, 1}, {"one", "keys-native", 20, 5}, {"three", "keys-native", 10, 12}, {"other", "keys-native", 40, 5}, {"pebble", "keys-native", 2, 2}} {
+		design := "keyvalue"
+		if c.engine == "dry" {
+			design = "memory"
+		}
+		for rep := range 7 {
+			samples = append(samples, run.Sample{Cell: run.AnswerCell(c.engine, design, "test_1", c.flavour), Phase: run.Warm, Rep: rep}.Judge(&run.Measured{
+				Keys: 4, First: time.Millisecond, Total: c.total * time.Millisecond, CPU: c.client * time.Millisecond, Derive: 100 * time.Microsecond,
+			}, proof(t, 10), nil))
+		}
+	}
+	rs := collect(r, samples, nil)
+	s := rs.summarise()
+	six := rs.clusters(&s)
+	if six.Table == nil || len(six.Table.Rows) != 2 {
+		t.Fatalf("%+v", six)
+	}
+	if got := six.Table.Rows[0].Cells[0].Text; got != "valkey keyvalue keys-native: 1 node → 3" {
+		t.Error(got)
+	}
+	if !strings.Contains(six.Words[0].Text, "nodes of other shared this machine") || !strings.Contains(six.Words[0].Text, "Those of three had network namespaces") {
+		t.Error(six.Words[0].Text)
+	}
+	spent := rs.clientTime(&s)
+	var got []string
+	for _, row := range spent.Rows {
+		var line []string
+		for _, c := range row.Cells {
+			line = append(line, c.Text)
+		}
+		got = append(got, strings.Join(line, " | "))
+	}
+	want := "[one · keyvalue · keys-native | test_1 | 4 | 0.100 | 15.0 | 4.00 | 1.00 | 1.00 " +
+		"three · keyvalue · keys-native | test_1 | 4 | 0.100 | 0 | 11.0 | 1.00 | 1.00 " +
+		"other · keyvalue · keys-native | test_1 | 4 | 0.100 | 35.0 | 4.00 | 1.00 | 1.00]"
+	if fmt.Sprint(got) != want {
+		t.Errorf("got  %v\nwant %s", got, want)
+	}
+}

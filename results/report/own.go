@@ -1,0 +1,513 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/plot"
+	"github.com/barograph/barograph/results/run"
+)
+
+// owned is a run of a user's own questions, gathered.
+type owned struct {
+	*run.Own
+	run     *run.Run
+	engines []string // that were timed
+	cells   map[run.Cell]*repeats
+	streams *points
+	few     bool // repetitions are too few for a difference beyond chance
+}
+
+// openOwned reports a run of the workload own.
+func openOwned(dir string, r *run.Run, samples []run.Sample) *Report {
+	out := ofRun(dir, r, "Which engine answers your questions, and how many at once?")
+	out.Data = map[string]any{"run": r, "samples": samples}
+	if r.Own == nil {
+		return out
+	}
+	o := gatherOwned(r, samples)
+	out.Answers = append(out.Answers, o.verdict(samples), headline("%s", o.advice()))
+	out.Facts = append(append([]Fact{{"Tables", o.tables()}}, machineFacts(r.Machine)...), append(skippedFacts(r), Fact{"Command", commandLine(r.Args)})...)
+	laws := o.streams.usl()
+	streams := Section{ID: "streams", Title: "Streams", Terminal: true, Table: o.hourly(), Words: say("%s", o.asked())}
+	if len(o.streams.cells) > 0 {
+		s := o.streams.section(ownMix)
+		streams.Pictures, streams.Parts = s.Pictures, append(s.Parts, filled(Section{ID: "usl", Title: "Scalability", Table: uslTable(laws), Terminal: len(laws) > 0, Pictures: pictured(o.streams.uslPicture(ownMix, laws))})...)
+	}
+	var texts []Section
+	for _, q := range o.Questions {
+		s := Section{Title: q.Name, Small: q.Title, Folded: true}
+		for _, e := range slices.Sorted(maps.Keys(q.Texts)) {
+			s.Parts = append(s.Parts, Section{Title: cmp.Or(e, "all engines without words of their own"), Text: q.Texts[e]})
+		}
+		texts = append(texts, s)
+	}
+	out.Sections = filled(
+		Section{ID: "times", Title: "Response times", Terminal: true, Table: o.times(), Pictures: o.pictures()},
+		Section{ID: "cost", Title: "What an answer costs", Terminal: len(o.Questions) <= fewQuestions, Table: o.costs()},
+		streams,
+		Section{ID: "proof", Title: "What proves the answers", Terminal: true, Table: o.proofs(), Words: say(
+			"The degree of proof is “%s”: no reference that no database computed has a part in it, and it is ranked with no other. DuckDB answered over the files, each other engine from the tables that it loaded, which reached all of them by way of DuckDB's reader. "+
+				"Values are compared by their types. Whole numbers and decimals are equal; floating-point numbers and quotients of more than six decimals to within %g of the larger or, of a sum, of the sum of the absolute values.", ownDegree, o.Tolerance)},
+		Section{ID: "read", Title: "What was read", Table: o.read(), Words: o.aside()},
+		Section{ID: "loads", Title: "Loads and sizes", Terminal: true, Table: o.loads()},
+		Section{ID: "texts", Title: "The questions", Parts: texts})
+	return out
+}
+
+// As package answer and the workload call them.
+const (
+	ownDegree = "engines agree"
+	ownMix    = "questions"
+)
+
+// fewQuestions is up to how many the terminal has the table of costs, too.
+const fewQuestions = 10
+
+func pictured(l plot.Lines) []Drawing {
+	if len(l.Curves) == 0 {
+		return nil
+	}
+	return []Drawing{l}
+}
+
+func gatherOwned(r *run.Run, samples []run.Sample) *owned {
+	o := &owned{Own: r.Own, run: r}
+	for _, a := range r.Archives[min(1, len(r.Archives)):] { // the first is DuckDB over the files
+		o.engines = append(o.engines, a.Engine)
+	}
+	var streams, asked []run.Sample
+	for _, s := range samples {
+		if s.Cell.At("query") == "" {
+			streams = append(streams, s)
+		} else {
+			asked = append(asked, s)
+		}
+	}
+	o.cells = repeated(asked, func(s *run.Sample) run.Cell { return s.Cell })
+	o.streams = gather(r, pointsOf(streams))
+	var all family
+	for _, q := range o.Questions {
+		best := o.at(q.Name, o.fastest(q.Name))
+		for _, e := range o.engines {
+			if c := o.at(q.Name, e); c.right() && c != best && best != nil && !isUnranked(o.run, e) {
+				all.add(times(c.answers, total), times(best.answers, total), r.Seed, func(x *measure.Comparison) { c.against = x })
+			}
+		}
+	}
+	all.correct()
+	o.few = slices.ContainsFunc(all.tests, func(c *measure.Comparison) bool { return !c.Enough() })
+	return o
+}
+
+// at is what an engine answered to a question; nil = it was not asked.
+func (o *owned) at(question, engine string) *repeats {
+	return o.cells[run.OwnCell(engine, question)]
+}
+
+// fastest is the engine with the least median for a question; "" = none answers.
+func (o *owned) fastest(question string) (best string) {
+	for _, e := range o.engines {
+		if c := o.at(question, e); c.right() && !isUnranked(o.run, e) && (best == "" || measure.Median(c.seconds) < measure.Median(o.at(question, best).seconds)) {
+			best = e
+		}
+	}
+	return best
+}
+
+func (o *owned) tables() string {
+	var out []string
+	for _, t := range o.Tables {
+		out = append(out, fmt.Sprintf("%s: %s rows, %s, %s", t.Name, count(t.Rows), several(len(t.Columns), "column"), byteSize(float64(t.Bytes))))
+	}
+	return strings.Join(out, "; ")
+}
+
+// verdict is whether all engines answered alike.
+func (o *owned) verdict(samples []run.Sample) Words {
+	var wrong, failed []string
+	for i := range samples {
+		s := &samples[i]
+		at := s.Cell.Engine + " " + cmp.Or(s.Cell.At("query"), s.Cell.At("threads")+" streams")
+		switch s.Verdict {
+		case run.Wrong:
+			wrong = once(wrong, at)
+		case run.Failed:
+			failed = once(failed, at)
+		case run.Equal, run.Rounding, run.Undetermined:
+		}
+	}
+	words := ""
+	if len(wrong) > 0 {
+		words += fmt.Sprintf("%s not agreed on: %s. ", several(len(wrong), "answer"), strings.Join(wrong, ", "))
+	}
+	if len(failed) > 0 {
+		words += fmt.Sprintf("%s not given: %s. ", several(len(failed), "answer"), strings.Join(failed, ", "))
+	}
+	if words != "" {
+		return verdict(false, words+"They have no times.")
+	}
+	words = fmt.Sprintf("%s gave the same answers to %s as DuckDB over the files.", list(o.engines), several(len(o.Questions), "question"))
+	if n := o.undetermined(); len(n) > 0 {
+		words += fmt.Sprintf(" %s may be answered in more than one way (undetermined), and what came is one of them: %s.", several(len(n), "question"), strings.Join(n, ", "))
+	}
+	return verdict(true, words)
+}
+
+// undetermined are the questions that do not fix their answer.
+func (o *owned) undetermined() (names []string) {
+	for _, q := range o.Questions {
+		if q.Undetermined != "" {
+			names = append(names, q.Name)
+		}
+	}
+	return names
+}
+
+// advice compares each two engines over the questions that both answer, by the
+// geometric mean of how many times as long one takes as the other. First is the one that
+// is not slower than any other; an engine that answers fewer than half of the questions is not weighed.
+func (o *owned) advice() string {
+	answered := map[string]int{}
+	most := 0
+	for _, q := range o.Questions {
+		if o.fastest(q.Name) != "" {
+			most++
+		}
+		for _, e := range o.engines {
+			if o.at(q.Name, e).right() {
+				answered[e]++
+			}
+		}
+	}
+	var weighed, left []string
+	for _, e := range o.engines {
+		if isUnranked(o.run, e) {
+			continue // a warning says why
+		}
+		if answered[e]*2 >= most && answered[e] > 0 {
+			weighed = append(weighed, e)
+		} else {
+			left = append(left, fmt.Sprintf("%s (%d of %d)", e, answered[e], most))
+		}
+	}
+	if len(weighed) == 0 {
+		return "No engine answers half of the questions, so none is advised."
+	}
+	first := slices.MinFunc(weighed, func(a, b string) int { // the fewest that are faster, then the least of all
+		return cmp.Or(cmp.Compare(o.faster(a, weighed), o.faster(b, weighed)), cmp.Compare(o.sum(a, weighed), o.sum(b, weighed)))
+	})
+	lead := 0
+	for _, q := range o.Questions {
+		if c := o.at(q.Name, first); c.right() && (c.against == nil || !c.against.Significant()) {
+			lead++
+		}
+	}
+	words := fmt.Sprintf("Choose %s: in %d of %s nothing is faster beyond chance.", first, lead, several(answered[first], "question"))
+	if o.few {
+		words = fmt.Sprintf("Fastest so far: %s; too few repetitions to tell that from chance.", first)
+	}
+	var rest []string
+	for _, e := range weighed {
+		if mean, common := o.against(e, first); e != first && common > 0 {
+			rest = append(rest, fmt.Sprintf("%s %s (%s)", e, number(mean), several(common, "common question")))
+		} else if e != first {
+			rest = append(rest, e+" has no question in common with it")
+		}
+	}
+	if len(rest) > 0 {
+		words += fmt.Sprintf(" Times as long as %s, geometric mean of medians: %s.", first, strings.Join(rest, ", "))
+	}
+	if len(left) > 0 {
+		words += " Not weighed, as they answer fewer than half of the questions: " + strings.Join(left, ", ") + "."
+	}
+	return words + o.most()
+}
+
+// against is how many times as long an engine takes as another, over the questions
+// that both answer.
+func (o *owned) against(e, other string) (mean float64, common int) {
+	for _, q := range o.Questions {
+		if a, b := o.at(q.Name, e), o.at(q.Name, other); a.right() && b.right() {
+			mean += math.Log(measure.Median(a.seconds) / measure.Median(b.seconds))
+			common++
+		}
+	}
+	return math.Exp(mean / float64(max(common, 1))), common
+}
+
+// faster counts the engines that take less time over common questions.
+func (o *owned) faster(e string, all []string) (n int) {
+	for _, other := range all {
+		if mean, common := o.against(e, other); common > 0 && mean > 1 {
+			n++
+		}
+	}
+	return n
+}
+
+// sum is how an engine compares with all others.
+func (o *owned) sum(e string, all []string) (sum float64) {
+	for _, other := range all {
+		mean, _ := o.against(e, other)
+		sum += math.Log(mean)
+	}
+	return sum
+}
+
+// most tells what streams bring: where questions come at a rate, which all that
+// keep up with it reach, how long their answers took.
+func (o *owned) most() string {
+	var tops []string
+	if rate := o.rate(); rate > 0 {
+		most := map[string]*pointCell{} // streams
+		for _, c := range o.streams.cells {
+			if c.right() && c.mix == ownMix && (most[c.engine] == nil || c.threads > most[c.engine].threads) {
+				most[c.engine] = c
+			}
+		}
+		for _, e := range slices.Sorted(maps.Keys(most)) {
+			c := most[e]
+			tops = append(tops, fmt.Sprintf("%s %s ms with %s", c.engine, number(c.middle().Response.P99.Seconds()*1e3), several(c.threads, "stream")))
+		}
+		if len(tops) == 0 {
+			return ""
+		}
+		return fmt.Sprintf(" Where %s questions a second are due, 99 %% are answered within: %s.", number(rate), strings.Join(tops, ", "))
+	}
+	for _, c := range slices.SortedStableFunc(slices.Values(o.streams.tops(ownMix)), func(a, b *pointCell) int { return cmp.Compare(b.throughput.Value, a.throughput.Value) }) {
+		tops = append(tops, fmt.Sprintf("%s %s an hour with %s", c.engine, count(int64(c.throughput.Value*3600)), several(c.threads, "stream")))
+	}
+	if len(tops) == 0 {
+		return ""
+	}
+	return " Most questions: " + strings.Join(tops, ", ") + "."
+}
+
+// rate is how many questions a second came to all streams together; 0 = each
+// stream asked when it was answered.
+func (o *owned) rate() float64 {
+	for _, c := range o.streams.cells {
+		for _, p := range c.reps {
+			return p.Target
+		}
+	}
+	return 0
+}
+
+// asked tells how streams asked.
+func (o *owned) asked() string {
+	words := "Each stream asks all questions in an order of its own, again and again; every answer is held against DuckDB's over the files when its time was taken."
+	if rate := o.rate(); rate > 0 {
+		words += fmt.Sprintf(" Questions came at random times, %s a second for all streams together, answered or not: times count from when one was due. How many an hour that makes ranks no engine.", number(rate))
+	}
+	return words
+}
+
+// times are the medians of each question, engine by engine.
+func (o *owned) times() *Table {
+	heads := []string{"question", "rows"}
+	for _, e := range o.engines {
+		heads = append(heads, e+" (ms)")
+	}
+	t := table(heads...)
+	t.Note = "Medians, with their 95 % intervals below where there are six answers or more. ***, **, *: slower than the fastest engine of the question beyond chance at 0.001, 0.01, 0.05 (rank test, Holm's correction); ~: not; ?: too few answers to tell."
+	for _, q := range o.Questions {
+		row := []Cell{text(q.Name), whole(q.Rows)}
+		best := o.fastest(q.Name)
+		for _, e := range o.engines {
+			c := o.at(q.Name, e)
+			if !c.right() {
+				word := none
+				if c != nil {
+					word = string(c.verdict)
+				}
+				row = append(row, bad(word))
+				continue
+			}
+			x := estimate(c.median())
+			switch {
+			case e == best:
+				x.Class = "first"
+			case c.against == nil:
+				x.Class = "off" // it is in no ranking
+			default:
+				x.Text += " " + c.against.Mark()
+			}
+			if c.soft == run.Undetermined {
+				x.Text += " " + string(c.soft)
+			}
+			row = append(row, x)
+		}
+		t.add("", row...)
+	}
+	return t
+}
+
+// costs are what answers took of processors and files, and so what engines
+// waited for: nothing, where as many cores worked as there are.
+func (o *owned) costs() *Table {
+	t := table("question", "engine", "CPU (ms)", "cores", "read from files", "told by")
+	t.Note = "Means over the answers. CPU: of all that worked, Barograph among it; cores: over the time that answers took. An engine that used few cores, and read, waited for its disks. " +
+		"Read: past an engine’s own buffers; by a server’s own counters also what the system’s cache held."
+	for _, q := range o.Questions {
+		for i, e := range o.engines {
+			c := o.at(q.Name, e)
+			if !c.right() {
+				continue
+			}
+			var spent, took, read float64
+			told, counted, by := false, false, "the system"
+			for _, m := range c.answers {
+				cpu, ok := o.run.Archives[i+1].CPU(m)
+				told = ok
+				spent, took = spent+ms(cpu), took+ms(m.Total)
+				if m.Used == nil || m.Server == nil {
+					continue
+				}
+				if s := m.Server; s.Local {
+					counted, by = true, "the system, of its processes"
+					read += float64(s.Used.Read)
+				} else if s.Said != nil {
+					counted, by = s.Said.Read >= 0, "the server’s own counters"
+					read += float64(max(s.Said.Read, 0))
+				}
+			}
+			n := float64(len(c.answers))
+			t.add("", text(q.Name), text(e), when(told, numeric(spent/n), "not told"), when(told, numeric(spent/took), "not told"), when(counted, size(read/n, ""), "not told"), text(by))
+		}
+	}
+	return t
+}
+
+func (o *owned) pictures() []Drawing {
+	bars := plot.Rows{Frame: plot.Frame{Title: "Median response time by question", XLabel: "ms", Caption: "Whiskers: 95 % intervals of the median. What is not right has no bar.", Width: pageWidth}, Unit: "ms", OwnScales: true}
+	for _, q := range o.Questions {
+		for _, e := range o.engines {
+			if c := o.at(q.Name, e); c.right() {
+				x := c.median()
+				bars.Panel(q.Name, plot.Row{Label: e, Group: e, Value: plot.Value{V: x.Value, Lo: x.Low, Hi: x.High}})
+			}
+		}
+	}
+	if len(bars.Panels) == 0 {
+		return nil
+	}
+	return []Drawing{bars}
+}
+
+// hourly is what streams bring.
+func (o *owned) hourly() *Table {
+	t := table("engine", "streams", "beside", "questions an hour", "each stream", "p50 (ms)", "p95 (ms)", "p99 (ms)", "runs", "due and never begun", "rows loaded meanwhile")
+	for _, c := range slices.SortedStableFunc(slices.Values(o.streams.cells), func(a, b *pointCell) int {
+		return cmp.Or(strings.Compare(a.engine, b.engine), cmp.Compare(a.threads, b.threads), strings.Compare(a.mix, b.mix))
+	}) {
+		if !c.right() {
+			t.add("", text(c.engine), whole(c.threads), text(besides(c)), bad(string(c.verdict)+": "+c.problem))
+			continue
+		}
+		x, late, loaded := c.middle(), int64(0), int64(0)
+		for _, p := range c.reps {
+			late += p.Unstarted
+			loaded += p.Loaded
+		}
+		hour := c.throughput.Value * 3600
+		t.add("", text(c.engine), whole(c.threads), text(besides(c)), value(hour, count(int64(hour))), value(hour/float64(c.threads), count(int64(hour/float64(c.threads)))),
+			millis(x.Response.P50), millis(x.Response.P95), millis(x.Response.P99), whole(len(c.reps)), whole(late), when(c.mix != ownMix, whole(int(loaded)), none))
+	}
+	return t
+}
+
+// besides is what an engine did beside the questions.
+func besides(c *pointCell) string {
+	if c.mix == ownMix {
+		return none
+	}
+	return "a load"
+}
+
+// proofs tell what each answer was held against.
+func (o *owned) proofs() *Table {
+	t := table("question", "compared", "engines that agree", "not")
+	for _, q := range o.Questions {
+		compared := q.Ordered
+		if q.Values > 1 {
+			compared += fmt.Sprintf("; with %d sets of values", q.Values)
+		}
+		if q.Undetermined != "" {
+			compared += "; undetermined: " + q.Undetermined + ". It is determined with: " + q.Determined
+		}
+		if q.Loose > 0 {
+			compared += fmt.Sprintf("; of %d rows that tie where the limit cuts what orders them alone", q.Loose)
+		}
+		var agreed, not []string
+		for _, e := range o.engines {
+			if with := q.Agreed[e]; with == run.Unconfirmed {
+				agreed = append(agreed, e+" (with DuckDB over the files; no engine of other code confirms it)")
+			} else if with != "" && with != run.OverFiles {
+				agreed = append(agreed, e+" (with "+with+", too)")
+			} else if with != "" {
+				agreed = append(agreed, e)
+			}
+			c := o.at(q.Name, e)
+			if c.right() && c.soft == run.Rounding && len(agreed) > 0 {
+				agreed[len(agreed)-1] += fmt.Sprintf(" (equal to rounding, largest relative difference %.1e)", c.largest)
+			}
+			if c != nil && c.problem != "" {
+				not = append(not, e+": "+c.problem)
+			}
+		}
+		refused := text(none)
+		if len(not) > 0 {
+			refused = bad(strings.Join(not, "\n"))
+		}
+		t.add("", text(q.Name), text(compared), text(strings.Join(agreed, ", ")), refused)
+	}
+	return t
+}
+
+// read accounts for every file of every table.
+func (o *owned) read() *Table {
+	t := table("table", "file", "rows", "lines", "SHA-256", "columns")
+	t.Note = "Lines and checksums are taken of CSV files, whose values were compared, each with its own text, after they had their types."
+	for _, x := range o.Tables {
+		columns := strings.Join(append(slices.Clone(x.Columns), x.Notes...), "\n")
+		if x.Problem != "" {
+			t.add("", text(x.Name), text(strings.Join(x.Files, "\n")), bad("left aside"), text(none), text(none), bad(x.Problem))
+			continue
+		}
+		for _, f := range x.Sources {
+			t.add("", text(x.Name), text(f.File), whole(int(f.Rows)), when(f.SHA256 != "", whole(int(f.Lines)), none), text(cmp.Or(f.SHA256, none)), text(columns))
+			columns = ""
+		}
+	}
+	return t
+}
+
+// aside names the files that no table has.
+func (o *owned) aside() []Words {
+	var all []string
+	for _, f := range o.Aside {
+		all = append(all, f.File+" ("+f.Why+")")
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return say("Left aside: %s.", strings.Join(all, "; "))
+}
+
+// loads are what it cost to bring the tables in.
+func (o *owned) loads() *Table {
+	t := table("engine", "product", "load (s)", "size")
+	for i := range o.run.Archives {
+		if a := &o.run.Archives[i]; i > 0 {
+			t.add("", text(a.Engine), text(strings.TrimSpace(a.Product+" "+a.Version)), when(a.Whole, numeric(a.Load.Seconds()), none), when(a.Bytes > 0, size(a.Bytes, ""), none))
+		}
+	}
+	return t
+}

@@ -1,0 +1,56 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/results/run"
+)
+
+// Where questions come at a rate, how many were answered is what was asked for:
+// no engine has the most, and no law of scaling is drawn from it.
+func TestOpenLoopRanksNoEngine(t *testing.T) {
+	made := func(target float64) *owned {
+		var all []*point
+		for _, e := range []string{"a", "b"} {
+			for i := range 5 {
+				for rep := range 6 {
+					p := madePoint(e, "server", 1<<i, rep+1, 100*float64(int(1)<<i)/(1+0.05*float64(int(1)<<i-1))*(1+float64(rep)/100))
+					p.Mix, p.Target = ownMix, target
+					all = append(all, p)
+				}
+			}
+		}
+		return &owned{Own: &run.Own{}, run: &run.Run{}, streams: gather(&run.Run{}, all)}
+	}
+	closed, open := made(0), made(5)
+	if words := closed.most(); !strings.Contains(words, "Most questions: ") || len(closed.streams.usl()) != 2 || strings.Contains(closed.asked(), "due") {
+		t.Errorf("%q, %d laws, %q", words, len(closed.streams.usl()), closed.asked())
+	}
+	words := open.most()
+	if !strings.HasPrefix(words, " Where 5.00 questions a second are due, 99 % are answered within: a ") || !strings.Contains(words, "with 16 streams") || len(open.streams.usl()) != 0 || !strings.Contains(open.asked(), "ranks no engine") {
+		t.Errorf("%q, %d laws, %q", words, len(open.streams.usl()), open.asked())
+	}
+}
+
+// An engine that lacks a question loses that question, not its place; nobody is
+// first who takes longer than another one.
+func TestAdviceComparesCommonQuestions(t *testing.T) {
+	o := &owned{Own: &run.Own{}, run: &run.Run{}, streams: gather(&run.Run{}, nil), cells: map[run.Cell]*repeats{}, engines: []string{"slow", "quick", "one"}}
+	for _, q := range []string{"a", "b", "c"} {
+		o.Questions = append(o.Questions, run.OwnQuestion{Name: q})
+		for e, seconds := range map[string]float64{"slow": 9, "quick": 1, "one": 0.5} {
+			if e == "quick" && q == "c" || e == "one" && q != "a" {
+				continue
+			}
+			o.cells[run.OwnCell(e, q)] = &repeats{answers: []*run.Measured{{}}, seconds: []float64{seconds}}
+		}
+	}
+	want := "Choose quick: in 2 of 2 questions nothing is faster beyond chance. Times as long as quick, geometric mean of medians: slow 9.00 (2 common questions). Not weighed, as they answer fewer than half of the questions: one (1 of 3)."
+	if got := o.advice(); got != want {
+		t.Errorf("%s\nnot\n%s", got, want)
+	}
+	if o.few = true; !strings.HasPrefix(o.advice(), "Fastest so far: quick; too few repetitions") {
+		t.Error(o.advice())
+	}
+}

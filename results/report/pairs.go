@@ -1,0 +1,267 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/results/measure"
+)
+
+// medians is Table 1 of the original, with ways down and cases across: the
+// fastest ways first, those that did not answer every case last.
+func (rs *results) medians(s *Summary) *Table {
+	t := table("engine", "design", "flavour")
+	asked := 0
+	for i := range s.Cases {
+		t.Head = append(t.Head, Column{Name: s.Cases[i].Name, Spare: true})
+		if !s.Cases[i].empty() {
+			asked++
+		}
+	}
+	t.Head = append(t.Head, Column{Name: "mean"}, Column{Name: "ratio", Unit: "×"})
+	var order []Way
+	ranked := map[Way]Cell{}
+	for _, w := range rs.ways { // floors stand first: what all else contains
+		if rs.archive(w).Place == floorPlace {
+			order = append(order, w)
+		}
+	}
+	for _, r := range s.Ranking {
+		order = append(order, r.Way)
+		ranked[r.Way] = estimate(measure.Estimate{Value: float64(r.Ratio), Low: float64(r.Lo), High: float64(r.Hi)})
+	}
+	for _, w := range rs.ways {
+		order = once(order, w)
+	}
+	t.Note = "Medians. Bold: the fastest of the case, and what is not slower than it by more than the noise. Mean: over all cases, only of ways that answered every one. " +
+		"Ratio: median divided by the fastest of the case, geometric mean over the cases."
+	for _, w := range order {
+		cells, sum, n := texts(w.Engine, w.Design, w.Flavour), 0.0, 0
+		for i := range s.Cases {
+			c := s.Cases[i].medianCell(w)
+			if cells = append(cells, c); c.Known {
+				sum, n = sum+c.Value, n+1
+			}
+		}
+		ratio := dim(none)
+		if why := rs.archive(w).Unranked; why != "" {
+			ratio = dim("not ranked")
+			if more := " " + w.Engine + " is not ranked, because " + why + "."; !strings.Contains(t.Note, more) {
+				t.Note += more
+			}
+		}
+		if q := ranked[w]; q.Text != "" {
+			ratio = q
+		}
+		t.add(rs.class(w), append(cells, when(n == asked && n > 0, numeric(sum/float64(n)), none), ratio)...)
+		t.name(anchor("way", Asked{w, ""}))
+	}
+	return t
+}
+
+// medianCell is the median of a way, or why there is none.
+func (c *CaseSummary) medianCell(w Way) Cell {
+	k := c.find(w)
+	switch {
+	case k == nil:
+		return dim(none)
+	case k.Verdict == noRows:
+		return dim(noRows)
+	case k.Times == nil:
+		return bad(k.Verdict)
+	}
+	out := numeric(k.Times.Median)
+	if k == c.fastest() || k.compared() && k.Times.Mark == "~" {
+		out.Class = "first"
+	}
+	return out
+}
+
+// contest is two ways of asking that one of the original's tables compares.
+type contest struct {
+	name string // what stands in the first column
+	a, b Way
+}
+
+// family is comparisons that a table shows together: they are corrected
+// together, and then shown.
+type family struct {
+	tests []*measure.Comparison
+	shows []func(c *measure.Comparison)
+}
+
+// add compares two samples.
+func (f *family) add(a, b []float64, seed uint64, show func(c *measure.Comparison)) {
+	c := measure.Compare(a, b, seed)
+	f.tests, f.shows = append(f.tests, &c), append(f.shows, show)
+}
+
+// cells compares the times of two cells; nothing where one has none.
+func (f *family) cells(a, b *CellSummary, seed uint64, show func(c *measure.Comparison)) {
+	if a != nil && b != nil && a.Times != nil && b.Times != nil {
+		f.add(a.Times.values, b.Times.values, seed, show)
+	}
+}
+
+func (f *family) correct() {
+	measure.Correct(f.tests)
+	for i, c := range f.tests {
+		f.shows[i](c)
+	}
+}
+
+// duel compares ways pair by pair in every case. A cell shows how much b takes
+// more or less than a, and both medians.
+func (rs *results) duel(s *Summary, what string, pairs []contest) *Table {
+	t := table(what)
+	for _, c := range s.Cases {
+		t.Head = append(t.Head, Column{Name: c.Name, Number: true})
+	}
+	var all family
+	for _, p := range pairs {
+		t.add("", text(p.name))
+		row := t.Rows[len(t.Rows)-1].Cells
+		for k := range s.Cases {
+			a, b := s.Cases[k].find(p.a), s.Cases[k].find(p.b)
+			all.cells(b, a, rs.run.Seed, func(c *measure.Comparison) {
+				at := value(c.Ratio, percent(c.Ratio-1))
+				if m := c.Mark(); m == "~" || m == "?" {
+					at.Text, at.Class = m, "dim"
+				}
+				at.Sub = number(float64(a.Times.Median)) + " → " + number(float64(b.Times.Median)) + " ms"
+				row[k+1] = at
+			})
+		}
+	}
+	all.correct()
+	if n := len(all.tests); n > 0 {
+		t.Note = fmt.Sprintf("Change of the median from the first to the second; “~”: no difference larger than the noise, “?”: too few repetitions to tell (%s, corrected together).", several(n, "comparison"))
+	}
+	return t
+}
+
+// sameArchive pairs two flavours in every archive that has both.
+func (rs *results) sameArchive(a, b string) (out []contest) {
+	for _, k := range rs.archives {
+		wa, wb := Way{k.Engine, k.Design, a}, Way{k.Engine, k.Design, b}
+		if slices.Contains(rs.ways, wa) && slices.Contains(rs.ways, wb) {
+			out = append(out, contest{k.String() + ": " + a + " → " + b, wa, wb})
+		}
+	}
+	return out
+}
+
+// original returns Tables 2 to 7 of the original README, from this run's figures,
+// and the break-down of the client's time that the original asked for.
+func (rs *results) original(s *Summary) (out []Section) {
+	add := func(title, lead, missing string, t *Table) {
+		if len(t.Rows) == 0 {
+			lead = missing
+		}
+		out = append(out, Section{Title: title, Words: say("%s", lead), Table: t})
+	}
+	add("Table 2 · SQL and the query cache", "What the server's query cache saves.",
+		"No engine of this run has a query cache that answers the same SQL again, so there is nothing to compare.", rs.duel(s, "archive", rs.sameArchive("sql", "cached-sql")))
+	add("Table 3 · ISO strings and epochs", "The valid times as ISO strings, then as epochs, otherwise the same question.",
+		"No archive of this run was asked with both ISO strings and epochs.", rs.duel(s, "archive", append(rs.sameArchive("iso-list", "epoch-list"), rs.sameArchive("iso-range", "epoch-range")...)))
+	add("Table 4 · A list of times and a range", "Every valid time named, then a range from the first to the last.",
+		"No archive of this run was asked with both a list and a range of times.", rs.duel(s, "archive", append(rs.sameArchive("iso-list", "iso-range"), rs.sameArchive("epoch-list", "epoch-range")...)))
+	add("Table 5 · SQL, a range, and keys", "The relational question, the range over documents, and the ids derived from the question instead of searched for.",
+		"No archive of this run was asked by keys.", rs.keysTable(s))
+	add("Where the time of keys goes", "What a question by keys costs the client, in the order in which it comes.", "No server of this run was asked by keys.", rs.clientTime(s))
+	return append(out, rs.clusters(s), Section{Title: "Table 7 · Records and sizes of the answers", Table: rs.sizes(s)})
+}
+
+// byKeys calls for every way that asks by keys and every case that it was timed in.
+func (rs *results) byKeys(s *Summary, each func(w Way, c *CaseSummary, k *CellSummary)) {
+	for _, w := range rs.ways {
+		for i := range s.Cases {
+			if k := s.Cases[i].find(w); strings.HasPrefix(w.Flavour, "keys") && k != nil && k.Times != nil {
+				each(w, &s.Cases[i], k)
+			}
+		}
+	}
+}
+
+// keysTable is Table 5: of each engine that can be asked by keys, the
+// relational way, the range in the design that has keys, and the keys.
+func (rs *results) keysTable(s *Summary) *Table {
+	t := table("archive", "case", "SQL (ms)", "range (ms)", "keys (ms)", "deriving keys (ms)", "SQL − keys (ms)", "range − keys (ms)")
+	var gaps family
+	rs.byKeys(s, func(w Way, c *CaseSummary, k *CellSummary) {
+		sql := c.find(rs.first(Way{w.Engine, "normalized", "sql"}, Way{w.Engine, "wide", "sql"}))
+		span := c.find(rs.first(Way{w.Engine, w.Design, "iso-range"}, Way{w.Engine, w.Design, "epoch-range"}))
+		t.add("", text(w.String()), text(c.Name), numeric(sql.median()), numeric(span.median()), numeric(k.median()), numeric(k.Times.Derive))
+		row := t.Rows[len(t.Rows)-1].Cells
+		for i, other := range []*CellSummary{sql, span} {
+			gaps.cells(other, k, rs.run.Seed, func(test *measure.Comparison) {
+				at := numeric(other.median() - k.median())
+				if m := test.Mark(); m == "~" || m == "?" {
+					at.Text, at.Class = m+" "+at.Text, "dim"
+				}
+				row[6+i], t.Head[6+i].Number = at, true
+			})
+		}
+	})
+	gaps.correct()
+	t.Note = "SQL: flavour sql of the same engine's normalized design (else its wide one). Range: iso-range (else epoch-range) of the archive that was asked by keys. " +
+		"Deriving the keys comes before the call, and is not contained in its time. “~”: no difference larger than the noise, “?”: too few repetitions to tell."
+	return t
+}
+
+// median of a cell that may not exist or have no time: then NaN.
+func (k *CellSummary) median() float64 {
+	if k != nil && k.Times != nil {
+		return float64(k.Times.Median)
+	}
+	return math.NaN()
+}
+
+// first is the first of some ways that was asked.
+func (rs *results) first(ways ...Way) Way {
+	for _, w := range ways {
+		if slices.Contains(rs.ways, w) {
+			return w
+		}
+	}
+	return Way{}
+}
+
+// clientTime tells where the time of keys goes on the client's side, which the
+// original asked for: the ids derived, the wait for the server, the reply
+// decoded, the answer assembled. Servers only: an embedded engine works in the
+// client's own process, so that its time cannot be told from the client's.
+func (rs *results) clientTime(s *Summary) *Table {
+	t := table("archive", "case", "ids", "derive (ms)", "request (ms)", "decode (ms)", "assemble (ms)", "first row after (ms)")
+	rs.byKeys(s, func(w Way, c *CaseSummary, k *CellSummary) {
+		busy, floor := float64(k.Times.Client), math.NaN()
+		if rs.archive(w).Place != "server" || math.IsNaN(busy) {
+			return
+		}
+		if i := slices.IndexFunc(c.Cells, func(k CellSummary) bool { return k.Floor }); i >= 0 {
+			floor = c.Cells[i].median()
+		}
+		t.add("", text(w.String()), text(c.Name), whole(k.Times.Keys), numeric(k.Times.Derive), numeric(max(0, k.median()-busy)), numeric(max(0, busy-floor)), numeric(floor), numeric(k.Times.FirstRow))
+	})
+	t.Note = "Medians. Derive: before the call. Request: the time of the call in which the client had nothing to do. Decode: the processor time of the client in the call, its driver and garbage collector included, " +
+		"less what assembling takes. Assemble: the floor, which builds the same answer from memory. A client that works on several replies at once can spend more processor time than the call took."
+	return t
+}
+
+// sizes is Table 7: records and bytes of each reference answer.
+func (rs *results) sizes(s *Summary) *Table {
+	t := table("case", "question", "line type", "rows", "columns", "size (bytes)", "per row (bytes)", "keys asked")
+	for i, c := range rs.cases {
+		keys := dim(none)
+		for _, k := range s.Cases[i].Cells {
+			if k.Times != nil && k.Times.Keys > 0 {
+				keys = whole(k.Times.Keys)
+			}
+		}
+		t.add("", text(c.Name), text(c.Title), text(c.LineType), whole(c.Rows), whole(len(c.Columns)), whole(c.Bytes), numeric(float64(c.Bytes)/float64(c.Rows)), keys)
+	}
+	t.Note = "Sizes are of the answer in canonical types, as every client has decoded it."
+	return t
+}

@@ -1,0 +1,216 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/results/plot"
+	"github.com/barograph/barograph/results/run"
+)
+
+// diagram is a picture that is no plain curves: what stands on its axes, the lines
+// that readers know, and how values become places.
+type diagram struct {
+	x, y       string
+	across, up [2]float64
+	square     bool
+	style      plot.Style
+	guides     []plot.Guide
+	place      func(x, y float64) (float64, float64) // nil = as they are
+}
+
+// pictures are those that show all rows of a curve.
+func pictures(c *run.Curves) (diagram, bool) {
+	one, grown := [2]float64{0, 1}, func(v float64) [2]float64 { return [2]float64{0, v} }
+	line := func(label string, from, to [2]float64) plot.Guide {
+		return plot.Guide{At: []float64{from[0], to[0]}, Value: []float64{from[1], to[1]}, Label: label}
+	}
+	diagonal := func(label string, end float64) []plot.Guide {
+		return []plot.Guide{line(label, [2]float64{}, [2]float64{end, end})}
+	}
+	most := 0.0
+	for _, s := range c.Series {
+		for i := range s.X {
+			most = max(most, s.X[i], s.Y[i])
+		}
+	}
+	switch c.Picture {
+	case "roc":
+		return diagram{x: "probability of false detection", y: "probability of detection", across: one, up: one, square: true, guides: diagonal("no skill", 1)}, true
+	case "reliability":
+		d := diagram{x: "forecast probability", y: "observed frequency", across: one, up: one, guides: diagonal("perfect", 1)}
+		if base := baseRate(c); len(c.Series) == 1 {
+			d.guides = append(d.guides, line("no resolution", [2]float64{0, base}, [2]float64{1, base}), line("no skill", [2]float64{0, base / 2}, [2]float64{1, (1 + base) / 2}))
+		}
+		return d, true
+	case "performance":
+		return diagram{x: "success ratio (1 − FAR)", y: "probability of detection", across: one, up: one, square: true, style: plot.Points, guides: detection()}, true
+	case "taylor":
+		for _, s := range c.Series {
+			for _, y := range s.Y {
+				if !math.IsNaN(y) {
+					most = max(most, y)
+				}
+			}
+		}
+		most = math.Ceil(max(most, 1)*4.4) / 4
+		return diagram{
+			x: "standard deviation (that of the observations is 1)", y: "standard deviation", across: grown(most), up: grown(most), square: true, style: plot.Points, guides: quarter(most),
+			place: func(corr, sd float64) (float64, float64) { return sd * corr, sd * math.Sqrt(1-min(corr*corr, 1)) },
+		}, true
+	case "rank_histogram":
+		even := 0.0
+		for _, s := range c.Series {
+			even = max(even, 1/float64(max(len(s.X), 1)))
+		}
+		x := map[run.Axis]string{"rank": "rank of the observation in the ensemble", "bin": "probability integral transform", "ens": "member of the ensemble that is nearest"}[c.Axis]
+		return diagram{x: cmp.Or(x, string(c.Axis)), y: "share", style: plot.Bars, guides: []plot.Guide{line("even", [2]float64{0, even}, [2]float64{1e6, even})}}, true
+	case "eclv":
+		return diagram{x: "cost/loss ratio", y: "economic value", across: one, up: [2]float64{-0.2, 1}, guides: []plot.Guide{line("no better than climatology", [2]float64{}, [2]float64{1, 0})}}, true
+	case "spread_skill":
+		return diagram{x: "variance of the ensemble", y: "mean squared error", guides: diagonal("spread as large as the error", most)}, true
+	}
+	return diagram{}, false
+}
+
+// baseRate is how often the event came in all bins of a reliability diagram.
+func baseRate(c *run.Curves) float64 {
+	yes, all := 0.0, 0.0
+	for _, s := range c.Series {
+		for i := range s.X {
+			yes, all = yes+s.Y[i]*float64(s.N[i]), all+float64(s.N[i])
+		}
+	}
+	return yes / all
+}
+
+// detection are the lines of constant critical success index and of constant
+// bias in a performance diagram (Roebber 2009).
+func detection() (out []plot.Guide) {
+	for csi := 1; csi < 10; csi++ {
+		g := plot.Guide{Label: fmt.Sprintf("CSI %.1f", float64(csi)/10)}
+		for x := float64(csi) / 10; x < 1.0001; x += 0.01 {
+			if y := 1 / (10/float64(csi) - 1/x + 1); y <= 1 && y > 0 {
+				g.At, g.Value = append(g.At, x), append(g.Value, y)
+			}
+		}
+		out = append(out, g)
+	}
+	for _, bias := range []float64{0.25, 0.5, 1, 2, 4} {
+		end := min(1, 1/bias)
+		out = append(out, plot.Guide{At: []float64{0, end}, Value: []float64{0, end * bias}, Label: fmt.Sprintf("bias %g", bias)})
+	}
+	return out
+}
+
+// quarter is the grid of a Taylor diagram: rays of correlation, arcs of standard
+// deviation, and arcs of the distance from the observations (Taylor 2001).
+func quarter(most float64) (out []plot.Guide) {
+	for _, corr := range []float64{0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99} {
+		out = append(out, plot.Guide{At: []float64{0, most * corr}, Value: []float64{0, most * math.Sqrt(1-corr*corr)}, Label: fmt.Sprintf("r %g", corr)})
+	}
+	arc := func(x, r float64, label string) {
+		g := plot.Guide{Label: label}
+		for a := 0.0; a <= 180; a += 2 {
+			at, value := x+r*math.Cos(a*math.Pi/180), r*math.Sin(a*math.Pi/180)
+			if at >= 0 && math.Hypot(at, value) <= most*1.0001 {
+				g.At, g.Value = append(g.At, at), append(g.Value, value)
+			}
+		}
+		out = append(out, g)
+	}
+	arc(0, 1, "")
+	arc(0, most, "")
+	for _, r := range []float64{0.25, 0.5, 0.75} {
+		arc(1, r, fmt.Sprintf("error %g", r))
+	}
+	return out
+}
+
+// shape puts the curves of a picture into lines.
+func (d diagram) shape(l *plot.Lines, c *run.Curves) {
+	l.By, l.Across, l.Up, l.Square, l.Guides, l.References = plot.Numbers, d.across, d.up, d.square, d.guides, nil
+	l.XLabel, l.YLabel = cmp.Or(c.XLabel, d.x), cmp.Or(c.YLabel, d.y)
+	if d.square && l.Width == 0 {
+		l.Width = 640
+	}
+	for i := range l.Curves {
+		q := &l.Curves[i]
+		q.Style = d.style
+		if d.place != nil {
+			q.At, q.Value = slices.Clone(q.At), slices.Clone(q.Value)
+			for k := range q.At {
+				q.At[k], q.Value[k] = d.place(q.At[k], q.Value[k])
+			}
+		}
+	}
+	switch c.Picture {
+	case "taylor":
+		l.Curves = append(l.Curves, plot.Curve{Name: "observations", At: []float64{1}, Value: []float64{0}, Style: plot.Points})
+	case "reliability":
+		l.RightLabel = "forecasts"
+		for _, s := range c.Series {
+			var n []float64
+			for _, v := range s.N {
+				n = append(n, float64(v))
+			}
+			l.Curves = append(l.Curves, plot.Curve{Of: s.Name, At: s.X, Value: n, Style: plot.Bars, Right: true})
+		}
+	}
+}
+
+// fields draws the values of curves by place as coloured fields.
+func fields(f plot.Frame, c *run.Curves) ([]byte, error) {
+	var places []float64
+	for _, s := range c.Series {
+		places = append(places, s.X...)
+	}
+	slices.Sort(places)
+	places = slices.Compact(places)
+	f.YLabel = ""
+	m := plot.Cells{Frame: f, Lines: c.Picture == "contour" && len(c.Series) > 1}
+	series := slices.Clone(c.Series)
+	if c.Picture == "contour" { // pressures from the top down, as in a profile
+		slices.SortStableFunc(series, func(a, b run.Series) int { return cmp.Compare(pressure(a.Name), pressure(b.Name)) })
+	}
+	for _, x := range places {
+		label := fmt.Sprint(x)
+		if c.Axis == run.ByTime || c.Axis == run.ByInit {
+			label = time.Unix(int64(x), 0).UTC().Format("2 Jan 15Z")
+		}
+		m.Columns = append(m.Columns, label)
+	}
+	for _, s := range series {
+		var marks []plot.Mark
+		if c.Picture == "scorecard" {
+			marks = make([]plot.Mark, len(places))
+		}
+		row := plot.CellRow{Marks: marks, Label: s.Name, Values: slices.Repeat([]float64{math.NaN()}, len(places))}
+		for i, x := range s.X {
+			k, _ := slices.BinarySearch(places, x)
+			row.Values[k] = s.Y[i]
+			if marks != nil {
+				marks[k] = map[int]plot.Mark{
+					0: plot.Same, run.Better: plot.Better, 2 * run.Better: plot.MuchBetter, -run.Better: plot.Worse, -2 * run.Better: plot.MuchWorse,
+				}[s.Marks[i]]
+			}
+			m.Balance = m.Balance || s.Y[i] < 0
+		}
+		m.Rows = append(m.Rows, row)
+	}
+	return m.SVG()
+}
+
+// pressure is that of a level such as P500; 0 for other names.
+func pressure(name string) float64 {
+	v, err := strconv.ParseFloat(strings.TrimPrefix(name, "P"), 64)
+	if err != nil || !strings.HasPrefix(name, "P") {
+		return 0
+	}
+	return v
+}

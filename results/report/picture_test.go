@@ -1,0 +1,102 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/results/run"
+)
+
+// sample is a curve of n points, f of a part of the way.
+func sample(name string, n int, f func(part float64) (x, y float64)) run.Series {
+	s := run.Series{Name: name}
+	for i := range n {
+		x, y := f(float64(i) / float64(n-1))
+		s.X, s.Y, s.N = append(s.X, x), append(s.Y, y), append(s.N, 1000-90*i)
+		s.Low, s.High = append(s.Low, math.NaN()), append(s.High, math.NaN())
+	}
+	return s
+}
+
+// samples are pictures of every kind.
+func samples() map[string]*run.Curves {
+	curves := func(picture, stat string, axis run.Axis, series ...run.Series) *run.Curves {
+		return &run.Curves{Case: picture, Title: "Made numbers", Stat: stat, Unit: "1", Axis: axis, Picture: picture, Note: "what the note says", Series: series}
+	}
+	two := func(n int, f func(part, skill float64) (x, y float64)) []run.Series {
+		return []run.Series{
+			sample("GFS", n, func(p float64) (float64, float64) { return f(p, 1) }),
+			sample("ECM", n, func(p float64) (float64, float64) { return f(p, 1.5) }),
+		}
+	}
+	byLead := func(p, skill float64) (float64, float64) { return 24 + 216*p, 1 + 3*p/skill }
+	out := map[string]*run.Curves{
+		"roc":            curves("roc", "PODY", "POFD", two(11, func(p, skill float64) (float64, float64) { return p * p, math.Pow(p, 0.8/skill) })...),
+		"reliability":    curves("reliability", "frequency", "probability", sample("GEFS", 10, func(p float64) (float64, float64) { return 0.05 + 0.9*p, 0.1 + 0.75*p })),
+		"performance":    curves("performance", "PODY", "success_ratio", two(8, func(p, skill float64) (float64, float64) { return 0.9 - 0.5*p/skill, 0.8 - 0.6*p/skill })...),
+		"taylor":         curves("taylor", "FSTDEV/OSTDEV", "PR_CORR", two(8, func(p, skill float64) (float64, float64) { return 1 - 0.5*p/skill, 1 - 0.2*p })...),
+		"rank_histogram": curves("rank_histogram", "share", "rank", two(11, func(p, skill float64) (float64, float64) { return 1 + 10*p, 0.06 + 0.1*math.Abs(p-0.5)/skill })...),
+		"phist":          curves("rank_histogram", "share", "bin", two(10, func(p, skill float64) (float64, float64) { return 0.05 + 0.9*p, 0.06 + 0.2*math.Abs(p-0.5)/skill })...),
+		"relp":           curves("rank_histogram", "share", "ens", two(6, func(p, skill float64) (float64, float64) { return 1 + 5*p, 0.12 + 0.08*p/skill })...),
+		"eclv":           curves("eclv", "ECLV", "cost_loss_ratio", two(19, func(p, skill float64) (float64, float64) { return 0.05 + 0.9*p, skill/2 - 3*(p-0.4)*(p-0.4) })...),
+		"spread_skill":   curves("spread_skill", "MSE", "VAR_MEAN", two(9, func(p, skill float64) (float64, float64) { return 1 + 9*p, 2 + 7*p/skill })...),
+		"bar":            curves("bar", "RMSE", run.ByLead, two(10, byLead)...),
+		"box":            curves("box", "RMSE", run.ByLead, two(10, byLead)...),
+		"contour":        curves("contour", "RMSE", run.ByLead, levels()...),
+		"revision":       curves("revision", "ME", run.ByTime, two(40, func(p, skill float64) (float64, float64) { return 1.5463e9 + 864000*p, math.Sin(40*p) / skill })...),
+		"scorecard":      curves("scorecard", "RMSE", run.ByLead, two(10, byLead)...),
+		"right":          curves("", "RMSE", run.ByLead, two(10, byLead)...),
+		"right_bar":      curves("bar", "FBIAS", run.ByLead, two(10, byLead)...),
+	}
+	for i := range out["box"].Series {
+		s := &out["box"].Series[i]
+		for k, y := range s.Y {
+			s.Low[k], s.High[k] = y-0.4, y+0.6
+			s.Least, s.Most, s.Beyond = append(s.Least, y-0.8), append(s.Most, y+1.1), append(s.Beyond, nil)
+			if k%3 == 0 {
+				s.Beyond[k] = []float64{y - 1.1, y + 1.4, y + 1.6}
+			}
+		}
+	}
+	for i := range out["performance"].Series {
+		s := &out["performance"].Series[i]
+		for k, y := range s.Y {
+			s.Low[k], s.High[k] = y-0.05, y+0.04
+		}
+	}
+	for i := range out["scorecard"].Series {
+		out["scorecard"].Series[i].Marks = []int{2, 2, 1, 0, 0, run.TooFew, -1, -1, -2, -2}
+	}
+	for _, name := range []string{"right", "right_bar"} {
+		out[name].Right = curves("", "ME", run.ByLead, sample("ME GFS", 10, func(p float64) (float64, float64) { return 24 + 216*p, 0.5 - p }))
+	}
+	return out
+}
+
+// levels are errors that are greatest at the height of the jet.
+func levels() (out []run.Series) {
+	for _, p := range []float64{850, 700, 500, 250, 200, 100} {
+		out = append(out, sample(fmt.Sprintf("P%g", p), 10, func(at float64) (float64, float64) {
+			off := (p - 250) / 150
+			return 24 + 216*at, (1 + 3*at) * (1 + math.Exp(-off*off))
+		}))
+	}
+	out[0].Y[7] = math.NaN()
+	return out
+}
+
+// TestPictures holds every kind of picture against its golden, which was looked at.
+func TestPictures(t *testing.T) {
+	for name, c := range samples() {
+		svg, err := Curves(c)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if text := string(svg); strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+			t.Errorf("%s holds what is no number", name)
+		}
+		golden(t, "picture_"+name+".svg", string(svg))
+	}
+}

@@ -1,0 +1,342 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
+)
+
+// points is a folder of points, gathered: throughput and latency.
+type points struct {
+	run     *run.Run
+	all     []*point
+	cells   []*pointCell // in the order of the table
+	samples []run.Sample // all there are
+	steps   []run.Sample // of ramps; they are among no cells
+	faults  []run.Sample // in which faults were inflicted; they are among no cells
+	mixes   []string
+	engines []string // as the tables name them, in order; the floor is not among them
+}
+
+// pointCell is the repetitions of one mix on one engine with one number of threads.
+type pointCell struct {
+	mix, engine string // as the tables name it
+	threads     int
+	floor       bool
+	reps        []*point // all of them right, unless problem is set
+	problem     string
+	verdict     run.Verdict
+
+	proof      string // the weakest of its repetitions
+	throughput measure.Estimate
+	known      bool // the estimate is an interval, no mere range
+}
+
+// point is a sample as the tables need it; what is not right has nothing measured.
+type point struct {
+	run.Sample
+	run.Measured
+	Mix, Engine, Layout string
+	Threads             int
+	Target              float64
+}
+
+func pointsOf(samples []run.Sample) (all []*point) {
+	for _, s := range samples {
+		c := s.Cell
+		p := &point{Sample: s, Mix: c.At("mix"), Engine: c.Engine, Layout: c.At("layout"), Threads: int(c.Number("threads")), Target: c.Number("target_ops_s")}
+		if level := c.At("isolation"); level != "" {
+			p.Mix += " · " + level
+		}
+		p.Measured = *cmp.Or(s.Measured(), &run.Measured{Mix: &run.Mix{}, Used: &run.Used{}})
+		p.Answers = cmp.Or(p.Answers, &run.Answers{})
+		all = append(all, p)
+	}
+	return all
+}
+
+func openPoints(dir string, r *run.Run, samples []run.Sample) *Report {
+	out := ofRun(dir, r, "How much does each engine bear, and at what latency?")
+	out.Data = map[string]any{"run": r, "samples": samples}
+	out.points(r, samples)
+	return out
+}
+
+// OfPoints is the report of a run that is in no folder.
+func OfPoints(r *run.Run, samples []run.Sample) *Report {
+	out := newReport("", r.Workload, r.Started, "")
+	out.Warnings = append(slices.Clone(r.Warnings), unranked(r)...)
+	out.points(r, samples)
+	return out
+}
+
+// points makes the sections of all points, and of those that suffered faults.
+func (r *Report) points(of *run.Run, samples []run.Sample) {
+	faults, others := afflicted(samples)
+	steps, others := ramped(others)
+	p := gather(of, pointsOf(others))
+	p.faults, p.steps, p.samples = faults, steps, samples
+	p.fill(r)
+}
+
+// gather makes cells of points.
+func gather(r *run.Run, all []*point) *points {
+	p := &points{run: r, all: all}
+	layouts := map[string][]string{}
+	for _, x := range all {
+		layouts[x.Engine] = once(layouts[x.Engine], x.Layout)
+	}
+	for _, x := range all {
+		name, floor := x.Engine, x.Place == floorPlace
+		if len(layouts[x.Engine]) > 1 {
+			name += " · " + x.Layout
+		}
+		if p.mixes = once(p.mixes, x.Mix); !floor {
+			p.engines = once(p.engines, name)
+		}
+		i := slices.IndexFunc(p.cells, func(c *pointCell) bool { return c.mix == x.Mix && c.engine == name && c.threads == x.Threads })
+		if i < 0 {
+			i = len(p.cells)
+			p.cells = append(p.cells, &pointCell{mix: x.Mix, engine: name, threads: x.Threads, floor: floor})
+		}
+		p.cells[i].add(x)
+	}
+	slices.Sort(p.engines)
+	slices.Sort(p.mixes) // they were run in random order
+	for _, c := range p.cells {
+		c.settle()
+	}
+	slices.SortStableFunc(p.cells, func(a, b *pointCell) int {
+		return cmp.Or(cmp.Compare(a.mix, b.mix), cmp.Compare(slices.Index(p.engines, a.engine), slices.Index(p.engines, b.engine)), cmp.Compare(a.threads, b.threads)) // floors, which are not among the engines, first
+	})
+	return p
+}
+
+// add adds a repetition; one that is not right takes the numbers of all.
+func (c *pointCell) add(x *point) {
+	c.reps = append(c.reps, x)
+	if !x.Verdict.Right() && c.problem == "" {
+		c.problem, c.verdict = x.Problem, x.Verdict
+	}
+	if c.proof == "" || c.proof == everyValue {
+		c.proof = string(x.Proof)
+	}
+}
+
+func (c *pointCell) right() bool { return c.problem == "" }
+
+// settle finds the throughput: the median with its interval or, of fewer than
+// six repetitions, their range.
+func (c *pointCell) settle() {
+	if !c.right() {
+		return
+	}
+	rates := c.over(throughput)
+	c.throughput = measure.MedianEstimate(rates)
+	if c.known = !math.IsNaN(c.throughput.Low); !c.known {
+		c.throughput.Low, c.throughput.High = slices.Min(rates), slices.Max(rates)
+	}
+}
+
+func throughput(x *point) float64 { return x.Throughput }
+
+// over are the figures of all repetitions.
+func (c *pointCell) over(of func(x *point) float64) (out []float64) {
+	for _, x := range c.reps {
+		out = append(out, of(x))
+	}
+	return out
+}
+
+// percentile is one of a latency, or its mean.
+type percentile struct {
+	name string
+	of   func(l *run.Latency) time.Duration
+}
+
+func percentiles() []percentile {
+	return []percentile{
+		{"mean", func(l *run.Latency) time.Duration { return l.Mean }},
+		{"p50", func(l *run.Latency) time.Duration { return l.P50 }},
+		{"p90", func(l *run.Latency) time.Duration { return l.P90 }},
+		{"p95", func(l *run.Latency) time.Duration { return l.P95 }},
+		{"p99", func(l *run.Latency) time.Duration { return l.P99 }},
+		{"p99.9", func(l *run.Latency) time.Duration { return l.P999 }},
+		{"max", func(l *run.Latency) time.Duration { return l.Max }},
+	}
+}
+
+// p95 is the median over the repetitions of the 95th percentile, in ms.
+func (c *pointCell) p95() float64 {
+	return measure.Median(c.over(func(x *point) float64 { return ms(x.Response.P95) }))
+}
+
+// middle is the repetition whose throughput is the median's neighbour: the one
+// that stands for the cell where only one can.
+func (c *pointCell) middle() *point {
+	return slices.MinFunc(c.reps, func(a, b *point) int {
+		return cmp.Compare(math.Abs(a.Throughput-c.throughput.Value), math.Abs(b.Throughput-c.throughput.Value))
+	})
+}
+
+// of are the cells of a mix and an engine, by their number of threads.
+func (p *points) of(mix, engine string) (out []*pointCell) {
+	for _, c := range p.cells {
+		if c.mix == mix && c.engine == engine {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// tops are the right cells of a mix with the highest throughput, one for each
+// engine that has any.
+func (p *points) tops(mix string) (out []*pointCell) {
+	for _, e := range p.engines {
+		cells := slices.DeleteFunc(p.of(mix, e), func(c *pointCell) bool { return !c.right() })
+		if len(cells) > 0 {
+			out = append(out, slices.MaxFunc(cells, func(a, b *pointCell) int { return cmp.Compare(a.throughput.Value, b.throughput.Value) }))
+		}
+	}
+	return out
+}
+
+// mixInWords is the mix as it was run: "50 % reads, 50 % updates".
+func (p *points) mixInWords(mix string) string {
+	count, all := map[string]int64{}, int64(0)
+	var order []string
+	for _, x := range p.all {
+		if x.Mix != mix || x.Place == floorPlace {
+			continue
+		}
+		for _, g := range x.Groups {
+			if g.Whole {
+				order = once(order, g.Operation)
+				count[g.Operation] += g.Count
+				all += g.Count
+			}
+		}
+	}
+	if both := count["READ-MODIFY-WRITE"]; both > 0 { // the reads of these are counted as reads
+		count["READ"] -= both
+		all -= both
+	}
+	var words []string
+	for _, op := range order {
+		if count[op] > 0 {
+			words = append(words, fmt.Sprintf("%.0f %% %ss", 100*float64(count[op])/float64(all), strings.ToLower(op)))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// sentence is the answer for one mix. Only what has an interval has a number, and
+// a place, in it; engines whose intervals overlap share a place.
+func (p *points) sentence(mix string) (sentence string) {
+	by := map[string][]*pointCell{}
+	var left []string
+	for _, c := range p.tops(mix) {
+		if isUnranked(p.run, c.reps[0].Cell.Engine) {
+			left = append(left, c.engine)
+			continue
+		}
+		by[c.proof] = append(by[c.proof], c)
+	}
+	var words []string
+	if len(left) > 0 {
+		defer func() { sentence += " Not ranked: " + list(left) + "." }()
+	}
+	for _, proof := range slices.Sorted(maps.Keys(by)) {
+		if words = append(words, ranked(by[proof])); len(by) > 1 { // degrees of proof are never ranked together
+			words = append(words, "All of these are proven by "+proof+".")
+		}
+	}
+	return cmp.Or(strings.Join(words, " "), "No engine answered rightly, so none has a time.")
+}
+
+// ranked puts engines whose answers were proven to one degree into an order.
+func ranked(tops []*pointCell) string {
+	if i := slices.IndexFunc(tops, func(c *pointCell) bool { return !c.known }); i >= 0 {
+		need := measure.MedianCI(nil, measure.Confidence).Need
+		return fmt.Sprintf("%s of a point: no interval, which takes %d; so nothing is ranked here.", several(len(tops[i].reps), "run"), need)
+	}
+	slices.SortStableFunc(tops, func(a, b *pointCell) int { return cmp.Compare(b.throughput.Value, a.throughput.Value) })
+	var words strings.Builder
+	for i, c := range tops {
+		switch {
+		case i == 0:
+		case c.throughput.High < tops[i-1].throughput.Low:
+			words.WriteString("; then ")
+		default:
+			words.WriteString("; not told apart from it ")
+		}
+		fmt.Fprintf(&words, "%s %s/s (%s) with %s", c.engine, number(c.throughput.Value), interval(c.throughput.Low, c.throughput.High), several(c.threads, "thread"))
+	}
+	return "Highest throughput: " + words.String() + ". In brackets the 95 % interval of the median."
+}
+
+// checked says what was checked of what, the floor left out: it is no engine.
+func (p *points) checked() string {
+	var a run.Answers
+	for _, x := range p.all {
+		if x.Place != floorPlace || len(p.engines) == 0 {
+			a.Add(*x.Answers)
+		}
+	}
+	return Checked(a)
+}
+
+// rates are operations per second by interval. The last interval is left out
+// where it is not whole.
+func rates(x *point) []float64 {
+	if x.Interval <= 0 {
+		return nil
+	}
+	n := min(len(x.Series), max(1, int(x.Total/x.Interval)))
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = float64(x.Series[i].Ended) / x.Interval.Seconds()
+	}
+	return out
+}
+
+// fitted is the universal scalability law of a mix on an engine.
+type fitted struct {
+	mix, engine string
+	cells       []*pointCell // that are right
+	law         measure.USL
+}
+
+// lawReps are the fewest repetitions over which the law's parameters have an interval.
+const lawReps = 3
+
+// usl fits the law to numbers of threads that were right and repeated. One that
+// does not hold is not told: its parameters mean nothing.
+func (p *points) usl() (out []fitted) {
+	for _, mix := range p.mixes {
+		for _, e := range p.engines {
+			f := fitted{mix: mix, engine: e}
+			var n []float64
+			var x [][]float64
+			few := false
+			for _, c := range p.of(mix, e) {
+				if c.right() && c.reps[0].Target == 0 { // else it is the rate that was asked for
+					f.cells, n, x = append(f.cells, c), append(n, float64(c.threads)), append(x, c.over(throughput))
+					few = few || len(c.reps) < lawReps
+				}
+			}
+			var err error
+			if f.law, err = measure.FitUSL(n, x, p.run.Seed); err == nil && !few && f.law.Holds() {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}

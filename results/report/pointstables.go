@@ -1,0 +1,289 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/plot"
+	"github.com/barograph/barograph/results/run"
+)
+
+// fill makes the sections of a report.
+func (p *points) fill(r *Report) {
+	wrong, clients := 0, 1
+	for _, x := range p.all {
+		if !x.Verdict.Right() {
+			wrong++
+		}
+		for _, w := range x.Warnings {
+			r.Warnings = once(r.Warnings, fmt.Sprintf("%s on %s, %s: %s", x.Mix, x.Engine, several(x.Threads, "thread"), w))
+		}
+		clients = max(clients, x.Clients)
+	}
+	switch {
+	case len(p.all) == 0 && len(p.faults) > 0:
+	case len(p.all) == 0:
+		r.Answers = append(r.Answers, verdict(false, "Nothing was run."))
+	case wrong == 0:
+		r.Answers = append(r.Answers, verdict(true, p.checked()))
+	default:
+		r.Answers = append(r.Answers, verdict(false, fmt.Sprintf("%s of %d not right; these have no times.", several(wrong, "run"), len(p.all))))
+	}
+	r.Facts = append([]Fact{{"Records", count(p.run.Data.Records) + " in the table"}}, runFacts(p.run)...)
+	if clients > 1 {
+		r.Facts = append(r.Facts, Fact{"Clients", fmt.Sprintf("%d machines, merged; the machine above is the first’s", clients)})
+	}
+	r.Facts = append(r.Facts, Fact{"Command", commandLine(p.run.Args)})
+	laws := p.usl()
+	scalability := Section{ID: "usl", Title: "Scalability", Table: uslTable(laws), Terminal: len(laws) > 0}
+	for _, mix := range p.mixes {
+		r.Answers = append(r.Answers, headline("%s. %s", mix, p.sentence(mix)))
+		r.Sections = append(r.Sections, p.section(mix))
+		if law := p.uslPicture(mix, laws); len(law.Curves) > 0 {
+			scalability.Pictures = append(scalability.Pictures, law)
+		}
+	}
+	r.Sections = append(r.Sections, steadyHistories(p.samples)...)
+	if len(p.faults) > 0 {
+		r.Answers = append(r.Answers, costInWords(p.faults)...)
+		r.Sections = append(r.Sections, costs(p.faults))
+	}
+	r.Sections = append(r.Sections, knees(p.steps)...)
+	r.Sections = append(r.Sections, transferred(p.samples)...)
+	for _, f := range p.run.Findings {
+		r.Answers = append(r.Answers, headline("%s.", f))
+	}
+	r.Sections = append(r.Sections, filled(scalability)...)
+	r.Sections = append(r.Sections, Section{ID: "method", Title: "How it was measured", Words: append(
+		say("The workloads, keys, values and distributions are those of YCSB’s core workload. Only records whose insert was acknowledged are asked for; one that is not found, a field that is missing, a scan out of order, beyond its bounds or with a record left out makes the run fail, and a run that is not right has no times."),
+		say("Without a target each thread asks as soon as it is answered: a stall of the engine is then one slow operation of each thread, and the time series shows it. With a target, latency counts from when an operation was due, so that all that waited during a stall is in the percentiles; the service time, from when a thread came to it, stands beside it in the table of operations. Histograms keep three digits from 1 ns to 1 h; percentiles over repetitions are medians of each repetition’s. An interval in which less than a tenth of the usual operations ended is marked as a stall.")...)})
+}
+
+// section is one mix.
+func (p *points) section(mix string) Section {
+	held := Section{Title: "What held it back", Table: p.used(mix), Terminal: true}
+	over := Section{Title: "Over time", Small: "each engine at its highest throughput", Beside: true}
+	for _, c := range p.tops(mix) {
+		held.Words = append(held.Words, Words{"", fmt.Sprintf("%s, %s: %s", c.engine, several(c.threads, "thread"), bottleneck(c.middle()))})
+		if len(c.middle().Series) > 2 {
+			over.Pictures = append(over.Pictures, c.timeline())
+		}
+	}
+	held.Parts = filled(Section{Title: "What the servers told of themselves", Folded: true, Table: p.counters(mix)}, Section{Title: "Percentiles of each operation", Folded: true, Table: p.operations(mix)})
+	title := p.mixInWords(mix)
+	return Section{ID: mix, Title: mix, Small: title, Terminal: true, Words: say("%s.", title), Pictures: []Drawing{p.picture(mix, title)}, Table: p.table(mix), Parts: filled(held, over)}
+}
+
+// picture is throughput as bars with the 95th percentile as a line.
+func (p *points) picture(mix, title string) Drawing {
+	t := plot.Columns{
+		Frame: plot.Frame{
+			Title: mix + ": throughput, and the latency that it costs", Subtitle: title + " · " + p.scope(), Width: pageWidth, YLabel: "operations per second",
+			Caption: "A bar for each number of threads. Latency is that of all operations, from when they were due. Whiskers: the 95 % interval of the median, or the range where repetitions are fewer than six. What is not right has no bar.",
+		},
+		RightLabel: "95th percentile of latency (ms)", BarName: "operations per second (left axis)", LineName: "95th percentile of latency (right axis)", Below: "threads",
+	}
+	for _, e := range p.engines {
+		g := plot.Group{Name: e}
+		for _, c := range p.of(mix, e) {
+			b := plot.Bar{Label: fmt.Sprint(c.threads), Line: math.NaN(), Value: plot.Value{V: math.NaN(), Note: c.note()}}
+			if c.right() {
+				b.Line, b.Value = c.p95(), plot.Value{V: c.throughput.Value, Lo: c.throughput.Low, Hi: c.throughput.High}
+			}
+			g.Bars = append(g.Bars, b)
+		}
+		if len(g.Bars) > 0 {
+			t.Groups = append(t.Groups, g)
+		}
+	}
+	return t
+}
+
+func (c *pointCell) note() string {
+	switch c.verdict {
+	case run.Wrong:
+		return "wrong answers"
+	case run.Failed:
+		return "failed"
+	}
+	return ""
+}
+
+// scope says what was asked of: records, and machine.
+func (p *points) scope() string {
+	m := p.run.Machine
+	return fmt.Sprintf("%s records · %s, %d usable", count(p.run.Data.Records), several(m.Threads, "hardware thread"), m.UsableCPUs)
+}
+
+// stalled is the share of the usual throughput below which an interval stalls.
+const stalled = 0.1
+
+// timeline is the middle run over its time.
+func (c *pointCell) timeline() Drawing {
+	x := c.middle()
+	g := plot.Group{Name: c.engine}
+	for k, rate := range rates(x) {
+		g.Bars = append(g.Bars, plot.Bar{Value: plot.Value{V: rate}, Line: ms(x.Series[k].Slow), Stalled: rate < stalled*c.throughput.Value})
+	}
+	return plot.Columns{
+		Frame:   plot.Frame{Title: fmt.Sprintf("%s, %s", c.engine, several(c.threads, "thread")), XLabel: "time since the warm-up (s)", YLabel: "operations/s", Width: curveWidth, Height: 280},
+		BarName: "operations/s (left)", LineName: "slowest response (right)", StallName: "stall", RightLabel: "slowest response (ms)", Step: x.Interval.Seconds(), Groups: []plot.Group{g},
+	}
+}
+
+// table is throughput and percentiles of every point of a mix.
+func (p *points) table(mix string) *Table {
+	columns := []string{"engine", "threads", "an acknowledged write is", "operations/s"}
+	for _, q := range percentiles()[1:] {
+		columns = append(columns, q.name+" (ms)")
+	}
+	t := table(append(columns, "client CPU (µs/op)", "server CPU (µs/op)", "checked (answers)", "proof")...)
+	tops := p.tops(mix)
+	for _, c := range p.cells {
+		if c.mix == mix {
+			t.add(classOf(c.floor, slices.Contains(tops, c)), append([]Cell{text(c.engine), whole(c.threads), p.worth(c)}, c.numbers()...)...)
+		}
+	}
+	t.Note = "Latency is that of all operations, from when they were due. The client's CPU holds that of an engine that works inside it. Bold: the highest throughput of an engine. " +
+		"dry is no database but the client's own floor: what the client would take for the same work if the engine took no time."
+	return t
+}
+
+// worth is what an acknowledged write is worth, and below it what a fault was
+// seen to make of it.
+func (p *points) worth(c *pointCell) Cell {
+	of := c.reps[0].Cell
+	out := text(acknowledgedBy(p.run, of))
+	for i := range p.faults {
+		s := &p.faults[i]
+		if h := s.Fault.History; s.Cell.Engine == of.Engine && s.Cell.At("layout") == of.At("layout") && acknowledgedOf(s) == out.Text && h != nil && len(unkept(h)) > 0 {
+			out.Sub, out.Class = s.Cell.At("fault")+": "+strings.Join(unkept(h), "; "), "bad"
+		}
+	}
+	return out
+}
+
+// numbers are the cells behind a point's name; of one that is not right there are none.
+func (c *pointCell) numbers() []Cell {
+	if !c.right() {
+		why := bad(c.note())
+		why.Sub = c.problem
+		return []Cell{why}
+	}
+	out := []Cell{estimate(c.throughput)}
+	for _, q := range percentiles()[1:] {
+		out = append(out, numeric(measure.Median(c.over(func(x *point) float64 { return ms(q.of(&x.Response)) }))))
+	}
+	client, server, a := []float64{}, []float64{}, run.Answers{}
+	for _, x := range c.reps {
+		n := float64(max(x.Operations, 1))
+		client = append(client, float64((x.Client.User+x.Client.System).Microseconds())/n)
+		if x.Server != nil && x.Server.Local {
+			server = append(server, float64(x.Server.Used.CPU.Microseconds())/n)
+		}
+		a.Add(*x.Answers)
+	}
+	return append(out, numeric(measure.Median(client)), numeric(measure.Median(server)), whole(a.Found), text(c.proof))
+}
+
+// used is what each engine used where its throughput was highest.
+func (p *points) used(mix string) *Table {
+	t := table("engine", "threads", "client (cores)", "server (cores)", "machine (% busy)", "server memory", "read (per s)", "written (per s)")
+	for _, c := range p.tops(mix) {
+		x := c.middle()
+		u := usedBy(x)
+		cells := []Cell{text(c.engine), whole(c.threads), value(u.client, cores(u.client)), when(u.known, value(u.server, cores(u.server)), none), value(u.busy, share(u.busy))}
+		if u.known {
+			s, wall := x.Server.Used, x.Client.Wall.Seconds()
+			cells = append(cells, size(int64(s.PeakRSS), ""), size(float64(s.Read)/wall, ""), size(float64(s.Written)/wall, ""))
+		}
+		t.add("", cells...)
+	}
+	t.Note = "Each engine at its highest throughput. The sentence is made of these figures and of what sessions were found waiting for, looked at once a second. Memory that processes share is counted once; reads and writes are those that reached the disk."
+	return t
+}
+
+// operations are the percentiles of each operation, where throughput was highest.
+func (p *points) operations(mix string) *Table {
+	columns := []string{"engine", "threads", "operation", "outcome", "count"}
+	shown := slices.DeleteFunc(percentiles(), func(q percentile) bool { return q.name == "p90" })
+	for _, q := range shown {
+		columns = append(columns, q.name+" (ms)")
+	}
+	t := table(append(columns, "service p95 (ms)")...)
+	for _, c := range p.tops(mix) {
+		for _, g := range c.middle().Groups {
+			if g.Operation == "VERIFY" && g.Outcome == "OK" {
+				continue // it has no time of its own
+			}
+			cells := []Cell{text(c.engine), whole(c.threads), text(strings.ToLower(g.Operation)), text(strings.ToLower(g.Outcome)), whole(g.Count)}
+			for _, q := range shown {
+				cells = append(cells, millis(q.of(&g.Response)))
+			}
+			t.add("", append(cells, millis(g.Service.P95))...)
+		}
+	}
+	return t
+}
+
+// counters are what the servers told of themselves, by operation.
+func (p *points) counters(mix string) *Table {
+	t := table("engine", "threads", "count", "in the run", "per operation")
+	kind := func(name, unit string) Cell {
+		if unit != "" {
+			name += " (" + unit + ")"
+		}
+		return text(name)
+	}
+	for _, c := range p.tops(mix) {
+		x := c.middle()
+		if x.Server == nil {
+			continue
+		}
+		for _, w := range x.Server.Waits {
+			t.add("", text(c.engine), whole(c.threads), kind("sessions: "+w.What, strings.TrimPrefix(w.Kind, "cpu")), numeric(w.Sessions))
+		}
+		for _, k := range x.Server.Counters {
+			t.add("", text(c.engine), whole(c.threads), kind(k.Name, k.Unit), numeric(k.Value), numeric(k.Value/float64(max(x.Operations, 1))))
+		}
+	}
+	t.Note = "Sessions: how many were found at work so, on average. The other lines are what counts of the server grew by, in its own words."
+	return t
+}
+
+// uslTable is the parameters of the laws.
+func uslTable(all []fitted) *Table {
+	t := table("workload", "engine", "λ (operations/s of one thread)", "σ (contention)", "κ (crosstalk)", "peak (threads)", "highest (operations/s)", "error (%)")
+	for _, f := range all {
+		at := f.law.Peak()
+		t.add("", text(f.mix), text(f.engine), estimate(f.law.Lambda), estimate(f.law.Sigma), estimate(f.law.Kappa), when(!math.IsInf(at, 1), numeric(at), "it only grows"), when(!math.IsInf(at, 1), numeric(f.law.At(max(at, 1))), none), value(f.law.Error, strconv.FormatFloat(100*f.law.Error, 'f', 1, 64)))
+	}
+	t.Note = "Throughput of n threads = λ·n / (1 + σ·(n−1) + κ·n·(n−1)) (Gunther). σ is the share of the work that is done one at a time, κ what each pair of threads costs. " +
+		"Below each parameter its 95 % interval, a bootstrap over the repetitions; error: root mean square of what the law is off by. " +
+		"Engines of which the law is off by more than a tenth, or that were run with fewer than four numbers of threads or three times each, are left out."
+	return t
+}
+
+// uslPicture is the throughputs of a mix and the laws that were fitted to them.
+func (p *points) uslPicture(mix string, all []fitted) plot.Lines {
+	g := plot.Lines{Frame: plot.Frame{
+		Title: mix + ": how throughput grows with threads", Subtitle: p.scope(), Width: pageWidth, XLabel: "threads", YLabel: "operations per second",
+		Caption: "Points: medians, whose intervals stand in the tables; dashed: the universal scalability law that fits them. Both axes are logarithms: twice the throughput for twice the threads is a slope of one.",
+	}, By: plot.Sizes}
+	for _, f := range all {
+		if f.mix != mix {
+			continue
+		}
+		measured, law := plot.Curve{Name: f.engine, Group: f.engine}, plot.Curve{Name: f.engine + ", law", Group: f.engine}
+		for _, c := range f.cells {
+			measured.At, measured.Value = append(measured.At, float64(c.threads)), append(measured.Value, c.throughput.Value)
+			law.At, law.Value = append(law.At, float64(c.threads)), append(law.Value, f.law.At(float64(c.threads)))
+		}
+		g.Curves = append(g.Curves, measured, law)
+	}
+	return g
+}

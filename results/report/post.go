@@ -1,0 +1,228 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/results/plot"
+	"github.com/barograph/barograph/results/run"
+)
+
+// recorded2006 are values a second of the report of 14 April 2006, its test 1:
+// PostgreSQL 7.4.8 on the report's own server, and Informix 9.3, of which it
+// gives 150 to 162 for all four scenarios.
+func recorded2006(design, scenario string) float64 {
+	if strings.HasPrefix(design, "array") {
+		design = "array"
+	}
+	if v, ok := map[string]float64{"array insert": 32, "array update": 30, "single insert": 83.4, "single update": 67}[design+" "+scenario]; ok {
+		return v
+	}
+	return math.NaN()
+}
+
+const note2006 = "2006: values a second of test 1 of the report of 14 April 2006 on PostgreSQL 7.4.8; Informix 9.3 had 150 to 162 in all four scenarios. " +
+	"With noise both lost 17 to 60 %. Its machine, its products and its network are not ours: the column says how far things have come, not which database is better."
+
+// posts are the postings of a run, and the days of its live feed.
+type posts struct {
+	product     string
+	cells, days []*posted
+}
+
+// posted is a sample as the tables need it.
+type posted struct {
+	run.Sample
+	run.Measured                   // Posting is nil where nothing is proven
+	Test, Scenario, Design, Method string
+}
+
+func postsOf(r *run.Run, samples []run.Sample) *posts {
+	out := &posts{}
+	if len(r.Archives) > 0 {
+		out.product = r.Archives[0].Product + " " + r.Archives[0].Version
+	}
+	for _, s := range samples {
+		c := s.Cell
+		p := &posted{Sample: s, Test: c.At("test"), Scenario: c.At("scenario"), Design: c.At("design"), Method: c.At("method")}
+		p.Measured = *cmp.Or(s.Measured(), &run.Measured{})
+		if c.At("day") != "" {
+			out.days = append(out.days, p)
+		} else {
+			out.cells = append(out.cells, p)
+		}
+	}
+	return out
+}
+
+// openPosts reports a run of the workload post.
+func openPosts(dir string, of *run.Run, samples []run.Sample) *Report {
+	r := postsOf(of, samples)
+	out := ofRun(dir, of, "How fast are river data posted?")
+	out.Name, out.Data = "post · "+filepath.Base(dir), map[string]any{"run": of, "samples": samples}
+	out.Answers = append(out.Answers, headline("%s", postSentence(r)))
+	d := cmp.Or(of.Data.Decoded, &run.Decoded{})
+	out.Facts = slices.Concat([]Fact{
+		{"Engine", r.product},
+		{"Products", of.Data.Source},
+		{"Decoded", fmt.Sprintf("%s products: %s values, %s lost; %s errors, %s warnings", count(d.Products), count(d.Values), count(d.Lost), count(d.Errors), count(d.Warnings))},
+		{"Policy", of.Policy},
+	}, machineFacts(of.Machine), []Fact{{"Command", commandLine(of.Args)}})
+	var lines strings.Builder
+	for _, c := range r.cells {
+		logStats(&lines, c)
+	}
+	out.Sections = filled(
+		Section{ID: "rates", Title: "Posting rates, the report's table with our figures", Terminal: true, Table: postRates(r)},
+		Section{ID: "days", Title: "The live feed, day by day", Terminal: true, Table: postDays(r)},
+		Section{ID: "pictures", Title: "Pictures", Pictures: postPictures(r)},
+		Section{ID: "rows", Title: "Rows and bytes", Terminal: true, Table: postRows(r)},
+		Section{ID: "logstats", Title: "log_stats", Terminal: true, Words: say("The lines that the report's own script prints: seconds, the longest cut to whole ones."), Text: lines.String()})
+	out.Sections = append(out.Sections, Section{ID: "designs", Title: "What the tables are", Words: say("The schema of the RFC archive was never published. Names of tables (pecrsep, pocrsep, pedrsep) are the report's, columns (lid, pe1, pe2, dur, idur, t, s, e, p, obsdate, z0015 to z2400) are remembered by users of the archive and reconstructed; value, shef_qual_code, revision, product_id, producttime and postingtime are those of the public IHFS schema. Tables ending in _offgrid are Barograph's own: they take what was observed between two slots, which an array of 2006 would have rounded. location and ingestfilter decide what is posted.")})
+	return out
+}
+
+// logStats prints the lines of the report's log_stats: averages in seconds with
+// two decimals, the longest in whole seconds.
+func logStats(w io.Writer, c *posted) {
+	if c.Posting == nil || c.Products == 0 {
+		return
+	}
+	fmt.Fprintf(w, "# %s %s, %s, %s\n", c.Test, c.Scenario, c.Design, c.Method)
+	fmt.Fprintf(w, "Number of Products: %d\nNumber of records Processed: %d\n", c.Products, c.Values)
+	fmt.Fprintf(w, "Avg Parse time: %.2f\nAvg Post time: %.2f\n", c.Parse.Mean.Seconds(), c.Post.Mean.Seconds())
+	fmt.Fprintf(w, "Max Parse Time: %d\nMax Post Time: %d\n\n", int(c.Parse.Max.Seconds()), int(c.Post.Max.Seconds()))
+}
+
+func postRates(r *posts) *Table {
+	t := table("test", "scenario", "design", "method", "posters", "together", "messages", "values", "avg parse (ms)", "avg post (ms)", "p50 (ms)", "p95 (ms)", "p99 (ms)", "max post (ms)", "values/s", "2006 (values/s)")
+	t.Note = note2006
+	for _, c := range r.cells {
+		cells := append(texts(c.Test, c.Scenario, c.Design, c.Method), whole(int(c.Cell.Number("posters"))), whole(int(c.Cell.Number("together"))))
+		if c.Posting == nil {
+			t.addWrong(cells, len(t.Head)-2)
+			continue
+		}
+		if c.Products == 0 {
+			continue
+		}
+		old := math.NaN()
+		if c.Test == "quiet" {
+			old = recorded2006(c.Design, c.Scenario)
+		}
+		t.add("", append(cells, whole(c.Products), whole(c.Values), millis(c.Parse.Mean), millis(c.Post.Mean), millis(c.Post.P50), millis(c.Post.P95), millis(c.Post.P99), millis(c.Post.Max), numeric(c.Rate()), numeric(old))...)
+	}
+	return t
+}
+
+// addWrong adds a row of what is not proven: it has no figures, and one column
+// says why.
+func (t *Table) addWrong(cells []Cell, at int) {
+	for len(cells) < at {
+		cells = append(cells, dim(none))
+	}
+	t.add("", append(cells, bad("wrong"))...)
+}
+
+func postRows(r *posts) *Table {
+	t := table("test", "scenario", "design", "method", "rows read", "inserted", "updated", "table", "index", "dead rows", "WAL", "wall (s)", "client CPU (s)", "retries", "proof")
+	t.Note = "Table: with its primary key where the engine keeps rows in it. WAL: bytes of the write-ahead log, written meanwhile, by others too. " +
+		"Of the test delete, rows updated are the rows that were deleted, and the time is that of the statements. Proof: what the stored values were held against."
+	for _, c := range r.cells {
+		cells := texts(c.Test, c.Scenario, c.Design, c.Method)
+		if c.Posting == nil {
+			t.addWrong(cells, len(t.Head)-1)
+			continue
+		}
+		t.add("", append(cells, whole(c.RowsRead), whole(c.RowsInserted), whole(c.RowsUpdated), size(c.TableBytes, ""), size(c.IndexBytes, ""), whole(c.DeadRows), size(c.LogBytes, ""),
+			numeric(c.Total.Seconds()), numeric(c.CPU.Seconds()), whole(c.Retries), Cell{Text: string(c.Proof), Class: "ok"})...)
+	}
+	return t
+}
+
+func postDays(r *posts) *Table {
+	t := table("phase", "day", "design", "method", "messages", "values", "avg post (ms)", "p99 (ms)", "max post (ms)", "values/s", "late")
+	t.Note = "Late: products that were begun more than a minute of the feed's time after their time."
+	for _, d := range r.days {
+		cells := texts(d.Scenario, d.Cell.At("day"), d.Design, d.Method)
+		if d.Posting == nil {
+			t.addWrong(cells, len(t.Head)-2)
+			continue
+		}
+		t.add("", append(cells, whole(d.Products), whole(d.Values), millis(d.Post.Mean), millis(d.Post.P99), millis(d.Post.Max), numeric(d.Rate()), whole(d.Late))...)
+	}
+	return t
+}
+
+// postSentence says what was done and proven. It has no rates: each is of one
+// run, without an interval, so that no rank of methods could be told from noise.
+func postSentence(r *posts) string {
+	all, proven := slices.Concat(r.cells, r.days), 0
+	for _, c := range all {
+		if c.Verdict == run.Equal {
+			proven++
+		}
+	}
+	s := fmt.Sprintf("%s: of %d postings %d left in the tables what the reference has", r.product, len(all), proven)
+	if proven < len(all) {
+		return s + "; the others are wrong, and have no figures."
+	}
+	return s + "; each was timed once, so that no rate has an interval."
+}
+
+// postPictures draws rates and times of products, and rates over days.
+func postPictures(r *posts) (out []Drawing) {
+	rates := plot.Rows{Frame: plot.Frame{Title: "Values posted a second", XLabel: "values a second", Width: pageWidth}, Unit: "/s", Log: true, Sorted: true}
+	times := plot.Rows{Frame: plot.Frame{Title: "Time of a product", XLabel: "ms", Width: pageWidth}, Unit: "ms", Log: true}
+	for _, c := range r.cells {
+		if c.Posting == nil || c.Products == 0 {
+			continue
+		}
+		name, way := c.Test+", "+c.Scenario, c.Design+" "+c.Method
+		rates.Panel(name, plot.Row{Label: way, Group: c.Design, Value: plot.Value{V: c.Rate()}})
+		for _, x := range []struct {
+			name string
+			d    time.Duration
+		}{{"median", c.Post.P50}, {"95 %", c.Post.P95}, {"longest", c.Post.Max}} {
+			times.Panel(name, plot.Row{Label: way + ", " + x.name, Group: x.name, Value: plot.Value{V: ms(x.d)}})
+		}
+	}
+	if len(rates.Panels) > 0 {
+		out = append(out, rates, times)
+	}
+	if len(r.days) > 0 {
+		out = append(out, postDaysPicture(r))
+	}
+	return out
+}
+
+// postDaysPicture draws the posting rate over all days of the programme, one
+// phase behind the other, with the maintenance of each night and the begin of
+// each phase marked.
+func postDaysPicture(r *posts) Drawing {
+	p := plot.Lines{Frame: plot.Frame{
+		Title: "Posting rate of the live feed, day by day", YLabel: "values a second", XLabel: "day of posting", Width: pageWidth,
+		Caption: "Every phase posts the same days of the feed, with other values. Ticks at the bottom: maintenance (VACUUM with ANALYZE, or what the engine has for it) after a day; dashed: a phase begins.",
+	}, By: plot.Numbers, LogAbove: 10}
+	for i, d := range r.days {
+		if d.Posting == nil {
+			continue
+		}
+		c := p.Curve(d.Design+" "+d.Method, "")
+		day := float64(len(c.At) + 1)
+		if len(c.At) == 0 || r.days[i-1].Scenario != d.Scenario {
+			p.Moments = once(p.Moments, plot.Moment{At: day - .5, Label: d.Scenario})
+		}
+		if d.Upkeep {
+			p.Moments = once(p.Moments, plot.Moment{At: day + .4})
+		}
+		c.At, c.Value = append(c.At, day), append(c.Value, d.Rate())
+	}
+	return p
+}

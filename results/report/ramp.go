@@ -1,0 +1,66 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/barograph/barograph/results/plot"
+	"github.com/barograph/barograph/results/run"
+)
+
+// ramped tells the samples of a ramp from others.
+func ramped(all []run.Sample) (steps, others []run.Sample) {
+	for _, s := range all {
+		if s.Cell.At("ramp") != "" {
+			steps = append(steps, s)
+		} else {
+			others = append(others, s)
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b run.Sample) int {
+		return cmp.Or(cmp.Compare(a.Cell.At("mix"), b.Cell.At("mix")), cmp.Compare(a.Cell.Engine, b.Cell.Engine), cmp.Compare(a.Cell.Number("target_ops_s"), b.Cell.Number("target_ops_s")))
+	})
+	return steps, others
+}
+
+// knees is the section of rates that were raised until they were not held: a picture for each
+// mix.
+func knees(steps []run.Sample) []Section {
+	t := table("mix", "engine", "threads", "due (operations/s)", "done (operations/s)", "p99 (ms)", "never begun (operations)")
+	t.Note = "Latency counts from when an operation was due. Never begun: due, and not come to before the end of the run."
+	s := Section{
+		ID: "knee", Title: "Which rate is held", Terminal: true, Table: t,
+		Words: say("Operations were due at a steady rate, which was raised until less than 95 %% of them were done in their time, or the bound of the 99th percentile was broken. Beyond this knee the latency is that of a queue, and says how long the run was."),
+	}
+	var pictures []plot.Columns
+	for i := range steps {
+		x, m := steps[i].Cell, steps[i].Measured()
+		row := texts(x.At("mix"), x.Engine, x.At("threads"))
+		rate := x.Number("target_ops_s")
+		if m == nil {
+			t.add("", append(row, numeric(rate), bad(steps[i].Problem))...)
+			continue
+		}
+		t.add("", append(row, numeric(rate), numeric(m.Throughput), numeric(ms(m.Response.P99)), whole(m.Unstarted))...)
+		title := x.At("mix") + ": what is done of what is due"
+		if n := len(pictures); n == 0 || pictures[n-1].Title != title {
+			pictures = append(pictures, plot.Columns{
+				Frame: plot.Frame{
+					Title: title, YLabel: "operations done per second", Width: pageWidth,
+					Caption: "A bar for each rate at which operations were due. Latency counts from when an operation was due.",
+				},
+				RightLabel: "99th percentile of latency (ms)", BarName: "operations done per second (left axis)", LineName: "99th percentile of latency (right axis)", Below: "operations due per second",
+			})
+		}
+		p := &pictures[len(pictures)-1]
+		if n := len(p.Groups); n == 0 || p.Groups[n-1].Name != x.Engine {
+			p.Groups = append(p.Groups, plot.Group{Name: x.Engine})
+		}
+		g := &p.Groups[len(p.Groups)-1]
+		g.Bars = append(g.Bars, plot.Bar{Label: number(rate), Value: plot.Value{V: m.Throughput}, Line: ms(m.Response.P99)})
+	}
+	for _, p := range pictures {
+		s.Pictures = append(s.Pictures, p)
+	}
+	return filled(s)
+}

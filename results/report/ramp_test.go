@@ -1,0 +1,69 @@
+package report
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/results/run"
+)
+
+// rateOf is a sample of a ramp.
+func rateOf(engine string, rate, done float64, p99 time.Duration) run.Sample {
+	x := madePoint(engine, "server", 16, 1, done)
+	x.Cell = run.MixCell(engine, "columns", "workloada", 16, rate, "", "ramp", "yes")
+	x.Response.P99 = p99
+	return remade(x)
+}
+
+// TestKneesAndTransfers: the steps of a ramp are shown in the order of their rates and are no points of the
+// other tables; accounts that are not right have no times, and the page says whose.
+func TestKneesAndTransfers(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "r")
+	f, err := run.Create(dir, run.Run{ID: "r", Workload: run.Mixed, Args: []string{"ycsb", "sweep"}, Findings: []string{"the knee: it holds 1500/s"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := madePoint("mariadb", "server", 8, 1, 99999).Sample
+	wrong.Cell = run.MixCell("mariadb", "columns", "transfers", 8, 0, "", "isolation", "repeatable-read")
+	wrong.Transfers = &run.Transfers{Isolation: "repeatable-read", Accounts: 20, Moved: 17, Conflicts: 4, Unknown: 2, Stand: 1, Sum: 20455, Expected: 20000, Off: 7, Example: "user1"}
+	wrong = wrong.Judge(nil, answer.Proof{}, &answer.Diff{})
+	for _, s := range []run.Sample{rateOf("postgres", 2250, 1700, 3*time.Second), rateOf("postgres", 1000, 1000, 4*time.Millisecond), rateOf("postgres", 1500, 1499, 9*time.Millisecond), wrong} {
+		if err := f.Add(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	page := html(t, dir)
+	for _, want := range []string{
+		"Which rate is held", "what is done of what is due", "Transfers between accounts", "They are not right, and have no times: mariadb at repeatable-read", "no: 20,455, not 20,000",
+		"transfers · repeatable-read", "the knee: it holds 1500/s",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not in the page", want)
+		}
+	}
+	if i, k := strings.Index(page, ">1,000<"), strings.Index(page, ">2,250<"); i < 0 || k < i || strings.Contains(page, "99,999") || strings.Contains(page, "workloada: throughput") {
+		t.Errorf("%d, %d\n%s", i, k, terminal(t, dir))
+	}
+	r, err := OpenAdvising(dir, Advising{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, err := r.Pictures(filepath.Join(dir, "pictures"))
+	if err != nil || len(paths) == 0 {
+		t.Fatal(paths, err)
+	}
+	for _, p := range paths {
+		svg, err := os.ReadFile(p)
+		if err != nil || !bytes.HasPrefix(svg, []byte("<svg xmlns=")) || bytes.Contains(svg, []byte("class=")) {
+			t.Errorf("%s: %v, %.80s", p, err, svg)
+		}
+	}
+}

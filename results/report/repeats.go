@@ -1,0 +1,52 @@
+package report
+
+import (
+	"cmp"
+
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
+)
+
+// repeats are the repetitions of one thing that was asked.
+type repeats struct {
+	answers []*run.Measured     // none where one is not right
+	seconds []float64           // that each took
+	verdict run.Verdict         // of one that is not right
+	problem string              // why it is not
+	proof   string              // of the answers
+	soft    run.Verdict         // equal to rounding, or undetermined; "" = equal
+	largest float64             // relative difference that rounding explains
+	against *measure.Comparison // with what they are held against; nil = nothing, or themselves
+}
+
+// repeated gathers samples by what was asked.
+func repeated[K comparable](samples []run.Sample, asked func(s *run.Sample) K) map[K]*repeats {
+	out := map[K]*repeats{}
+	for i := range samples {
+		s, k := &samples[i], asked(&samples[i])
+		x, m := cmp.Or(out[k], &repeats{}), s.Measured()
+		out[k] = x
+		switch {
+		case !s.Verdict.Right():
+			x.verdict, x.problem = s.Verdict, s.Problem
+		case m == nil:
+			x.problem = cmp.Or(x.problem, "another answer to this question was wrong")
+		default:
+			if x.largest = max(x.largest, s.Largest); s.Verdict != run.Equal && x.soft != run.Undetermined {
+				x.soft = s.Verdict
+			}
+			x.answers, x.seconds, x.proof = append(x.answers, m), append(x.seconds, m.Total.Seconds()), string(s.Proof)
+		}
+	}
+	for _, x := range out {
+		if x.problem != "" {
+			x.answers, x.seconds = nil, nil
+		}
+	}
+	return out
+}
+
+func (x *repeats) right() bool { return x != nil && len(x.answers) > 0 }
+
+// median of the times in ms.
+func (x *repeats) median() measure.Estimate { return measure.MedianEstimate(times(x.answers, total)) }

@@ -1,0 +1,216 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"embed"
+	"fmt"
+	"html/template"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/results/advise"
+	"github.com/barograph/barograph/results/run"
+)
+
+//go:embed template recorded2020.csv
+var files embed.FS
+
+// FileName is the report's name in the run folder.
+const FileName = "report.html"
+
+// Open reads a folder of any workload, or one of studies of several sizes.
+func Open(dir string) (*Report, error) { return OpenAdvising(dir, Advising{}) }
+
+// OpenAdvising is Open for a reader with weights.
+func OpenAdvising(dir string, o Advising) (*Report, error) {
+	if o.Weights == nil {
+		o.Weights = advise.Defaults()
+	}
+	if len(run.Sizes(dir)) > 1 {
+		return openGrowth(dir, o)
+	}
+	r, samples, err := run.Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	if open := map[string]func(string, *run.Run, []run.Sample) *Report{run.Mixed: openPoints, run.Scanned: openScans, run.Posted: openPosts, run.Owned: openOwned, run.Laked: openLake, "faults": openKills}[r.Workload]; open != nil {
+		return open(dir, r, samples), nil
+	}
+	f, err := openMet(dir, r, samples)
+	if err != nil {
+		return nil, err
+	}
+	return f.report(o)
+}
+
+// Write writes report.html into the run folder and returns its path.
+func (r *Report) Write() (path string, err error) {
+	for _, sub := range r.below {
+		if _, err := Write(sub, r.advising); err != nil {
+			return "", err
+		}
+	}
+	page, err := r.Page()
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(r.dir, FileName)
+	if err := os.WriteFile(path+".new", page, 0o644); err != nil {
+		return "", err
+	}
+	return path, os.Rename(path+".new", path)
+}
+
+// Pictures writes each picture of the report as an SVG file by itself, named by
+// its section, and returns their paths.
+func (r *Report) Pictures(dir string) (paths []string, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	var write func(name string, s *Section) error
+	write = func(name string, s *Section) error {
+		for i, d := range s.Pictures {
+			svg, err := d.SVG()
+			if err != nil {
+				return err
+			}
+			path := filepath.Join(dir, fmt.Sprintf("%s-%d.svg", name, i+1))
+			if err := os.WriteFile(path, svg, 0o644); err != nil {
+				return err
+			}
+			paths = append(paths, path)
+		}
+		for i := range s.Parts {
+			if err := write(fmt.Sprintf("%s-part%d", name, i+1), &s.Parts[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i := range r.Sections {
+		if err := write(strings.ReplaceAll(cmp.Or(r.Sections[i].ID, "section"), "/", "-"), &r.Sections[i]); err != nil {
+			return paths, err
+		}
+	}
+	return paths, nil
+}
+
+// Page is the report as HTML, which refers to nothing outside itself.
+func (r *Report) Page() ([]byte, error) {
+	var page struct {
+		*Report
+		Style template.CSS
+		Code  template.JS
+	}
+	style, err := files.ReadFile("template/style.css")
+	if err != nil {
+		return nil, err
+	}
+	code, err := files.ReadFile("template/sort.js")
+	if err != nil {
+		return nil, err
+	}
+	page.Report, page.Style, page.Code = r, template.CSS(style), template.JS(code) //nolint:gosec // our own files
+	classes := styles{}
+	t, err := template.New("page.html").Funcs(template.FuncMap{"svg": func(d Drawing) (template.HTML, error) {
+		svg, err := d.SVG() // escapes every text in it
+		return classes.shorten(svg), err
+	}}).ParseFS(files, "template/*.html")
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = t.Execute(&b, page)
+	return lighten(bytes.Replace(b.Bytes(), []byte("</style>"), append(classes.css(), "</style>"...), 1)), err
+}
+
+// styles are the styles that pictures repeat thousands of times: on a page they
+// are classes.
+type styles map[string]string
+
+var (
+	styled = regexp.MustCompile(`(?: transform="(scale\(1, -1\))")?\s+style="([^"]*)"`)
+	alike  = regexp.MustCompile(` />\n<path d="`)
+)
+
+func (s styles) shorten(svg []byte) template.HTML {
+	svg = styled.ReplaceAllFunc(lines(svg), func(text []byte) []byte {
+		m := styled.FindSubmatch(text)
+		style := string(m[2])
+		if len(m[1]) > 0 {
+			style += ";transform:" + string(m[1])
+		}
+		if s[style] == "" {
+			s[style] = fmt.Sprintf("p%d", len(s))
+		}
+		return []byte(" class=" + s[style])
+	})
+	return template.HTML(alike.ReplaceAll(svg, []byte(` /><path d="`))) //nolint:gosec // a picture of ours
+}
+
+func (s styles) css() (out []byte) {
+	for _, style := range slices.Sorted(maps.Keys(s)) {
+		out = fmt.Appendf(out, ".%s{%s}", s[style], style)
+	}
+	return out
+}
+
+// Write reads a run folder and writes its report.html anew.
+func Write(dir string, o Advising) (path string, err error) {
+	r, err := OpenAdvising(dir, o)
+	if err != nil {
+		return "", err
+	}
+	return r.Write()
+}
+
+// newReport is the top of a report.
+func newReport(dir, name string, started time.Time, question string) *Report {
+	return &Report{dir: dir, Name: name, When: started.UTC().Format("2 January 2006, 15:04 UTC"), Question: question}
+}
+
+// ofRun is the top of a report on a run with archives.
+func ofRun(dir string, r *run.Run, question string) *Report {
+	out := newReport(dir, r.ID, r.Started, question)
+	out.Warnings = append(append(out.Warnings, r.Warnings...), unranked(r)...)
+	switch events, err := run.ReadEvents(dir); {
+	case err == nil && run.StateOf(events, time.Now()) == run.Running:
+		out.Answers = append(out.Answers, Words{"alarm", "RUNNING: this run goes on. What follows is what it has recorded so far."})
+	case r.Ended.IsZero():
+		out.Answers = append(out.Answers, Words{"alarm", "INTERRUPTED: this run was interrupted. What follows is what it had recorded until then."})
+	}
+	out.About = filled(Section{Title: "Engines, versions and settings", Folded: true, Table: engineTable(r)})
+	return out
+}
+
+// unranked says which engines are in no ranking, and why, where the run has not
+// said so.
+func unranked(r *run.Run) (all []string) {
+	for _, a := range r.Archives {
+		if a.Unranked != "" && !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, a.Unranked) }) {
+			all = once(all, a.Engine+" is in no ranking: "+a.Unranked)
+		}
+	}
+	return all
+}
+
+// isUnranked reports whether an engine of a run is in no ranking.
+func isUnranked(r *run.Run, engine string) bool {
+	return slices.ContainsFunc(r.Archives, func(a run.Archive) bool { return a.Engine == engine && a.Unranked != "" })
+}
+
+// verdict is the answer of whether all was right.
+func verdict(right bool, words string) Words {
+	if right {
+		return Words{"answer right", words}
+	}
+	return Words{"answer bad", words}
+}
+
+func headline(format string, args ...any) Words { return Words{"answer", fmt.Sprintf(format, args...)} }

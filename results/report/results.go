@@ -1,0 +1,224 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
+)
+
+// state says what may be shown of a cell.
+type state int
+
+// The states, the worst last: of several, the worst counts.
+const (
+	absent     state = iota // the flavour cannot express the case
+	untimed                 // asked, but no repetition was recorded
+	equal                   // proven: its times may be shown
+	incomplete              // the archive does not hold the whole data
+	failed
+	wrong
+)
+
+func (s state) String() string {
+	return [...]string{none, "not timed", "equal", "incomplete", "failed", "wrong"}[s]
+}
+
+func upper(s state) string { return strings.ToUpper(s.String()) }
+
+// Way is an engine, a design and a flavour: what can be chosen.
+type Way struct {
+	Engine  string `json:"engine"`
+	Design  string `json:"design"`
+	Flavour string `json:"flavour"`
+}
+
+func (w Way) String() string {
+	return strings.TrimSuffix(w.Engine+" · "+w.Design+" · "+w.Flavour, " · ")
+}
+
+// Asked is a case that is asked in some way: a cell of the workload met.
+type Asked struct {
+	Way
+	Case string `json:"case"`
+}
+
+func askedOf(c run.Cell) Asked {
+	return Asked{Way{c.Engine, c.At("design"), c.At("flavour")}, c.At("case")}
+}
+
+// result is what a run knows of a cell. Samples are kept only while the state is equal.
+type result struct {
+	state       state
+	problem     string
+	proof       string
+	rows        int // that came; −1 = not known
+	warm, cold  []*run.Measured
+	coldProblem string // a cold start that gave no answer: then there are no cold times
+}
+
+// results are the samples of a run, sorted into cells.
+type results struct {
+	run      *run.Run
+	cases    []run.Case
+	archives []Way // without flavours
+	ways     []Way
+	cells    map[Asked]*result
+}
+
+// flavourOrder is the order in which ways of asking are listed; others follow.
+func flavourOrder() []string {
+	return []string{"metviewer-sql", "sql", "cached-sql", "iso-list", "iso-range", "epoch-list", "epoch-range", "keys", "keys-native", "recall"}
+}
+
+// collect sorts samples and plans into cells. A cell is wrong or failed as soon
+// as one of its samples is, and then has no times.
+func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
+	out := &results{run: r, cases: slices.Clone(r.Cases), cells: map[Asked]*result{}}
+	for _, a := range r.Archives {
+		out.archives = once(out.archives, Way{a.Engine, a.Design, ""})
+	}
+	for _, p := range plans {
+		if p.Cell != (run.Cell{}) {
+			out.cell(askedOf(p.Cell)).raise(untimed, "")
+		}
+	}
+	for _, s := range samples {
+		out.add(s)
+	}
+	for c, res := range out.cells {
+		if !out.archive(c.Way).Whole && res.state != failed && res.state != wrong {
+			res.raise(incomplete, "the archive does not hold the whole data")
+		}
+		if res.state != equal {
+			res.warm, res.cold = nil, nil
+		}
+		if res.coldProblem != "" {
+			res.cold = nil
+		}
+	}
+	out.sortWays()
+	return out
+}
+
+// once adds a value that is not there yet.
+func once[T comparable](all []T, v T) []T {
+	if slices.Contains(all, v) {
+		return all
+	}
+	return append(all, v)
+}
+
+func (rs *results) cell(c Asked) *result {
+	res := rs.cells[c]
+	if res == nil {
+		res = &result{rows: -1}
+		rs.cells[c] = res
+		rs.archives, rs.ways = once(rs.archives, Way{c.Engine, c.Design, ""}), once(rs.ways, c.Way)
+		if !slices.ContainsFunc(rs.cases, func(k run.Case) bool { return k.Name == c.Case }) {
+			rs.cases = append(rs.cases, run.Case{Name: c.Case})
+		}
+	}
+	return res
+}
+
+func (r *result) raise(s state, problem string) {
+	if s > r.state {
+		r.state, r.problem = s, problem
+	}
+}
+
+func (rs *results) add(s run.Sample) {
+	res := rs.cell(askedOf(s.Cell))
+	switch s.Verdict {
+	case run.Equal, run.Rounding, run.Undetermined:
+		res.raise(equal, "")
+		if res.state == equal {
+			res.rows, res.proof = s.Rows, string(s.Proof)
+		}
+		switch m := s.Measured(); {
+		case m == nil: // nothing was timed
+		case s.Phase == run.Cold:
+			res.cold = append(res.cold, m)
+		default:
+			res.warm = append(res.warm, m)
+		}
+	case run.Wrong:
+		if res.state < wrong {
+			res.rows = s.Rows
+		}
+		res.raise(wrong, s.Problem)
+	default: // an unknown verdict proves nothing
+		if s.Phase == run.Cold { // the cold start failed, not the answer that was proven warm
+			res.coldProblem = s.Problem
+			res.raise(untimed, "")
+			return
+		}
+		res.raise(failed, s.Problem)
+	}
+}
+
+// sortWays puts the ways into the order of the archives, then of the flavours.
+func (rs *results) sortWays() {
+	place := func(w Way) int {
+		f := slices.Index(flavourOrder(), w.Flavour)
+		return slices.Index(rs.archives, Way{w.Engine, w.Design, ""})*100 + (f+100)%100
+	}
+	slices.SortStableFunc(rs.ways, func(a, b Way) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.Flavour, b.Flavour))
+	})
+}
+
+// archive is what the run knows of a way's archive; one that it does not know
+// is not whole.
+func (rs *results) archive(w Way) run.Archive {
+	return *cmp.Or(first(rs.run.Archives, func(a run.Archive) bool { return a.Engine == w.Engine && a.Design == w.Design }), &run.Archive{})
+}
+
+// everyValue is the highest degree of a proof.
+const everyValue = "every value"
+
+// floorPlace is where an engine works that answers from the client's own memory:
+// it is shown, and ranked nowhere.
+const floorPlace = "memory"
+
+// aside reports whether the times of a way are shown but compared with nothing.
+func (rs *results) aside(w Way) bool {
+	a := rs.archive(w)
+	return a.Place == floorPlace || a.Unranked != ""
+}
+
+// class is that of a way's rows.
+func (rs *results) class(w Way) string { return classOf(rs.aside(w), false) }
+
+// at returns a cell, absent ones too.
+func (rs *results) at(w Way, name string) *result {
+	if res := rs.cells[Asked{w, name}]; res != nil {
+		return res
+	}
+	return &result{rows: -1}
+}
+
+// times are those of samples, in ms.
+func times(samples []*run.Measured, of func(*run.Measured) time.Duration) []float64 {
+	out := make([]float64, len(samples))
+	for i := range samples {
+		out[i] = ms(of(samples[i]))
+	}
+	return out
+}
+
+// positive is the median of durations in ms of which any is above zero, else
+// NaN: zero stands for "not measured".
+func positive(samples []*run.Measured, of func(*run.Measured) time.Duration) Number {
+	vs := times(samples, of)
+	if slices.ContainsFunc(vs, func(v float64) bool { return v > 0 }) {
+		return Number(measure.Median(vs))
+	}
+	return nan()
+}
+
+func total(m *run.Measured) time.Duration { return m.Total }

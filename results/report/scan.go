@@ -1,0 +1,473 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/plot"
+	"github.com/barograph/barograph/results/run"
+)
+
+// openScans reports a run of the workload scan.
+func openScans(dir string, r *run.Run, samples []run.Sample) *Report {
+	s := gatherScans(r, samples)
+	out := ofRun(dir, r, s.heading())
+	out.Name, out.Data = "scan · "+filepath.Base(dir), map[string]any{"run": r, "samples": samples}
+	out.Answers = append(out.Answers, headline("%s", s.sentence()))
+	out.Facts = slices.Concat([]Fact{{"Engine", s.product}, {"Data", s.data()}, {"Disks", s.Limited}}, machineFacts(r.Machine), []Fact{{"Command", commandLine(r.Args)}})
+	for _, f := range []Fact{{"Server", s.server()}, {"Partitions", s.Rule}, {"Cold", r.ColdHow}} {
+		if f.Text != "" {
+			out.Facts = append(out.Facts, f)
+		}
+	}
+	plans := Section{ID: "plans", Title: "Texts and plans"}
+	for i, c := range s.Configs {
+		part := Section{Title: s.names[i], Folded: true, Text: c.Problem}
+		for _, p := range c.Plans {
+			part.Parts = append(part.Parts, Section{Title: p.Query, Text: strings.TrimSpace(p.Text + "\n\n" + p.Plan)})
+		}
+		plans.Parts = append(plans.Parts, part)
+	}
+	out.Sections = filled(
+		Section{ID: "pictures", Title: "Pictures", Pictures: s.pictures()},
+		Section{ID: "times", Title: "Response times", Terminal: true, Table: s.times(), Words: say("Every answer was held against a reference that no database computed; one that differs has no time.")},
+		Section{ID: "held", Title: "What held it back", Terminal: true, Table: s.bottlenecks()},
+		Section{ID: "laws", Title: "The law of the times", Terminal: true, Table: s.laws()},
+		Section{ID: "given-up", Title: "Given up", Terminal: true, Table: s.gaveUp()},
+		Section{ID: "loads", Title: "What lies where", Parts: filled(Section{Title: "Configurations", Terminal: true, Table: s.loads()}, Section{Title: "Paths", Terminal: true, Table: s.paths()})},
+		plans)
+	return out
+}
+
+// scans is a run, gathered by configuration, question and phase.
+type scans struct {
+	*run.Scan
+	run     *run.Run
+	product string
+	names   []string // of the configurations
+	cells   []*scanCell
+}
+
+// scanCell is one question under one configuration.
+type scanCell struct {
+	*repeats // held against those under the first configuration
+	asked
+	config int
+	query  string
+	took   measure.Estimate // seconds
+}
+
+// asked is a cell in a phase.
+type asked struct {
+	cell  run.Cell
+	phase run.Phase
+}
+
+// name is the question and the phase: what configurations are compared in.
+func (c *scanCell) name() string { return c.query + ", " + string(c.phase) }
+
+func gatherScans(r *run.Run, samples []run.Sample) *scans {
+	s := &scans{Scan: r.Scan, run: r, product: r.Archives[0].Product + " " + r.Archives[0].Version}
+	for i := range s.Configs {
+		s.names = append(s.names, s.name(&s.Configs[i]))
+	}
+	for k, x := range repeated(samples, func(s *run.Sample) asked { return asked{s.Cell, s.Phase} }) {
+		c := &scanCell{repeats: x, asked: k, config: r.ConfigOf(k.cell), query: k.cell.At("query"), took: measure.Mean(x.seconds)}
+		c.took.Low = max(c.took.Low, 0) // no answer takes less
+		if len(x.seconds) < fewest {
+			c.took.Low, c.took.High = math.NaN(), math.NaN()
+		}
+		s.cells = append(s.cells, c)
+	}
+	slices.SortStableFunc(s.cells, func(a, b *scanCell) int { // warm, then cold
+		return cmp.Or(cmp.Compare(a.query, b.query), cmp.Compare(b.phase, a.phase), cmp.Compare(a.config, b.config))
+	})
+	s.compare()
+	return s
+}
+
+// fewest is the number of repetitions below which an interval says nothing.
+const fewest = 5
+
+// compare holds every configuration of a question and phase against the first.
+func (s *scans) compare() {
+	var all family
+	for _, c := range s.cells {
+		if b := s.base(c); b != nil && b != c && c.problem == "" {
+			all.add(b.seconds, c.seconds, s.run.Seed, func(x *measure.Comparison) { c.against = x })
+		}
+	}
+	all.correct()
+}
+
+// name is a configuration in a few words; workers only where they differ.
+func (s *scans) name(c *run.ScanConfig) string {
+	if c.Design != "" {
+		return c.Design
+	}
+	name := several(c.Paths, "path") + " × " + several(c.Partitions, "partition")
+	if c.Paths == 0 {
+		name = several(c.Partitions, "partition") + " in the engine's own folder"
+	}
+	for i := range s.Configs {
+		if o := &s.Configs[i]; o.Paths == c.Paths && o.Partitions == c.Partitions && o.Workers != c.Workers {
+			return name + ", " + several(c.Workers, "worker")
+		}
+	}
+	return name
+}
+
+// base is the configuration that the others of a question and phase are
+// compared with: the first one that was proven to the same degree.
+func (s *scans) base(c *scanCell) *scanCell {
+	return *cmp.Or(first(s.cells, func(b *scanCell) bool { return b.name() == c.name() && b.proof == c.proof && b.problem == "" }), new(*scanCell))
+}
+
+// heading is what a run asks.
+func (s *scans) heading() string {
+	if s.Archive != nil {
+		return "Mean anomaly correlation over a whole archive"
+	}
+	return "How many disks, how many partitions?"
+}
+
+// data is what was asked.
+func (s *scans) data() string {
+	if a := s.Archive; a != nil {
+		return fmt.Sprintf("verification archive, %s, %s: %s, of which %d are of %s, in %s", several(a.Files, "file"), byteSize(float64(a.Bytes)), several(int(a.Lines), "line"), a.Records, a.LineType, several(a.Groups, "group"))
+	}
+	return fmt.Sprintf("TPC-DS at scale factor %g, %s; %s sales", s.Scale, s.Generator, count(s.Rows["store_sales"]))
+}
+
+// times is the original's table: the mean response time by configuration, with
+// the intervals that it lacked.
+func (s *scans) times() *Table {
+	t := table("question", "phase", "configuration", "n", "mean (s)", "95 % (s)", "median (s)", "times as fast", "95 % of that", "beyond chance", "proof")
+	t.Note = "Mean: with the interval of Student's t, from five repetitions on. Times as fast: the median of the first configuration over this one's, with a bootstrap interval; " +
+		"***, **, *: the difference is beyond chance at 0.001, 0.01, 0.05 (rank test, Holm's correction); ~: it is not; ?: too few repetitions to tell."
+	for _, c := range s.cells {
+		cells := append(texts(c.query, string(c.phase), s.names[c.config]), whole(len(c.seconds)))
+		if c.problem != "" {
+			t.add("", append(cells, Cell{Text: "wrong", Sub: c.problem, Class: "bad"})...)
+			continue
+		}
+		fast := []Cell{dim("1"), dim(none), dim("")}
+		if x := c.against; x != nil {
+			fast = []Cell{numeric(x.Ratio), span(x.Lo, x.Hi), text(x.Mark())}
+		}
+		t.add("", slices.Concat(cells, []Cell{numeric(c.took.Value), span(c.took.Low, c.took.High), numeric(measure.Median(c.seconds))}, fast, texts(c.proof))...)
+	}
+	return t
+}
+
+// paths are where the disks lie, and what they can do.
+func (s *scans) paths() *Table {
+	t := table("path", "device", "file system", "measured read rate", "limit", "how")
+	rate := func(v float64) Cell { return when(v > 0, size(v, "/s"), none) }
+	for _, d := range s.Disks {
+		t.add("", text(d.Path), text(cmp.Or(d.Device, "not counted")), text(d.Type), rate(d.Rate), rate(d.Limit), text(d.How))
+	}
+	return t
+}
+
+// sentence says for each question which configuration is the fastest, with the
+// number of the table and its interval; a number that has none, or that chance
+// may have made, is not said.
+func (s *scans) sentence() string {
+	best := map[string]*scanCell{}
+	var order []string
+	wrong := ""
+	for _, c := range s.cells {
+		k := c.name()
+		if c.problem != "" {
+			wrong = " Answers were WRONG: they have no times."
+			continue
+		}
+		order = once(order, k)
+		if best[k] == nil || measure.Median(c.seconds) < measure.Median(best[k].seconds) {
+			best[k] = c
+		}
+	}
+	var parts []string
+	for _, k := range order {
+		parts = append(parts, k+": "+s.fastest(best[k]))
+	}
+	wrong += s.givenUp()
+	if len(parts) == 0 {
+		return s.product + ": nothing was timed." + wrong
+	}
+	return fmt.Sprintf("%s: %s.%s", s.product, strings.Join(parts, "; "), wrong)
+}
+
+// fastest says how many times as fast the cell with the least median is.
+func (s *scans) fastest(c *scanCell) string {
+	b, x := s.base(c), c.against
+	switch {
+	case b == c && !slices.ContainsFunc(s.cells, func(o *scanCell) bool { return o != c && s.base(o) == c && o.problem == "" }):
+		return "one configuration, " + s.names[c.config]
+	case b == c:
+		return "nothing is faster than " + s.names[c.config]
+	case x.Significant() && x.Lo > 1:
+		return fmt.Sprintf("%s times as fast (%s) with %s as with %s", number(x.Ratio), interval(x.Lo, x.Hi), s.names[c.config], s.names[b.config])
+	case x.Significant() && math.IsNaN(x.Lo):
+		return fmt.Sprintf("%s is faster than %s, %d repetitions do not tell by how much", s.names[c.config], s.names[b.config], len(c.seconds))
+	case !x.Enough():
+		return "too few repetitions to tell a difference from " + s.names[b.config]
+	}
+	return "nothing is faster than " + s.names[b.config] + " beyond chance"
+}
+
+// pictures are mean response times by configuration, as in the original, and
+// of a sweep the curves over the number of paths.
+func (s *scans) pictures() (out []Drawing) {
+	bars := plot.Rows{Frame: plot.Frame{Title: s.product + ": mean response time by configuration", XLabel: "seconds", Caption: "Whiskers: 95 % intervals of the mean.", Width: pageWidth}, Unit: "s", OwnScales: true}
+	curves := map[string]*plot.Lines{}
+	var order []string
+	for _, c := range s.cells {
+		if len(c.seconds) == 0 {
+			continue
+		}
+		name, mean, config := c.name(), plot.Value{V: c.took.Value, Lo: c.took.Low, Hi: c.took.High}, &s.Configs[c.config]
+		bars.Panel(name, plot.Row{Label: s.names[c.config], Group: s.run.Archives[0].Engine, Value: mean})
+		if order = once(order, name); curves[name] == nil {
+			curves[name] = &plot.Lines{Frame: plot.Frame{Title: "Response time by the number of disks: " + name, XLabel: "paths", YLabel: "seconds"}, By: plot.Sizes}
+		}
+		curves[name].Curve(several(config.Partitions, "partition"), "").Add(float64(config.Paths), mean)
+	}
+	if len(bars.Panels) > 0 {
+		out = append(out, bars)
+	}
+	if s.Experiment == "sweep" {
+		for _, name := range order {
+			out = append(out, curves[name])
+		}
+	}
+	return out
+}
+
+// scanUse is what answers used, on average over the repetitions.
+type scanUse struct {
+	read  float64 // bytes a second, of all devices of the paths
+	bytes float64 // an answer, likewise
+
+	throttled bool    // the disks' requests wait before the device, which counts as idle meanwhile
+	counted   bool    // there is a device that the system counts
+	said      bool    // read and bytes are the server's own counts, as no device was counted
+	remote    bool    // nobody but the server tells what it used
+	busy      float64 // share of the time in which the busiest device had a request under way
+	cores     float64 // that client and server used
+	told      bool    // cores are those of all that worked: an embedded engine, or a server on this machine
+	machine   float64 // share of all cores that anybody used
+	waiting   float64 // share of all cores' time that was idle for a disk
+	free      float64 // bytes of memory available after the answer, the least
+}
+
+func (s *scans) use(c *scanCell) scanUse {
+	u := scanUse{free: math.Inf(1)}
+	for _, d := range s.Disks[:min(s.Configs[c.config].Paths, len(s.Disks))] {
+		u.throttled = u.throttled || d.Limit > 0
+	}
+	n := float64(len(c.answers))
+	a := &s.run.Archives[0]
+	for _, p := range c.answers {
+		if p.Used == nil {
+			continue
+		}
+		t := p.Total.Seconds()
+		most := 0.0
+		for _, d := range p.Devices {
+			u.counted = true
+			u.read += float64(d.Read) / t / n
+			u.bytes += float64(d.Read) / n
+			most = max(most, min(d.Busy.Seconds()/t, 1))
+		}
+		u.busy += most / n
+		if s := p.Server; s != nil {
+			u.remote = !s.Local
+			if len(p.Devices) == 0 && s.Said != nil && s.Said.Read >= 0 {
+				u.said = true
+				u.read += float64(s.Said.Read) / t / n
+				u.bytes += float64(s.Said.Read) / n
+			}
+		}
+		cpu, told := a.CPU(p)
+		u.told = told
+		u.cores += cpu.Seconds() / t / n
+		u.machine += p.Machine.Busy / n
+		u.waiting += p.Machine.Disk / n
+		u.free = min(u.free, float64(p.Free))
+	}
+	return u
+}
+
+// The shares beyond which a resource counts as what holds an answer back.
+const (
+	busyDisk    = 0.8
+	busyCores   = measure.BusyShare
+	waitingDisk = 0.3 // of the time of all cores
+	littleFree  = 0.05
+	tooFast     = 1.1 // of what was measured: beyond it the disks do not hold back
+)
+
+// bottleneck names what held the answers of a cell back, from what was counted.
+func (s *scans) bottleneck(c *scanCell, u scanUse) string {
+	config := &s.Configs[c.config]
+	cores := float64(s.run.Machine.UsableCPUs)
+	if config.Workers > 0 && s.run.Archives[0].Place == "embedded" {
+		cores = min(cores, float64(config.Workers))
+	}
+	measured := 0.0
+	for i := range min(config.Paths, len(s.Disks)) {
+		measured += s.Disks[i].Rate
+	}
+	switch {
+	case s.run.Machine.Memory > 0 && u.free < littleFree*float64(s.run.Machine.Memory):
+		return fmt.Sprintf("memory: %s was left", byteSize(u.free))
+	case u.counted && measured > 0 && u.read > tooFast*measured:
+		return fmt.Sprintf("not the disks: %s/s came of the %s/s that were measured, past their limit or from a cache", byteSize(u.read), byteSize(measured))
+	case u.counted && measured > 0 && u.read > busyDisk*measured:
+		return fmt.Sprintf("disk reads: %s/s of the %s/s that were measured", byteSize(u.read), byteSize(measured))
+	case u.remote && u.told && config.Workers > 0 && u.cores > busyCores*float64(config.Workers):
+		return fmt.Sprintf("CPU: by the server’s own counters %s cores worked, of %s", number(u.cores), several(config.Workers, "worker"))
+	case u.remote && u.told && u.said:
+		return fmt.Sprintf("not the CPU: by the server’s own counters %s cores worked, and %s/s came from files: it waited for these, or for its network", number(u.cores), byteSize(u.read))
+	case u.remote && u.said:
+		return fmt.Sprintf("the server says that %s/s came from files, past its buffers, and not what CPU it used", byteSize(u.read))
+	case !u.remote && u.told && cores > 0 && u.cores > busyCores*cores:
+		return fmt.Sprintf("CPU: %s of %g cores that it may use", number(u.cores), cores)
+	case u.counted && !u.throttled && u.busy > busyDisk && u.read > 0:
+		return fmt.Sprintf("disk reads: a device was busy %.0f %% of the time", 100*u.busy)
+	case u.machine > busyCores:
+		return fmt.Sprintf("CPU of the machine: %.0f %% busy, %s cores of it not the engine's", 100*u.machine, number(max(u.machine*float64(s.run.Machine.Threads)-u.cores, 0)))
+	case u.waiting > waitingDisk:
+		return fmt.Sprintf("disk: %.0f %% of the cores' time was idle for one", 100*u.waiting)
+	}
+	return "neither disks nor cores were full"
+}
+
+// bottlenecks names what limited each answer.
+func (s *scans) bottlenecks() *Table {
+	t := table("question", "phase", "configuration", "read (an answer)", "read (a second)", "busiest device (%)", "cores used", "machine busy (%)", "memory left", "held back by")
+	t.Note = "Means over the repetitions, from the system's counters of devices and processes. Cores used: by Barograph and, where it runs on this machine, the server; an embedded engine works inside Barograph. Of a server elsewhere both are its own counters’. " +
+		"Busy for a device means that a request was under way; one that serves many at once may have room left, and of a throttled disk it is not told: requests wait before the device."
+	for _, c := range s.cells {
+		if len(c.answers) == 0 {
+			continue
+		}
+		u := s.use(c)
+		t.add("", append(texts(c.query, string(c.phase), s.names[c.config]), when(u.counted || u.said, size(u.bytes, ""), "not counted"), when(u.counted || u.said, size(u.read, ""), "not counted"),
+			when(u.counted && !u.throttled, numeric(100*u.busy), none), when(u.told, numeric(u.cores), "not told"), numeric(100*u.machine), size(u.free, ""), text(s.bottleneck(c, u)))...)
+	}
+	return t
+}
+
+// laws are what the model makes of cold answers, and how far it is off.
+func (s *scans) laws() *Table {
+	t := table("question", "configuration", "measured (s)", "law (s)", "off by (%)", "decided by", "the law")
+	t.Note = "Of cold answers: start + max(bytes read ÷ (share drawn × the disks' measured rates), work × bytes ÷ cores). Intervals: 95 %, by bootstrap."
+	told := ""
+	for _, l := range s.Laws {
+		if l.Problem != "" {
+			t.add("", text(l.Query), dim(none), dim(none), dim(none), dim(none), dim(none), text("none: "+l.Problem))
+			continue
+		}
+		told = " For your own disks and data: barograph scan forecast, with this run's folder, --disks 6 --read-mbps 200."
+		words := lawInWords(&l)
+		for _, f := range l.Fits {
+			t.add("", text(l.Query), text(s.names[f.Config]), numeric(f.Measured), numeric(f.Predicted), numeric(100*f.Residual), text(f.Bound), text(words))
+			words = ""
+		}
+	}
+	t.Note += told
+	return t
+}
+
+// lawInWords gives the parameters of a law.
+func lawInWords(l *run.ScanLaw) string {
+	of := func(e measure.Estimate) string { return number(e.Value) + " (" + interval(e.Low, e.High) + ")" }
+	start := "start " + of(l.Start) + " s"
+	if !l.Told {
+		start = "start too short to tell"
+	}
+	work := "work " + of(l.Work) + " s a core and GB"
+	if l.Counted {
+		work += ", as it was counted"
+	}
+	return fmt.Sprintf("share drawn %s, %s, %s; errors %s %%", of(l.Drawn), work, start, number(100*l.Error))
+}
+
+// loads says what was loaded, and what lies where.
+func (s *scans) loads() *Table {
+	columns := []string{"configuration", "workers", "loads", "mean load (s)"}
+	if s.Lab != "" {
+		columns = append(columns, "until its server was there (s)", "restarts", "mean restart (s)")
+	}
+	what, note := "facts", ""
+	if s.Archive != nil {
+		what, note = "archive", "Archive: all that the database holds under this design or, of some engines, under all. Without a load: the archive held the files."
+	}
+	t := table(append(columns, what, "on each path")...)
+	t.Note = note
+	for i, c := range s.Configs {
+		total := int64(0)
+		var sizes []string
+		for _, n := range c.Bytes {
+			total += n
+			sizes = append(sizes, byteSize(float64(n)))
+		}
+		cells := []Cell{text(s.names[i]), when(c.Workers > 0, whole(c.Workers), none), whole(c.Loads), numeric(c.Load.Seconds() / float64(c.Loads))}
+		if s.Lab != "" {
+			cells = append(cells, numeric(c.Open.Seconds()/float64(c.Opens)), whole(c.Restarts), numeric(c.Restart.Seconds()/float64(c.Restarts)))
+		}
+		t.add("", append(cells, when(total > 0, size(total, ""), none), text(strings.Join(sizes, ", ")))...)
+	}
+	return t
+}
+
+// gaveUp are the configurations that ended with an error; the page shows all of
+// it beside their plans.
+func (s *scans) gaveUp() *Table {
+	t := table("configuration", "answers before", "why")
+	t.Note = "An error ended these; what was measured before it counts."
+	for i, c := range s.Configs {
+		if c.Problem == "" {
+			continue
+		}
+		n := 0
+		for _, cell := range s.cells {
+			if cell.config == i {
+				n += len(cell.answers)
+			}
+		}
+		why, _, _ := strings.Cut(c.Problem, "\n")
+		t.add("", text(s.names[i]), whole(n), bad(why))
+	}
+	return t
+}
+
+// givenUp says how many configurations were given up, to end a sentence with.
+func (s *scans) givenUp() string {
+	n := len(s.gaveUp().Rows)
+	if n == 0 {
+		return ""
+	}
+	return " " + several(n, "configuration") + " of " + count(len(s.Configs)) + " ended with an error: see Given up."
+}
+
+// server tells what the server was, and who started it; "" where there is none.
+func (s *scans) server() string {
+	server := s.run.Archives[0].Server
+	if server == nil {
+		return ""
+	}
+	words := serverInWords(server) + "; its settings are for " + byteSize(float64(server.Memory)) + " of memory a node"
+	if s.Lab != "" {
+		words += "; " + s.Lab
+	}
+	return words
+}

@@ -1,0 +1,226 @@
+package report
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
+)
+
+// unanswered is a run of two placements without answers, which is written.
+func unanswered(t *testing.T) *run.Folder {
+	t.Helper()
+	f, err := run.Create(t.TempDir(), run.Run{
+		Workload: run.Scanned, Started: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Seed: 1, ColdHow: "dropped",
+		Machine:  measure.Machine{CPU: "Example CPU", UsableCPUs: 4, Threads: 4, Memory: 16e9},
+		Archives: []run.Archive{{Engine: "duckdb", Place: "embedded", Product: "DuckDB", Version: "1.5.5"}},
+		Scan: &run.Scan{
+			Experiment: "sweep", Scale: 1, Generator: "dsdgen", Rows: map[string]int64{"store_sales": 2880404}, Limited: "limited",
+			Disks: []run.ScanDisk{{Path: "/d1", Device: "loop1", Rate: 100e6, How: "read"}, {Path: "/d2", Device: "loop2", Rate: 100e6, How: "read"}},
+			Configs: []run.ScanConfig{
+				{Paths: 1, Partitions: 4, Workers: 4, Load: 2 * time.Second, Loads: 2, Bytes: []int64{100e6}, Plans: []run.ScanPlan{{Query: "scan", Text: "SELECT <all>", Plan: "SCAN"}}},
+				{Paths: 2, Partitions: 4, Workers: 4, Load: time.Second, Loads: 1, Bytes: []int64{50e6, 50e6}},
+			},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// addScan adds an answer.
+func addScan(t *testing.T, f *run.Folder, config int, query string, s run.Sample, m run.Measured, err error) {
+	t.Helper()
+	s.Cell = f.Run.ScanCell(config, query)
+	if err := f.Add(s.Judge(&m, proof(t, 1), err)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ended ends a run.
+func ended(t *testing.T, f *run.Folder) (dir string) {
+	t.Helper()
+	f.Run.Ended = f.Run.Started.Add(time.Hour)
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return f.Dir
+}
+
+// madeScans is a run in which one disk holds an answer back, then cores, then
+// memory, and one answer is wrong.
+func madeScans(t *testing.T) *run.Folder {
+	t.Helper()
+	f := unanswered(t)
+	add := func(config int, query string, phase run.Phase, seconds, cores, diskMB, left float64) {
+		for rep := range 8 {
+			s := seconds * (1 + float64(rep)/100)
+			u := &run.Used{Free: uint64(left), Machine: measure.MachineLoad{Cores: 4, Busy: cores / 4}}
+			for k := range config + 1 {
+				u.Devices = append(u.Devices, measure.DiskLoad{Device: f.Run.Scan.Disks[k].Device, Read: uint64(diskMB * 1e6 * s / float64(config+1)), Reads: 10, Busy: time.Duration(s * 0.5e9)})
+			}
+			addScan(t, f, config, query, run.Sample{Phase: phase, Rep: rep + 1}, run.Measured{Total: time.Duration(s * 1e9), CPU: time.Duration(s * cores * 1e9), Used: u}, nil)
+		}
+	}
+	add(0, "scan", run.Cold, 1, 0.5, 98, 8e9)
+	add(1, "scan", run.Cold, 0.5, 1, 196, 8e9)
+	add(0, "scan", run.Warm, 0.1, 3.9, 0, 8e9)
+	add(1, "scan", run.Warm, 0.1, 2, 0, 0.1e9)
+	add(0, "q3", run.Warm, 0.2, 1, 0, 8e9)
+	f.Run.Scan.Laws = []run.ScanLaw{
+		{
+			Query: "scan", Phase: run.Cold, Drawn: measure.Estimate{Value: 0.98, Low: 0.9, High: 1}, Work: measure.Estimate{Value: 2, Low: 1, High: 3}, Error: 0.01,
+			Fits: []run.ScanFit{{Config: 0, Measured: 1, Predicted: 1.1, Residual: -0.09, Bound: "disks"}},
+		},
+		{Query: "q3", Phase: run.Cold, Problem: "2 setups cannot tell three parameters"},
+	}
+	addScan(t, f, 1, "q3", run.Sample{Phase: run.Warm}, run.Measured{}, &answer.Diff{Problem: "a cent is missing"})
+	return f
+}
+
+// TestScanReportGaveUp: what was given up is told in the sentence, a table and
+// with the end of its server's log on the page, also where nothing was timed.
+func TestScanReportGaveUp(t *testing.T) {
+	for _, nothing := range []bool{false, true} {
+		made := unanswered(t)
+		if !nothing {
+			made = madeScans(t)
+		}
+		of := made.Run.Scan
+		made.Run.Archives[0].Server, of.Lab = &run.Server{Nodes: 3, Profile: "tuned", Memory: 8e9}, "a throwaway server for each load"
+		of.Configs = append(of.Configs, run.ScanConfig{Paths: 2, Partitions: 16, Problem: "load: no memory\nthe end of the log:\nOutOfMemoryError", Open: 3 * time.Second, Opens: 2, Restart: 5 * time.Second, Restarts: 2})
+		dir := ended(t, made)
+		page, text := html(t, dir), terminal(t, dir)
+		for _, want := range []string{"Given up", "2 paths × 16 partitions", "load: no memory", "1 configuration of 3 ended with an error", "2.50", "1.50"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in\n%s", want, text)
+			}
+		}
+		for _, want := range []string{"OutOfMemoryError", "3 nodes, profile tuned", "a throwaway server for each load", "load: no memory"} {
+			if !strings.Contains(page, want) {
+				t.Errorf("%q is not in the page", want)
+			}
+		}
+	}
+}
+
+func TestScanReport(t *testing.T) {
+	dir := ended(t, madeScans(t))
+	page, text := html(t, dir), flat(terminal(t, dir))
+	for _, want := range []string{
+		"disk reads: 98.0 MB/s of the 100 MB/s", "disk reads: 196 MB/s of the 200 MB/s", "CPU: 3.90 of 4 cores", "memory: 100 MB was left", "a cent is missing",
+		"1 path × 4 partitions", "2.00 times as fast (1.93 – 2.07) with 2 paths", "WRONG",
+		"share drawn 0.980 (0.900 – 1.00)", "none: 2 setups cannot tell", "barograph scan forecast",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	for _, want := range []string{"SELECT &lt;all&gt;", "a cent is missing", "Response time by the number of disks", "***"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not in the page", want)
+		}
+	}
+	if strings.Contains(page, "<script src") || strings.Count(page, "<svg") < 3 {
+		t.Error("the pictures are not all there, or the page refers to something outside it")
+	}
+}
+
+// TestScanFolderRefuses reads what was spoilt.
+func TestScanFolderRefuses(t *testing.T) {
+	made := madeScans(t)
+	made.Run.Scan.Laws[0].Fits[0].Config = 7
+	dir := ended(t, made)
+	if _, err := Write(dir, Advising{}); err == nil {
+		t.Error("a law of no configuration was taken")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "run.json"), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(dir, Advising{}); err == nil {
+		t.Error("half a file was taken")
+	}
+}
+
+// TestScanHeadline: the number of the headline is the table's, with its
+// interval; what chance may have made, or few repetitions, has neither.
+func TestScanHeadline(t *testing.T) {
+	for name, c := range map[string]struct {
+		reps           int
+		second         float64 // seconds of the second configuration, the first takes 4
+		noise          float64
+		says, saysNot  string
+		throttled, odd bool
+	}{
+		"clear":     {reps: 8, second: 1, noise: 0.02, says: "times as fast ("},
+		"by chance": {reps: 8, second: 3.9, noise: 0.5, says: "beyond chance", saysNot: "times as fast ("},
+		"few":       {reps: 4, second: 1, noise: 0.02, says: "4 repetitions do not tell by how much", saysNot: "times as fast ("},
+		"too fast":  {reps: 8, second: 1, noise: 0.02, says: "not the disks: ", throttled: true, odd: true},
+	} {
+		f := unanswered(t)
+		if disks := f.Run.Scan.Disks; c.throttled {
+			disks[0].Limit, disks[1].Limit = 100e6, 100e6
+		}
+		rate := 1e6
+		if c.odd {
+			rate = 400e6
+		}
+		g := rand.New(rand.NewPCG(1, 2))
+		for range c.reps {
+			for config, seconds := range []float64{4, c.second} {
+				s := seconds * (1 + c.noise*g.Float64())
+				addScan(t, f, config, "scan", run.Sample{Phase: run.Cold}, run.Measured{Total: time.Duration(s * 1e9), Used: &run.Used{Free: 8e9, Devices: []measure.DiskLoad{{Read: uint64(rate * s), Busy: 1}}}}, nil)
+			}
+		}
+		dir := ended(t, f)
+		if text := flat(terminal(t, dir)); !strings.Contains(text, c.says) || c.saysNot != "" && strings.Contains(text, c.saysNot) {
+			t.Errorf("%s: %q is not there, or %q is, in\n%s", name, c.says, c.saysNot, text)
+		}
+		s := gatherScans(&f.Run, f.Samples())
+		for _, cell := range s.cells {
+			if x := cell.against; x != nil && x.Significant() && x.Lo > 1 && !strings.Contains(s.sentence(), number(x.Ratio)+" times as fast ("+interval(x.Lo, x.Hi)+")") {
+				t.Errorf("%s: the headline is not the table's: %s", name, s.sentence())
+			}
+			if known := !math.IsNaN(cell.took.Low); known != (c.reps >= fewest) {
+				t.Errorf("%s: %d repetitions have the interval %v", name, c.reps, cell.took)
+			}
+		}
+		for _, row := range s.bottlenecks().Rows {
+			if told := row.Cells[5].Text != none; told == c.throttled {
+				t.Errorf("%s: the busiest device is %q", name, row.Cells[5].Text)
+			}
+		}
+	}
+}
+
+// TestScanRemoteServer: of a server elsewhere its own counters tell what held an
+// answer back, and no more is said than they do.
+func TestScanRemoteServer(t *testing.T) {
+	s := &scans{run: &run.Run{Archives: []run.Archive{{Place: "server"}}}, Scan: &run.Scan{Configs: []run.ScanConfig{{Paths: 1, Workers: 2}}}}
+	for _, c := range []struct {
+		use  scanUse
+		says string
+	}{
+		{scanUse{told: true, said: true, cores: 1.95}, "CPU: by the server’s own counters 1.95 cores worked, of 2 workers"},
+		{scanUse{told: true, said: true, cores: 0.5, read: 3e6}, "not the CPU: by the server’s own counters 0.500 cores worked, and 3.00 MB/s came from files: it waited for these, or for its network"},
+		{scanUse{said: true, read: 3e6}, "the server says that 3.00 MB/s came from files, past its buffers, and not what CPU it used"},
+		{scanUse{}, "neither disks nor cores were full"},
+	} {
+		c.use.remote = true
+		if told := s.bottleneck(&scanCell{repeats: &repeats{}}, c.use); told != c.says {
+			t.Errorf("%+v: %s", c.use, told)
+		}
+	}
+	cell := &scanCell{repeats: &repeats{answers: []*run.Measured{{Total: time.Second, Used: &run.Used{Server: &run.ServerLoad{Said: &run.Said{CPU: 1500 * time.Millisecond, Read: 2e6}}}}}}}
+	if u := s.use(cell); !u.remote || !u.said || !u.told || u.cores < 1.49 || u.cores > 1.51 || u.read != 2e6 {
+		t.Errorf("%+v", u)
+	}
+}

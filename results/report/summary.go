@@ -1,0 +1,321 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
+)
+
+// Summary is what a run came to, for machines: what the tables show.
+type Summary struct {
+	InWords  string `json:"in_words"`
+	Finished bool   `json:"finished"` // false where the run was interrupted
+
+	// Cells by what may be shown of them; only Equal ones have times.
+	Equal      int `json:"equal"`
+	Wrong      int `json:"wrong"`
+	Failed     int `json:"failed"`
+	Incomplete int `json:"incomplete"` // of archives that do not hold the whole data
+	NotTimed   int `json:"not_timed"`
+
+	Ranking []Rank        `json:"ranking"` // ways that answered every case, the fastest first
+	Cases   []CaseSummary `json:"cases"`
+}
+
+// right reports whether every cell gave the reference answer.
+func (s *Summary) right() bool { return s.Wrong+s.Failed+s.Incomplete == 0 }
+
+// Rank is the place of a way over all cases.
+type Rank struct {
+	Way
+	// Ratio is the geometric mean, over the cases, of the median divided by that
+	// of the fastest way of the case: 1 = the fastest in every case.
+	Ratio Number `json:"ratio_geometric_mean"`
+	// Lo and Hi bound it at 95 %, from the intervals of the cases' ratios, which
+	// are independent of one another; null where a case has none.
+	Lo Number `json:"ratio_lo"`
+	Hi Number `json:"ratio_hi"`
+	// Unbeaten counts the cases in which no way was faster by more than the noise.
+	Unbeaten int `json:"unbeaten_cases"`
+}
+
+// CaseSummary compares the ways of asking one case.
+type CaseSummary struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	Rows  int    `json:"rows"`
+	// Comparisons are those with the fastest way, which Holm's correction takes together.
+	Comparisons int `json:"comparisons"`
+	// LeastP is the smallest corrected p that so many comparisons of so few
+	// repetitions can reach; where it is not below 0.05 no difference can show.
+	LeastP Number        `json:"least_p_holm"`
+	Cells  []CellSummary `json:"cells"` // timed ones by median, then the others
+}
+
+// CellSummary is one way of asking a case. Times is nil unless every
+// repetition gave the reference answer.
+type CellSummary struct {
+	Asked
+	Verdict string `json:"verdict"` // equal, wrong, failed, incomplete, not timed, no rows
+	Problem string `json:"problem,omitempty"`
+	Floor   bool   `json:"floor,omitempty"` // the client's own cost: in no ranking
+	// Unranked says why the times of this server stand in no ranking; "" = they do.
+	Unranked string `json:"unranked,omitempty"`
+	Proof    string `json:"proof,omitempty"` // how much of the answers was compared
+	Rows     int    `json:"rows"`            // −1 = not known
+	Times    *Times `json:"times,omitempty"`
+}
+
+// noRows is the verdict of a right answer that is empty: it has no times, as
+// what it costs to find nothing ranks no way of asking.
+const noRows = "no rows"
+
+// empty reports whether nothing in the data answers the case.
+func (c *CaseSummary) empty() bool {
+	return slices.ContainsFunc(c.Cells, func(k CellSummary) bool { return k.Verdict == noRows })
+}
+
+// compared reports whether the cell has times that may be held against others.
+func (k *CellSummary) compared() bool { return k.Times != nil && !k.Floor && k.Unranked == "" }
+
+// Times are in milliseconds.
+type Times struct {
+	N        int    `json:"n"`
+	Median   Number `json:"median_ms"`
+	Lo       Number `json:"median_lo_ms"` // 95 % interval; null where N is too small
+	Hi       Number `json:"median_hi_ms"`
+	FirstRow Number `json:"first_row_ms"`
+	Server   Number `json:"server_ms"`      // null where the engine tells none
+	Client   Number `json:"client_cpu_ms"`  // processor time of this process; for an embedded engine the engine's, too
+	Derive   Number `json:"derive_keys_ms"` // null where no keys are derived
+	Keys     int    `json:"keys,omitempty"`
+
+	ColdN  int    `json:"cold_n,omitempty"`
+	Cold   Number `json:"cold_median_ms"`
+	ColdLo Number `json:"cold_lo_ms"`
+	ColdHi Number `json:"cold_hi_ms"`
+	// ColdProblem says why there are no cold times, where a cold start failed.
+	ColdProblem string `json:"cold_problem,omitempty"`
+
+	// Against the fastest way of the case; null for the fastest itself and for floors.
+	Ratio   Number `json:"ratio"`
+	RatioLo Number `json:"ratio_lo"`
+	RatioHi Number `json:"ratio_hi"`
+	P       Number `json:"p"`
+	PHolm   Number `json:"p_holm"`
+	Mark    string `json:"mark"`    // "~", "?", "*", "**", "***"; "" for the fastest
+	Letters string `json:"letters"` // ways that share one do not differ
+
+	RowsPerSecond Number `json:"rows_per_s"`
+	MBPerSecond   Number `json:"answer_mb_per_s"`
+
+	values []float64
+}
+
+// Number is a float64 of which NaN is null in JSON.
+type Number float64
+
+// MarshalJSON writes NaN and infinities, which JSON lacks, as null.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if f := float64(n); !math.IsNaN(f) && !math.IsInf(f, 0) {
+		return json.Marshal(f)
+	}
+	return []byte("null"), nil
+}
+
+// summarise computes what the tables of a run show.
+func (rs *results) summarise() Summary {
+	n := map[state]int{}
+	for _, res := range rs.cells {
+		n[res.state]++
+	}
+	s := Summary{
+		Finished: !rs.run.Ended.IsZero(),
+		Equal:    n[equal], Wrong: n[wrong], Failed: n[failed], Incomplete: n[incomplete], NotTimed: n[untimed],
+	}
+	for _, c := range rs.cases {
+		s.Cases = append(s.Cases, rs.summariseCase(c))
+	}
+	s.Ranking = rs.rank(s.Cases)
+	s.InWords = rs.inWords(&s)
+	return s
+}
+
+func (rs *results) summariseCase(c run.Case) CaseSummary {
+	out := CaseSummary{Name: c.Name, Title: c.Title, Rows: c.Rows, LeastP: nan()}
+	for _, w := range rs.ways {
+		res := rs.at(w, c.Name)
+		if res.state == absent {
+			continue
+		}
+		a := rs.archive(w)
+		sum := CellSummary{Asked: Asked{w, c.Name}, Verdict: res.state.String(), Problem: res.problem, Floor: a.Place == floorPlace, Unranked: a.Unranked, Proof: res.proof, Rows: res.rows}
+		if res.state == equal && len(res.warm) > 0 && res.rows > 0 { // what an empty answer costs says nothing
+			sum.Times = summariseTimes(res, c)
+		} else if res.state == equal { // proven, but only cold or not at all timed
+			sum.Verdict = untimed.String()
+			if res.rows == 0 {
+				sum.Verdict = noRows
+			}
+		}
+		out.Cells = append(out.Cells, sum)
+	}
+	out.setApart()
+	slices.SortStableFunc(out.Cells, func(a, b CellSummary) int { return cmp.Compare(a.order(), b.order()) })
+	out.compare(rs.run.Seed)
+	return out
+}
+
+// setApart takes out of the ranking what was proven to a lower degree than
+// others: degrees are never ranked together.
+func (c *CaseSummary) setApart() {
+	if !slices.ContainsFunc(c.Cells, func(k CellSummary) bool { return k.Proof == everyValue && k.compared() }) {
+		return
+	}
+	for i := range c.Cells {
+		if k := &c.Cells[i]; k.Proof != everyValue && k.compared() {
+			k.Unranked = "its answers are proven by " + k.Proof + " alone"
+		}
+	}
+}
+
+func nan() Number { return Number(math.NaN()) }
+
+// median of samples in ms, with its interval.
+func median(samples []*run.Measured) (mid, lo, hi Number) {
+	e := measure.MedianEstimate(times(samples, total))
+	return Number(e.Value), Number(e.Low), Number(e.High)
+}
+
+func summariseTimes(res *result, c run.Case) *Times {
+	t := &Times{
+		N: len(res.warm), Keys: res.warm[0].Keys, ColdN: len(res.cold), ColdProblem: res.coldProblem, values: times(res.warm, total),
+		FirstRow: positive(res.warm, func(m *run.Measured) time.Duration { return m.First }), Server: positive(res.warm, func(m *run.Measured) time.Duration { return m.Inside }),
+		Client: positive(res.warm, func(m *run.Measured) time.Duration { return m.CPU }), Derive: positive(res.warm, func(m *run.Measured) time.Duration { return m.Derive }),
+		Ratio: nan(), RatioLo: nan(), RatioHi: nan(), P: nan(), PHolm: nan(),
+	}
+	t.Median, t.Lo, t.Hi = median(res.warm)
+	t.Cold, t.ColdLo, t.ColdHi = median(res.cold)
+	seconds := float64(t.Median) / 1e3
+	t.RowsPerSecond = Number(float64(res.rows) / seconds)
+	size := c.Bytes
+	if size == 0 {
+		size = res.warm[0].Bytes
+	}
+	t.MBPerSecond = Number(float64(size) / 1e6 / seconds)
+	return t
+}
+
+// compare holds every timed way of a case against the fastest. The floor is no
+// way of asking a database and takes no part, nor does a server that only
+// stands in for another one.
+func (c *CaseSummary) compare(seed uint64) {
+	var timed []*Times
+	var samples [][]float64
+	for i := range c.Cells {
+		if t := c.Cells[i].Times; c.Cells[i].compared() {
+			timed, samples = append(timed, t), append(samples, t.values)
+		}
+	}
+	if len(timed) < 2 {
+		return
+	}
+	c.Comparisons = len(timed) - 1
+	against := measure.Against(samples, 0, seed)
+	least := math.Inf(1)
+	for _, a := range against[1:] {
+		least = min(least, a.Least)
+	}
+	c.LeastP = Number(min(1, least*float64(c.Comparisons)))
+	for i, a := range against[1:] {
+		t := timed[i+1]
+		t.Ratio, t.RatioLo, t.RatioHi = Number(a.Ratio), Number(a.Lo), Number(a.Hi)
+		t.P, t.PHolm, t.Mark = Number(a.P), Number(a.PHolm), a.Mark()
+	}
+	for i, l := range measure.Groups(samples) {
+		timed[i].Letters = l
+	}
+}
+
+// fastest is the first timed way that may be compared, or nil.
+func (c *CaseSummary) fastest() *CellSummary {
+	return first(c.Cells, func(k CellSummary) bool { return k.compared() })
+}
+
+// first is the first of a kind, or nil.
+func first[T any](all []T, is func(T) bool) *T {
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// find returns the cell of a way, or nil.
+func (c *CaseSummary) find(w Way) *CellSummary {
+	return first(c.Cells, func(k CellSummary) bool { return k.Way == w })
+}
+
+// order is the cell's median; infinite where it has none.
+func (k *CellSummary) order() float64 {
+	if k.Times == nil {
+		return math.Inf(1)
+	}
+	return float64(k.Times.Median)
+}
+
+// ratio of a way to the fastest of the case; false where it has no time.
+func (c *CaseSummary) ratio(w Way) (float64, bool) {
+	best, k := c.fastest(), c.find(w)
+	if best == nil || k == nil || k.Times == nil || best.Times.Median <= 0 {
+		return math.NaN(), false
+	}
+	return float64(k.Times.Median / best.Times.Median), true
+}
+
+// unbeaten reports whether no way was faster by more than the noise.
+func (k *CellSummary) unbeaten() bool {
+	return k != nil && k.compared() && (k.Times.Mark == "" || k.Times.Mark == "~" || k.Times.Mark == "?")
+}
+
+func square(v float64) float64 { return v * v }
+
+// rank orders the ways that answered every case in which any way was timed.
+func (rs *results) rank(cases []CaseSummary) []Rank {
+	out := []Rank{}
+	for _, w := range rs.ways {
+		if rs.aside(w) {
+			continue
+		}
+		r := Rank{Way: w}
+		logs, below, above, n, all := 0.0, 0.0, 0.0, 0, true
+		for i := range cases {
+			c := &cases[i]
+			if c.fastest() == nil {
+				continue
+			}
+			q, ok := c.ratio(w)
+			all = all && ok
+			logs += math.Log(q)
+			n++
+			if k := c.find(w); ok && k != c.fastest() { // the fastest is 1 by definition
+				below += square(math.Log(q / float64(k.Times.RatioLo)))
+				above += square(math.Log(float64(k.Times.RatioHi) / q))
+			}
+			if c.find(w).unbeaten() {
+				r.Unbeaten++
+			}
+		}
+		if all && n > 0 {
+			r.Ratio = Number(math.Exp(logs / float64(n)))
+			r.Lo, r.Hi = r.Ratio*Number(math.Exp(-math.Sqrt(below)/float64(n))), r.Ratio*Number(math.Exp(math.Sqrt(above)/float64(n)))
+			out = append(out, r)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Rank) int { return cmp.Compare(a.Ratio, b.Ratio) })
+	return out
+}

@@ -1,0 +1,224 @@
+package report
+
+import (
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/barograph/barograph/results/measure"
+)
+
+// Table is a table as page and terminal show it.
+type Table struct {
+	Head []Column
+	Rows []Row
+	Note string // below the table
+}
+
+// Column is a name and, for numbers, their unit.
+type Column struct {
+	Name, Unit string
+	Number     bool // aligned at the right: one of its cells is a number
+	Wrap       bool // one of its texts is so long that it may break
+	Spare      bool // left to the page where the terminal would break the lines
+}
+
+// Row is a line of a table. Class: floor, best, off.
+type Row struct {
+	Class string
+	Quiet bool   // left to the page: the answers have counted it
+	ID    string // anchor
+	Cells []Cell
+}
+
+// Cell is one value: a number with what is printed for it, or a text alone.
+type Cell struct {
+	Text  string
+	Sub   string // a second, smaller line
+	Class string // ok, bad, dim, first
+	Known bool   // Value is a number; rows are sorted by it
+	Value float64
+	Link  string // #anchor in the page
+	Steps []Step // shown in place of the text
+}
+
+// table makes a table of columns: "engine", "median (ms)".
+func table(columns ...string) *Table {
+	t := &Table{}
+	for _, c := range columns {
+		name, unit, _ := strings.Cut(c, " (")
+		t.Head = append(t.Head, Column{Name: name, Unit: strings.TrimSuffix(unit, ")")})
+	}
+	return t
+}
+
+// add adds a row; dashes fill it up.
+func (t *Table) add(class string, cells ...Cell) {
+	for len(cells) < len(t.Head) {
+		cells = append(cells, dim(none))
+	}
+	for i, c := range cells {
+		t.Head[i].Number = t.Head[i].Number || c.Known
+		t.Head[i].Wrap = t.Head[i].Wrap || len(c.Text) > 60 && c.Steps == nil
+	}
+	t.Rows = append(t.Rows, Row{Class: class, Cells: cells})
+}
+
+// name gives the last row an anchor.
+func (t *Table) name(id string) { t.Rows[len(t.Rows)-1].ID = id }
+
+// classOf is the style of a row of the client's floor, or of what is best.
+func classOf(floor, best bool) string {
+	switch {
+	case floor:
+		return "floor"
+	case best:
+		return "best"
+	}
+	return ""
+}
+
+// Wide reports whether a table has so many columns that it is set smaller.
+func (t *Table) Wide() bool { return len(t.Head) > 6 }
+
+func text(s string) Cell { return Cell{Text: s} }
+
+// texts are cells in front of a row's numbers.
+func texts(all ...string) (out []Cell) {
+	for _, s := range all {
+		out = append(out, text(s))
+	}
+	return out
+}
+
+func dim(s string) Cell { return Cell{Text: s, Class: "dim"} }
+
+func bad(s string) Cell { return Cell{Text: s, Class: "bad"} }
+
+// when is a cell, or the words that stand in its place.
+func when(known bool, c Cell, otherwise string) Cell {
+	if known {
+		return c
+	}
+	return dim(otherwise)
+}
+
+// value is a number with the text that is printed for it.
+func value[T ~int | ~int64 | ~float64](v T, printed string) Cell {
+	return Cell{Text: printed, Known: true, Value: float64(v)}
+}
+
+// numeric prints three digits; a dash for what is none.
+func numeric[T ~float64](v T) Cell {
+	return when(!math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0), value(v, number(float64(v))), none)
+}
+
+// whole is a count; a dash for one below 0, which nobody told.
+func whole[T int | int64](n T) Cell {
+	return when(n >= 0, value(n, count(n)), none)
+}
+
+// size is one in bytes or, with "/s", a rate; a dash for one below 0.
+func size[T int64 | float64](n T, per string) Cell {
+	return when(n >= 0, value(n, byteSize(float64(n))+per), none)
+}
+
+func millis(d time.Duration) Cell { return numeric(ms(d)) }
+
+// estimate is a number with its interval below it, where there is one.
+func estimate(e measure.Estimate) Cell {
+	c := numeric(e.Value)
+	if e.Low < e.High {
+		c.Sub = interval(e.Low, e.High)
+	}
+	return c
+}
+
+// span is an interval; rows are sorted by its lower end.
+func span[T ~float64](lo, hi T) Cell {
+	return when(!math.IsNaN(float64(lo)), value(lo, interval(float64(lo), float64(hi))), none)
+}
+
+// widest is a line of a table that a terminal shows unbroken, in runes.
+const widest = 180
+
+// longest is a reason that a terminal shows whole, in runes.
+const longest = 120
+
+// print writes the table for a terminal, numbers aligned to the right. Columns
+// that can be spared are left out where it is too wide; of a long reason why
+// something is not right the page has the rest.
+func (t *Table) print(b *strings.Builder) {
+	head := make([]string, len(t.Head))
+	for k, c := range t.Head {
+		if head[k] = c.Name; c.Unit != "" {
+			head[k] += " (" + c.Unit + ")"
+		}
+	}
+	lines := [][]string{head}
+	for _, r := range t.Rows {
+		var line []string
+		if r.Quiet {
+			continue
+		}
+		for _, c := range r.Cells {
+			all := []rune(printable(strings.TrimSpace(c.Text + " " + c.Sub)))
+			if c.Class == "bad" && len(all) > longest {
+				all = append(all[:longest:longest], '…')
+			}
+			line = append(line, string(all))
+		}
+		lines = append(lines, line)
+	}
+	width, all := make([]int, len(t.Head)), 0
+	for k := range t.Head {
+		for _, line := range lines {
+			width[k] = max(width[k], utf8.RuneCountInString(line[k]))
+		}
+		all += 2 + width[k]
+	}
+	if len(lines) == 1 {
+		lines = nil
+	}
+	var spared []string
+	for k, c := range t.Head {
+		if c.Spare && all > widest {
+			spared = append(spared, head[k])
+		}
+	}
+	for _, line := range lines {
+		var out strings.Builder
+		for k, s := range line {
+			if t.Head[k].Spare && all > widest {
+				continue
+			}
+			pad := strings.Repeat(" ", width[k]-utf8.RuneCountInString(s))
+			if t.Head[k].Number {
+				pad, s = "", pad+s
+			}
+			out.WriteString("  " + s + pad)
+		}
+		b.WriteString(strings.TrimRight(out.String(), " ") + "\n")
+	}
+	if len(spared) > 0 {
+		b.WriteString(wrap("On the page alone: "+list(spared)+".") + "\n")
+	}
+	if t.Note != "" {
+		b.WriteString(wrap(t.Note) + "\n")
+	}
+}
+
+// printable keeps text from other programs from steering the terminal or
+// breaking a line of a table.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069:
+			return '�'
+		}
+		return r
+	}, s)
+}

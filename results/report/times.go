@@ -1,0 +1,201 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/plot"
+)
+
+// logSpread is the ratio of the longest to the shortest median beyond which a
+// picture gets a logarithmic axis.
+const logSpread = 20
+
+// pageWidth is that of the page's text and the margins of a picture, in px;
+// curveWidth is half of it.
+const (
+	pageWidth     = 1096
+	curveWidth    = 558
+	profileHeight = 500 // lower than a profile of its own, so that it fits beside a die-off
+)
+
+// times are the medians of all cases, then each case.
+func (f *folder) times() Section {
+	s := Section{ID: "times", Title: "Times", Parts: filled(Section{Title: "Table 1 · All medians, ms", Table: f.medians(&f.sum), Terminal: true})}
+	if len(s.Parts) == 0 {
+		s.Words = []Words{{"none", "No cell was timed."}}
+	}
+	for i := range f.sum.Cases {
+		s.Parts = append(s.Parts, f.caseSection(i))
+	}
+	return s
+}
+
+func (f *folder) caseSection(i int) Section {
+	c, k := &f.sum.Cases[i], f.cases[i]
+	meta := fmt.Sprintf("%s, %s", several(c.Rows, "row"), byteSize(float64(k.Bytes)))
+	if k.LineType != "" {
+		meta = k.LineType + ", " + meta
+	}
+	s := Section{ID: "case-" + c.Name, Title: c.Name, Small: c.Title, Words: []Words{{"meta", meta}}, Table: c.table(), Notes: c.notes()}
+	if len(c.Cells) > 0 && c.Cells[0].Times != nil {
+		s.Pictures = []Drawing{f.picture(c, false)}
+		s.Parts = []Section{{Title: "Every repetition of " + c.Name, Folded: true, Pictures: []Drawing{f.picture(c, true)}}}
+	}
+	return s
+}
+
+// picture draws the medians of a case, or every repetition.
+func (f *folder) picture(c *CaseSummary, repetitions bool) Drawing {
+	lo, hi := math.Inf(1), 0.0
+	panel := plot.Panel{}
+	for i := range c.Cells {
+		k := &c.Cells[i]
+		row := plot.Row{Label: k.String(), Group: k.Engine, Value: plot.Value{V: math.NaN(), Note: k.note()}}
+		if t := k.Times; t != nil {
+			row.Value = plot.Value{V: float64(t.Median), Lo: float64(t.Lo), Hi: float64(t.Hi)}
+			lo, hi = min(lo, row.V), max(hi, row.V)
+			if repetitions {
+				row.Repetitions = t.values
+			}
+		} else if repetitions {
+			continue
+		}
+		panel.Rows = append(panel.Rows, row)
+	}
+	out := plot.Rows{
+		Frame: plot.Frame{Subtitle: "Median time of the answer; whiskers: 95 % interval of the median", XLabel: "time (ms)", Width: pageWidth},
+		Unit:  "ms", Log: hi > logSpread*lo, Sorted: true, Seed: f.run.Seed, Panels: []plot.Panel{panel},
+	}
+	if repetitions {
+		out.Subtitle = "Every repetition; upright tick: median"
+	}
+	if out.Log {
+		out.XLabel = "time (ms, logarithmic)"
+	}
+	return out
+}
+
+// note says why a cell has no times.
+func (k *CellSummary) note() string {
+	switch k.Verdict {
+	case wrong.String():
+		return "wrong answer"
+	case failed.String():
+		return "no answer"
+	case incomplete.String():
+		return "incomplete archive"
+	}
+	return k.Verdict
+}
+
+// optional is a column that only some cases need.
+type optional struct {
+	name string
+	cell func(t *Times) Cell
+	has  func(t *Times) bool
+}
+
+func (c *CaseSummary) optional() (out []optional) {
+	for _, o := range []optional{
+		{"server (ms)", func(t *Times) Cell { return numeric(t.Server) }, func(t *Times) bool { return !math.IsNaN(float64(t.Server)) }},
+		{"keys derived (ms)", func(t *Times) Cell { return numeric(t.Derive) }, func(t *Times) bool { return !math.IsNaN(float64(t.Derive)) }},
+		{"cold (ms)", coldCell, func(t *Times) bool { return t.ColdN > 0 || t.ColdProblem != "" }},
+	} {
+		for _, k := range c.Cells {
+			if k.Times != nil && o.has(k.Times) {
+				out = append(out, o)
+				break
+			}
+		}
+	}
+	return out
+}
+
+func (c *CaseSummary) table() *Table {
+	columns := []string{"engine", "design", "flavour", "median (ms)", "95 % interval (ms)", "ratio (×)", "p", "group", "proof", "first row (ms)"}
+	more, best := c.optional(), c.fastest()
+	for _, o := range more {
+		columns = append(columns, o.name)
+	}
+	t := table(append(columns, "rows/s", "answer (MB/s)")...)
+	for i := range c.Cells {
+		k := &c.Cells[i]
+		cells, class := texts(k.Engine, k.Design, k.Flavour), classOf(k.Floor || k.Unranked != "", k == best)
+		if x := k.Times; x == nil {
+			class, cells = "off", append(cells, bad(k.note()))
+		} else {
+			cells = append(cells, numeric(x.Median), span(x.Lo, x.Hi), k.ratio(best), numeric(x.PHolm), text(cmp.Or(x.Letters, none)), text(k.Proof), numeric(x.FirstRow))
+			cells[6].Text = probability(float64(x.PHolm))
+			for _, o := range more {
+				cells = append(cells, o.cell(x))
+			}
+			cells = append(cells, numeric(x.RowsPerSecond), numeric(x.MBPerSecond))
+		}
+		t.add(class, cells...)
+		t.name(anchor("cell", k.Asked))
+	}
+	return t
+}
+
+// ratio is how the cell stands to the fastest of its case.
+func (k *CellSummary) ratio(best *CellSummary) Cell {
+	t := k.Times
+	switch {
+	case k.Floor:
+		return dim("floor")
+	case k.Unranked != "":
+		return dim("not ranked")
+	case k == best:
+		return value(1, "1")
+	case t.Mark == "~" || t.Mark == "?":
+		return Cell{Text: t.Mark + " " + number(float64(t.Ratio)), Class: "dim", Known: true, Value: float64(t.Ratio)}
+	}
+	return value(t.Ratio, number(float64(t.Ratio))+" "+t.Mark)
+}
+
+func coldCell(t *Times) Cell {
+	if t.ColdProblem != "" {
+		return bad("failed")
+	}
+	return estimate(measure.Estimate{Value: float64(t.Cold), Low: float64(t.ColdLo), High: float64(t.ColdHi)})
+}
+
+// notes say how the table was made and what limits it.
+func (c *CaseSummary) notes() (out []string) {
+	least, most := math.MaxInt, 0
+	var why []string
+	for _, k := range c.Cells {
+		switch {
+		case k.Times == nil:
+			continue
+		case k.Floor:
+			why = once(why, fmt.Sprintf("The client's own floor (%s): %s ms, contained in every time.", k.Engine, number(float64(k.Times.Median))))
+		case k.Unranked != "":
+			why = once(why, k.Engine+" is not ranked, because "+k.Unranked+".")
+		}
+		if k.Times.ColdProblem != "" {
+			why = append(why, "Cold start of "+k.String()+" failed: "+k.Times.ColdProblem)
+		}
+		least, most = min(least, k.Times.N), max(most, k.Times.N)
+	}
+	if most == 0 {
+		return []string{"No way of asking was timed in this case."}
+	}
+	reps := several(most, "repetition") + " of each way."
+	if least < most {
+		reps = fmt.Sprintf("%d to %d repetitions of each way.", least, most)
+	}
+	if c.Comparisons > 0 {
+		reps += fmt.Sprintf(" Ratio and p: against the fastest, %s corrected together.", several(c.Comparisons, "comparison"))
+	}
+	if ci := measure.MedianCI(make([]float64, least), measure.Confidence); !ci.Known {
+		reps += fmt.Sprintf(" Too few for a 95 %% interval of a median, which takes %d.", ci.Need)
+	}
+	if c.LeastP >= measure.Alpha {
+		reps += fmt.Sprintf(" So few repetitions in so many comparisons reach no p below %s: a difference cannot be told from noise (“?”); use more repetitions.", probability(float64(c.LeastP)))
+	}
+	return append([]string{reps}, why...)
+}

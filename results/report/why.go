@@ -1,0 +1,192 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/results/run"
+)
+
+// Step is an access as the page shows it.
+type Step struct {
+	Method, Class string
+	Object, Index string
+	Counts        string
+}
+
+// why explains every case in which anything was timed by what the plans say of
+// how rows are reached, and by nothing else; nothing where no plan says it.
+func (f *folder) why() Section {
+	if !slices.ContainsFunc(f.plans, func(p run.Plan) bool { return len(p.Access) > 0 }) {
+		return Section{}
+	}
+	s := Section{
+		ID: "why", Title: "Why", Steps: []Step{
+			{"full scan", "full-scan", "everything is read, whatever the question", "", ""},
+			{"pruned scan", "pruned-scan", "blocks that cannot hold an answer are passed over", "", ""},
+			{"index scan", "index-scan", "parts of an index are followed", "", ""},
+			{"key lookup", "key-lookup", "single entries are fetched by their whole key", "", ""},
+		}, Words: say("How each way reached what it needed, as its engine’s own plan tells, and how much it looked at to get there. The sentences are made of these figures and of nothing else; a flavour leads to its whole plan."),
+		Notes: []string{"Looked at: what was thrown away again is counted too, over all tables of the plan. “≥”: one of the steps tells no count. “~”: the engine only guesses. A document or a pair holds several records, so that fewer than one may be looked at per row of the answer. SQLite counts nothing but tables read whole; DuckDB counts the rows of the row groups that it could not rule out; PostgreSQL’s counts of parallel scans are right to half a row for each process. Plans were taken once, before the timing."},
+	}
+	for i := range f.sum.Cases {
+		c := &f.sum.Cases[i]
+		best, worst := c.fastest(), c.slowest()
+		if best == nil {
+			continue
+		}
+		var all []*CellSummary
+		for k := range c.Cells {
+			if c.Cells[k].Times != nil {
+				all = append(all, &c.Cells[k])
+			}
+		}
+		part := Section{ID: "why-" + c.Name, Title: c.Name, Small: c.Title + ", " + several(c.Rows, "row"), Words: []Words{{"because", f.because(c, best, worst)}}, Table: f.whyTable(c, slices.Compact([]*CellSummary{best, worst}))}
+		if len(all) > len(part.Table.Rows) {
+			part.Parts = []Section{{Title: "Every way of " + c.Name, Small: count(len(all)), Folded: true, Table: f.whyTable(c, all)}}
+		}
+		s.Parts = append(s.Parts, part)
+	}
+	return s
+}
+
+// slowest is the last timed way that is no floor, or nil.
+func (c *CaseSummary) slowest() *CellSummary {
+	for i := len(c.Cells) - 1; i >= 0; i-- {
+		if c.Cells[i].Times != nil && !c.Cells[i].Floor {
+			return &c.Cells[i]
+		}
+	}
+	return nil
+}
+
+func (f *folder) whyTable(c *CaseSummary, cells []*CellSummary) *Table {
+	t := table("engine", "design", "flavour", "median (ms)", "ratio (×)", "how rows are reached (looked at → kept)", "looked at", "of", "per row (of the answer)")
+	best := c.fastest()
+	for _, k := range cells {
+		flavour := Cell{Text: k.Flavour, Link: "#" + anchor("plan", k.Asked)}
+		t.add(classOf(k.Floor, k == best), append([]Cell{text(k.Engine), text(k.Design), flavour, numeric(k.Times.Median), k.ratio(best)}, f.reached(c, k)...)...)
+	}
+	return t
+}
+
+// reached are the columns on how a way reaches its rows.
+func (f *folder) reached(c *CaseSummary, k *CellSummary) []Cell {
+	all := f.access(k.Asked)
+	if len(all) == 0 {
+		return []Cell{dim("not recorded"), dim(none), dim("")}
+	}
+	how := Cell{}
+	for _, a := range all {
+		s := Step{Method: a.Method, Class: strings.ReplaceAll(a.Method, " ", "-"), Object: a.Object, Index: a.Index}
+		if a.Examined >= 0 { // else the next column says that it is not told
+			s.Counts = a.Counts()
+		}
+		how.Steps = append(how.Steps, s)
+		how.Text += ", then " + a.Words()
+	}
+	how.Text = strings.TrimPrefix(how.Text, ", then ")
+	n, known, measured := run.Examined(all)
+	prefix := ""
+	switch {
+	case !known && n == 0:
+		return []Cell{how, dim("not told"), text(f.unit(k.Asked))}
+	case !known:
+		prefix = "≥ "
+	case !measured:
+		prefix = "~ "
+	}
+	per := numeric(float64(n) / float64(c.Rows))
+	if per.Known {
+		per.Text = prefix + per.Text
+	}
+	return []Cell{how, value(n, prefix+count(n)), text(f.unit(k.Asked)), per}
+}
+
+// access is how a cell's plan reaches what is stored.
+func (f *folder) access(c Asked) []run.Access {
+	return cmp.Or(first(f.plans, func(p run.Plan) bool { return askedOf(p.Cell) == c }), &run.Plan{}).Access
+}
+
+// unit is what an archive stores its records in: rows, documents, pairs.
+func (f *folder) unit(c Asked) string {
+	return cmp.Or(f.archive(c.Way).Object, "rows")
+}
+
+// because says in a sentence what of the plans goes with the slowest way being
+// slower than the fastest. It states counts and methods; where they do not
+// differ the right way round it says that they explain nothing.
+func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
+	fast := best.String()
+	if worst == best {
+		return fmt.Sprintf("Only %s was timed: there is nothing to compare it with.", fast)
+	}
+	slow := worst.String()
+	if worst.Times.Mark == "~" {
+		return fmt.Sprintf("Not even the slowest way, %s, is slower than the fastest, %s, by more than the noise: there is nothing to explain.", slow, fast)
+	}
+	longer := "has a longer median than"
+	if span := interval(float64(worst.Times.RatioLo), float64(worst.Times.RatioHi)); span != none && worst.Times.Mark != "?" {
+		longer = fmt.Sprintf("takes %s times (%s) as long as", number(float64(worst.Times.Ratio)), span)
+	}
+	head := fmt.Sprintf("%s %s %s (%s against %s ms, for %s of the answer", slow, longer, fast,
+		number(float64(worst.Times.Median)), number(float64(best.Times.Median)), several(c.Rows, "row"))
+	if worst.Times.Mark == "?" {
+		head += "; the repetitions are too few to tell a difference from noise"
+	}
+	head += "): "
+	a, b := f.access(worst.Asked), f.access(best.Asked)
+	if len(a) == 0 || len(b) == 0 {
+		return head + "the run does not hold how both reach their rows."
+	}
+	n, m := f.looked(worst.Asked), f.looked(best.Asked)
+	both := fmt.Sprintf("it looks at %s (%s), the fastest at %s (%s)", n.words, mainAccess(a).Words(), m.words, mainAccess(b).Words())
+	switch {
+	case !n.counted || !m.counted:
+		return head + both + "; without both counts the plans say no more."
+	case n.unit != m.unit:
+		return head + both + "; counts of " + n.unit + " and of " + m.unit + " do not compare."
+	case n.n > m.n && m.n > 0:
+		return head + both + ", " + number(float64(n.n)/float64(m.n)) + " times fewer."
+	case n.n > m.n:
+		return head + both + "."
+	case n.n == m.n:
+		return head + both + ", the same number: what is looked at does not explain the difference."
+	}
+	return head + both + ", which is more: what is looked at does not explain the difference."
+}
+
+// looked is what a cell's plan looked at.
+type looked struct {
+	n       int64
+	unit    string
+	counted bool // n is whole and was measured
+	words   string
+}
+
+func (f *folder) looked(c Asked) looked {
+	n, known, measured := run.Examined(f.access(c))
+	l := looked{n: n, unit: f.unit(c), counted: known && measured}
+	l.words = count(n) + " " + l.unit
+	switch {
+	case !known && n == 0:
+		l.words = l.unit + " that its engine does not count"
+	case !known:
+		l.words = "at least " + l.words
+	case !measured:
+		l.words = "about " + l.words
+	}
+	return l
+}
+
+// mainAccess is the step that looks at the most; where none tells, the first
+// that reads a table whole, else the last.
+func mainAccess(all []run.Access) run.Access {
+	most := slices.MaxFunc(all, func(a, b run.Access) int { return int(min(max(a.Examined-b.Examined, -1), 1)) })
+	if most.Examined >= 0 {
+		return most
+	}
+	return *cmp.Or(first(all, func(a run.Access) bool { return a.Method == "full scan" }), &all[len(all)-1])
+}

@@ -1,0 +1,175 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/barograph/barograph/results/measure"
+)
+
+// inWords is the answer in a paragraph: whether the answers were right first,
+// then which way is the fastest.
+func (rs *results) inWords(s *Summary) string {
+	return strings.TrimSpace(rs.proofInWords(s) + " " + rs.speedInWords(s))
+}
+
+func (rs *results) proofInWords(s *Summary) string {
+	all := s.Equal + s.Wrong + s.Failed + s.Incomplete + s.NotTimed
+	if all == 0 {
+		return "Nothing was asked: this run holds no answers."
+	}
+	var parts []string
+	for _, x := range []struct {
+		n        int
+		one, all string
+	}{
+		{s.Wrong, " is WRONG", " are WRONG"},
+		{s.Failed, " gave no answer", " gave no answer"},
+		{s.Incomplete, " is of archives that do not hold the whole data", " are of archives that do not hold the whole data"},
+		{s.NotTimed, " is without a recorded repetition", " are without a recorded repetition"},
+	} {
+		if words := map[bool]string{true: x.one, false: x.all}[x.n == 1]; x.n > 0 {
+			parts = append(parts, several(x.n, "cell")+words)
+		}
+	}
+	if len(parts) == 0 {
+		return fmt.Sprintf("Every one of %s gave the reference answer.", several(all, "cell"))
+	}
+	return fmt.Sprintf("%s, of %d; %d gave the reference answer.", list(parts), all, s.Equal)
+}
+
+func (rs *results) speedInWords(s *Summary) string {
+	timed := 0
+	var empty []string
+	for i := range s.Cases {
+		switch c := &s.Cases[i]; {
+		case c.fastest() != nil:
+			timed++
+		case c.empty():
+			empty = append(empty, c.Name)
+		}
+	}
+	left := ""
+	if len(empty) > 0 {
+		left = fmt.Sprintf(" No record of this data answers %s: left out of every ranking.", list(empty))
+	}
+	return rs.fastestInWords(s, timed) + left
+}
+
+func (rs *results) fastestInWords(s *Summary, timed int) string {
+	switch {
+	case timed == 0:
+		return "No database was timed."
+	case len(s.Ranking) == 0:
+		return fmt.Sprintf("No way of asking answered all %s rightly, so none is ranked over all.", several(timed, "timed case"))
+	}
+	best := s.Ranking[0]
+	w := best.Way
+	if timed == 1 {
+		return rs.oneCase(s, w)
+	}
+	next := s.best(func(r Rank) bool { return r.Engine != best.Engine || r.Design != best.Design })
+	sql := s.best(func(r Rank) bool { return r.Flavour == "metviewer-sql" })
+	few := tooFew(s)
+	if few == timed {
+		return lowestMedians(timed, w, next, sql) + partly(s)
+	}
+	var b strings.Builder
+	if best.Ratio < 1.005 {
+		fmt.Fprintf(&b, "On this data the fastest right way is %s: it is the fastest in each of %d cases.", w, timed)
+	} else {
+		fmt.Fprintf(&b, "On this data the fastest right way over %d cases is %s: it takes %s the fastest of each case (geometric mean)", timed, w, best.times())
+		beaten := "none of them"
+		if n := timed - best.Unbeaten; n > 0 {
+			beaten = fmt.Sprintf("%d of %d", n, timed)
+		}
+		b.WriteString(" and is beaten by more than the noise in " + beaten + ".")
+	}
+	b.WriteString(partly(s))
+	if next != nil {
+		fmt.Fprintf(&b, " The next engine or design is %s: it takes %s the fastest.", next.Way, next.times())
+	}
+	if sql != nil && sql.Flavour != w.Flavour {
+		fmt.Fprintf(&b, " METviewer's own SQL takes %s the fastest at best (%s · %s).", sql.times(), sql.Engine, sql.Design)
+	}
+	if few > 0 {
+		fmt.Fprintf(&b, " In %s the repetitions are too few to tell any difference from noise.", several(few, "case"))
+	}
+	return b.String()
+}
+
+// lowestMedians names what comes first where no difference can be told from noise.
+func lowestMedians(timed int, best Way, next, sql *Rank) string {
+	out := fmt.Sprintf("The repetitions are too few to tell any difference from noise. By medians alone %s is the fastest over %d cases (geometric mean)", best, timed)
+	if next != nil {
+		out += fmt.Sprintf("; of the other engines and designs it is %s", next.Way)
+	}
+	if sql != nil && sql.Flavour != best.Flavour {
+		out += fmt.Sprintf("; of METviewer's own SQL %s · %s", sql.Engine, sql.Design)
+	}
+	return out + "."
+}
+
+// times is how many times the fastest of each case a way takes, with the
+// interval; no number where the repetitions are too few for one.
+func (r *Rank) times() string {
+	span := interval(float64(r.Lo), float64(r.Hi))
+	switch {
+	case span == none:
+		return "longer than"
+	case r.Lo <= 1:
+		return "about as long as"
+	}
+	return fmt.Sprintf("%s times (%s)", number(float64(r.Ratio)), span)
+}
+
+// best is the first rank of a kind, or nil.
+func (s *Summary) best(is func(r Rank) bool) *Rank {
+	return first(s.Ranking, is)
+}
+
+// partly names the ways that are the fastest of a case but did not answer all cases.
+func partly(s *Summary) string {
+	var ways []Way
+	won := map[Way][]string{}
+	for i := range s.Cases {
+		if k := s.Cases[i].fastest(); k != nil && s.best(func(r Rank) bool { return r.Way == k.Way }) == nil {
+			ways = once(ways, k.Way)
+			won[k.Way] = append(won[k.Way], s.Cases[i].Name)
+		}
+	}
+	var b strings.Builder
+	for _, w := range ways {
+		fmt.Fprintf(&b, " %s is faster in %s, but did not answer every case.", w, list(won[w]))
+	}
+	return b.String()
+}
+
+func (rs *results) oneCase(s *Summary, w Way) string {
+	c := first(s.Cases, func(c CaseSummary) bool { return c.fastest() != nil })
+	t := c.find(w).Times
+	out := fmt.Sprintf("In %s the fastest right way is %s", c.Name, w)
+	if span := interval(float64(t.Lo), float64(t.Hi)); span != none {
+		out += fmt.Sprintf(", with a median of %s ms (%s)", number(float64(t.Median)), span)
+	}
+	var ties []string
+	for k := range c.Cells {
+		if k := &c.Cells[k]; k.unbeaten() && k.Times.Mark == "~" {
+			ties = append(ties, k.String())
+		}
+	}
+	if out += "."; len(ties) > 0 {
+		out += " Not slower by more than the noise: " + list(ties) + "."
+	}
+	return out
+}
+
+// tooFew counts the cases in which no difference could show.
+func tooFew(s *Summary) (n int) {
+	for _, c := range s.Cases {
+		if c.LeastP >= measure.Alpha {
+			n++
+		}
+	}
+	return n
+}

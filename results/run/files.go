@@ -1,0 +1,190 @@
+package run
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/results/measure"
+)
+
+// longestName leaves room for an ending within the 255 bytes of file systems.
+const longestName = 200
+
+// FileName makes the name of a file, without its ending, from names that
+// anybody may have chosen: of questions, engines, designs, subsets. As many other
+// names make different file names, of letters, digits, blanks and _ - + = , . ~ @ (the
+// rest as %2F, in further parts the point too), and none leads out of its folder.
+func FileName(parts ...string) string {
+	escaped := make([]string, len(parts))
+	for i, p := range parts {
+		e := strings.ReplaceAll(url.QueryEscape(p), "+", " ")
+		for _, c := range "+=,@" {
+			e = strings.ReplaceAll(e, url.QueryEscape(string(c)), string(c))
+		}
+		if i > 0 || strings.HasPrefix(e, ".") { // a point parts them, and hides what it begins
+			e = strings.ReplaceAll(e, ".", "%2E")
+		}
+		escaped[i] = cmp.Or(e, "%")
+	}
+	name := strings.Join(escaped, ".")
+	if len(name) > longestName {
+		whole := fnv.New128a()
+		whole.Write([]byte(name))
+		name = fmt.Sprintf("%s~%x", name[:longestName-33], whole.Sum(nil))
+	}
+	return name
+}
+
+// write writes a file of a folder whole or not at all, and never outside.
+func write(dir, name string, text []byte) (err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	if err := root.WriteFile(name+".new", text, 0o644); err != nil {
+		return err
+	}
+	return root.Rename(name+".new", name)
+}
+
+// writeJSON writes a document in which no text holds a secret.
+func writeJSON(dir, name string, v any) error {
+	text, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return err
+	}
+	return write(dir, name, append(jsonString.ReplaceAllFunc(text, redact), '\n'))
+}
+
+var jsonString = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// redact takes the secrets out of a JSON string.
+func redact(quoted []byte) []byte {
+	var s string
+	if json.Unmarshal(quoted, &s) == nil && fault.Redact(s) != s {
+		if text, err := json.Marshal(fault.Redact(s)); err == nil {
+			return text
+		}
+	}
+	return quoted
+}
+
+// The rows of an answer that a folder keeps: all where there are so few, else
+// the first.
+const (
+	smallAnswer = 1000
+	firstRows   = 10
+)
+
+// keptAnswer is a file of answers/.
+type keptAnswer struct {
+	Digest  string     `json:"digest"`
+	Proof   string     `json:"proof"`
+	Rows    int        `json:"rows"`
+	Columns []string   `json:"columns"`
+	Values  [][]string `json:"values"` // of all rows, or of the first ones; in canonical text
+}
+
+// CasesFile is the file of a run folder that holds the questions.
+const CasesFile = "cases.yaml"
+
+// Cases keeps the questions, as YAML.
+func (f *Folder) Cases(yaml []byte) error {
+	if f.Dir == "" {
+		return nil
+	}
+	return os.WriteFile(filepath.Join(f.Dir, CasesFile), yaml, 0o644)
+}
+
+// Answer keeps a proven answer, once for all cells that gave it: answers/DIGEST.json,
+// which the samples name.
+func (f *Folder) Answer(a *answer.Answer, p answer.Proof) error {
+	if f.Dir == "" || !p.Valid() || f.answers[p.Digest()] {
+		return nil
+	}
+	f.answers[p.Digest()] = true
+	k := keptAnswer{Digest: answer.FormatDigest(p.Digest()), Proof: string(p.Degree()), Rows: a.Rows}
+	for _, c := range a.Columns {
+		k.Columns = append(k.Columns, c.Name)
+	}
+	n := a.Rows
+	if n > smallAnswer {
+		n = firstRows
+	}
+	for i := range n {
+		var row []string
+		for c := range a.Columns {
+			row = append(row, string(a.AppendValue(nil, c, i)))
+		}
+		k.Values = append(k.Values, row)
+	}
+	return writeJSON(f.Dir, filepath.Join("answers", k.Digest+".json"), k)
+}
+
+// histograms writes latency.hlog: an interval for each phase of a cell.
+func (f *Folder) histograms() error {
+	byTag := map[string]*measure.Interval{}
+	for _, s := range f.samples {
+		m := s.measured
+		if m == nil || m.Total <= 0 {
+			continue
+		}
+		at := f.Run.Started.Add(m.Start)
+		tag, end := path.Join(string(s.Phase), s.Cell.String()), at.Add(m.Total)
+		if m.Mix == nil {
+			intervalOf(byTag, tag, at, end).Record(m.Total)
+			continue
+		}
+		for _, g := range m.Groups {
+			for what, packed := range map[string]measure.Packed{"service": g.ServiceTimes, "response": g.ResponseTimes} {
+				h, err := packed.Histogram()
+				if err != nil {
+					return err
+				}
+				if err := intervalOf(byTag, path.Join(tag, g.Operation, g.Outcome, what), at, end).Merge(h); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	file, err := os.Create(filepath.Join(f.Dir, "latency.hlog"))
+	if err != nil {
+		return err
+	}
+	w, err := measure.NewLogWriter(file, f.Run.Started, "barograph "+f.Run.Workload+", run "+f.Run.ID)
+	for _, tag := range slices.Sorted(maps.Keys(byTag)) {
+		if err == nil {
+			err = w.Write(*byTag[tag])
+		}
+	}
+	return errors.Join(err, file.Close())
+}
+
+// intervalOf finds the histogram of a tag, and widens its interval.
+func intervalOf(byTag map[string]*measure.Interval, tag string, from, to time.Time) *measure.Histogram {
+	iv := byTag[tag]
+	if iv == nil {
+		iv = &measure.Interval{Tag: tag, Start: from, Histogram: measure.NewHistogram()}
+		byTag[tag] = iv
+	}
+	iv.End = to
+	return iv.Histogram
+}

@@ -1,0 +1,43 @@
+package run
+
+import (
+	"context"
+	"time"
+
+	"github.com/barograph/barograph/results/measure"
+)
+
+// Observe times one query. It reads the counters of devices, of the server's
+// processes, if there are any, and of the machine before and after the query, and
+// reads nothing in between.
+func (f *Folder) Observe(ctx context.Context, devices []string, server *Watch, query func() error) (*Measured, error) {
+	disks, err := measure.StartDisks(ctx, devices)
+	if err != nil {
+		return nil, err
+	}
+	machine, err := measure.StartMachine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := server.Begin(ctx); err != nil {
+		return nil, err
+	}
+	spent := measure.CPUTime()
+	m := &Measured{Start: time.Since(f.Run.Started), Used: &Used{}}
+	began := time.Now()
+	err = query()
+	m.Total = time.Since(began)
+	m.CPU = measure.CPUTime() - spent
+	if err != nil {
+		return nil, err
+	}
+	if m.Machine, err = machine.Stop(ctx); err != nil {
+		return nil, err
+	}
+	if m.Server, err = server.End(ctx); err != nil {
+		return nil, err
+	}
+	m.Free = measure.AvailableMemory(ctx)
+	m.Devices, err = disks.Stop(ctx)
+	return m, err
+}

@@ -1,0 +1,133 @@
+package run
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/barograph/barograph/internal/fault"
+)
+
+// Plan is a query and the engine's plan of it, as kept in plans/: the text as
+// NAME.txt, the rest as NAME.json, which the oldest folders lack.
+type Plan struct {
+	Name   string   `json:"-"` // test_3.duckdb.wide.epoch-range, as FileName makes it
+	Cell   Cell     `json:"cell"`
+	Text   string   `json:"-"`
+	Access []Access `json:"access"` // how the plan reaches what is stored; nil = not recorded
+}
+
+// Plan keeps the text and the plan of a query, and how it reaches what is stored.
+func (f *Folder) Plan(c Cell, text, plan string, access []Access) error {
+	_, values := c.Axes()
+	name := filepath.Join("plans", FileName(slices.Concat(values[:1], []string{c.Engine}, values[1:])...))
+	body := "-- " + values[0] + ", " + strings.Join(append([]string{c.Engine}, values[1:]...), " ") + "\n" + text + "\n\n-- plan\n" + fault.Redact(plan) + "\n"
+	if err := write(f.Dir, name+".txt", []byte(body)); err != nil {
+		return err
+	}
+	return writeJSON(f.Dir, name+".json", Plan{Cell: c, Access: access})
+}
+
+// ReadPlans reads plans/, sorted by name.
+func ReadPlans(dir string) ([]Plan, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "plans", "*.txt"))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(paths)
+	var out []Plan
+	for _, p := range paths {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			return nil, err
+		}
+		base := strings.TrimSuffix(p, ".txt")
+		plan := Plan{Name: filepath.Base(base), Text: string(text)}
+		if err := readJSON(base+".json", &plan); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		out = append(out, plan)
+	}
+	return out, nil
+}
+
+// Access is one step by which a plan reaches stored rows, documents or pairs.
+type Access struct {
+	Object string `json:"object"` // the table, collection or keyspace
+	Method string `json:"method"` // "full scan", "pruned scan", "index scan", "key lookup"
+	Index  string `json:"index,omitempty"`
+
+	// Examined is how many were looked at, those that were thrown away included,
+	// and Kept how many were left: counts of the engine where Measured is set,
+	// otherwise its guesses; −1 = it tells neither.
+	Examined int64 `json:"examined"`
+	Kept     int64 `json:"kept"`
+	Measured bool  `json:"measured"`
+}
+
+// Words says how it is reached: "index scan of wide_sal1l2 by series_idx".
+func (a Access) Words() string {
+	switch {
+	case a.Method == "key lookup" && a.Index != "":
+		return "key lookup in " + a.Object + " by " + a.Index
+	case a.Method == "key lookup":
+		return "key lookup in " + a.Object
+	case a.Index != "":
+		return a.Method + " of " + a.Object + " by " + a.Index
+	}
+	return a.Method + " of " + a.Object
+}
+
+// Counts are the access's numbers in words, for people: "32,110 → 28,718",
+// "~1,200" for a guess, "not told" where there is none.
+func (a Access) Counts() string {
+	if a.Examined < 0 {
+		return "not told"
+	}
+	out := Count(a.Examined)
+	if a.Kept >= 0 {
+		out += " → " + Count(a.Kept)
+	}
+	if !a.Measured {
+		out = "~" + out
+	}
+	return out
+}
+
+// Count prints a whole number with commas between thousands.
+func Count[T int | int64 | uint64](n T) string {
+	text, sign := strconv.FormatInt(int64(n), 10), "" //nolint:gosec // counts are far below 2^63
+	if n < 0 {
+		text, sign = text[1:], "−"
+	}
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return sign + text
+}
+
+// Several writes a number and a noun: 1 case, 7 cases.
+func Several(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return Count(n) + " " + noun
+}
+
+// Examined sums what the accesses of a plan looked at; known is false where
+// one of them does not tell, measured where one only guesses.
+func Examined(all []Access) (n int64, known, measured bool) {
+	known, measured = true, true
+	for _, a := range all {
+		if a.Examined < 0 {
+			known = false
+			continue
+		}
+		n += a.Examined
+		measured = measured && a.Measured
+	}
+	return n, known && len(all) > 0, measured
+}

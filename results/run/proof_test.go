@@ -1,0 +1,94 @@
+package run_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/results/run"
+)
+
+// TestNoTimeWithoutProof: a repetition that is not right takes the times of its
+// whole cell, before it and after it, and of no other cell; nothing of them is
+// left in any file.
+func TestNoTimeWithoutProof(t *testing.T) {
+	differs := &answer.Diff{Problem: "a row is missing"}
+	const took = 123456789 * time.Nanosecond
+	for name, c := range map[string]struct {
+		phase      run.Phase
+		err        error
+		warm, cold bool // are left
+	}{
+		"a wrong answer":      {run.Warm, differs, false, false},
+		"a wrong cold answer": {run.Cold, differs, false, false},
+		"no answer":           {run.Warm, errors.New("x"), false, false},
+		"no cold answer":      {run.Cold, errors.New("x"), true, false},
+	} {
+		f, err := run.Create(filepath.Join(t.TempDir(), "r"), run.Run{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Add(run.Sample{Verdict: "", Rows: 1}); err == nil {
+			t.Error("a sample that nobody judged was taken")
+		}
+		m := run.Measured{First: took, Total: took, Inside: took, CPU: took, Derive: took}
+		if s := (run.Sample{}).Judge(&m, answer.Proof{}, nil); s.Verdict != run.Failed || s.Measured() != nil {
+			t.Errorf("without a proof: %+v", s)
+		}
+		add := func(name string, phase run.Phase, p answer.Proof, err error) error {
+			return f.Add(run.Sample{Cell: run.AnswerCell("x", "d", name, "f"), Phase: phase}.Judge(&m, p, err))
+		}
+		right := func(name string) error {
+			return errors.Join(add(name, run.Warm, proof(t, 1), nil), add(name, run.Cold, proof(t, 1), nil))
+		}
+		rate := f.Event(run.Event{Kind: run.Rate, Cell: run.AnswerCell("x", "d", "bad", "f"), Done: int64(took)})
+		if err := errors.Join(rate, right("bad"), right("good"), add("bad", c.phase, answer.Proof{}, c.err), right("bad"), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		_, samples, err := run.Read(f.Dir)
+		if err != nil || len(samples) != 7 {
+			t.Fatalf("%s: %d samples, %v", name, len(samples), err)
+		}
+		left := 2 // of the good cell
+		for i, s := range samples {
+			want := s.Cell.At("case") == "good" || i != 4 && (s.Phase == run.Warm && c.warm || s.Phase == run.Cold && c.cold)
+			if got := s.Measured() != nil; got != want {
+				t.Errorf("%s: sample %d has times: %v, want %v", name, i, got, want)
+			}
+			if want && s.Cell.At("case") != "good" {
+				left++
+			}
+		}
+		for _, file := range []string{"samples.csv", "events.jsonl"} {
+			text, err := os.ReadFile(filepath.Join(f.Dir, file))
+			if n := strings.Count(string(text), strconv.Itoa(int(took))); err != nil || n != 5*left {
+				t.Errorf("%s: %s holds the time %d times, want %d; %v", name, file, n, 5*left, err)
+			}
+		}
+	}
+}
+
+// TestWhatDoesNotCompile: no time is made by hand.
+func TestWhatDoesNotCompile(t *testing.T) {
+	const file = "testdata/unproven/unproven.go"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-e", "./"+filepath.Dir(file)).CombinedOutput()
+	if err == nil {
+		t.Fatal("it compiles")
+	}
+	for i, line := range strings.Split(string(text), "\n") {
+		marked, refused := strings.Contains(line, "// refused"), strings.Contains(string(said), file+":"+strconv.Itoa(i+1)+":")
+		if marked != refused {
+			t.Errorf("line %d, %s: refused is %v\n%s", i+1, strings.TrimSpace(line), refused, said)
+		}
+	}
+}

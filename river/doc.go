@@ -1,0 +1,9 @@
+// Package river posts SHEF products into a database that a river forecast
+// center works with, once or as a service: IHFS, the Weather Service's own, into
+// tables that exist, or the tables of the study post. Posting a product twice
+// changes nothing, and no table is emptied.
+//
+// It may import formats, record, engine and engine/sqlengine; the core does not
+// import it. Test with: go test ./river (PostgreSQL is started where it is
+// installed; BAROGRAPH_REQUIRE=postgres makes a missing one a failure).
+package river

@@ -1,0 +1,193 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/archive/load"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/results/run"
+)
+
+// fill loads what is asked for.
+func (s *runner) fill(ctx context.Context) error {
+	a, done, err := s.client(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	_, err = load.Run(ctx, a, s.Subset, s.Files, load.Options{})
+	return err
+}
+
+// whileAsking kills a node while a client asks every case in turn, each in the
+// next flavour, so that all of them come about.
+func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
+	k := s.kill(run.DuringQuestions, rep)
+	c := &asker{runner: s, k: k}
+	defer c.close()
+	if err := c.ask(ctx, s.Settle); err != nil {
+		return k, err
+	}
+	if k.Errors > 0 {
+		return k, fmt.Errorf("questions failed before any node was killed: %v", k.Messages)
+	}
+	k.Right = 0
+	s.say(run.KilledOne, k, "node %d of %d is killed", k.Node, s.Nodes)
+	c.killed = time.Now()
+	c.last = c.killed
+	if err := s.Cluster.Kill(k.Node - 1); err != nil {
+		return k, err
+	}
+	back := make(chan error, 1)
+	go func() {
+		err := engine.Pause(ctx, s.Down)
+		if err == nil {
+			err = s.Cluster.Restart(ctx, k.Node-1)
+		}
+		back <- err
+	}()
+	if err := c.askUntil(ctx, back); err != nil {
+		return k, err
+	}
+	k.times.Total = time.Since(c.killed)
+	k.Amid = k.Right
+	// until all is well for as long as s.Settle, or nothing will be
+	for began := time.Now(); ; {
+		before := k.Errors
+		if err := c.ask(ctx, s.Settle); err != nil {
+			return k, err
+		}
+		if k.Errors == before {
+			break
+		}
+		if time.Since(began) > s.Patience {
+			k.failed = errors.New("questions did not succeed again")
+			break
+		}
+	}
+	k.times.Recovered, k.times.Silence = c.recovered, c.silence
+	k.proof, k.failed = answer.CompareAll(answer.Tally{Succeeded: int64(k.Right), Found: int64(k.Right), Values: int64(k.Right)}, k.failed)
+	if k.Wrong > 0 {
+		k.failed = &answer.Diff{Problem: c.wrong}
+	}
+	s.say(run.Step, k, "%d right, %d wrong, %d errors", k.Right, k.Wrong, k.Errors)
+	return k, nil
+}
+
+// asker is a client that asks, and stays connected until a call fails.
+type asker struct {
+	*runner
+	k       *kill
+	archive engine.Archive
+	done    func()
+	turn    int
+	b       answer.Builder
+	wrong   string // the first wrong answer
+
+	killed, last       time.Time // of the kill, of the last success
+	recovered, silence time.Duration
+	failing            bool
+}
+
+func (c *asker) close() {
+	if c.done != nil {
+		c.done()
+		c.archive, c.done = nil, nil
+	}
+}
+
+// ask asks for as long as d.
+func (c *asker) ask(ctx context.Context, d time.Duration) error {
+	for began := time.Now(); time.Since(began) < d; {
+		if err := c.once(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askUntil asks until the node is back.
+func (c *asker) askUntil(ctx context.Context, back <-chan error) error {
+	for {
+		select {
+		case err := <-back:
+			if err != nil {
+				return fmt.Errorf("node %d: %w", c.k.Node, err)
+			}
+			return nil
+		default:
+			if err := c.once(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// once asks the next question, and counts what came.
+func (c *asker) once(ctx context.Context) error {
+	call, stop := context.WithTimeout(ctx, c.Call)
+	defer stop()
+	at := c.turn % len(c.cases)
+	f := c.Flavours[(c.turn/len(c.cases)+at)%len(c.Flavours)]
+	c.turn++
+	err := c.answer(call, at, f)
+	var wrong *answer.Diff
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, flavour.ErrCannotExpress):
+		return nil
+	case errors.As(err, &wrong):
+		c.k.Wrong++
+		if c.wrong == "" {
+			first, _, _ := strings.Cut(wrong.Error(), "\n")
+			c.wrong = fmt.Sprintf("%s, %s: %s", c.cases[at].Name, f, first)
+		}
+	case err != nil:
+		note(c.k, err)
+		c.failing = true
+		c.close() // the next call is a new client's
+		return engine.Pause(ctx, between)
+	default:
+		c.right()
+	}
+	return nil
+}
+
+func (c *asker) right() {
+	c.k.Right++
+	if c.killed.IsZero() {
+		return
+	}
+	now := time.Now()
+	c.silence = max(c.silence, now.Sub(c.last))
+	c.last = now
+	if c.failing {
+		c.recovered, c.failing = now.Sub(c.killed), false
+	}
+}
+
+// answer asks one question; a wrong answer is an answer.Diff.
+func (c *asker) answer(ctx context.Context, at int, f flavour.Name) error {
+	if c.archive == nil {
+		var err error
+		if c.archive, c.done, err = c.client(ctx); err != nil {
+			return err
+		}
+	}
+	q, err := c.archive.Phrase(ctx, c.cases[at], f)
+	if err != nil {
+		return err
+	}
+	if err := c.archive.Ask(ctx, q, &c.b); err != nil {
+		return err
+	}
+	_, err = answer.Compare(c.reference[at], &c.b.Answer)
+	return err
+}

@@ -1,0 +1,160 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/archive/load"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study"
+)
+
+// Clusters is a whole run: the same kills in a cluster of each engine.
+type Clusters struct {
+	Options  // of each study; what is the engine's own is filled in
+	Registry engine.Registry
+	Engines  []string // none = all that offer so many nodes and are installed
+	Designs  []string // none = the first that each engine offers
+	Profile  string
+	Isolate  bool
+
+	drivers []*engine.Driver // set by Choose
+	lacks   load.Lacks
+}
+
+// Run makes the studies and writes the folder, which the caller closes. One that
+// fails does not keep the others from being made.
+func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
+	var err error
+	c.Reject, c.Add = folder.Reject, folder.Add
+	told := c.Progress
+	c.Progress = func(kind run.Kind, text string) {
+		_ = folder.Event(run.Event{Kind: kind, Text: text}) // what cannot be written now fails at the next sample
+		told(kind, text)
+	}
+	for _, d := range c.drivers {
+		if failed := c.study(ctx, folder, d); failed != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", d.Scheme, failed))
+			folder.Warn(d.Scheme + " was not studied to its end: " + failed.Error())
+		}
+	}
+	for _, s := range folder.Samples() {
+		if s.Verdict != run.Equal {
+			err = errors.Join(err, &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%s, killed during %s: %s", s.Cell.Engine, s.Cell.At("during"), s.Problem)})
+		}
+	}
+	return errors.Join(err, c.lacks.Incomplete())
+}
+
+// Choose finds the engines whose clusters Run starts, before any file is read.
+// It returns those of the default set that are not installed. The error wraps
+// engine.ErrUnreachable where a named engine is not installed, or none at all.
+func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
+	fits := func(d *engine.Driver) bool {
+		return d.Server != nil && slices.Contains(d.Server.Nodes, c.Nodes) && c.Registry.KeepsArchives(d) == nil
+	}
+	names := c.Registry.Those(fits)
+	engines, isDefault := c.Engines, len(c.Engines) == 0
+	if isDefault {
+		engines, skipped = c.Registry.Installed(names)
+	}
+	if isDefault && len(engines) == 0 {
+		none := fmt.Errorf("no engine with a cluster of %d nodes is installed", c.Nodes)
+		return skipped, engine.Unreachable("engines", none, "install one: barograph lab install "+strings.Join(names, "|"))
+	}
+	for _, name := range engines {
+		d, ok := c.Registry.Find(name)
+		if ok && c.Registry.KeepsArchives(d) != nil {
+			return nil, &fault.Status{Code: fault.Usage, Err: c.Registry.KeepsArchives(d)}
+		}
+		if !ok || !fits(d) {
+			return nil, fault.Misuse("--engine "+name, "has no cluster of "+strconv.Itoa(c.Nodes)+" nodes to start", "choose one of "+strings.Join(names, ", "))
+		}
+		if err := d.Require(false); err != nil {
+			return nil, err
+		}
+		c.drivers = append(c.drivers, d)
+	}
+	return skipped, nil
+}
+
+// study starts a cluster, kills its nodes under each design, and ends it.
+func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driver) (err error) {
+	dir, err := os.MkdirTemp(filepath.Dir(engine.LabDir()), "barograph-faults-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // the server's own account must find its folder below
+		return err
+	}
+	o := lab.Options{Dir: filepath.Join(dir, d.Scheme), Nodes: c.Nodes, Profile: c.Profile, Owned: true}
+	if c.Isolate {
+		o.Isolate = &lab.Isolate{}
+	}
+	c.Progress(run.Step, fmt.Sprintf("%s: starting %d nodes", d.Scheme, c.Nodes))
+	l, err := lab.Up(ctx, d, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Down()) }()
+	one := c.Options
+	one.Engine, one.Cluster = d.Scheme, l
+	one.Open = func(ctx context.Context) (*engine.Engine, error) {
+		return c.Registry.Open(ctx, l.URL(), engine.Options{})
+	}
+	for _, n := range c.wanted(d) {
+		one.Design, one.Flavours = n, correct(d.Offers[n])
+		got, err := Run(ctx, one)
+		c.lacks = got.Lacks
+		one.Reject, c.Reject = nil, nil // each line once
+		data := &folder.Run.Data
+		data.Records, data.Quarantined, data.Digest = got.Digest.Records, got.Quarantined, got.Digest.String()
+		folder.Run.Archives = append(folder.Run.Archives, about(ctx, d, &one, l))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wanted are the designs to study.
+func (c *Clusters) wanted(d *engine.Driver) []design.Name {
+	all := d.Designs()
+	if len(c.Designs) == 0 {
+		return all[:1]
+	}
+	return slices.DeleteFunc(all, func(n design.Name) bool { return !slices.Contains(c.Designs, string(n)) })
+}
+
+// correct leaves out the flavour that keeps answers in the server: it would
+// hide what the cluster can do.
+func correct(all []flavour.Name) []flavour.Name {
+	return slices.DeleteFunc(slices.Clone(all), func(f flavour.Name) bool { return f == flavour.CachedSQL })
+}
+
+// about describes the cluster, as far as it can be asked.
+func about(ctx context.Context, d *engine.Driver, o *Options, l *lab.Lab) run.Archive {
+	s := l.State()
+	var about engine.About // stays empty where the cluster cannot be asked
+	if e, err := o.Open(ctx); err == nil {
+		if asked, err := e.About(ctx); err == nil {
+			about = asked
+		}
+		_ = e.Close()
+	}
+	a := study.Participant(d, l.URL(), about, s.Server())
+	a.Design, a.Whole = string(o.Design), true
+	return a
+}

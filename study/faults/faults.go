@@ -1,0 +1,194 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/archive/load"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/run"
+)
+
+// Cluster is what is killed. Nodes count from 0.
+type Cluster interface {
+	Kill(node int) error
+	Restart(ctx context.Context, node int) error // returns when the node serves
+}
+
+// Options of Run.
+type Options struct {
+	Engine   string // its name in the results
+	Design   design.Name
+	Flavours []flavour.Name // that questions are asked in
+	Nodes    int
+	Cluster  Cluster
+	Open     func(ctx context.Context) (*engine.Engine, error) // a client of its own
+
+	Files  []string
+	Subset string
+	Cases  []*question.Question
+
+	Kills    int           // of each kind
+	Down     time.Duration // how long a node stays dead
+	Settle   time.Duration // how long questions go on before the kill, and after the node is back
+	Patience time.Duration // for the cluster to take up its work again
+	Call     time.Duration // longest time of one question
+	Seed     uint64
+
+	Progress func(kind run.Kind, text string)
+	Add      func(run.Sample) error                                    // is given each kill as it is over
+	Reject   func(file string, line uint32, reason, text string) error // takes what of the files is not in the data; nil = nobody does
+}
+
+// Defaults of Options.
+const (
+	DefaultDown     = 5 * time.Second
+	DefaultSettle   = 3 * time.Second
+	DefaultPatience = 3 * time.Minute
+	DefaultCall     = 15 * time.Second
+)
+
+// between is the pause between two tries of what failed.
+const between = 200 * time.Millisecond
+
+// runner is what the kills of one archive have in common.
+type runner struct {
+	Options
+	rng       *rand.Rand
+	cases     []*question.Question
+	reference []*answer.Answer
+	order     []int // nodes still to be killed before one is killed again
+	out       Result
+}
+
+// Result is what a study saw.
+type Result struct {
+	Digest record.Digest // of the data
+	load.Lacks
+}
+
+// Run kills nodes. An error means that the study itself could not go on; what
+// the cluster did wrong is in the kills.
+func Run(ctx context.Context, o Options) (Result, error) {
+	s := &runner{Options: o, rng: rand.New(rand.NewPCG(o.Seed, 0))}
+	for _, q := range o.Cases {
+		s.cases = append(s.cases, q.In(o.Subset))
+	}
+	err := s.read(ctx)
+	for i := 0; i < o.Kills && err == nil; i++ {
+		err = s.add(s.whileLoading(ctx, i+1))
+	}
+	if err == nil {
+		err = s.fill(ctx)
+	}
+	for i := 0; i < o.Kills && err == nil; i++ {
+		err = s.add(s.whileAsking(ctx, i+1))
+	}
+	return s.out, err
+}
+
+func (s *runner) add(k *kill, err error) error {
+	if err != nil {
+		return err
+	}
+	k.sample.Kill = &k.Kill
+	return s.Add(k.sample.Judge(&k.times, k.proof, k.failed))
+}
+
+// read parses the files once, for the reference answers and the digest.
+func (s *runner) read(ctx context.Context) error {
+	ref := answer.NewReference(s.cases...)
+	var prints load.Fingerprint
+	reject := s.Reject
+	if reject == nil {
+		reject = func(string, uint32, string, string) error { return nil }
+	}
+	err := load.Read(ctx, s.Files, load.Reading{}, func(_ *load.File, b *record.Batch) error {
+		ref.Add(b)
+		prints.Add(b)
+		return s.out.Reject(b, reject)
+	}, func(f *load.File) error {
+		if f.Err == nil {
+			return nil
+		}
+		s.out.Unread++
+		s.Progress(run.Step, f.Err.Error())
+		return reject(f.Path, 0, f.Err.Error(), "")
+	})
+	if err != nil {
+		return err
+	}
+	if s.out.Digest, _, err = prints.Sum(); err != nil {
+		return err
+	}
+	s.out.Refused = prints.Other()
+	asked := s.cases
+	s.cases = nil
+	for i, a := range ref.Answers() { // nothing can be lost of an empty answer
+		if a.Rows > 0 {
+			s.cases, s.reference = append(s.cases, asked[i]), append(s.reference, a)
+		}
+	}
+	if len(s.cases) == 0 {
+		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
+			Setting: "--case", Problem: fmt.Sprintf("%s asked, none has rows in this data", run.Several(len(asked), "question")), Cure: "ask for what the files hold: --case FILE.yaml (docs/questions.md)",
+		}}
+	}
+	return nil
+}
+
+// kill is a kill under way.
+type kill struct {
+	run.Kill
+	sample run.Sample
+	times  run.Measured
+	proof  answer.Proof
+	failed error // what was lost, wrong or did not come about
+}
+
+func (s *runner) kill(during string, rep int) *kill {
+	k := &kill{Kill: run.Kill{Nodes: s.Nodes, Messages: map[string]int{}}}
+	k.sample = run.Sample{Cell: run.NewCell("faults", s.Engine, "design", s.Design, "during", during), Rep: rep}
+	if len(s.order) == 0 { // every node has its turn
+		s.order = s.rng.Perm(s.Nodes)
+	}
+	k.Node, s.order = 1+s.order[0], s.order[1:]
+	return k
+}
+
+func (s *runner) say(kind run.Kind, k *kill, format string, args ...any) {
+	s.Progress(kind, fmt.Sprintf("%s %s, %s: ", s.Engine, s.Design, k.sample.Cell.At("during"))+fmt.Sprintf(format, args...))
+}
+
+// client opens the archive anew, as another process would.
+func (s *runner) client(ctx context.Context) (engine.Archive, func(), error) {
+	e, err := s.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := e.Archives.Open(ctx, s.Design)
+	if err != nil {
+		return nil, nil, errors.Join(err, e.Close())
+	}
+	return a, func() {
+		_ = a.Close() // of a cluster that may be down
+		_ = e.Close()
+	}, nil
+}
+
+// note counts an error.
+func note(k *kill, err error) {
+	k.Errors++
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	k.Messages[text]++
+}

@@ -1,0 +1,217 @@
+package faults_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/faults"
+	"github.com/barograph/barograph/study/synth"
+)
+
+// cluster is one archive in memory behind a switch: while a node is down every
+// call fails, and afterwards it may have forgotten.
+type cluster struct {
+	engine.Archive
+	down, was atomic.Bool
+	met       atomic.Bool // a call met the node that is down
+	forgets   bool        // the first record and the first mark, after a kill
+	lies      bool        // answers without the last row, while a node is down, instead of failing
+}
+
+var errDown = errors.New("a node is down")
+
+func (c *cluster) Kill(int) error { c.down.Store(true); return nil }
+
+// Restart waits until the kill was felt, which takes its time on a busy machine.
+// Nothing succeeds before the study knows of it.
+func (c *cluster) Restart(context.Context, int) error {
+	for until := time.Now().Add(10 * time.Second); !c.met.Swap(false) && time.Now().Before(until); {
+		time.Sleep(time.Millisecond)
+	}
+	time.AfterFunc(200*time.Millisecond, func() {
+		c.was.Store(true)
+		c.down.Store(false)
+	})
+	return nil
+}
+
+func (c *cluster) gone() bool {
+	down := c.down.Load()
+	if down {
+		c.met.Store(true)
+	}
+	return down
+}
+
+func (c *cluster) Close() error                                              { return nil }
+func (c *cluster) Open(context.Context, design.Name) (engine.Archive, error) { return c, nil }
+
+func (c *cluster) open(context.Context) (*engine.Engine, error) {
+	return &engine.Engine{Archives: c, Close: func() error { return nil }}, nil
+}
+
+func (c *cluster) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+	l, err := c.Archive.Loader(ctx, subset)
+	return &slow{l, c}, err
+}
+
+// slow gives the kill time to fall into a load.
+type slow struct {
+	engine.Loader
+	c *cluster
+}
+
+func (l *slow) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+	time.Sleep(2 * time.Millisecond)
+	if l.c.gone() {
+		return engine.Stored{}, errDown
+	}
+	return l.Loader.Commit(ctx, c)
+}
+
+func (c *cluster) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
+	if c.gone() {
+		return nil, errDown
+	}
+	m, err := c.Archive.Marks(ctx, subset)
+	if c.forgets && c.was.Load() && len(m) > 0 {
+		m = m[1:]
+	}
+	return m, err
+}
+
+func (c *cluster) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	return c.Archive.Dump(ctx, subset)
+}
+
+func (c *cluster) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+	if !c.gone() {
+		return c.Archive.Ask(ctx, q, into)
+	}
+	if !c.lies {
+		return errDown
+	}
+	into.Reset(q.Question.Columns)
+	return nil
+}
+
+func TestKills(t *testing.T) {
+	specs, err := synth.VSDB{Seed: 1, Preset: "seed"}.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if _, err := synth.WriteAll(t.Context(), root, specs, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	files, err := formats.Expand([]string{root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := filepath.Join(root, "nothing.vsdb")
+	if err := os.Symlink(filepath.Join(root, "none"), nothing); err != nil {
+		t.Fatal(err)
+	}
+	files = append(files[:12], nothing)
+	cases, err := question.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name           string
+		forgets, lies  bool
+		lost, wrong    bool
+		loadProblem    string
+		questionErrors bool
+	}{
+		{name: "what is acknowledged is kept", questionErrors: true},
+		{name: "what is acknowledged is forgotten", forgets: true, lost: true, loadProblem: "not known", questionErrors: true},
+		{name: "answers are wrong", lies: true, wrong: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e, err := engine.Registry{dry.Driver()}.Open(t.Context(), "dry:", engine.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := e.Archives.Open(t.Context(), design.Memory)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cl := &cluster{Archive: a, forgets: c.forgets, lies: c.lies}
+			var kills []run.Sample
+			var rejects []string
+			got, err := faults.Run(t.Context(), faults.Options{
+				Reject: func(file string, _ uint32, _, _ string) error { rejects = append(rejects, file); return nil },
+				Engine: "fake", Design: design.Memory, Flavours: []flavour.Name{flavour.Recall}, Nodes: 3, Cluster: cl, Open: cl.open,
+				Files: files, Subset: "a", Cases: cases, Kills: 1, Down: 300 * time.Millisecond, Settle: 500 * time.Millisecond,
+				Patience: 10 * time.Second, Call: 20 * time.Second, Seed: 1, Progress: func(run.Kind, string) {}, Add: func(s run.Sample) error { kills = append(kills, s); return nil },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(kills) != 2 || got.Digest.Records == 0 {
+				t.Fatalf("%d kills, digest %s", len(kills), got.Digest)
+			}
+			if got.Unread != 1 || len(rejects) != 1 || rejects[0] != nothing {
+				t.Errorf("%d files were not read: %v", got.Unread, rejects)
+			}
+			l, q, lost, wrong := kills[0].Kill, kills[1].Kill, kills[0].Measured(), kills[1].Measured()
+			if kills[0].Cell.At("during") != run.DuringLoad || l.Acknowledged == 0 || (l.Found < l.Acknowledged) != c.lost || !strings.Contains(kills[0].Problem, c.loadProblem) || !l.Whole {
+				t.Errorf("the load: %+v", l)
+			}
+			if c.lost != (lost == nil) || c.wrong != (wrong == nil) {
+				t.Errorf("times stand where something was lost or wrong, or are missing: %+v, %+v", l, q)
+			}
+			if l.Errors == 0 || !c.lost && (lost.Recovered < lost.Total || lost.Silence == 0) {
+				t.Errorf("a load that failed until the node was back: %+v", l)
+			}
+			if q.Right == 0 || (q.Wrong > 0) != c.wrong || (kills[1].Problem != "") != c.wrong || (q.Errors > 0) != c.questionErrors {
+				t.Errorf("the questions: %+v", q)
+			}
+			if c.questionErrors && (wrong.Recovered < wrong.Total || q.Amid > 0 || q.Messages[errDown.Error()] != q.Errors) {
+				t.Errorf("questions that failed until the node was back: %+v", q)
+			}
+		})
+	}
+}
+
+// TestNoRows: a study of questions that nothing answers kills no node.
+func TestNoRows(t *testing.T) {
+	specs, err := synth.VSDB{Seed: 1, From: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Models: []string{"gfs"}, StatTypes: []string{synth.Anom}}.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if _, err := synth.WriteAll(t.Context(), root, specs[:1], 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	files, err := formats.Expand([]string{root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := question.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = faults.Run(t.Context(), faults.Options{Files: files, Cases: cases, Kills: 1, Nodes: 3})
+	if fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), "7 questions asked, none has rows") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,373 @@
+package met
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/barograph/barograph/archive/load"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/curve"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study"
+)
+
+// parsedMemory is how much memory the records of a study may take for the files
+// to be parsed once, and not once for each archive.
+const parsedMemory = 512 << 20
+
+// keeps is where the parsed records stay; more than fit are not even begun to be kept.
+func keeps(o *Options) *load.Parsed {
+	most := cmp.Or(o.Memory, parsedMemory)
+	if totalSize(o.Files) > int64(most) {
+		most = 0
+	}
+	return load.NewParsed(most)
+}
+
+// reading is what is gathered while the data are read.
+type reading struct {
+	*runner
+	prints load.Fingerprint
+	left   map[string]int // columns that no design keeps → lines
+	step   Progress
+	soon   forecast
+}
+
+// read parses the data, for the reference answers, the data's digest, and the loads.
+func (s *runner) read(ctx context.Context) error {
+	qs := make([]*question.Question, len(s.o.Cases))
+	for i, q := range s.o.Cases {
+		qs[i] = q.In(s.o.Subset)
+	}
+	s.asked, s.files = answer.NewReference(qs...), map[string]bool{}
+	d := &s.folder.Run.Data
+	d.Subset, d.Copies, d.Files, d.ByType = s.o.Subset, s.o.Copies, len(s.o.Files), map[string]int64{}
+	r := &reading{runner: s, left: map[string]int{}, step: Progress{Step: "reading", Unit: "MB", Of: totalSize(s.o.Files)}}
+	if s.origin != nil {
+		r.step.Of, d.Files = s.origin.Bytes(), len(s.origin.Marks)
+		for _, m := range s.origin.Marks {
+			s.files[m.Digest] = true
+		}
+	}
+	each := func(f *load.File, b *record.Batch) error { return r.add(ctx, f, b) }
+	if err := load.Read(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, Parsed: s.parsed, From: s.origin}, each, r.end); err != nil {
+		return err
+	}
+	if err := r.sum(ctx); err != nil {
+		return err
+	}
+	if d.Records == 0 {
+		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
+			Problem: "there is no record in this data, so that nothing was asked", Cure: "name other files, or look at them with barograph show FILES",
+		}}
+	}
+	s.reference, s.out.Cases = s.asked.Answers(), len(qs)
+	if s.o.Derived > 0 {
+		if qs = s.choose(qs); len(qs) == 0 {
+			s.out.Empty = max(s.out.Cases, 1)
+		}
+	}
+	s.out.Cases = max(len(qs), s.out.Empty)
+	r.warnOfLosses()
+	text, err := question.YAML(s.o.Cases...)
+	if err := errors.Join(err, s.folder.Cases(text)); err != nil {
+		return err
+	}
+	for i, a := range s.reference {
+		if err := s.note(ctx, qs[i], a); err != nil {
+			return err
+		}
+	}
+	note := fmt.Sprintf("%d records, reference answers of %d cases", d.Records, len(qs))
+	if !s.parsed.Kept() {
+		note += "; too many to be kept in memory: each load reads them again"
+	}
+	s.finished(r.step, note)
+	return s.folder.Save()
+}
+
+// add takes in what was read of a file.
+func (r *reading) add(ctx context.Context, f *load.File, b *record.Batch) error {
+	d := &r.folder.Run.Data
+	d.Lines += int64(b.Lines)
+	if err := r.out.Reject(b, r.folder.Reject); err != nil {
+		return err
+	}
+	for columns, n := range b.LeftOut {
+		r.left[b.Type.Name+": "+columns] += n
+	}
+	r.asked.Add(b)
+	if r.origin != nil {
+		r.found.Add(b) // no two of its records have one identity
+	} else {
+		r.prints.Add(b)
+	}
+	r.step.Done = d.Bytes + f.At
+	r.o.Progress(r.step)
+	r.soon.tell(ctx, r.runner, r.step)
+	return nil
+}
+
+// end is the end of a file, or of what could be read of it.
+func (r *reading) end(f *load.File) error {
+	d := &r.folder.Run.Data
+	if f.Err != nil {
+		if r.origin != nil {
+			return f.Err
+		}
+		r.out.Unread++
+		d.Files--
+		r.folder.Warn("not in this data, or not to its end: " + f.Err.Error())
+		r.o.Log.Error("file not read", "error", f.Err)
+	}
+	r.files[f.Digest] = true
+	d.Bytes += f.Bytes
+	r.step.Done = d.Bytes
+	r.o.Progress(r.step)
+	return nil
+}
+
+// sum settles the digest of the data.
+func (r *reading) sum(ctx context.Context) (err error) {
+	d := &r.folder.Run.Data
+	if r.digest, d.ByType, err = r.prints.Sum(); err == nil && r.origin != nil {
+		err = r.sound(ctx)
+		r.digest, d.ByType = r.found.Held(), r.found.Records()
+	}
+	d.Records, d.Digest = r.digest.Records, r.digest.String()
+	return err
+}
+
+// warnOfLosses tells of lines and columns that no archive holds.
+func (r *reading) warnOfLosses() {
+	d := &r.folder.Run.Data
+	if r.out.Refused = r.prints.Other(); r.out.Refused > 0 {
+		r.warn(fmt.Sprintf("%s contradict others of the same identity, and no archive holds them; the first stands, by the files' paths: barograph load lists them", run.Several(int(r.out.Refused), "line")))
+	}
+	if d.Quarantined = r.out.Quarantined; d.Quarantined > 0 {
+		r.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, and no archive holds them", d.Quarantined, d.Lines))
+	}
+	for _, columns := range slices.Sorted(maps.Keys(r.left)) {
+		r.warn(fmt.Sprintf("columns that no design keeps are left out of %d lines of %s", r.left[columns], columns))
+	}
+}
+
+// choose keeps the first cases that have rows, and warns of those that have
+// none where all were meant.
+func (s *runner) choose(qs []*question.Question) (chosen []*question.Question) {
+	var cases []*question.Question
+	var answers []*answer.Answer
+	for i, a := range s.reference {
+		if a.Rows > 0 && len(chosen) < s.o.Derived {
+			chosen, cases, answers = append(chosen, qs[i]), append(cases, s.o.Cases[i]), append(answers, a)
+		}
+	}
+	if left := len(qs) - len(chosen); left > 0 && s.o.Derived == len(qs) {
+		s.warn(fmt.Sprintf("%d of %d questions have no rows in this data, and are left out", left, len(qs)))
+	}
+	s.o.Cases, s.reference = cases, answers
+	return chosen
+}
+
+func totalSize(files []string) int64 {
+	var n int64
+	for _, f := range files {
+		if st, err := os.Stat(f); err == nil {
+			n += st.Size()
+		}
+	}
+	return n
+}
+
+func (s *runner) warn(text string) {
+	s.folder.Warn(text)
+	s.o.Log.Warn(text)
+}
+
+// note records a case, its reference answer's size, and its curves.
+func (s *runner) note(ctx context.Context, q *question.Question, a *answer.Answer) error {
+	c := run.Case{Name: q.Name, Title: curve.Title(q, a), Weight: max(q.Weight, 1), LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest())}
+	for _, col := range q.Columns {
+		c.Columns = append(c.Columns, col.Name)
+	}
+	s.folder.Run.Cases = append(s.folder.Run.Cases, c)
+	if a.Rows == 0 {
+		s.out.Empty++
+		s.warn(q.Name + " has no rows in this data: that its answer is empty is proven, and not timed")
+		return nil
+	}
+	for _, name := range curve.Stats(q) {
+		drawn, err := curve.Of(ctx, q, a, name, s.o.Seed)
+		if _, lacks := errors.AsType[*fault.Error](err); lacks {
+			continue // the question does not select what the statistic needs
+		}
+		if err != nil {
+			return err
+		}
+		if len(curve.Stats(q)) > 1 {
+			drawn.Case += "-" + name
+		}
+		if q.Drawing != nil && q.Drawing.Right && curve.Beside(s.drawn, drawn) {
+			drawn = s.drawn
+		}
+		s.drawn = drawn
+		if err := s.folder.Curves(drawn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load loads the data into every target; what it holds already is kept. An
+// archive that cannot be loaded or read is told and not timed, and the others go on.
+func (s *runner) load(ctx context.Context, o *opened) error {
+	for i, t := range s.o.Targets {
+		if err := s.judge(ctx, t, o, i, o.errs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judge loads target i and holds what it holds against the data. An error of
+// the archive itself, err if it was not even opened, is kept beside it.
+func (s *runner) judge(ctx context.Context, t Target, o *opened, i int, err error) error {
+	r := study.Participant(t.Driver, t.URL, engine.About{}, t.Server)
+	r.Engine, r.Design, r.Whole = t.engine(), string(t.Design), true
+	if s := t.Driver.Server; s != nil {
+		r.Install = strings.Join(s.Packages, ", ")
+		for _, a := range s.Artifacts {
+			r.Install = strings.TrimPrefix(r.Install+", "+a.Name, ", ")
+		}
+	}
+	if err == nil {
+		err = s.fill(ctx, t, o, i, &r)
+	}
+	if ctx.Err() != nil {
+		return err
+	}
+	if err != nil {
+		s.incomplete(&r, err.Error())
+	}
+	if !r.Whole {
+		r.Load = 0 // less than the data has no time
+	}
+	s.folder.Run.Archives = append(s.folder.Run.Archives, r)
+	return s.folder.Save()
+}
+
+// fill loads one archive and holds its content against the data. The archive
+// that the data come from is as it is, and the floor need not hold all of many.
+func (s *runner) fill(ctx context.Context, t Target, o *opened, i int, r *run.Archive) (err error) {
+	a, about := o.archives[i], o.abouts[i]
+	study.Describe(r, about)
+	if r.Unranked != "" {
+		s.warn(r.Engine + " " + r.Design + " is in no ranking: " + r.Unranked)
+	}
+	step := Progress{Step: "loading " + t.String(), Unit: "MB", Of: s.folder.Run.Data.Bytes * int64(s.o.Copies)}
+	var read int64
+	switch {
+	case s.isSource(i):
+		step.Step = "finding " + t.String()
+		r.Objects, r.Object, r.Digest = s.origin.Catalog.Objects, t.Design.Objects(), s.digest.String()
+	case t.Driver.Place == engine.Memory && !s.parsed.Kept():
+		r.Object = t.Design.Objects() + " that the cases ask for"
+		r.Objects, err = s.fillFloor(ctx, a, t.Subset)
+	default:
+		for k := 0; k < s.o.Copies && err == nil; k++ {
+			var n int64
+			n, err = s.fillCopy(ctx, t, a, k, r, step)
+			read += n
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if r.Bytes, err = a.Size(ctx); err != nil {
+		return err
+	}
+	step.Finished, step.Done = true, step.Of
+	step.Note = fmt.Sprintf("%d %s, %s on disk", r.Objects, r.Object, humanize.BytesN(uint64(r.Bytes), 3))
+	if r.Load > 0 && r.Whole {
+		step.Note += fmt.Sprintf(", %.0f records/s", float64(read)/r.Load.Seconds())
+	}
+	s.o.Progress(step)
+	return nil
+}
+
+// fillCopy loads the k-th copy and returns how many lines it read.
+func (s *runner) fillCopy(ctx context.Context, t Target, a engine.Archive, k int, r *run.Archive, step Progress) (int64, error) {
+	name, before := CopyName(t.Subset, k), int64(k)*s.folder.Run.Data.Bytes
+	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, Parsed: s.parsed, From: s.origin, Progress: func(p load.Progress) {
+		step.Done = before + p.Bytes
+		s.o.Progress(step)
+	}})
+	if errors.Is(err, load.ErrNotConserved) {
+		s.incomplete(r, err.Error())
+		return 0, s.inspect(ctx, a, k, name, r)
+	}
+	if err != nil {
+		return 0, err
+	}
+	fresh := len(sum.Files) > 0
+	if fresh {
+		r.Load, r.Commits = r.Load+sum.Elapsed, r.Commits+sum.Commits
+	}
+	if !fresh && k > 0 { // the study that loaded it inspected it
+		return 0, nil
+	}
+	return sum.Read, s.inspect(ctx, a, k, name, r)
+}
+
+// inspect counts and digests a subset. An archive that does not hold exactly
+// the data is not timed.
+func (s *runner) inspect(ctx context.Context, a engine.Archive, k int, subset string, r *run.Archive) error {
+	contents, err := a.Contents(ctx, subset)
+	if err != nil {
+		return err
+	}
+	digest, err := load.Digest(ctx, a, subset)
+	if err != nil {
+		return err
+	}
+	if k == 0 {
+		r.Objects, r.Object, r.Digest = contents.Objects, contents.Object, digest.String()
+	}
+	if _, differs := answer.CompareRecords(s.digest, digest); differs != nil && r.Whole {
+		s.incomplete(r, "of subset "+subset+" "+differs.Error())
+	}
+	return nil
+}
+
+// incomplete keeps an archive that does not hold the data out of the timing.
+func (s *runner) incomplete(r *run.Archive, problem string) {
+	if r.Whole {
+		s.out.NotWhole++
+	}
+	r.Whole, r.Problem = false, strings.TrimPrefix(r.Problem+"; "+problem, "; ")
+	s.warn(r.Engine + " " + r.Design + " is not timed: " + problem)
+}
+
+// CopyName is the subset that holds the k-th copy of the data, from 0.
+func CopyName(subset string, k int) string {
+	if k == 0 {
+		return subset
+	}
+	return fmt.Sprintf("%s_%d", subset, k+1)
+}
+
+// seconds is a duration for people.
+func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }

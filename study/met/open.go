@@ -1,0 +1,404 @@
+package met
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/archive/load"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
+)
+
+// opened are the archives of a study, by place in Options.Targets; nil = not
+// usable, for the reason in errs.
+type opened struct {
+	engines  []*engine.Engine
+	archives []engine.Archive
+	abouts   []engine.About
+	errs     []error
+}
+
+func (o *opened) close() {
+	for i := range o.archives {
+		if o.archives[i] != nil {
+			o.archives[i].Close() //nolint:errcheck // everything is committed
+			o.archives[i] = nil
+		}
+		if o.engines[i] != nil {
+			o.engines[i].Close() //nolint:errcheck // likewise
+			o.engines[i] = nil
+		}
+	}
+}
+
+// open opens every target. A server that is not reached ends the study; an
+// archive that cannot be opened is told, and the others go on.
+func (s *runner) open(ctx context.Context) (*opened, error) {
+	n := len(s.o.Targets)
+	o := &opened{engines: make([]*engine.Engine, n), archives: make([]engine.Archive, n), abouts: make([]engine.About, n), errs: make([]error, n)}
+	for i, t := range s.o.Targets {
+		e, err := s.o.Registry.Open(ctx, t.URL, engine.Options{Log: s.o.Log, Threads: s.o.Threads, ReadOnly: s.isSource(i)})
+		damaged := t.Driver.Place == engine.Embedded && (errors.Is(err, engine.ErrUnreachable) || fault.Code(err) == fault.Differs)
+		switch {
+		case err != nil && (!damaged || s.isSource(i)):
+			return o, err
+		case err == nil && e.Archives == nil:
+			return o, errors.Join(&fault.Error{Setting: t.String(), Problem: "keeps no verification archives", Cure: "see `barograph list engines`"}, e.Close())
+		case err != nil:
+			o.errs[i] = err
+			continue
+		}
+		o.engines[i] = e
+		if o.abouts[i], o.errs[i] = e.About(ctx); o.errs[i] != nil {
+			continue
+		}
+		a, err := e.Archives.Open(ctx, t.Design)
+		if o.errs[i] = err; err == nil {
+			o.archives[i] = a
+		}
+	}
+	if s.o.From {
+		return o, errors.Join(o.errs[0], s.source(ctx, o.archives[0]))
+	}
+	return o, nil
+}
+
+// isSource reports whether a target is the archive that the data come from.
+func (s *runner) isSource(i int) bool { return s.o.From && i == 0 }
+
+// foreign reports whether a target is the source, and another program has
+// loaded it: its rows are read, but for that program's faults they are not all
+// found by what their records say.
+func (s *runner) foreign(i int) bool {
+	return s.isSource(i) && s.origin != nil && s.origin.Catalog.Foreign
+}
+
+// source takes the first target for the data.
+func (s *runner) source(ctx context.Context, a engine.Archive) (err error) {
+	if a == nil {
+		return nil // which is told
+	}
+	t := &s.o.Targets[0]
+	s.origin, err = load.NewOrigin(ctx, a, t.Subset, fault.Redact(t.URL))
+	s.found = design.NewCatalog(t.Subset)
+	return err
+}
+
+// sound ends a study of an archive that is not what was loaded. Of one that
+// another program has loaded nobody knows what that was.
+func (s *runner) sound(ctx context.Context) error {
+	if s.origin.Catalog.Foreign {
+		s.warn(s.origin.Name + ", subset " + s.origin.Subset + ", is read as it is, and its copies are asked: another program has loaded it, whose faults barograph adopt tells and mends; then it is asked as well")
+		return nil
+	}
+	v, err := s.origin.Judge(ctx, s.found)
+	if err != nil || len(v.Problems) == 0 {
+		return err
+	}
+	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
+		Setting: s.origin.Name + ", subset " + s.origin.Subset, Problem: "is not what was loaded: " + v.Problems[0],
+		Cure: "barograph verify tells the rest; bring back a copy, or study the files",
+	}}
+}
+
+// place finds each target's subset: that of the study or, where it holds other
+// data, one of its own that is named after the data.
+func (s *runner) place(ctx context.Context, o *opened) error {
+	for i, a := range o.archives {
+		t := &s.o.Targets[i]
+		if a == nil || s.isSource(i) {
+			continue
+		}
+		t.Subset = s.o.Subset
+		files, err := s.others(ctx, a, t.Subset)
+		switch {
+		case err != nil:
+			o.errs[i] = err
+		case files > 0 && s.o.Named:
+			return fault.Misuse("--subset "+t.Subset, fmt.Sprintf("of %s holds %d files of other data", t, files), "name another, or none: then it is named after the data")
+		case files > 0:
+			t.Subset = fmt.Sprintf("%s_%08x", s.o.Subset, uint32(s.digest.Hi>>32)) //nolint:gosec // some of its digits
+			s.finished(Progress{Step: "subset of " + t.String()}, fmt.Sprintf("%s of it holds %d files of other data; this study's is %s", s.o.Subset, files, t.Subset))
+		}
+	}
+	return nil
+}
+
+// others counts the files of a subset, and of those of its copies, that are not this study's.
+func (s *runner) others(ctx context.Context, a engine.Archive, subset string) (n int, err error) {
+	for k := range s.o.Copies {
+		marks, err := a.Marks(ctx, CopyName(subset, k))
+		if err != nil {
+			return n, err
+		}
+		for _, m := range marks {
+			if !s.files[m.Digest] {
+				n++
+			}
+		}
+	}
+	return n, nil
+}
+
+// fillFloor gives the floor what the cases ask for: it answers from memory,
+// which need not hold the rest.
+func (s *runner) fillFloor(ctx context.Context, a engine.Archive, subset string) (n int64, err error) {
+	l, err := a.Loader(ctx, subset)
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close() //nolint:errcheck // nothing is left of it
+	for _, b := range s.asked.Rows() {
+		c := design.NewCatalog(subset)
+		c.Add(b)
+		if err := l.Add(ctx, b); err != nil {
+			return n, err
+		}
+		stored, err := l.Commit(ctx, engine.Commit{Catalog: c})
+		if err != nil {
+			return n, err
+		}
+		n += stored.New
+	}
+	return n, nil
+}
+
+// forecast tells once, when some of the data are read, how long the rest will
+// take and how much memory the cases.
+type forecast struct {
+	began time.Time
+	told  bool
+}
+
+// forecastAfter is how long the data are read before anything is foretold.
+const forecastAfter = 2 * time.Second
+
+func (f *forecast) tell(ctx context.Context, s *runner, at Progress) {
+	if f.began.IsZero() {
+		f.began = time.Now()
+	}
+	took := time.Since(f.began)
+	if f.told || took < forecastAfter || at.Done*50 < at.Of {
+		return
+	}
+	f.told = true
+	share, memory := float64(at.Of)/float64(at.Done), 0.0
+	for _, b := range s.asked.Rows() {
+		memory += share * float64(b.Len()*(120+8*len(b.Num)+16*len(b.Text)))
+	}
+	s.o.Progress(Progress{Step: "forecast", Finished: true, Note: fmt.Sprintf("reading will take %s in all, and the cases %.1f GB of memory", seconds(time.Duration(share*float64(took))), memory/1e9)})
+	if free := float64(measure.AvailableMemory(ctx)); free > 0 && memory > free/2 {
+		s.warn(fmt.Sprintf("the cases will take some %.1f GB of memory, of which %.1f GB are free; ask for less by --case", memory/1e9, free/1e9))
+	}
+}
+
+// Selection names what is studied.
+type Selection struct {
+	Engines  []string // URLs, NAME=URL, or names of embedded engines; none = all embedded ones that are installed
+	Designs  []string // none = all that each engine offers
+	Flavours []string // none = all that each design offers
+	Floor    bool     // the dry engine, too
+	Labs     []string // folders of labs, which know the servers that they run
+	Folder   string   // of the archives of engines that are only named
+
+	Skipped []fault.Skip // set by Targets: engines of the default set that are not installed
+}
+
+// Targets are the archives of a study: each engine under each of its designs,
+// the floor first.
+func (s *Selection) Targets(all engine.Registry) ([]Target, error) {
+	urls := slices.Clone(s.Engines)
+	if len(urls) == 0 {
+		urls, s.Skipped = all.Installed(all.Those(func(d *engine.Driver) bool { return d.Place == engine.Embedded }))
+	}
+	if s.Floor && !slices.Contains(urls, "dry") {
+		urls = append([]string{"dry"}, urls...)
+	}
+	if err := s.check(all, urls); err != nil {
+		return nil, err
+	}
+	var out []Target
+	for _, raw := range urls {
+		name, raw := engine.SplitName(raw)
+		d, u, err := all.Parse(raw)
+		if err != nil {
+			return nil, err
+		}
+		wanted := d.Designs()
+		if len(s.Designs) > 0 && d.Place != engine.Memory {
+			wanted = slices.DeleteFunc(wanted, s.leavesOut)
+		}
+		server := lab.Serving(s.Labs, d, u).Server()
+		for _, n := range wanted {
+			t := Target{Name: name, Driver: d, Design: n, Server: server}
+			if slices.ContainsFunc(out, func(o Target) bool { return o.String() == t.String() }) {
+				shown := fault.Redact(raw)
+				return nil, fault.Misuse("--engine "+shown, "is a second "+t.String()+": their times would be mixed", "give it a name: --engine NAME="+shown)
+			}
+			t.URL = s.url(&t, u, raw, len(wanted) > 1)
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+func (s *Selection) leavesOut(n design.Name) bool { return !slices.Contains(s.Designs, string(n)) }
+
+// check refuses a design or flavour that no engine of the study offers, and an
+// engine that was named and offers none of them.
+func (s *Selection) check(all engine.Registry, urls []string) error {
+	var designs []design.Name
+	var flavours []flavour.Name
+	for _, raw := range urls {
+		_, raw := engine.SplitName(raw)
+		d, _, err := all.Parse(raw)
+		if err != nil {
+			return &fault.Status{Code: fault.Usage, Err: err}
+		}
+		if d.Place == engine.Memory {
+			continue
+		}
+		if err := all.KeepsArchives(d); err != nil {
+			return &fault.Status{Code: fault.Usage, Err: err}
+		}
+		mine := d.Designs()
+		if len(s.Designs) > 0 && len(s.Engines) > 0 && !slices.ContainsFunc(mine, func(n design.Name) bool { return !s.leavesOut(n) }) {
+			return fault.NotOffered("--design", design.Name(strings.Join(s.Designs, ",")), mine, d.Scheme)
+		}
+		for _, n := range mine {
+			if designs = append(designs, n); len(s.Designs) == 0 || !s.leavesOut(n) {
+				flavours = append(flavours, d.Offers[n]...)
+			}
+		}
+	}
+	if err := allOffered("--design", s.Designs, designs); err != nil {
+		return err
+	}
+	return allOffered("--flavour", s.Flavours, flavours)
+}
+
+// allOffered checks names against what the engines of a study offer; engines
+// of memory alone offer whatever is asked.
+func allOffered[T ~string](flag string, names []string, offered []T) error {
+	slices.Sort(offered)
+	offered = slices.Compact(offered)
+	for _, name := range names {
+		if len(offered) > 0 && !slices.Contains(offered, T(name)) {
+			return fault.NotOffered(flag, T(name), offered, "the engines of this study")
+		}
+	}
+	return nil
+}
+
+// url places the archive of an embedded engine: in the study's folder where only
+// its name is given, else where the URL says; several designs get a file each,
+// so that sizes can be compared.
+func (s *Selection) url(t *Target, u *url.URL, raw string, several bool) string {
+	path := engine.Path(u)
+	switch {
+	case t.Driver.Place != engine.Embedded:
+		return raw
+	case path == "":
+		path = filepath.Join(s.Folder, run.FileName(cmp.Or(t.Name, t.Driver.Scheme)+"-"+string(t.Design))+".db")
+	case several:
+		ext := filepath.Ext(path)
+		path = strings.TrimSuffix(path, ext) + "-" + string(t.Design) + ext
+	}
+	out := t.Driver.Scheme + ":" + (&url.URL{Path: path}).EscapedPath()
+	if u.RawQuery != "" {
+		out += "?" + u.RawQuery
+	}
+	return out
+}
+
+// DerivedCases is how many of the cases that are derived from the data a study asks.
+const DerivedCases = 12
+
+// derive makes cases of what the files, or the archive, hold, or names the variables
+// that those which are asked for have as patterns.
+func (s *runner) derive(ctx context.Context) (err error) {
+	if s.o.Cases != nil && !slices.ContainsFunc(s.o.Cases, (*question.Question).Patterned) {
+		return nil
+	}
+	var held *design.Catalog
+	if s.origin != nil {
+		held = s.origin.Catalog
+	} else if held, _, _, err = load.Survey(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, Parsed: s.parsed}, nil); err != nil {
+		return err
+	}
+	if s.o.Cases != nil {
+		s.o.Cases = slices.Clone(s.o.Cases)
+		for i, q := range s.o.Cases {
+			s.o.Cases[i] = held.Open(q)
+		}
+		return nil
+	}
+	all := held.Cases()
+	s.o.Cases, s.o.Derived = all[:min(len(all), 2*DerivedCases)], DerivedCases // some may have no rows
+	return nil
+}
+
+// Answerable leaves out the questions to which no record of the files is an answer.
+func Answerable(ctx context.Context, files []string, o load.Reading, qs []*question.Question) ([]*question.Question, error) {
+	open := map[*question.Question]*answer.Matcher{}
+	for _, q := range qs {
+		open[q] = answer.NewMatcher(q)
+	}
+	found := errors.New("all have rows")
+	each := func(_ *load.File, b *record.Batch) error {
+		for q, m := range open {
+			if q.Type != b.Type || b.Len() == 0 {
+				continue
+			}
+			m.Use(b)
+			for i := range b.Len() {
+				if m.Row(i) {
+					delete(open, q)
+					break
+				}
+			}
+		}
+		if len(open) == 0 {
+			return found // the other files need not be read
+		}
+		return nil
+	}
+	if err := load.Read(ctx, files, o, each, func(*load.File) error { return nil }); err != nil && !errors.Is(err, found) {
+		return nil, err
+	}
+	return slices.DeleteFunc(qs, func(q *question.Question) bool { return open[q] != nil }), nil
+}
+
+// AnswerableIn leaves out those to which an archive has none, each asked in the
+// last of the offered flavours that can express it.
+func AnswerableIn(ctx context.Context, a engine.Archive, offered []flavour.Name, subset string, qs []*question.Question) (out []*question.Question, err error) {
+	var b answer.Builder
+	for _, q := range qs {
+		query, err := engine.Put(ctx, a, q.In(subset), offered)
+		if err == nil {
+			err = a.Ask(ctx, query, &b)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if b.Rows > 0 {
+			out = append(out, q)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,27 @@
+package met
+
+import (
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/results/run"
+)
+
+// TestStopsAreToldOnce: a machine that pauses again and again gives one warning.
+func TestStopsAreToldOnce(t *testing.T) {
+	folder, err := run.Create("", run.Run{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	s := runner{folder: folder, o: Options{Log: slog.New(slog.DiscardHandler)}}
+	s.tellStops()
+	s.stops = []time.Duration{time.Second, 3 * time.Second}
+	s.tellStops()
+	want := []string{"this process stood still in 2 repetitions, for 4.00 s in all and 3.00 s at most; they were taken again"}
+	if !slices.Equal(folder.Run.Warnings, want) {
+		t.Errorf("%q", folder.Run.Warnings)
+	}
+}

@@ -1,0 +1,367 @@
+package own
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/barograph/barograph/engine/tables"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
+)
+
+// csvReader reads a CSV file as RFC 4180 defines it. It shares no code with
+// DuckDB's reader: each checks the other. An empty field is NULL, a quoted empty
+// field is an empty text.
+type csvReader struct {
+	path      string
+	in        *bufio.Reader
+	close     func() error
+	sum       hash.Hash // of the file as it is stored
+	lines     lineCounter
+	delimiter byte
+	head      []string
+	line      int // of the record that next returned
+	following int // the line on which the next record starts
+	text      []byte
+	ends      []int
+	null      []bool
+}
+
+// lineCounter counts lines without an idea of records.
+type lineCounter struct {
+	ends int64
+	open bool // the last line has no end
+}
+
+func (c *lineCounter) Write(b []byte) (int, error) {
+	if len(b) > 0 {
+		c.ends += int64(bytes.Count(b, []byte{'\n'}))
+		c.open = b[len(b)-1] != '\n'
+	}
+	return len(b), nil
+}
+
+func (c *lineCounter) count() int64 {
+	if c.open {
+		return c.ends + 1
+	}
+	return c.ends
+}
+
+// openCSV opens a file and reads its first line, the head.
+func openCSV(path string) (*csvReader, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	r := &csvReader{path: path, close: f.Close, sum: sha256.New(), following: 1}
+	from := io.TeeReader(f, r.sum)
+	if strings.HasSuffix(strings.ToLower(path), ".gz") {
+		if from, err = gzip.NewReader(from); err != nil {
+			return nil, errors.Join(unreadable(path, err), f.Close())
+		}
+	}
+	r.in = bufio.NewReaderSize(io.TeeReader(from, &r.lines), 1<<20)
+	if mark, err := r.in.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
+		_, _ = r.in.Discard(3) // as seen
+	}
+	if err := r.readHead(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return r, nil
+}
+
+func unreadable(path string, err error) error {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
+		err = p.Err
+	}
+	return &fault.Error{File: path, Problem: "cannot be read", Err: err, Cure: "repair the file, or move it out of the folder"}
+}
+
+// readHead chooses the separator: the one that occurs most often in the first
+// line outside quotes. Every later line must have as many fields.
+func (r *csvReader) readHead() error {
+	first, _ := r.in.Peek(r.in.Size()) // of a short file fewer
+	counts, quoted := map[byte]int{}, false
+	for _, c := range first {
+		if c == '"' {
+			quoted = !quoted
+		}
+		if c == '\n' && !quoted {
+			break
+		}
+		if !quoted {
+			counts[c]++
+		}
+	}
+	r.delimiter = ','
+	for _, c := range []byte("\t;|") {
+		if counts[c] > counts[r.delimiter] {
+			r.delimiter = c
+		}
+	}
+	fields, _, err := r.next()
+	if errors.Is(err, io.EOF) {
+		return &fault.Error{File: r.path, Problem: "is empty", Cure: "write the names of the columns into its first line"}
+	}
+	for _, f := range fields {
+		r.head = append(r.head, string(f))
+	}
+	return err
+}
+
+// next returns the fields of the next record, valid until the next call, and
+// which of them are NULL.
+func (r *csvReader) next() (fields [][]byte, null []bool, err error) {
+	for {
+		r.text, r.ends, r.null, r.line = r.text[:0], r.ends[:0], r.null[:0], r.following
+		blank, err := r.record()
+		if err != nil {
+			return nil, nil, err
+		}
+		if blank && len(r.head) != 1 { // in a table of one column an empty line is a row
+			continue
+		}
+		break
+	}
+	from := 0
+	for _, end := range r.ends {
+		fields, from = append(fields, r.text[from:end]), end
+	}
+	if r.head != nil && len(fields) != len(r.head) {
+		return nil, nil, r.wrong(fmt.Sprintf("has %d fields, the first line has %d", len(fields), len(r.head)), "repair the line: quote fields that contain "+string(r.delimiter))
+	}
+	if !utf8.Valid(r.text) {
+		return nil, nil, r.wrong("is not UTF-8", "convert the file: iconv -f LATIN1 -t UTF-8")
+	}
+	return fields, r.null, nil
+}
+
+func (r *csvReader) wrong(problem, cure string) error {
+	return &fault.Error{File: r.path, Line: r.line, Problem: problem, Cure: cure}
+}
+
+// record reads up to the end of a record.
+func (r *csvReader) record() (blank bool, err error) {
+	const (
+		start = iota
+		plain
+		inside
+		closed
+	)
+	state, quoted := start, false
+	end := func() {
+		r.ends, r.null = append(r.ends, len(r.text)), append(r.null, !quoted && state == start)
+		state, quoted = start, false
+	}
+	for some := false; ; some = true {
+		c, err := r.in.ReadByte()
+		if err != nil {
+			switch {
+			case !errors.Is(err, io.EOF):
+				return false, unreadable(r.path, err)
+			case state == inside:
+				return false, r.wrong("opens a quote that is not closed", `close it, and write " inside a field as ""`)
+			case !some:
+				return false, io.EOF
+			}
+			end()
+			return false, nil
+		}
+		if c == '\n' {
+			r.following++
+		}
+		switch {
+		case state == inside && c == '"':
+			state = closed
+		case state == inside:
+			r.text = append(r.text, c)
+		case c == r.delimiter:
+			end()
+		case c == '\n', c == '\r' && r.beforeEnd():
+			if c == '\r' {
+				continue
+			}
+			blank = state == start && len(r.ends) == 0
+			end()
+			return blank, nil
+		case c == '"' && state == start:
+			state, quoted = inside, true
+		case c == '"' && state == closed:
+			r.text, state = append(r.text, c), inside
+		case state == closed:
+			return false, r.wrong("has text after a closing quote", `write " inside a field as ""`)
+		default:
+			r.text, state = append(r.text, c), plain
+		}
+	}
+}
+
+// beforeEnd reports whether a line ends next.
+func (r *csvReader) beforeEnd() bool {
+	c, err := r.in.Peek(1)
+	return err != nil || c[0] == '\n'
+}
+
+// profile reads all CSV files of a table: it finds its columns with the type
+// that fits every value, counts rows and lines, and takes the checksums.
+func (s *source) profile(ctx context.Context) error {
+	for i, path := range s.table.Files {
+		r, err := openCSV(path)
+		if err != nil {
+			return err
+		}
+		out := &s.out.Sources[i]
+		err = s.profileFile(ctx, r, out)
+		out.Lines, out.SHA256 = r.lines.count(), hex.EncodeToString(r.sum.Sum(nil))
+		if err = errors.Join(err, r.close()); err != nil {
+			return err
+		}
+	}
+	for k := range s.table.Columns {
+		s.guesses[k].settle(&s.table.Columns[k])
+	}
+	return nil
+}
+
+func (s *source) profileFile(ctx context.Context, r *csvReader, out *run.OwnFile) error {
+	t := s.table
+	at, names, err := s.match(r)
+	if err != nil {
+		return err
+	}
+	d := string(r.delimiter)
+	if i := slices.IndexFunc(t.Groups, func(g tables.Group) bool { return g.Delimiter == d && slices.Equal(g.Columns, names) }); i >= 0 {
+		t.Groups[i].Files = append(t.Groups[i].Files, r.path)
+	} else {
+		t.Groups = append(t.Groups, tables.Group{Files: []string{r.path}, Columns: names, Delimiter: d})
+	}
+	for {
+		fields, null, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		out.Rows++
+		for k, f := range fields {
+			if c := &s.table.Columns[at[k]]; null[k] {
+				continue
+			} else if c.Kind == "" {
+				s.guesses[at[k]].add(f)
+			} else if !conforms(c, string(f)) {
+				return r.wrong(fmt.Sprintf("column %s: %q is no %s", c.Name, f, kindName(c)), "repair the value, or declare another type in "+s.declared.file)
+			}
+		}
+	}
+}
+
+// match finds the columns of a file by their names, and adds those that no file
+// before had.
+func (s *source) match(r *csvReader) (at []int, names []string, err error) {
+	t := s.table
+	for _, head := range r.head {
+		name := tables.Name(head)
+		if slices.Contains(names, name) {
+			return nil, nil, r.wrong("two columns are called "+name+" in small letters", "rename one of them")
+		}
+		names = append(names, name)
+		k := slices.IndexFunc(t.Columns, func(c tables.Column) bool { return c.Name == name })
+		if k < 0 {
+			k = len(t.Columns)
+			c := tables.Column{Name: name}
+			s.declared.declare(t.Name, &c)
+			t.Columns, s.guesses = append(t.Columns, c), append(s.guesses, &guess{})
+		}
+		at = append(at, k)
+	}
+	return at, names, nil
+}
+
+// verify compares each typed value with the text of its field: what DuckDB read
+// and wrote with what this package reads.
+func (s *source) verify(ctx context.Context) error {
+	type pair struct {
+		row []any
+		err error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	rows := make(chan pair, 64)
+	go func() {
+		defer close(rows)
+		send := func(p pair) error {
+			select {
+			case rows <- p:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		if err := s.table.Each(ctx, func(row []any) error { return send(pair{slices.Clone(row), nil}) }); err != nil {
+			_ = send(pair{nil, err}) // or the reader has ended
+		}
+	}()
+	for _, g := range s.table.Groups {
+		for _, path := range g.Files {
+			r, err := openCSV(path)
+			if err != nil {
+				return err
+			}
+			err = s.verifyFile(r, func() ([]any, error) {
+				p, ok := <-rows
+				if !ok {
+					return nil, r.wrong("is a line that DuckDB's reader leaves out", "repair the line")
+				}
+				return p.row, p.err
+			})
+			if err = errors.Join(err, r.close()); err != nil {
+				return err
+			}
+		}
+	}
+	if p, ok := <-rows; ok {
+		return cmp.Or(p.err, error(&fault.Error{File: s.table.Files[0], Problem: "DuckDB's reader finds more rows in the table's files than their lines hold", Cure: "declare the types, or write the table as Parquet"}))
+	}
+	return nil
+}
+
+func (s *source) verifyFile(r *csvReader, next func() ([]any, error)) error {
+	at, _, err := s.match(r)
+	if err != nil {
+		return err
+	}
+	for {
+		fields, null, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		row, err := next()
+		if err != nil {
+			return err
+		}
+		for k, f := range fields {
+			c := &s.table.Columns[at[k]]
+			if typed, ok := row[at[k]].(string); ok == null[k] || ok && !sameValue(c, typed, string(f)) {
+				return r.wrong(fmt.Sprintf("column %s: %q became %v as %s", c.Name, f, row[at[k]], kindName(c)), "declare the column as text: --types FILE with CREATE TABLE "+s.table.Name+" ("+c.Name+" TEXT)")
+			}
+		}
+	}
+}

@@ -1,0 +1,253 @@
+package own
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/tables"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/results/run"
+)
+
+// otherwise answers questions over the same files under other circumstances that
+// SQL leaves open: with the rows in another order, and with NULL first or last. A
+// question whose answer changes does not fix it.
+type otherwise struct {
+	*runner
+	work string
+	open map[string]*tables.Tables
+	dbs  []*engine.Engine
+}
+
+func (o *otherwise) close() (err error) {
+	for _, own := range o.open {
+		err = errors.Join(err, own.Close())
+	}
+	for _, db := range o.dbs {
+		err = errors.Join(err, db.Close())
+	}
+	return err
+}
+
+// The circumstances. Each pair of rows that tie comes in one order in upward and
+// in the other in downward.
+const (
+	upward    = ""                                // in the order of a hash
+	downward  = "DESC"                            // likewise, reversed
+	nullFirst = "NULLS_FIRST_ON_ASC_LAST_ON_DESC" // SQLite, MariaDB
+	nullLast  = "NULLS_LAST_ON_ASC_FIRST_ON_DESC" // PostgreSQL
+)
+
+// under opens DuckDB under a circumstance.
+func (o *otherwise) under(ctx context.Context, how string) (*tables.Tables, error) {
+	if own := o.open[how]; own != nil {
+		return own, nil
+	}
+	db, err := o.Registry.Open(ctx, reference+"::memory:", engine.Options{Log: o.Log, Threads: o.Threads})
+	if err != nil {
+		return nil, err
+	}
+	o.dbs = append(o.dbs, db)
+	own, err := tables.Of(db).Own(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if o.open == nil {
+		o.open = map[string]*tables.Tables{}
+	}
+	o.open[how] = own
+	if how == nullFirst || how == nullLast {
+		if err := nothing(ctx, own, "SET GLOBAL default_null_order = '"+how+"'"); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range o.tables {
+		file := t.Parquet
+		if how == upward || how == downward {
+			var columns []string
+			for _, c := range t.Columns {
+				columns = append(columns, flavour.Ident(c.Name))
+			}
+			file = filepath.Join(o.work, t.Name+".hash"+how+".parquet")
+			if err := nothing(ctx, o.ref, "COPY (SELECT * FROM read_parquet("+flavour.Quote(t.Parquet)+") ORDER BY hash("+strings.Join(columns, ", ")+") "+how+") TO "+flavour.Quote(file)+" (FORMAT parquet)"); err != nil {
+				return nil, err
+			}
+		}
+		if err := nothing(ctx, own, "CREATE VIEW "+flavour.Ident(t.Name)+" AS SELECT * FROM read_parquet("+flavour.Quote(file)+")"); err != nil {
+			return nil, err
+		}
+	}
+	if own.Confine != nil {
+		if err := own.Confine(ctx, o.work); err != nil {
+			return nil, err
+		}
+	}
+	return own, nil
+}
+
+// expect has DuckDB answer a question over the files, finds out whether the
+// question fixes its answer, and notes that in out.
+func (o *otherwise) expect(ctx context.Context, q *Question, set int, out *run.OwnQuestion) (*answer.Expected, error) {
+	text := q.Text(reference, set)
+	var names []string
+	if err := o.ref.Ask(ctx, "DESCRIBE "+text, func(row []any) error { names = append(names, fmt.Sprint(row[0])); return nil }); err != nil {
+		return nil, err
+	}
+	order := orderingOf(text)
+	e, by, hidden, scaled, err := answerOver(ctx, o.ref, text, names, &order)
+	if err != nil {
+		return nil, err
+	}
+	out.Ordered = order.words(by, hidden)
+	allow := func(why, cure string, circumstances ...string) error {
+		for _, how := range circumstances {
+			db, err := o.under(ctx, how)
+			if err != nil {
+				return err
+			}
+			other, _, _, _, err := answerOver(ctx, db, text, names, &order)
+			if err != nil {
+				return err
+			}
+			if e.Allow(other, why); e.Why() == why && out.Undetermined == "" {
+				out.Undetermined, out.Determined = why, cure
+			}
+		}
+		return nil
+	}
+	if n, column := e.Cut(); n > 0 && out.Undetermined == "" {
+		out.Undetermined = run.Several(n, "row") + " of the answer tie where the limit cuts"
+		more := names
+		if column >= 0 {
+			more = names[column : column+1]
+		}
+		more = slices.DeleteFunc(slices.Clone(more), func(name string) bool { return slices.Contains(by, slices.Index(names, name)) })
+		out.Determined = "ORDER BY " + strings.Join(append(slices.Clone(order.terms), more...), ", ") + strings.TrimRight(" "+strings.TrimSpace(text[order.end:]), " ")
+	}
+	all := tokens(text)
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(all, func(t token) bool { return slices.ContainsFunc(words, t.is) })
+	}
+	inner := slices.ContainsFunc(all, func(t token) bool { return t.depth > 0 && t.is("order") })
+	if has("order") && !has("nulls") && (inner || order.limit >= 0 || e.HasNull()) {
+		var terms []string
+		for _, term := range order.terms {
+			terms = append(terms, term+" NULLS LAST")
+		}
+		cure := "ORDER BY " + strings.Join(terms, ", ")
+		if len(terms) == 0 {
+			cure = "NULLS LAST behind each column of ORDER BY"
+		}
+		if err := allow("engines have NULL first or last, and it does not say where", cure, nullFirst, nullLast); err != nil {
+			return nil, err
+		}
+	}
+	if clause := depends(text); clause != "" {
+		err = allow("rows tie in "+clause, o.settled(ctx, clause, all), upward, downward)
+	} else if e.HasFloats() && !scaled && has("sum", "avg", "stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop", "corr", "covar_pop", "covar_samp") {
+		err = allow("a sum of floating-point numbers cancels, and what is left is rounding", "round(…, 6) around the sum, or CAST(… AS DECIMAL(38, 10)) within it", upward, downward)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range e.Open() {
+		if note := "; " + names[k] + " is not compared where it is none of the answers that were found"; !strings.Contains(out.Undetermined, note) {
+			out.Undetermined += note
+		}
+	}
+	return e, nil
+}
+
+// spareRows are asked for behind a limit first: seldom do more rows tie, and DuckDB
+// need not sort all rows to give the first ones.
+const spareRows = 1000
+
+func withSpare(long string, order *ordering) string {
+	if order.limit < 0 {
+		return long
+	}
+	return fmt.Sprintf("%s\nLIMIT %d", long, order.limit+order.offset+spareRows)
+}
+
+// answerOver asks DuckDB for the rows of a question and, where that can be, for
+// those that its limit leaves out and what its sums are computed of.
+func answerOver(ctx context.Context, db *tables.Tables, text string, names []string, order *ordering) (e *answer.Expected, by []int, hidden []string, scaled bool, err error) {
+	by, hidden = order.columns(names)
+	shape := answer.Shape{Width: len(names), By: by, Offset: order.offset, Limit: order.limit, Scales: map[int]int{}}
+	var enough func(l *answer.Loose) bool
+	if order.limit >= 0 {
+		enough = func(l *answer.Loose) bool { return l.Last(order.offset+order.limit, by) }
+	}
+	if long, scales, ok := uncut(text, order, hidden); ok && !order.unknown {
+		for i, k := range scales {
+			shape.Scales[k] = len(names) + len(hidden) + i
+		}
+		l, err := rows(ctx, db, withSpare(long, order), enough)
+		if n := order.limit + order.offset; err == nil && enough != nil && l.Len() == n+spareRows { // all of them tie
+			l, err = rows(ctx, db, long, enough)
+		}
+		if err == nil {
+			return answer.Expect(l, shape), by, hidden, len(scales) > 0, nil
+		}
+		if ctx.Err() != nil {
+			return nil, nil, nil, false, ctx.Err()
+		}
+	}
+	shape.Scales = nil
+	if shown := len(by) - len(hidden); len(hidden) > 0 {
+		if k := slices.IndexFunc(by, func(k int) bool { return k >= len(names) }); k >= 0 {
+			shown = k
+		}
+		by, hidden = by[:shown], nil
+		shape.By, shape.Limit, shape.Offset, enough = by, -1, 0, nil // the limit cuts by what is not seen
+	} else if !order.unknown && order.limit+order.offset > 0 {
+		text = text[:order.end]
+	} else {
+		shape.Limit, shape.Offset, enough = -1, 0, nil
+	}
+	l, err := rows(ctx, db, text, enough)
+	return answer.Expect(l, shape), by, hidden, false, err
+}
+
+// settled is a clause with as many columns as tell all rows apart.
+func (o *otherwise) settled(ctx context.Context, clause string, question []token) string {
+	var key string
+	for _, t := range o.tables {
+		if !slices.ContainsFunc(question, func(w token) bool { return strings.EqualFold(strings.Trim(w.text, `"`), t.Name) }) || key != "" {
+			continue
+		}
+		var all []string
+		for _, c := range t.Columns {
+			unique := false
+			err := o.ref.Ask(ctx, "SELECT count(*) = count(DISTINCT "+flavour.Ident(c.Name)+") FROM "+flavour.Ident(t.Name), func(row []any) error {
+				unique, _ = row[0].(bool)
+				return nil
+			})
+			if all = append(all, c.Name); err == nil && unique {
+				all = []string{c.Name}
+				break
+			}
+		}
+		key = strings.Join(all, ", ")
+	}
+	words := tokens(clause)
+	k := slices.IndexFunc(words, func(t token) bool { return t.is("order") })
+	if k < 0 {
+		return "ORDER BY " + key + " within " + clause
+	}
+	end := k
+	for end < len(words) && words[end].depth >= words[k].depth && !slices.ContainsFunc([]string{"limit", "offset", "fetch", "rows", "range", "groups"}, words[end].is) {
+		end++
+	}
+	at := len(clause)
+	if end < len(words) {
+		at = words[end-1].at + len(words[end-1].text)
+	}
+	return clause[:at] + ", " + key + clause[at:]
+}

@@ -1,0 +1,40 @@
+package own_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/study/own"
+)
+
+// TestProcessesOfItsOwn: what an embedded engine does in a process of its own is its work,
+// and not something else's on a busy machine.
+func TestProcessesOfItsOwn(t *testing.T) {
+	d, _ := all.Registry().Find("clickhouse")
+	enginetest.Installed(t, *d)
+	tables := write(t, "n.csv", "id\n1\n2\n")
+	qs, err := own.Questions([]string{write(t, "sum.sql", "SELECT sum(id * 2) AS s FROM n")}, own.Names(all.Registry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, samples, err := ask(t, own.Program{
+		Engines: []string{"clickhouse:" + filepath.Join(t.TempDir(), "ch"), inFiles(t)[0]}, Tables: tables, Questions: qs, Reps: 1,
+		Streams: []int{1}, Duration: 300 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range samples {
+		m := s.Measured()
+		if m == nil || m.Mix == nil {
+			continue
+		}
+		worked := m.Used != nil && m.Server != nil && m.Server.Local && m.Server.Used.CPU > 0
+		if worked != (s.Cell.Engine == "clickhouse") {
+			t.Errorf("%s: its own processes worked: %v, %+v", s.Cell, worked, m.Used)
+		}
+	}
+}

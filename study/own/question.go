@@ -1,0 +1,237 @@
+package own
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/internal/fault"
+)
+
+// Question is a question in SQL.
+type Question struct {
+	Name, Title string
+	File        string
+	Line        int
+	Texts       map[string]string // by engine; "" = for all others
+	lines       map[string]place  // where they stand
+	params      []param
+}
+
+type place struct {
+	file string
+	line int
+}
+
+type param struct {
+	name   string
+	values []string
+}
+
+// Values is how many sets of values the parameters have: each is asked in turn.
+func (q *Question) Values() int {
+	n := 1
+	for _, p := range q.params {
+		n = max(n, len(p.values))
+	}
+	return n
+}
+
+// Text is the question in an engine's words, with a set of values.
+func (q *Question) Text(engine string, set int) string {
+	text, ok := q.Texts[engine]
+	if !ok {
+		text = q.Texts[""]
+	}
+	for _, p := range q.params {
+		text = strings.ReplaceAll(text, "${"+p.name+"}", p.values[set%len(p.values)])
+	}
+	return text
+}
+
+// has reports whether there is a text for an engine.
+func (q *Question) has(engine string) bool {
+	_, own := q.Texts[engine]
+	return own || q.Texts[""] != ""
+}
+
+// textFile is the file that has the text of one engine.
+func (q *Question) textFile(engine string) string {
+	return strings.TrimSuffix(q.Name, ".sql") + "." + engine + ".sql"
+}
+
+// Place is where the text of an engine stands: file and line.
+func (q *Question) Place(engine string) (string, int) {
+	if p, ok := q.lines[engine]; ok {
+		return p.file, p.line
+	}
+	return q.File, q.Line
+}
+
+// wrong is an error in a question.
+func wrong(file string, line int, problem, cure string) error {
+	return &fault.Status{Code: fault.Usage, Err: &fault.Error{File: file, Line: line, Problem: problem, Cure: cure}}
+}
+
+// Questions reads SQL files and folders of them. A file NAME.ENGINE.sql has the
+// words of one engine for the question NAME.
+func Questions(paths, engines []string) ([]*Question, error) {
+	var files []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, &fault.Error{File: path, Problem: "cannot be read", Err: err, Cure: "name SQL files, or a folder of them"}
+		}
+		if !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		found, err := filepath.Glob(filepath.Join(path, "*.sql"))
+		if err != nil || len(found) == 0 {
+			return nil, &fault.Error{File: path, Problem: "has no file *.sql", Err: err, Cure: "name SQL files, or a folder of them"}
+		}
+		files = append(files, found...)
+	}
+	var out []*Question
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		name, of := strings.TrimSuffix(filepath.Base(file), ".sql"), ""
+		if at := strings.LastIndexByte(name, '.'); at > 0 && slices.Contains(engines, name[at+1:]) {
+			name, of = name[:at], name[at+1:]
+		}
+		if out, err = parse(out, file, name, of, string(text)); err != nil {
+			return nil, err
+		}
+	}
+	return out, complete(out)
+}
+
+// complete reports what is missing.
+func complete(all []*Question) error {
+	if len(all) == 0 {
+		return fault.Misuse("--queries", "name no question", "name SQL files, or a folder of them; or a ready set: --set")
+	}
+	for _, q := range all {
+		if !q.has(reference) {
+			return wrong(q.File, q.Line, q.Name+" is put for some engines alone", "put it for all others, or for duckdb, which answers over the files")
+		}
+		for _, p := range q.params {
+			if !strings.Contains(q.Texts[""]+q.Texts[reference], "${"+p.name+"}") {
+				return wrong(q.File, q.Line, "${"+p.name+"} is not in "+q.Name+", which has values for it", "write it where its values belong, or leave the line out")
+			}
+		}
+		for engine, text := range q.Texts {
+			file, line := q.Place(engine)
+			if m := placeholder.FindString(q.Text(engine, 0)); m != "" {
+				return wrong(file, line, m+" has no value", "write a line before the question: -- param "+strings.Trim(m, "${}")+": 1 | 2 | 3")
+			}
+			first := tokens(text)[0]
+			if !first.is("select") && !first.is("with") {
+				return wrong(file, line, strings.ToUpper(first.text)+" … is no question", "write SELECT or WITH: nothing is changed in a table here")
+			}
+		}
+	}
+	return nil
+}
+
+var (
+	directive   = regexp.MustCompile(`^--\s*(name|title|for|param\s+[A-Za-z_][A-Za-z_0-9]*):\s*(.*?)\s*$`)
+	placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
+)
+
+// parse reads the questions of a file, each ended by a semicolon. Lines before
+// one tell of it:
+//
+//	-- name: top_pages
+//	-- title: the ten pages that are seen most
+//	-- for: postgres, mariadb
+//	-- param day: 2024-01-01 | 2024-01-02
+func parse(out []*Question, file, name, of, text string) ([]*Question, error) {
+	number := 0
+	for from := 0; from < len(text); {
+		all := tokens(text[from:])
+		if len(all) == 0 {
+			break
+		}
+		end := len(text)
+		for _, t := range all {
+			if t.text == ";" {
+				end = from + t.at
+				break
+			}
+		}
+		sql := bare(text[from:end])
+		first := from + all[0].at
+		line := 1 + strings.Count(text[:first], "\n")
+		head := text[from:first]
+		from = min(end+1, len(text))
+		if sql == "" {
+			continue
+		}
+		number++
+		q := &Question{Name: name, File: file, Line: line, Texts: map[string]string{}, lines: map[string]place{}}
+		if number > 1 {
+			q.Name = fmt.Sprintf("%s-%d", name, number)
+		}
+		engines := []string{of}
+		for at, words := range strings.Split(head, "\n") {
+			m := directive.FindStringSubmatch(strings.TrimSpace(words))
+			if m == nil {
+				continue
+			}
+			switch m[1] {
+			case "name":
+				q.Name = m[2]
+			case "title":
+				q.Title = m[2]
+			case "for":
+				engines = strings.FieldsFunc(m[2], func(r rune) bool { return r == ',' || r == ' ' })
+				if number--; number > 0 && q.Name == fmt.Sprintf("%s-%d", name, number+1) {
+					q.Name = out[len(out)-1].Name // of the question before
+				}
+			default:
+				p := param{name: strings.TrimSpace(strings.TrimPrefix(m[1], "param"))}
+				for v := range strings.SplitSeq(m[2], "|") {
+					p.values = append(p.values, strings.TrimSpace(v))
+				}
+				if m[2] == "" {
+					return nil, wrong(file, line-strings.Count(head, "\n")+at, p.name+" has no value", "write -- param "+p.name+": 1 | 2 | 3")
+				}
+				q.params = append(q.params, p)
+			}
+		}
+		var err error
+		if out, err = q.add(out, engines, sql); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// add adds a question, or the words of engines to one that is there.
+func (q *Question) add(out []*Question, engines []string, sql string) ([]*Question, error) {
+	i := slices.IndexFunc(out, func(o *Question) bool { return o.Name == q.Name })
+	if i < 0 {
+		i, out = len(out), append(out, q)
+	}
+	to := out[i]
+	if slices.Contains(engines, "") && to != q {
+		to.File, to.Line, to.Title = q.File, q.Line, q.Title
+	}
+	if len(q.params) > 0 {
+		to.params = q.params
+	}
+	for _, e := range engines {
+		if p, ok := to.lines[e]; ok {
+			return nil, wrong(q.File, q.Line, fmt.Sprintf("%s is put twice, here and in %s:%d", q.Name, p.file, p.line), "give it another name: -- name: "+q.Name+"_2")
+		}
+		to.Texts[e], to.lines[e] = sql, place{q.File, q.Line}
+	}
+	return out, nil
+}

@@ -1,0 +1,257 @@
+package own
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/engine/tables"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/results/run"
+)
+
+// source is a table while its files are read.
+type source struct {
+	origin   string
+	table    *tables.Table
+	out      *run.OwnTable
+	declared *declaration
+	guesses  []*guess            // by column of CSV files
+	keys     []map[string]string // by file: values in the names of folders, key=value
+	problem  error               // the table is left aside
+}
+
+// goodName is a table's name that needs no quotes in any engine.
+var goodName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
+
+// isData reports whether a file holds rows, and whether as CSV.
+func isData(name string) (base string, csv, ok bool) {
+	for _, end := range []string{".parquet", ".csv", ".csv.gz", ".tsv", ".tsv.gz"} {
+		if strings.HasSuffix(strings.ToLower(name), end) {
+			return name[:len(name)-len(end)], end != ".parquet", true
+		}
+	}
+	return "", false, false
+}
+
+// findTables assigns every file of a folder to a table, or names it with the
+// reason why it is left aside. A file of the folder is a table of its name. The
+// files of a folder in it, at any depth, are one table; folders key=value add columns.
+func findTables(dir string, declared *declaration) (out []*source, aside []run.OwnAside, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, nil, err
+	}
+	var star map[string]string // file → table, as barograph synth tpcds writes them
+	if files, _, err := tables.OpenStarFiles(dir); err == nil {
+		star = map[string]string{}
+		for _, name := range tables.StarTables() {
+			for _, f := range files.Parquet[name] {
+				star[f] = string(name)
+			}
+		}
+	}
+	leave := func(path, why string) {
+		aside = append(aside, run.OwnAside{File: path, Why: why})
+	}
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			if path == dir {
+				return &fault.Error{File: dir, Problem: "cannot be read", Err: err, Cure: "name a folder of Parquet or CSV files"}
+			}
+			leave(path, "cannot be read: "+strings.TrimPrefix(err.Error(), "open "+path+": "))
+			return nil
+		}
+		hidden := path != dir && (strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_"))
+		if e.IsDir() {
+			if hidden {
+				leave(path, "its name starts with "+e.Name()[:1]+", which marks what is no data")
+				return fs.SkipDir
+			}
+			if _, err := os.Stat(filepath.Join(path, "run.json")); err == nil && path != dir {
+				leave(path, "is a run folder of Barograph")
+				return fs.SkipDir
+			}
+			return nil
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		base, csv, ok := isData(e.Name())
+		name, inner, deep := strings.Cut(filepath.ToSlash(rel), "/")
+		switch {
+		case hidden:
+			leave(path, "its name starts with "+e.Name()[:1]+", which marks what is no data")
+			return nil
+		case path == declared.file || e.Name() == schemaFile && !deep:
+			leave(path, "declares types")
+			return nil
+		case !ok:
+			leave(path, "is no Parquet or CSV file by its name")
+			return nil
+		case star != nil && star[path] == "":
+			leave(path, "is no table in the manifest of barograph synth tpcds")
+			return nil
+		}
+		origin := name
+		switch {
+		case star != nil:
+			name, origin, inner = star[path], star[path], ""
+		case !deep:
+			name, inner = base, ""
+		}
+		s := addFile(&out, dir, origin, name, path, csv)
+		if info, err := e.Info(); err == nil {
+			s.out.Sources[len(s.out.Sources)-1].Bytes = info.Size()
+			s.out.Bytes += info.Size()
+		}
+		folder, _ := filepath.Split(inner)
+		s.keys = append(s.keys, folderKeys(folder))
+		return nil
+	})
+	if err == nil && len(out) == 0 {
+		err = &fault.Error{File: dir, Problem: "holds no Parquet or CSV file", Cure: "name a folder of them: NAME.parquet, or NAME/*.parquet, is the table NAME"}
+	}
+	return out, aside, err
+}
+
+// addFile adds a file to the table of a name; origin is the file or the folder
+// that gives the table its name.
+func addFile(out *[]*source, root, origin, name, path string, csv bool) *source {
+	table := tables.Name(name)
+	if !goodName.MatchString(table) {
+		table = "_" + table
+	}
+	i := slices.IndexFunc(*out, func(s *source) bool { return s.table.Name == table })
+	if i < 0 {
+		i = len(*out)
+		*out = append(*out, &source{origin: origin, table: &tables.Table{Name: table, Root: root, CSV: csv}, out: &run.OwnTable{Name: table}})
+	}
+	s := (*out)[i]
+	switch {
+	case s.problem != nil:
+	case s.origin != origin:
+		s.problem = &fault.Error{File: path, Problem: "and " + s.table.Files[0] + " would be one table, " + table, Cure: "rename one of them, or put files of one table into a folder of its name"}
+	case s.table.CSV != csv:
+		s.problem = &fault.Error{File: path, Problem: "and " + s.table.Files[0] + " would be one table, " + table + ", of two formats", Cure: "put files of one format into the folder of a table"}
+	}
+	s.table.Files = append(s.table.Files, path)
+	s.out.Files = append(s.out.Files, path)
+	s.out.Sources = append(s.out.Sources, run.OwnFile{File: path})
+	return s
+}
+
+// folderKeys are the keys in the names of folders, as Hive writes them.
+func folderKeys(folder string) map[string]string {
+	keys := map[string]string{}
+	for part := range strings.SplitSeq(filepath.ToSlash(folder), "/") {
+		if key, value, ok := strings.Cut(part, "="); ok && key != "" {
+			if text, err := url.PathUnescape(value); err == nil {
+				value = text
+			}
+			keys[key] = value
+		}
+	}
+	return keys
+}
+
+// addKeys makes columns of the keys in the names of folders. A file outside such
+// a folder has NULL.
+func (s *source) addKeys() error {
+	t := s.table
+	var names []string
+	for _, keys := range s.keys {
+		for key := range keys {
+			if !slices.Contains(names, key) {
+				names = append(names, key)
+			}
+		}
+	}
+	slices.Sort(names)
+	for _, key := range names {
+		k := tables.Key{Column: tables.Column{Name: tables.Name(key)}, Folder: key}
+		s.declared.declare(t.Name, &k.Column)
+		var g guess
+		for i, keys := range s.keys {
+			value, ok := keys[key]
+			if !ok || value == tables.NoKey || value == "" {
+				continue
+			}
+			if k.Column.Kind != "" && !conforms(&k.Column, value) {
+				return &fault.Error{File: t.Files[i], Problem: fmt.Sprintf("the folder says %s=%s, which is no %s", key, value, kindName(&k.Column)), Cure: "rename the folder, or declare another type"}
+			}
+			g.add([]byte(value))
+		}
+		g.settle(&k.Column)
+		t.Keys = append(t.Keys, k)
+	}
+	return nil
+}
+
+// read finds what is in a table's files, and writes its rows as the engines take
+// them, with the types that all have. Every row of every file must be among them.
+func (s *source) read(ctx context.Context, ref *tables.Tables, work string) (err error) {
+	t := s.table
+	if err := cmp.Or(s.problem, s.addKeys()); err != nil {
+		return err
+	}
+	if t.CSV {
+		if err := s.profile(ctx); err != nil {
+			return err
+		}
+	}
+	counts, err := ref.Describe(ctx, t)
+	if err != nil {
+		return err
+	}
+	if err := s.declared.check(t); err != nil {
+		return err
+	}
+	for i := range s.out.Sources {
+		if f := &s.out.Sources[i]; !t.CSV {
+			f.Rows = counts[f.File]
+		}
+	}
+	for _, c := range t.Columns {
+		s.out.Columns = append(s.out.Columns, c.Name+" ("+kindName(&c)+")")
+	}
+	s.out.Notes = t.Notes
+	t.Parquet = filepath.Join(work, t.Name+".parquet")
+	if err := nothing(ctx, ref, "COPY (SELECT * FROM "+flavour.Ident(t.Name)+") TO "+flavour.Quote(t.Parquet)+" (FORMAT parquet)"); err != nil {
+		return &fault.Error{File: t.Files[0], Problem: "table " + t.Name + " cannot be written with its types", Err: err, Cure: "declare the types: --types FILE"}
+	}
+	if err := ref.Ask(ctx, "SELECT count(*) FROM read_parquet("+flavour.Quote(t.Parquet)+")", func(row []any) error {
+		n, ok := row[0].(int64)
+		if s.out.Rows = n; !ok {
+			return errors.New("DuckDB counts no rows")
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	var files int64
+	for _, f := range s.out.Sources {
+		files += f.Rows
+	}
+	if files != s.out.Rows {
+		return &fault.Error{File: t.Files[0], Problem: fmt.Sprintf("table %s has %d rows, its files hold %d", t.Name, s.out.Rows, files), Cure: "write the table as one Parquet file"}
+	}
+	if t.CSV {
+		return s.verify(ctx)
+	}
+	return nil
+}
+
+// nothing carries out a statement whose reply does not matter.
+func nothing(ctx context.Context, ref *tables.Tables, text string) error {
+	return ref.Ask(ctx, text, func([]any) error { return nil })
+}

@@ -1,0 +1,251 @@
+package own_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/tables"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/own"
+)
+
+// parquetOf is a Parquet file of rows.
+func parquetOf[T any](t *testing.T, rows ...T) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := parquet.Write(&b, rows); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+type sale struct {
+	ID    int64   `parquet:"id"`
+	Price float64 `parquet:"price"`
+}
+
+func sales(t *testing.T, from, n int) string {
+	t.Helper()
+	var rows []sale
+	for i := range n {
+		rows = append(rows, sale{int64(from + i), float64(i) / 4})
+	}
+	return parquetOf(t, rows...)
+}
+
+// questions are those of one text.
+func questions(t *testing.T, text string) []*own.Question {
+	t.Helper()
+	qs, err := own.Questions([]string{write(t, "q.sql", text)}, own.Names(all.Registry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return qs
+}
+
+// TestEveryFileIsAccountedFor: files of nested folders and of Hive's partitions are
+// read; each file is a table's or is left aside with the reason.
+func TestEveryFileIsAccountedFor(t *testing.T) {
+	type narrow struct {
+		ID int32 `parquet:"id"`
+	}
+	type nested struct {
+		ID   int64    `parquet:"id"`
+		Tags []string `parquet:"tags,list"`
+	}
+	tables := write(t,
+		"sales/head.parquet", sales(t, 0, 5), "sales/day=2024-01-01/p.parquet", sales(t, 10, 10), "sales/day=2024-01-02/p.parquet", sales(t, 20, 10), "sales/_SUCCESS", "", "sales/.p.crc", "",
+		"deep/a/b.csv", "x;y\n1;a\n", "deep/c.csv", "y,z\nb,2.5\nc,3\n", "few/one.parquet", parquetOf(t, narrow{1}, narrow{2}), "few/two.parquet", sales(t, 3, 2), "tags-of.parquet", parquetOf(t, nested{1, []string{"a"}}), "readme.txt", "")
+	qs := questions(t, "-- name: rows\nSELECT count(*) AS n, count(day) AS d FROM sales;\n-- name: days\nSELECT day, count(*) AS n FROM sales GROUP BY day;\n-- name: deep\nSELECT x, y, z FROM deep;\n-- name: few\nSELECT sum(id) AS i, count(price) AS p FROM few;\n-- name: nested\nSELECT id FROM tags_of")
+	r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range samples {
+		if samples[i].Verdict != run.Equal {
+			t.Errorf("%s: %s", samples[i].Cell, samples[i].Problem)
+		}
+	}
+	said := strings.Join(r.Own.Read(), "\n")
+	for _, want := range []string{
+		"table sales: 3 files, 25 rows: id (whole number), price (floating-point number), day (date)", "sales/day=2024-01-01/p.parquet: 10 rows", "_SUCCESS: its name starts with _", "readme.txt: is no Parquet or CSV file",
+		"table deep: 2 files, 3 rows: x (whole number), y (text), z (decimal(2, 1))", "deep/c.csv: 2 rows, 3 lines, SHA-256 ", "table few: 2 files, 4 rows", "column price is missing in ",
+		"table tags_of: 1 file, 1 row: id (whole number)", "column tags is left aside: its type VARCHAR[]", ".p.crc: its name starts with .",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not in\n%s", want, said)
+		}
+	}
+	if rows := r.Own.Questions[1].Rows; rows != 3 || len(r.Own.Aside) != 3 {
+		t.Errorf("%d rows, %v", rows, r.Own.Aside)
+	}
+}
+
+// TestBadFiles: a table that cannot be read is left aside by name, with its file
+// and line; the others are asked.
+func TestBadFiles(t *testing.T) {
+	good := sales(t, 0, 3)
+	cut := good[:len(good)/2]
+	type words struct {
+		ID string `parquet:"id"`
+	}
+	for _, c := range []struct {
+		files []string
+		says  string
+	}{
+		{[]string{"bad/a.parquet", good, "bad/b.parquet", cut}, "b.parquet: cannot be read as table bad"},
+		{[]string{"bad/a.parquet", good, "bad/b.parquet", parquetOf(t, words{"x"})}, "b.parquet: column id: is a text, and a whole number in "},
+		{[]string{"bad.csv", "a,b\n1,2\n3,4,5\n"}, "bad.csv:3: has 3 fields"},
+		{[]string{"bad.csv", "a,b\n1,\"2\n3,4\n"}, "bad.csv:2: opens a quote that is not closed"},
+		{[]string{"bad.csv", "a\n1\n\xff\n"}, "bad.csv:3: is not UTF-8"},
+		{[]string{"bad.csv.gz", "no gzip"}, "bad.csv.gz: cannot be read"},
+		{[]string{"bad.csv", "a,A\n1,2\n"}, "bad.csv:1: two columns are called a"},
+		{[]string{"bad/x.csv", "a\n1\n", "bad/y.parquet", good}, "of two formats"},
+		{[]string{"bad/day=1/a.parquet", good, "bad/id=1/a.parquet", good}, "column id: is in the names of folders and in the files"},
+		{[]string{"bad.csv", "n\n1.5\n", "schema.sql", "CREATE TABLE bad (n BIGINT)"}, `bad.csv:2: column n: "1.5" is no whole number`},
+		{[]string{"bad.csv", "n\n1.255\n", "schema.sql", "CREATE TABLE bad (n DECIMAL(9, 2))"}, `"1.255" is no decimal(9, 2)`},
+	} {
+		r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: write(t, append(c.files, "good.parquet", good)...), Questions: questions(t, "SELECT count(*) AS n FROM good"), Reps: 1})
+		if fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q: %v", c.says, err)
+		}
+		if len(samples) != 2 || samples[0].Verdict != run.Equal || !slices.ContainsFunc(r.Own.Read(), func(s string) bool { return strings.Contains(s, "table bad is left aside: ") }) {
+			t.Errorf("%q: %d samples, %q", c.says, len(samples), r.Own.Read())
+		}
+	}
+	if os.Getuid() == 0 {
+		return // root reads every file
+	}
+	dir := write(t, "bad.parquet", good, "good.parquet", good)
+	if err := os.Chmod(filepath.Join(dir, "bad.parquet"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := ask(t, own.Program{Engines: inFiles(t), Tables: dir, Questions: questions(t, "SELECT count(*) AS n FROM good"), Reps: 1}); fault.Code(err) != fault.Incomplete {
+		t.Error(err)
+	}
+}
+
+// TestCSVValues: the type of a column keeps every value of it, and can be declared.
+func TestCSVValues(t *testing.T) {
+	for _, c := range []struct{ values, declared, want string }{
+		{"12345678901234567890,12345678901234567891,12345678901234567890", "", "decimal(20, 0)"},
+		{"9223372036854775807,-9223372036854775808", "", "whole number"},
+		{strings.Repeat("9", 38), "", "decimal(38, 0)"},
+		{strings.Repeat("9", 39), "", "text"},
+		{"1.50,2,-0.05", "", "decimal(3, 2)"},
+		{"0.30000000000000004,1e-300", "", "floating-point number"},
+		{"0.1000000000000000055", "", "decimal(19, 19)"},
+		{"1e400", "", "text"},
+		{"007,008", "", "text"},
+		{"+5", "", "text"},
+		{"1_000", "", "text"},
+		{"0x10", "", "text"},
+		{"true,false", "", "boolean"},
+		{"true,FALSE", "", "text"},
+		{"2024-02-29", "", "date"},
+		{"2024-02-30", "", "text"},
+		{"2024-02-29,2024-02-29 10:00:00", "", "text"},
+		{"2024-02-29 10:00:00,2024-02-29T10:00:00.25", "", "time"},
+		{"2024-02-29 10:00:00.1234567", "", "text"},
+		{"2024-02-29T10:00:00Z,2024-02-29T10:00:00+05:30", "", "time with zone, in UTC"},
+		{"2024-02-29T10:00:00Z,2024-02-29T10:00:00", "", "text"},
+		{"inf,nan,1.5", "", "floating-point number"},
+		{"nan", "", "text"},
+		{"1,2", "TEXT", "text"},
+		{"1.5", "DOUBLE", "floating-point number"},
+		{"1.5,2.25", "DECIMAL(10, 2)", "decimal(10, 2)"},
+		{"2024-01-01", "DATE NOT NULL", "date"},
+	} {
+		tables, rows := "", strings.Split(c.values, ",")
+		text := "k,v\n"
+		for i, v := range rows {
+			text += fmt.Sprintf("%d,%s\n", i, v)
+		}
+		if tables = write(t, "t.csv", text+"99,\n"); c.declared != "" {
+			if err := os.WriteFile(filepath.Join(tables, "schema.sql"), []byte("-- mine\nCREATE TABLE t (k INTEGER PRIMARY KEY, v "+c.declared+");"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, _, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: questions(t, "SELECT count(DISTINCT v) AS n FROM t"), Reps: 1})
+		if err != nil && fault.Code(err) != fault.Incomplete { // SQLite refuses decimals of many digits, and NaN
+			t.Errorf("%s: %v", c.values, err)
+		}
+		if r.Own == nil || len(r.Own.Tables) != 1 || len(r.Own.Tables[0].Columns) != 2 || r.Own.Tables[0].Columns[1] != "v ("+c.want+")" {
+			t.Errorf("%s: %v, not %s, %v", c.values, r.Own, c.want, err)
+		}
+		if f := r.Own.Tables[0].Sources[0]; f.Lines != int64(len(rows)+2) || f.Rows != int64(len(rows)+1) || len(f.SHA256) != 64 {
+			t.Errorf("%s: %+v", c.values, f)
+		}
+	}
+}
+
+// TestChangedValuesAreNoticed: a value that DuckDB's reader changes, and a row that
+// it leaves out, are named with file and line.
+func TestChangedValuesAreNoticed(t *testing.T) {
+	for _, c := range []struct {
+		change func(row []any, n int) (keep bool)
+		says   string
+	}{
+		{func(row []any, _ int) bool { row[1] = strings.Replace(row[1].(string), "2.25", "2.26", 1); return true }, `t.csv:3: column price: "2.25" became 2.26 as decimal(3, 2)`},
+		{func(_ []any, n int) bool { return n != 1 }, "t.csv:3: column id: "},
+		{func(_ []any, n int) bool { return n != 3 }, "t.csv:5: is a line that DuckDB's reader leaves out"},
+	} {
+		faulty := slices.Clone(all.Registry())
+		i := slices.IndexFunc(faulty, func(d engine.Driver) bool { return d.Scheme == "duckdb" })
+		faulty[i] = wrapped(faulty[i], func(o *tables.Tables) {
+			describe := o.Describe
+			o.Describe = func(ctx context.Context, table *tables.Table) (map[string]int64, error) {
+				rows, err := describe(ctx, table)
+				each := table.Each
+				table.Each = func(ctx context.Context, f func(row []any) error) error {
+					n := -1
+					return each(ctx, func(row []any) error {
+						if n++; !c.change(row, n) {
+							return nil
+						}
+						return f(row)
+					})
+				}
+				return rows, err
+			}
+		})
+		_, _, err := ask(t, own.Program{Registry: faulty, Engines: inFiles(t), Tables: write(t, "t.csv", "id,price\n1,1.50\n2,2.25\n3,3\n4,4\n"), Questions: questions(t, "SELECT id FROM t"), Reps: 1})
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q: %v", c.says, err)
+		}
+	}
+}
+
+// wrapped is an engine whose ability to keep tables is changed.
+func wrapped(d engine.Driver, change func(o *tables.Tables)) engine.Driver {
+	open := d.Open
+	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+		e, err := open(ctx, u, o)
+		if err != nil {
+			return nil, err
+		}
+		made := tables.Of(e)
+		opened := made.Own
+		made.Own = func(ctx context.Context) (*tables.Tables, error) {
+			o, err := opened(ctx)
+			if err == nil {
+				change(o)
+			}
+			return o, err
+		}
+		return e, nil
+	}
+	return d
+}

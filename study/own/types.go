@@ -1,0 +1,379 @@
+package own
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/engine/tables"
+	"github.com/barograph/barograph/internal/fault"
+)
+
+// mostDigits is what DuckDB's largest decimal has; mostScale is how many decimals
+// a column gets whose values are exact as floating-point numbers, too.
+const (
+	mostDigits = 38
+	mostScale  = 9
+)
+
+// exponent is a number with one.
+var exponent = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[eE][-+]?[0-9]{1,4}$`)
+
+// guess gathers which types fit all values of a column.
+type guess struct {
+	some                       bool
+	noBool, noWhole, noDecimal bool
+	noFloat, noDate, noTime    bool
+	noZone                     bool
+	numbers                    bool // a value has digits: not all are inf or nan
+	ahead, behind              int  // digits before and behind the point, at most
+	upper                      string
+}
+
+// add looks at a value that is not NULL.
+func (g *guess) add(field []byte) {
+	if g.some && g.noBool && g.noDecimal && g.noFloat && g.noDate && g.noTime && g.noZone {
+		return // a text
+	}
+	g.some = true
+	text := string(field)
+	if !g.noBool {
+		word := strings.ToLower(text)
+		if g.noBool = word != "true" && word != "false"; !g.noBool {
+			style := strings.ReplaceAll(strings.ReplaceAll(text, "false", "true"), "False", "True")
+			style = strings.ReplaceAll(style, "FALSE", "TRUE")
+			g.noBool, g.upper = g.upper != "" && g.upper != style, style
+		}
+	}
+	if !g.noDecimal || !g.noFloat {
+		ahead, behind, plain := digitsOf(text)
+		g.numbers = g.numbers || plain
+		g.ahead, g.behind = max(g.ahead, ahead), max(g.behind, behind)
+		g.noDecimal = g.noDecimal || !plain || g.ahead+g.behind > mostDigits
+		if !g.noWhole {
+			_, err := strconv.ParseInt(text, 10, 64)
+			g.noWhole = err != nil || !plain
+		}
+		g.noFloat = g.noFloat || !exactFloat(text)
+		g.numbers = g.numbers || !g.noFloat && exponent.MatchString(text)
+	}
+	if !g.noDate {
+		_, err := time.Parse(time.DateOnly, text)
+		g.noDate = err != nil
+	}
+	if !g.noTime {
+		_, zone, ok := moment(text)
+		g.noTime = !ok || zone
+	}
+	if !g.noZone {
+		_, zone, ok := moment(text)
+		g.noZone = !ok || !zone
+	}
+}
+
+// settle gives a column that is not declared the narrowest type that keeps
+// every value.
+func (g *guess) settle(c *tables.Column) {
+	decimals := !g.noDecimal && g.numbers
+	switch {
+	case c.Kind != "":
+	case !g.some:
+		c.Kind = tables.Text
+	case !g.noBool:
+		c.Kind = tables.Bool
+	case decimals && !g.noWhole:
+		c.Kind = tables.Whole
+	case decimals && (g.behind <= mostScale || g.noFloat):
+		c.Kind, c.Digits, c.Decimals = tables.Decimal, max(g.ahead+g.behind, 1), g.behind
+	case !g.noFloat && g.numbers:
+		c.Kind = tables.Float
+	case !g.noDate:
+		c.Kind = tables.Date
+	case !g.noTime || !g.noZone:
+		c.Kind, c.Zone = tables.Time, !g.noZone
+	default:
+		c.Kind = tables.Text
+	}
+}
+
+// digitsOf counts the digits of a plain number before and behind the point. It
+// reads every value of every CSV file, so it uses no regular expression. A number
+// with a leading zero or a plus sign is a text: a postal code is no number.
+func digitsOf(text string) (ahead, behind int, plain bool) {
+	text = strings.TrimPrefix(text, "-")
+	whole, part, point := strings.Cut(text, ".")
+	for _, digits := range []string{whole, part} {
+		for i := range len(digits) {
+			if digits[i] < '0' || digits[i] > '9' {
+				return 0, 0, false
+			}
+		}
+	}
+	if point && part == "" || !point && whole == "" || len(whole) > 1 && whole[0] == '0' {
+		return 0, 0, false
+	}
+	return len(strings.TrimLeft(whole, "0")), len(part), true
+}
+
+// significant are the digits of a number without zeros at both ends, and its
+// power of ten: equal for equal numbers.
+func significant(text string) (sign, digits string, power int) {
+	if rest, ok := strings.CutPrefix(text, "-"); ok {
+		sign, text = "-", rest
+	}
+	if at := strings.IndexAny(text, "eE"); at >= 0 {
+		power, _ = strconv.Atoi(strings.TrimPrefix(text[at+1:], "+")) // of the pattern
+		text = text[:at]
+	}
+	whole, part, _ := strings.Cut(text, ".")
+	digits = strings.TrimLeft(whole+part, "0")
+	power -= len(part)
+	short := strings.TrimRight(digits, "0")
+	if power += len(digits) - len(short); short == "" {
+		return "", "", 0
+	}
+	return sign, short, power
+}
+
+func sameNumber(a, b string) bool {
+	as, ad, ap := significant(a)
+	bs, bd, bp := significant(b)
+	return as == bs && ad == bd && ap == bp
+}
+
+// exactFloat reports whether a floating-point number of 64 bits, written with as
+// few digits as identify it, is the number of the text.
+func exactFloat(text string) bool {
+	switch strings.ToLower(text) {
+	case "inf", "-inf", "infinity", "-infinity", "nan":
+		return true
+	}
+	if ahead, behind, plain := digitsOf(text); plain && ahead+behind <= 15 {
+		return true
+	} else if !plain && !exponent.MatchString(text) {
+		return false
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	return err == nil && sameNumber(strconv.FormatFloat(f, 'e', -1, 64), text)
+}
+
+var zoned = regexp.MustCompile(`(Z|[+-][0-9]{2}(:?[0-9]{2})?)$`)
+
+// moment reads a time of ISO 8601 with at most six digits behind the second.
+func moment(text string) (at time.Time, zone, ok bool) {
+	if len(text) < len("2006-01-02 15:04:05") || text[10] != ' ' && text[10] != 'T' {
+		return at, false, false
+	}
+	day, clock := text[:10], text[11:]
+	layout := "2006-01-02 15:04:05"
+	if m := zoned.FindString(clock); m != "" {
+		zone, layout = true, layout+map[int]string{1: "Z07:00", 3: "-07", 5: "-0700", 6: "-07:00"}[len(m)]
+		if _, part, cut := strings.Cut(strings.TrimSuffix(clock, m), "."); cut && len(part) > 6 {
+			return at, zone, false
+		}
+	} else if _, part, cut := strings.Cut(clock, "."); cut && len(part) > 6 {
+		return at, false, false
+	}
+	at, err := time.Parse(layout, day+" "+clock) // a fraction is taken without being in the layout
+	return at, zone, err == nil
+}
+
+// conforms reports whether a text is a value of a declared type.
+func conforms(c *tables.Column, text string) bool {
+	switch c.Kind {
+	case tables.Bool:
+		word := strings.ToLower(text)
+		return word == "true" || word == "false"
+	case tables.Whole:
+		_, err := strconv.ParseInt(text, 10, 64)
+		_, _, plain := digitsOf(text)
+		return err == nil && plain
+	case tables.Decimal:
+		ahead, behind, plain := digitsOf(text)
+		return plain && behind <= c.Decimals && ahead <= c.Digits-c.Decimals
+	case tables.Float:
+		return exactFloat(text)
+	case tables.Date:
+		_, err := time.Parse(time.DateOnly, text)
+		return err == nil
+	case tables.Time:
+		_, zone, ok := moment(text)
+		return ok && zone == c.Zone
+	case tables.Text:
+	}
+	return true
+}
+
+// sameValue compares a typed value, as OwnTable.Each has it, with the text of its field.
+func sameValue(c *tables.Column, typed, field string) bool {
+	if typed == field {
+		return true
+	}
+	switch c.Kind {
+	case tables.Bool:
+		return (typed == "1") == strings.EqualFold(field, "true")
+	case tables.Whole, tables.Decimal:
+		return sameNumber(typed, field)
+	case tables.Float:
+		a, err := strconv.ParseFloat(typed, 64)
+		b, bad := strconv.ParseFloat(field, 64)
+		return errors.Join(err, bad) == nil && (a == b || math.IsNaN(a) && math.IsNaN(b))
+	case tables.Time:
+		a, _, ok := moment(typed)
+		b, _, fine := moment(field)
+		return ok && fine && a.Equal(b)
+	case tables.Date, tables.Text:
+	}
+	return false
+}
+
+// kindName is a type in words.
+func kindName(c *tables.Column) string {
+	switch {
+	case c.Kind == tables.Decimal:
+		return fmt.Sprintf("decimal(%d, %d)", c.Digits, c.Decimals)
+	case c.Kind == tables.Time && c.Zone:
+		return "time with zone, in UTC"
+	}
+	return string(c.Kind)
+}
+
+// declaration is what a user declared: by table the columns.
+type declaration struct {
+	file   string
+	tables map[string][]tables.Column
+}
+
+// schemaFile declares types in the folder of the tables.
+const schemaFile = "schema.sql"
+
+// readDeclaration reads CREATE TABLE statements from a file, or from schema.sql
+// in the folder of the tables. Nil = there is none.
+func readDeclaration(file, dir string) (*declaration, error) {
+	named := file != ""
+	if !named {
+		file = filepath.Join(dir, schemaFile)
+	}
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		return &declaration{file: "a file: --types FILE"}, nil
+	}
+	if err != nil {
+		return nil, &fault.Status{Code: fault.Usage, Err: unreadable(file, err)}
+	}
+	d := &declaration{file: file, tables: map[string][]tables.Column{}}
+	all := tokens(string(text))
+	bad := func(at int, problem string) error {
+		line := 1 + strings.Count(string(text)[:all[min(at, len(all)-1)].at], "\n")
+		return wrong(file, line, problem, "write CREATE TABLE name (column TYPE, …); with BOOLEAN, BIGINT, DECIMAL(p, s), DOUBLE, DATE, TIMESTAMP, TIMESTAMPTZ or TEXT")
+	}
+	for i := 0; i < len(all); {
+		if all[i].text == ";" {
+			i++
+			continue
+		}
+		if i+3 >= len(all) || !all[i].is("create") || !all[i+1].is("table") {
+			return nil, bad(i, all[i].text+" … is no CREATE TABLE")
+		}
+		i += 2
+		for i < len(all)-1 && (all[i].is("if") || all[i].is("not") || all[i].is("exists")) {
+			i++
+		}
+		table := strings.ToLower(strings.Trim(all[i].text, "\"`"))
+		if i++; i >= len(all) || all[i].text != "(" {
+			return nil, bad(i-1, "table "+table+" has no list of columns")
+		}
+		for i++; i < len(all) && all[i].depth > 0 && all[i].text != ")"; i++ {
+			end := i
+			for end < len(all) && all[end].depth > 0 && (all[end].depth > 1 || all[end].text != ",") {
+				end++
+			}
+			if constraint := []string{"primary", "foreign", "unique", "check", "constraint"}; !slices.ContainsFunc(constraint, all[i].is) {
+				c, ok := declaredColumn(all[i:end])
+				if !ok {
+					return nil, bad(i, "column "+all[i].text+" has no type that all engines have")
+				}
+				d.tables[table] = append(d.tables[table], c)
+			}
+			if i = end; i < len(all) && all[i].depth == 0 {
+				break
+			}
+		}
+		i++ // the parenthesis
+		for i < len(all) && all[i].text != ";" {
+			i++
+		}
+	}
+	return d, nil
+}
+
+// declaredColumn reads a column's name and type.
+func declaredColumn(words []token) (c tables.Column, ok bool) {
+	if len(words) < 2 {
+		return c, false
+	}
+	c.Name = tables.Name(strings.Trim(words[0].text, "\"`"))
+	has := func(word string) bool {
+		return slices.ContainsFunc(words[2:], func(t token) bool { return t.is(word) })
+	}
+	switch strings.ToLower(words[1].text) {
+	case "boolean", "bool":
+		c.Kind = tables.Bool
+	case "tinyint", "smallint", "integer", "int", "bigint", "int2", "int4", "int8":
+		c.Kind = tables.Whole
+	case "hugeint":
+		c.Kind, c.Digits = tables.Decimal, mostDigits
+	case "decimal", "numeric":
+		if len(words) < 4 {
+			return c, false
+		}
+		c.Kind = tables.Decimal
+		c.Digits, _ = strconv.Atoi(words[3].text) // 0 is refused below
+		if len(words) > 5 && words[4].text == "," {
+			c.Decimals, _ = strconv.Atoi(words[5].text)
+		}
+		return c, c.Digits >= 1 && c.Digits <= mostDigits && c.Decimals <= c.Digits
+	case "double", "float", "real", "float8":
+		c.Kind = tables.Float
+	case "date":
+		c.Kind = tables.Date
+	case "timestamp", "datetime":
+		c.Kind, c.Zone = tables.Time, has("with") && has("zone")
+	case "timestamptz":
+		c.Kind, c.Zone = tables.Time, true
+	case "text", "varchar", "char", "character", "string", "json", "uuid", "clob":
+		c.Kind = tables.Text
+	}
+	return c, c.Kind != ""
+}
+
+// declare gives a column its declared type, if it has one.
+func (d *declaration) declare(table string, c *tables.Column) {
+	for _, o := range d.tables[table] {
+		if o.Name == c.Name {
+			*c = o
+		}
+	}
+}
+
+// check compares the columns of a table with those declared for it.
+func (d *declaration) check(t *tables.Table) error {
+	for _, o := range d.tables[t.Name] {
+		k := slices.IndexFunc(t.Columns, func(c tables.Column) bool { return c.Name == o.Name })
+		if k < 0 {
+			return &fault.Error{File: d.file, Setting: "table " + t.Name, Problem: "declares column " + o.Name + ", which no file has", Cure: "leave the column out, or name it as the files do"}
+		}
+		if c := t.Columns[k]; c.Kind != o.Kind || c.Kind == tables.Decimal && (c.Digits != o.Digits || c.Decimals != o.Decimals) {
+			return &fault.Error{File: d.file, Setting: "table " + t.Name, Problem: fmt.Sprintf("declares column %s as %s, its Parquet files hold a %s", o.Name, kindName(&o), kindName(&c)), Cure: "leave the column out: Parquet files have types of their own"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,286 @@
+package own_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/sqlite"
+	"github.com/barograph/barograph/engine/tables"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/own"
+)
+
+// faulty is an engine whose answers are changed.
+func faulty(ask func(ask func(text string) [][]any, text string) [][]any) engine.Registry {
+	d := sqlite.Driver()
+	d.Scheme = "faulty"
+	open := d.Open
+	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+		u.Scheme = "sqlite"
+		return open(ctx, u, o)
+	}
+	d = wrapped(d, func(o *tables.Tables) {
+		plain := o.Ask
+		o.Ask = func(ctx context.Context, text string, f func(row []any) error) error {
+			var failed error
+			get := func(text string) (rows [][]any) {
+				failed = plain(ctx, text, func(row []any) error { rows = append(rows, slices.Clone(row)); return nil })
+				return rows
+			}
+			if strings.Contains(text, "count(*) FROM \"t\"") { // of the load
+				return plain(ctx, text, f)
+			}
+			for _, row := range ask(get, text) {
+				if err := f(row); err != nil {
+					return err
+				}
+			}
+			return failed
+		}
+	})
+	return append(all.Registry(), d)
+}
+
+// verdicts asks one engine, and has its verdict of each question.
+func verdicts(t *testing.T, r engine.Registry, engines []string, tables, questions string) (map[string]run.Verdict, *run.Run) {
+	t.Helper()
+	qs, err := own.Questions([]string{write(t, "q.sql", questions)}, own.Names(r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, samples, err := ask(t, own.Program{Registry: r, Engines: engines, Tables: tables, Questions: qs, Reps: 1})
+	if err != nil && fault.Code(err) != fault.Differs && fault.Code(err) != fault.Incomplete {
+		t.Fatal(err)
+	}
+	out := map[string]run.Verdict{}
+	for i := range samples {
+		s := &samples[i]
+		out[s.Cell.Engine+" "+s.Cell.At("query")] = s.Verdict
+		if s.Problem != "" {
+			t.Log(s.Cell, s.Problem)
+		}
+		if (s.Measured() == nil) == s.Verdict.Right() {
+			t.Errorf("%s is %s, timed: %v", s.Cell, s.Verdict, s.Measured() != nil)
+		}
+	}
+	return out, got
+}
+
+// ties is a table with values that many rows share.
+func ties(t *testing.T) string {
+	t.Helper()
+	text := "id,v,x,name,day\n"
+	for i := range 60 {
+		text += fmt.Sprintf("%d,%d,%g,n%d,2024-01-%02d\n", i, i%4, float64(i*i%17)/8, i%7, 1+i%28)
+	}
+	return write(t, "t.csv", text)
+}
+
+// open are questions that do not fix their answer.
+const open = `-- name: limit
+SELECT id, v FROM t ORDER BY v LIMIT 7;
+-- name: offset
+SELECT id, v FROM t ORDER BY v LIMIT 5 OFFSET 3;
+-- name: window
+SELECT id, row_number() OVER (ORDER BY v) AS rn FROM t;
+-- name: hidden
+SELECT id FROM t ORDER BY v LIMIT 7;
+-- name: nested
+SELECT sum(id) AS s FROM (SELECT id FROM t ORDER BY v LIMIT 7) x;
+-- name: cte
+WITH x AS (SELECT id FROM t ORDER BY v LIMIT 4) SELECT count(*) AS n, max(id) AS m FROM x;
+`
+
+// fixed are questions that fix it.
+const fixed = `-- name: group
+SELECT v, count(*) AS n, sum(x) AS s FROM t GROUP BY v ORDER BY v;
+-- name: rows
+SELECT id, v, x, name, day FROM t;
+-- name: top
+SELECT id, v FROM t ORDER BY v, id LIMIT 7;
+-- name: total
+SELECT sum(x - 1) AS s, avg(x) AS a, min(day) AS d FROM t;
+`
+
+// TestFaultsAreWrong: one value changed and one row dropped are wrong, whatever
+// the question leaves open.
+func TestFaultsAreWrong(t *testing.T) {
+	tables, wrong, of := ties(t), 0, 0
+	checked, _, _ := strings.Cut(open, "-- name: nested")
+	for seed := range uint64(10) {
+		for _, drop := range []bool{false, true} {
+			draw := rand.New(rand.NewPCG(seed, 1))
+			r := faulty(func(get func(text string) [][]any, text string) [][]any {
+				rows := get(text)
+				i := draw.IntN(max(len(rows), 1))
+				if len(rows) == 0 {
+					return nil
+				}
+				if drop {
+					return slices.Delete(rows, i, i+1)
+				}
+				k := draw.IntN(len(rows[i]))
+				switch v := rows[i][k].(type) {
+				case int64:
+					rows[i][k] = v + 1000
+				case float64:
+					rows[i][k] = v + 0.125
+				default:
+					rows[i][k] = fmt.Sprint(v, "x")
+				}
+				return rows
+			})
+			got, _ := verdicts(t, r, []string{"faulty:" + filepath.Join(t.TempDir(), "f.db")}, tables, checked+fixed)
+			for name, v := range got {
+				if of++; v == run.Wrong {
+					wrong++
+				} else {
+					t.Errorf("seed %d, dropped %v: %s is %s", seed, drop, name, v)
+				}
+			}
+		}
+	}
+	if of != 160 || wrong != of {
+		t.Errorf("%d of %d faults are wrong", wrong, of)
+	}
+	t.Logf("%d of %d faults are wrong", wrong, of)
+}
+
+// TestTiesAreUndetermined: an engine that brings rows that tie in any other order is
+// not wrong; it is timed, and the question has the words that would fix it.
+func TestTiesAreUndetermined(t *testing.T) {
+	tables, undetermined, of := ties(t), 0, 0
+	for seed := range 20 {
+		r := faulty(func(get func(text string) [][]any, text string) [][]any {
+			return get(strings.Replace(text, "ORDER BY v", fmt.Sprintf("ORDER BY v, (id * %d + 7) %% 61", 2+seed*3), 1))
+		})
+		got, run1 := verdicts(t, r, []string{"faulty:" + filepath.Join(t.TempDir(), "f.db")}, tables, open)
+		for name, v := range got {
+			if of++; v == run.Undetermined {
+				undetermined++
+			} else {
+				t.Errorf("seed %d: %s is %s", seed, name, v)
+			}
+		}
+		for _, q := range run1.Own.Questions {
+			want := map[string]string{
+				"limit": "ORDER BY v, id LIMIT 7", "offset": "ORDER BY v, id LIMIT 5 OFFSET 3", "window": "OVER (ORDER BY v, id)", "hidden": "ORDER BY v, id LIMIT 7",
+				"nested": "ORDER BY v, id LIMIT 7", "cte": "ORDER BY v, id LIMIT 4",
+			}[q.Name]
+			if q.Undetermined == "" || q.Determined != want {
+				t.Errorf("%s: %q, %q", q.Name, q.Undetermined, q.Determined)
+			}
+		}
+	}
+	if of != 120 || undetermined != of {
+		t.Errorf("%d of %d permutations are undetermined", undetermined, of)
+	}
+	t.Logf("%d of %d permutations are undetermined", undetermined, of)
+}
+
+// judged are questions with the verdicts of DuckDB and SQLite, derived by hand.
+var judged = []struct {
+	name, sql     string
+	duckdb, other run.Verdict
+}{
+	{"mean", "SELECT sum(x - (SELECT avg(x) FROM f)) AS s FROM f", run.Equal, run.Rounding},
+	{"ledger", "SELECT sum(x) AS s, avg(x) AS a FROM f", run.Equal, run.Rounding},
+	{"by", "SELECT k, sum(x - 0.1) AS s FROM f GROUP BY k ORDER BY k", run.Equal, run.Equal},
+	{"nulls", "SELECT id, n FROM f ORDER BY n, id", run.Undetermined, run.Undetermined},
+	{"nulls_last", "SELECT id, n FROM f ORDER BY n NULLS LAST, id", run.Equal, run.Equal},
+	{"nulls_limit", "SELECT id, n FROM f ORDER BY n, id LIMIT 2", run.Undetermined, run.Undetermined},
+	{"any", "SELECT k, any_value(id) AS i FROM f GROUP BY k", run.Undetermined, run.Failed},
+	{"rank", "SELECT id, rank() OVER (ORDER BY k) AS r FROM f", run.Equal, run.Equal},
+	{"no_order", "SELECT id FROM f LIMIT 3", run.Undetermined, run.Undetermined},
+	{"all", "SELECT id FROM f LIMIT 100", run.Equal, run.Equal},
+	{"union", "SELECT k FROM f UNION ALL SELECT k FROM f ORDER BY k LIMIT 3", run.Equal, run.Equal},
+	{"union_cut", "SELECT k, id FROM f UNION ALL SELECT k, id FROM f ORDER BY k LIMIT 3", run.Undetermined, run.Undetermined},
+	{"text", "SELECT '1.0' AS a, '1' AS b", run.Equal, run.Equal},
+	{"wrong_type", "SELECT k + 0 AS a FROM f;\n-- for: sqlite\nSELECT CAST(k AS TEXT) || '.0' AS a FROM f", run.Equal, run.Wrong},
+	{"date", "SELECT day FROM f", run.Equal, run.Equal},
+	{"time", "SELECT moment FROM f", run.Equal, run.Equal},
+	{"time_is_date", "SELECT moment FROM f WHERE id = 1;\n-- for: sqlite\nSELECT date(moment) AS moment FROM f WHERE id = 1", run.Equal, run.Wrong},
+	{"cents", "SELECT max(price) AS p FROM f", run.Equal, run.Equal},
+	{"off_by_cents", "SELECT max(price) AS p FROM f;\n-- for: sqlite\nSELECT max(price) - 0.34 AS p FROM f", run.Equal, run.Wrong},
+	{"big", "SELECT count(DISTINCT big) AS n FROM f", run.Equal, run.Equal},
+	{"lacks", "-- for: duckdb\nSELECT 1 AS a FROM f", run.Equal, run.Failed},
+}
+
+// TestVerdicts: the verdict of each question is the one derived by hand, and does
+// not depend on the other engine.
+func TestVerdicts(t *testing.T) {
+	tables := write(t, "f.csv", "id,k,n,x,day,moment,price,big\n1,1,5,0.1e0,2024-01-01,2024-01-01 00:00:00,123456789012.34,a1.0\n2,1,,0.2e0,2024-01-02,2024-01-02 10:00:00,1.10,a1\n3,2,7,-0.3e0,2024-01-03,2024-01-03 10:00:00.5,2.20,a\n4,2,,0.3e0,2024-01-04,2024-01-04 00:00:00,3,A\n5,3,1,-0.3e0,2024-01-05,2024-01-05 23:59:59,0.05,a1.0\n",
+		"schema.sql", "CREATE TABLE f (x DOUBLE)")
+	var texts strings.Builder
+	for _, j := range judged {
+		text := "-- name: " + j.name + "\n" + j.sql
+		if strings.HasPrefix(j.sql, "-- for:") {
+			head, rest, _ := strings.Cut(j.sql, "\n")
+			text = head + "\n-- name: " + j.name + "\n" + rest
+		}
+		texts.WriteString(text + ";\n")
+	}
+	urls := inFiles(t)
+	got, r := verdicts(t, all.Registry(), urls, tables, texts.String())
+	for _, j := range judged {
+		if d, o := got["duckdb "+j.name], got["sqlite "+j.name]; d != j.duckdb || o != j.other {
+			t.Errorf("%s: duckdb %s, not %s; sqlite %s, not %s", j.name, d, j.duckdb, o, j.other)
+		}
+	}
+	for _, q := range r.Own.Questions {
+		if q.Name == "nulls" && q.Determined != "ORDER BY n NULLS LAST, id NULLS LAST" {
+			t.Errorf("%+v", q)
+		}
+	}
+	alone, _ := verdicts(t, all.Registry(), urls[1:], tables, texts.String())
+	for name, v := range alone {
+		if got[name] != v {
+			t.Errorf("%s is %s alone, and %s with another engine", name, v, got[name])
+		}
+	}
+}
+
+// TestLimitsPerItem: what cannot be asked, or not be kept, costs that one item.
+func TestLimitsPerItem(t *testing.T) {
+	type nested struct {
+		ID   int64    `parquet:"id"`
+		Tags []string `parquet:"tags,list"`
+	}
+	tables := write(t, "daily-sales.csv", "id,v\n1,2\n2,3\n", "empty.csv", "id,v\n", "none.parquet", parquetOf[sale](t), "nested.parquet", parquetOf(t, nested{1, []string{"a"}}))
+	texts := write(t, "a.sql", "SELECT count(*) AS n FROM daily_sales", "b.sql", "SELECT wrong(id) FROM daily_sales", "cure.sql", "SELECT total(id) AS s FROM daily_sales", "cure.duckdb.sql", "SELECT CAST(sum(id) AS DOUBLE) AS s FROM daily_sales",
+		"empty.sql", "SELECT count(*) AS n, max(v) AS m FROM empty", "none.sql", "SELECT count(*) AS n FROM none", "used.sql", "SELECT id FROM nested", "tags.sql", "SELECT tags FROM nested", "many.sql", "SELECT a.id FROM daily_sales a, range(1000001) r")
+	qs, err := own.Questions([]string{texts}, own.Names(all.Registry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1})
+	if fault.Code(err) != fault.Incomplete {
+		t.Error(err)
+	}
+	problems := map[string]string{}
+	for i := range samples {
+		s := &samples[i]
+		if name := s.Cell.At("query"); s.Verdict == run.Failed {
+			problems[name] = s.Problem
+		} else if !s.Verdict.Right() || name == "b" || name == "tags" || name == "many" {
+			t.Errorf("%s is %s %s", s.Cell, s.Verdict, s.Problem)
+		}
+	}
+	for name, says := range map[string]string{"b": "in b.duckdb.sql", "tags": "tags", "many": "more than 1000000 rows"} {
+		if !strings.Contains(problems[name], says) {
+			t.Errorf("%s: %q", name, problems[name])
+		}
+	}
+	if len(problems) != 3 {
+		t.Error(problems)
+	}
+}

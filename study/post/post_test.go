@@ -1,0 +1,272 @@
+package post_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/post"
+	"github.com/barograph/barograph/study/synth"
+)
+
+func smallFeed(t *testing.T, s synth.SHEF) post.Feed {
+	t.Helper()
+	f, err := s.Feed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return post.Feed{Feed: f, Text: "a small feed"}
+}
+
+func references(t *testing.T, s post.Source) *post.References {
+	t.Helper()
+	r, err := post.NewReferences(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func openStore(t *testing.T, d engine.PostDesign) *engine.PostStore {
+	t.Helper()
+	e, err := all.Registry().Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "post.db"), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	s, err := e.Posts.Open(t.Context(), engine.PostTables{Design: d, Make: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// folder is a run in memory.
+func folder(t *testing.T) *run.Folder {
+	t.Helper()
+	f, err := run.Create("", run.Run{Seed: 3, Started: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+// TestProgramme runs every test of the report, small, and looks at what it says.
+func TestProgramme(t *testing.T) {
+	feed := smallFeed(t, synth.SHEF{Seed: 3, Messages: 30, Mean: 20, Offices: 2, Stations: 4, PerDay: 15})
+	for _, d := range []engine.PostDesign{engine.Array96Design, engine.SingleDesign, engine.IHFSDesign} {
+		result := folder(t)
+		p := post.Programme{
+			Store: openStore(t, d), Design: d, Policy: engine.Overwrite, Source: feed, References: references(t, feed), Rounds: 2, Folder: result,
+			From: feed.From, PerDay: feed.PerDay, SpeedUp: 1e7, Progress: func(string) {},
+			Options: post.Options{Method: engine.MultiRow, Posters: 2, Together: 3},
+		}
+		if err := p.Admit(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		for _, test := range post.Tests() {
+			if err := p.Run(t.Context(), test); err != nil {
+				t.Fatalf("%s: %v", test, err)
+			}
+		}
+		values := int64(0)
+		for m, err := range feed.Products() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			values += int64(len(m.Values))
+		}
+		seen := map[string]int{}
+		for _, s := range result.Samples() {
+			test, m := s.Cell.At("test"), s.Measured()
+			seen[test]++
+			if m == nil || s.Proof != answer.DigestAlone {
+				t.Fatalf("%s: %q, not proven: %q", s.Cell, s.Digest, result.Run.Warnings)
+			}
+			if test == "delete" || test == "live" {
+				continue
+			}
+			if m.Products != 30 || m.Values != values {
+				t.Errorf("%s: %d products, %d values, want 30, %d", s.Cell, m.Products, m.Values, values)
+			}
+			if test == "noise" {
+				continue // another poster's rows are among those that there are more
+			}
+			if s.Cell.At("scenario") == "update" && (m.RowsInserted != 0 && test == "quiet" || m.RowsUpdated == 0) {
+				t.Errorf("%s: %d rows were inserted, %d updated", s.Cell, m.RowsInserted, m.RowsUpdated)
+			}
+		}
+		for test, n := range map[string]int{"once": 1, "quiet": 2, "noise": 2, "queue": 1, "delete": 1, "bloat": 5, "live": 6} {
+			if seen[test] != n {
+				t.Errorf("%s has %d cells, want %d", test, seen[test], n)
+			}
+		}
+	}
+}
+
+// TestProgrammeCatchesALoss has a poster that loses the last value of each product.
+func TestProgrammeCatchesALoss(t *testing.T) {
+	feed := smallFeed(t, synth.SHEF{Seed: 4, Messages: 5, Mean: 10, Offices: 1, Stations: 3})
+	s := *openStore(t, engine.SingleDesign)
+	poster := s.Poster
+	s.Poster = func(ctx context.Context, m engine.PostMethod) (engine.Poster, error) {
+		p, err := poster(ctx, m)
+		return loser{p}, err
+	}
+	result := folder(t)
+	p := post.Programme{
+		Store: &s, Design: engine.SingleDesign, Policy: engine.Overwrite, Source: feed, References: references(t, feed), Folder: result,
+		Progress: func(string) {}, Options: post.Options{Method: engine.PreparedRows},
+	}
+	if err := p.Admit(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Run(t.Context(), post.Queue); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Run(t.Context(), post.Live); err != nil {
+		t.Fatal(err)
+	}
+	samples := result.Samples()
+	if len(samples) < 2 {
+		t.Fatal(samples)
+	}
+	for _, x := range samples {
+		if x.Verdict != run.Wrong || x.Proof != "" || x.Measured() != nil || x.Digest == "" {
+			t.Errorf("a lost value was not noticed: %+v", x)
+		}
+	}
+}
+
+type loser struct{ engine.Poster }
+
+// Post loses a value.
+func (l loser) Post(ctx context.Context, messages []engine.PostMessage) (engine.Posted, error) {
+	last := &messages[len(messages)-1]
+	last.Values = last.Values[:len(last.Values)-1]
+	return l.Poster.Post(ctx, messages)
+}
+
+// TestService posts by what a river centre runs, in every test and design, and
+// every cell is proven.
+func TestService(t *testing.T) {
+	feed := smallFeed(t, synth.SHEF{Seed: 3, Messages: 30, Mean: 20, Offices: 2, Stations: 4, PerDay: 15})
+	p := post.Posting{
+		Registry: all.Registry(), URL: "sqlite:" + filepath.Join(t.TempDir(), "post.db"), Progress: func(string) {},
+		Source: feed, Designs: []string{"array96", "single", "ihfs"}, Methods: []string{string(post.Service)}, Policy: string(engine.Overwrite), Rounds: 2, SpeedUp: 1e7,
+	}
+	for _, test := range post.Tests() {
+		p.Tests = append(p.Tests, string(test))
+	}
+	result, err := run.Create(filepath.Join(t.TempDir(), "run"), run.Run{Started: time.Now()})
+	if err := errors.Join(err, p.Run(t.Context(), result)); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(result.Samples()); n != 54 {
+		t.Errorf("%d cells", n)
+	}
+	for _, s := range result.Samples() {
+		m := s.Measured()
+		if m == nil || s.Proof != answer.DigestAlone {
+			t.Fatalf("%s: not proven: %q", s.Cell, result.Run.Warnings)
+		}
+		if m.Post.Mean > m.Post.Max || m.Parse.Mean > m.Parse.Max {
+			t.Errorf("%s: mean %s and %s above maximum %s and %s", s.Cell, m.Post.Mean, m.Parse.Mean, m.Post.Max, m.Parse.Max)
+		}
+		switch s.Cell.At("test") {
+		case "delete":
+		case "live":
+			if m.Products != 15 || m.Post.P50 < 100*time.Millisecond || m.Post.Total != m.Total {
+				t.Errorf("%s: %d products, rename to committed row %s, in %s of %s", s.Cell, m.Products, m.Post.P50, m.Post.Total, m.Total)
+			}
+		default:
+			if m.Products != 30 || m.Rate() == 0 || m.Post.Total != m.Total || s.Cell.At("together") != "1000" {
+				t.Errorf("%s: %d products in %s of %s", s.Cell, m.Products, m.Post.Total, m.Total)
+			}
+		}
+	}
+}
+
+// TestServiceTellsDoubles posts a file that came twice: what was not posted again is said.
+func TestServiceTellsDoubles(t *testing.T) {
+	files := smallFeed(t, synth.SHEF{Seed: 5, Messages: 3, Mean: 20}).Files(5)
+	dir := t.TempDir()
+	var paths []string
+	for _, name := range []string{"a", "b"} {
+		paths = append(paths, filepath.Join(dir, name))
+		if err := os.WriteFile(paths[len(paths)-1], files[0].Append(nil), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	texts, err := formats.NewTexts(t.Context(), paths, nil, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := post.Posting{
+		Registry: all.Registry(), URL: "sqlite:" + filepath.Join(dir, "post.db"), Progress: func(string) {},
+		Source: post.Files{Texts: texts, Now: time.Date(2006, 4, 1, 0, 0, 0, 0, time.UTC)}, Designs: []string{"single"}, Methods: []string{string(post.Service)},
+		Policy: string(engine.Overwrite), Tests: []string{"queue"}, Rounds: 1,
+	}
+	result, err := run.Create(filepath.Join(t.TempDir(), "run"), run.Run{Started: time.Now()})
+	if err := errors.Join(err, p.Run(t.Context(), result)); err != nil {
+		t.Fatal(err)
+	}
+	if w := fmt.Sprint(result.Run.Warnings); !strings.Contains(w, "queue insert, single, service: 3 products are others over again, byte for byte, and were posted once") {
+		t.Error(w)
+	}
+}
+
+// TestSourcesAgree decodes a feed from files and from memory.
+func TestSourcesAgree(t *testing.T) {
+	feed := smallFeed(t, synth.SHEF{Seed: 5, Messages: 12, Mean: 400})
+	dir := t.TempDir()
+	var paths []string
+	for _, s := range feed.Files(5) {
+		path := filepath.Join(dir, filepath.Base(s.Path))
+		if err := os.WriteFile(path, s.Append(nil), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	texts, err := formats.NewTexts(t.Context(), paths, nil, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := post.Files{Texts: texts, Now: feed.Now()}
+	one, err := post.Survey(t.Context(), feed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := post.Survey(t.Context(), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(one, two) || one.Read.Values == 0 {
+		t.Errorf("%d stations, %d series, %+v; from files %d, %d, %+v", len(one.Stations), len(one.Series), one.Read, len(two.Stations), len(two.Series), two.Read)
+	}
+	for m, err := range feed.Products() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Product == "" || m.Issued == record.NoTime || strings.TrimSpace(m.Product) != m.Product {
+			t.Errorf("product %q issued %d", m.Product, m.Issued)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package post
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/river"
+	"github.com/barograph/barograph/study"
+)
+
+// Posting is a whole run: tests on designs by methods.
+type Posting struct {
+	Registry engine.Registry
+	URL      string // of the engine
+	Log      *slog.Logger
+	Progress func(s string)
+
+	Source   Source
+	Designs  []string
+	Methods  []string // none = all that the engine has
+	Tests    []string // none = once with files, else quiet
+	Policy   string
+	Rounds   int     // of bloat
+	SpeedUp  float64 // of live
+	Posters  int
+	Together int
+}
+
+// check looks whether all that is named is known, and fills in the defaults.
+func (p *Posting) check(d *engine.Driver) error {
+	if len(d.PostMethods) == 0 {
+		return fault.Misuse("--engine "+d.Scheme, "does not post SHEF values", "choose an SQL engine")
+	}
+	if len(p.Tests) == 0 {
+		p.Tests = []string{string(Quiet)}
+		if p.named() {
+			p.Tests = []string{string(Once)}
+		}
+	}
+	methods := Methods(d)
+	if len(p.Methods) == 0 {
+		p.Methods = texts(methods)
+	}
+	for _, m := range p.Methods {
+		if !slices.Contains(methods, engine.PostMethod(m)) {
+			return fault.NotOffered("--method", engine.PostMethod(m), methods, d.Scheme)
+		}
+	}
+	return errors.Join(known("--test", p.Tests, Tests()), known("--design", p.Designs, engine.PostDesigns()), known("--policy", []string{p.Policy}, engine.Policies()))
+}
+
+// Methods are those of an engine, and the service; nil where it does not post.
+func Methods(d *engine.Driver) []engine.PostMethod {
+	if len(d.PostMethods) == 0 {
+		return nil
+	}
+	return append(slices.Clone(d.PostMethods), Service)
+}
+
+// options of a method: the service makes its own batches.
+func (p *Posting) options(m string, d *engine.Driver) Options {
+	if o := (Options{Method: engine.PostMethod(m), Posters: p.Posters, Together: p.Together}); o.Method != Service {
+		return o
+	}
+	return Options{Method: Service, Posters: river.Posters(d), Together: river.BatchProducts, Writes: d.PostMethods[len(d.PostMethods)-1]}
+}
+
+func known[T ~string](flag string, names []string, all []T) error {
+	for _, n := range names {
+		if !slices.Contains(all, T(n)) {
+			return &fault.Status{Code: fault.Usage, Err: fault.Unknown(flag, n, all)}
+		}
+	}
+	return nil
+}
+
+func texts[T ~string](all []T) (out []string) {
+	for _, x := range all {
+		out = append(out, string(x))
+	}
+	return out
+}
+
+// named: the source is the user's files, not a feed.
+func (p *Posting) named() bool {
+	_, named := p.Source.(Files)
+	return named
+}
+
+// ErrWrong says that tables do not hold what the reference has.
+var ErrWrong = errors.New("what the tables hold differs from the reference")
+
+// Run makes the run. What was measured before an error is in into.
+func (p *Posting) Run(ctx context.Context, into *run.Folder) (err error) {
+	d, _, err := p.Registry.Parse(p.URL)
+	if err != nil {
+		return &fault.Status{Code: fault.Usage, Err: err}
+	}
+	if err := p.check(d); err != nil {
+		return err
+	}
+	db, err := p.Registry.Open(ctx, p.URL, engine.Options{Log: p.Log})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	about, err := db.About(ctx)
+	if err != nil {
+		return err
+	}
+	refs, err := NewReferences(ctx, p.Source)
+	if err != nil {
+		return err
+	}
+	read := refs.Read()
+	r := &into.Run
+	r.Policy, r.Data.Decoded = p.Policy, &read
+	r.Archives = []run.Archive{study.Participant(d, p.URL, about, nil)}
+	if err := p.designs(ctx, d, db, refs, into); err != nil {
+		return err
+	}
+	if err := into.Verdict(ErrWrong, ErrWrong); err != nil || read.Lost == 0 {
+		return err
+	}
+	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; barograph shef decode --problems FILE says which", read.Lost)}
+}
+
+// designs runs every test on every design by every method. What a user names
+// goes into tables that stay; all else into tables for tests.
+func (p *Posting) designs(ctx context.Context, d *engine.Driver, db *engine.Engine, refs *References, result *run.Folder) error {
+	one := Programme{
+		Policy: engine.Policy(p.Policy), Source: p.Source, References: refs, Rounds: p.Rounds, SpeedUp: p.SpeedUp, PerDay: 1000, Folder: result, Engine: result.Run.Archives[0].Engine,
+		Progress: p.Progress,
+	}
+	if feed, ok := p.Source.(Feed); ok {
+		one.From, one.PerDay = feed.From, feed.PerDay
+	}
+	for _, design := range p.Designs {
+		one.Design = engine.PostDesign(design)
+		for _, stay := range []bool{true, false} {
+			tests := slices.DeleteFunc(Tests(), func(t Test) bool {
+				return !slices.Contains(p.Tests, string(t)) || stay != (p.named() && t == Once)
+			})
+			if len(tests) == 0 {
+				continue
+			}
+			if err := p.tested(ctx, d, db, one, tests, !stay); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tested runs tests on one set of tables.
+func (p *Posting) tested(ctx context.Context, d *engine.Driver, db *engine.Engine, one Programme, tests []Test, own bool) error {
+	store, err := db.Posts.Open(ctx, engine.PostTables{Design: one.Design, Policy: one.Policy, Make: true, Tests: own})
+	if err != nil {
+		return err
+	}
+	one.Store = store
+	err = one.Admit(ctx, slices.Contains(tests, Noise))
+	for _, t := range tests {
+		for _, m := range p.Methods {
+			if err == nil {
+				one.Options = p.options(m, d)
+				err = one.Run(ctx, t)
+			}
+		}
+	}
+	return errors.Join(err, store.Close())
+}

@@ -1,0 +1,487 @@
+package post
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/run"
+)
+
+// Test is a test of the report.
+type Test string
+
+// The tests.
+const (
+	Once   Test = "once"   // the products, as they are, into the tables that stay; all others have tables of their own
+	Quiet  Test = "quiet"  // its test 1: insert, then update, nobody else at work
+	Noise  Test = "noise"  // its test 2: the same beside maintenance, a dump, a second poster, a reader
+	Queue  Test = "queue"  // its test 3: a backlog, once
+	Live   Test = "live"   // days of a feed at a speed-up, with maintenance, without, and after a full vacuum
+	Delete Test = "delete" // of half of what is there
+	Bloat  Test = "bloat"  // re-posts without maintenance, then after each kind of it
+)
+
+// Tests are all tests, in the order in which they run.
+func Tests() []Test { return []Test{Once, Quiet, Noise, Delete, Bloat, Live, Queue} }
+
+// Programme runs tests on one design by one method. Every test begins with
+// empty tables.
+type Programme struct {
+	Store  *engine.PostStore
+	Design engine.PostDesign
+	Policy engine.Policy
+	Source Source
+	Options
+	References *References // of Source: every content is held against them
+	Rounds     int         // of bloat
+	SpeedUp    float64     // of the live feed; 0 = as fast as it goes
+	From       time.Time   // of the live feed: its first day; zero = that of the first observation
+	PerDay     int         // products of a day of it
+	Progress   func(s string)
+	Folder     *run.Folder // takes what is measured
+	Engine     string      // in its cells
+}
+
+// Run runs a test and adds what it measured to the folder.
+func (p *Programme) Run(ctx context.Context, t Test) error {
+	if p.From.IsZero() && p.References.contents.First != record.NoTime {
+		p.From = time.Unix(p.References.contents.First, 0).UTC().Truncate(24 * time.Hour)
+	}
+	if _, err := p.Store.Delete(ctx, farFuture); err != nil {
+		return err
+	}
+	if p.Store.Tend != nil {
+		if err := p.Store.Tend(ctx, engine.VacuumFull); err != nil {
+			return err
+		}
+	}
+	switch t {
+	case Quiet:
+		return p.insertUpdate(ctx, t, nil)
+	case Noise:
+		return p.noisy(ctx)
+	case Once, Queue:
+		return p.measured(ctx, cell{test: string(t), scenario: "insert"})
+	case Live:
+		return p.live(ctx)
+	case Delete:
+		return p.deleted(ctx)
+	case Bloat:
+		return p.bloat(ctx)
+	}
+	return &fault.Error{Setting: "test " + string(t), Problem: "is not known", Cure: fmt.Sprintf("choose of %q", Tests())}
+}
+
+// farFuture is later than any observation.
+const farFuture = 7_000_000_000
+
+// Admit fills location and ingest filter for the source, and with noise for the
+// second poster's.
+func (p *Programme) Admit(ctx context.Context, noise bool) error {
+	c := p.References.contents
+	if err := p.Store.Admit(ctx, c.Stations, c.Series); err != nil || !noise {
+		return err
+	}
+	stations, series := slices.Clone(c.Stations), slices.Clone(c.Series)
+	for i := range stations {
+		rename(&stations[i])
+	}
+	for i := range series {
+		rename(&series[i].Station)
+	}
+	return p.Store.Admit(ctx, stations, series)
+}
+
+// cell names a measurement and says what proves it.
+type cell struct {
+	test, scenario string
+	added          []float64 // to the source, each time that it was posted; the last is measured. None = 0
+	leave          func(v *engine.PostedValue) bool
+}
+
+// begun is a cell before its figures.
+func (p *Programme) begun(test, scenario string) (run.Cell, *run.Measured) {
+	c := run.PostCell(p.Engine, test, scenario, string(p.Design), string(p.Method), "posters", max(p.Posters, 1), "together", max(p.Together, 1))
+	return c, &run.Measured{Start: time.Since(p.Folder.Run.Started), Posting: &run.Posting{TableBytes: -1, IndexBytes: -1, DeadRows: -1, LogBytes: -1}}
+}
+
+// measured posts the source, measures and proves.
+func (p *Programme) measured(ctx context.Context, c cell) error {
+	if len(c.added) == 0 {
+		c.added = []float64{0}
+	}
+	p.Progress(fmt.Sprintf("%s %s, %s, %s", c.test, c.scenario, p.Design, p.Method))
+	out, figures := p.begun(c.test, c.scenario)
+	rows, err := p.Store.Rows(ctx)
+	if err != nil {
+		return err
+	}
+	logged, err := p.log(ctx)
+	if err != nil {
+		return err
+	}
+	o := p.Options
+	o.Change = shift(c.added[len(c.added)-1])
+	t, err := Run(ctx, p.Store, p.Source, o)
+	if err != nil {
+		return err
+	}
+	if after, err := p.log(ctx); err != nil {
+		return err
+	} else if after >= 0 {
+		figures.LogBytes = after - logged
+	}
+	after, err := p.Store.Rows(ctx)
+	if err != nil {
+		return err
+	}
+	p.told(out, figures, t, after-rows)
+	if err := p.sized(ctx, figures.Posting); err != nil {
+		return err
+	}
+	return p.prove(ctx, out, figures, c.leave, state{c.added, never})
+}
+
+// told fills in what a tally tells; added is how many rows there are more.
+func (p *Programme) told(c run.Cell, out *run.Measured, t *Tally, added int64) {
+	out.Products, out.Values, out.Total, out.CPU = t.Products, t.Posted.Values, t.Wall, t.CPU
+	out.Parse, out.Post = times(t.Parse, t.ParseTotal, t.Products), t.postTimes()
+	out.RowsRead, out.RowsInserted, out.RowsUpdated, out.Retries = t.Posted.Read, t.Posted.Inserted, t.Posted.Updated, t.Posted.Retries
+	switch { // upserts do not tell which rows they inserted; the tables do, unless others write, too
+	case t.Posted.Merged > 0 && c.At("test") == string(Noise):
+		out.RowsInserted, out.RowsUpdated = -1, -1
+	case t.Posted.Merged > 0:
+		out.RowsInserted, out.RowsUpdated = added, t.Posted.Merged-added
+	}
+	if t.Doubled > 0 {
+		p.Folder.Warn(fmt.Sprintf("%s %s, %s, %s: %d products are others over again, byte for byte, and were posted once", c.At("test"), c.At("scenario"), p.Design, p.Method, t.Doubled))
+	}
+	if n := t.Posted.Unknown + t.Posted.Filtered; n > 0 {
+		p.Folder.Warn(fmt.Sprintf("%s %s, %s, %s: %d values are of stations or parameters that are not admitted", c.At("test"), c.At("scenario"), p.Design, p.Method, n))
+	}
+}
+
+func (p *Programme) log(ctx context.Context) (int64, error) {
+	if p.Store.Log == nil {
+		return -1, nil
+	}
+	return p.Store.Log(ctx)
+}
+
+func (p *Programme) sized(ctx context.Context, out *run.Posting) error {
+	if p.Store.Size == nil {
+		return nil
+	}
+	s, err := p.Store.Size(ctx)
+	out.TableBytes, out.IndexBytes, out.DeadRows = s.TableBytes, s.IndexBytes, s.DeadRows
+	return err
+}
+
+// prove holds what is stored against the reference, and adds the cell.
+func (p *Programme) prove(ctx context.Context, c run.Cell, m *run.Measured, leave func(*engine.PostedValue) bool, s state) error {
+	h, err := p.held(ctx, leave, s, c.At("test")+" "+c.At("scenario"))
+	if err != nil {
+		return err
+	}
+	return h.keep(c, m)
+}
+
+// held is what tables hold, beside the reference.
+type held struct {
+	to      *run.Folder
+	stored  string
+	proof   answer.Proof
+	differs error
+}
+
+func (h *held) keep(c run.Cell, m *run.Measured) error {
+	return errors.Join(h.to.Add(run.Sample{Cell: c, Rep: 1, Digest: h.stored}.Judge(m, h.proof, h.differs)), h.to.Save())
+}
+
+// held digests what is stored and holds it against the reference.
+func (p *Programme) held(ctx context.Context, leave func(*engine.PostedValue) bool, s state, what string) (*held, error) {
+	values := p.Store.Values(ctx)
+	if leave != nil {
+		values = without(values, leave)
+	}
+	d, err := engine.DigestPosts(values)
+	if err != nil {
+		return nil, err
+	}
+	want, err := p.References.digest(ctx, p.Design, p.Policy, s)
+	if err != nil {
+		return nil, err
+	}
+	if want != d.Values {
+		p.Folder.Warn(fmt.Sprintf("WRONG: %s, %s, %s: the tables hold %s, not %s", what, p.Design, p.Method, d.Values, want))
+	}
+	h := &held{to: p.Folder, stored: d.Values.String()}
+	h.proof, h.differs = answer.CompareRecords(want, d.Values)
+	return h, nil
+}
+
+// without leaves values out.
+func without(values iter.Seq2[*engine.PostedValue, error], leave func(*engine.PostedValue) bool) iter.Seq2[*engine.PostedValue, error] {
+	return func(yield func(*engine.PostedValue, error) bool) {
+		for v, err := range values {
+			if err == nil && leave(v) {
+				continue
+			}
+			if !yield(v, err) {
+				return
+			}
+		}
+	}
+}
+
+// insertUpdate posts the source into empty tables, then again with values
+// that differ: the report's scenarios 1 and 2 (array), 3 and 4 (single).
+func (p *Programme) insertUpdate(ctx context.Context, test Test, leave func(*engine.PostedValue) bool) error {
+	if err := p.measured(ctx, cell{test: string(test), scenario: "insert", leave: leave}); err != nil {
+		return err
+	}
+	return p.measured(ctx, cell{test: string(test), scenario: "update", added: []float64{0, 1}, leave: leave})
+}
+
+// noisy runs the same while others are at work.
+func (p *Programme) noisy(ctx context.Context) error {
+	inner, stop := context.WithCancel(ctx)
+	g, inner := errgroup.WithContext(inner)
+	var rounds [4]atomic.Int64
+	loop := func(i int, f func() error) {
+		g.Go(func() error {
+			for inner.Err() == nil {
+				if err := f(); err != nil && inner.Err() == nil {
+					return err
+				}
+				rounds[i].Add(1)
+			}
+			return nil
+		})
+	}
+	if p.Store.Tend != nil {
+		loop(0, func() error { return p.Store.Tend(inner, engine.Vacuum) })
+	}
+	loop(1, func() error { _, err := engine.DigestPosts(p.Store.Values(inner)); return err })
+	second := p.Options
+	second.Posters, second.Change = 1, func(g *record.Gauge) { rename(&g.Station) }
+	loop(2, func() error { _, err := Run(inner, p.Store, p.Source, second); return err })
+	stations, known := p.References.contents.Stations, map[record.ID]bool{}
+	for _, id := range stations {
+		known[id] = true
+	}
+	if len(stations) > 0 {
+		random := rand.New(rand.NewPCG(p.Folder.Run.Seed, 1)) //nolint:gosec // no secret
+		loop(3, func() error { return p.readOne(inner, stations, random) })
+	}
+	err := p.insertUpdate(ctx, Noise, func(v *engine.PostedValue) bool { return !known[v.Station] })
+	stop()
+	if noise := g.Wait(); err == nil && noise != nil && !errors.Is(noise, context.Canceled) {
+		err = noise
+	}
+	if err == nil {
+		p.Folder.Warn(fmt.Sprintf("noise beside %s, %s: %d times maintenance, %d dumps, %d times a second poster's whole source, %d readings",
+			p.Design, p.Method, rounds[0].Load(), rounds[1].Load(), rounds[2].Load(), rounds[3].Load()))
+	}
+	return err
+}
+
+func (p *Programme) readOne(ctx context.Context, stations []record.ID, random *rand.Rand) error {
+	from := p.From.Unix()
+	_, err := p.Store.Read(ctx, stations[random.IntN(len(stations))], from-86400, from+7*86400)
+	return err
+}
+
+// deleted posts the source and deletes the older half of it.
+func (p *Programme) deleted(ctx context.Context) error {
+	if _, err := Run(ctx, p.Store, p.Source, p.Options); err != nil {
+		return err
+	}
+	before, err := p.Store.Rows(ctx)
+	if err != nil {
+		return err
+	}
+	first, last := int64(farFuture), int64(-farFuture)
+	for v, err := range p.Store.Values(ctx) {
+		if err != nil {
+			return err
+		}
+		first, last = min(first, v.Time), max(last, v.Time)
+	}
+	p.Progress(fmt.Sprintf("delete, %s", p.Design))
+	middle := (first + (last-first)/2) / 86400 * 86400
+	out, figures := p.begun(string(Delete), "older than "+time.Unix(middle, 0).UTC().Format(time.DateOnly))
+	began := time.Now()
+	rows, err := p.Store.Delete(ctx, middle)
+	if err != nil {
+		return err
+	}
+	figures.Total = time.Since(began)
+	figures.RowsUpdated = rows
+	if err := p.sized(ctx, figures.Posting); err != nil {
+		return err
+	}
+	after, err := p.Store.Rows(ctx)
+	if err != nil {
+		return err
+	}
+	if before-after != rows {
+		return fmt.Errorf("%d rows were deleted, and %d are gone", rows, before-after)
+	}
+	return p.prove(ctx, out, figures, nil, state{[]float64{0}, middle})
+}
+
+// bloat posts the source again and again without maintenance, then once after
+// each kind of it.
+func (p *Programme) bloat(ctx context.Context) error {
+	rounds := max(p.Rounds, 2)
+	var added []float64
+	step := func(scenario string, by float64) error {
+		added = append(added, by)
+		return p.measured(ctx, cell{test: string(Bloat), scenario: scenario, added: added})
+	}
+	if err := step("load", 0); err != nil {
+		return err
+	}
+	for i := range rounds {
+		if err := step(fmt.Sprintf("re-post %d", i+1), float64(i+1)); err != nil {
+			return err
+		}
+	}
+	if p.Store.Tend == nil {
+		return nil
+	}
+	for i, u := range []engine.Upkeep{engine.Vacuum, engine.VacuumFull} {
+		if err := p.Store.Tend(ctx, u); err != nil {
+			return err
+		}
+		if err := step("after "+string(u), float64(rounds+1+i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The phases of the live feed.
+const (
+	maintained   = "maintenance on"
+	unmaintained = "maintenance off"
+	vacuumed     = "after a full vacuum"
+)
+
+// live replays the feed day by day: with maintenance at the end of each day,
+// without, and once more after a full vacuum. The days of the later phases are
+// posted again with other values, so that tables grow old. What the tables hold
+// at the end of a phase proves its days.
+func (p *Programme) live(ctx context.Context) error {
+	var added []float64
+	for i, phase := range []string{maintained, unmaintained, vacuumed} {
+		if phase == vacuumed && p.Store.Tend != nil {
+			if err := p.Store.Tend(ctx, engine.VacuumFull); err != nil {
+				return err
+			}
+		}
+		added = append(added, float64(i))
+		next, stop := iter.Pull2(p.Source.Products())
+		days, err := p.days(ctx, phase, next, shift(float64(i)))
+		stop()
+		if err != nil {
+			return err
+		}
+		h, err := p.held(ctx, nil, state{added, never}, "live "+phase)
+		if err != nil {
+			return err
+		}
+		for _, d := range days {
+			if err := h.keep(d.cell, d.measured); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pulled is the next so many products of a source.
+type pulled struct {
+	Source
+	next func() (*Message, error, bool)
+	n    int
+	done *bool
+}
+
+// Products gives the day's products.
+func (p pulled) Products() iter.Seq2[*Message, error] {
+	return func(yield func(*Message, error) bool) {
+		for range p.n {
+			m, err, ok := p.next()
+			if !ok {
+				*p.done = true
+				return
+			}
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
+// day is a day that was posted.
+type day struct {
+	cell     run.Cell
+	measured *run.Measured
+}
+
+// days posts day after day of a phase.
+func (p *Programme) days(ctx context.Context, phase string, next func() (*Message, error, bool), change func(*record.Gauge)) (days []day, err error) {
+	perDay := max(p.PerDay, 1)
+	done := false
+	for n := 0; !done; n++ {
+		late := int64(0)
+		o := p.Options
+		o.Change = change
+		began := time.Now()
+		if p.SpeedUp > 0 {
+			gap := time.Duration(float64(24*time.Hour) / float64(perDay) / p.SpeedUp)
+			o.Pace = func(ctx context.Context, i int64) error {
+				wait := time.Until(began.Add(time.Duration(i) * gap))
+				if wait <= 0 {
+					if time.Duration(float64(-wait)*p.SpeedUp) > time.Minute {
+						late++
+					}
+					return nil
+				}
+				return engine.Pause(ctx, wait)
+			}
+		}
+		p.Progress(fmt.Sprintf("live, %s, day %d, %s, %s", phase, n+1, p.Design, p.Method))
+		t, err := Run(ctx, p.Store, pulled{p.Source, next, perDay, &done}, o)
+		if err != nil {
+			return nil, err
+		}
+		if t.Products == 0 {
+			return days, nil
+		}
+		m := &run.Measured{Start: began.Sub(p.Folder.Run.Started), Total: t.Wall, CPU: t.CPU, Posting: &run.Posting{
+			Products: t.Products, Values: t.Posted.Values, Post: t.postTimes(), Late: late, Upkeep: phase != unmaintained && p.Store.Tend != nil,
+		}}
+		days = append(days, day{run.PostCell(p.Engine, string(Live), phase, string(p.Design), string(p.Method), "day", p.From.AddDate(0, 0, n).Format(time.DateOnly)), m})
+		if m.Upkeep {
+			if err := p.Store.Tend(ctx, engine.Vacuum); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return days, ctx.Err()
+}

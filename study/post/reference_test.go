@@ -1,0 +1,50 @@
+package post
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/study/synth"
+)
+
+// TestReferencesInParts: looked at part by part, a source has the digest that it
+// has at once, for every design, after updates and deletion.
+func TestReferencesInParts(t *testing.T) {
+	feed, err := synth.SHEF{Seed: 8, Messages: 40, Mean: 30}.Feed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := NewReferences(t.Context(), Feed{Feed: feed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	middle := whole.contents.First/86400*86400 + 86400
+	seen := map[record.Digest]bool{}
+	for _, d := range engine.PostDesigns() {
+		for _, s := range []state{{[]float64{0}, never}, {[]float64{0, 1}, never}, {[]float64{0}, middle}} {
+			want, err := whole.digest(t.Context(), d, engine.GoodStays, s)
+			if err != nil || want.Records == 0 {
+				t.Fatal(err, want)
+			}
+			parts := &References{source: whole.source, contents: whole.contents, most: 100, known: map[string]record.Digest{}}
+			if got, err := parts.digest(t.Context(), d, engine.GoodStays, s); err != nil || got != want {
+				t.Errorf("%s, %v: %v in parts, %v at once: %v", d, s, got, want, err)
+			}
+			seen[want] = true
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := NewReferences(ctx, whole.source); !errors.Is(err, context.Canceled) {
+		t.Errorf("after a signal: %v", err)
+	}
+	if _, err := whole.digest(ctx, engine.SingleDesign, engine.IfDifferent, state{[]float64{0}, never}); !errors.Is(err, context.Canceled) {
+		t.Errorf("after a signal: %v", err)
+	}
+	if len(seen) < 7 { // the archive's designs keep the same until something is deleted
+		t.Errorf("%d different contents", len(seen))
+	}
+}

@@ -1,0 +1,99 @@
+package scan
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/measure"
+)
+
+// HeldOut is an answer that was forecast without its configuration: by the law of
+// all others.
+type HeldOut struct {
+	Query    string           `json:"query"`
+	Setup    Setup            `json:"setup"`
+	Rep      int              `json:"repetition"`
+	Seconds  float64          `json:"seconds"`
+	CPU      float64          `json:"cpu_seconds,omitempty"` // of all cores; 0 = not counted
+	Forecast measure.Estimate `json:"forecast"`              // Value 0 = the others have no law
+}
+
+// Inside reports whether the answer lies in its interval.
+func (h *HeldOut) Inside() bool {
+	return h.Forecast.Low <= h.Seconds && h.Seconds <= h.Forecast.High
+}
+
+// HoldOut leaves out one point after the other, and forecasts its answers from the
+// rest.
+func HoldOut(query string, points []Point, seed uint64) ([]HeldOut, error) {
+	var out []HeldOut
+	for i := range points {
+		p := &points[i]
+		var told Forecast
+		m, err := FitModel(slices.Delete(slices.Clone(points), i, i+1), seed)
+		if err == nil {
+			told, err = m.Forecast(p.Setup)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("without a configuration of %d disks and %d partitions: %w", len(p.Bandwidth), p.Partitions, err)
+		}
+		for rep, seconds := range p.Seconds {
+			h := HeldOut{Query: query, Setup: p.Setup, Rep: rep + 1, Seconds: seconds, Forecast: told.Seconds}
+			if len(p.CPU) > 0 {
+				h.CPU = p.CPU[rep]
+			}
+			out = append(out, h)
+		}
+	}
+	return out, nil
+}
+
+// HeldOutWords tell how good forecasts were: how many answers lie in their
+// intervals, and how wide these are.
+func HeldOutWords(all []HeldOut) string {
+	inside := 0
+	var widths []float64
+	for i := range all {
+		h := &all[i]
+		if h.Inside() {
+			inside++
+		}
+		widths = append(widths, (h.Forecast.High-h.Forecast.Low)/h.Forecast.Value)
+	}
+	return fmt.Sprintf("Each configuration left out, and forecast by the law of the others: %d of %d answers (%.0f %%) lie in their 95 %% intervals, which are %.2f times as wide as the forecast (median; at most %.2f).",
+		inside, len(all), 100*float64(inside)/float64(len(all)), measure.Median(widths), slices.Max(widths))
+}
+
+var heldOutColumns = []string{ //nolint:gochecknoglobals // a constant table
+	"engine", "query", "paths", "partitions", "workers", "cores", "mb_per_s", "bytes", "repetition", "seconds", "cpu_seconds", "forecast", "low", "high", "inside",
+}
+
+// WriteHeldOut writes a table: what was measured, and what was forecast of it.
+func WriteHeldOut(w io.Writer, engine string, all []HeldOut) error {
+	out := csv.NewWriter(w)
+	rows := [][]string{heldOutColumns}
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	for i := range all {
+		h := &all[i]
+		s := &h.Setup
+		rows = append(rows, []string{
+			engine, h.Query, strconv.Itoa(len(s.Bandwidth)), strconv.Itoa(s.Partitions), strconv.Itoa(s.Workers), strconv.Itoa(s.Cores), bandwidths(s.Bandwidth), strconv.FormatInt(s.Bytes, 10),
+			strconv.Itoa(h.Rep), number(h.Seconds), number(h.CPU), number(h.Forecast.Value), number(h.Forecast.Low), number(h.Forecast.High), strconv.FormatBool(h.Inside()),
+		})
+	}
+	return out.WriteAll(rows)
+}
+
+// holdOut forecasts what the run itself measured.
+func (x *Forecasts) holdOut(query string, points []Point, seed uint64) error {
+	told, err := HoldOut(query, points, seed)
+	if err != nil {
+		return &fault.Error{Setting: "--held-out of " + query, Problem: "cannot be told", Err: err, Cure: "measure more configurations: barograph scan sweep"}
+	}
+	x.HeldOut = append(x.HeldOut, told...)
+	return nil
+}

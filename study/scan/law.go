@@ -1,0 +1,247 @@
+package scan
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
+)
+
+// Laws fits the model to the cold answers of a run, question by question; a law
+// that cannot be told is a problem in words. A run of one configuration has no
+// laws, nor has one without cold answers.
+func Laws(r *run.Run, samples []run.Sample) (out []run.ScanLaw) {
+	if len(r.Scan.Configs) < 2 {
+		return nil
+	}
+	for _, q := range ColdQueries(samples) {
+		m, err := ModelOf(r, samples, q)
+		if err != nil {
+			m = &Model{ScanLaw: run.ScanLaw{Query: q, Phase: run.Cold, Problem: err.Error()}}
+		}
+		out = append(out, m.ScanLaw)
+	}
+	return out
+}
+
+// ColdQueries are the questions that have cold answers, sorted.
+func ColdQueries(samples []run.Sample) (out []string) {
+	for i := range samples {
+		if q := samples[i].Cell.At("query"); samples[i].Phase == run.Cold && !slices.Contains(out, q) {
+			out = append(out, q)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// ModelOf fits the model to the cold answers of a run to a question. The same
+// run gives the same model. The error says why there is none.
+func ModelOf(r *run.Run, samples []run.Sample, query string) (*Model, error) {
+	points, configs, err := pointsOf(r, samples, query)
+	if err != nil {
+		return nil, err
+	}
+	m, err := FitModel(points, r.Seed)
+	if err != nil {
+		return nil, err
+	}
+	m.Query = query
+	for i := range m.Fits {
+		m.Fits[i].Config = configs[i]
+	}
+	return m, nil
+}
+
+// pointsOf are what a run measured of a question that is asked of the disks, cold.
+func pointsOf(r *run.Run, samples []run.Sample, query string) (points []Point, configs []int, err error) {
+	none := func(problem, cure string) ([]Point, []int, error) {
+		return nil, nil, &fault.Error{Setting: "the law of " + query, Problem: problem, Cure: cure}
+	}
+	cold := ColdQueries(samples)
+	disks := r.Scan.Disks
+	switch {
+	case len(cold) == 0:
+		return none("the run has no cold times: warm answers do not read the disks", "run it with --cold 5")
+	case !slices.Contains(cold, query):
+		return none(fmt.Sprintf("the run has no cold times of this question, but of %q", cold), "choose of them, or run it with --query "+query)
+	case len(disks) == 0:
+		return none("the tables lie where the engine keeps its data, on no disk that was named", "run it with --paths, one on each disk")
+	}
+	for i, d := range disks {
+		other := slices.IndexFunc(disks[:i], func(o run.ScanDisk) bool { return o.Device == d.Device })
+		switch {
+		case d.Device == "":
+			return none(d.Path+" lies on no block device that the system counts, so that nobody knows what is read from it", "name paths on disks, or make some: barograph lab disks --count 6")
+		case d.Rate <= 0:
+			return none("the disk of "+d.Path+" was not measured", "run it with --measure-disks, or on disks of barograph lab disks")
+		case other >= 0:
+			return none(fmt.Sprintf("%s and %s lie on one disk (%s): more paths were not more disks", disks[other].Path, d.Path, d.Device), "name paths on several disks, or make some: barograph lab disks --count 6")
+		}
+	}
+	unread := 0
+	for i := range r.Scan.Configs {
+		p, ok := setupOf(r, samples, i, query)
+		switch {
+		case ok:
+			points, configs = append(points, p), append(configs, i)
+		case len(p.Seconds) > 0:
+			unread++
+		}
+	}
+	if unread > len(points) {
+		return none(fmt.Sprintf("of %d configurations %d read nothing from the disks when they were cold", len(points)+unread, unread),
+			"run it as root, so that the page cache can be emptied, with more data than the engine and the disks keep in memory")
+	}
+	return points, configs, nil
+}
+
+// setupOf is what was measured of a configuration's cold answers; false where
+// none is right, or nothing was read. What read faster than the disks can is
+// left out.
+func setupOf(r *run.Run, samples []run.Sample, config int, query string) (Point, bool) {
+	c, cell := &r.Scan.Configs[config], r.ScanCell(config, query)
+	p := Point{Setup: Setup{Partitions: c.Partitions, Workers: c.Workers, Cores: r.Machine.UsableCPUs}}
+	for _, d := range r.Scan.Disks[:min(c.Paths, len(r.Scan.Disks))] {
+		p.Bandwidth = append(p.Bandwidth, d.Rate/1e6)
+	}
+	var read []float64
+	for i := range samples {
+		m := samples[i].Measured()
+		if samples[i].Cell != cell || samples[i].Phase != run.Cold || m == nil || tooFast(r.Scan.Disks, m) != "" {
+			continue
+		}
+		sum := uint64(0)
+		for _, d := range m.Devices {
+			sum += d.Read
+		}
+		read, p.Seconds = append(read, float64(sum)), append(p.Seconds, m.Total.Seconds())
+		if cpu, ok := r.Archives[0].CPU(m); ok {
+			p.CPU = append(p.CPU, cpu.Seconds())
+		}
+	}
+	if len(p.CPU) < len(p.Seconds) {
+		p.CPU = nil
+	}
+	if len(read) == 0 || len(p.Bandwidth) == 0 {
+		return p, false
+	}
+	p.Bytes = int64(measure.Median(read))
+	return p, p.Bytes > 0
+}
+
+// Forecast is the time that a scan will take, and why.
+type Forecast struct {
+	Seconds measure.Estimate `json:"seconds"`       // one scan, not the mean of many, lies in the interval
+	Disks   float64          `json:"disks_seconds"` // what the disks alone would take
+	Cores   float64          `json:"cores_seconds"` // what the cores alone would take
+	Bound   Bound            `json:"bound"`
+	Sure    float64          `json:"sure"`             // share of the bootstrap's laws by which Bound decides
+	Beyond  []string         `json:"beyond,omitempty"` // in what the setup exceeds all that was measured
+}
+
+// Forecast tells how long a scan will take: the law, the uncertainty of its
+// parameters, and the errors that single scans had where it was measured. Beyond
+// that these are taken to grow, by as much again each time that data, disks, their
+// speed or cores are e times the most that was seen.
+func (m *Model) Forecast(s Setup) (Forecast, error) {
+	x, err := s.terms()
+	if err != nil {
+		return Forecast{}, err
+	}
+	best := law{1 / m.Drawn.Value, m.Work.Value, m.Start.Value}
+	f := Forecast{Disks: best[0] * x.disk, Cores: best[1] * x.core, Bound: best.bound(x), Beyond: m.Seen.beyond(&s)}
+	far := 1 + m.Seen.distance(&s)
+	r := rand.New(rand.NewPCG(m.Seed, 2))
+	n := 0
+	f.Seconds = m.widest(best.at(x), func(p law) float64 {
+		n++
+		if p.bound(x) == f.Bound {
+			f.Sure++
+		}
+		e := m.Off[r.IntN(len(m.Off))]
+		return max(0, p.at(x)*(1+e*far))
+	})
+	f.Sure /= float64(n)
+	return f, nil
+}
+
+// distance is how far a setup lies beyond all that was measured: the sum of the
+// logarithms.
+func (s Seen) distance(x *Setup) (far float64) {
+	var now Seen
+	now.note(x)
+	for _, r := range []float64{float64(now.Disks) / float64(s.Disks), now.Bandwidth / s.Bandwidth, float64(now.Parallel) / float64(s.Parallel), float64(now.Bytes) / float64(s.Bytes)} {
+		far += max(0, math.Log(r))
+	}
+	return far
+}
+
+// beyond tells what was not measured; half as much again still counts as measured.
+func (s Seen) beyond(x *Setup) []string {
+	const near = 1.5
+	var now Seen
+	now.note(x)
+	var out []string
+	add := func(what string, now, seen float64) {
+		if now > near*seen {
+			out = append(out, fmt.Sprintf("%s: %.4g, measured up to %.4g", what, now, seen))
+		}
+	}
+	add("disks", float64(now.Disks), float64(s.Disks))
+	add("MB/s of a disk", now.Bandwidth, s.Bandwidth)
+	add("workers with a core", float64(now.Parallel), float64(s.Parallel))
+	add("GB", float64(now.Bytes)/1e9, float64(s.Bytes)/1e9)
+	return out
+}
+
+// String is a sentence: "41 s ± 3: the disks decide (38 s, cores 12 s)".
+func (f Forecast) String() string {
+	half := f.half()
+	text := fmt.Sprintf("%s s ± %s: the %s decide", digits(f.Seconds.Value, half), digits(half, half), f.Bound)
+	if f.Sure < measure.Confidence {
+		text += " (not sure)"
+	}
+	text += fmt.Sprintf("; disks alone %s s, cores alone %s s", digits(f.Disks, half), digits(f.Cores, half))
+	if len(f.Beyond) > 0 {
+		text += "; beyond what was measured: " + strings.Join(f.Beyond, ", ")
+	}
+	return text
+}
+
+// Interval is where one scan lies with 95 %, in seconds: "38 – 44".
+func (f Forecast) Interval() string {
+	half := f.half()
+	return digits(f.Seconds.Low, half) + " – " + digits(f.Seconds.High, half)
+}
+
+// Value is the time in seconds, to the first digit that is uncertain: "41".
+func (f Forecast) Value() string {
+	return digits(f.Seconds.Value, f.half())
+}
+
+// half is the longer half of the interval.
+func (f Forecast) half() float64 {
+	return max(f.Seconds.High-f.Seconds.Value, f.Seconds.Value-f.Seconds.Low)
+}
+
+// digits prints a number to the first digit of its uncertainty, at most to three decimals.
+func digits(v, uncertainty float64) string {
+	places := 3
+	if uncertainty > 0 {
+		places = min(max(0, -int(math.Floor(math.Log10(uncertainty)))), places)
+	}
+	return fmt.Sprintf("%.*f", places, v)
+}
+
+// EnoughDisks is how many disks of so many MB/s each keep the cores busy, if
+// parts divide evenly among them: with more, a scan is not faster.
+func (m *Model) EnoughDisks(mbps float64, parallel int) int {
+	perGB := 1000 / (mbps * m.Drawn.Value) // seconds of one disk
+	return max(1, int(math.Ceil(perGB*float64(parallel)/m.Work.Value)))
+}

@@ -1,0 +1,123 @@
+package scan_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/scan"
+)
+
+// proven is a proof of something.
+func proven() answer.Proof {
+	p, _ := answer.CompareRecords(record.Digest{Hi: 1, Records: 1}, record.Digest{Hi: 1, Records: 1})
+	return p
+}
+
+// folder is a run in memory.
+func folder(t *testing.T, r run.Run, of run.Scan) *run.Folder {
+	t.Helper()
+	r.Workload, r.Scan, r.Archives = run.Scanned, &of, []run.Archive{{Engine: "x", Place: "embedded"}}
+	f, err := run.Create("", r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// answered adds a cold answer that is right.
+func answered(t *testing.T, f *run.Folder, config int, query string, took time.Duration, read []measure.DiskLoad) {
+	t.Helper()
+	m := &run.Measured{Total: took, Used: &run.Used{Devices: read}}
+	if err := f.Add(run.Sample{Cell: f.Run.ScanCell(config, query), Phase: run.Cold}.Judge(m, proven(), nil)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLaws makes a run that follows a law, and finds its parameters again.
+func TestLaws(t *testing.T) {
+	const bytes, rate, drawn, work = 2e9, 100e6, 0.9, 4.0
+	f := folder(t, run.Run{Seed: 1, Machine: measure.Machine{UsableCPUs: 8}}, run.Scan{})
+	of := f.Run.Scan
+	for i := range 8 {
+		of.Disks = append(of.Disks, run.ScanDisk{Path: fmt.Sprintf("/d%d", i), Device: fmt.Sprintf("loop%d", i), Rate: rate})
+	}
+	for _, paths := range []int{1, 2, 4, 8} {
+		for _, workers := range []int{1, 2, 4} {
+			config := len(of.Configs)
+			of.Configs = append(of.Configs, run.ScanConfig{Paths: paths, Partitions: 8, Workers: workers})
+			seconds := max(bytes/(drawn*rate*float64(paths)), work*bytes/1e9/float64(workers))
+			for rep := range 5 {
+				d := time.Duration(seconds * (1 + 0.002*float64(rep-2)) * 1e9)
+				answered(t, f, config, "scan", d, slices.Repeat([]measure.DiskLoad{{Read: uint64(bytes / float64(paths))}}, paths))
+			}
+		}
+	}
+	laws := scan.Laws(&f.Run, f.Samples())
+	if len(laws) != 1 || laws[0].Problem != "" || len(laws[0].Fits) != len(of.Configs) {
+		t.Fatalf("%+v", laws)
+	}
+	if l := laws[0]; math.Abs(l.Drawn.Value-drawn) > 0.02 || math.Abs(l.Work.Value-work) > 0.1 {
+		t.Errorf("drawn %v, work %v", l.Drawn, l.Work)
+	}
+	of.Configs = of.Configs[:2]
+	if laws := scan.Laws(&f.Run, f.Samples()[:10]); len(laws) != 1 || laws[0].Problem == "" {
+		t.Errorf("two configurations told %+v", laws)
+	}
+}
+
+// TestNoLaw: a run that has no law says why.
+func TestNoLaw(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(r *run.Folder)
+		want  string
+	}{
+		"plain folders": {func(r *run.Folder) { r.Run.Scan.Disks[1].Rate = 0 }, "the disk of /b was not measured; run it with --measure-disks"},
+		"an overlay":    {func(r *run.Folder) { r.Run.Scan.Disks[0].Device = "" }, "/a lies on no block device that the system counts"},
+		"one disk":      {func(r *run.Folder) { r.Run.Scan.Disks[1].Device = "sda" }, "/a and /b lie on one disk (sda)"},
+		"no paths":      {func(r *run.Folder) { r.Run.Scan.Disks = nil }, "where the engine keeps its data"},
+		"nothing read": {func(r *run.Folder) {
+			for _, s := range r.Samples() {
+				s.Measured().Devices = nil
+			}
+		}, "read nothing from the disks when they were cold; run it as root"},
+		"two placements": {func(*run.Folder) {}, "2 setups cannot tell three parameters"},
+		"wrong answers": {func(r *run.Folder) {
+			wrong := run.Sample{Cell: r.Run.ScanCell(0, "scan"), Phase: run.Cold}.Judge(nil, proven(), &answer.Diff{Problem: "a cent is missing"})
+			if err := r.Add(wrong); err != nil {
+				t.Fatal(err)
+			}
+		}, "1 setups cannot tell three parameters"},
+	} {
+		f := folder(t, run.Run{Machine: measure.Machine{UsableCPUs: 2}}, run.Scan{
+			Disks:   []run.ScanDisk{{Path: "/a", Device: "sda", Rate: 1e8}, {Path: "/b", Device: "sdb", Rate: 1e8}},
+			Configs: []run.ScanConfig{{Paths: 1, Partitions: 2}, {Paths: 2, Partitions: 2}},
+		})
+		for i := range 2 {
+			answered(t, f, i, "scan", time.Second, []measure.DiskLoad{{Read: 1e8}})
+		}
+		c.spoil(f)
+		laws := scan.Laws(&f.Run, f.Samples())
+		if len(laws) != 1 || !strings.Contains(laws[0].Problem, c.want) || laws[0].Fits != nil {
+			t.Errorf("%s: %+v", name, laws)
+		}
+		if _, err := scan.ModelOf(&f.Run, f.Samples(), "scan"); err == nil || err.Error() != laws[0].Problem {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	f := folder(t, run.Run{}, run.Scan{Configs: make([]run.ScanConfig, 2)})
+	warm := []run.Sample{{Cell: f.Run.ScanCell(0, "scan"), Phase: run.Warm}}
+	if laws := scan.Laws(&f.Run, warm); laws != nil {
+		t.Errorf("warm answers have laws: %+v", laws)
+	}
+	if _, err := scan.ModelOf(&f.Run, warm, "scan"); err == nil || !strings.Contains(err.Error(), "no cold times") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,232 @@
+package scan_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/asterixdb"
+	"github.com/barograph/barograph/engine/duckdb"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/mariadb"
+	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/engine/tables"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/scan"
+	generate "github.com/barograph/barograph/study/synth/tpcds"
+)
+
+// compared is an engine beside its own client.
+type compared struct {
+	driver engine.Driver
+	times  int // that the sales are loaded: an engine that scans fast is given more of them
+	pairs  int
+	memory int64                                  // of the server
+	own    func(b *testing.B, url string) *client // begun after the load
+}
+
+// BenchmarkOverhead asks the same text of the same database in turns: by a run
+// of the workload, as `barograph scan` makes it, and by the engine's own client
+// in a session that stays open. Both are warm, and one worker answers. Reported
+// are the medians, their ratio and what a run's answer takes longer, with
+// intervals, and what the run does beside the time that it reports: counters of
+// processes, devices and the machine, and the check of the answer.
+//
+// It is done twice: with many sales, and with few, where an answer takes so
+// little that what the run adds stands out. The answer is one row either way, so
+// that it adds the same.
+//
+//	go test -run '^$' -bench Overhead -benchtime 1x ./study/scan
+func BenchmarkOverhead(b *testing.B) {
+	many, few := generated(b, 0.1), generated(b, 0.01)
+	for _, c := range []compared{
+		{postgres.Driver(), 10, 40, 4 << 30, psql},
+		{mariadb.Driver(), 1, 60, 4 << 30, mariadbClient}, // its sales have a key
+		{duckdb.Driver(), 50, 40, 0, libduckdb},
+		{asterixdb.Driver(), 1, 30, 4 << 30, curl},
+	} {
+		b.Run("engine="+c.driver.Scheme, func(b *testing.B) {
+			var server *lab.Lab
+			if c.driver.Server != nil {
+				server = enginetest.Lab(b, c.driver, lab.Options{Memory: c.memory, Profile: "tuned"})
+			}
+			b.Run("sales=few", func(b *testing.B) { c.measure(b, server, few, 200) })
+			b.Run("sales=many", func(b *testing.B) {
+				mine := many
+				mine.Parquet = maps.Clone(many.Parquet)
+				mine.Parquet[tables.StoreSales] = slices.Repeat(many.Parquet[tables.StoreSales], c.times)
+				c.measure(b, server, mine, c.pairs)
+			})
+		})
+	}
+}
+
+// generated makes tables.
+func generated(b *testing.B, scale float64) tables.StarFiles {
+	b.Helper()
+	dir := b.TempDir()
+	if _, err := generate.Generate(b.Context(), dir, generate.Options{Scale: scale, Documents: true}); err != nil {
+		b.Fatal(err)
+	}
+	files, _, err := tables.OpenStarFiles(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return files
+}
+
+// watched are tables of which every answer's beginning and end is noted. They
+// do not forget what they hold.
+type watched struct {
+	tables.Scans
+	text            string
+	asked, answered time.Time
+}
+
+func (w *watched) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
+	star, err := w.Scans.Open(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	ask := star.Ask
+	star.Ask = func(ctx context.Context, q tables.StarQuery) ([]tables.StarRow, error) {
+		w.asked = time.Now()
+		rows, err := ask(ctx, q)
+		w.answered = time.Now()
+		return rows, err
+	}
+	w.text, star.Cold = star.Text(tables.ScanAll), nil
+	return star, nil
+}
+
+// untimed answers come first.
+const untimed = 3
+
+// measure runs the workload; what it does to empty a cache before each answer
+// is here to ask the engine's own client.
+func (c *compared) measure(b *testing.B, server *lab.Lab, files tables.StarFiles, pairs int) {
+	ctx := b.Context()
+	dir := b.TempDir()
+	url := "duckdb:" + filepath.Join(dir, "star.db")
+	o := scan.Options{Files: files, Queries: []tables.StarQuery{tables.ScanAll}, Configs: []tables.Placement{{Partitions: 1}}, Cold: pairs + untimed, Progress: func(string) {}}
+	var pids []int32
+	if server != nil {
+		url = server.URL()
+		for _, n := range server.State().Nodes {
+			for _, p := range n.Processes {
+				pids = append(pids, int32(p.PID))
+			}
+		}
+	}
+	db, err := engine.Registry{c.driver}.Open(ctx, url, engine.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	if o.Devices, err = measure.Devices(ctx, []string{dir}); err != nil {
+		b.Fatal(err)
+	}
+	if o.Reference, err = tables.StarAnswers(ctx, files); err != nil {
+		b.Fatal(err)
+	}
+	want := o.Reference.Answer(tables.ScanAll)[0].Cents
+	var own *client
+	var t turns
+	var left time.Time
+	w := &watched{Scans: tables.Of(db).Star}
+	o.Drop = func([]string) (string, error) {
+		if own == nil { // the tables are loaded now
+			if own = c.own(b, url); own == nil {
+				return "", errors.New("there is no client")
+			}
+		} else {
+			t.beside = append(t.beside, (time.Since(left) - w.answered.Sub(w.asked)).Seconds())
+		}
+		var meter *measure.ProcessMeter
+		if server != nil {
+			meter = measure.StartProcesses(ctx, pids)
+		}
+		spent := measure.CPUTime()
+		took, err := own.cents(w.text, want)
+		spent = measure.CPUTime() - spent
+		if server != nil {
+			spent = meter.Stop(ctx).CPU
+		}
+		t.theirs, t.theirCPU = append(t.theirs, took.Seconds()), append(t.theirCPU, spent.Seconds())
+		if own.inside != nil {
+			t.inside = append(t.inside, own.inside().Seconds())
+		}
+		left = time.Now()
+		return "nothing was dropped", err
+	}
+	into, err := run.Create("", run.Run{Scan: &run.Scan{}, Archives: make([]run.Archive, 1)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := scan.Run(ctx, scan.Opened(w, pids), o, into); err != nil {
+		b.Fatal(err)
+	}
+	for _, s := range into.Samples() {
+		m := s.Measured()
+		cpu := m.CPU // an embedded engine's is in it
+		if m.Server != nil {
+			cpu += m.Server.Used.CPU
+		}
+		t.ours, t.ourCPU = append(t.ours, m.Total.Seconds()), append(t.ourCPU, cpu.Seconds())
+	}
+	t.report(b)
+}
+
+// turns are seconds of the answers, in order: the client's, then the run's.
+type turns struct {
+	theirs, ours     []float64
+	theirCPU, ourCPU []float64 // of the server, and of the run; the client's own program is left out
+	inside           []float64 // of the client's answer, by the server's own clock
+	beside           []float64 // what the run does beside the answer
+}
+
+// report tells the ratio of medians, and the median of the pairs' own ratios,
+// which drift and other work of the machine move less; of processor time, which
+// the system counts in steps of 10 ms, the mean of the pairs' ratios.
+func (t *turns) report(b *testing.B) {
+	pairs := func(a, b []float64) (out []float64) {
+		for i := untimed; i < len(a); i++ {
+			if b[i] > 0 {
+				out = append(out, a[i]/b[i])
+			}
+		}
+		return out
+	}
+	metric := func(name string, low, value, high float64) {
+		b.ReportMetric(value, name)
+		b.ReportMetric(low, name+"-low")
+		b.ReportMetric(high, name+"-high")
+	}
+	b.ReportMetric(0, "ns/op") // a load and all pairs
+	b.ReportMetric(1e3*measure.Median(t.ours[untimed:]), "ms/answer")
+	b.ReportMetric(1e3*measure.Median(t.theirs[untimed:]), "ms/client's")
+	b.ReportMetric(1e3*measure.Median(t.beside[untimed:]), "ms-beside")
+	all := measure.Compare(t.ours[untimed:], t.theirs[untimed:], 1)
+	metric("ratio", all.Lo, all.Ratio, all.Hi)
+	each := pairs(t.ours, t.theirs)
+	ci := measure.MedianCI(each, measure.Confidence)
+	metric("pairs", ci.Lo, measure.Median(each), ci.Hi)
+	var longer []float64
+	for i := untimed; i < len(t.ours); i++ {
+		longer = append(longer, 1e3*(t.ours[i]-t.theirs[i]))
+	}
+	ci = measure.MedianCI(longer, measure.Confidence)
+	metric("ms-added", ci.Lo, measure.Median(longer), ci.Hi)
+	cpu := measure.Mean(pairs(t.ourCPU, t.theirCPU))
+	metric("cpu", cpu.Low, cpu.Value, cpu.High)
+	if t.inside != nil {
+		b.ReportMetric(measure.Compare(t.ours[untimed:], t.inside[untimed:], 1).Ratio, "ratio-to-server's")
+	}
+}

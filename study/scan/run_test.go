@@ -1,0 +1,119 @@
+package scan_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/enginetest/scantest"
+	"github.com/barograph/barograph/engine/tables"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/scan"
+)
+
+// options are those of a short run.
+func options(t *testing.T) scan.Options {
+	t.Helper()
+	files, reference := scantest.StarFolder(t)
+	paths := []string{t.TempDir(), t.TempDir()}
+	configs, err := scan.Placements(scan.Experiment2, paths, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scan.Options{
+		Files: files, Reference: reference, Queries: tables.StarQueries(), Configs: configs, Rounds: 2, Warm: 2, Cold: 1, Seed: 3,
+		Drop:     func([]string) (string, error) { return "nothing was dropped", nil },
+		Progress: func(string) {},
+	}
+}
+
+func opened(t *testing.T) tables.Scans {
+	t.Helper()
+	e, err := all.Registry().Open(t.Context(), "duckdb:"+filepath.Join(t.TempDir(), "star.db"), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return tables.Of(e).Star
+}
+
+// TestRun times two configurations in two rounds.
+func TestRun(t *testing.T) {
+	o, result := options(t), folder(t, run.Run{}, run.Scan{})
+	if err := scan.Run(t.Context(), scan.Opened(opened(t), nil), o, result); err != nil {
+		t.Fatal(err)
+	}
+	type name struct {
+		cell  run.Cell
+		phase run.Phase
+		rep   int
+	}
+	seen := map[name]bool{}
+	samples := result.Samples()
+	for _, s := range samples {
+		if s.Verdict != run.Equal || s.Measured().Total <= 0 {
+			t.Errorf("%+v", s)
+		}
+		seen[name{s.Cell, s.Phase, s.Rep}] = true
+	}
+	if want := 2 * 4 * (2*2 + 2*1); len(seen) != want || len(samples) != want {
+		t.Errorf("%d samples, %d different ones, not %d", len(samples), len(seen), want)
+	}
+	for i, c := range result.Run.Scan.Configs {
+		if c.Loads != 2 || c.Load <= 0 || len(c.Bytes) != i+1 || len(c.Plans) != 4 || c.Plans[0].Plan == "" {
+			t.Errorf("%+v", c)
+		}
+	}
+	if result.Run.ColdHow != "the engine forgot what it held; nothing was dropped" {
+		t.Errorf("cold: %s", result.Run.ColdHow)
+	}
+}
+
+// TestRunCatches has an engine that loses a cent, a row, or all.
+func TestRunCatches(t *testing.T) {
+	for name, spoil := range map[string]func(rows []tables.StarRow) []tables.StarRow{
+		"a cent": func(rows []tables.StarRow) []tables.StarRow { rows[0].Cents--; return rows },
+		"a row":  func(rows []tables.StarRow) []tables.StarRow { return rows[:len(rows)-1] },
+		"all":    func([]tables.StarRow) []tables.StarRow { return nil },
+	} {
+		o, result := options(t), folder(t, run.Run{}, run.Scan{})
+		o.Configs, o.Rounds = o.Configs[:1], 1
+		if err := scan.Run(t.Context(), scan.Opened(faulty{opened(t), spoil}, nil), o, result); !errors.Is(err, scan.ErrWrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+		samples := result.Samples()
+		for _, s := range samples {
+			if s.Verdict != run.Wrong || s.Measured() != nil || s.Problem == "" {
+				t.Errorf("%s: %+v", name, s)
+			}
+		}
+		if len(samples) != len(o.Queries) {
+			t.Errorf("%s: %d samples", name, len(samples))
+		}
+	}
+}
+
+type faulty struct {
+	tables.Scans
+	spoil func(rows []tables.StarRow) []tables.StarRow
+}
+
+// Open opens tables whose answers are spoilt.
+func (f faulty) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
+	s, err := f.Scans.Open(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	out := *s
+	out.Ask = func(ctx context.Context, q tables.StarQuery) ([]tables.StarRow, error) {
+		rows, err := s.Ask(ctx, q)
+		if err == nil {
+			rows = f.spoil(rows)
+		}
+		return rows, err
+	}
+	return &out, nil
+}

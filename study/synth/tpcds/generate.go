@@ -1,0 +1,214 @@
+package tpcds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/duckdb/duckdb-go/v2/mapping"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/barograph/barograph/formats/tpcds"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/study/synth/tpcds/dsdgen"
+)
+
+// Options of Generate.
+type Options struct {
+	Scale     float64 // the scale factor: 1 has 2,880,404 sales
+	Files     int     // of store_sales; 0 = 4 for each unit of the scale factor, at least 1
+	Documents bool    // write the collection of documents, too
+	Workers   int     // files at once; 0 = GOMAXPROCS
+
+	// Program is tpcgen-cli, which makes the rows of the TPC's kit; "" = DuckDB's
+	// port, whose sales are others.
+	Program string
+
+	// Dense is for tests: items belong to the manufacturer and the managers that
+	// the questions ask for, some brands are NULL, so that a small scale has
+	// answers. Such items are not those of TPC-DS.
+	Dense bool
+
+	Progress func(step string, done, total int)
+}
+
+// maxFiles bounds the files.
+const maxFiles = 4096
+
+func (o *Options) settle() error {
+	if o.Program != "" {
+		if err := kitSettles(o.Scale); err != nil {
+			return err
+		}
+	} else if !(o.Scale >= 0.01) || o.Scale > 700 { // at 0.001 to 0.006 the generator does not end; beyond 777 its numbers overflow
+		return &fault.Error{Setting: fmt.Sprintf("scale factor %g", o.Scale), Problem: "is not between 0.01 and 700", Cure: "0.01 has 28,810 sales, 1 has 2,880,404"}
+	}
+	if o.Files == 0 {
+		o.Files = int(max(4*o.Scale, 1))
+	}
+	if o.Files < 1 || o.Files > maxFiles {
+		return &fault.Error{Setting: fmt.Sprintf("%d files", o.Files), Problem: fmt.Sprintf("is not between 1 and %d", maxFiles), Cure: "name another number"}
+	}
+	if o.Workers < 1 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, int, int) {}
+	}
+	return nil
+}
+
+// Generate writes the tables into a folder, which is made, and its manifest.
+func Generate(ctx context.Context, dir string, o Options) (m *tpcds.Manifest, err error) {
+	if err := o.settle(); err != nil {
+		return nil, err
+	}
+	if err := prepare(dir, o.Documents); err != nil {
+		return nil, err
+	}
+	db, err := newDatabase(dir, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.close()) }()
+	o.Progress("generating", 0, 1)
+	rows, err := db.generate(ctx, &o)
+	if err != nil {
+		return nil, err
+	}
+	sales, err := db.count(ctx, rows.table(tpcds.StoreSales))
+	if err != nil {
+		return nil, err
+	}
+	pieces := []*piece{{table: tpcds.Item, name: tpcds.Item}, {table: tpcds.DateDim, name: tpcds.DateDim}}
+	if o.Dense {
+		pieces[0].replaced = dense
+	}
+	for i := range int64(o.Files) {
+		pieces = append(pieces, &piece{
+			table: tpcds.StoreSales, name: fmt.Sprintf("%s-%04d", tpcds.StoreSales, i),
+			where: fmt.Sprintf(" WHERE %[1]s >= %[2]d AND %[1]s < %[3]d", rows.number, sales*i/int64(o.Files), sales*(i+1)/int64(o.Files)),
+		})
+	}
+	if err := writeAll(ctx, db, rows, dir, pieces, o); err != nil {
+		return nil, err
+	}
+	m = &tpcds.Manifest{Scale: o.Scale, Generator: rows.generator, Rows: map[string]int64{}, Parquet: map[string][]tpcds.File{}}
+	for _, p := range pieces {
+		m.Rows[p.table] += p.rows
+		m.Parquet[p.table] = append(m.Parquet[p.table], p.parquet)
+		if o.Documents {
+			m.Documents = append(m.Documents, p.documents)
+		}
+	}
+	if m.Rows[tpcds.StoreSales] != sales {
+		return nil, fmt.Errorf("%d sales were generated, %d written", sales, m.Rows[tpcds.StoreSales])
+	}
+	return m, m.Save(dir)
+}
+
+// dense: four items of five are of manufacturer 128; two managers take turns.
+const dense = ` REPLACE (CASE WHEN i_item_sk % 5 > 0 THEN 128 ELSE i_manufact_id END AS i_manufact_id,
+	CASE WHEN i_item_sk % 7 < 3 THEN 1 ELSE 28 END AS i_manager_id,
+	CASE WHEN i_item_sk % 17 > 0 THEN i_brand_id END AS i_brand_id, CASE WHEN i_item_sk % 19 > 0 THEN i_brand END AS i_brand)`
+
+// prepare empties the folder of what an earlier run wrote.
+func prepare(dir string, documents bool) error {
+	if err := os.Remove(filepath.Join(dir, tpcds.ManifestName)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, sub := range []string{"parquet", "documents"} {
+		if err := os.RemoveAll(filepath.Join(dir, sub)); err != nil {
+			return err
+		}
+		if sub == "documents" && !documents {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// source tells where the rows of a generator lie.
+type source struct {
+	generator string                    // its name and version
+	table     func(table string) string // what to select from
+	columns   func(table string) string // what to select, in the types of the specification
+	number    string                    // the column that numbers the rows of a table
+}
+
+// generate makes the rows.
+func (d *database) generate(ctx context.Context, o *Options) (source, error) {
+	if o.Program != "" {
+		return d.kit(ctx, o)
+	}
+	if err := dsdgen.Link(d.handle); err != nil {
+		return source{}, err
+	}
+	generating.Lock()
+	defer generating.Unlock()
+	_, err := d.exec(ctx, "CALL dsdgen(sf = "+strconv.FormatFloat(o.Scale, 'f', -1, 64)+")")
+	return source{
+		generator: "dsdgen of DuckDB " + strings.TrimPrefix(mapping.LibraryVersion(), "v"), number: "rowid",
+		table: func(table string) string { return table }, columns: func(string) string { return "*" },
+	}, err
+}
+
+// piece is a table, or a part of the facts.
+type piece struct {
+	table, name, where string
+	replaced           string // columns that are not as they were generated
+
+	rows               int64
+	parquet, documents tpcds.File
+}
+
+func writeAll(ctx context.Context, db *database, rows source, dir string, pieces []*piece, o Options) error {
+	var done atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(o.Workers)
+	for _, p := range pieces {
+		g.Go(func() error {
+			err := p.write(ctx, db, rows, dir, o.Documents)
+			o.Progress("writing", int(done.Add(1)), len(pieces))
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+// write writes the rows as Parquet, and as documents.
+func (p *piece) write(ctx context.Context, db *database, rows source, dir string, documents bool) (err error) {
+	name := "parquet/" + p.name + ".parquet"
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	p.rows, err = db.exec(ctx, "COPY (SELECT *"+p.replaced+" FROM (SELECT "+rows.columns(p.table)+" FROM "+rows.table(p.table)+p.where+")) TO "+quote(path)+" (FORMAT parquet)")
+	if err != nil {
+		return err
+	}
+	if p.parquet, err = file(dir, name); err != nil || !documents {
+		return err
+	}
+	name = "documents/" + p.name + ".jsonl"
+	if err := tpcds.WriteDocuments(filepath.Join(dir, filepath.FromSlash(name)), p.table, path); err != nil {
+		return err
+	}
+	p.documents, err = file(dir, name)
+	return err
+}
+
+// file describes a file of the folder.
+func file(dir, name string) (tpcds.File, error) {
+	info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
+	if err != nil {
+		return tpcds.File{}, err
+	}
+	return tpcds.File{Name: name, Bytes: info.Size()}, nil
+}

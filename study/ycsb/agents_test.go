@@ -1,0 +1,298 @@
+package ycsb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/results/run"
+)
+
+// The test binary is an agent, too: envAgent makes it one, at that address.
+const (
+	envAgent   = "YCSB_TEST_AGENT"
+	agentToken = "0123456789abcdef0123456789abcdef"
+)
+
+func TestMain(m *testing.M) {
+	if at := os.Getenv(envAgent); at != "" {
+		a := &Agent{Engines: engine.Registry{heldDriver()}, Token: agentToken, Says: func(string) {}}
+		fmt.Fprintln(os.Stderr, http.ListenAndServe(at, a.Handler())) //nolint:gosec // it ends with the test
+		os.Exit(1)                                                    //nolint:forbidigo // a test binary ends so
+	}
+	os.Exit(m.Run()) //nolint:forbidigo // a test binary ends so
+}
+
+// levels are how long the stub holds an update, and how many of a hundred: so long that no
+// scheduler matters, and each percentile that is compared lies in the middle of one of them.
+var levels = []struct {
+	holds time.Duration
+	of100 int
+}{{time.Second, 20}, {1400 * time.Millisecond, 60}, {1800 * time.Millisecond, 12}, {2400 * time.Millisecond, 6}, {4 * time.Second, 2}}
+
+// stub is a server that answers each byte with a byte, after a time: of each hundred updates each
+// level has its share, in an order drawn from a seed.
+type stub struct {
+	at string
+
+	mu   sync.Mutex
+	rng  *rand.Rand
+	next []time.Duration
+	from map[string]int // updates by the client's address
+}
+
+func newStub(t *testing.T, host string) *stub {
+	t.Helper()
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0")) //nolint:noctx // does not wait
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	s := &stub{at: l.Addr().String(), rng: rand.New(rand.NewPCG(18, 0)), from: map[string]int{}} //nolint:gosec // a test's
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go s.serve(c)
+		}
+	}()
+	return s
+}
+
+func (s *stub) serve(c net.Conn) {
+	defer c.Close()
+	host, _, _ := net.SplitHostPort(c.RemoteAddr().String())
+	for b := make([]byte, 1); ; {
+		if _, err := io.ReadFull(c, b); err != nil {
+			return
+		}
+		time.Sleep(s.draw(host))
+		if _, err := c.Write(b); err != nil {
+			return
+		}
+	}
+}
+
+func (s *stub) draw(host string) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.from[host]++; len(s.next) == 0 {
+		for _, l := range levels {
+			for range l.of100 {
+				s.next = append(s.next, l.holds)
+			}
+		}
+		s.rng.Shuffle(len(s.next), func(i, j int) { s.next[i], s.next[j] = s.next[j], s.next[i] })
+	}
+	last := len(s.next) - 1
+	d := s.next[last]
+	s.next = s.next[:last]
+	return d
+}
+
+// heldRecords are in the table from the start.
+const heldRecords = 500
+
+// heldDriver is of an engine that keeps records here, and whose updates ask the stub first.
+func heldDriver() engine.Driver {
+	return engine.Driver{Scheme: "held", Example: "held://host:1", Layouts: []engine.Layout{engine.Pairs}, Place: engine.Remote, Open: func(ctx context.Context, u *url.URL, _ engine.Options) (*engine.Engine, error) {
+		e, err := engine.Registry{dry.Driver()}.Open(ctx, "dry", engine.Options{})
+		if err != nil {
+			return nil, err
+		}
+		c, err := NewConfig(Properties{"recordcount": strconv.Itoa(heldRecords)})
+		if err != nil {
+			return nil, err
+		}
+		if r, err := Load(ctx, e.KV, c, Options{}); err != nil || r.Err() != nil {
+			return nil, errors.Join(err, r.Err())
+		}
+		e.KV = wrapped{e.KV, func(r *engine.Records) *engine.Records {
+			out := *r
+			out.Connect = func(ctx context.Context) (*engine.Conn, error) {
+				c, err := r.Connect(ctx)
+				if err != nil {
+					return nil, err
+				}
+				held := *c
+				return &held, hold(ctx, &held, u.Host)
+			}
+			return &out
+		}}
+		return e, nil
+	}}
+}
+
+// hold has the updates of a connection ask the stub first.
+func hold(ctx context.Context, c *engine.Conn, at string) error {
+	peer, err := (&net.Dialer{}).DialContext(ctx, "tcp", at)
+	if err != nil {
+		return err
+	}
+	update, end, b := c.Update, c.Close, []byte{1}
+	c.Update = func(ctx context.Context, key []byte, r *engine.Row) error {
+		if _, err := peer.Write(b); err != nil {
+			return err
+		}
+		if _, err := io.ReadFull(peer, b); err != nil {
+			return err
+		}
+		return update(ctx, key, r)
+	}
+	c.Close = func() error {
+		_ = peer.Close()
+		if end == nil {
+			return nil
+		}
+		return end()
+	}
+	return nil
+}
+
+// agentDriver is of a server whose nodes are agents.
+func agentDriver() *engine.Driver {
+	self, _ := filepath.Abs(os.Args[0])
+	at := func(n *engine.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["agent"])) }
+	return &engine.Driver{Scheme: "agent", Example: "agent://host", Server: &engine.Server{
+		Nodes: []int{1, 2}, Ports: []string{"agent"}, Stop: syscall.SIGTERM, Profiles: []engine.Profile{{Name: "default"}},
+		Find:    func() error { return nil },
+		Prepare: func(*engine.Cluster, *engine.Node) ([]engine.Command, error) { return nil, nil },
+		Start: func(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+			return []engine.Command{{Args: []string{self}, Env: []string{envAgent + "=" + at(n)}}}, nil
+		},
+		Ready: func(ctx context.Context, _ *engine.Cluster, n *engine.Node) error {
+			c, err := (&net.Dialer{}).DialContext(ctx, "tcp", at(n))
+			if err != nil {
+				return err
+			}
+			return c.Close()
+		},
+		URL: func(c *engine.Cluster) string { return "agent://" + at(&c.Nodes[0]) },
+	}}
+}
+
+// apart starts two agents, each in a network namespace of its own.
+func apart(t *testing.T) *engine.Cluster {
+	t.Helper()
+	skip := t.Skipf
+	if strings.Contains(","+os.Getenv("BAROGRAPH_REQUIRE")+",", ",isolation,") {
+		skip = t.Fatalf
+	}
+	if os.Geteuid() != 0 {
+		skip("NOT TESTED: network namespaces need root")
+	}
+	dir := filepath.Join(t.TempDir(), "lab")
+	l, err := lab.Up(t.Context(), agentDriver(), lab.Options{Dir: dir, Nodes: 2, Isolate: &lab.Isolate{}})
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EACCES) {
+		skip("NOT TESTED: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Down(); err != nil {
+			t.Error(err)
+		}
+	})
+	s, err := lab.Status(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &s.Cluster
+}
+
+// percentiles are those of a sample's updates, as they are reported.
+func percentiles(t *testing.T, s run.Sample) []time.Duration {
+	t.Helper()
+	m := s.Measured()
+	if m == nil {
+		t.Fatalf("it has no times: %+v", s)
+	}
+	for _, g := range m.Groups {
+		if g.Operation == "UPDATE" && g.Outcome == "OK" {
+			h, err := g.ServiceTimes.Histogram()
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := h.Percentiles()
+			return []time.Duration{p.P50, p.P95, p.P99}
+		}
+	}
+	t.Fatalf("it has no updates: %+v", m.Groups)
+	return nil
+}
+
+// TestAgentsInNamespaces: two agents, each in a network of its own, measure together what one client does.
+func TestAgentsInNamespaces(t *testing.T) {
+	c := apart(t)
+	_, subnet, err := net.ParseCIDR(c.Isolation.Subnet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ip := subnet.IP.To4()
+	s := newStub(t, net.IPv4(ip[0], ip[1], ip[2], 254).String()) // this machine, as the namespaces see it
+	const operations, workers = 1200, 240
+	properties := func(threads int) Properties {
+		return Properties{"recordcount": strconv.Itoa(heldRecords), "operationcount": strconv.Itoa(operations), "readproportion": "0", "updateproportion": "1", "threadcount": strconv.Itoa(threads)}
+	}
+	one, err := NewConfig(properties(workers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := Open(t.Context(), engine.Registry{heldDriver()}, "held://"+s.at, engine.Pairs, "", engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer CloseAll([]*Target{target})
+	alone, _, err := target.Measure(t.Context(), one, target.Options(), "updates", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.from = map[string]int{} // nobody is served now
+	agents := &Agents{Token: agentToken}
+	for i := range c.Nodes {
+		n := &c.Nodes[i]
+		agents.Addresses = append(agents.Addresses, net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["agent"])))
+	}
+	both, err := agents.Run(t.Context(), Task{Engine: "held://" + s.at, Layout: engine.Pairs, Mix: "updates", Properties: properties(workers / 2)}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range c.Nodes {
+		if n := s.from[c.Nodes[i].Host]; n != operations/2 {
+			t.Errorf("from the namespace at %s came %d updates, not %d: %v", c.Nodes[i].Host, n, operations/2, s.from)
+		}
+	}
+	if m := both.Measured(); m == nil || m.Clients != 2 || m.Operations != operations {
+		t.Fatalf("%+v", m)
+	}
+	want, got := percentiles(t, alone), percentiles(t, both)
+	t.Logf("p50, p95, p99 of one client %v, of two agents %v", want, got)
+	for i, q := range []string{"p50", "p95", "p99"} {
+		if off := math.Abs(float64(got[i]-want[i])) / float64(want[i]); off > 0.01 {
+			t.Errorf("%s: one client %s, two agents %s: %.2f %% apart", q, want[i], got[i], 100*off)
+		}
+		if held := levels[[]int{1, 3, 4}[i]].holds; want[i] < held || want[i] > held*11/10 { // else the two might agree in what is wrong
+			t.Errorf("%s is %s, and the stub held these for %s", q, want[i], held)
+		}
+	}
+}

@@ -1,0 +1,315 @@
+package ycsb
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/measure/pace"
+)
+
+// The operations, in the order of YCSB's weighted choice; those from deletes on are ours.
+const (
+	opRead = iota
+	opUpdate
+	opInsert
+	opScan
+	opModify
+	opDelete
+	opReadPath   // of one value of a document
+	opUpdatePath // likewise
+	opTransfer   // from one record to another, in a transaction
+	ops
+
+	kindVerify = ops // the check of values, after a read or a scan
+)
+
+// Config is a workload's properties, read.
+type Config struct {
+	Records, Operations      int64
+	InsertStart, InsertCount int64
+	Threads, Seconds, Warmup int64
+	Target                   float64 // operations per second
+	Rates                    Rates   // one after the other, in place of it
+	Arrivals                 string
+	Seed                     int64
+	Shard                    Shard
+	Spin                     bool
+	Ramp                     bool // the target is one of a ramp's
+
+	Status         bool
+	StatusInterval int64 // seconds
+	Label          string
+	ExportFile     string
+	Percentiles    []string // as they are printed
+	Times          string
+	EachError      bool
+	HdrFiles       bool
+	HdrPath        string
+
+	Table                                   string
+	FieldCount, FieldLength, MinFieldLength int64
+	EachLength                              []int64 // of each field, in place of one for all
+	FieldPrefix                             string
+	FieldLengths, FieldHistogram            string
+	ReadAll, WriteAll, Integrity            bool
+	Mix                                     [ops]float64
+	Requests                                string
+	Theta                                   float64 // of Zipf's law
+	MinScan, MaxScan                        int64
+	ScanLengths                             string
+	Ordered                                 bool
+	ZeroPadding                             int64
+	HotData, HotOps                         float64
+	ExpPercentile, ExpFraction              float64
+	RetryLimit                              int64
+	RetryInterval                           float64 // seconds
+	KeepGoing                               bool
+	Retries                                 int64 // of a read or an update
+	Batch                                   int64
+	MaxMisses                               int64
+	MaxErrors                               int64   // operations that may fail; 0 = any number
+	MaxOutage                               int64   // seconds
+	Timeout                                 float64 // of an operation, in seconds; 0 = none
+	Isolation                               engine.IsolationLevel
+	Balance                                 int64 // of an account, when it is loaded
+	Conflicts                               int64 // after which a transfer is given up
+
+	Ignored []string // properties that were given and have no effect
+}
+
+// NewConfig reads properties, over which set may put others. One that is not
+// known is an error, as its author meant something by it.
+func NewConfig(p Properties, set ...func(c *Config)) (*Config, error) {
+	c := &Config{InsertCount: -1}
+	var names []string
+	for _, s := range Settings() {
+		names = append(names, s.Name)
+		value, given := p[s.Name]
+		switch {
+		case given && s.take == nil:
+			c.Ignored = append(c.Ignored, s.Name)
+			continue
+		case s.take == nil, !given && s.Default == "", !given && s.Name == "db.batchsize":
+			continue
+		case !given:
+			value = s.Default
+		}
+		if err := s.take(c, value); err != nil {
+			if f, ok := errors.AsType[*fault.Error](err); ok {
+				f.Setting = "property " + s.Name
+			}
+			return nil, err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p)) {
+		if binding, _, ok := strings.Cut(name, "."); ok && slices.Contains(bindings(), binding) {
+			c.Ignored = append(c.Ignored, name)
+			continue
+		}
+		if !slices.Contains(names, name) {
+			cure := "see `barograph ycsb properties`"
+			if near := fault.Nearest(name, names); near != "" {
+				cure = "did you mean " + near + "? See `barograph ycsb properties`"
+			}
+			return nil, &fault.Error{Setting: "property " + name, Problem: "is not known", Cure: cure}
+		}
+	}
+	for _, f := range set {
+		f(c)
+	}
+	return c, c.settle()
+}
+
+// takeLengths reads 8,100,1000.
+func takeLengths(c *Config, v string) error {
+	for part := range strings.SplitSeq(v, ",") {
+		n, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64)
+		if err != nil || n < 0 {
+			return &fault.Error{Problem: strconv.Quote(part) + " is no length", Cure: "write one for each field, like 8,100,1000"}
+		}
+		c.EachLength = append(c.EachLength, n)
+	}
+	return nil
+}
+
+// settle derives what follows from other properties and checks them together.
+func (c *Config) settle() error {
+	bad := func(setting, problem, cure string) error {
+		return &fault.Error{Setting: "property " + setting, Problem: problem, Cure: cure}
+	}
+	if c.Records == 0 {
+		c.Records = math.MaxInt32
+	}
+	if c.InsertCount < 0 {
+		c.InsertCount = c.Records - c.InsertStart
+	}
+	c.Rates.settle(c)
+	if c.Times == "" {
+		if c.Times = "op"; c.Target > 0 {
+			c.Times = "both"
+		}
+	}
+	sum := 0.0
+	for _, w := range c.Mix {
+		sum += w
+	}
+	switch {
+	case c.Threads < 1:
+		return bad("threadcount", fmt.Sprintf("%d is not understood", c.Threads), "give at least 1")
+	case !(c.Target >= 0 && c.Target <= 1e9):
+		return bad("target", fmt.Sprintf("%g is not understood", c.Target), "give operations per second up to 1e9, or 0 for no target")
+	case !(c.Theta > 0 && c.Theta < 1):
+		return bad("zipfianconstant", fmt.Sprintf("%g is not understood", c.Theta), "give a number between 0 and 1")
+	case c.InsertCount < 1 || c.InsertStart > c.Records-c.InsertCount:
+		return bad("recordcount", fmt.Sprintf("%d is less than insertstart + insertcount = %d + %d", c.Records, c.InsertStart, c.InsertCount), "raise it, or lower one of these")
+	case c.Integrity && c.FieldLengths != "constant":
+		return bad("dataintegrity", "values can be checked only if they have one length", "set fieldlengthdistribution=constant")
+	case c.EachLength != nil && c.FieldLengths != "constant":
+		return bad("fieldlengths", "and fieldlengthdistribution exclude each other", "give one of them")
+	case c.EachLength != nil && int64(len(c.EachLength)) != c.FieldCount:
+		return bad("fieldlengths", fmt.Sprintf("has %d lengths for %d fields", len(c.EachLength), c.FieldCount), "give one for each field, or another fieldcount")
+	case c.MinFieldLength > c.FieldLength && c.FieldLengths != "constant" && c.FieldLengths != "histogram":
+		return bad("minfieldlength", "is greater than fieldlength", "lower it")
+	case c.MinScan > c.MaxScan:
+		return bad("minscanlength", "is greater than maxscanlength", "lower it")
+	case sum == 0:
+		return bad("readproportion", "no operation has a share", "give one of the proportions")
+	case c.Shard.Of > 1 && (c.InsertCount < c.Shard.Of || c.Operations > 0 && c.Operations < c.Shard.Of):
+		return bad("shard", "there is less work than parts", "give fewer parts")
+	case c.FieldCount > 1000:
+		return bad("fieldcount", "is more than 1000", "give fewer fields")
+	}
+	if err := c.settleTransfers(); err != nil {
+		return err
+	}
+	table := c.TableSpec("")
+	return table.Check()
+}
+
+// Inserts reports whether a run of the mix makes new records.
+func (c *Config) Inserts() bool { return c.Mix[opInsert] > 0 }
+
+// Grown is the workload over a table into which a run inserted so many records.
+func (c *Config) Grown(inserted int64) *Config {
+	out := *c
+	if c.InsertStart+c.InsertCount == c.Records {
+		out.InsertCount += inserted
+	}
+	out.Records += inserted
+	return &out
+}
+
+// TableSpec is the workload's table under a layout.
+func (c *Config) TableSpec(l engine.Layout) engine.Table {
+	t := engine.Table{Name: c.Table, Layout: l}
+	for i := range c.FieldCount {
+		t.Fields = append(t.Fields, c.FieldPrefix+strconv.FormatInt(i, 10))
+	}
+	return t
+}
+
+// Shard is one client's part of the work of several: of a load a range of the
+// keys; of a run a part of the operations and of the target, over all keys, and
+// every n-th of the keys that are inserted. The zero Shard is all of it.
+type Shard struct{ Index, Of int64 } // Index from 0
+
+// Set reads "2/3": the second of three.
+func (s *Shard) Set(text string) error {
+	index, of, ok := strings.Cut(text, "/")
+	i, err1 := strconv.ParseInt(index, 10, 32)
+	n, err2 := strconv.ParseInt(of, 10, 32)
+	if !ok || err1 != nil || err2 != nil || i < 1 || i > n {
+		return &fault.Error{Problem: strconv.Quote(text) + " is no part", Cure: "write like 1/3 on the first of three clients"}
+	}
+	*s = Shard{i - 1, n}
+	return nil
+}
+
+// String writes it as Set reads it; "" for all of it.
+func (s Shard) String() string {
+	if s.Of == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", s.Index+1, s.Of)
+}
+
+// Type names what the flag takes.
+func (s *Shard) Type() string { return "i/n" }
+
+// split returns the part of n things that begin at first.
+func (s Shard) split(first, n int64) (begin, count int64) {
+	if s.Of < 2 {
+		return first, n
+	}
+	share, rest := n/s.Of, n%s.Of
+	return first + s.Index*share + min(s.Index, rest), share + min(1, max(0, rest-s.Index))
+}
+
+// keyNumber is the number of a key that this client counts as number: those
+// that are inserted are dealt out among the clients in turn.
+func (c *Config) keyNumber(number int64) int64 {
+	if c.Shard.Of < 2 || number < c.Records {
+		return number
+	}
+	return c.Records + (number-c.Records)*c.Shard.Of + c.Shard.Index
+}
+
+// stream numbers the random numbers of a worker, apart from those of other clients.
+func (s Shard) stream(worker int) uint64 { return uint64(s.Index)<<32 + uint64(worker) } //nolint:gosec // not negative
+
+// Rates are those of a run, one after the other.
+type Rates []pace.Phase
+
+// takeRates reads 500/s@30s,1000/s@30s.
+func takeRates(c *Config, v string) error {
+	for part := range strings.SplitSeq(v, ",") {
+		rate, lasts, timed := strings.Cut(strings.TrimSpace(part), "@")
+		n, wrong := strconv.ParseFloat(strings.TrimSuffix(rate, "/s"), 64)
+		d, untimed := time.ParseDuration(lasts)
+		if wrong != nil || !(n > 0 && n <= 1e9) || !timed || untimed != nil || d <= 0 {
+			return &fault.Error{Problem: strconv.Quote(part) + " is no rate and its time", Cure: "write like 500/s@30s,1000/s@30s; one rate for the whole run is --target"}
+		}
+		c.Rates = append(c.Rates, pace.Phase{Rate: n, For: d})
+	}
+	return nil
+}
+
+// settle gives a workload the target and the time of its rates.
+func (r Rates) settle(c *Config) {
+	if len(r) == 0 {
+		return
+	}
+	all := time.Duration(0)
+	for _, p := range r {
+		all += p.For
+	}
+	c.Target, c.Operations = r[0].Rate, 0
+	if c.Seconds == 0 {
+		c.Seconds = int64((all + time.Second - 1) / time.Second)
+	}
+}
+
+// String is what was given.
+func (r Rates) String() string {
+	var all []string
+	for _, p := range r {
+		all = append(all, strconv.FormatFloat(p.Rate, 'g', -1, 64)+"/s@"+p.For.String())
+	}
+	return strings.Join(all, ",")
+}
+
+// phases are the rates of this client.
+func (w *workload) phases() (out []pace.Phase) {
+	for _, p := range w.Rates {
+		out = append(out, pace.Phase{Rate: p.Rate / float64(max(w.Shard.Of, 1)), For: p.For})
+	}
+	return out
+}

@@ -1,0 +1,132 @@
+package ycsb
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/barograph/barograph/results/measure/pace"
+)
+
+// told has every operation told to whom Options name. What it returns ends that.
+func (o *Options) told(pacing *pace.Options) (func(*pace.Result) error, error) {
+	var all []func([]pace.Sample)
+	if o.Metrics != nil {
+		all = append(all, o.Metrics.ended)
+	}
+	var file *raw
+	if o.Raw != "" {
+		var err error
+		if file, err = newRaw(o.Raw); err != nil {
+			return nil, err
+		}
+		all = append(all, file.ended)
+	}
+	switch len(all) {
+	case 0:
+	case 1:
+		pacing.Ended = all[0]
+	default:
+		pacing.Ended = func(s []pace.Sample) {
+			for _, f := range all {
+				f(s)
+			}
+		}
+	}
+	return func(r *pace.Result) error {
+		if file == nil {
+			return nil
+		}
+		return file.close(r)
+	}, nil
+}
+
+// RawOperation is a row of the file of every operation: a part of one, or the
+// whole of it. Times are nanoseconds since the run began, which the file's
+// metadata say; it is never before it was due.
+type RawOperation struct {
+	Operation string `parquet:"operation,dict"`
+	Outcome   string `parquet:"outcome,dict"`
+	Due       int64  `parquet:"due_ns,delta"`
+	Begin     int64  `parquet:"begin_ns,delta"`
+	End       int64  `parquet:"end_ns,delta"`
+	Records   int32  `parquet:"records"`
+}
+
+// raw writes such a file.
+type raw struct {
+	file    *os.File
+	rows    *parquet.GenericWriter[RawOperation]
+	buffer  []RawOperation
+	failure error
+}
+
+const rawGroup = 1 << 18 // rows that lie in memory until they are written
+
+func newRaw(name string) (*raw, error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	return &raw{file: f, rows: parquet.NewGenericWriter[RawOperation](f, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rawGroup))}, nil
+}
+
+func (w *raw) ended(all []pace.Sample) {
+	operations, outcomes := kinds(), statuses()
+	w.buffer = w.buffer[:0]
+	for _, s := range all {
+		begin := s.End - s.Service
+		w.buffer = append(w.buffer, RawOperation{operations[s.Kind], outcomes[s.Status], int64(begin - s.Wait), int64(begin), int64(s.End), s.Records})
+	}
+	if _, err := w.rows.Write(w.buffer); w.failure == nil {
+		w.failure = err
+	}
+}
+
+func (w *raw) close(r *pace.Result) error {
+	if r != nil {
+		w.rows.SetKeyValueMetadata("began", r.Began.UTC().Format(time.RFC3339Nano))
+	}
+	return errors.Join(w.failure, w.rows.Close(), w.file.Close())
+}
+
+// Metrics are those of runs while they go on, for Prometheus.
+type Metrics struct {
+	prometheus.Collector
+
+	times  *prometheus.HistogramVec
+	now    [][]prometheus.Observer // of the current run, by kind and status
+	labels prometheus.Labels
+}
+
+// NewMetrics makes them.
+func NewMetrics() *Metrics {
+	times := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "barograph_ycsb_response_seconds", Help: "Time of operations from when they were due, of which none is counted before the end of the warm-up.",
+		Buckets: prometheus.ExponentialBuckets(50e-6, 2, 20), // to 26 s
+	}, []string{"engine", "layout", "workload", "threads", "operation", "outcome"})
+	return &Metrics{Collector: times, times: times}
+}
+
+// of begins a run.
+func (m *Metrics) of(labels prometheus.Labels) *Metrics {
+	return &Metrics{Collector: m.times, times: m.times, labels: labels, now: make([][]prometheus.Observer, len(kinds()))}
+}
+
+func (m *Metrics) ended(all []pace.Sample) {
+	for _, s := range all {
+		of := m.now[s.Kind]
+		if of == nil {
+			of = make([]prometheus.Observer, len(statuses()))
+			m.now[s.Kind] = of
+		}
+		if of[s.Status] == nil {
+			m.labels["operation"], m.labels["outcome"] = kinds()[s.Kind], statuses()[s.Status]
+			of[s.Status] = m.times.With(m.labels)
+		}
+		of[s.Status].Observe((s.Service + s.Wait).Seconds())
+	}
+}

@@ -1,0 +1,267 @@
+package ycsb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/results/measure/pace"
+	"github.com/barograph/barograph/results/run"
+)
+
+// breakable is a server that can be broken; before it is, it may acknowledge
+// writes that it does not do.
+type breakable struct {
+	down, forgets atomic.Bool
+}
+
+func (b *breakable) change(c *engine.Conn) {
+	read, update, insert := c.Read, c.Update, c.Insert
+	c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+		if b.down.Load() {
+			return io.ErrUnexpectedEOF
+		}
+		return read(ctx, key, f, into)
+	}
+	c.Update = func(ctx context.Context, key []byte, r *engine.Row) error {
+		switch {
+		case b.down.Load():
+			return syscall.ECONNREFUSED
+		case b.forgets.Load():
+			return read(ctx, key, nil, &engine.Row{})
+		}
+		return update(ctx, key, r)
+	}
+	c.Insert = func(ctx context.Context, key []byte, r *engine.Row) error {
+		if b.forgets.Load() && errors.Is(read(ctx, key, nil, &engine.Row{}), engine.ErrNotFound) {
+			return nil
+		}
+		return insert(ctx, key, r)
+	}
+}
+
+func (b *breakable) inflict(_ context.Context, f lab.Fault) (string, error) {
+	b.down.Store(f.Action == lab.Kill)
+	return "", nil
+}
+
+// A failover run counts no operation that was not answered, tells the outage in
+// numbers, and ends with status 4; a store that loses what it promised to keep has
+// no times, and status 3.
+func TestFaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		forgets  time.Duration // from when on, for half a second; 0 = never
+		promises []engine.Promise
+		code     int
+		verdict  run.Verdict
+	}{
+		"a correct store":                                      {0, engine.Promises(), fault.Incomplete, run.Equal},
+		"it loses what it promised":                            {2100 * time.Millisecond, engine.Promises(), fault.Differs, run.Wrong},
+		"it promised nothing of it":                            {2100 * time.Millisecond, nil, fault.Incomplete, run.Equal},
+		"it promised something else":                           {2100 * time.Millisecond, []engine.Promise{engine.NothingRisen}, fault.Incomplete, run.Equal},
+		"before the fault, where it promised nothing after it": {500 * time.Millisecond, nil, fault.Differs, run.Wrong},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // it waits
+			w, b := config(t, "readproportion=0.5", "updateproportion=0.5", "target=200", "maxexecutiontime=3"), &breakable{}
+			kv := wrapped{loaded(t, config(t)), conns(b.change)}
+			if c.forgets > 0 {
+				time.AfterFunc(c.forgets, func() { b.forgets.Store(true) })
+				time.AfterFunc(c.forgets+500*time.Millisecond, func() { b.forgets.Store(false) })
+			}
+			faults, err := lab.ParseFaults("kill@1500ms,restart@2s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			target := &Target{Scheme: "fake", KV: kv, faults: &Faults{All: faults, Inflict: b.inflict, Clients: 8, Promises: c.promises}}
+			s, r, err := target.Measure(t.Context(), w, target.Options(), "a", 1)
+			if code(err) != c.code || s.Verdict != c.verdict {
+				t.Fatalf("status %d, %s: %v", code(err), s.Verdict, err)
+			}
+			f, m := s.Fault, s.Measured()
+			if (m != nil) != (c.verdict == run.Equal) || f.History.Operations < 200 || len(f.Moments) != 2 {
+				t.Fatalf("%+v, %+v", f, m)
+			}
+			if held := f.History.Promises[3].Held; held == (c.forgets > 0) {
+				t.Errorf("nothing lost: %v, %+v", held, f.History)
+			}
+			if m == nil {
+				return
+			}
+			if m.Cost.Without < 300*time.Millisecond || m.Cost.Without > 1500*time.Millisecond || m.Cost.Rate < 100 || !strings.Contains(err.Error(), "s without service") {
+				t.Errorf("%+v, %v", m.Cost, err)
+			}
+			ended, failed := int64(0), int64(0)
+			for _, x := range m.Series {
+				ended, failed = ended+x.Ended, failed+x.Failed
+			}
+			if failed == 0 || failed != f.Lost-m.Unstarted || ended-failed != r.Succeeded() || m.Operations != ended || f.Errors[brokenOff]+f.Errors[unreached] != failed {
+				t.Errorf("%d of %d failed, %d succeeded: %+v", failed, ended, r.Succeeded(), f)
+			}
+			if m.Series[0].P50 == 0 || m.Series[0].P99 < m.Series[0].P50 || m.Interval != time.Second {
+				t.Errorf("%+v", m.Series[0])
+			}
+		})
+	}
+}
+
+// A run without a fault has a history, too, where one is asked for, and a store
+// that loses 1 % of its writes from the start is caught by it, whatever its
+// setting promises of faults.
+func TestHistoryWithoutFault(t *testing.T) {
+	for name, rate := range map[string]float64{"a correct store": 0, "it loses 1 %": 0.01} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // it waits
+			s := &faultyStore{kind: dropped, rate: rate, rng: rand.New(rand.NewPCG(1, 1)), before: map[string]*engine.Row{}}
+			c := config(t, "readproportion=1", "updateproportion=0", "target=100", "operationcount=0", "maxexecutiontime=4")
+			r, err := Run(t.Context(), wrapped{loaded(t, config(t)), s.change}, c, Options{History: 8})
+			if err != nil || r.History == nil || r.History.Operations < 200 {
+				t.Fatalf("%v, %+v", err, r)
+			}
+			if got := code(r.Err()); got != map[bool]int{true: fault.Differs}[rate > 0] {
+				t.Errorf("status %d: %v", got, r.Err())
+			}
+		})
+	}
+}
+
+// TestCost: what a series of tenths of a second says of a fault at 2 s.
+func TestCost(t *testing.T) {
+	at := func(rates ...int) (out []pace.Slice) { // by half a second, 10 a tenth is the rate
+		for _, r := range rates {
+			for range 5 {
+				out = append(out, pace.Slice{Ended: int64(r) + 1, Failed: 1})
+			}
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		series        []pace.Slice
+		without, back time.Duration
+	}{
+		"nothing happens":       {at(10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10), 0, 0},
+		"away for one second":   {at(10, 10, 10, 10, 0, 0, 10, 10, 10, 10, 10, 10), time.Second, time.Second},
+		"slow for a second":     {at(10, 10, 10, 10, 5, 5, 10, 10, 10, 10, 10, 10), 0, 900 * time.Millisecond},
+		"it comes back in vain": {at(10, 10, 10, 10, 0, 10, 10, 0, 10, 10, 10, 10), time.Second, -1},
+		"never":                 {at(10, 10, 10, 10), 4 * time.Second, -1},
+	} {
+		got := cost(c.series, 100*time.Millisecond, 2*time.Second, 6*time.Second)
+		if got.Without != c.without || got.Back != c.back || got.Rate != 100 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestKindsOfErrors(t *testing.T) {
+	for want, errs := range map[string][]error{
+		timedOut:   {context.DeadlineExceeded, os.ErrDeadlineExceeded, &net.OpError{Err: os.ErrDeadlineExceeded}},
+		unreached:  {syscall.ECONNREFUSED, &net.OpError{Err: syscall.ECONNREFUSED}, engine.ErrUnreachable},
+		brokenOff:  {io.EOF, &net.OpError{Err: syscall.ECONNRESET}, net.ErrClosed},
+		refusedBy:  {errors.New("READONLY")},
+		notSettled: {context.Canceled},
+	} {
+		for _, err := range errs {
+			if got := kindOf(fmt.Errorf("x: %w", err)); got != want {
+				t.Errorf("%v is %q, want %q", err, got, want)
+			}
+		}
+	}
+}
+
+// What cannot be timed is refused before anything runs.
+func TestFaultsAreRefused(t *testing.T) {
+	for text, set := range map[string]string{"give a --target": "maxexecutiontime=9", "maxexecutiontime: is not given": "target=10", "the run is over before": "target=10,maxexecutiontime=2", "leaves no time": "target=10,maxexecutiontime=9,early"} {
+		c := config(t, strings.Split(strings.TrimSuffix(set, ",early"), ",")...)
+		f := &Faults{All: []lab.Fault{{Action: lab.Kill, Node: 1, At: 2 * time.Second}}}
+		if strings.HasSuffix(set, "early") {
+			f.All[0].At = 0
+		}
+		if _, err := Run(t.Context(), loaded(t, config(t)), c, Options{Faults: f}); code(err) != fault.Usage || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v", set, err)
+		}
+	}
+}
+
+// A run that ends while its server is away is read back when that is mended, by
+// connections that were lost.
+func TestMendedAtTheEnd(t *testing.T) {
+	t.Parallel() // it waits
+	w, b := config(t, "readproportion=0.5", "updateproportion=0.5", "target=200", "maxexecutiontime=2"), &breakable{}
+	lost := conns(func(c *engine.Conn) {
+		broken := false
+		b.change(c)
+		read := c.Read
+		c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+			if broken = broken || b.down.Load(); broken {
+				return io.ErrUnexpectedEOF
+			}
+			return read(ctx, key, f, into)
+		}
+	})
+	faults, err := lab.ParseFaults("kill@1500ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Run(t.Context(), wrapped{loaded(t, config(t)), lost}, w, Options{Faults: &Faults{All: faults, Inflict: b.inflict, Clients: 8, Promises: engine.Promises()}})
+	if err != nil || code(r.Err()) != fault.Incomplete || r.back.Found == 0 || r.Fault.History.Problem != "" || b.down.Load() {
+		t.Errorf("%v, %v, %+v, %+v", err, r.Err(), r.back, r.Fault.History)
+	}
+}
+
+// A run that is interrupted between two faults is interrupted, and no more: the faults behind are no
+// failure, and the time that it did not wait for is no outage.
+func TestInterruptedBetweenFaults(t *testing.T) {
+	t.Parallel() // it waits
+	faults, err := lab.ParseFaults("kill@1s,restart@2s,kill@20s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &breakable{}
+	ctx, stop := context.WithTimeout(t.Context(), 4*time.Second)
+	defer stop()
+	r, err := Run(ctx, wrapped{loaded(t, config(t)), conns(b.change)}, config(t, "target=200", "maxexecutiontime=30"), Options{Faults: &Faults{All: faults, Inflict: b.inflict}})
+	if err != nil || r.Result.Ending != pace.Interrupted || code(r.Err()) != fault.Interrupted || !strings.Contains(r.Err().Error(), "without service") || r.cost == nil || r.cost.Without > 3*time.Second || b.down.Load() {
+		t.Errorf("%v, %+v, %+v", err, r.Result.Ending, r.cost)
+	}
+}
+
+// A run that is taken again is counted anew: its folder has no rate below nothing.
+func TestWatchedAgain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	f, err := run.Create(dir, run.Run{Workload: run.Mixed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{}
+	(&Target{Folder: f}).watch(&o, run.MixCell("fake", "", "a", 1, 0, ""))
+	for _, ended := range []int64{100, 150, 30} { // the third is of the second take
+		o.Watch(pace.Progress{Ended: ended})
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	all, err := run.ReadEvents(dir)
+	var done []int64
+	for _, e := range all {
+		if e.Kind == run.Rate {
+			done = append(done, e.Done)
+		}
+	}
+	if err != nil || !slices.Equal(done, []int64{100, 50, 30}) {
+		t.Errorf("%v, %v", done, err)
+	}
+}

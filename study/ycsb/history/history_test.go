@@ -1,0 +1,274 @@
+package history_test
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/study/ycsb/history"
+)
+
+// liar tells the truth but once in so many operations: then it reads what a
+// later write has replaced, or acknowledges a write that it does not do.
+type liar struct {
+	every  int64
+	stale  bool
+	turn   atomic.Int64 // operations until it lies
+	told   atomic.Int64
+	mu     sync.Mutex
+	values map[string][2]string // of each key, written last and before
+}
+
+func (l *liar) due() bool { return l.turn.Add(-1) < 0 }
+
+func (l *liar) lied() {
+	l.told.Add(1)
+	l.turn.Store(l.every)
+}
+
+func (l *liar) records(r *engine.Records) *engine.Records {
+	out := *r
+	out.Connect = func(ctx context.Context) (*engine.Conn, error) {
+		c, err := r.Connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		bad := *c
+		bad.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+			lie, before := l.due() && l.stale, l.before(key)
+			err := c.Read(ctx, key, f, into)
+			if _, now := value(into); lie && err == nil && before != "" && before != now {
+				into.Reset()
+				into.AddString(0, before)
+				l.lied()
+			}
+			return err
+		}
+		bad.Update = func(ctx context.Context, key []byte, row *engine.Row) error {
+			if l.due() && !l.stale && c.Read(ctx, key, nil, &engine.Row{}) == nil {
+				l.lied()
+				return nil
+			}
+			err := c.Update(ctx, key, row)
+			l.done(key, row, err)
+			return err
+		}
+		return &bad, nil
+	}
+	return &out
+}
+
+func value(r *engine.Row) (int, string) {
+	if r.Len() == 0 {
+		return 0, ""
+	}
+	field, v := r.At(0)
+	return field, string(v)
+}
+
+// before is what a key held before its last update, which is done.
+func (l *liar) before(key []byte) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.values[string(key)][1]
+}
+
+func (l *liar) done(key []byte, row *engine.Row, err error) {
+	if l.mu.Lock(); err == nil {
+		_, now := value(row)
+		l.values[string(key)] = [2]string{now, l.values[string(key)][0]}
+	}
+	l.mu.Unlock()
+}
+
+func table(t *testing.T) *engine.Records {
+	t.Helper()
+	e, err := engine.Registry{dry.Driver()}.Open(t.Context(), "dry:", engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.KV.Table(t.Context(), engine.Table{Name: "t", Fields: []string{"f"}, Make: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func record(t *testing.T, r *engine.Records, seed uint64, calls int) []history.Op {
+	t.Helper()
+	w := &history.Witness{Table: r, Fields: 1, Prefix: "h", Clients: 8, Calls: calls, Seed: seed}
+	c, err := w.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := c.Finish(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func broken(found []history.Finding) (names []string) {
+	for _, f := range found {
+		if !f.Held {
+			names = append(names, string(f.Promise))
+		}
+	}
+	return names
+}
+
+// TestLiars: whoever lies on one of 10,000 operations is found, each time: by
+// turns with a stale read and with an update that it acknowledges and does not do.
+func TestLiars(t *testing.T) {
+	var seeds []uint64
+	for seed := range uint64(100) {
+		l := &liar{every: 10_000, stale: seed%2 == 0, values: map[string][2]string{}}
+		l.turn.Store(rand.New(rand.NewPCG(seed, 0)).Int64N(8000))
+		all := record(t, l.records(table(t)), seed, 12_000/8)
+		found := history.Judge(all, time.Minute)
+		if f := found[0]; l.told.Load() == 0 || f.Broken == 0 || f.Example == "" {
+			t.Errorf("seed %d: %d lies among %d operations, and %+v", seed, l.told.Load(), len(all), found)
+			continue
+		}
+		seeds = append(seeds, seed)
+	}
+	t.Logf("found %d of 100, seeds %v", len(seeds), seeds)
+}
+
+// TestHonest: what is not answered is unknown, and no lie.
+func TestHonest(t *testing.T) {
+	for seed := range uint64(5) {
+		var calls atomic.Int64
+		r := *table(t)
+		connect := r.Connect
+		r.Connect = func(ctx context.Context) (*engine.Conn, error) {
+			c, err := connect(ctx)
+			mine := *c
+			mine.Update = func(ctx context.Context, key []byte, row *engine.Row) error {
+				n := calls.Add(1)
+				if n%20 == 0 {
+					return errors.New("lost on its way") // not done
+				}
+				err := c.Update(ctx, key, row)
+				if n%20 == 10 {
+					return errors.New("its answer is lost")
+				}
+				return err
+			}
+			return &mine, err
+		}
+		all := record(t, &r, seed, 400)
+		if n := history.Unanswered(all); len(all) < 2000 || n < 10 {
+			t.Fatalf("%d operations, %d unknown", len(all), n)
+		}
+		if names := broken(history.Judge(all, time.Minute)); names != nil {
+			t.Errorf("seed %d: %v", seed, names)
+		}
+		if names := broken(history.Judge(all, 0)); fmt.Sprint(names) != "[linearizable]" {
+			t.Errorf("undecided in time: %v", names)
+		}
+	}
+}
+
+// TestPromises: what breaks which promise. A call is: client, kind, value, begin, end.
+func TestPromises(t *testing.T) {
+	for name, c := range map[string]struct {
+		ops    string
+		broken string
+	}{
+		"nothing":                                 {"", "[]"},
+		"one after the other":                     {"1 insert 1 0 1, 2 read 1 2 3, 2 update 2 4 5, 1 read 2 6 7", "[]"},
+		"both at once, either may stand":          {"1 insert 1 0 1, 1 update 2 2 6, 2 update 3 3 5, 1 final 2 8 9", "[]"},
+		"a stale read of another's write":         {"1 insert 1 0 1, 1 update 2 2 3, 2 read 1 4 5, 2 final 2 8 9", "[linearizable]"},
+		"one's own write is not read":             {"1 insert 1 0 1, 1 update 2 2 3, 1 read 1 4 5, 2 final 2 8 9", "[linearizable read your writes]"},
+		"time goes back":                          {"1 insert 1 0 1, 1 update 2 2 3, 2 read 2 4 5, 2 read 1 6 7, 2 final 2 8 9", "[linearizable monotonic reads]"},
+		"an acknowledged update is lost":          {"1 insert 1 0 1, 1 update 2 2 3, 2 final 1 8 9", "[linearizable no acknowledged write lost]"},
+		"an acknowledged insert is lost":          {"1 insert 1 0 1, 2 final 0 8 9", "[linearizable no acknowledged write lost]"},
+		"a deleted record comes back":             {"1 insert 1 0 1, 1 delete 0 2 3, 2 final 1 8 9", "[linearizable no deleted record back]"},
+		"an unknown update is there":              {"1 insert 1 0 1, 1 update 2 2 ?, 2 final 2 8 9", "[]"},
+		"an unknown update is not there":          {"1 insert 1 0 1, 1 update 2 2 ?, 2 final 1 8 9", "[]"},
+		"it is done late":                         {"1 insert 1 0 1, 1 update 2 2 ?, 2 read 1 4 5, 2 read 2 6 7", "[]"},
+		"it is done, then not":                    {"1 insert 1 0 1, 1 update 2 2 ?, 2 read 2 4 5, 2 read 1 6 7, 2 final 2 8 9", "[linearizable monotonic reads]"},
+		"an unknown delete":                       {"1 insert 1 0 1, 1 delete 0 2 ?, 2 read 0 4 5, 2 final 0 8 9", "[]"},
+		"a value that nobody wrote":               {"1 insert 1 0 1, 2 read 9 4 5", "[linearizable read your writes monotonic reads no acknowledged write lost no deleted record back]"},
+		"fields of two writes":                    {"1 insert 1 0 1, 2 read -1 4 5", "[linearizable read your writes monotonic reads no acknowledged write lost no deleted record back]"},
+		"a value before it was written":           {"1 insert 1 0 1, 2 read 2 2 3, 1 update 2 4 5", "[linearizable read your writes monotonic reads no acknowledged write lost no deleted record back]"},
+		"of an insert that was refused":           {"1 insert 1 0 1, 1 insert 2 2 3 refused, 2 read 1 4 5", "[]"},
+		"an insert is done though a record is in": {"1 insert 1 0 1, 2 insert 2 2 3, 2 final 2 4 5", "[linearizable]"},
+		"an update finds no record":               {"1 insert 1 0 1, 2 update 2 2 3 refused, 2 final 1 4 5", "[linearizable]"},
+	} {
+		var all []history.Op
+		for s := range strings.SplitSeq(c.ops, ", ") {
+			f := strings.Fields(s)
+			if len(f) < 5 {
+				continue
+			}
+			o := history.Op{Key: "k", Kind: history.Kind(f[1]), Outcome: history.Done}
+			if f[1] == "final" {
+				o.Kind, o.Final = history.Read, true
+			}
+			fmt.Sscan(f[0], &o.Client)
+			fmt.Sscan(f[2], &o.Value)
+			fmt.Sscan(f[3], &o.Call)
+			if n, _ := fmt.Sscan(f[4], &o.Return); n == 0 {
+				o.Outcome, o.Return = history.Unknown, 1<<62
+			}
+			if o.Kind == history.Read && o.Value == 0 || len(f) > 5 {
+				o.Outcome = history.Refused
+			}
+			all = append(all, o)
+		}
+		if got := fmt.Sprint(broken(history.Judge(all, time.Minute))); got != c.broken {
+			t.Errorf("%s: %s, want %s", name, got, c.broken)
+		}
+	}
+}
+
+// TestStored judges histories anew that were recorded of servers whose processes
+// were killed, 40 s each (docs/ycsb.md): who lost what was acknowledged is caught.
+func TestStored(t *testing.T) {
+	for name, want := range map[string]string{
+		"postgres": "[]", "mariadb": "[]", "valkey3": "[]",
+		"postgres-off":    "[linearizable read your writes monotonic reads no acknowledged write lost]",
+		"valkey1-default": "[linearizable read your writes monotonic reads no acknowledged write lost]",
+	} {
+		file, err := os.Open(filepath.Join("testdata", name+".jsonl.gz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		text, err := gzip.NewReader(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []history.Op
+		for in := json.NewDecoder(text); in.More(); {
+			var o history.Op
+			if err := in.Decode(&o); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, o)
+		}
+		found := history.Judge(all, time.Minute)
+		if got := fmt.Sprint(broken(found)); got != want || len(all) < 2000 || history.Unanswered(all) == 0 {
+			t.Errorf("%s, %d operations, %d unknown: %s, want %s", name, len(all), history.Unanswered(all), got, want)
+		}
+		for _, f := range found {
+			if f.Broken > 0 {
+				t.Logf("%s, %s: %d times, such as %s", name, f.Promise, f.Broken, f.Example)
+			}
+		}
+	}
+}

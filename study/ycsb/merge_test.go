@@ -1,0 +1,149 @@
+package ycsb_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/ycsb"
+)
+
+// aPoint made of times in ms, that began so long after a fixed instant.
+func aPoint(shard string, after time.Duration, times ...int) run.Sample {
+	h := measure.NewHistogram()
+	for _, t := range times {
+		h.Record(time.Duration(t) * time.Millisecond)
+	}
+	m := &run.Measured{Start: after, Total: 2 * time.Second, Used: &run.Used{Client: measure.ClientLoad{User: time.Second, Wall: 2 * time.Second, Cores: 2}}}
+	g := run.Group{Operation: "READ", Outcome: "OK", Count: h.Count(), Records: h.Count(), Whole: true}
+	if err := g.Times(h, h); err != nil {
+		panic(err)
+	}
+	m.Mix = &run.Mix{
+		Place: "server", Clients: 1, Operations: int64(len(times)), Throughput: float64(len(times)) / 2, Response: g.Response,
+		Interval: time.Second, Series: []run.Slice{{Ended: int64(len(times)), Slow: time.Second}, {Ended: 1}}, Groups: []run.Group{g},
+	}
+	s := run.Sample{Cell: run.MixCell("postgres", "columns", "workloada", 8, 0, shard), Rep: 1, Answers: &run.Answers{Succeeded: h.Count(), Found: h.Count()}}
+	proof, failed := answer.CompareAll(*s.Answers, nil)
+	return s.Judge(m, proof, failed)
+}
+
+func folder(t *testing.T, points ...run.Sample) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "r")
+	f, err := run.Create(dir, run.Run{ID: "r", Workload: run.Mixed, Started: time.Unix(1_700_000_000, 0).UTC()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range points {
+		if err := f.Add(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Merging loses no count: the histogram of two clients is that of all their
+// operations, and so are its percentiles.
+func TestMergeIsLossless(t *testing.T) {
+	a, b, all := []int{}, []int{}, measure.NewHistogram()
+	for i := range 1000 {
+		d := 1 + i*i%977
+		all.Record(time.Duration(d) * time.Millisecond)
+		if i%3 == 0 {
+			a = append(a, d)
+		} else {
+			b = append(b, d)
+		}
+	}
+	_, points, err := ycsb.Merge([]string{folder(t, aPoint("1/2", 0, a...)), folder(t, aPoint("2/2", time.Second, b...))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(points) != 1 {
+		t.Fatalf("%d points", len(points))
+	}
+	s := points[0]
+	p := s.Measured()
+	if got, want := p.Response, run.Short(all); got != want {
+		t.Errorf("percentiles %+v, want %+v", got, want)
+	}
+	if p.Groups[0].Count != 1000 || p.Operations != 1000 || p.Clients != 2 || s.Cell.At("shard") != "" || p.Client.User != 2*time.Second {
+		t.Errorf("%+v", p)
+	}
+	// The second began a second later: three seconds in all.
+	if p.Total != 3*time.Second || p.Throughput != 1000.0/3 || len(s.Warnings) != 1 {
+		t.Errorf("elapsed %s, %g/s, %q", p.Total, p.Throughput, s.Warnings)
+	}
+	if s := p.Series; len(s) != 3 || s[0].Ended != int64(len(a)) || s[1].Ended != int64(1+len(b)) || s[2].Ended != 1 {
+		t.Errorf("series %+v", s)
+	}
+}
+
+// What one client found wrong is wrong, and has no times.
+func TestMergeKeepsWhatIsWrong(t *testing.T) {
+	bad := aPoint("2/2", 0, 1, 2)
+	bad.Answers = &run.Answers{Succeeded: 1, Wrong: 1, Found: 1}
+	proof, failed := answer.CompareAll(*bad.Answers, errors.New("a scan was out of order"))
+	bad = bad.Judge(nil, proof, failed)
+	_, points, err := ycsb.Merge([]string{folder(t, aPoint("1/2", 0, 3, 4)), folder(t, bad)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := folder(t, points...)
+	_, again, err := run.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := again[0]; p.Verdict != run.Wrong || p.Problem != bad.Problem || p.Measured() != nil || p.Answers.Found != 3 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestMergeRefuses(t *testing.T) {
+	one, other := folder(t, aPoint("1/2", 0, 1)), aPoint("2/2", 0, 1)
+	other.Measured().Interval = time.Minute
+	met := t.TempDir()
+	if err := os.WriteFile(filepath.Join(met, "run.json"), []byte(`{"workload":"met"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cut := folder(t, aPoint("2/2", 0, 1, 2, 3)) // as a folder of an older version
+	events := filepath.Join(cut, "events.jsonl")
+	text, err := os.ReadFile(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(events, regexp.MustCompile(`"service_times":"[^"]*"`).ReplaceAll(text, []byte(`"service_times":""`)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, dir := range map[string]string{"twice": one, "interval": folder(t, other), "is a run of": met, "no run folder": t.TempDir(), "does not hold": cut} {
+		if _, _, err := ycsb.Merge([]string{one, dir}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// Runs with faults stand side by side, as each was.
+func TestMergeKeepsFaults(t *testing.T) {
+	var dirs []string
+	for _, shard := range []string{"", ""} {
+		s := aPoint(shard, 0, 1, 2, 3)
+		s.Fault = &run.Fault{Lost: 5, History: &run.History{File: "histories/x"}}
+		s.Measured().Cost = &run.Cost{Rate: 7}
+		dirs = append(dirs, folder(t, s))
+	}
+	_, samples, err := ycsb.Merge(dirs)
+	if err != nil || len(samples) != 2 || samples[0].Measured().Cost.Rate != 7 || samples[1].Fault.History.File != filepath.Join(dirs[1], "histories/x") {
+		t.Errorf("%v, %+v", err, samples)
+	}
+}

@@ -1,0 +1,180 @@
+package ycsb
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
+)
+
+// Server is what may be known of an engine's server while it is asked.
+type Server struct {
+	Metrics func(ctx context.Context) (engine.Metrics, error) // nil = it tells nothing
+	PIDs    []int32                                           // its processes, where they are this machine's
+	Tell    func(counted []run.Counter)                       // is told at each look what it counted since the last one; nil = nobody
+}
+
+// observer watches the client, the server and the machine beside a run.
+type observer struct {
+	Server
+	client    *measure.ClientMeter
+	processes *measure.ProcessMeter
+	machine   *measure.MachineMeter
+	before    engine.Metrics
+	last      engine.Metrics         // of the last look
+	waits     map[engine.Session]int // by kind and what; Count is 0
+	looks     int
+	failed    error // why the server told nothing; the first
+
+	done chan struct{}
+	all  sync.WaitGroup
+}
+
+// lookEvery is the time between two looks: a server notices neither.
+const lookEvery = time.Second
+
+// observe begins to watch, after the warm-up.
+func observe(ctx context.Context, s Server, warmup time.Duration) (*observer, error) {
+	o := &observer{Server: s, waits: map[engine.Session]int{}, done: make(chan struct{})}
+	ctx = context.WithoutCancel(ctx)
+	if warmup == 0 {
+		if err := o.begin(ctx); err != nil {
+			return nil, err
+		}
+	}
+	o.all.Add(1)
+	go o.watch(ctx, warmup)
+	return o, nil
+}
+
+func (o *observer) begin(ctx context.Context) (err error) {
+	if len(o.PIDs) > 0 {
+		o.processes = measure.StartProcesses(ctx, o.PIDs)
+	}
+	o.before = o.ask(ctx)
+	o.last = o.before
+	if o.machine, err = measure.StartMachine(ctx); err != nil {
+		o.machine = nil // the system does not tell
+	}
+	o.client, err = measure.StartClient()
+	return err
+}
+
+func (o *observer) watch(ctx context.Context, warmup time.Duration) {
+	defer o.all.Done()
+	if warmup > 0 {
+		select {
+		case <-time.After(warmup):
+			if o.failed = o.begin(ctx); o.failed != nil {
+				return
+			}
+		case <-o.done:
+			return
+		}
+	}
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-o.done:
+			return
+		case <-tick.C:
+			o.look(ctx)
+		}
+	}
+}
+
+func (o *observer) look(ctx context.Context) {
+	if o.processes != nil {
+		o.processes.Look(ctx)
+	}
+	if o.Metrics == nil || o.failed != nil {
+		return
+	}
+	o.looks++
+	m := o.ask(ctx)
+	if o.Tell != nil && o.failed == nil {
+		o.Tell(grown(o.last, m))
+		o.last = m
+	}
+	for _, s := range m.Sessions {
+		n := s.Count
+		s.Count = 0
+		o.waits[s] += n
+	}
+}
+
+func (o *observer) ask(ctx context.Context) engine.Metrics {
+	if o.Metrics == nil || o.failed != nil {
+		return engine.Metrics{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	m, err := o.Metrics(ctx)
+	if err != nil {
+		o.failed = err
+	}
+	return m
+}
+
+// stop ends the watch and tells the report what was seen. The server's counts
+// are read later, by counters: servers tell them when connections are closed.
+func (o *observer) stop(ctx context.Context, r *Report) (err error) {
+	ctx = context.WithoutCancel(ctx)
+	close(o.done)
+	o.all.Wait()
+	if o.client != nil { // else the run ended in its warm-up
+		r.Client, err = o.client.Stop()
+	}
+	if o.machine != nil {
+		if m, err := o.machine.Stop(ctx); err == nil {
+			r.Machine = m
+		}
+	}
+	r.Server = o.server(ctx)
+	return err
+}
+
+func (o *observer) server(ctx context.Context) *run.ServerLoad {
+	if o.Metrics == nil && o.processes == nil {
+		return nil
+	}
+	out := &run.ServerLoad{Looks: o.looks}
+	if o.processes != nil {
+		out.Local, out.Used = true, o.processes.Stop(ctx)
+	}
+	for s, n := range o.waits {
+		out.Waits = append(out.Waits, run.Waiting{Kind: string(s.Wait), What: s.What, Sessions: float64(n) / float64(o.looks)})
+	}
+	slices.SortFunc(out.Waits, func(a, b run.Waiting) int {
+		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.What, b.What))
+	})
+	return out
+}
+
+// counters completes what stop returned.
+func (o *observer) counters(ctx context.Context, into *run.ServerLoad) error {
+	if into == nil || o.Metrics == nil {
+		return nil
+	}
+	after := o.ask(context.WithoutCancel(ctx))
+	if o.failed != nil {
+		return errors.Join(errors.New("the server's own metrics were not to be had"), o.failed)
+	}
+	into.Counters = append(into.Counters, grown(o.before, after)...)
+	return nil
+}
+
+// grown is what a server counted between two moments.
+func grown(before, after engine.Metrics) (out []run.Counter) {
+	for _, t := range after.Since(&before) {
+		out = append(out, run.Counter(t))
+	}
+	return out
+}

@@ -1,0 +1,74 @@
+package ycsb
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/results/run"
+)
+
+// A run tells what the server's counts grew by and what its sessions waited for.
+func TestServerIsWatched(t *testing.T) {
+	var asked atomic.Int64
+	told := func(context.Context) (engine.Metrics, error) {
+		n := float64(asked.Add(1))
+		return engine.Metrics{
+			Totals:   []engine.Total{{Name: "commits", Value: 100 * n}, {Name: "written", Unit: "bytes", Value: 1e6 * n}, {Name: "still", Value: 7}},
+			Sessions: []engine.Session{{Wait: engine.OnCPU, What: "running", Count: 1}, {Wait: engine.OnDisk, What: "IO:WALSync", Count: 3}},
+		}, nil
+	}
+	var looks [][]run.Counter
+	r := watchedBy(t, Server{Metrics: told, Tell: func(c []run.Counter) { looks = append(looks, c) }})
+	s := r.Server
+	if len(looks) != s.Looks || len(looks) == 0 || len(looks[0]) != 2 || looks[0][0].Value != 100 {
+		t.Errorf("it was told %v", looks)
+	}
+	if s == nil || s.Looks < 1 || len(s.Counters) != 2 || s.Counters[1].Unit != "bytes" || s.Counters[0].Value != 100*float64(asked.Load()-1) {
+		t.Fatalf("%+v", s)
+	}
+	want := []run.Waiting{{Kind: "disk", What: "IO:WALSync", Sessions: 3}, {Kind: "cpu", What: "running", Sessions: 1}}
+	if len(s.Waits) != 2 || s.Waits[0] != want[0] || s.Waits[1] != want[1] {
+		t.Errorf("%+v", s.Waits)
+	}
+	if r.Machine.Cores < 1 || r.Client.Wall <= 0 {
+		t.Errorf("%+v, %+v", r.Machine, r.Client)
+	}
+}
+
+// A server that tells nothing does not make the run fail, and is warned of.
+func TestServerThatTellsNothing(t *testing.T) {
+	r := watched(t, func(context.Context) (engine.Metrics, error) { return engine.Metrics{}, errors.New("no permission") })
+	if r.Err() != nil || !strings.Contains(strings.Join(r.Warnings, "\n"), "no permission") {
+		t.Errorf("%v, %q", r.Err(), r.Warnings)
+	}
+}
+
+func watched(t *testing.T, metrics func(context.Context) (engine.Metrics, error)) *Report {
+	t.Helper()
+	return watchedBy(t, Server{Metrics: metrics})
+}
+
+func watchedBy(t *testing.T, s Server) *Report {
+	t.Helper()
+	c, err := NewConfig(Properties{"recordcount": "100", "maxexecutiontime": "2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.Registry{dry.Driver()}.Open(t.Context(), "dry", engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(t.Context(), e.KV, c, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Run(t.Context(), e.KV, c, Options{Server: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

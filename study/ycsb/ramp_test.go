@@ -1,0 +1,98 @@
+package ycsb
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/results/run"
+)
+
+// TestRamp: the knee of engines that bear a known rate, by what they do and by their
+// latency, is found to within a tenth.
+func TestRamp(t *testing.T) {
+	for name, c := range map[string]struct {
+		bears float64       // operations per second
+		early time.Duration // 99th percentile below that
+		late  float64       // the share of it from which it is ten times as long
+		bound time.Duration
+		knee  float64
+		says  string
+	}{
+		"what is done":           {1000, time.Millisecond, 1, 0, 1000 / follows, "the knee: it holds 1044/s"},
+		"a bound":                {1000, time.Millisecond, 0.5, 5 * time.Millisecond, 500, "the 99th percentile exceeds 5ms"},
+		"a bound that is far":    {1000, time.Millisecond, 0.5, time.Second, 1000 / follows, "no longer follows"},
+		"not even the first":     {50, time.Millisecond, 1, 0, 0, "does not even hold 100/s (50/s done"},
+		"the first, but no more": {100, time.Millisecond, 1, 0, 100 / follows, "it holds 100/s"},
+		"there is no end to it":  {math.Inf(1), time.Millisecond, 1, 0, math.Inf(1), "the highest rate that was tried"},
+	} {
+		r := Ramp{First: 100, Bound: c.bound}.climb(func(rate float64) (Step, bool) {
+			s := Step{Rate: rate, Goodput: min(rate, c.bears), P99: c.early}
+			if rate > c.late*c.bears {
+				s.P99 *= 10
+			}
+			return s, true
+		})
+		held := r.Holds.Rate
+		if math.IsInf(c.knee, 1) {
+			if r.Breaks.Rate != 0 || len(r.Steps) != mostSteps {
+				t.Errorf("%s: %+v", name, r)
+			}
+		} else if held > c.knee || held*closeBy < c.knee && held > 0 || held == 0 != (c.knee == 0) || r.Breaks.Rate <= c.knee && c.knee > 0 || len(r.Steps) > 15 {
+			t.Errorf("%s: %+v, not %.0f", name, r, c.knee)
+		}
+		if !strings.Contains(r.String(), c.says) {
+			t.Errorf("%s: %s", name, r)
+		}
+	}
+	n := 0
+	r := Ramp{First: 100}.climb(func(rate float64) (Step, bool) { n++; return Step{Rate: rate, Goodput: rate}, n < 3 })
+	if r.Holds.Rate != 150 || r.Breaks.Rate != 0 {
+		t.Errorf("a run that failed: %+v", r)
+	}
+}
+
+// TestRampOverload: an overload ends a ramp and is no failure of it; samples say that they are
+// of one, and what was never begun is no operation.
+func TestRampOverload(t *testing.T) {
+	t.Parallel() // it waits
+	c := config(t, "readproportion=1", "updateproportion=0", "maxexecutiontime=1", "maxoutage=1")
+	slow := conns(func(c *engine.Conn) {
+		read := c.Read
+		c.Read = slowly(read, 20*time.Millisecond)
+	})
+	var samples []run.Sample
+	var words []string
+	s := Sweep{
+		Mixes: []Mix{{Name: "c", Config: c}}, Targets: []*Target{{Scheme: "fake", KV: wrapped{loaded(t, c), slow}}}, Threads: []int64{1, 4}, Ramp: Ramp{First: 100},
+		Add: func(x run.Sample) error { samples = append(samples, x); return nil }, Found: func(w string) { words = append(words, w) },
+	}
+	if err := s.Run(t.Context()); err != nil || len(words) != 1 || !strings.HasPrefix(words[0], "c on fake with 4 threads: ") {
+		t.Fatalf("%v, %v", err, words)
+	}
+	over := slices.ContainsFunc(samples, func(x run.Sample) bool { return x.Measured().Unstarted > 0 && x.Measured().Operations < 250 })
+	if len(samples) < 2 || !over || samples[0].Cell.At("ramp") != "yes" || samples[0].Cell.Number("target_ops_s") != 100 || samples[0].Cell.At("threads") != "4" {
+		t.Errorf("%+v", samples)
+	}
+	s.Targets[0].KV = wrapped{loaded(t, c), conns(func(c *engine.Conn) { c.Read = failing })}
+	if err := s.Run(t.Context()); err == nil || errors.Is(err, errOverload) || len(words) != 1 {
+		t.Errorf("an engine that fails: %v, %v", err, words)
+	}
+}
+
+type reading = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error
+
+func slowly(read reading, late time.Duration) reading {
+	return func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+		time.Sleep(late)
+		return read(ctx, key, f, into)
+	}
+}
+
+func failing(context.Context, []byte, engine.Fields, *engine.Row) error { return io.ErrUnexpectedEOF }

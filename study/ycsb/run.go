@@ -1,0 +1,423 @@
+package ycsb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/measure/pace"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/ycsb/history"
+)
+
+// Options for Load and Run; the zero value is the default.
+type Options struct {
+	Layout   engine.Layout // "" = the engine's usual one
+	Resume   bool          // a load takes a record that is there already for loaded
+	Replace  bool          // a load replaces what an earlier one and its runs made
+	Interval time.Duration // between two calls of Watch; 0 = one second
+	Watch    func(p pace.Progress)
+	Grace    time.Duration                   // see pace.Options
+	Server   Server                          // is watched beside the run
+	Faults   *Faults                         // are inflicted on it; nil = none
+	Begin    func(ctx context.Context) error // is waited for when all is ready; nil = it begins at once
+	Raw      string                          // Parquet file of every operation; "" = none
+	Metrics  *Metrics                        // are told of them; nil = none
+	Steady   []engine.Promise                // of the engine while nothing fails; nil = all of them
+	History  int                             // clients that record a history beside a run without Faults; 0 = none
+}
+
+// Report is what a load or a run did.
+type Report struct {
+	Config   *Config
+	Load     bool
+	Resume   bool
+	Threads  int
+	Result   *pace.Result
+	Cleanup  *measure.Histogram // of closing the connections
+	Client   measure.ClientLoad
+	Machine  measure.MachineLoad
+	Server   *run.ServerLoad // nil = nothing is known of one
+	Problems []run.Counted
+	Seen     int64 // after about how many operations the first of Problems was seen
+	Warnings []string
+	Inserted int64 // keys that a run took for inserts; see Config.Grown
+
+	Retries    int64         // further tries of reads and updates
+	Reconnects int64         // connections that were lost and opened anew
+	Outage     time.Duration // during which some worker had none
+	Stood      time.Duration // for which this process stood still: the times are not the engine's
+
+	Fault     *run.Fault     // what was done to the server; nil = nothing
+	History   *run.History   // that was recorded beside it; nil = none
+	Transfers *run.Transfers // nil = there were none
+
+	faults    *Faults
+	calls     []history.Op // beside it
+	struck    time.Time    // when the first fault began; zero = there was none
+	cost      *run.Cost
+	quantiles []run.Slice  // of each second
+	failed    error        // with which it ended
+	back      answer.Tally // of what was read back after it
+	seen      seen         // by the checks of values during the run
+	intervals []logged     // for WriteLogs; nil unless hdrhistogram.fileoutput is set
+}
+
+// Load makes the table and inserts the records insertstart … insertstart +
+// insertcount - 1. The report is valid also with an error, unless it is nil.
+func Load(ctx context.Context, kv engine.KV, c *Config, o Options) (*Report, error) {
+	pacing := *c
+	pacing.Operations, pacing.Warmup = 0, 0 // its records are its limit
+	pacing.InsertStart, pacing.InsertCount = c.Shard.split(c.InsertStart, c.InsertCount)
+	spec := c.TableSpec(o.Layout)
+	spec.Make = true
+	return execute(ctx, kv, spec, &pacing, o, true)
+}
+
+// Run requests records of a loaded table by the workload's mix.
+func Run(ctx context.Context, kv engine.KV, c *Config, o Options) (*Report, error) {
+	if o.Faults != nil {
+		var err error
+		if c, err = o.Faults.settle(c); err != nil {
+			return nil, err
+		}
+	}
+	return execute(ctx, kv, c.TableSpec(o.Layout), c, o, false)
+}
+
+func execute(ctx context.Context, kv engine.KV, spec engine.Table, c *Config, o Options, load bool) (r *Report, err error) {
+	if kv == nil {
+		return nil, &fault.Error{Problem: "the engine keeps no records under keys", Cure: "choose one that `barograph list engines` shows with layouts"}
+	}
+	table, err := kv.Table(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, table.Close()) }()
+	w, err := newWorkload(c, table)
+	if err != nil {
+		return nil, err
+	}
+	r = &Report{Config: c, Load: load, Resume: o.Resume, Cleanup: measure.NewHistogram()}
+	r.Threads = w.threads(r, load)
+	conns, err := w.connect(ctx, r.Threads)
+	if err != nil {
+		return nil, errors.Join(err, closeAll(conns))
+	}
+	err = w.perform(ctx, conns, &o, r)
+	if r.Result == nil {
+		return nil, errors.Join(err, closeAll(conns))
+	}
+	r.failed = err
+	return r, err
+}
+
+// perform runs the workers over their connections and closes these, unless one
+// hangs.
+func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options, r *Report) (err error) {
+	w.lenient = !slices.Contains(o.steady(), engine.ReadYourWrites)
+	if !r.Load {
+		w.nonce, w.ledger = nonceOf(time.Now(), w.Shard), newLedger(w.InsertCount)
+		if err := w.ready(ctx, conns, r); err != nil {
+			return err
+		}
+	}
+	workers, own := make([]pace.Worker, r.Threads), make([]*worker, r.Threads)
+	for i, conn := range conns {
+		own[i] = w.worker(conn, i)
+		if workers[i] = own[i]; r.Load {
+			workers[i] = &loader{worker: own[i], resume: o.Resume, replace: o.Replace}
+		}
+	}
+	if o.Faults != nil {
+		o.Server = Server{} // its processes come and go
+	}
+	if o.Begin != nil {
+		if err := o.Begin(ctx); err != nil {
+			return err
+		}
+	}
+	watch, err := observe(ctx, o.Server, time.Duration(w.Warmup)*time.Second)
+	if err != nil {
+		return err
+	}
+	pacing := w.pacing(o)
+	if w.HdrFiles {
+		pacing.Interval = time.Duration(w.StatusInterval) * time.Second
+		pacing.Each = func(from, to time.Duration, groups [][]*pace.Group) {
+			r.intervals = append(r.intervals, logged{from, to, groups})
+		}
+	}
+	r.faults = o.Faults
+	if o.Replace && r.Load {
+		if err := own[0].trim(ctx); err != nil {
+			return err
+		}
+	}
+	var c counting
+	if r.Load {
+		c.before, c.err = w.count(ctx, countFirst)
+	}
+	finish, err := w.witness(ctx, o, r)
+	if err != nil {
+		return err
+	}
+	inflicted := w.inflict(ctx, o.Faults, &pacing, r)
+	kept, err := o.told(&pacing)
+	if err != nil {
+		return errors.Join(err, watch.stop(ctx, r), inflicted(ctx), finish(ctx))
+	}
+	still := measure.WatchStandstill()
+	r.Result, err = pace.Run(ctx, workers, pacing)
+	r.Stood = still.Stood()
+	still.Stop()
+	err = errors.Join(err, kept(r.Result))
+	unmeasured := watch.stop(ctx, r)
+	err = errors.Join(err, inflicted(ctx), finish(ctx))
+	if r.Result == nil {
+		return err
+	}
+	if !r.Result.Hung {
+		r.checked(own)
+	}
+	if err == nil && ctx.Err() == nil && !r.Result.Hung && (r.Err() == nil || r.Fault != nil) {
+		if err = r.readBack(ctx, w, own, c); err == nil {
+			err = r.wrongBack()
+		}
+	}
+	if w.accounts != nil && ctx.Err() == nil && !r.Load && !r.Result.Hung {
+		err = errors.Join(err, r.audit(ctx, own[0]))
+	}
+	r.Problems, r.Seen = w.problems.list(), min(w.problems.after.Load(), max(r.Operations(), 1))
+	r.Retries = w.retries.Load()
+	r.Inserted = w.sequence.next.Load() - w.Records
+	if r.Reconnects, r.Outage = w.outages.opened, w.outages.total; r.Outage > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("connections were lost: for %s some worker had none; %d were opened anew", r.Outage.Round(time.Millisecond), r.Reconnects))
+	}
+	if !r.Result.Hung {
+		err = errors.Join(err, r.cleanUp(own))
+	}
+	if silent := watch.counters(ctx, r.Server); silent != nil {
+		r.Warnings = append(r.Warnings, silent.Error())
+	}
+	return errors.Join(err, unmeasured)
+}
+
+// threads is the number of workers: no more than there is work for.
+func (w *workload) threads(r *Report, load bool) int {
+	_, work := w.Shard.split(0, w.Operations)
+	if load {
+		work = w.InsertCount
+	}
+	if work > 0 && w.Threads > work {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("threadcount is %d, but there is work for %d only", w.Threads, work))
+		return int(work)
+	}
+	return int(w.Threads)
+}
+
+func (w *workload) connect(ctx context.Context, n int) ([]*engine.Conn, error) {
+	conns := make([]*engine.Conn, n)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(8)
+	for i := range conns {
+		g.Go(func() (err error) {
+			conns[i], err = w.table.Connect(ctx)
+			return err
+		})
+	}
+	return conns, g.Wait()
+}
+
+func closeAll(conns []*engine.Conn) (err error) {
+	for _, c := range conns {
+		if c != nil {
+			err = errors.Join(err, c.Close())
+		}
+	}
+	return err
+}
+
+// cleanUp closes the connections and times that, as YCSB does.
+func (r *Report) cleanUp(workers []*worker) (err error) {
+	for _, k := range workers {
+		clock := measure.StartClock()
+		err = errors.Join(err, k.conn.Close())
+		r.Cleanup.Record(clock.Now())
+	}
+	return err
+}
+
+// ErrCannot says that the mix asks for operations that a table of its layout does not
+// have; another mix may run on the engine.
+var ErrCannot = errors.New("the mix asks for what the table cannot do")
+
+// errOverload says that what was due was not all begun.
+var errOverload = errors.New("more was due than was done")
+
+// ready sees that the load is there and prepares the check of scans.
+func (w *workload) ready(ctx context.Context, conns []*engine.Conn, r *Report) error {
+	if w.Mix[opDelete] > 0 && conns[0].Delete == nil {
+		return &fault.Error{Setting: "property deleteproportion", Problem: "the engine deletes no records", Err: ErrCannot, Cure: "set it to 0"}
+	}
+	if w.Mix[opScan] > 0 && conns[0].Scan == nil {
+		return &fault.Error{
+			Setting: "property scanproportion", Problem: "tables of this layout of the engine cannot be scanned in the order of keys", Err: ErrCannot,
+			Cure: "give a --layout that `barograph list engines` shows without \"no scans\", if the engine has one",
+		}
+	}
+	if w.Mix[opReadPath] > 0 && conns[0].ReadPath == nil || w.Mix[opUpdatePath] > 0 && conns[0].UpdatePath == nil {
+		return &fault.Error{Setting: "properties readpathproportion and updatepathproportion", Problem: "this layout of the engine has no documents to reach into", Err: ErrCannot, Cure: "give --layout document, on an engine that has it"}
+	}
+	if w.accounts != nil && conns[0].Transact == nil {
+		return &fault.Error{Setting: "property transferproportion", Problem: "the table has no transactions of several records", Err: ErrCannot, Cure: "choose an engine that `barograph list engines` shows with transactions; workers that share connections (?pipeline=) have none"}
+	}
+	if err := w.probe(ctx, conns[0]); err != nil {
+		return err
+	}
+	if w.accounts != nil {
+		if err := w.worker(conns[0], 0).countBefore(ctx); err != nil {
+			return err
+		}
+	}
+	if w.Mix[opScan] == 0 {
+		return nil
+	}
+	if w.present = newExisting(w.Config); w.present == nil {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("scans of more than %d records are checked for order, bounds and their first record, not for what is left out", mostIndexed))
+	}
+	return nil
+}
+
+// tally sums how operations ended.
+func (r *Report) tally(status int, kinds ...int) (n int64) {
+	for _, kind := range kinds {
+		if g := r.Result.Groups[kind][status]; g != nil {
+			n += g.Records
+		}
+	}
+	return n
+}
+
+func (r *Report) all(status int) int64 {
+	return r.tally(status, opRead, opUpdate, opInsert, opScan, opDelete, opReadPath, opUpdatePath, opTransfer, kindVerify)
+}
+
+// Operations is the number of operations that ended, whatever way; of a load,
+// of records. A read-modify-write is one.
+func (r *Report) Operations() int64 {
+	if !r.Load {
+		return r.Result.Operations
+	}
+	n := int64(0)
+	for status := range statuses() {
+		n += r.tally(status, opInsert)
+	}
+	return n
+}
+
+// Response is the histogram of the times, from when it was due, of the
+// operations that succeeded. In a mix with read-modify-writes and reads, their
+// reads are in it, too.
+func (r *Report) Response() *measure.Histogram { return r.response(r.Result.Groups) }
+
+func (r *Report) response(groups [][]*pace.Group) *measure.Histogram {
+	h := measure.NewHistogram()
+	for kind := range ops {
+		if !r.isWhole(kind) {
+			continue
+		}
+		if g := groups[kind][statusOK]; g != nil {
+			_ = h.Merge(g.Response) // both have one range
+		}
+	}
+	return h
+}
+
+// isWhole tells operations from parts of a read-modify-write and from checks.
+func (r *Report) isWhole(kind int) bool {
+	return kind < ops && (r.Load || r.Config.Mix[kind] > 0)
+}
+
+// Succeeded is how many of the operations, or of a load's records, did.
+func (r *Report) Succeeded() int64 {
+	if r.Load {
+		return r.tally(statusOK, opInsert)
+	}
+	return r.Result.Right
+}
+
+// Throughput is operations that succeeded, per second of the whole run, outages
+// and all.
+func (r *Report) Throughput() float64 {
+	if r.Result.Elapsed <= 0 {
+		return 0
+	}
+	return float64(r.Succeeded()) / r.Result.Elapsed.Seconds()
+}
+
+// Err says what of the run was not right, with the exit status that it
+// deserves; nil where all was.
+func (r *Report) Err() error {
+	var worst error
+	say := func(code int, problem, cure string, is ...error) {
+		if worst == nil {
+			worst = &fault.Status{Code: code, Err: &fault.Error{Problem: problem, Cure: cure, Err: errors.Join(is...)}}
+		}
+	}
+	if wrong := r.Transfers.Wrong(); wrong != "" {
+		say(fault.Differs, wrong, "transactions of this engine and isolation are not whole, or not apart: do not trust its speed")
+	}
+	if r.Transfers != nil && r.Transfers.Undecided {
+		say(fault.Incomplete, fmt.Sprintf("whether the balances are right is not known: the commits of %d transfers were not answered", r.Transfers.Unknown), "run it again with fewer threads, or more records")
+	}
+	if n := r.all(statusWrong); n > 0 {
+		say(fault.Differs, fmt.Sprintf("%d answers are wrong", n), "see the problems listed; what is wrong has no times")
+	}
+	if broken := r.brokenPromises(); broken != "" {
+		say(fault.Differs, broken, "see the history beside the run")
+	}
+	if open := r.undecided(); open != "" {
+		say(fault.Incomplete, "whether the store told the truth is not known: "+open, "run it again, for a shorter time or with fewer clients (--history)")
+	}
+	if n := r.all(statusError); n > 0 {
+		say(fault.Incomplete, fmt.Sprintf("%d operations failed%s", n, r.outage()), "see the problems listed")
+	}
+	if n := r.all(statusNotFound); n > r.Config.MaxMisses {
+		say(fault.Incomplete, fmt.Sprintf("%d records that must be there were not found", n), "load the table anew, or allow some by maxmisses")
+	}
+	if n := r.all(statusExists); n > 0 && r.Load {
+		say(fault.Incomplete, fmt.Sprintf("%d records were there already, %d are new", n, r.all(statusOK)), "drop the table first (a sweep does by --replace), or go on with an unfinished load by --resume")
+	} else if n > 0 {
+		say(fault.Incomplete, fmt.Sprintf("%d keys to insert were taken", n), "raise recordcount to the number of records, or load the table anew")
+	}
+	if r.Stood > 0 && !r.Load {
+		say(fault.Incomplete, "this process stood still for "+r.Stood.Round(time.Millisecond).String()+", stopped or asleep: what it measured is not the engine's time", "run it again, on a machine that stays awake")
+	}
+	if r.Result.Hung {
+		say(fault.Incomplete, "operations did not return after they were cancelled", "see whether the engine is alive")
+	}
+	if n := r.Result.Unstarted; n > 0 && r.Result.Ending == pace.OutOfTime {
+		say(fault.Incomplete, fmt.Sprintf("overload: %d operations were due and never begun%s", n, r.outage()), "lower the target, or add threads", errOverload)
+	}
+	if r.Result.Ending == pace.OutOfTime && r.Load {
+		say(fault.Incomplete, "the load ended by maxexecutiontime before all records were in", "raise it, or go on by --resume")
+	}
+	if r.Result.Ending == pace.Interrupted {
+		switch {
+		case worst == nil:
+			worst = &fault.Status{Code: fault.Interrupted, Err: context.Canceled}
+		case fault.Code(worst) == fault.Incomplete: // what is wrong stays so
+			worst = &fault.Status{Code: fault.Interrupted, Err: fmt.Errorf("interrupted; %w", worst)}
+		}
+	}
+	return worst
+}

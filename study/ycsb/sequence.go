@@ -1,0 +1,239 @@
+package ycsb
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/barograph/barograph/study/ycsb/dist"
+)
+
+// sequence numbers the keys that a run inserts, and knows up to where they are
+// acknowledged. Only those may be requested.
+type sequence struct {
+	next atomic.Int64
+	last atomic.Int64 // every key up to it was acknowledged, or is in absent
+
+	mu    sync.Mutex
+	early map[int64]struct{} // acknowledged before one below
+}
+
+// newSequence begins behind the records that are loaded.
+func newSequence(records int64) *sequence {
+	s := &sequence{early: map[int64]struct{}{}}
+	s.next.Store(records)
+	s.last.Store(records - 1)
+	return s
+}
+
+func (s *sequence) take() int64 { return s.next.Add(1) - 1 }
+
+// settled says that the insert of a key has ended. One that failed must be
+// marked absent before.
+func (s *sequence) settled(number int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.last.Load()
+	if number != last+1 {
+		s.early[number] = struct{}{}
+		return
+	}
+	for last++; len(s.early) > 0; last++ {
+		if _, ok := s.early[last+1]; !ok {
+			break
+		}
+		delete(s.early, last+1)
+	}
+	s.last.Store(last)
+}
+
+// absent is the set of keys that were deleted, or whose insert failed: pages
+// of bits, so that it grows with what is in it.
+type absent struct {
+	count atomic.Int64
+
+	mu    sync.RWMutex
+	pages map[int64]*[pageBits / 64]uint64
+}
+
+const pageBits = 1 << 15
+
+// mark adds a key; false where it was there.
+func (a *absent) mark(number int64) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.pages == nil {
+		a.pages = map[int64]*[pageBits / 64]uint64{}
+	}
+	page := a.pages[number/pageBits]
+	if page == nil {
+		page = new([pageBits / 64]uint64)
+		a.pages[number/pageBits] = page
+	}
+	word, bit := &page[number%pageBits/64], uint64(1)<<(number%64)
+	if *word&bit != 0 {
+		return false
+	}
+	*word |= bit
+	a.count.Add(1)
+	return true
+}
+
+func (a *absent) has(number int64) bool {
+	if a.count.Load() == 0 {
+		return false
+	}
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	page := a.pages[number/pageBits]
+	return page != nil && page[number%pageBits/64]&(1<<(number%64)) != 0
+}
+
+const keyPrefix = "user"
+
+// appendKey appends the key of a number: that of YCSB's buildKeyName.
+func (c *Config) appendKey(to []byte, number int64) []byte {
+	if !c.Ordered {
+		number = dist.Hash(number)
+	}
+	var digits [20]byte
+	d := strconv.AppendInt(digits[:0], number, 10)
+	to = append(to, keyPrefix...)
+	for range c.ZeroPadding - int64(len(d)) {
+		to = append(to, '0')
+	}
+	return append(to, d...)
+}
+
+// appendDerived appends the value that YCSB's dataintegrity demands: key and
+// field, then Java's hash of the text so far, again and again, cut to n bytes.
+func appendDerived(to, key []byte, field string, n int64) []byte {
+	begin := len(to)
+	to = append(to, key...)
+	to = append(to, ':')
+	to = append(to, field...)
+	h, hashed := int32(0), begin
+	for int64(len(to)-begin) < n {
+		to = append(to, ':')
+		for ; hashed < len(to); hashed++ {
+			h = 31*h + int32(to[hashed]) // of the whole text: it only grows
+		}
+		to = strconv.AppendInt(to, int64(h), 10)
+	}
+	return to[:begin+int(n)]
+}
+
+// existing knows, in the order of keys, records that a scan must return: all of
+// the part that was loaded, or, of very many, those with the greatest keys. 16 bytes each.
+type existing struct {
+	from   uint64 // ordinal of the least key that it would know
+	sorted []place
+}
+
+// place is a record in the order of keys.
+type place struct {
+	ordinal uint64
+	number  int64
+}
+
+const (
+	mostPlaces   = 1 << 20
+	mostIndexed  = 1 << 27 // records that are looked through, a few seconds' work
+	sampledToCut = 1 << 16
+)
+
+// powers of ten that fit.
+func power10(n int) uint64 {
+	p := uint64(1)
+	for range n {
+		p *= 10
+	}
+	return p
+}
+
+// ordinal maps the digits of a key to a number of the same order as the bytes
+// of keys: value is what they say, length how many there are.
+func (c *Config) ordinal(value uint64, length int) uint64 {
+	switch {
+	case c.ZeroPadding >= 19:
+		return value // all have one length
+	case !c.Ordered:
+		return value * power10(19-length) // as after the point; hashes are not each other's beginnings
+	}
+	// A shorter key stands before those that it begins: digits count from 1.
+	digits, n := [18]uint64{}, value
+	for i := length - 1; i >= 0; i-- {
+		digits[i] = n%10 + 1
+		n /= 10
+	}
+	out := uint64(0)
+	for _, d := range digits {
+		out = out*11 + d
+	}
+	return out
+}
+
+// ordinalOf is the ordinal of a key's number.
+func (c *Config) ordinalOf(number int64) uint64 {
+	if !c.Ordered {
+		number = dist.Hash(number)
+	}
+	length := 1
+	for n := number; n >= 10; n /= 10 {
+		length++
+	}
+	return c.ordinal(uint64(number), max(length, int(c.ZeroPadding)))
+}
+
+// ordinalKey is the ordinal of a key; false for one that is none of the workload's.
+func (c *Config) ordinalKey(key []byte) (uint64, bool) {
+	if len(key) <= len(keyPrefix) || string(key[:len(keyPrefix)]) != keyPrefix {
+		return 0, false
+	}
+	digits := key[len(keyPrefix):]
+	if c.ZeroPadding < 19 && (len(digits) > 19 || c.Ordered && len(digits) > 18) {
+		return 0, false
+	}
+	v := uint64(0)
+	for _, d := range digits {
+		hi, lo := bits.Mul64(v, 10)
+		if d < '0' || d > '9' || hi > 0 || lo+uint64(d-'0') < lo {
+			return 0, false
+		}
+		v = lo + uint64(d-'0')
+	}
+	return c.ordinal(v, len(digits)), true
+}
+
+// newExisting knows the records of a workload; nil where there are too many.
+func newExisting(c *Config) *existing {
+	if c.InsertCount > mostIndexed {
+		return nil
+	}
+	e := &existing{}
+	if c.InsertCount > mostPlaces {
+		sample := make([]uint64, 0, sampledToCut)
+		for i := range int64(sampledToCut) {
+			sample = append(sample, c.ordinalOf(c.InsertStart+i*(c.InsertCount/sampledToCut)))
+		}
+		slices.Sort(sample)
+		share := float64(mostPlaces) / float64(c.InsertCount) * 0.9 // a sample is off by a little
+		e.from = sample[len(sample)-1-int(share*float64(len(sample)-1))]
+	}
+	for n := c.InsertStart; n < c.InsertStart+c.InsertCount; n++ {
+		if o := c.ordinalOf(n); o >= e.from {
+			e.sorted = append(e.sorted, place{o, n})
+		}
+	}
+	slices.SortFunc(e.sorted, func(a, b place) int { return cmp.Compare(a.ordinal, b.ordinal) })
+	return e
+}
+
+// after is the first place at or after an ordinal.
+func (e *existing) after(ordinal uint64) int {
+	at, _ := slices.BinarySearchFunc(e.sorted, ordinal, func(p place, o uint64) int { return cmp.Compare(p.ordinal, o) })
+	return at
+}

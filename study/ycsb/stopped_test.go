@@ -1,0 +1,74 @@
+//go:build unix
+
+package ycsb
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/results/run"
+)
+
+// A run in which the process was stopped (^Z, a laptop that sleeps) is taken
+// again, and that is said.
+func TestRunOfAStoppedProcess(t *testing.T) {
+	if os.Getenv("BAROGRAPH_STOPPED") != "" {
+		stoppedRun(t)
+		return
+	}
+	t.Parallel() // it waits
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRunOfAStoppedProcess$")
+	child.Env = append(os.Environ(), "BAROGRAPH_STOPPED=1")
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	lines.Scan() // the run has begun
+	for _, s := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
+		if err := child.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		if s == syscall.SIGSTOP {
+			time.Sleep(1300 * time.Millisecond)
+		}
+	}
+	lines.Scan()
+	if got := lines.Text(); !strings.HasPrefix(got, "equal true [this process stood still for 1.") || !strings.HasSuffix(got, "the run was taken again]") {
+		t.Errorf("%q", got)
+	}
+	if err := child.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func stoppedRun(t *testing.T) {
+	t.Helper()
+	c := config(t, "operationcount=300", "target=1000")
+	var begun sync.Once
+	tell := conns(func(c *engine.Conn) {
+		update := c.Update // probes do not
+		c.Update = func(ctx context.Context, key []byte, r *engine.Row) error {
+			begun.Do(func() { fmt.Fprintln(os.Stdout, "begun") })
+			return update(ctx, key, r)
+		}
+	})
+	target := &Target{Scheme: "dry", KV: wrapped{loaded(t, c), tell}}
+	p, _, err := target.Measure(t.Context(), c, target.Options(), "core", 1)
+	fmt.Fprintln(os.Stdout, p.Verdict, p.Measured() != nil && err == nil, p.Warnings)
+	if p.Verdict != run.Equal {
+		t.Error(p.Problem)
+	}
+}

@@ -1,0 +1,266 @@
+package ycsb
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
+)
+
+// Mix is a workload by its name.
+type Mix struct {
+	Name       string
+	Config     *Config
+	Properties Properties // of the config, which agents are given; nil = none are
+}
+
+// Sweep runs mixes on engines, with numbers of threads, again and again.
+type Sweep struct {
+	Mixes   []Mix
+	Targets []*Target
+	Threads []int64
+	Reps    int
+	Seed    uint64  // of the order
+	Agents  *Agents // that run each point together; nil = this process does
+
+	Find  bool          // the numbers of threads are looked for; see Saturate
+	Bound time.Duration // with Find
+	Most  int64         // likewise
+	Ramp  Ramp          // the rate is looked for, with the most of the threads
+
+	Add   func(s run.Sample) error // is given each sample as it comes
+	Found func(words string)       // what Find found
+}
+
+// Run runs all points in rounds, each in a fresh random order: what drifts meets
+// all mixes, engines and numbers of threads alike. An engine that fails does not
+// keep the others from it. The error is the first.
+func (s *Sweep) Run(ctx context.Context) (first error) {
+	width := len(s.Mixes) * len(s.Targets)
+	search := s.Find || s.Ramp.First > 0
+	if !search {
+		width *= len(s.Threads)
+	}
+	reps := max(s.Reps, 1)
+	if search {
+		reps = 1 // each number of threads, or rate, is repeated where it is found
+	}
+	for i, round := range measure.Interleave(s.Seed, width, reps) {
+		m, t := s.Mixes[i%len(s.Mixes)], s.Targets[i/len(s.Mixes)%len(s.Targets)]
+		var err error
+		switch {
+		case s.Ramp.First > 0:
+			err = s.ramp(ctx, t, m)
+		case s.Find:
+			err = s.saturate(ctx, t, m)
+		default:
+			_, err = s.cell(ctx, t, m, s.Threads[i/len(s.Mixes)/len(s.Targets)], round+1)
+		}
+		if first == nil {
+			first = err
+		}
+		if ctx.Err() != nil {
+			return first
+		}
+	}
+	return first
+}
+
+// saturate looks for the number of threads up to which more bring something.
+func (s *Sweep) saturate(ctx context.Context, t *Target, m Mix) (failed error) {
+	repeated := func(n int64) (Summary, bool) {
+		var all []run.Sample
+		for rep := range max(s.Reps, 1) {
+			p, err := s.cell(ctx, t, m, n, rep+1)
+			if failed = errors.Join(err, ctx.Err()); failed != nil || p.Measured() == nil {
+				return Summary{}, false
+			}
+			all = append(all, p)
+		}
+		return summarize(all), true
+	}
+	if t.Place == engine.Memory {
+		repeated(1)
+		return failed
+	}
+	if result := Saturate(s.Bound, s.Most, repeated); failed == nil && len(result.Runs) > 0 {
+		s.Found(fmt.Sprintf("%s on %s: %s", m.Name, t.Scheme, result))
+	}
+	return failed
+}
+
+// cell runs one point; nothing where the engine failed before, and it was said.
+func (s *Sweep) cell(ctx context.Context, t *Target, m Mix, threads int64, rep int) (run.Sample, error) {
+	if ctx.Err() != nil || t.failed != nil {
+		return run.Sample{}, ctx.Err()
+	}
+	with := *m.Config
+	with.Threads = threads
+	var p run.Sample
+	var err error
+	if s.Agents == nil {
+		p, _, err = t.Measure(ctx, &with, t.Options(), m.Name, rep)
+	} else {
+		p, err = s.byAgents(ctx, t, m, &with, rep)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s on %s with %d threads: %w", m.Name, t.Scheme, threads, err)
+		if p.Verdict != run.Equal && !errors.Is(err, ErrCannot) {
+			t.failed = err
+		}
+	}
+	return p, errors.Join(err, s.Add(p))
+}
+
+// byAgents runs one point by all agents.
+func (s *Sweep) byAgents(ctx context.Context, t *Target, m Mix, with *Config, rep int) (run.Sample, error) {
+	all := maps.Clone(m.Properties)
+	for name, n := range map[string]int64{"threadcount": with.Threads, "operationcount": with.Operations, "maxexecutiontime": with.Seconds} {
+		all[name] = strconv.FormatInt(n, 10)
+	}
+	all["target"] = strconv.FormatFloat(with.Target, 'g', -1, 64)
+	if len(with.Rates) == 0 {
+		delete(all, "rate")
+	}
+	p, err := s.Agents.Run(ctx, Task{Engine: t.raw, Layout: t.Layout, Mix: m.Name, Properties: all, Ramp: with.Ramp}, t.Folder.Run.Started)
+	if p.Cell.Engine == "" {
+		p = run.Sample{Cell: t.cell(with, m.Name, int(with.Threads), nil)}.Judge(nil, answer.Proof{}, err)
+	}
+	p.Rep = rep
+	return p, err
+}
+
+// Summary is what a sweep measured with one number of threads.
+type Summary struct {
+	Threads    int
+	Throughput float64       // operations per second; of several runs the median
+	P95        time.Duration // response; likewise
+	Runs       int
+	Range      measure.MedianInterval // of the throughput
+}
+
+// summarize makes a summary of the runs with one number of threads.
+func summarize(all []run.Sample) Summary {
+	var rate, p95 []float64
+	for _, s := range all {
+		rate, p95 = append(rate, s.Measured().Throughput), append(p95, float64(s.Measured().Response.P95))
+	}
+	return Summary{
+		Threads: int(all[0].Cell.Number("threads")), Throughput: measure.Median(rate), P95: time.Duration(measure.Median(p95)),
+		Runs: len(all), Range: measure.MedianCI(rate, measure.Confidence),
+	}
+}
+
+// known is the throughput in words, with what it is known by: without an
+// interval it is not told.
+func (s Summary) known() string {
+	if !s.Range.Known {
+		return fmt.Sprintf("by %s of each number of threads, too few for an interval (--reps %d gives one)", run.Several(s.Runs, "run"), s.Range.Need)
+	}
+	return fmt.Sprintf("with %.0f operations/s (95 %% interval %.0f – %.0f)", s.Throughput, s.Range.Lo, s.Range.Hi)
+}
+
+// Knee is the number of threads beyond which more of them bring little: the
+// fewest whose throughput is at least 90 % of the highest that was measured.
+func Knee(all []Summary) Summary {
+	if len(all) == 0 {
+		return Summary{}
+	}
+	best := slices.MaxFunc(all, func(a, b Summary) int { return cmp.Compare(a.Throughput, b.Throughput) })
+	knee := best
+	for _, s := range all {
+		if s.Throughput >= 0.9*best.Throughput && s.Threads < knee.Threads {
+			knee = s
+		}
+	}
+	return knee
+}
+
+// Saturation is what a search for saturation found.
+type Saturation struct {
+	Runs  []Summary
+	Bound time.Duration // of the 95th percentile; 0 = none was given
+	Holds Summary       // the most threads that hold the bound; zero where not even one does
+	Knee  Summary       // the fewest threads that bring 90 % of the highest throughput
+	Ended string        // why the search went no further
+}
+
+// worthwhile is what doubling the threads must bring.
+const worthwhile = 1.1
+
+// Saturate doubles the threads from 1 until the bound is broken, until doubling
+// them brings less than a tenth more twice in a row, or up to most. Where a bound
+// is given and broken, it then halves the gap between the last number that holds
+// it and the first that does not, to within a tenth. measure runs with so many
+// threads; false ends the search.
+func Saturate(bound time.Duration, most int64, measure func(threads int64) (Summary, bool)) Saturation {
+	s := Saturation{Bound: bound}
+	broken, idle := int64(0), 0
+	for n := int64(1); ; n = min(2*n, most) {
+		x, ok := measure(n)
+		if !ok {
+			s.Ended = "a run failed"
+			break
+		}
+		s.Runs = append(s.Runs, x)
+		if bound > 0 && x.P95 > bound {
+			broken, s.Ended = n, "the bound was broken"
+			break
+		}
+		s.Holds = x
+		if k := len(s.Runs); k > 1 && x.Throughput < worthwhile*s.Runs[k-2].Throughput {
+			idle++
+		} else {
+			idle = 0
+		}
+		if idle == 2 {
+			s.Ended = "more threads brought nothing"
+			break
+		}
+		if n >= most {
+			s.Ended = "the most threads were reached"
+			break
+		}
+	}
+	for low, high := int64(s.Holds.Threads), broken; low > 0 && high-low > max(1, low/10); {
+		n := (low + high) / 2
+		x, ok := measure(n)
+		if !ok {
+			break
+		}
+		s.Runs = append(s.Runs, x)
+		if x.P95 > bound {
+			high = n
+		} else {
+			low, s.Holds = n, x
+		}
+	}
+	s.Knee = Knee(s.Runs)
+	return s
+}
+
+// String tells it in a sentence.
+func (s Saturation) String() string {
+	if len(s.Runs) == 0 {
+		return "nothing was measured"
+	}
+	text := fmt.Sprintf("saturates at %s, %s: more bring less than a tenth", run.Several(s.Knee.Threads, "thread"), s.Knee.known())
+	switch {
+	case s.Bound == 0:
+		return text
+	case s.Holds.Threads == 0:
+		return fmt.Sprintf("breaks the bound of %s with a single thread", s.Bound)
+	case s.Ended == "the bound was broken":
+		return fmt.Sprintf("holds a 95th percentile of %s up to %s, %s", s.Bound, run.Several(s.Holds.Threads, "thread"), s.Holds.known())
+	}
+	return text + fmt.Sprintf("; the bound of %s was held throughout", s.Bound)
+}

@@ -1,0 +1,387 @@
+package ycsb
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/measure/pace"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study"
+)
+
+// Target is an engine that workloads run on, one after the other.
+type Target struct {
+	Scheme  string
+	Place   engine.Place
+	KV      engine.KV
+	Layout  engine.Layout
+	Server  Server
+	Replace bool        // LoadAll replaces what an earlier load and its runs made
+	Folder  *run.Folder // is told what goes on; nil = none
+	Metrics *Metrics    // of its runs; nil = none
+	History int         // clients that record a history beside each run, where there are no faults; 0 = none
+
+	inserted int64 // by the runs so far
+	failed   error // it has failed, and is not asked again
+
+	faults *Faults
+	steady []engine.Promise // of the engine while nothing fails
+
+	raw  string // the URL
+	at   *url.URL
+	open func(raw string) (*engine.Engine, error)
+	d    *engine.Driver
+	db   *engine.Engine
+	lab  *lab.State // that runs its server; nil = none does
+
+	relays []*lab.Relay // one for each node, before it; nil = there are none
+
+	load time.Duration // of LoadAll
+}
+
+// Options are those of a load or a run on it.
+func (t *Target) Options() Options {
+	return Options{Layout: t.Layout, Server: t.Server, Faults: t.faults, Metrics: t.Metrics, Steady: t.steady, History: t.History}
+}
+
+// LoadAll loads every record, untimed: what is kept no longer than a command, or
+// is asked to be loaded before a sweep.
+func (t *Target) LoadAll(ctx context.Context, c *Config) error {
+	whole := *t.fit(c)
+	whole.InsertStart, whole.InsertCount, whole.Target, whole.Seconds, whole.Shard = 0, whole.Records, 0, 0, Shard{}
+	began := time.Now()
+	r, err := Load(ctx, t.KV, &whole, Options{Layout: t.Layout, Replace: t.Replace})
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.Scheme, err)
+	}
+	t.load = time.Since(began)
+	return r.Err()
+}
+
+// The floor's limits: its records fit in memory, and two seconds tell what it takes.
+const (
+	floorRecords = 100_000
+	floorSeconds = 2
+)
+
+// fit is the workload as the target runs it: the floor, which is in memory, runs
+// a small one. Records that runs inserted are there.
+func (t *Target) fit(c *Config) *Config {
+	if t.Place != engine.Memory {
+		return c.Grown(t.inserted)
+	}
+	out := *c
+	if out.Records > floorRecords {
+		out.Records, out.InsertStart, out.InsertCount = floorRecords, 0, floorRecords
+	}
+	if out.Seconds == 0 || out.Seconds > floorSeconds {
+		out.Seconds = floorSeconds
+	}
+	out.Warmup = 0
+	return out.Grown(t.inserted)
+}
+
+// mostTakes is how often a run is taken in which this process stood still.
+const mostTakes = 3
+
+// cell is what a run on it measures.
+func (t *Target) cell(c *Config, mix string, threads int, f *Faults) run.Cell {
+	var further []any
+	if len(c.Rates) > 0 {
+		further = []any{"rate", c.Rates}
+	}
+	if c.Ramp {
+		further = append(further, "ramp", "yes")
+	}
+	if c.Transfers() {
+		further = append(further, "isolation", string(c.Isolation))
+	}
+	if f != nil || t.nodes() > 1 {
+		further = append(further, "nodes", t.nodes())
+	}
+	if f != nil {
+		further = append(further, "acknowledged", f.Acknowledged, "fault", f)
+	}
+	return run.MixCell(t.Scheme, string(t.Layout), mix, threads, c.Target/float64(max(c.Shard.Of, 1)), c.Shard.String(), further...)
+}
+
+// nodes are those of the lab that runs the server; 1 where none does.
+func (t *Target) nodes() int {
+	if t.lab == nil {
+		return 1
+	}
+	return len(t.lab.Nodes)
+}
+
+// watch tells the folder how a run goes on.
+func (t *Target) watch(o *Options, cell run.Cell) {
+	told, before := o.Watch, int64(0)
+	tell := func(e run.Event) {
+		e.Cell = cell
+		_ = t.Folder.Event(e) // what cannot be written now fails at the sample
+	}
+	o.Server.Tell = func(counted []run.Counter) { tell(run.Event{Kind: run.Counts, Text: t.Scheme, Counters: counted}) }
+	if o.Faults != nil {
+		f, inflict := *o.Faults, o.Faults.Inflict
+		f.Inflict = func(ctx context.Context, x lab.Fault) (string, error) {
+			tell(run.Event{Kind: run.KilledOne, Text: x.String()})
+			said, err := inflict(ctx, x)
+			switch {
+			case err != nil:
+				tell(run.Event{Kind: run.Warned, Text: fmt.Sprintf("%s: %s: %s", x.What(), fault.Redact(err.Error()), said)})
+			case said != "":
+				tell(run.Event{Kind: run.Step, Text: x.What() + ": " + said})
+			}
+			return said, err
+		}
+		o.Faults = &f
+	}
+	o.Watch = func(p pace.Progress) {
+		if p.Ended < before {
+			before = 0 // it was taken again
+		}
+		e := run.Event{Kind: run.Rate, Done: p.Ended - before, Failed: p.Failed}
+		if r := p.Response; r.Max > 0 {
+			e.Times = &run.Quantiles{P50: r.P50, P95: r.P95, P99: r.P99}
+		}
+		tell(e)
+		if before = p.Ended; told != nil {
+			told(p)
+		}
+	}
+}
+
+// Measure runs a workload and makes a sample of it, whatever happens. A run in
+// which this process stood still is taken again, and the sample says so. The
+// report is nil where there was no run; the error is the run's, or what was not
+// right with it.
+func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, rep int) (run.Sample, *Report, error) {
+	var again []string
+	cell, since := t.cell(c, mix, int(c.Threads), o.Faults), time.Time{}
+	if t.Folder != nil {
+		since = t.Folder.Run.Started
+		t.watch(&o, cell)
+	}
+	if o.Metrics != nil {
+		o.Metrics = o.Metrics.of(prometheus.Labels{"engine": t.Scheme, "layout": string(t.Layout), "workload": mix, "threads": strconv.FormatInt(c.Threads, 10)})
+	}
+	for take := 1; ; take++ {
+		r, err := Run(ctx, t.KV, t.fit(c), o)
+		if r == nil {
+			return run.Sample{Cell: cell, Rep: rep}.Judge(nil, answer.Proof{}, err), nil, err
+		}
+		t.inserted += r.Inserted
+		alone := o.Begin == nil && (r.Inserted == 0 || c.Shard.Of < 2) // the keys of other clients are not known
+		if r.Stood > 0 && err == nil && alone && take < mostTakes && ctx.Err() == nil {
+			again = append(again, fmt.Sprintf("this process stood still for %s: the run was taken again", r.Stood.Round(time.Millisecond)))
+			continue
+		}
+		r.Warnings = append(again, r.Warnings...)
+		if err == nil {
+			err = r.Err()
+		}
+		s, failed := r.Sample(mix, t, rep, since)
+		if r.History != nil {
+			file, kept := run.KeepHistory(t.Folder, r.calls, t.Scheme, string(t.Layout), mix, strconv.Itoa(r.Threads), cmp.Or(o.Faults.String(), "steady"), strconv.Itoa(rep))
+			r.History.File, failed = file, errors.Join(failed, kept)
+		}
+		return s, r, errors.Join(err, failed)
+	}
+}
+
+// Load loads its part of the records and makes a sample of that. The report is nil
+// where nothing began; the error is the load's, or what was not right with it.
+func (t *Target) Load(ctx context.Context, c *Config, o Options, mix string) (run.Sample, *Report, error) {
+	r, err := Load(ctx, t.KV, c, o)
+	if r == nil {
+		return run.Sample{Cell: t.cell(c, mix, int(c.Threads), nil), Rep: 1}.Judge(nil, answer.Proof{}, err), nil, err
+	}
+	if err == nil {
+		err = r.Err()
+	}
+	s, failed := r.Sample(mix, t, 1, time.Time{})
+	return s, r, errors.Join(err, failed)
+}
+
+// Open opens an engine to run workloads on, under a layout, "" = its first; labs
+// is the folder of the labs, one of which may run its server.
+func Open(ctx context.Context, all engine.Registry, raw string, layout engine.Layout, labs string, o engine.Options) (*Target, error) {
+	d, u, err := all.Parse(raw)
+	if err != nil {
+		return nil, &fault.Status{Code: fault.Usage, Err: err}
+	}
+	t := &Target{Scheme: d.Scheme, Place: d.Place, Layout: layout, raw: raw, at: u, d: d}
+	t.open = func(raw string) (*engine.Engine, error) { return all.Open(ctx, raw, o) }
+	if layout == "" && len(d.Layouts) > 0 {
+		t.Layout = d.Layouts[0]
+	}
+	if t.db, err = t.open(raw); err != nil {
+		return nil, err
+	}
+	t.lab, t.KV = lab.Serving([]string{labs}, d, u), t.db.KV
+	t.Server = Server{Metrics: t.db.Metrics, PIDs: t.lab.PIDs()}
+	if t.db.About != nil {
+		about, err := t.db.About(ctx)
+		if err != nil {
+			return nil, errors.Join(err, t.db.Close())
+		}
+		t.steady = about.Steady()
+	}
+	return t, nil
+}
+
+// about is what the engine says of itself and, where there is one already, of the
+// workload's table.
+func (t *Target) about(ctx context.Context, c *Config) (engine.About, error) {
+	about, err := t.db.About(ctx)
+	if err != nil || t.KV == nil {
+		return about, err
+	}
+	table, err := t.KV.Table(ctx, c.TableSpec(t.Layout))
+	if err != nil {
+		return about, nil //nolint:nilerr // the run itself refuses a table that does not fit
+	}
+	if table.Weigh != nil {
+		err = table.Weigh(ctx, &about)
+	}
+	return about, errors.Join(err, table.Close())
+}
+
+// Archive describes the target in a run folder.
+func (t *Target) Archive(ctx context.Context, c *Config) (run.Archive, error) {
+	a := study.Participant(t.d, t.raw, engine.About{}, t.lab.Server())
+	a.Design, a.Load = string(t.Layout), t.load
+	if t.db.About == nil {
+		return a, nil
+	}
+	about, err := t.about(ctx, c)
+	study.Describe(&a, about)
+	return a, err
+}
+
+// CloseAll closes targets that Open opened.
+func CloseAll(targets []*Target) (err error) {
+	for _, t := range targets {
+		e := t.db.Close()
+		for _, r := range t.relays {
+			e = errors.Join(e, r.Close())
+		}
+		if e != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", t.Scheme, e))
+		}
+	}
+	return err
+}
+
+// Answers counts how the answers turned out, and what they were held against:
+// reads and scans are found under their keys, with every field, in order, and
+// under dataintegrity their values are computed anew. Some records are read back
+// after each run, so that one of writes alone is not the engine's word alone.
+func (r *Report) Answers() answer.Tally {
+	a := answer.Tally{
+		Succeeded: r.Succeeded(), Wrong: r.all(statusWrong) + r.back.Wrong, Failed: r.all(statusError) + r.all(statusExists),
+		Found: r.tally(statusOK, opRead, opScan, opReadPath) + r.back.Found, Values: r.tally(statusOK, kindVerify),
+		Written: r.tally(statusOK, opInsert, opUpdate, opDelete, opUpdatePath, opTransfer),
+	}
+	r.tallyChecks(&a)
+	if r.Transfers != nil {
+		a.Values += r.Transfers.Accounts
+		if r.Transfers.Wrong() != "" {
+			a.Wrong++
+		}
+	}
+	if r.Config.Integrity {
+		a.Values += r.back.Found
+	}
+	if n := r.all(statusNotFound) + r.back.Missing; n > r.Config.MaxMisses {
+		a.Missing = n
+	}
+	return a
+}
+
+// timed reports whether the times may be shown: answers were checked, and none
+// is wrong or missing, and the process ran. Operations that failed with an error have none anyway.
+func (r *Report) timed() bool {
+	a := r.Answers()
+	return a.Wrong == 0 && a.Missing == 0 && a.Found > 0 && r.Stood == 0
+}
+
+// Sample is the report on a target as a run folder keeps it, of a run that began
+// at a moment. The mix is the workload's name.
+func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sample, error) {
+	res, a := r.Result, r.Answers()
+	told := a
+	s := run.Sample{Cell: t.cell(r.Config, mix, r.Threads, r.faults), Rep: rep, Answers: &told, Problems: r.Problems, Warnings: r.Warnings, Fault: r.Fault, Transfers: r.Transfers}
+	m := &run.Measured{Total: res.Elapsed, Used: &run.Used{Client: r.Client, Machine: r.Machine, Server: r.Server}}
+	m.Start = max(0, res.Began.Add(time.Duration(r.Config.Warmup)*time.Second).Sub(since))
+	m.Mix = &run.Mix{
+		Place: string(t.Place), Clients: 1, Ending: string(res.Ending), Operations: r.Operations(), Unstarted: res.Unstarted, Reconnects: r.Reconnects, Outage: r.Outage,
+		Throughput: r.Throughput(), Interval: res.Interval, Cost: r.cost,
+	}
+	for i, x := range res.Series {
+		var s run.Slice
+		if i < len(r.quantiles) {
+			s = r.quantiles[i]
+		}
+		s.Ended, s.Failed, s.Slow = x.Ended, x.Failed, x.Slow
+		m.Series = append(m.Series, s)
+	}
+	if err := r.groups(m.Mix); err != nil {
+		return s, err
+	}
+	problem, failed := r.Err(), r.failed
+	if r.Fault == nil {
+		s.History = r.History
+	} else {
+		a.Failed = 0 // what failed while a server was down is what is measured, and no answer
+	}
+	if r.History != nil {
+		if broken := r.brokenPromises(); broken != "" {
+			failed, a.Wrong = problem, a.Wrong+1
+		}
+	}
+	if failed == nil && (a.Wrong+a.Missing+a.Failed > 0 || r.Result.Hung || r.Stood > 0) {
+		failed = problem
+	}
+	proof, failed := answer.CompareAll(a, failed)
+	if s = s.Judge(m, proof, failed); problem != nil && s.Verdict == run.Equal {
+		s.Warnings = append(slices.Clip(s.Warnings), problem.Error()) // it ended early, or does not hold the target
+	}
+	return s, nil
+}
+
+func (r *Report) groups(m *run.Mix) error {
+	service := measure.NewHistogram()
+	for kind, name := range kinds() {
+		for status, outcome := range statuses() {
+			g := r.Result.Groups[kind][status]
+			if g == nil {
+				continue
+			}
+			whole := status == statusOK && r.isWhole(kind)
+			if whole {
+				_ = service.Merge(g.Service) // both have one range
+			}
+			out := run.Group{Operation: name, Outcome: outcome, Count: g.Count, Records: g.Records, Whole: whole}
+			if err := out.Times(g.Service, g.Response); err != nil {
+				return err
+			}
+			m.Groups = append(m.Groups, out)
+		}
+	}
+	m.Service, m.Response = run.Short(service), run.Short(r.Response())
+	return nil
+}

@@ -1,0 +1,263 @@
+package ycsb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/measure/pace"
+	"github.com/barograph/barograph/results/run"
+)
+
+// accounts are the records of a run with transfers, which are those of the closed
+// economy of YCSB+T: whatever happens, the sum of the balances stays. They are
+// numbered from the first that was loaded.
+type accounts struct {
+	before    []int64        // balances
+	moved     []atomic.Int64 // by transfers that were acknowledged
+	count     atomic.Int64   // of these
+	conflicts atomic.Int64
+
+	mu      sync.Mutex
+	unknown []transfer // whose commits were not answered
+}
+
+// transfer is an amount that goes from one account to another; 0 where there was
+// not enough.
+type transfer struct{ from, to, amount int64 }
+
+const (
+	mostMoved      = 100 // at once
+	conflictPauses = 6   // the longest pause before a transfer is run again is 2^5 ms
+)
+
+// Transfers reports whether the mix has transfers, which the engine in memory has not.
+func (c *Config) Transfers() bool { return c.Mix[opTransfer] > 0 }
+
+// settleTransfers checks what must hold where there are transfers.
+func (c *Config) settleTransfers() error {
+	bad := func(setting, problem, cure string) error {
+		return &fault.Error{Setting: "property " + setting, Problem: problem, Cure: cure}
+	}
+	if !c.Transfers() {
+		return nil
+	}
+	for _, op := range []int{opUpdate, opInsert, opModify, opDelete, opUpdatePath} {
+		if c.Mix[op] > 0 {
+			return bad("transferproportion", "there are other writes beside the transfers: nobody could tell what the balances must be", "let reads and scans alone be beside them")
+		}
+	}
+	switch {
+	case c.Integrity:
+		return bad("dataintegrity", "balances do not follow from their keys", "set it to false; transfers are checked by their sum")
+	case c.Shard.Of > 1:
+		return bad("shard", "transfers of several clients cannot be added up", "run one client, with more threads")
+	case c.InsertCount < 2:
+		return bad("recordcount", "there is no other account to transfer to", "load at least 2 records")
+	}
+	return nil
+}
+
+// transfer moves an amount between two records. Where the engine gives the
+// transaction up for another one, the whole of it is run again, from what it reads.
+func (k *worker) transfer(ctx context.Context, r *pace.Recorder, from int64) {
+	t := transfer{from: from, amount: 1 + k.rng.Int64N(mostMoved)}
+	for t.to = from; t.to == from; {
+		t.to = k.InsertStart + k.rng.Int64N(k.InsertCount)
+	}
+	began, amount, tries := r.Now(), t.amount, int64(0)
+	var err error
+	for ; ; tries++ {
+		t.amount = amount
+		err = k.conn.Transact(ctx, k.Isolation, func() error { return k.move(ctx, &t) })
+		if !errors.Is(err, engine.ErrConflict) {
+			break
+		}
+		if k.accounts.conflicts.Add(1); tries == k.Conflicts || engine.Pause(ctx, engine.BackOff(int(min(tries+1, conflictPauses)), k.rng)) != nil {
+			break
+		}
+	}
+	k.accounts.note(t, k.InsertStart, err)
+	status := k.status("transfer", from, err)
+	if status == statusOK && tries > 0 {
+		status = statusRetried
+	}
+	r.Done(opTransfer, status, began)
+}
+
+// move reads both balances and writes both, in the transaction that runs.
+func (k *worker) move(ctx context.Context, t *transfer) error {
+	had, err := k.balance(ctx, t.from)
+	if err != nil {
+		return err
+	}
+	has, err := k.balance(ctx, t.to)
+	if err != nil {
+		return err
+	}
+	if had < t.amount {
+		t.amount = 0
+		return nil
+	}
+	if err := k.setBalance(ctx, t.from, had-t.amount); err != nil {
+		return err
+	}
+	return k.setBalance(ctx, t.to, has+t.amount)
+}
+
+func (k *worker) balance(ctx context.Context, number int64) (int64, error) {
+	k.key = k.appendKey(k.key[:0], number)
+	k.row.Reset()
+	if err := k.conn.Read(ctx, k.key, k.single[0], &k.row); err != nil {
+		return 0, err
+	}
+	value, _ := k.row.Value(0)
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	if err != nil {
+		return 0, &fault.Error{Setting: "record " + string(k.key), Problem: "holds no balance of an account", Cure: "load a table of accounts first (ycsb load -P transfers), under another name by -p table=…, if this one is to stay"}
+	}
+	return n, nil
+}
+
+func (k *worker) setBalance(ctx context.Context, number, balance int64) error {
+	k.key = k.appendKey(k.key[:0], number)
+	k.row.Reset()
+	k.row.SetData(strconv.AppendInt(k.row.Data(), balance, 10))
+	k.row.End(0)
+	return k.conn.Update(ctx, k.key, &k.row)
+}
+
+// note keeps what became of a transfer.
+func (a *accounts) note(t transfer, first int64, err error) {
+	t.from, t.to = t.from-first, t.to-first
+	switch {
+	case t.amount == 0:
+	case err == nil:
+		a.moved[t.from].Add(-t.amount)
+		a.moved[t.to].Add(t.amount)
+		a.count.Add(1)
+	case errors.Is(err, engine.ErrUnsettled):
+		a.mu.Lock()
+		a.unknown = append(a.unknown, t)
+		a.mu.Unlock()
+	}
+}
+
+// balances reads all accounts in one transaction.
+func (k *worker) balances(ctx context.Context) (all []int64, err error) {
+	for tries := int64(0); tries <= k.Conflicts; tries++ {
+		all = make([]int64, 0, k.InsertCount)
+		err = k.conn.Transact(ctx, k.Isolation, func() error {
+			for i := range k.InsertCount {
+				n, err := k.balance(ctx, k.InsertStart+i)
+				if err != nil {
+					return err
+				}
+				all = append(all, n)
+			}
+			return nil
+		})
+		if !errors.Is(err, engine.ErrConflict) {
+			break
+		}
+	}
+	return all, err
+}
+
+// countBefore reads what the accounts hold before a run. Runs before it leave their sum
+// as it was.
+func (k *worker) countBefore(ctx context.Context) (err error) {
+	if k.accounts.before, err = k.balances(ctx); err != nil {
+		return err
+	}
+	if sum := total(k.accounts.before); sum != k.InsertCount*k.Balance {
+		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
+			Setting: "table " + k.Table, Problem: fmt.Sprintf("the balances sum up to %d before the run, not %d", sum, k.InsertCount*k.Balance),
+			Cure: "load it anew (a sweep does by --replace): an earlier run lost or made money, or had another balance or recordcount",
+		}}
+	}
+	return nil
+}
+
+func total(all []int64) (sum int64) {
+	for _, n := range all {
+		sum += n
+	}
+	return sum
+}
+
+// audit holds the accounts after a run against what was acknowledged.
+func (r *Report) audit(ctx context.Context, k *worker) error {
+	after, err := k.balances(ctx)
+	if err != nil {
+		return fmt.Errorf("the balances after the run: %w", err)
+	}
+	a := k.accounts
+	t := &run.Transfers{
+		Isolation: string(k.Isolation), Accounts: k.InsertCount, Moved: a.count.Load(), Conflicts: a.conflicts.Load(),
+		Unknown: int64(len(a.unknown)), Sum: total(after), Expected: k.InsertCount * k.Balance,
+	}
+	off := make([]int64, len(after)) // what acknowledged transfers do not explain
+	for i := range after {
+		off[i] = after[i] - a.before[i] - a.moved[i].Load()
+	}
+	t.Stand, t.Undecided = settle(off, a.unknown)
+	for i, n := range off {
+		if n == 0 || t.Undecided {
+			continue
+		}
+		if t.Off++; t.Example == "" {
+			t.Example = fmt.Sprintf("%s, which holds %d and must hold %d", k.appendKey(nil, k.InsertStart+int64(i)), after[i], after[i]-n)
+		}
+	}
+	r.Transfers = t
+	return nil
+}
+
+const mostSettled = 1 << 20 // choices that are looked at
+
+// settle finds which unknown transfers explain what accounts are off by, applies
+// these, and returns how many they are. Where none explain everything none is
+// applied; undecided says that it did not look at all choices.
+func settle(off []int64, unknown []transfer) (stand int64, undecided bool) {
+	open := make([]int, len(off)) // undecided transfers of each account
+	for _, t := range unknown {
+		open[t.from]++
+		open[t.to]++
+	}
+	looked := 0
+	var decide func(i int) bool
+	decide = func(i int) bool {
+		if i == len(unknown) {
+			return true
+		}
+		if looked++; looked > mostSettled {
+			return false
+		}
+		t := unknown[i]
+		open[t.from]--
+		open[t.to]--
+		for _, amount := range []int64{t.amount, 0} {
+			off[t.from] += amount
+			off[t.to] -= amount
+			explained := (open[t.from] > 0 || off[t.from] == 0) && (open[t.to] > 0 || off[t.to] == 0)
+			if explained && decide(i+1) {
+				if amount > 0 {
+					stand++
+				}
+				return true
+			}
+			off[t.from] -= amount
+			off[t.to] += amount
+		}
+		open[t.from]++
+		open[t.to]++
+		return false
+	}
+	return stand, !decide(0) && looked > mostSettled
+}

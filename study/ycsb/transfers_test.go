@@ -1,0 +1,221 @@
+package ycsb
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/results/run"
+)
+
+// economy is a small load with transfers, on transactions with a fault.
+func economy(t *testing.T, f enginetest.KVFault, assignments ...string) (*Config, engine.KV) {
+	t.Helper()
+	c := config(t, append([]string{"recordcount=20", "transferproportion=1", "readproportion=0", "updateproportion=0", "threadcount=8"}, assignments...)...)
+	kv := wrapped{loaded(t, c), func(r *engine.Records) *engine.Records { return enginetest.FaultyKV(enginetest.Optimistic(r), f) }}
+	return c, kv
+}
+
+// TestTransfers: transactions that are whole and apart keep the sum and each balance, and
+// those that were given up are run again and told apart; others have no times, and status 3.
+func TestTransfers(t *testing.T) {
+	for _, f := range append([]enginetest.KVFault{""}, enginetest.TransactionFaults()...) {
+		if f == enginetest.KVNoUndo {
+			continue // no transfer ends with an error of its own
+		}
+		t.Run(string(f), func(t *testing.T) {
+			c, kv := economy(t, f)
+			kv = wrapped{kv, conns(overlapping)}
+			target := &Target{Scheme: "fake", KV: kv}
+			s, r, err := target.Measure(t.Context(), c, target.Options(), "transfers", 1)
+			if f != "" {
+				if code(err) != fault.Differs || s.Verdict == run.Equal || s.Measured() != nil || s.Transfers.Wrong() == "" {
+					t.Fatalf("status %d, %s: %+v, %v", code(err), s.Verdict, s.Transfers, err)
+				}
+				t.Log(err)
+				return
+			}
+			x := s.Transfers
+			if err != nil || s.Verdict != run.Equal || x.Sum != 20*1000 || x.Off != 0 || x.Accounts != 20 || x.Unknown != 0 || x.Moved == 0 {
+				t.Fatalf("%s, %+v, %v", s.Verdict, x, err)
+			}
+			retried := r.tally(statusRetried, opTransfer)
+			if x.Conflicts == 0 || retried == 0 || retried > x.Conflicts || r.tally(statusOK, opTransfer)+retried != 3000 || r.Succeeded() != 3000 || s.Cell.At("isolation") != "serializable" {
+				t.Errorf("%d conflicts, %d retried, %d at the first try", x.Conflicts, retried, r.tally(statusOK, opTransfer))
+			}
+			var text strings.Builder
+			if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), "[TRANSFER-RETRIED], Operations") || !strings.Contains(text.String(), "[TRANSFER], Sum, 20000") {
+				t.Errorf("%v\n%s", err, text.String())
+			}
+			if _, _, err := target.Measure(t.Context(), c, target.Options(), "transfers", 2); err != nil {
+				t.Errorf("a second run over what the first left: %v", err)
+			}
+		})
+	}
+}
+
+// overlapping has a connection let others work within its transactions: in memory
+// they are so short that on a busy machine each would be alone.
+func overlapping(c *engine.Conn) {
+	read := c.Read
+	c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+		time.Sleep(time.Microsecond)
+		return read(ctx, key, f, into)
+	}
+}
+
+// A conflict that stays is an error after so many tries, and nothing of it counts.
+func TestTransfersGivenUp(t *testing.T) {
+	c, kv := economy(t, "", "conflicts=2", "operationcount=8", "threadcount=1")
+	tries := 0
+	kv = wrapped{kv, conns(func(c *engine.Conn) {
+		transact := c.Transact
+		c.Transact = func(ctx context.Context, level engine.IsolationLevel, do func() error) error {
+			if tries++; tries > 1 && tries < 8 { // the first reads the balances
+				return engine.ErrConflict
+			}
+			return transact(ctx, level, do)
+		}
+	})}
+	r, err := Run(t.Context(), kv, c, Options{})
+	if err != nil || code(r.Err()) != fault.Incomplete || r.tally(statusError, opTransfer) != 2 || r.Transfers.Moved != 6 || r.Transfers.Conflicts != 6 || r.Transfers.Wrong() != "" {
+		t.Errorf("%v, %v, %+v", err, r.Err(), r.Transfers)
+	}
+}
+
+// A server that dies in transfers leaves commits that were not answered, some of which
+// it did: the balances tell which, and nothing else is explained by them.
+func TestTransfersOverAKill(t *testing.T) {
+	t.Parallel() // it waits
+	for name, lies := range map[string]bool{"a true store": false, "it does half of what it did not answer": true} {
+		t.Run(name, func(t *testing.T) {
+			c, kv := economy(t, "", "target=400", "operationcount=0", "maxexecutiontime=3")
+			var down atomic.Bool
+			kv = wrapped{kv, conns(func(c *engine.Conn) { unanswering(c, &down, lies) })}
+			faults, err := lab.ParseFaults("kill@1500ms,restart@2s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			inflict := func(_ context.Context, f lab.Fault) (string, error) { down.Store(f.Action == lab.Kill); return "", nil }
+			r, err := Run(t.Context(), kv, c, Options{Faults: &Faults{All: faults, Inflict: inflict}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := r.Transfers
+			if x.Unknown == 0 || (x.Wrong() == "") == lies || !lies && (x.Stand == 0) || code(r.Err()) != map[bool]int{false: fault.Incomplete, true: fault.Differs}[lies] {
+				t.Errorf("%+v: %v", x, r.Err())
+			}
+			t.Logf("%+v", x)
+		})
+	}
+}
+
+// unanswering has a connection answer no commit while its server is down; every other one is done,
+// or half of it.
+func unanswering(c *engine.Conn, down *atomic.Bool, half bool) {
+	n, within, read, update, transact := 0, false, c.Read, c.Update, c.Transact
+	c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+		if down.Load() && !within {
+			return io.ErrUnexpectedEOF
+		}
+		return read(ctx, key, f, into)
+	}
+	c.Transact = func(ctx context.Context, level engine.IsolationLevel, do func() error) error {
+		if !down.Load() {
+			return transact(ctx, level, do)
+		}
+		within = true
+		defer func() { within, c.Update = false, update }()
+		writes := 0
+		if n++; half {
+			c.Update = func(ctx context.Context, key []byte, r *engine.Row) error {
+				if writes++; writes == 2 {
+					return nil
+				}
+				return update(ctx, key, r)
+			}
+		}
+		undone := errors.New("undone")
+		err := transact(ctx, level, func() error {
+			if err := do(); err != nil || n%2 == 0 {
+				return errors.Join(err, undone)
+			}
+			return nil
+		})
+		if err == nil || errors.Is(err, undone) {
+			return errors.Join(engine.ErrUnsettled, io.ErrUnexpectedEOF)
+		}
+		return err
+	}
+}
+
+// TestSettle: of unknown transfers those are found that explain the balances, also
+// where they share accounts; what none explains stays.
+func TestSettle(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 1000 {
+		off, want := make([]int64, 6), int64(0)
+		var unknown []transfer
+		for range rng.IntN(12) {
+			from := rng.Int64N(6)
+			x := transfer{from, (from + 1 + rng.Int64N(5)) % 6, 1 + rng.Int64N(mostMoved)}
+			unknown = append(unknown, x)
+			if rng.IntN(2) == 0 {
+				off[x.from], off[x.to] = off[x.from]-x.amount, off[x.to]+x.amount
+				want++
+			}
+		}
+		lost := rng.IntN(4) == 0
+		if lost {
+			off[rng.IntN(6)] -= 1000
+		}
+		if _, undecided := settle(off, unknown); undecided {
+			t.Fatal(unknown)
+		}
+		if explained := total(off) == 0 && off[0] == 0 && off[1] == 0 && off[2] == 0; explained == lost {
+			t.Fatalf("%v of %d stand: %v", want, len(unknown), off)
+		}
+	}
+	began := time.Now()
+	many := make([]transfer, 64)
+	for i := range many {
+		many[i] = transfer{0, 1, 7}
+	}
+	off := []int64{-500, 0}
+	if stand, undecided := settle(off, many); stand != 0 || !undecided || off[0] != -500 || time.Since(began) > time.Minute {
+		t.Errorf("%d, %v, %v", stand, undecided, off)
+	}
+}
+
+// What cannot be added up, or is not there, is refused before anything runs.
+func TestTransfersAreRefused(t *testing.T) {
+	for text, set := range map[string]string{
+		"other writes": "updateproportion=0.1", "balances do not follow": "dataintegrity=true", "several clients": "shard=1/2", "no other account": "recordcount=1", "is not known": "isolation=chaos",
+	} {
+		p := Properties{"recordcount": "10", "transferproportion": "1", "readproportion": "0", "updateproportion": "0"}
+		if err := p.Set(set); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := NewConfig(p); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v", set, err)
+		}
+	}
+	c := config(t, "transferproportion=1", "readproportion=0", "updateproportion=0")
+	if _, err := Run(t.Context(), loaded(t, c), c, Options{}); !errors.Is(err, ErrCannot) || !strings.Contains(err.Error(), "no transactions of several records") {
+		t.Errorf("on an engine without transactions: %v", err)
+	}
+	_, kv := economy(t, "")
+	other := config(t, "recordcount=20", "transferproportion=1", "readproportion=0", "updateproportion=0", "balance=5")
+	if _, err := Run(t.Context(), kv, other, Options{}); code(err) != fault.Incomplete || !strings.Contains(err.Error(), "sum up to 20000 before the run, not 100") {
+		t.Errorf("another balance: %v", err)
+	}
+}

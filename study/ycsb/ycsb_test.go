@@ -1,0 +1,432 @@
+package ycsb
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/internal/fault"
+)
+
+// config reads properties, by default of a small load.
+func config(t *testing.T, assignments ...string) *Config {
+	t.Helper()
+	p := Properties{"recordcount": "1000", "operationcount": "3000", "threadcount": "4", "maxscanlength": "40"}
+	for _, a := range assignments {
+		if err := p.Set(a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := NewConfig(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// wrapped is an engine's ability whose tables are changed.
+type wrapped struct {
+	engine.KV
+	change func(r *engine.Records) *engine.Records
+}
+
+func (w wrapped) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
+	r, err := w.KV.Table(ctx, t)
+	if err != nil || w.change == nil {
+		return r, err
+	}
+	return w.change(r), nil
+}
+
+// conns changes each connection.
+func conns(change func(c *engine.Conn)) func(r *engine.Records) *engine.Records {
+	return func(r *engine.Records) *engine.Records {
+		out := *r
+		out.Connect = func(ctx context.Context) (*engine.Conn, error) {
+			c, err := r.Connect(ctx)
+			if err != nil {
+				return nil, err
+			}
+			changed := *c
+			change(&changed)
+			return &changed, nil
+		}
+		return &out
+	}
+}
+
+func open(t *testing.T) engine.KV {
+	t.Helper()
+	e, err := engine.Registry{dry.Driver()}.Open(t.Context(), "dry", engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.KV
+}
+
+func loaded(t *testing.T, c *Config) engine.KV {
+	t.Helper()
+	kv := open(t)
+	r, err := Load(t.Context(), kv, c, Options{})
+	if err != nil || r.Err() != nil || r.Operations() != c.InsertCount {
+		t.Fatalf("load: %v, %v", err, r)
+	}
+	return kv
+}
+
+func code(err error) int { return fault.Code(err) }
+
+// The core workloads and the distributions, each with zero misses, every scan
+// checked, every value verified.
+func TestCoreWorkloadsRunClean(t *testing.T) {
+	cases := [][]string{}
+	for _, name := range Workloads() {
+		cases = append(cases, []string{name}, []string{name, "dataintegrity=true"}, []string{name, "insertorder=ordered", "zeropadding=12"}, []string{name, "insertorder=ordered"})
+	}
+	for _, d := range []string{"uniform", "zipfian", "zipfian-exact", "latest", "hotspot", "exponential", "sequential"} {
+		for _, mix := range []string{"workloada", "workloade"} {
+			cases = append(cases, []string{mix, "requestdistribution=" + d, "deleteproportion=0.03", "insertproportion=0.05", "dataintegrity=true"})
+		}
+	}
+	cases = append(cases, []string{"workloade", "readallfields=false", "scanlengthdistribution=zipfian", "insertstart=200", "insertcount=300", "zeropadding=30"},
+		[]string{"workloada", "fieldlengthdistribution=zipfian", "writeallfields=true", "readallfields=false"})
+	for _, x := range cases {
+		t.Run(strings.Join(x, " "), func(t *testing.T) {
+			p, err := ReadWorkload("workloads/" + x[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, a := range append([]string{"operationcount=3000", "threadcount=4", "batchsize=7"}, x[1:]...) {
+				if err := p.Set(a); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c, err := NewConfig(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole := *c
+			whole.InsertStart, whole.InsertCount = 0, c.Records
+			r, err := Run(t.Context(), loaded(t, &whole), c, Options{})
+			if err != nil || r.Err() != nil || r.Operations() != 3000 {
+				t.Fatalf("%v, %v, %v of %d operations", err, r.Err(), r.Problems, r.Operations())
+			}
+			if verified := r.tally(statusOK, kindVerify); c.Integrity && verified == 0 && c.Mix[opRead]+c.Mix[opScan]+c.Mix[opModify] > 0 {
+				t.Error("no value was verified")
+			}
+		})
+	}
+}
+
+// A wrong engine is caught in each case, with the exit status of a wrong or an
+// incomplete answer, never 0.
+func TestWrongEngineIsCaught(t *testing.T) {
+	for _, x := range []struct {
+		fault enginetest.KVFault
+		mix   []string
+		code  int
+	}{
+		{enginetest.KVLostRow, []string{"scanproportion=1"}, fault.Differs},
+		{enginetest.KVWrongOrder, []string{"scanproportion=1"}, fault.Differs},
+		{enginetest.KVShortScan, []string{"scanproportion=1"}, fault.Differs},
+		{enginetest.KVMissingField, nil, fault.Differs},
+	} {
+		for _, order := range []string{"insertorder=hashed", "insertorder=ordered"} {
+			t.Run(string(x.fault)+" "+order, func(t *testing.T) {
+				c := config(t, append(x.mix, order)...)
+				kv := loaded(t, c)
+				bad := func(r *engine.Records) *engine.Records { return enginetest.FaultyKV(r, x.fault) }
+				r, err := Run(t.Context(), wrapped{kv, bad}, c, Options{})
+				if err != nil || code(r.Err()) != x.code {
+					t.Errorf("%v; %v; want status %d", err, r.Err(), x.code)
+				}
+			})
+		}
+	}
+	t.Run("another's value", func(t *testing.T) {
+		c := config(t, "dataintegrity=true")
+		if _, err := Run(t.Context(), loaded(t, config(t)), c, Options{}); code(err) != fault.Differs || !strings.Contains(err.Error(), "loaded without it") {
+			t.Errorf("a table without dataintegrity: %v", err)
+		}
+		kv := loaded(t, config(t, "recordcount=500"))
+		if _, err := Load(t.Context(), kv, c, Options{Resume: true}); code(err) != fault.Differs {
+			t.Errorf("the load of the other half: %v", err)
+		}
+		r, err := Run(t.Context(), kv, c, Options{})
+		if err != nil || code(r.Err()) != fault.Differs || r.tally(statusWrong, kindVerify) == 0 {
+			t.Errorf("%v, %v", err, r.Err())
+		}
+	})
+}
+
+// go-ycsb counts misses as reads, YCSB as failures that nobody looks at.
+func TestMissesFailTheRun(t *testing.T) {
+	c := config(t)
+	kv := loaded(t, c)
+	var n atomic.Int64
+	lose := conns(func(c *engine.Conn) {
+		read := c.Read
+		c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+			if n.Add(1)%500 == 499 {
+				return engine.ErrNotFound
+			}
+			return read(ctx, key, f, into)
+		}
+	})
+	r, err := Run(t.Context(), wrapped{kv, lose}, c, Options{})
+	if err != nil || code(r.Err()) != fault.Incomplete || r.all(statusNotFound) == 0 {
+		t.Errorf("%v; %v", err, r.Err())
+	}
+	c.MaxMisses = r.all(statusNotFound)
+	if r.Err() != nil {
+		t.Errorf("as many misses as are allowed: %v", r.Err())
+	}
+}
+
+// go-ycsb's redis binding takes error replies for answers, and exits with 0.
+func TestErrorRepliesFailTheRun(t *testing.T) {
+	c := config(t)
+	kv := loaded(t, c)
+	broken := errors.New("server is on fire")
+	fail := conns(func(c *engine.Conn) {
+		c.Update = func(context.Context, []byte, *engine.Row) error { return broken }
+	})
+	r, err := Run(t.Context(), wrapped{kv, fail}, c, Options{})
+	if err != nil || code(r.Err()) != fault.Incomplete || r.tally(statusError, opUpdate) == 0 || r.tally(statusOK, opUpdate) != 0 {
+		t.Errorf("%v; %v", err, r.Err())
+	}
+	if len(r.Problems) != 1 || !strings.Contains(r.Problems[0].What, "on fire") {
+		t.Errorf("problems %v", r.Problems)
+	}
+}
+
+// A load that was cut off fails everywhere in the run, and nobody says why
+// (yugabyte-db#14006).
+func TestLoadIncompleteIsSaid(t *testing.T) {
+	c := config(t)
+	kv := loaded(t, config(t, "recordcount=600"))
+	if _, err := Run(t.Context(), kv, c, Options{}); err == nil || !strings.Contains(err.Error(), "load incomplete") {
+		t.Errorf("a load of 600 of 1,000 records: %v", err)
+	}
+	if _, err := Run(t.Context(), open(t), c, Options{}); err == nil || !strings.Contains(err.Error(), "load it first") {
+		t.Errorf("no load: %v", err)
+	}
+}
+
+// YCSB and go-ycsb acknowledge the key of a failed insert, and then ask for it.
+func TestOnlyAcknowledgedKeysAreDrawn(t *testing.T) {
+	c := config(t, "readproportion=0.5", "insertproportion=0.5", "requestdistribution=latest", "operationcount=20000", "threadcount=8")
+	kv := loaded(t, c)
+	var n atomic.Int64
+	fail := conns(func(c *engine.Conn) {
+		insert := c.Insert
+		c.Insert = func(ctx context.Context, key []byte, r *engine.Row) error {
+			if n.Add(1)%3 == 0 {
+				return errors.New("no")
+			}
+			return insert(ctx, key, r)
+		}
+	})
+	r, err := Run(t.Context(), wrapped{kv, fail}, c, Options{})
+	if err != nil || r.all(statusNotFound) != 0 || r.tally(statusError, opInsert) == 0 || r.tally(statusOK, opRead) == 0 {
+		t.Errorf("%v; %v", err, r.Problems)
+	}
+}
+
+// A table without scans, or without documents, is told before the run begins.
+func TestWhatTheTableCannotDoIsSaid(t *testing.T) {
+	c := config(t, "scanproportion=0.5")
+	kv := loaded(t, c)
+	blind := conns(func(c *engine.Conn) { c.Scan = nil })
+	if r, err := Run(t.Context(), wrapped{kv, blind}, c, Options{}); !errors.Is(err, ErrCannot) || r != nil {
+		t.Errorf("scans: %v, %v", err, r)
+	}
+	if _, err := Run(t.Context(), wrapped{kv, nil}, config(t, "readpathproportion=0.5"), Options{}); !errors.Is(err, ErrCannot) {
+		t.Errorf("paths: %v", err)
+	}
+	if r, err := Run(t.Context(), wrapped{kv, blind}, config(t), Options{}); err != nil || r.Err() != nil {
+		t.Errorf("a mix without scans: %v", err)
+	}
+}
+
+// go-ycsb repeats successful inserts and gives up those that failed (PR #318).
+func TestInsertIsTriedAgainAfterFailureOnly(t *testing.T) {
+	c := config(t, "core_workload_insertion_retry_limit=1", "core_workload_insertion_retry_interval=0.0001")
+	kv := open(t)
+	var tries atomic.Int64
+	once := conns(func(c *engine.Conn) {
+		insert, failed := c.Insert, map[string]bool{}
+		c.InsertMany = nil
+		c.Insert = func(ctx context.Context, key []byte, r *engine.Row) error {
+			tries.Add(1)
+			if !failed[string(key)] {
+				failed[string(key)] = true
+				if key[len(key)-1]%2 == 0 {
+					_ = insert(ctx, key, r) // done, but its reply is lost
+				}
+				return errors.New("lost")
+			}
+			return insert(ctx, key, r)
+		}
+	})
+	r, err := Load(t.Context(), wrapped{kv, once}, c, Options{})
+	if err != nil || r.Err() != nil || tries.Load() != 2000 || r.tally(statusOK, opInsert) != 1000 {
+		t.Errorf("%v; %v; %d tries; %v", err, r.Err(), tries.Load(), r.Problems)
+	}
+	never := conns(func(c *engine.Conn) {
+		c.Insert = func(context.Context, []byte, *engine.Row) error { return errors.New("never") }
+	})
+	if _, err := Load(t.Context(), wrapped{open(t), never}, config(t), Options{}); err == nil {
+		t.Error("a load whose inserts fail is a success")
+	}
+	var n atomic.Int64
+	rarely := conns(func(c *engine.Conn) {
+		insert := c.Insert
+		c.Insert = func(ctx context.Context, key []byte, r *engine.Row) error {
+			if n.Add(1)%10 == 0 {
+				return errors.New("not now")
+			}
+			return insert(ctx, key, r)
+		}
+	})
+	r, err = Load(t.Context(), wrapped{open(t), rarely}, config(t, "core_workload_insertion_keep_going_on_error=true"), Options{})
+	if err != nil || r.tally(statusError, opInsert) != 100 || code(r.Err()) != fault.Incomplete {
+		t.Errorf("going on after errors: %v, %v", err, r.Err())
+	}
+}
+
+// go-ycsb's mysql, pg and sqlite ignore duplicates silently.
+func TestSecondLoadHasNoNewRecords(t *testing.T) {
+	for _, batch := range []string{"batchsize=1", "batchsize=10"} {
+		c := config(t, batch)
+		kv := loaded(t, config(t, "recordcount=500"))
+		r, err := Load(t.Context(), kv, c, Options{})
+		if err != nil || code(r.Err()) != fault.Incomplete || r.tally(statusExists, opInsert) != 500 || r.tally(statusOK, opInsert) != 500 {
+			t.Errorf("%s: %v; %v", batch, err, r.Err())
+		}
+		r, err = Load(t.Context(), kv, c, Options{Resume: true})
+		if err != nil || r.Err() != nil {
+			t.Errorf("%s, resumed: %v; %v", batch, err, r.Err())
+		}
+	}
+}
+
+// A part of the records is loaded, by insertstart and insertcount, and run: no
+// record of another part is asked for, or missed in a scan.
+func TestPartOfTheRecords(t *testing.T) {
+	for _, requests := range []string{"uniform", "zipfian", "zipfian-exact", "latest", "hotspot", "exponential", "sequential"} {
+		for _, part := range []string{"insertstart=0", "insertstart=300", "insertstart=800"} {
+			for _, order := range []string{"hashed", "ordered"} {
+				c := config(t, part, "insertcount=200", "requestdistribution="+requests, "insertorder="+order, "dataintegrity=true",
+					"readproportion=0.4", "updateproportion=0", "scanproportion=0.4", "insertproportion=0.2", "operationcount=1000")
+				kv := loaded(t, c)
+				r, err := Run(t.Context(), kv, c, Options{})
+				if err != nil || r.Err() != nil {
+					t.Fatalf("%s, %s, %s: %v; %v; %v", requests, part, order, err, r.Err(), r.Problems)
+				}
+				r, err = Run(t.Context(), kv, c.Grown(r.Inserted), Options{}) // as the next of a sweep
+				if err != nil || r.Err() != nil {
+					t.Errorf("%s, %s, %s, again: %v; %v", requests, part, order, err, r.Problems)
+				}
+			}
+		}
+	}
+}
+
+// YCSB's load cuts key numbers to 32 bits.
+func TestKeyNumbersBeyond32Bits(t *testing.T) {
+	const start = "3000000000"
+	c := config(t, "recordcount=3000000100", "insertstart="+start, "insertcount=100", "insertorder=ordered", "requestdistribution=zipfian", "dataintegrity=true", "operationcount=500")
+	kv := loaded(t, c)
+	tb, err := kv.Table(t.Context(), c.TableSpec(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := tb.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"user" + start, "user3000000099"} {
+		if err := conn.Read(t.Context(), []byte(key), nil, &engine.Row{}); err != nil {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	if r, err := Run(t.Context(), kv, c, Options{}); err != nil || r.Err() != nil {
+		t.Errorf("%v; %v", err, r.Err())
+	}
+}
+
+// go-ycsb refuses an operationcount of 0, which is no limit.
+func TestUnlimitedRunEndsByTime(t *testing.T) {
+	c := config(t, "operationcount=0", "maxexecutiontime=1")
+	r, err := Run(t.Context(), loaded(t, c), c, Options{})
+	if err != nil || r.Err() != nil || r.Operations() == 0 {
+		t.Errorf("%v; %v", err, r.Err())
+	}
+}
+
+func TestInterruptedRunReports(t *testing.T) {
+	c := config(t, "operationcount=0")
+	kv := loaded(t, c)
+	ctx, stop := context.WithCancel(t.Context())
+	var n atomic.Int64
+	count := conns(func(c *engine.Conn) {
+		read := c.Read
+		c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+			if n.Add(1) == 1000 {
+				stop()
+			}
+			return read(ctx, key, f, into)
+		}
+	})
+	r, err := Run(ctx, wrapped{kv, count}, c, Options{})
+	if err != nil || code(r.Err()) != fault.Interrupted || r.Operations() == 0 || r.all(statusError) != 0 {
+		t.Errorf("%v; %v; %v", err, r.Err(), r.Problems)
+	}
+}
+
+func TestDeletesWithoutAnythingLeft(t *testing.T) {
+	c := config(t, "deleteproportion=1", "readproportion=0", "updateproportion=0", "operationcount=0", "recordcount=50")
+	r, err := Run(t.Context(), loaded(t, c), c, Options{Grace: time.Second})
+	if err == nil || !strings.Contains(err.Error(), "no record is left") || r.tally(statusOK, opDelete) != 50 {
+		t.Errorf("%v", err)
+	}
+}
+
+// Bytes are YCSB's: of its three ranges by position, equally often.
+func TestRandomValuesAreYCSBs(t *testing.T) {
+	var seen [6][128]int
+	const rounds = 40_000
+	for seed := range rounds {
+		for i, b := range appendText(nil, 12, tagOf(1, 0, 12, uint64(seed))) {
+			seen[i%6][b]++
+		}
+	}
+	for i, mask := range []int{31, 63, 95, 31, 63, 95} {
+		classes := map[int]bool{}
+		for b := range 128 {
+			classes[b&mask] = true
+		}
+		for b := range 128 {
+			want := 0.0
+			if b >= ' ' && (b-' ')&^mask == 0 {
+				want = 2 * rounds / float64(len(classes))
+			}
+			if math.Abs(float64(seen[i][b])-want) > 6*math.Sqrt(want) {
+				t.Errorf("position %d: byte %d came %d times, expected %.0f", i, b, seen[i][b], want)
+			}
+		}
+	}
+	for n := range 20 {
+		if got := appendText(nil, n, 1); len(got) != n {
+			t.Errorf("%d bytes of %d", len(got), n)
+		}
+	}
+}
