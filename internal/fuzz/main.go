@@ -1,8 +1,8 @@
 // Command fuzz runs the fuzz target of every parser for a given processor time,
 // one after the other on one core, and prints a table for docs/fuzzing.md:
 //
-//	go run ./fuzz -cpu 90m >> docs/fuzzing.md
-//	go run ./fuzz -planted >> docs/fuzzing.md
+//	go run ./internal/fuzz -cpu 90m >> docs/fuzzing.md
+//	go run ./internal/fuzz -planted >> docs/fuzzing.md
 //
 // With -planted the parsers have one fault each, on purpose (build tag
 // plantedfault): a target that does not find its own within ten minutes counts
@@ -46,8 +46,8 @@ func targets() []*target {
 		{what: "SHEF", pkg: "formats/shef", name: "FuzzDecode"},
 		{what: "SHEF, encoded", pkg: "formats/shef", name: "FuzzEncode"},
 		{what: "METviewer XML", pkg: "formats/metviewer", name: "FuzzParse"},
-		{what: "YAML questions", pkg: "question", name: "FuzzParse"},
-		{what: "run folders", pkg: "run", name: "FuzzRead"},
+		{what: "YAML questions", pkg: "query/question", name: "FuzzParse"},
+		{what: "run folders", pkg: "results/run", name: "FuzzRead"},
 		{what: "TPC-DS files", pkg: "formats/tpcds", name: "FuzzRead"},
 	}
 }
