@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/barograph/barograph/internal/core"
 )
 
 // module is the path that the packages are published under.
@@ -89,8 +91,10 @@ var allowed = map[string][]string{
 	"results/report":  {"results/run", "results/measure", "results/plot", "results/compare", "results/advise"},
 	"serve":           {"record", "query/question", "query/answer", "archive/design", "query/flavour", "engine", "results/curve", "stat", "query/export", "results/compare", "results/report", "results/run", "results/measure"},
 
-	"cmd/barograph": {"*"},
-	"internal/fuzz": {},
+	"cmd/barograph":   {"*"},
+	"internal/fuzz":   {},
+	"internal/core":   {},
+	"internal/mutate": {"internal/core"},
 
 	// these hold a doc.go for the folders in them
 	"archive": {}, "cmd": {}, "query": {}, "results": {},
@@ -100,39 +104,13 @@ var allowed = map[string][]string{
 // top lists the folders of Go at the top, at most twelve.
 var top = []string{"archive", "cmd", "engine", "formats", "lab", "query", "record", "results", "river", "serve", "stat", "study"}
 
-// satellites are the packages that the core must not import, by folder. In folders
-// of the core, satelliteFiles names the files that count as satellites.
-var (
-	satellites = []string{
-		"river", "lab", "serve", "formats/shef", "formats/tpcds",
-		"study/ycsb", "study/post", "study/scan", "study/own", "study/lake", "study/tables", "study/faults", "study/synth",
-		"engine/tables", "engine/dry", "engine/asterixdb", "engine/mongodb", "engine/couchbase", "engine/cassandra", "engine/valkey",
-		"engine/oracle", "engine/trino", "engine/new", "engine/enginetest", "internal/fuzz",
-	}
-	satelliteFiles = []*regexp.Regexp{
-		regexp.MustCompile(`^engine/(\w+/)?(kv\w*|post\w*|scan|own|lake|transaction|server|cluster)\.go$`),
-		regexp.MustCompile(`^cmd/barograph/(agent|coldstart|faults|httpserver|lab|lake|own|post|scan|serve|shef\w*|synth|ycsb\w*)\.go$`),
-		regexp.MustCompile(`^results/report/(bottleneck|cost|faults|lake|nodes|own|points\w*|post|ramp|scan|transfers)\.go$`),
-		regexp.MustCompile(`^query/export/(read)?gauges\.go$`),
-	}
-	// notYet are imports of satellites that the core still has, with what removes them.
-	notYet = map[string]string{
-		"engine/clickhouse engine/tables": "the abilities of tables are listed by engine/all",
-		"engine/duckdb engine/tables":     "the same",
-		"engine/mariadb engine/tables":    "the same",
-		"engine/sqlite engine/tables":     "the same",
-		"study/met lab":                   "the server that a lab runs is found by its caller",
-	}
-)
-
-// satellite reports whether a package, or a file of one, is not in the core.
-func satellite(name string) bool {
-	for _, s := range satellites {
-		if name == s || strings.HasPrefix(name, s+"/") {
-			return true
-		}
-	}
-	return slices.ContainsFunc(satelliteFiles, func(r *regexp.Regexp) bool { return r.MatchString(name) })
+// notYet are imports of satellites that the core still has, with what removes them.
+var notYet = map[string]string{
+	"engine/clickhouse engine/tables": "the abilities of tables are listed by engine/all",
+	"engine/duckdb engine/tables":     "the same",
+	"engine/mariadb engine/tables":    "the same",
+	"engine/sqlite engine/tables":     "the same",
+	"study/met lab":                   "the server that a lab runs is found by its caller",
 }
 
 // TestTopFolders: at most twelve folders of Go at the top, each with a doc.go.
@@ -157,7 +135,7 @@ func TestTopFolders(t *testing.T) {
 // prints them by folder where BAROGRAPH_LINES is set (.ci/lines).
 func TestCoreLines(t *testing.T) {
 	const limit = 55_000
-	core, others := map[string]int{}, map[string]int{}
+	inCore, others := map[string]int{}, map[string]int{}
 	goFiles(t, func(name string) {
 		if strings.HasSuffix(name, "_test.go") {
 			return
@@ -188,10 +166,10 @@ func TestCoreLines(t *testing.T) {
 		if parts := strings.Split(folder, "/"); len(parts) > 2 {
 			folder = path.Join(parts[:2]...)
 		}
-		if satellite(name) {
+		if core.Satellite(name) {
 			others[folder] += len(lines)
 		} else {
-			core[folder] += len(lines)
+			inCore[folder] += len(lines)
 		}
 	})
 	sum := func(m map[string]int) (n int) {
@@ -204,14 +182,14 @@ func TestCoreLines(t *testing.T) {
 		for _, p := range []struct {
 			name    string
 			folders map[string]int
-		}{{"core", core}, {"satellites", others}} {
+		}{{"core", inCore}, {"satellites", others}} {
 			for _, folder := range slices.Sorted(maps.Keys(p.folders)) {
 				fmt.Fprintf(os.Stdout, "%7d  %s\n", p.folders[folder], folder)
 			}
 			fmt.Fprintf(os.Stdout, "%7d  %s\n\n", sum(p.folders), strings.ToUpper(p.name))
 		}
 	}
-	if n := sum(core); n > limit {
+	if n := sum(inCore); n > limit {
 		t.Errorf("the core has %d lines; its limit is %d", n, limit)
 	}
 }
@@ -256,7 +234,7 @@ func goFiles(t *testing.T, each func(name string)) {
 // TestImportTable compares the imports of every file that is not a test with the
 // table, in both directions, and those of the core with the list of satellites.
 func TestImportTable(t *testing.T) {
-	unused, core := map[string][]string{}, map[string]bool{}
+	unused, edges := map[string][]string{}, map[string]bool{}
 	for row, deps := range allowed {
 		unused[row] = slices.Clone(deps)
 	}
@@ -280,12 +258,12 @@ func TestImportTable(t *testing.T) {
 				t.Fatal(err)
 			}
 			imported, ours := strings.CutPrefix(full, module+"/")
-			if ours && !satellite(name) && !satellite(pkg) && satellite(imported) && pkg != "cmd/barograph" && pkg != "engine/all" {
+			if ours && !core.Satellite(name) && !core.Satellite(pkg) && core.Satellite(imported) && pkg != "cmd/barograph" && pkg != "engine/all" {
 				edge := pkg + " " + imported
 				if _, known := notYet[edge]; !known {
 					t.Errorf("%s is in the core and imports the satellite %s", name, imported)
 				}
-				core[edge] = true
+				edges[edge] = true
 			}
 			if at := permission(row, imported); at >= 0 {
 				unused[row][at] = ""
@@ -295,7 +273,7 @@ func TestImportTable(t *testing.T) {
 		}
 	})
 	for edge := range notYet {
-		if !core[edge] {
+		if !edges[edge] {
 			t.Errorf("notYet lists %s, which is gone", edge)
 		}
 	}

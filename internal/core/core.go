@@ -1,0 +1,39 @@
+// Package core says which files of the module are in the core and which are
+// satellites. The core is what loads, proves, measures and reports verification
+// archives in the embedded engines, PostgreSQL and MariaDB. It has a limit of
+// lines, imports no satellite (layout_test.go), and its tests are tried with
+// planted faults (internal/mutate).
+package core
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// folders are satellites with all that is in them.
+var folders = []string{ //nolint:gochecknoglobals // a constant table
+	"river", "lab", "serve", "formats/shef", "formats/tpcds",
+	"study/ycsb", "study/post", "study/scan", "study/own", "study/lake", "study/tables", "study/faults", "study/synth",
+	"engine/tables", "engine/dry", "engine/asterixdb", "engine/mongodb", "engine/couchbase", "engine/cassandra", "engine/valkey",
+	"engine/oracle", "engine/trino", "engine/new", "engine/enginetest", "internal/core", "internal/fuzz", "internal/mutate",
+}
+
+// files are satellites in folders of the core.
+var files = []*regexp.Regexp{ //nolint:gochecknoglobals // a constant table
+	regexp.MustCompile(`^engine/(\w+/)?(kv\w*|post\w*|scan|own|lake|transaction|server|cluster)\.go$`),
+	regexp.MustCompile(`^cmd/barograph/(agent|coldstart|faults|httpserver|lab|lake|own|post|scan|serve|shef\w*|synth|ycsb\w*)\.go$`),
+	regexp.MustCompile(`^results/report/(bottleneck|cost|faults|lake|nodes|own|points\w*|post|ramp|scan|transfers)\.go$`),
+	regexp.MustCompile(`^query/export/(read)?gauges\.go$`),
+}
+
+// Satellite reports whether a package or a file, named by its slash path from the
+// root of the module, is not in the core.
+func Satellite(name string) bool {
+	for _, f := range folders {
+		if name == f || strings.HasPrefix(name, f+"/") {
+			return true
+		}
+	}
+	return slices.ContainsFunc(files, func(r *regexp.Regexp) bool { return r.MatchString(name) })
+}

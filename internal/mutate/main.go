@@ -1,0 +1,199 @@
+// Command mutate plants small faults into the core, one at a time, and runs the
+// tests of the package that each is in: a fault that they do not detect survives.
+//
+//	go run ./internal/mutate -n 200 -seed 1
+//
+// The faults are drawn by the seed from all that the files of the core allow. The
+// working tree is not changed: each fault is an overlay of the build. The command
+// fails if fewer than 85 % are detected. Survivors are printed as lines of
+// survivors.txt, which keeps those that were looked at, with the reason why no
+// test can or need detect them.
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/barograph/barograph/internal/core"
+)
+
+// atLeast is the part of the faults that the tests must detect.
+const atLeast = 0.85
+
+// reasons has one line for each survivor that was looked at: file, function, the
+// line of source, the change, the reason; between them are tabs.
+//
+//go:embed survivors.txt
+var reasons string
+
+// outcome is what the tests of a package did with a fault.
+type outcome string
+
+const (
+	killed   outcome = "killed"
+	survived outcome = "SURVIVED"
+	unbuilt  outcome = "does not compile"
+)
+
+// trial is one call of the command.
+type trial struct {
+	work  string // folder of overlays
+	short bool
+	limit map[string]time.Duration // by package: what its tests may take with a fault
+	out   io.Writer
+}
+
+func main() {
+	n := flag.Int("n", 200, "faults to plant")
+	seed := flag.Uint64("seed", 1, "seed of the draw")
+	only := flag.String("only", "", "only files whose path starts with this")
+	short := flag.Bool("short", false, "run the tests with -short")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := try(ctx, *n, *seed, *only, *short, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1) //nolint:forbidigo // main ends here
+	}
+}
+
+// try plants n faults that compile and reports on each.
+func try(ctx context.Context, n int, seed uint64, only string, short bool, out io.Writer) (err error) {
+	all, err := candidates(only)
+	if err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp("", "barograph-mutate-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	t := &trial{work: work, short: short, limit: map[string]time.Duration{}, out: out}
+	order, count := rand.New(rand.NewPCG(seed, 0)).Perm(len(all)), map[outcome]int{}
+	for _, i := range order {
+		if count[killed]+count[survived] == n {
+			break
+		}
+		m := all[i]
+		result, err := t.plant(ctx, m)
+		if err != nil {
+			return err
+		}
+		if count[result]++; result == survived {
+			fmt.Fprintf(out, "%s  %s:%d\n", result, m.file, m.line)
+			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\n", m.file, m.function, m.source, m.change, reason(m))
+		}
+	}
+	planted := count[killed] + count[survived]
+	fmt.Fprintf(out, "%d faults of seed %d: %d detected, %d not; %d of the draw do not compile\n", planted, seed, count[killed], count[survived], count[unbuilt])
+	if float64(count[killed]) < atLeast*float64(planted) {
+		return fmt.Errorf("the tests detected %d of %d faults; at least %.0f %% are demanded", count[killed], planted, 100*atLeast)
+	}
+	return nil
+}
+
+// candidates are all faults of the core's files, in the order of paths.
+func candidates(only string) (all []mutant, err error) {
+	err = filepath.WalkDir(".", func(name string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && name != "." && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".")) {
+			return filepath.SkipDir
+		}
+		slash := filepath.ToSlash(name)
+		if !strings.HasSuffix(slash, ".go") || strings.HasSuffix(slash, "_test.go") || !strings.Contains(slash, "/") ||
+			core.Satellite(slash) || !strings.HasPrefix(slash, only) {
+			return nil
+		}
+		found, err := mutants(slash)
+		all = append(all, found...)
+		return err
+	})
+	if err == nil && len(all) == 0 {
+		err = errors.New("no file of the core is here: run this in the root of the module")
+	}
+	return all, err
+}
+
+// plant runs the tests of the fault's package with it.
+func (t *trial) plant(ctx context.Context, m mutant) (outcome, error) {
+	pkg := "./" + path.Dir(m.file)
+	if _, ok := t.limit[pkg]; !ok {
+		start := time.Now()
+		if text, err := t.test(ctx, pkg, "", 30*time.Minute); err != nil {
+			return "", fmt.Errorf("the tests of %s fail without a fault: %w\n%s", pkg, err, text)
+		}
+		t.limit[pkg] = 3*time.Since(start) + time.Minute
+	}
+	text, err := os.ReadFile(m.file)
+	if err != nil {
+		return "", err
+	}
+	faulty, overlay := filepath.Join(t.work, "faulty.go"), filepath.Join(t.work, "overlay.json")
+	if err := os.WriteFile(faulty, slices.Concat(text[:m.from], []byte(m.text), text[m.to:]), 0o600); err != nil {
+		return "", err
+	}
+	at, err := filepath.Abs(m.file)
+	if err != nil {
+		return "", err
+	}
+	replaced, err := json.Marshal(map[string]any{"Replace": map[string]string{at: faulty}})
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(overlay, replaced, 0o600); err != nil {
+		return "", err
+	}
+	output, err := t.test(ctx, pkg, overlay, t.limit[pkg])
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err == nil:
+		return survived, nil
+	case bytes.Contains(output, []byte("[build failed]")) || bytes.Contains(output, []byte("[setup failed]")):
+		return unbuilt, nil
+	}
+	return killed, nil
+}
+
+// test runs the tests of a package and returns what they printed.
+func (t *trial) test(ctx context.Context, pkg, overlay string, limit time.Duration) ([]byte, error) {
+	args := []string{"test", "-vet=off", "-count=1", "-failfast", "-timeout", limit.String()}
+	if overlay != "" {
+		args = append(args, "-overlay", overlay)
+	}
+	if t.short {
+		args = append(args, "-short")
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+t.work)
+	return cmd.CombinedOutput()
+}
+
+// reason is why a survivor needs no test; "" = nobody has looked at it.
+func reason(m mutant) string {
+	for line := range strings.Lines(reasons) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(f) == 5 && f[0] == m.file && f[1] == m.function && f[2] == m.source && f[3] == m.change {
+			return f[4]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDetectsAndSurvives plants every fault of a small module: those that its test can
+// see are detected, and the command fails for those that it cannot.
+func TestDetectsAndSurvives(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"go.mod":          "module example.org/small\n\ngo 1.26.0\n",
+		"sum/sum.go":      "package sum\n\nfunc Positive(all []int) (n int) {\n\tfor _, v := range all {\n\t\tif v > 0 {\n\t\t\tn += v\n\t\t}\n\t}\n\treturn n\n}\n",
+		"sum/sum_test.go": "package sum\n\nimport \"testing\"\n\nfunc TestPositive(t *testing.T) {\n\tif Positive([]int{1, -2}) != 1 {\n\t\tt.Error()\n\t}\n}\n",
+		"river/river.go":  "package river\n\nvar One = 1\n", // a satellite: it is left alone
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	err := try(t.Context(), 3, 1, "", false, &out) // only > → >= survives this test
+	if err == nil || !strings.Contains(out.String(), "3 faults of seed 1: 2 detected, 1 not; 0 of the draw do not compile") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+	if !strings.Contains(out.String(), "sum/sum.go\tPositive\tif v > 0 {\t> → >=\t\n") {
+		t.Errorf("no line for survivors.txt: %s", out.String())
+	}
+}
