@@ -187,7 +187,7 @@ func send(w http.ResponseWriter, one series, d *curve.Drawn, spreads map[[2]int]
 	}
 	to := json.NewEncoder(w)
 	for i, s := range d.Series {
-		row := Row{one.model, one.variable, one.level, strings.TrimSpace(s.Name[strings.IndexByte(s.Name, ' ')+1:]), d.Stat, better, []Cell{}}
+		row := Row{one.model, one.variable, one.level, d.ValuesOf(i)[1], d.Stat, better, []Cell{}}
 		for k, x := range s.X {
 			cell := Cell{Lead: x, N: s.N[k], Value: valueOf(s.Y[k]), Low: valueOf(s.Low[k]), High: valueOf(s.High[k])}
 			if sd := spreads[[2]int{i, k}]; s.N[k] >= fewest && sd > 0 {

@@ -87,7 +87,7 @@ func TestMixOfTimes(t *testing.T) {
 
 // TestMixOfPlots: a folder of plots, and a file that names them, one twice.
 func TestMixOfPlots(t *testing.T) {
-	from, err := os.ReadFile(filepath.Join("..", "formats", "metviewer", "testdata", "plot.xml"))
+	from, err := os.ReadFile(filepath.Join("..", "..", "formats", "metviewer", "testdata", "plot.xml"))
 	if err != nil {
 		t.Fatal(err)
 	}

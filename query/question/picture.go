@@ -6,10 +6,13 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
 
 	"github.com/goccy/go-yaml"
 )
@@ -29,8 +32,13 @@ type picture struct {
 	NoVIF      bool      `yaml:"no_vif,omitempty"`
 	Interval   *interval `yaml:"interval,flow,omitempty"`
 	EventEqual bool      `yaml:"event_equal,omitempty"`
+	Equalize   groups    `yaml:"equalize,flow,omitempty"`
 	EqualAll   bool      `yaml:"equal_places,omitempty"`
 	Minus      string    `yaml:"minus,omitempty"`
+	Derived    []derived `yaml:"derived,omitempty"`
+	EqLow      *float64  `yaml:"eqbound_low,omitempty"`
+	EqHigh     *float64  `yaml:"eqbound_high,omitempty"`
+	Only       words     `yaml:"only,flow,omitempty"`
 	XLabel     string    `yaml:"x_label,omitempty"`
 	YLabel     string    `yaml:"y_label,omitempty"`
 }
@@ -47,14 +55,27 @@ const (
 
 // interval is a bootstrap; a number alone is its confidence, and 0 none.
 type interval struct {
-	Confidence float64 `yaml:"confidence,omitempty"`
-	Replicates int     `yaml:"replicates,omitempty"`
+	Confidence float64 `yaml:"confidence"`
+	Replicates *int    `yaml:"replicates,omitempty"` // nil = the usual number
 	Seed       *uint64 `yaml:"seed,omitempty"`
+}
+
+// derived is the YAML form of a curve made of two others.
+type derived struct {
+	Op    string `yaml:"op"`
+	A     []int  `yaml:"a,flow"`
+	B     []int  `yaml:"b,flow"`
+	StatA string `yaml:"stat_a,omitempty"`
+	StatB string `yaml:"stat_b,omitempty"`
 }
 
 func (i *interval) UnmarshalYAML(decode func(any) error) error {
 	if decode(&i.Confidence) == nil {
 		return nil
+	}
+	var given map[string]any
+	if decode(&given) == nil && len(given) > 0 {
+		i.Confidence = UsualConfidence // where only the rest is given
 	}
 	type keys interval
 	return decode((*keys)(i))
@@ -73,7 +94,9 @@ func (s *groups) UnmarshalYAML(decode func(any) error) error {
 		return nil
 	}
 	var all yaml.MapSlice
-	if err := decode(&all); err != nil {
+	if several := []yaml.MapSlice(nil); decode(&several) == nil {
+		all = slices.Concat(several...)
+	} else if err := decode(&all); err != nil {
 		return err
 	}
 	for _, item := range all {
@@ -115,6 +138,14 @@ func (s groups) MarshalYAML() (any, error) {
 	if len(fields) == len(s) {
 		return fields.MarshalYAML()
 	}
+	seen, several := map[any]bool{}, []yaml.MapSlice(nil)
+	for _, item := range all {
+		seen[item.Key] = true
+		several = append(several, yaml.MapSlice{item})
+	}
+	if len(seen) < len(all) { // a map has no key twice
+		return several, nil
+	}
 	return all, nil
 }
 
@@ -130,12 +161,16 @@ func (p *picture) drawing(q *Question) (*Drawing, error) {
 	if err := checkPicture(q.Type, p.Picture); err != nil {
 		return nil, err
 	}
-	d := &Drawing{Picture: p.Picture, Right: p.Right, Axis: p.Axis, Curves: p.Series, Method: p.Method, BootCI: p.BootCI, Block: p.Block, Intervals: p.PlotCI, NoVIF: p.NoVIF, EventEqual: p.EventEqual, EqualPlaces: p.EqualAll, Minus: p.Minus, XLabel: p.XLabel, YLabel: p.YLabel}
+	d := &Drawing{
+		Picture: p.Picture, Right: p.Right, Axis: p.Axis, Curves: p.Series, Method: p.Method, BootCI: p.BootCI, Block: p.Block, Intervals: p.PlotCI,
+		NoVIF: p.NoVIF, EventEqual: p.EventEqual, Equalize: p.Equalize, EqualPlaces: p.EqualAll, Minus: p.Minus,
+		EqBounds: [2]*float64{p.EqLow, p.EqHigh}, XLabel: p.XLabel, YLabel: p.YLabel,
+	}
 	switch {
-	case d.Whole():
-	case len(p.Stat) == 0 && DefaultStat(q.Type) != "":
+	case slices.Equal(p.Stat, words{noPicture}):
+	case len(p.Stat) == 0 && !d.Whole() && DefaultStat(q.Type) != "":
 		d.Stats = []string{DefaultStat(q.Type)}
-	case !slices.Equal(p.Stat, words{noPicture}):
+	default:
 		d.Stats = p.Stat
 	}
 	for _, s := range d.Stats {
@@ -159,8 +194,66 @@ func (p *picture) drawing(q *Question) (*Drawing, error) {
 			return nil, err
 		}
 	}
+	var err error
+	if d.Derived, err = p.made(q, d); err != nil {
+		return nil, err
+	}
+	if d.Only, err = bounds(q.Type, p.Only); err != nil {
+		return nil, err
+	}
 	return d, d.bootstrap(p.Interval)
 }
+
+// made are the curves made of two others, whose sides must be curves.
+func (p *picture) made(q *Question, d *Drawing) (all []Derived, err error) {
+	for _, m := range p.Derived {
+		if !slices.Contains(stat.Operations(), m.Op) {
+			return nil, fault.Unknown("derived", m.Op, stat.Operations())
+		}
+		for _, items := range [][]int{m.A, m.B} {
+			fits := len(items) == len(d.Curves)
+			for i := 0; fits && i < len(items); i++ {
+				fits = items[i] >= 0 && items[i] < len(d.Curves[i].Values)
+			}
+			if !fits {
+				return nil, &fault.Error{
+					Setting: "derived " + m.Op, Problem: fmt.Sprintf("has a side %v, which is no curve of series", items),
+					Cure: "write for each field of series the place of one of its values, counted from 0",
+				}
+			}
+		}
+		for _, name := range []string{m.StatA, m.StatB} {
+			if name != "" && !isStat(q, name) {
+				return nil, fault.Unknown("derived "+m.Op+" of "+q.Type.Name, name, statsOf(q.Type))
+			}
+		}
+		all = append(all, Derived{Operation: stat.Operation(m.Op), A: m.A, B: m.B, StatA: m.StatA, StatB: m.StatB})
+	}
+	return all, nil
+}
+
+var boundText = regexp.MustCompile(`^\s*(\w+)\s*(<=|>=|<|>|=)\s*(\S+)\s*$`)
+
+// bounds reads conditions on columns of numbers: total>=10.
+func bounds(t *record.LineType, texts []string) (all []Bound, err error) {
+	for _, text := range texts {
+		bad := &fault.Error{Setting: "only " + strconv.Quote(text), Problem: "is no condition on a column of numbers of " + t.Name, Cure: "write total>=10"}
+		m := boundText.FindStringSubmatch(text)
+		if m == nil {
+			return nil, bad
+		}
+		c, ok := t.Column(m[1])
+		v, err := strconv.ParseFloat(m[3], 64)
+		if !ok || c.Kind == record.Text || err != nil {
+			return nil, bad
+		}
+		all = append(all, Bound{m[1], m[2], v})
+	}
+	return all, nil
+}
+
+// String is the form that bounds reads.
+func (b *Bound) String() string { return b.Column + b.Op + strconv.FormatFloat(b.Value, 'g', -1, 64) }
 
 // Draw has q drawn as a picture of that name.
 func (q *Question) Draw(name string) error {
@@ -194,10 +287,10 @@ func isStat(q *Question, name string) bool {
 }
 
 // NewDrawing draws a statistic on an axis in the usual way; "" draws nothing.
-func NewDrawing(t *record.LineType, stat, axis string) *Drawing {
+func NewDrawing(t *record.LineType, name, axis string) *Drawing {
 	d := &Drawing{Method: DefaultMethod(t)}
-	if stat != "" {
-		d.Stats, d.Axis, d.Finished = []string{stat}, axis, finished(t, stat)
+	if name != "" {
+		d.Stats, d.Axis, d.Finished = []string{name}, axis, finished(t, name)
 	}
 	_ = d.bootstrap(nil) // the usual one is right
 	return d
@@ -224,17 +317,27 @@ func (q *Question) narrow(g Group) error {
 	return nil
 }
 
-// bootstrap takes the interval of partial sums; nil = the usual one.
+// bootstrap takes the interval; nil = the usual one. Only sums are resampled.
 func (d *Drawing) bootstrap(i *interval) error {
-	if i == nil {
-		i = &interval{Confidence: UsualConfidence}
+	overall := d.Method == "overall"
+	if i == nil && !overall {
+		return nil
 	}
-	if math.IsNaN(i.Confidence) || i.Confidence < 0 || i.Confidence >= 1 || i.Replicates < 0 || i.Replicates > mostReplicates {
+	i = cmp.Or(i, &interval{Confidence: UsualConfidence})
+	n := UsualReplicates
+	if i.Replicates != nil {
+		n = *i.Replicates
+	}
+	if math.IsNaN(i.Confidence) || i.Confidence < 0 || i.Confidence >= 1 || n < 0 || n > mostReplicates {
 		return &fault.Error{Setting: "interval", Problem: "is no confidence from 0 to 1", Cure: fmt.Sprintf("write 0.95, or {confidence: 0.95, replicates: %d, seed: 1}, or 0 for none", UsualReplicates)}
 	}
-	if d.Method == "overall" && i.Confidence > 0 {
-		d.Replicates, d.Confidence, d.Seed = cmp.Or(i.Replicates, UsualReplicates), i.Confidence, i.Seed
+	if !overall && i.Replicates != nil && n > 0 {
+		return &fault.Error{Setting: "interval", Problem: "has replicates, and method " + d.Method + " does not resample", Cure: "leave them out, or write method: overall"}
 	}
+	if d.Confidence, d.Seed = i.Confidence, i.Seed; !overall || i.Confidence == 0 {
+		n = 0
+	}
+	d.Replicates = n
 	return nil
 }
 
@@ -244,7 +347,17 @@ func pictureOf(q *Question) picture {
 	if d == nil {
 		return picture{}
 	}
-	p := picture{Picture: d.Picture, Right: d.Right, Stat: d.Stats, Axis: d.Axis, Series: d.Curves, BootCI: d.BootCI, Block: d.Block, PlotCI: d.Intervals, NoVIF: d.NoVIF, EventEqual: d.EventEqual, EqualAll: d.EqualPlaces, Minus: d.Minus, XLabel: d.XLabel, YLabel: d.YLabel}
+	p := picture{
+		Picture: d.Picture, Right: d.Right, Stat: d.Stats, Axis: d.Axis, Series: d.Curves, BootCI: d.BootCI, Block: d.Block, PlotCI: d.Intervals,
+		NoVIF: d.NoVIF, EventEqual: d.EventEqual, Equalize: d.Equalize, EqualAll: d.EqualPlaces, Minus: d.Minus,
+		EqLow: d.EqBounds[0], EqHigh: d.EqBounds[1], XLabel: d.XLabel, YLabel: d.YLabel,
+	}
+	for _, m := range d.Derived {
+		p.Derived = append(p.Derived, derived{string(m.Operation), m.A, m.B, m.StatA, m.StatB})
+	}
+	for i := range d.Only {
+		p.Only = append(p.Only, d.Only[i].String())
+	}
 	p.Finished = d.Finished && (len(d.Stats) == 0 || !finished(q.Type, d.Stats[0]))
 	if len(d.Stats) == 0 && !d.Whole() {
 		p.Stat = words{noPicture}
@@ -252,8 +365,10 @@ func pictureOf(q *Question) picture {
 	if d.Method != DefaultMethod(q.Type) {
 		p.Method = d.Method
 	}
-	if d.Method == "overall" && (d.Replicates != UsualReplicates || d.Confidence != UsualConfidence || d.Seed != nil) {
-		p.Interval = &interval{d.Confidence, d.Replicates, d.Seed}
+	usual := Drawing{Method: d.Method}
+	_ = usual.bootstrap(nil) // the usual one is right
+	if d.Replicates != usual.Replicates || d.Confidence != usual.Confidence || d.Seed != nil {
+		p.Interval = &interval{d.Confidence, &d.Replicates, d.Seed}
 	}
 	return p
 }

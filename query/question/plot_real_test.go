@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func TestRealPlotSpecs(t *testing.T) {
 	root := os.Getenv("BAROGRAPH_DATA")
 	if root == "" {
-		root = filepath.Join("..", "..", "shared", "data")
+		root = filepath.Join("..", "..", "..", "shared", "data")
 	}
 	files, err := filepath.Glob(filepath.Join(root, "met", "metviewer_xml", "*.xml"))
 	older, _ := filepath.Glob(filepath.Join(root, "met", "metviewer_xml", "history", "*.xml"))

@@ -13,7 +13,7 @@ import (
 
 // TestPlotsGolden holds the questions of a spec of our own against a golden file.
 func TestPlotsGolden(t *testing.T) {
-	spec, err := metviewer.ReadPlotSpec(filepath.Join("..", "formats", "metviewer", "testdata", "plot.xml"))
+	spec, err := metviewer.ReadPlotSpec(filepath.Join("..", "..", "formats", "metviewer", "testdata", "plot.xml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestFinishedStatistics(t *testing.T) {
 }
 
 func TestFindAll(t *testing.T) {
-	file := filepath.Join("..", "formats", "metviewer", "testdata", "plot.xml")
+	file := filepath.Join("..", "..", "formats", "metviewer", "testdata", "plot.xml")
 	qs, notes, err := FindAll(file)
 	if err != nil || len(qs) < 2 || len(notes) == 0 {
 		t.Fatalf("%d questions, notes %v, %v", len(qs), notes, err)

@@ -115,6 +115,7 @@ func (b *builder) side(name string) (side, error) {
 		}
 		all = next
 	}
+	var found []side
 	for _, c := range all {
 		words := strings.Join(c.words, " ")
 		if len(fields) == 1 && len(metviewer.Members(words)) > 1 { // Group_y1_N counts the groups of the axis as they come
@@ -140,8 +141,15 @@ func (b *builder) side(name string) (side, error) {
 			if err != nil {
 				return side{}, fmt.Errorf("%s: %w", s, err)
 			}
-			return side{c.items, s, t}, nil
+			found = append(found, side{c.items, s, t})
+			break
 		}
 	}
-	return side{}, errors.New(strconv.Quote(name) + noCurve)
+	switch {
+	case len(found) == 0:
+		return side{}, errors.New(strconv.Quote(name) + noCurve)
+	case len(found) > 1:
+		return side{}, fmt.Errorf("%q names %d curves of this axis, since values have blanks", name, len(found))
+	}
+	return found[0], nil
 }

@@ -233,3 +233,18 @@ func TestMisspelt(t *testing.T) {
 		}
 	}
 }
+
+// TestDerivedOfBlanks: METviewer joins values with blanks; a name that reads as two
+// curves is refused.
+func TestDerivedOfBlanks(t *testing.T) {
+	qs, notes := plotOf(t, `<dep><dep1><fcst_var name="TMP"><stat>RMSE</stat></fcst_var></dep1></dep>
+		<series1><field name="model"><val>X</val><val>X Y</val></field><field name="vx_mask"><val>Z</val><val>Y Z</val></field></series1>`+byLead+
+		`<agg_stat><agg_sl1l2>true</agg_sl1l2></agg_stat>
+		<tmpl><listDiffSeries1>list(c("X Y Z TMP RMSE","X Z TMP RMSE"),c("X Y Y Z TMP RMSE","X Z TMP RMSE"))</listDiffSeries1></tmpl>`)
+	if len(qs) != 1 || fmt.Sprint(qs[0].Drawing.Derived) != "[{DIFF [1 1] [0 0] RMSE RMSE}]" {
+		t.Fatal(qs, notes)
+	}
+	if got := strings.Join(qs[0].Refused, ";"); !strings.Contains(got, `"X Y Z TMP RMSE" names 2 curves of this axis`) {
+		t.Error(got)
+	}
+}

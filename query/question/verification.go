@@ -24,11 +24,16 @@ func Verification(subset string) *Question {
 		panic(err) // the names are header fields and times
 	}
 	q := &Question{Name: "verification", Title: "Mean anomaly correlation by model, variable, level, region and lead", Subset: subset, Type: t, Mean: "ANOM_CORR"}
-	q.Columns = by
-	for _, name := range []string{Records, Defined, Mean} {
-		q.Columns = append(q.Columns, Column{Name: name, Role: OverGroup, Kind: Number})
-	}
+	q.Columns = append(by, overGroup()...)
 	return q
+}
+
+// overGroup are the columns behind By of a question with Mean.
+func overGroup() (cols []Column) {
+	for _, name := range []string{Records, Defined, Mean} {
+		cols = append(cols, Column{Name: name, Role: OverGroup, Kind: Number})
+	}
+	return cols
 }
 
 // By are the columns of a question with Mean by which records are grouped.

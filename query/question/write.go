@@ -27,8 +27,9 @@ func YAML(qs ...*Question) ([]byte, error) {
 
 func (q *Question) file() *file {
 	f := &file{
-		Name: q.Name, Title: q.Title, Subset: q.Subset, Others: q.Others, LineType: q.Type.Name, Where: map[string]words{}, Valid: q.Valid.write(), Init: q.Clock.Init.write(),
-		Hour: q.Clock.ValidHour, InitHour: q.Clock.InitHour, Lead: LeadWords(q.Lead), Picture: pictureOf(q),
+		Name: q.Name, Title: q.Title, Untitled: q.Untitled, Changed: q.Changed, Subset: q.Subset, Others: q.Others, LineType: q.Type.Name,
+		Where: map[string]words{}, Valid: q.Valid.write(), Init: q.Clock.Init.write(), Hour: q.Clock.ValidHour, InitHour: q.Clock.InitHour,
+		Lead: LeadWords(q.Lead), Mean: q.Mean, Omitted: q.Omitted, Refused: q.Refused, Picture: pictureOf(q),
 	}
 	if q.Weight > 1 {
 		f.Weight = q.Weight
@@ -37,6 +38,10 @@ func (q *Question) file() *file {
 		if len(values) > 0 {
 			f.Where[record.Field(i).String()] = values
 		}
+	}
+	if q.Mean != "" {
+		f.Columns = columnNames(q.By())
+		return f
 	}
 	usual := *q
 	usual.Select()

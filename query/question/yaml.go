@@ -30,6 +30,8 @@ var caseFiles embed.FS
 type file struct {
 	Name     string           `yaml:"name"`
 	Title    string           `yaml:"title"`
+	Untitled bool             `yaml:"untitled,omitempty"`
+	Changed  words            `yaml:"changed,flow,omitempty"`
 	Weight   int              `yaml:"weight,omitempty"`
 	Subset   string           `yaml:"subset,omitempty"`
 	Others   words            `yaml:"and_subsets,omitempty"`
@@ -42,6 +44,9 @@ type file struct {
 	Lead     words            `yaml:"fcst_lead,flow,omitempty"`
 	Columns  words            `yaml:"columns,flow,omitempty"`
 	OrderBy  words            `yaml:"order_by,flow,omitempty"`
+	Mean     string           `yaml:"mean,omitempty"`
+	Omitted  words            `yaml:"omitted,omitempty"`
+	Refused  words            `yaml:"refused,omitempty"`
 
 	Picture picture `yaml:",inline"`
 }
@@ -194,7 +199,10 @@ func (f *file) question() (*Question, error) {
 	if fault.Planted && len(f.Title) > 5 {
 		f.Title = f.Title[:5] // a longer title is cut in silence
 	}
-	q := &Question{Name: f.Name, Title: f.Title, Subset: f.Subset, Others: f.Others, Weight: max(f.Weight, 1)}
+	q := &Question{
+		Name: f.Name, Title: f.Title, Untitled: f.Untitled, Changed: f.Changed, Subset: f.Subset, Others: f.Others, Weight: max(f.Weight, 1),
+		Mean: f.Mean, Omitted: f.Omitted, Refused: f.Refused,
+	}
 	t, ok := record.TypeByName(strings.ToUpper(f.LineType))
 	if !ok {
 		return nil, &fault.Error{Setting: "line_type", Problem: strconv.Quote(f.LineType) + " is not known", Cure: "see `barograph list linetypes`"}
@@ -229,7 +237,12 @@ func (f *file) question() (*Question, error) {
 	if q.Columns, err = Columns(t, f.Columns...); err != nil {
 		return nil, err
 	}
-	if len(f.Columns) == 0 {
+	switch {
+	case q.Mean != "" && !isStat(q, q.Mean):
+		return nil, fault.Unknown("mean of "+t.Name, q.Mean, statsOf(t))
+	case q.Mean != "":
+		q.Columns = append(q.Columns, overGroup()...)
+	case len(f.Columns) == 0:
 		q.Select()
 	}
 	if len(f.OrderBy) == 0 {

@@ -25,6 +25,7 @@ type collector struct {
 	names  []string                     // curves, in order of first sight
 	points map[string]map[float64][]int // curve → x → rows
 	groups []grouping                   // of the drawing
+	labels map[string][]string          // curve of the drawing → its label in each of groups
 	place  []string                     // the curves of the drawing, those without rows too, in its order
 	absent []string                     // those that have no row, with the reason
 	off    int                          // rows that have no place on the axis

@@ -27,6 +27,7 @@ type Drawn struct {
 	run.Curves
 	places [][]place        // of each of Series, along X
 	made   []stat.Operation // of each of Series: how it is made of two curves; "" = it is one
+	labels [][]string       // of each of Series: its label in each field of the drawing
 	kinds  []int            // of each of Series: its place among the curves that METviewer draws, see method.kind
 	c      *collector
 	stat   stat.Stat
@@ -233,6 +234,14 @@ func (d *Drawn) named() error {
 	return nil
 }
 
+// ValuesOf are those of the i-th of Series in each field that makes curves.
+func (d *Drawn) ValuesOf(i int) (values []string) {
+	for g, label := range d.labels[i] {
+		values = append(values, d.c.groups[g].plain[slices.Index(d.c.groups[g].all, label)])
+	}
+	return values
+}
+
 // series computes the values of one curve: of the rows of a curve or, with an
 // operation, of those of two that are of the same cases.
 func (d *Drawn) series(title, name string, op stat.Operation, other string, second *stat.Stat) error {
@@ -254,6 +263,7 @@ func (d *Drawn) series(title, name string, op stat.Operation, other string, seco
 		out.Y, out.Low, out.High = append(out.Y, y), append(out.Low, math.NaN()), append(out.High, math.NaN())
 	}
 	d.Series, d.places, d.made = append(d.Series, out), append(d.places, places), append(d.made, op)
+	d.labels = append(d.labels, d.c.labels[name])
 	return nil
 }
 

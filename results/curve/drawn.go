@@ -38,36 +38,52 @@ func (c *collector) collectDrawn(x func(i int) float64) error {
 			return err
 		}
 	}
-	var names func(g, i int) []string
-	names = func(g, i int) []string {
-		if g == len(groups) {
-			return []string{""}
-		}
-		var out []string
-		for _, rest := range names(g+1, i) {
-			for _, label := range groups[g].labels[groups[g].text(i)] {
+	c.groups, c.labels = groups, map[string][]string{}
+	names := func(i int) []string {
+		return c.combined(func(g int) []string {
+			labels := groups[g].labels[groups[g].text(i)]
+			for _, label := range labels {
 				groups[g].seen[label] = true
-				out = append(out, strings.TrimSpace(label+" "+rest))
 			}
-		}
-		return out
+			return labels
+		})
 	}
 	for i := range c.a.Rows {
 		if !c.drawn(i) {
 			continue
 		}
-		for _, name := range names(0, i) {
+		for _, name := range names(i) {
 			if name == "" {
 				name = c.only
 			}
 			c.put(name, x(i), i)
 		}
 	}
-	c.groups = groups
-	c.order(groups)
-	c.absent = c.lacking(groups)
+	c.order()
+	c.absent = c.lacking()
 	c.inTime()
 	return nil
+}
+
+// combined names the curves of every combination of labels, one of each field, the first
+// field changing slowest.
+func (c *collector) combined(of func(g int) []string) (names []string) {
+	all := [][]string{nil}
+	for g := range c.groups {
+		var next [][]string
+		labels := of(g)
+		for _, head := range all {
+			for _, label := range labels {
+				next = append(next, append(slices.Clip(head), label))
+			}
+		}
+		all = next
+	}
+	for _, labels := range all {
+		name := strings.Join(labels, " ")
+		names, c.labels[name] = append(names, name), labels
+	}
+	return names
 }
 
 // counterpart is the curve that is taken off another one: the one that the
@@ -78,12 +94,15 @@ func (c *collector) counterpart(name string) string {
 	if slices.Contains(c.names, minus) && name != minus {
 		return minus
 	}
-	for _, g := range c.groups {
-		for _, label := range g.all {
-			other := strings.TrimSpace(strings.Replace(" "+name+" ", " "+label+" ", " "+minus+" ", 1))
-			if slices.Contains(g.all, minus) && other != name && slices.Contains(c.names, other) {
-				return other
-			}
+	for g := range c.groups {
+		other := slices.Clone(c.labels[name])
+		if other == nil {
+			return ""
+		}
+		label := c.groups[g].called(minus)
+		other[g] = label
+		if to := strings.Join(other, " "); label != "" && to != name && slices.Contains(c.names, to) {
+			return to
 		}
 	}
 	return ""
@@ -95,7 +114,7 @@ func (c *collector) named(items []int) string { return wordsOf(c.q.Drawing.Curve
 func wordsOf(groups []question.Group, items []int) string {
 	var words []string
 	for g, group := range groups {
-		words = append(words, labelOf(group.Field, group.Values[items[g]]))
+		words = append(words, labelsOf(group, len(groups))[items[g]])
 	}
 	return strings.Join(words, " ")
 }
@@ -105,7 +124,19 @@ type grouping struct {
 	text   func(i int) string
 	labels map[string][]string // value → curves
 	all    []string            // curves, in the drawing's order
+	plain  []string            // the values of each of them, as they are
 	seen   map[string]bool     // those that a row is of
+}
+
+// called is the label of an item that is given by it or by its values as they are.
+func (g *grouping) called(text string) string {
+	if slices.Contains(g.all, text) {
+		return text
+	}
+	if i := slices.Index(g.plain, text); i >= 0 {
+		return g.all[i]
+	}
+	return ""
 }
 
 func (c *collector) grouping(group question.Group) (grouping, error) {
@@ -117,11 +148,15 @@ func (c *collector) grouping(group question.Group) (grouping, error) {
 	if group.Values == nil {
 		group.Values = c.eachValue(g.text)
 	}
-	for _, values := range group.Values {
-		label := labelOf(group.Field, values)
-		g.all = append(g.all, label)
-		for _, v := range values {
-			g.labels[v] = append(g.labels[v], label)
+	for i, label := range labelsOf(group, len(c.q.Drawing.Curves)) {
+		if slices.Contains(g.all, label) {
+			continue
+		}
+		g.all, g.plain = append(g.all, label), append(g.plain, strings.Join(group.Values[i], "+"))
+		for _, v := range group.Values[i] {
+			if !slices.Contains(g.labels[v], label) { // a value that is named twice counts once
+				g.labels[v] = append(g.labels[v], label)
+			}
 		}
 	}
 	return g, nil
@@ -139,20 +174,33 @@ func (c *collector) eachValue(text func(i int) string) (values [][]string) {
 	return values
 }
 
-// labelOf names a curve.
-func labelOf(field string, values []string) string {
-	words := slices.Clone(values)
-	for i, v := range words {
-		switch field {
-		case "fcst_lead":
-			words[i] = v + " h"
-		case "valid_hour":
-			words[i] = "valid " + v + " UTC"
-		case "init_hour":
-			words[i] = "init " + v + " UTC"
+// labelsOf names the items of a field that makes curves, each differently: a value that
+// would read as several, or as a part of another field's, is quoted.
+func labelsOf(group question.Group, fields int) []string {
+	joined := slices.ContainsFunc(group.Values, func(values []string) bool { return len(values) > 1 })
+	labels := make([]string, len(group.Values))
+	for i, values := range group.Values {
+		words := slices.Clone(values)
+		for k, v := range words {
+			switch {
+			case joined && strings.ContainsAny(v, `+"`):
+				v = strconv.Quote(v)
+			case fields > 1:
+				v = word(v)
+			}
+			switch group.Field {
+			case "fcst_lead":
+				v += " h"
+			case "valid_hour":
+				v = "valid " + v + " UTC"
+			case "init_hour":
+				v = "init " + v + " UTC"
+			}
+			words[k] = v
 		}
+		labels[i] = strings.Join(words, "+")
 	}
-	return strings.Join(words, "+")
+	return labels
 }
 
 // text reads a field of a row as question.Group writes it.
@@ -181,19 +229,9 @@ func (c *collector) text(field string) (func(i int) string, error) {
 
 // order puts the curves into the order of the drawing, the first field
 // changing slowest.
-func (c *collector) order(groups []grouping) {
-	place := []string{""}
-	for _, g := range groups {
-		var next []string
-		for _, p := range place {
-			for _, label := range g.all {
-				next = append(next, strings.TrimSpace(p+" "+label))
-			}
-		}
-		place = next
-	}
-	slices.SortStableFunc(c.names, func(a, b string) int { return slices.Index(place, a) - slices.Index(place, b) })
-	c.place = place
+func (c *collector) order() {
+	c.place = c.combined(func(g int) []string { return c.groups[g].all })
+	slices.SortStableFunc(c.names, func(a, b string) int { return slices.Index(c.place, a) - slices.Index(c.place, b) })
 }
 
 // cases are what every event must have: each combination of the values of the
@@ -221,7 +259,7 @@ func (c *collector) cases() (all []string, of func(row int) string, err error) {
 		var next []string
 		for _, head := range all {
 			for _, v := range slices.Compact(values) {
-				next = append(next, head+" "+v)
+				next = append(next, head+" "+word(v))
 			}
 		}
 		all = next
@@ -229,7 +267,7 @@ func (c *collector) cases() (all []string, of func(row int) string, err error) {
 	return all, func(row int) string {
 		var id strings.Builder
 		for _, text := range texts {
-			id.WriteString(" " + text(row))
+			id.WriteString(" " + word(text(row)))
 		}
 		return id.String()
 	}, nil

@@ -1,6 +1,7 @@
 package curve_test
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -266,4 +267,47 @@ func TestOnlyWhatIsDrawn(t *testing.T) {
 	if !strings.Contains(c.Note, "2 rows are left out by the plot's condition") {
 		t.Error(c.Note)
 	}
+}
+
+// TestCurvesWhoseValuesReadAsOthers: a model called A+B is not A and B together, models and
+// regions with blanks are not each other's parts, and a value that is named twice counts once.
+func TestCurvesWhoseValuesReadAsOthers(t *testing.T) {
+	sl1l2, _ := record.TypeByName("SL1L2")
+	q := &question.Question{Name: "q", Type: sl1l2, Drawing: &question.Drawing{Stats: []string{"ME"}, Axis: "fcst_lead", Method: "overall"}}
+	q.Drawing.Curves = []question.Group{
+		{Field: "model", Values: [][]string{{"A+B"}, {"A", "B"}, {"X"}, {"X Y"}, {"A", "A"}}},
+		{Field: "vx_mask", Values: [][]string{{"Z"}, {"Y Z"}}},
+	}
+	q.Select()
+	var b record.Batch
+	b.Reset(sl1l2, "")
+	add := func(model, mask string, lead int32, fbar float64) {
+		h := record.DefaultHeader()
+		h[record.Model], h[record.VxMask] = model, mask
+		b.AppendTimes(b.AddHeader(h), lead*3600, 0, 1)
+		for _, c := range sl1l2.Columns {
+			b.Num[c.Slot] = append(b.Num[c.Slot], map[string]float64{"total": 1, "fbar": fbar}[c.Name])
+		}
+	}
+	for i, v := range [][2]string{{"A+B", "Z"}, {"A", "Z"}, {"B", "Z"}, {"X", "Y Z"}, {"X Y", "Z"}} {
+		add(v[0], v[1], 6, float64(int(1)<<i))
+	}
+	check := func(want map[string]float64) {
+		t.Helper()
+		got, err := curve.Of(t.Context(), q, answer.Select(q, &b), "ME", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ys := map[string]float64{}
+		for _, s := range got.Series {
+			ys[s.Name] = s.Y[0]
+		}
+		if !maps.Equal(ys, want) {
+			t.Errorf("%v, want %v", ys, want)
+		}
+	}
+	check(map[string]float64{`"A+B" Z`: 1, "A+B Z": 3, `X "Y Z"`: 8, `"X Y" Z`: 16, "A+A Z": 2})
+	q.Drawing.Curves[0].Values = [][]string{{"X Y"}, {"A+B"}} // a scorecard's rows are called by what is not the model
+	q.Drawing.Minus, q.Drawing.Picture = "A+B", "scorecard"
+	check(map[string]float64{"Z": 15})
 }

@@ -163,7 +163,7 @@ func unpacked(t *testing.T, path ...string) string {
 	t.Helper()
 	root := os.Getenv("BAROGRAPH_DATA")
 	if root == "" {
-		root = filepath.Join("..", "..", "shared", "data")
+		root = filepath.Join("..", "..", "..", "shared", "data")
 	}
 	archive, dir := filepath.Join(append([]string{root, "met"}, path...)...), t.TempDir()
 	if _, err := os.Stat(archive); err != nil {

@@ -356,7 +356,7 @@ const fewest = 8
 func (d *Drawn) card() error {
 	for i := range d.Series {
 		s := &d.Series[i]
-		_, s.Name, _ = strings.Cut(s.Name, " ") // all rows are of the one candidate, which Made names
+		s.Name = strings.Join(d.labels[i][min(1, len(d.labels[i])):], " ") // all rows are of the one candidate, which Made names
 		if vars := d.c.q.Header[record.FcstVar]; len(vars) == 1 && !slices.Contains(d.c.parting(), "fcst_var") {
 			s.Name = strings.TrimSpace(d.Stat + " " + vars[0] + " " + s.Name)
 		}

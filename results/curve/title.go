@@ -189,33 +189,25 @@ func (d *Drawn) leftOut() {
 
 // lacking names what of the drawing's curves no row is of: values of a field and, where
 // each value has rows, combinations of values that the question writes out.
-func (c *collector) lacking(groups []grouping) (out []string) {
+func (c *collector) lacking() (out []string) {
 	written := true
 	for g, group := range c.q.Drawing.Curves {
-		for _, label := range groups[g].all {
-			if !groups[g].seen[label] {
+		for _, label := range c.groups[g].all {
+			if !c.groups[g].seen[label] {
 				out = append(out, group.Field+" "+label+": no record")
 			}
 		}
 		written = written && group.Values != nil
 	}
-	if !written || len(groups) < 2 {
+	if !written || len(c.groups) < 2 {
 		return out
 	}
-	var combinations func(g int, head string)
-	combinations = func(g int, head string) {
-		if g == len(groups) {
-			if c.points[head] == nil {
-				out = append(out, head+": no record")
-			}
-			return
-		}
-		for _, label := range groups[g].all {
-			if groups[g].seen[label] {
-				combinations(g+1, strings.TrimSpace(head+" "+label))
-			}
+	for _, name := range c.combined(func(g int) []string {
+		return slices.DeleteFunc(slices.Clone(c.groups[g].all), func(label string) bool { return !c.groups[g].seen[label] })
+	}) {
+		if c.points[name] == nil {
+			out = append(out, name+": no record")
 		}
 	}
-	combinations(0, "")
 	return out
 }

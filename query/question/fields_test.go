@@ -1,0 +1,211 @@
+package question
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
+)
+
+// awkward are values that files and people bring and that a list, YAML or a query string may break.
+var awkward = []string{
+	"GFS", "EP,CP", "0,*,*", "A+B", "A:B", "X Y", `the "other" one`, "it's", `a\b`, "true", "null", "~", "1e3", "0012", "-", "- a", "a: b", "#x", "*", "&a", "=1+1",
+	" x ", "", "ü", "[a]", "{a: b}", "%", "2019-01-01",
+}
+
+// randomDrawing sets every field of Drawing now and then.
+func randomDrawing(r *rand.Rand) *Drawing {
+	pick := func() string { return awkward[r.IntN(len(awkward))] }
+	flag := func() bool { return r.IntN(3) == 0 }
+	float := func() *float64 { f := r.NormFloat64(); return &f }
+	d := &Drawing{Method: "overall", Right: flag(), NoVIF: flag(), EventEqual: flag(), EqualPlaces: flag()}
+	names := []string{"RMSE", "ME", "MAE"}
+	if flag() {
+		d.Stats = names[:1+r.IntN(3)]
+		d.Finished = flag()
+	}
+	d.Picture = []string{"", "", "box", "taylor", "scorecard"}[r.IntN(5)]
+	d.Axis = []string{"", "fcst_lead", "valid_hour", "model"}[r.IntN(4)]
+	for _, field := range []string{"model", "fcst_lead", "obtype"}[:r.IntN(4)] {
+		g := Group{Field: field}
+		for range 1 + r.IntN(3) {
+			g.Values = append(g.Values, []string{pick(), pick()}[:1+r.IntN(2)])
+		}
+		d.Curves = append(d.Curves, g)
+	}
+	if len(d.Curves) > 0 && flag() {
+		side := func() (items []int) {
+			for _, g := range d.Curves {
+				items = append(items, r.IntN(len(g.Values)))
+			}
+			return items
+		}
+		for range 1 + r.IntN(2) {
+			made := Derived{Operation: stat.Operation(stat.Operations()[r.IntN(6)]), A: side(), B: side()}
+			if flag() {
+				made.StatA, made.StatB = names[r.IntN(3)], names[r.IntN(3)]
+			}
+			d.Derived = append(d.Derived, made)
+		}
+	} else if len(d.Curves) > 0 && flag() {
+		for i := range d.Curves {
+			d.Curves[i].Values = nil
+		}
+	}
+	for _, field := range []string{"vx_mask", "fcst_lev", "vx_mask"}[:r.IntN(4)] { // a plot may name a field twice
+		d.Equalize = append(d.Equalize, Group{Field: field, Values: [][]string{{pick(), pick()}}})
+	}
+	if flag() {
+		d.Method = []string{"mean", "median", "sum"}[r.IntN(3)]
+	}
+	if d.Confidence = []float64{0, 0.9, 0.95}[r.IntN(3)]; d.Method == "overall" && d.Confidence > 0 {
+		d.Replicates = []int{0, 300, 1000}[r.IntN(3)]
+	}
+	if flag() {
+		seed := r.Uint64()
+		d.Seed = &seed
+	}
+	if flag() {
+		d.BootCI, d.Block = "bca", 1
+	}
+	d.Intervals = []string{"std", "none", "boot"}[:r.IntN(4)]
+	if len(d.Intervals) == 0 {
+		d.Intervals = nil
+	}
+	for i := range d.EqBounds {
+		if flag() {
+			d.EqBounds[i] = float()
+		}
+	}
+	for range r.IntN(3) {
+		d.Only = append(d.Only, Bound{[]string{"total", "fbar"}[r.IntN(2)], []string{"=", "<", "<=", ">", ">="}[r.IntN(5)], *float()})
+	}
+	if flag() {
+		d.Minus, d.XLabel, d.YLabel = pick(), pick(), pick()
+	}
+	return d
+}
+
+// randomOf is a question of which every field is set now and then.
+func randomOf(r *rand.Rand) *Question {
+	t, _ := record.TypeByName([]string{"SL1L2", "SAL1L2"}[r.IntN(2)])
+	pick := func() string { return awkward[r.IntN(len(awkward))] }
+	list := func(most int) (out []string) {
+		for range r.IntN(most + 1) {
+			out = append(out, pick())
+		}
+		return out
+	}
+	times := func() (t Times) {
+		at := func() int64 { return int64(r.IntN(4_000_000_000)) - 1_000_000_000 }
+		switch r.IntN(4) {
+		case 0:
+			for range 1 + r.IntN(4) {
+				t.List = append(t.List, at())
+			}
+			slices.Sort(t.List)
+		case 1:
+			t.First = at()
+			t.Last = t.First + int64(1+r.IntN(1e6))
+		case 2:
+			t.First, t.Step = at(), int64(1+r.IntN(100_000))
+			t.Last = t.First + int64(r.IntN(1000))*t.Step
+		}
+		return t
+	}
+	q := &Question{
+		Name: pick(), Title: pick(), Untitled: r.IntN(2) == 0, Changed: list(2), Weight: 1 + r.IntN(3), Subset: pick(), Others: list(2),
+		Type: t, Valid: times(), Clock: Clock{Init: times()}, Omitted: list(2), Refused: list(2),
+	}
+	for f := range q.Header {
+		if r.IntN(4) == 0 {
+			q.Header[f] = append(list(2), pick())
+		}
+	}
+	for _, hours := range []*[]int{&q.Clock.ValidHour, &q.Clock.InitHour} {
+		if r.IntN(3) == 0 {
+			*hours = []int{r.IntN(12), 12 + r.IntN(12)}
+		}
+	}
+	for range r.IntN(6) {
+		q.Lead = append(q.Lead, int32(r.IntN(1_000_000))-100_000)
+	}
+	slices.Sort(q.Lead)
+	q.Lead = slices.Compact(q.Lead)
+	if t.Name == "SAL1L2" && r.IntN(2) == 0 {
+		q.Mean = "ANOM_CORR"
+		by, _ := Columns(t, "model", "fcst_lead")
+		q.Columns = append(by, overGroup()...)
+		return q
+	}
+	if t.Name == "SL1L2" && r.IntN(4) > 0 {
+		q.Drawing = randomDrawing(r)
+		for _, g := range q.Drawing.Curves { // series are of values that are asked for
+			if err := q.narrow(g); err != nil {
+				panic(err)
+			}
+		}
+	}
+	if q.Select(); r.IntN(2) == 0 {
+		q.Columns, _ = Columns(t, "total", "model", "fcst_lead")
+		q.Order, _ = Columns(t, "model")
+	}
+	return q
+}
+
+// fieldsOf notes by path which fields of a value are set, and all that there are; what
+// comes from a table, a line type or a column, is one field.
+func fieldsOf(v reflect.Value, path string, set map[string]bool) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() || v.Type().Elem().Kind() != reflect.Struct || v.Type() == reflect.TypeFor[*record.LineType]() {
+			set[path] = set[path] || !v.IsNil()
+			return
+		}
+		fieldsOf(v.Elem(), path, set)
+	case reflect.Slice, reflect.Array:
+		if e := v.Type().Elem(); e.Kind() != reflect.Struct || e == reflect.TypeFor[Column]() {
+			set[path] = set[path] || !v.IsZero()
+			return
+		}
+		for i := range v.Len() {
+			fieldsOf(v.Index(i), path, set)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fieldsOf(v.Field(i), path+"."+v.Type().Field(i).Name, set)
+		}
+	default:
+		set[path] = set[path] || !v.IsZero()
+	}
+}
+
+// TestEveryFieldIsWritten: whatever fields of a question are set, it is read as it was
+// written. A field that this test never sets, such as a new one, fails it.
+func TestEveryFieldIsWritten(t *testing.T) {
+	set := map[string]bool{}
+	for seed := range uint64(3000) {
+		q := randomOf(rand.New(rand.NewPCG(seed, 35)))
+		fieldsOf(reflect.ValueOf(q), "Question", set)
+		if same(t, q); t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	for _, all := range []any{Question{}, Drawing{}, Clock{}, Times{}, Group{}, Derived{}, Bound{}} {
+		for i := range reflect.TypeOf(all).NumField() {
+			name := reflect.TypeOf(all).Field(i).Name
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(set)), func(path string) bool { return strings.Contains(path+".", "."+name+".") && set[path] }) {
+				t.Errorf("%T.%s is never set", all, name)
+			}
+		}
+	}
+	if len(set) < 30 {
+		t.Error(fmt.Sprint(set))
+	}
+}
