@@ -300,7 +300,17 @@ func TestAdoptOlderSchema(t *testing.T) {
 	if after := sum(); after != before {
 		t.Errorf("before %s after %s", before, after)
 	}
-	must(t, "adopt", server+name, "--mend")
+	sql(`INSERT INTO line_data_sl1l2 SELECT * FROM line_data_sl1l2 ORDER BY data_file_id, line_num LIMIT 1;
+		UPDATE line_data_sl1l2 SET line_num = 9997, fcst_valid_beg = '9998-12-31' ORDER BY data_file_id, line_num LIMIT 1`)
+	looked = must(t, "adopt", server+name)
+	for _, want := range []string{"6383 rows of 8 line types, which are 6382 records", "1  times out of range: ", ":9997: the valid time is 9998-12-31 00:00:00, outside the years 1678 to 2261)"} {
+		if !strings.Contains(looked, want) {
+			t.Errorf("adopt does not say %q:\n%s", want, looked)
+		}
+	}
+	if out := must(t, "adopt", server+name, "--mend"); !strings.Contains(out, "which are 6382 records") {
+		t.Error(out)
+	}
 	must(t, "verify", server, "--subset", name)
 	if got := sql("SELECT ec_value FROM line_data_ctc UNION ALL SELECT ec_value FROM line_data_mctc; SELECT count(*) FROM information_schema.tables WHERE table_schema = '" + name + "' AND table_name NOT LIKE 'baro%'"); got != "0.5\n0.25\n65\n" {
 		t.Errorf("%q", got)

@@ -1,6 +1,7 @@
 package mariadb
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ const (
 	orankMoved
 	sameAgain
 	otherValues
+	timeBeyond
 	noHeader
 	noFile
 	noParent
@@ -53,6 +55,10 @@ func findings() []engine.Finding {
 		orankMoved:  {Name: "ORANK climo_stdev", Says: "climo_stdev is another column's value", Mend: fromFiles},
 		sameAgain:   {Name: "the same line again", Says: "a record stands there more than once, as force_dup_file makes it", Mend: "once"},
 		otherValues: {Name: "other values", Says: "a record stands there more than once, with other values: METviewer pools both", Mend: "that of the lowest data_file_id and line_num stays"},
+		timeBeyond: {
+			Name: "times out of range", Says: fmt.Sprintf("a valid, initial or observation time is outside the years %d to %d, so that not every engine reads it back", record.FirstYear, record.LastYear),
+			Mend: "left out, as load quarantines such lines",
+		},
 		noHeader:    {Name: "lines without a header", Says: "no row of stat_header has their stat_header_id: METviewer never sees them", Mend: "left out"},
 		noFile:      {Name: "lines of an unknown file", Says: "no row of data_file has their data_file_id", Mend: "of a file of that number"},
 		noParent:    {Name: "repeating columns of no line", Says: "no line has their line_data_id", Mend: "left out"},
@@ -111,8 +117,14 @@ func (t *tally) mended(b *record.Batch) *record.Batch {
 	if b.Type.Name == "PCT" {
 		t.stepped(b)
 	}
+	gone := map[int]bool{}
 	for i := range b.Len() {
 		where := fault.Name(b.File) + ":" + strconv.Itoa(int(b.Line[i]))
+		if why := b.BadTimes(i); why != "" {
+			gone[i] = true
+			t.add(timeBeyond, 1, where+": "+why)
+			continue
+		}
 		total, moved := totals[b.Head[i]]
 		switch {
 		case moved:
@@ -130,7 +142,7 @@ func (t *tally) mended(b *record.Batch) *record.Batch {
 			t.add(orankMoved, 1, where)
 		}
 	}
-	return t.once(b)
+	return t.once(b, gone)
 }
 
 // afterPSTD are the columns that MET writes before the thresholds of PSTD and
@@ -176,11 +188,13 @@ func (t *tally) stepped(b *record.Batch) {
 	}
 }
 
-// once leaves out records that were there before.
-func (t *tally) once(b *record.Batch) *record.Batch {
-	gone := map[int]bool{}
+// once leaves out records that were there before, and those that are gone.
+func (t *tally) once(b *record.Batch, gone map[int]bool) *record.Batch {
 	t.hash.Use(b)
 	for i := range b.Len() {
+		if gone[i] {
+			continue
+		}
 		key, values := t.hash.Key(i), t.hash.Digest(i).Lo
 		before, ok := t.seen[key]
 		if !ok {

@@ -1,0 +1,43 @@
+package record_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/record"
+)
+
+// TestBadTimes: each time of a record alone makes it one that no engine is given.
+func TestBadTimes(t *testing.T) {
+	sl1l2, _ := record.TypeByName("SL1L2")
+	at := func(text string) int64 {
+		v, err := time.Parse(time.DateTime, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Unix()
+	}
+	first, last := at("1678-01-01 00:00:00"), at("2261-12-31 23:59:59")
+	for _, c := range []struct {
+		change func(b *record.Batch)
+		want   string
+	}{
+		{func(*record.Batch) {}, ""},
+		{func(b *record.Batch) { b.Valid[0], b.ValidEnd[0], b.ObsBeg[0], b.ObsEnd[0] = first, last, first, last }, ""},
+		{func(b *record.Batch) { b.Valid[0] = last + 1 }, "the valid time is 2262-01-01 00:00:00"},
+		{func(b *record.Batch) { b.Valid[0] = first - 1 }, "the valid time is 1677-12-31 23:59:59"},
+		{func(b *record.Batch) { b.ValidEnd[0] = last + 1 }, "the end of the valid time"},
+		{func(b *record.Batch) { b.Valid[0], b.Lead[0] = first, 1 }, "the initial time"},
+		{func(b *record.Batch) { b.ObsBeg[0] = first - 1 }, "the time of the observation"},
+		{func(b *record.Batch) { b.ObsEnd[0] = last + 1 }, "the end of the time of the observation"},
+	} {
+		var b record.Batch
+		b.Reset(sl1l2, "")
+		b.AppendTimes(b.AddHeader(record.DefaultHeader()), 0, 0, 1)
+		c.change(&b)
+		if got := b.BadTimes(0); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
