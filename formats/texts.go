@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -128,7 +129,8 @@ type plain struct {
 	io.Closer
 }
 
-// text ends where it cannot be read on.
+// text ends where it cannot be read on, with an error that wraps io.EOF: its last line
+// may be incomplete. The problem itself is reported by Texts.
 type text struct {
 	of   *Texts
 	path string
@@ -138,12 +140,12 @@ type text struct {
 
 func (x *text) Read(p []byte) (int, error) {
 	n, err := x.r.Read(p)
-	if x.said = x.said || n > 0 || x.path == Stdin; err == io.EOF && !x.said {
+	if x.said = x.said || n > 0 || x.path == Stdin; errors.Is(err, io.EOF) && !x.said {
 		x.of.tell(x.path, &fault.Error{File: x.path, Problem: "is empty: there is nothing to read", Cure: "fetch the file again"})
 	}
-	if err != nil && err != io.EOF && x.of.ctx.Err() == nil {
+	if err != nil && !errors.Is(err, io.EOF) && x.of.ctx.Err() == nil {
 		x.of.tell(x.path, &fault.Error{File: x.path, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again"})
-		err = io.EOF
+		err = fmt.Errorf("the text ends early: %w", io.EOF)
 	}
 	return n, err
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/barograph/barograph/river"
@@ -28,6 +31,7 @@ func TestOddFiles(t *testing.T) {
 	}
 	put(t, other, "x", sample("RR2LCH", 2))
 	put(t, dir, "cut.gz", "\x1f\x8b\x08\x00")
+	old(t, filepath.Join(dir, "cut.gz"))
 	for name, target := range map[string]string{"link": filepath.Join(other, "x"), "dangling": "nowhere", "folder": other} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
@@ -55,6 +59,75 @@ func TestOddFiles(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), "neither a file nor a link"); n != 4 {
 		t.Errorf("%d times told:\n%s", n, &log)
+	}
+}
+
+// old makes a file one that has not changed for longer than half-written files are waited for.
+func old(t *testing.T, path string) {
+	t.Helper()
+	at := time.Now().Add(-2 * time.Minute)
+	if err := os.Chtimes(path, at, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestHalfGzip: gzip of which the end is still to come waits in the folder, and its
+// products are posted when it is there. Where the end never comes the file fails, and the
+// line in which it ends is not read: its number may have lost digits.
+func TestHalfGzip(t *testing.T) {
+	dir := t.TempDir()
+	var text strings.Builder
+	text.WriteString("SRUS54 KLCH 101813\nRR1LCH\n")
+	random := rand.New(rand.NewPCG(1, 1))
+	for i := range 200 {
+		fmt.Fprintf(&text, ".A AA%d 1110 /HG %d.%d\n", i, random.Uint32(), random.Uint32())
+	}
+	var all bytes.Buffer
+	z := gzip.NewWriter(&all)
+	if _, err := z.Write([]byte(text.String())); errors.Join(err, z.Close()) != nil {
+		t.Fatal(err)
+	}
+	var b board
+	var log bytes.Buffer
+	half, never := filepath.Join(dir, "half.gz"), filepath.Join(dir, "never.gz")
+	if err := os.WriteFile(half, all.Bytes()[:all.Len()/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, stop := serving(t, dir, &b, &log, nil)
+	put(t, dir, "other", sample("RR2LCH", 1))
+	until(t, "the file beside it", func() bool { return len(b.given()) == 1 })
+	time.Sleep(200 * time.Millisecond)
+	if _, err := os.Stat(half); err != nil || len(b.given()) != 1 {
+		t.Fatalf("half a file is posted or put away: %q, %v", b.given(), err)
+	}
+	if err := os.WriteFile(half, all.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the whole file", func() bool { return len(b.given()) == 2 })
+	stop()
+
+	// The end within a number, whatever its digits.
+	for cut := all.Len() / 3; ; cut++ {
+		r, err := gzip.NewReader(bytes.NewReader(all.Bytes()[:cut]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, _ := io.ReadAll(r)
+		line := string(read[bytes.LastIndexByte(read, '\n')+1:])
+		if _, number, ok := strings.Cut(line, "/HG "); !ok || number == "" {
+			continue
+		}
+		put(t, dir, "never.gz", string(all.Bytes()[:cut]))
+		old(t, never)
+		want := fmt.Sprint("KLCHRR1LCH ", bytes.Count(read, []byte{'\n'})-2)
+		var c board
+		_, stop := serving(t, dir, &c, &log, nil)
+		until(t, "the failure", func() bool { _, err := os.Stat(filepath.Join(dir, "failed", "never.gz.why")); return err == nil })
+		stop()
+		if got := c.given(); len(got) != 1 || got[0] != want {
+			t.Errorf("%q, want %q: the file ends in %q", got, want, line)
+		}
+		break
 	}
 }
 

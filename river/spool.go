@@ -1,6 +1,8 @@
 package river
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/md5" //nolint:gosec // no secret: two copies of a product are alike
@@ -16,6 +18,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/shef"
@@ -39,6 +43,7 @@ type Spool struct {
 	// killed: whoever posted before did not get to its Close.
 	killed bool
 	odd    map[string]bool // what is no file and no link to one; true = it was told
+	cut    map[string]look // gzip that ends early, as it was when it was read
 }
 
 // Settling finds the files that are whole.
@@ -66,8 +71,9 @@ type Waiting struct {
 
 const (
 	remembered = 4 * time.Hour
-	seenFile   = ".posted"  // products that were posted, a line each
-	dayFolder  = "20060102" // of done/
+	patience   = time.Minute // until a file that is empty, or gzip that ends early, is taken for complete
+	seenFile   = ".posted"   // products that were posted, a line each
+	dayFolder  = "20060102"  // of done/
 	lockFile   = ".lock"
 	markFile   = ".running" // is there while somebody posts, and after a kill
 )
@@ -206,7 +212,7 @@ func (s *Spool) Ready() (ready []*Waiting, files int, err error) {
 		return nil, 0, err
 	}
 	defer dir.Close() //nolint:errcheck // nothing was written
-	whole, odd := s.look(), map[string]bool{}
+	whole, odd, cut := s.look(), map[string]bool{}, map[string]look{}
 	for err == nil {
 		var some []fs.DirEntry
 		some, err = dir.ReadDir(1024)
@@ -224,7 +230,15 @@ func (s *Spool) Ready() (ready []*Waiting, files int, err error) {
 				continue
 			}
 			files++
-			if w := whole(path, info); w != nil {
+			w := whole(path, info)
+			if w != nil && time.Since(w.Received) < patience {
+				l := look{size: w.Size, mtime: w.Received}
+				if s.cut[path] == l || halfGzip(path) {
+					cut[path] = l
+					continue
+				}
+			}
+			if w != nil {
 				ready = append(ready, w)
 			}
 		}
@@ -232,10 +246,29 @@ func (s *Spool) Ready() (ready []*Waiting, files int, err error) {
 			ready = oldest(ready)
 		}
 	}
-	if s.odd = odd; errors.Is(err, io.EOF) {
+	if s.odd, s.cut = odd, cut; errors.Is(err, io.EOF) {
 		err = nil
 	}
 	return oldest(ready), files, err
+}
+
+// halfGzip reports whether a file is gzip that ends early: whoever writes it may not have
+// finished.
+func halfGzip(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	b := bufio.NewReader(f)
+	if head, _ := b.Peek(2); !bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		return false
+	}
+	z, err := gzip.NewReader(b)
+	if err == nil {
+		_, err = io.Copy(io.Discard, z) //nolint:gosec // nothing is kept of it
+	}
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
 }
 
 // Backlog counts the files that wait, settled or not, and finds when the oldest
@@ -308,7 +341,7 @@ func (s *Settling) look() func(path string, info fs.FileInfo) *Waiting {
 		l := look{info.Size(), info.ModTime(), now}
 		settled := s.Settle
 		if l.size == 0 { // somebody has just opened it
-			settled = time.Minute
+			settled = patience
 		}
 		if now.Sub(l.mtime) < settled {
 			if b := before[path]; b.size == l.size && b.mtime.Equal(l.mtime) && !b.since.IsZero() {

@@ -54,7 +54,7 @@ func (s *gaugeSource) each(ctx context.Context, args []string, each func(*shef.R
 		return err
 	}
 	for name, text := range texts.All() {
-		if err := s.table(name, text, take); err != nil {
+		if err := s.table(name, text, take); err != nil && !errors.Is(err, io.EOF) { // a text that ends early was reported
 			return err
 		}
 	}

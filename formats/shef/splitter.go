@@ -64,7 +64,9 @@ func (s *Splitter) Reset(r io.Reader, file string, now time.Time) {
 }
 
 // Next fills p with the next product or part; its Text is valid until the next
-// call. It returns io.EOF after the last, or a *fault.Error about reading.
+// call. It returns io.EOF after the last, or a *fault.Error about reading. After any
+// error of the reader but io.EOF itself the last line is left out, unless it has its
+// end: half a number is a wrong number. One that wraps io.EOF is no error here.
 func (s *Splitter) Next(p *Product) error {
 	for {
 		n, last := s.cut()
@@ -245,7 +247,7 @@ func (s *Splitter) fill() {
 	s.framed = s.framed || bytes.IndexByte(given, 1) >= 0 || bytes.IndexByte(given, 3) >= 0
 	s.read += n
 	s.err, s.quiet = err, n == 0 && err == nil
-	if err != nil && !errors.Is(err, io.EOF) { // the last line is not whole
+	if err != nil && err != io.EOF { // one that wraps it is of a text that was cut: its last line is incomplete
 		s.read = bytes.LastIndexByte(s.buf[:s.read], '\n') + 1
 		s.to = min(s.to, s.read)
 	}
