@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/results/curve"
 )
 
 // absences are the questions of which no record is there, by line type.
@@ -54,4 +56,41 @@ func (a *asking) catalog(ctx context.Context, archive engine.Archive, subset str
 		a.catalogs[subset] = c
 	}
 	return c, err
+}
+
+const lookAround = " (`barograph show` lists what there is; --where, --valid and --lead change the question)"
+
+// holding are the subsets that may have records of a question by their catalogs, which
+// list all that was ever stored: the others are not asked. None is an error, with what
+// the first of them has.
+func (a *asking) holding(ctx context.Context, archive engine.Archive, q *question.Question, subsets []string) (out []string, err error) {
+	why := ""
+	for _, subset := range subsets {
+		c, err := a.catalog(ctx, archive, subset)
+		if err != nil {
+			return nil, err
+		}
+		reason := c.Absent(q)
+		if reason == "" {
+			out = append(out, subset)
+			continue
+		}
+		if why = cmp.Or(why, reason); len(c.Groups) > 0 {
+			continue
+		}
+		if a.held == nil {
+			all, err := archive.Subsets(ctx)
+			if err != nil {
+				return nil, err
+			}
+			a.held = append([]string{}, all...)
+		}
+		if len(a.held) > 0 {
+			why += "; subsets that do: " + join(a.held)
+		}
+	}
+	if out == nil {
+		return nil, fmt.Errorf("%w in subset %s: %s"+lookAround, curve.ErrNoRecords, q.Subset, why)
+	}
+	return out, nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,6 +44,7 @@ type asking struct {
 	omitted                             []string                   // what is left out of the pictures, each once
 	catalogs                            map[string]*design.Catalog // of subsets that were looked at
 	unread                              map[string]bool            // subsets that plots name and the archive lacks
+	held                                []string                   // all subsets of the archive, where one lacks records
 }
 
 // picture is what --plot draws.
@@ -398,6 +398,9 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 		return err
 	}
 	a.absent += len(absent)
+	if subsets, err = a.holding(ctx, archive, q, subsets); err != nil {
+		return err
+	}
 	var f flavour.Name
 	for n, subset := range subsets {
 		var more answer.Builder
@@ -418,15 +421,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 		}
 	}
 	if b.Rows == 0 {
-		catalog, err := a.catalog(ctx, archive, q.Subset)
-		if err != nil {
-			return err
-		}
-		why := cmp.Or(catalog.Absent(q), "its conditions leave none")
-		if held, err := archive.Subsets(ctx); err == nil && len(held) > 0 && len(catalog.Groups) == 0 {
-			why += "; subsets that do: " + join(held)
-		}
-		return fmt.Errorf("%w in subset %s: %s (`barograph show` lists what there is; --where, --valid and --lead change the question)", curve.ErrNoRecords, q.Subset, why)
+		return fmt.Errorf("%w in subset %s: its conditions leave none"+lookAround, curve.ErrNoRecords, q.Subset)
 	}
 	for _, what := range absent {
 		fmt.Fprintf(e.stderr, "%s: --where: %s\n", q.Name, what)
