@@ -311,6 +311,10 @@ func (e *env) ask(ctx context.Context, a *asking, name string) error {
 	if cost := archive.db.Cost; cost != "" && !e.json {
 		e.says(fault.Redact(a.url) + " is " + cost)
 	}
+	offered := archive.driver.Offers[design.Name(a.design)]
+	if chosen := flavour.Name(a.flavour); chosen != "" && !slices.Contains(offered, chosen) {
+		return fault.NotOffered("--flavour", chosen, offered, archive.driver.Scheme+" "+a.design)
+	}
 	qs, err := e.questions(ctx, a, name, archive)
 	if err != nil {
 		return err
@@ -472,9 +476,6 @@ func (a *asking) put(ctx context.Context, archive *opened, q *question.Question)
 		return query, err
 	}
 	chosen := flavour.Name(a.flavour)
-	if !slices.Contains(offered, chosen) {
-		return nil, fault.NotOffered("--flavour", chosen, offered, archive.driver.Scheme+" "+a.design)
-	}
 	query, err := archive.Phrase(ctx, q, chosen)
 	if errors.Is(err, flavour.ErrCannotExpress) {
 		cure := "leave it out"

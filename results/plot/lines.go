@@ -47,6 +47,7 @@ type Curve struct {
 	// Least and Most are the whiskers of Boxes; nil = none.
 	Least, Most []float64
 	Beyond      [][]float64 // the values of Boxes farther out, of each place; nil = none
+	Count       []float64   // records behind each value, on a small axis of their own where they differ; nil = not known
 	Style       Style
 	Right       bool // against the axis at the right
 }
@@ -126,7 +127,19 @@ func (l Lines) SVG() ([]byte, error) {
 	if l.Square {
 		height = s.width - 2*margin
 	}
+	room := vg.Length(0) // for the counts
+	if c.counted() > 0 {
+		room = countSize + countGap + 4
+	}
+	if l.By != Levels {
+		height, least = height+room, least+room
+	}
 	fig, p := s.open(height, least), newPanel()
+	if l.By == Levels {
+		fig.body.Max.X -= room
+	} else {
+		fig.body.Max.Y -= room
+	}
 	if !c.rightSpan.empty() {
 		c.right = newRightAxis(c.rightSpan, l.RightLabel, false, heightTicks(fig.body))
 		fig.body.Max.X -= c.right.room()
@@ -241,8 +254,8 @@ func (q *Curve) sort() error {
 	if (q.Lo == nil) != (q.Hi == nil) {
 		q.Lo, q.Hi = append([]float64{}, q.Lo...), append([]float64{}, q.Hi...)
 	}
-	lists := []*[]float64{&q.At, &q.Value, &q.Lo, &q.Hi, &q.Least, &q.Most}
-	for i, name := range []string{"places", "values", "lower bounds", "upper bounds", "least values", "most values"} {
+	lists := []*[]float64{&q.At, &q.Value, &q.Lo, &q.Hi, &q.Least, &q.Most, &q.Count}
+	for i, name := range []string{"places", "values", "lower bounds", "upper bounds", "least values", "most values", "counts"} {
 		if *lists[i] != nil && len(*lists[i]) != len(q.At) || i == 1 && len(q.Value) != len(q.At) {
 			return &fault.Error{Setting: q.Name, Problem: fmt.Sprintf("%d %s for %d places on the axis", len(*lists[i]), name, len(q.At)), Cure: "give NaN for a value that is none"}
 		}
@@ -357,6 +370,11 @@ func (c *curves) Plot(dc draw.Canvas, p *gplot.Plot) {
 		return func(at, value float64) vg.Point { return vg.Point{X: x(at), Y: c.right.y(dc, value)} }
 	}
 	c.drawBeside(dc, of)
+	if c.By == Levels {
+		c.drawCounts(dc, y)
+	} else {
+		c.drawCounts(dc, x)
+	}
 	for i, q := range c.Curves {
 		if q.Style < Bars {
 			q.ribbon(dc, of(&q), hue(c.hues[i]))
@@ -469,6 +487,9 @@ func (c *curves) point(dc draw.Canvas, at vg.Point, q *Curve, i int) {
 	text := clean(cmp.Or(q.Name, q.Of)) + ", " + x + ": " + Digits(q.Value[i], 4)
 	if q.Lo != nil && isFinite(q.Lo[i]) && isFinite(q.Hi[i]) {
 		text += " (" + Digits(q.Lo[i], 4) + " to " + Digits(q.Hi[i], 4) + ")"
+	}
+	if q.Count != nil && isFinite(q.Count[i]) {
+		text += ", N = " + strconv.FormatFloat(q.Count[i], 'f', -1, 64)
 	}
 	captionInk().write(dc, at, atMark, text)
 }

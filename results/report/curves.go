@@ -93,7 +93,7 @@ func (d drawnCurves) SVG() ([]byte, error) {
 			s = broken(s, c)
 		}
 		lo, hi := band(s, ribbons)
-		l.Curves = append(l.Curves, plot.Curve{Name: s.Name, At: s.X, Value: s.Y, Lo: lo, Hi: hi, Least: s.Least, Most: s.Most, Beyond: s.Beyond, Style: style})
+		l.Curves = append(l.Curves, plot.Curve{Name: s.Name, At: s.X, Value: s.Y, Lo: lo, Hi: hi, Least: s.Least, Most: s.Most, Beyond: s.Beyond, Count: countsOf(s, c), Style: style})
 	}
 	if known {
 		picture.shape(&l, c)
@@ -102,7 +102,7 @@ func (d drawnCurves) SVG() ([]byte, error) {
 		l.RightLabel = cmp.Or(r.YLabel, statName(r.Stat))
 		for _, s := range r.Series {
 			lo, hi := band(s, ribbons)
-			l.Curves = append(l.Curves, plot.Curve{Name: s.Name + " (right)", At: s.X, Value: s.Y, Lo: lo, Hi: hi, Right: true})
+			l.Curves = append(l.Curves, plot.Curve{Name: s.Name + " (right)", At: s.X, Value: s.Y, Lo: lo, Hi: hi, Count: countsOf(s, c), Right: true})
 		}
 	}
 	return l.SVG()
@@ -118,6 +118,19 @@ func counts(c *run.Curves) (least, most int) {
 		return 0, 0
 	}
 	return slices.Min(all), slices.Max(all)
+}
+
+// countsOf are the records behind each point of a curve, none of which are in its holes;
+// nil of pictures whose points are not of records alone, and of earlier versions.
+func countsOf(s run.Series, c *run.Curves) []float64 {
+	if _, known := pictures(c); known || c.Picture == "equivalence" || c.Picture == "revision" || len(s.N) == 0 {
+		return nil
+	}
+	out := slices.Repeat([]float64{math.NaN()}, len(s.X))
+	for i, n := range s.N {
+		out[i] = float64(n)
+	}
+	return out
 }
 
 // broken is a curve with a missing value in each of its holes, so that no line is
@@ -292,10 +305,27 @@ func split(c *run.Curves) []*run.Curves {
 	return out
 }
 
+// wordsOf cuts the name of a curve at its blanks; a value that has some is quoted.
+func wordsOf(name string) (words []string) {
+	quoted, from := false, 0
+	for i, c := range name + " " {
+		switch {
+		case c == '"' && (i == 0 || name[i-1] != '\\'):
+			quoted = !quoted
+		case c == ' ' && (!quoted || i == len(name)):
+			if i > from {
+				words = append(words, name[from:i])
+			}
+			from = i + 1
+		}
+	}
+	return words
+}
+
 // byWord groups series by the k-th word of their names; false where one has no such word.
 func byWord(series []run.Series, k int) (names []string, groups [][]run.Series, ok bool) {
 	for _, s := range series {
-		words := strings.Fields(s.Name)
+		words := wordsOf(s.Name)
 		if k >= len(words) {
 			return nil, nil, false
 		}

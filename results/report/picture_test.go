@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,23 @@ func samples() map[string]*run.Curves {
 		"scorecard":      curves("scorecard", "RMSE", run.ByLead, two(10, byLead)...),
 		"right":          curves("", "RMSE", run.ByLead, two(10, byLead)...),
 		"right_bar":      curves("bar", "FBIAS", run.ByLead, two(10, byLead)...),
+	}
+	// The 48 h file is missing on 8 of 29 days, and one day is missing altogether.
+	out["die_off_of_holes"] = curves("", "RMSE", run.ByLead, two(11, byLead)...)
+	out["days_of_holes"] = curves("", "RMSE", run.ByTime, two(29, func(p, skill float64) (float64, float64) { return 1.5463e9 + 28*86400*p, 1 + math.Sin(9*p)/skill/4 })...)
+	out["profile_of_holes"] = curves("", "RMSE", run.ByLevel, two(6, func(p, skill float64) (float64, float64) { return 1000 - 900*p, 1 + 3*p/skill })...)
+	for _, name := range []string{"die_off_of_holes", "days_of_holes", "profile_of_holes"} {
+		for i := range out[name].Series {
+			s := &out[name].Series[i]
+			for k := range s.N {
+				s.N[k] = 29
+			}
+			s.N[1+i] = 21
+			if name == "days_of_holes" {
+				s.X, s.Y, s.N = slices.Delete(s.X, 12, 13), slices.Delete(s.Y, 12, 13), slices.Delete(s.N, 12, 13)
+				s.Low, s.High = s.Low[1:], s.High[1:]
+			}
+		}
 	}
 	for i := range out["box"].Series {
 		s := &out["box"].Series[i]

@@ -1,0 +1,75 @@
+package plot
+
+import (
+	"strconv"
+
+	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Sizes of the small axis of counts: its height, or width beside levels, and the room
+// between it and the data.
+const (
+	countSize = 26
+	countGap  = 12
+)
+
+// counted is the largest count of all curves where their counts differ; else 0: one
+// number needs no axis.
+func (c *curves) counted() float64 {
+	all := newSpan()
+	for _, q := range c.Curves {
+		all.add(q.Count...)
+	}
+	if all.empty() || all.lo == all.hi {
+		return 0
+	}
+	return all.hi
+}
+
+// drawCounts draws how many records are behind each value: above the data, or at the
+// right of levels, on an axis from 0. A hole is a hole here, too.
+func (c *curves) drawCounts(dc draw.Canvas, at func(v float64) vg.Length) {
+	most := c.counted()
+	if most == 0 {
+		return
+	}
+	k := newInk(tickSize, xfont.WeightNormal, grey(0x44))
+	style := draw.LineStyle{Color: grey(0x88), Width: 0.8}
+	from := dc.Max.Y + countGap
+	place := func(v, n float64) vg.Point { return vg.Point{X: at(v), Y: from + countSize*vg.Length(n/most)} }
+	if c.By == Levels {
+		if from = dc.Max.X + countGap; !c.rightSpan.empty() {
+			from += c.right.room()
+		}
+		place = func(v, n float64) vg.Point { return vg.Point{X: from + countSize*vg.Length(n/most), Y: at(v)} }
+	}
+	for _, n := range []float64{0, most} {
+		a, b := place(c.at.lo, n), place(c.at.hi, n)
+		if a.X, b.X = dc.Min.X, dc.Max.X; c.By == Levels {
+			a, b = vg.Point{X: place(c.at.lo, n).X, Y: dc.Min.Y}, vg.Point{X: place(c.at.lo, n).X, Y: dc.Max.Y}
+		}
+		dc.StrokeLine2(style, a.X, a.Y, b.X, b.Y)
+	}
+	for i, q := range c.Curves {
+		clr := hue(c.hues[i])
+		for _, r := range runs(len(q.Count), func(k int) bool { return isFinite(q.Count[k]) }) {
+			var pts []vg.Point
+			for k := r[0]; k < r[1]; k++ {
+				pts = append(pts, place(q.At[k], q.Count[k]))
+			}
+			if len(pts) == 1 {
+				dc.DrawGlyph(draw.GlyphStyle{Color: clr, Radius: 1.8, Shape: draw.CircleGlyph{}}, pts[0])
+				continue
+			}
+			dc.StrokeLines(draw.LineStyle{Color: clr, Width: 1.2, Dashes: q.dash(c.hues[i])}, pts)
+		}
+	}
+	text := "N = 0 to " + strconv.FormatFloat(most, 'f', -1, 64)
+	if c.By == Levels {
+		writeUp(dc, k, vg.Point{X: from + 3 + k.capHeight()/2, Y: dc.Min.Y + 4}, atLeft, text)
+		return
+	}
+	k.writeOver(dc, vg.Point{X: dc.Min.X + 5, Y: from + 4}, text)
+}
