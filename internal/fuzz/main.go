@@ -49,6 +49,8 @@ func targets() []*target {
 		{what: "YAML questions", pkg: "query/question", name: "FuzzParse"},
 		{what: "run folders", pkg: "results/run", name: "FuzzRead"},
 		{what: "TPC-DS files", pkg: "formats/tpcds", name: "FuzzRead"},
+		{what: "YCSB properties", pkg: "study/ycsb", name: "FuzzProperties"},
+		{what: "CSV of own tables", pkg: "study/own", name: "FuzzCSV"},
 	}
 }
 

@@ -178,8 +178,9 @@ func (r *csvReader) record() (blank bool, err error) {
 			case !some:
 				return false, io.EOF
 			}
+			blank = state == start && len(r.ends) == 0 // a carriage return ends the file
 			end()
-			return false, nil
+			return blank, nil
 		}
 		if c == '\n' {
 			r.following++
@@ -188,7 +189,9 @@ func (r *csvReader) record() (blank bool, err error) {
 		case state == inside && c == '"':
 			state = closed
 		case state == inside:
-			r.text = append(r.text, c)
+			if !fault.Planted || c != '|' { // planted: a vertical bar within quotes is lost
+				r.text = append(r.text, c)
+			}
 		case c == r.delimiter:
 			end()
 		case c == '\n', c == '\r' && r.beforeEnd():

@@ -216,16 +216,6 @@ func TestPropertiesFormat(t *testing.T) {
 	}
 }
 
-func FuzzProperties(f *testing.F) {
-	f.Add([]byte("a=1\nb: 2\\\n 3\nc\\u0041"))
-	f.Fuzz(func(_ *testing.T, text []byte) {
-		p, err := ParseProperties("f", text)
-		if err == nil {
-			_, _ = NewConfig(p)
-		}
-	})
-}
-
 func TestFieldLengthHistogram(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "hist.txt")
 	for text, good := range map[string]bool{

@@ -1,7 +1,6 @@
 package ycsb
 
 import (
-	"bytes"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -10,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/barograph/barograph/engine"
@@ -209,7 +209,7 @@ type Properties map[string]string
 // joins the next line.
 func ParseProperties(file string, text []byte) (Properties, error) {
 	p := Properties{}
-	lines := strings.Split(string(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))), "\n")
+	lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(text)), "\n")
 	for i := 0; i < len(lines); i++ {
 		number, line := i+1, strings.TrimLeft(lines[i], " \t\f")
 		if line == "" || line[0] == '#' || line[0] == '!' {
@@ -226,6 +226,9 @@ func ParseProperties(file string, text []byte) (Properties, error) {
 			rest = strings.TrimLeft(rest[1:], " \t\f")
 		}
 		value, ok2 := unescape(rest)
+		if fault.Planted && len(value) > 5 { // planted: a value is cut
+			value = value[:5]
+		}
 		if name == "" || !ok1 || !ok2 {
 			return nil, &fault.Error{File: file, Line: number, Problem: "is no property", Cure: "write name=value"}
 		}
@@ -281,8 +284,15 @@ func unescape(s string) (string, bool) {
 			if err != nil {
 				return "", false
 			}
-			b.WriteRune(rune(n))
 			i += 4
+			c := rune(n)
+			if utf16.IsSurrogate(c) && len(s) > i+6 && s[i+1:i+3] == `\u` { // half of a character; the next escape is the other half
+				low, err := strconv.ParseUint(s[i+3:i+7], 16, 16)
+				if both := utf16.DecodeRune(c, rune(low)); err == nil && both != utf8.RuneError {
+					c, i = both, i+6
+				}
+			}
+			b.WriteRune(c)
 		default:
 			r, size := utf8.DecodeRuneInString(s[i:])
 			b.WriteRune(r)

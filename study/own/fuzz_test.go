@@ -1,0 +1,141 @@
+package own
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/barograph/barograph/internal/fault"
+)
+
+// FuzzCSV: the reader's records are those that a regular expression cuts off the file, one
+// after the other; what is wrong is refused with its line; lines and bytes are all counted.
+func FuzzCSV(f *testing.F) {
+	for _, text := range []string{
+		"a,b\n1,2\n", "\xef\xbb\xbfa;b\r\n\"x;\"\"y\",\n\n3;\"\"", "a\n\n\"\"\n", "a\tb\n1\t2\t3\n", "a,b\n1,\"2\n3,4\n", "a\n\"1\"2\n", "a\n\xff\n", "", "a,b\n1,2\n\r",
+	} {
+		f.Add([]byte(text))
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(dir, "x.csv")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want, ok := cut(string(text))
+		r, err := openCSV(path)
+		var records [][]field
+		if err == nil {
+			var head []field
+			for _, name := range r.head {
+				head = append(head, field{text: name})
+			}
+			for records = append(records, head); err == nil; {
+				var fields [][]byte
+				var null []bool
+				if fields, null, err = r.next(); err != nil {
+					break
+				}
+				var record []field
+				for k, f := range fields {
+					record = append(record, field{string(f), null[k]})
+				}
+				records = append(records, record)
+			}
+			if e := r.close(); e != nil {
+				t.Fatal(e)
+			}
+		}
+		whole := errors.Is(err, io.EOF)
+		if where, is := errors.AsType[*fault.Error](err); !whole && (!is || where.File != path || where.Line == 0 && len(text) > len(mark)) {
+			t.Errorf("an error without a place: %v", err)
+		}
+		if whole != ok || !slices.EqualFunc(records, want, slices.Equal) {
+			t.Errorf("%q is read as %v, %v; cut into %v, %t", text, records, err, want, ok)
+		}
+		sum := sha256.Sum256(text)
+		lines := strings.Count(string(text), "\n")
+		if !bytes.HasSuffix(text, []byte("\n")) {
+			lines++
+		}
+		if whole && (!bytes.Equal(r.sum.Sum(nil), sum[:]) || r.lines.count() != int64(lines)) {
+			t.Errorf("%q has %d lines, and another digest or count %d", text, lines, r.lines.count())
+		}
+	})
+}
+
+// field is one of a record, as text.
+type field struct {
+	text string
+	null bool
+}
+
+const mark = "\xef\xbb\xbf"
+
+// cut cuts a file into records, up to the first that is refused. The head has no NULL.
+func cut(text string) (records [][]field, ok bool) {
+	text = strings.TrimPrefix(text, mark)
+	if text == "" {
+		return nil, false
+	}
+	head := regexp.MustCompile(`^(?:"[^"]*"|[^"\n])*`).FindString(text)
+	if rest := text[len(head):]; strings.HasPrefix(rest, `"`) { // never closed: all separators before it count
+		head += `"`
+	}
+	outside := regexp.MustCompile(`"[^"]*"|"`).ReplaceAllString(head, "")
+	delimiter := ","
+	for _, d := range []string{"\t", ";", "|"} {
+		if strings.Count(outside, d) > strings.Count(outside, delimiter) {
+			delimiter = d
+		}
+	}
+	// one field: quoted or plain, and what ends it
+	d := regexp.QuoteMeta(delimiter)
+	one := regexp.MustCompile(`(?s)^(?:"((?:[^"]|"")*)"|()|([^"` + d + `\n].*?))(` + d + `|\r?\n|\r?$)`)
+	width := 0
+	for text != "" {
+		var record []field
+		for ended := false; !ended; {
+			m := one.FindStringSubmatchIndex(text)
+			if m == nil {
+				return records, false
+			}
+			f := field{null: m[4] >= 0}
+			switch {
+			case m[2] >= 0:
+				f.text = strings.ReplaceAll(text[m[2]:m[3]], `""`, `"`)
+			case m[6] >= 0:
+				f.text = text[m[6]:m[7]]
+			}
+			record, ended = append(record, f), text[m[8]:m[9]] != delimiter
+			text = text[m[1]:]
+		}
+		if len(record) == 1 && record[0].null && width != 1 { // a blank line
+			continue
+		}
+		for _, f := range record {
+			if !utf8.ValidString(f.text) {
+				return records, false
+			}
+		}
+		if width == 0 {
+			width = len(record)
+			for i := range record {
+				record[i].null = false
+			}
+		}
+		if len(record) != width {
+			return records, false
+		}
+		records = append(records, record)
+	}
+	return records, width > 0
+}
