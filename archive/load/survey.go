@@ -11,8 +11,8 @@ import (
 // Survey makes the catalog of files, and a mark of each, without an archive.
 // Files that cannot be read, or not to their end, are in failed, and the rest
 // goes on. A record that several lines bring is counted as often; prints, which
-// may be nil, knows those that contradict one another.
-func Survey(ctx context.Context, paths []string, o Reading, prints *Fingerprint) (c *design.Catalog, marks []engine.Mark, failed []error, err error) {
+// may be nil, knows those that contradict one another. The batches go to others, too.
+func Survey(ctx context.Context, paths []string, o Reading, prints *Fingerprint, others ...func(*record.Batch)) (c *design.Catalog, marks []engine.Mark, failed []error, err error) {
 	c = design.NewCatalog("")
 	m, q := engine.Mark{}, design.Quarantine{}
 	each := func(_ *File, b *record.Batch) error {
@@ -25,6 +25,9 @@ func Survey(ctx context.Context, paths []string, o Reading, prints *Fingerprint)
 		c.Add(b)
 		if prints != nil {
 			prints.Add(b)
+		}
+		for _, other := range others {
+			other(b)
 		}
 		if o.Parsed == nil {
 			release(b)

@@ -3,10 +3,13 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/results/plot"
 )
 
@@ -42,6 +45,9 @@ func coverage(all []shown) plot.Coverage {
 				title = strings.TrimSpace(all[i].Design+" "+all[i].Subset) + " · " + title
 			}
 			g.Panels = append(g.Panels, plot.Covered{Title: title, Rows: rowsOf(all[i].catalog, t.LineType, label)})
+			if rows := leadRows(all[i].LeadHoles, t.LineType); len(rows) > 0 {
+				g.Panels = append(g.Panels, plot.Covered{Title: title + " · leads that lack times", Rows: rows})
+			}
 		}
 	}
 	return g
@@ -74,4 +80,47 @@ func rowsOf(c *design.Catalog, lineType string, label func(*design.Group) string
 	}
 	slices.SortFunc(rows, func(a, b plot.Series) int { return cmp.Compare(a.Label, b.Label) })
 	return rows
+}
+
+// mostLeads is how many rows of leads a panel has, and days a line of show.
+const mostLeads = 12
+
+// leadRows are the leads of a line type that lack times.
+func leadRows(holes []design.LeadHole, lineType string) (rows []plot.Series) {
+	for _, h := range holes {
+		if h.LineType == lineType && len(rows) < mostLeads {
+			rows = append(rows, plot.Series{
+				Label: h.Model + " " + leadsOf(h), Group: h.Model, Runs: plot.RunsOf(h.Present, h.Present.Step()), Note: plot.Missing(len(h.Present), len(h.Missing)),
+			})
+		}
+	}
+	return rows
+}
+
+func leadsOf(h design.LeadHole) string { return strings.Join(question.LeadWords(h.Leads), ", ") + " h" }
+
+// printLeads lists what leads of a line type lack, and on which days.
+func printLeads(w io.Writer, holes []design.LeadHole, lineType string) {
+	n := 0
+	for _, h := range holes {
+		if h.LineType != lineType {
+			continue
+		}
+		if n++; n > mostLeads {
+			continue
+		}
+		var days []string
+		for _, t := range h.Missing {
+			days = append(days, time.Unix(t, 0).UTC().Format(time.DateOnly))
+		}
+		days = slices.Compact(days)
+		more := ""
+		if len(days) > mostLeads {
+			days, more = days[:mostLeads], fmt.Sprintf(" and %d more days", len(days)-mostLeads)
+		}
+		fmt.Fprintf(w, "  lead hole\t%s %s: %d of %d times are missing, on %s%s\n", h.Model, leadsOf(h), len(h.Missing), h.Expected, strings.Join(days, ", "), more)
+	}
+	if n > mostLeads {
+		fmt.Fprintf(w, "  lead hole\t… and %d more\n", n-mostLeads)
+	}
 }

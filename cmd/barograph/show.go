@@ -25,6 +25,7 @@ import (
 func newShow(e *env) *cobra.Command {
 	last := &choice{}
 	var picture string
+	var leads bool
 	c := &cobra.Command{
 		Use:   "show URL | show FILES…",
 		Short: "Show what an archive or files hold",
@@ -32,7 +33,8 @@ func newShow(e *env) *cobra.Command {
 leads and valid times, with the holes in them; how many records, and which files they came from; and what was
 quarantined, with the reasons. An archive is shown as its loads have counted it, without reading its records
 (barograph verify reads them), under every design and subset that it has. Files are read: which of their lines are
-the same again or contradict others is told, and the digest that a load of them will give.`,
+the same again or contradict others is told, and the digest that a load of them will give. Files, and with --leads an
+archive, are also searched for leads that lack times which other leads of the model have, such as a missing 48 h file.`,
 		Example: `  barograph show duckdb:archive.db
   barograph show lab:postgres
   barograph show vsdb_data --plot coverage.svg`,
@@ -42,12 +44,13 @@ the same again or contradict others is told, and the digest that a load of them 
 				return err
 			}
 			if len(args) == 1 && e.isArchive(args[0]) {
-				return e.showArchive(c.Context(), args[0], picture)
+				return e.showArchive(c.Context(), args[0], picture, leads)
 			}
 			return e.showFiles(c.Context(), args, last.keeps(), picture)
 		},
 	}
 	last = lastLine(c)
+	c.Flags().BoolVar(&leads, "leads", false, "read the records of an archive, and list the times that single leads lack")
 	c.Flags().StringVar(&picture, "plot", "", "draw the valid times of every series, and the holes in them, into this SVG file")
 	return c
 }
@@ -85,6 +88,7 @@ type shown struct {
 	Failed    []string            `json:"files_failed,omitempty"`
 	Loading   *design.Loading     `json:"loading,omitempty"`
 	Removed   int64               `json:"records_removed,omitempty"`
+	LeadHoles []design.LeadHole   `json:"lead_holes"` // null = the leads were not read
 
 	catalog *design.Catalog
 }
@@ -106,7 +110,7 @@ func newShown(c *design.Catalog, marks []engine.Mark) shown {
 	return s
 }
 
-func (e *env) showArchive(ctx context.Context, url, picture string) error {
+func (e *env) showArchive(ctx context.Context, url, picture string, leads bool) error {
 	var all []shown
 	err := e.holdings(ctx, url, func(n design.Name, a engine.Archive, subset string) error {
 		c, err := a.Catalog(ctx, subset)
@@ -121,6 +125,16 @@ func (e *env) showArchive(ctx context.Context, url, picture string) error {
 		s.Archive, s.Design, s.Subset = fault.Redact(url), string(n), subset
 		if s.Bytes, err = a.Size(ctx); err != nil {
 			return err
+		}
+		if leads {
+			var l design.LeadTimes
+			for b, err := range a.Dump(ctx, subset) {
+				if err != nil {
+					return err
+				}
+				l.Add(b)
+			}
+			s.LeadHoles = append([]design.LeadHole{}, l.Holes()...)
 		}
 		all = append(all, s)
 		return nil
@@ -174,7 +188,8 @@ func (e *env) showFiles(ctx context.Context, args []string, keepLast bool, pictu
 		return err
 	}
 	var prints load.Fingerprint
-	c, marks, failed, err := load.Survey(ctx, files, load.Reading{KeepLast: keepLast}, &prints)
+	var l design.LeadTimes
+	c, marks, failed, err := load.Survey(ctx, files, load.Reading{KeepLast: keepLast}, &prints, l.Add)
 	if err != nil {
 		return err
 	}
@@ -183,6 +198,7 @@ func (e *env) showFiles(ctx context.Context, args []string, keepLast bool, pictu
 		return err
 	}
 	s := newShown(c, marks)
+	s.LeadHoles = append([]design.LeadHole{}, l.Holes()...)
 	s.Again, s.Refused = s.Records-held.Records-prints.Other(), prints.Other()
 	s.Records, s.Digest = held.Records, held.String()
 	for _, err := range failed {
@@ -253,6 +269,10 @@ func (s *shown) print(w io.Writer) {
 	}
 	for i := range s.Types {
 		printType(w, &s.Types[i])
+		printLeads(w, s.LeadHoles, s.Types[i].LineType)
+	}
+	if s.LeadHoles == nil {
+		fmt.Fprintf(w, "\nleads\twere not read: show --leads lists the times that single leads lack\n")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"iter"
 	neturl "net/url"
 	"os"
@@ -145,5 +146,39 @@ func TestShowReadsTheCatalog(t *testing.T) {
 		if err != nil || !strings.Contains(string(svg), "8 times, 8 missing") || !strings.Contains(string(svg), "GFS HGT") {
 			t.Errorf("%s: %v\n%s", url, err, svg)
 		}
+	}
+}
+
+// TestShowLeads: the 48 h lines are missing on 8 of 29 days. Files and, with --leads, their
+// archive list these days, in words, JSON and the picture; no other lead has holes.
+func TestShowLeads(t *testing.T) {
+	dir := t.TempDir()
+	data, url, picture := filepath.Join(dir, "a.vsdb"), "sqlite:"+filepath.Join(dir, "a.db"), filepath.Join(dir, "c.svg")
+	var text strings.Builder
+	for day := 1; day <= 29; day++ {
+		for _, lead := range []int{24, 48, 72} {
+			if lead == 48 && day%4 == 3 || lead == 48 && day == 29 {
+				continue
+			}
+			fmt.Fprintf(&text, "V01 GFS %d 202401%02d00 GFS G2 SL1L2 T P500 = 5 1 2 3 4 5\n", lead, day)
+		}
+	}
+	if err := os.WriteFile(data, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "load", data, "--engine", url)
+	const want = "lead hole       GFS 48 h: 8 of 29 times are missing, on 2024-01-03, 2024-01-07, 2024-01-11, 2024-01-15, 2024-01-19, 2024-01-23, 2024-01-27, 2024-01-29\n"
+	for _, args := range [][]string{{data}, {url, "--leads"}} {
+		out := must(t, append([]string{"show", "--plot", picture}, args...)...)
+		svg, err := os.ReadFile(picture)
+		if err != nil || strings.Count(out, "lead hole") != 1 || !strings.Contains(out, want) || !strings.Contains(string(svg), "GFS 48 h") || !strings.Contains(string(svg), "21 times, 8 missing") {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+		if all := shownOf(t, 0, args...); len(all[0].LeadHoles) != 1 || len(all[0].LeadHoles[0].Missing) != 8 {
+			t.Errorf("%v: %+v", args, all[0].LeadHoles)
+		}
+	}
+	if out := must(t, "show", url); strings.Contains(out, "lead hole") || !strings.Contains(out, "show --leads") {
+		t.Error(out)
 	}
 }
