@@ -1,6 +1,7 @@
 package curve_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -162,6 +163,100 @@ func checkWords(t *testing.T, seed uint64, before, q *question.Question, a *answ
 		values = slices.Compact(values)
 		if want := strings.Join(values, ", "); len(values) <= 4 && !strings.Contains(title, want) {
 			t.Errorf("seed %d: %q lacks %s %s", seed, title, c.Name, want)
+		}
+	}
+}
+
+// TestCurvesOfRandomGroups: curves of random items of two fields, each of one value or of
+// several, some named twice: their names differ, and each has the records that the rows of
+// the archive give by hand; a difference and a ratio are of the curves that they name.
+func TestCurvesOfRandomGroups(t *testing.T) {
+	sl1l2, _ := record.TypeByName("SL1L2")
+	models := []string{"A", "B", "A+B", `"A`, "X", "X Y", "E,C", "1:2", "valid 6", ""}
+	masks := []string{"Z", "Y Z", "G2/NHX", "Z+Y Z", `q"q`}
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 36))
+		group := func(field string, values []string) question.Group {
+			g := question.Group{Field: field}
+			for range 1 + random.IntN(5) {
+				var item []string
+				for range 1 + random.IntN(3) {
+					item = append(item, values[random.IntN(len(values))])
+				}
+				g.Values = append(g.Values, item)
+			}
+			return g
+		}
+		q := &question.Question{Name: "q", Type: sl1l2, Drawing: &question.Drawing{Stats: []string{"FBAR"}, Axis: "fcst_lead", Method: "overall"}}
+		q.Drawing.Curves = []question.Group{group("model", models), group("vx_mask", masks)}
+		side := func() []int {
+			return []int{random.IntN(len(q.Drawing.Curves[0].Values)), random.IntN(len(q.Drawing.Curves[1].Values))}
+		}
+		made := question.Derived{Operation: "DIFF", A: side(), B: side()}
+		q.Drawing.Derived = []question.Derived{made}
+		q.Select()
+		var b record.Batch
+		b.Reset(sl1l2, "")
+		type line struct {
+			model, mask string
+			value       float64
+		}
+		var lines []line
+		for i := range 20 + random.IntN(40) {
+			l := line{models[random.IntN(len(models))], masks[random.IntN(len(masks))], float64(i + 1)}
+			lines = append(lines, l)
+			h := record.DefaultHeader()
+			h[record.Model], h[record.VxMask] = l.model, l.mask
+			b.AppendTimes(b.AddHeader(h), 3600, 0, 1)
+			for _, c := range sl1l2.Columns {
+				b.Num[c.Slot] = append(b.Num[c.Slot], map[string]float64{"total": 1, "fbar": l.value}[c.Name])
+			}
+		}
+		means := map[string]bool{} // what each curve must be, by N and mean
+		count := 0
+		seen := map[string]bool{}
+		for _, m := range q.Drawing.Curves[0].Values {
+			for _, k := range q.Drawing.Curves[1].Values {
+				id := fmt.Sprintf("%q %q", m, k)
+				if seen[id] {
+					continue
+				}
+				seen[id] = true
+				n, sum := 0, 0.0
+				for _, l := range lines {
+					if slices.Contains(m, l.model) && slices.Contains(k, l.mask) {
+						n, sum = n+1, sum+l.value
+					}
+				}
+				if n > 0 {
+					count++
+					means[fmt.Sprintf("%d %.9g", n, sum/float64(n))] = true
+				}
+			}
+		}
+		got, err := curve.Of(t.Context(), q, answer.Select(q, &b), "FBAR", 1)
+		if count == 0 && errors.Is(err, curve.ErrNoRecords) {
+			continue
+		}
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		names := map[string]bool{}
+		plain := got.Series
+		if len(plain) > count {
+			plain = plain[:count]
+		}
+		for _, s := range plain {
+			if names[s.Name] {
+				t.Errorf("seed %d: two curves are called %q", seed, s.Name)
+			}
+			names[s.Name] = true
+			if id := fmt.Sprintf("%d %.9g", s.N[0], s.Y[0]); !means[id] {
+				t.Errorf("seed %d: %q is of %s records and mean, of %v", seed, s.Name, id, means)
+			}
+		}
+		if len(plain) != count || len(got.Series) > count+1 {
+			t.Errorf("seed %d: %d curves, want %d: %v", seed, len(got.Series), count, names)
 		}
 	}
 }
