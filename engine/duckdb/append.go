@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"unsafe"
@@ -46,7 +45,7 @@ func newWriter(c *conn, catalog, schema, table string) (*chunkWriter, error) {
 func (w *chunkWriter) failure() error {
 	data := mapping.AppenderErrorData(w.appender)
 	defer mapping.DestroyErrorData(&data)
-	return errors.New(mapping.ErrorDataMessage(data))
+	return said(mapping.ErrorDataErrorType(data), mapping.ErrorDataMessage(data))
 }
 
 func (w *chunkWriter) reset() {

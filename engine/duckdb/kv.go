@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -66,14 +67,16 @@ func (s *session) Prepare(ctx context.Context, text string) (sqlengine.Statement
 	return st, nil
 }
 
-// Taken reports a violated primary key; DuckDB has no number for it.
+// Taken reports a violated primary key. DuckDB has no type for it alone: a commit
+// that finds the key taken fails like any other commit.
 func (s *session) Taken(err error) bool {
-	text := err.Error()
-	return strings.Contains(text, "violates primary key constraint") || strings.Contains(text, "PRIMARY KEY or UNIQUE constraint violation")
+	e, ok := errors.AsType[*refused](err)
+	return ok && (e.kind == mapping.ErrorTypeConstraint && strings.Contains(e.text, "violates primary key constraint") ||
+		(e.kind == mapping.ErrorTypeConstraint || e.kind == mapping.ErrorTypeTransaction) && strings.Contains(e.text, "PRIMARY KEY or UNIQUE constraint violation"))
 }
 
 // Conflict reports that another transaction has changed what this one would.
-func (s *session) Conflict(err error) bool { return strings.Contains(err.Error(), "onflict") }
+func (s *session) Conflict(err error) bool { return conflict(err) }
 
 // Whole runs a transaction.
 func (s *session) Whole(f func() error) error { return f() }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -52,7 +53,7 @@ func openDatabase(path string, settings map[string]string) (*database, error) {
 	}
 	if state == mapping.StateError {
 		mapping.Close(&db.handle)
-		return nil, said(message)
+		return nil, said(mapping.ErrorTypeInvalid, message)
 	}
 	return db, nil
 }
@@ -181,7 +182,7 @@ func (c *conn) query(ctx context.Context, text string, args ...any) (*result, er
 		var statement mapping.PreparedStatement
 		defer mapping.DestroyPrepare(&statement)
 		if mapping.Prepare(c.raw, text, &statement) == mapping.StateError {
-			return nil, failure(ctx, mapping.PrepareError(statement))
+			return nil, failure(ctx, mapping.ErrorTypeInvalid, mapping.PrepareError(statement))
 		}
 		for i, a := range args {
 			if err := bind(statement, i+1, a); err != nil {
@@ -191,7 +192,7 @@ func (c *conn) query(ctx context.Context, text string, args ...any) (*result, er
 		state = mapping.ExecutePrepared(statement, &r.raw)
 	}
 	if state == mapping.StateError {
-		err := failure(ctx, mapping.ResultError(&r.raw))
+		err := failure(ctx, mapping.ResultErrorType(&r.raw), mapping.ResultError(&r.raw))
 		mapping.DestroyResult(&r.raw)
 		return nil, err
 	}
@@ -204,7 +205,7 @@ func (c *conn) query(ctx context.Context, text string, args ...any) (*result, er
 // prepare has a statement parsed and planned.
 func (c *conn) prepare(ctx context.Context, text string) (raw mapping.PreparedStatement, err error) {
 	if mapping.Prepare(c.raw, text, &raw) == mapping.StateError {
-		err = fmt.Errorf("%.60s…: %w", text, failure(ctx, mapping.PrepareError(raw)))
+		err = fmt.Errorf("%.60s…: %w", text, failure(ctx, mapping.ErrorTypeInvalid, mapping.PrepareError(raw)))
 		mapping.DestroyPrepare(&raw)
 	}
 	return raw, err
@@ -217,7 +218,7 @@ func (c *conn) execute(ctx context.Context, raw mapping.PreparedStatement, reply
 		defer c.watch(ctx)()
 	}
 	if mapping.ExecutePrepared(raw, reply) == mapping.StateError {
-		err := failure(ctx, mapping.ResultError(reply))
+		err := failure(ctx, mapping.ResultErrorType(reply), mapping.ResultError(reply))
 		mapping.DestroyResult(reply)
 		return err
 	}
@@ -252,18 +253,35 @@ func bind(statement mapping.PreparedStatement, i int, arg any) error {
 }
 
 // failure makes an error of DuckDB's message; of a cancelled statement, that of ctx.
-func failure(ctx context.Context, message string) error {
+func failure(ctx context.Context, kind mapping.ErrorType, message string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return said(message)
+	return said(kind, message)
 }
 
-// said is DuckDB's message without its stack trace.
-func said(message string) error {
-	message, _, _ = strings.Cut(message, "\n\nStack Trace:")
-	return errors.New(message)
+// refused is an error of DuckDB's: its message without the stack trace, and its
+// type, which is ErrorTypeInvalid where DuckDB gives none.
+type refused struct {
+	kind mapping.ErrorType
+	text string
 }
+
+func (e *refused) Error() string { return e.text }
+
+func said(kind mapping.ErrorType, message string) error {
+	message, _, _ = strings.Cut(message, "\n\nStack Trace:")
+	return &refused{kind, message}
+}
+
+// conflict reports that another transaction changed what this one would change.
+// A failed commit has the same type, so the beginning of the message decides.
+func conflict(err error) bool {
+	e, ok := errors.AsType[*refused](err)
+	return ok && e.kind == mapping.ErrorTypeTransaction && conflicts.MatchString(e.text)
+}
+
+var conflicts = regexp.MustCompile(`^TransactionContext Error: (Failed to commit: )?(Conflict on (update|tuple deletion)|Catalog write-write conflict)`)
 
 // Exec runs statements of which no reply is wanted.
 func (c *conn) Exec(ctx context.Context, text string, args ...any) error {

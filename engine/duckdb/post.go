@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
@@ -104,7 +103,7 @@ func (p posts) connect(context.Context) (*sqlengine.PostConn, error) {
 			return st, err
 		},
 		Copy:  s.copyRows,
-		Again: func(err error) bool { return strings.Contains(err.Error(), "onflict") },
+		Again: conflict,
 		Close: func() error {
 			for _, st := range s.made {
 				st.close()
