@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
 
@@ -88,17 +88,16 @@ func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) erro
 	scales := known.([]columnType) //nolint:forcetypeassert // as stored above
 	return o.with(ctx, func(s session) error {
 		return s.query(ctx, text, func(block proto.Results) error {
-			rows := make([]reflect.Value, len(block))
+			cells := make([]func(i int) any, len(block))
 			for k := range block {
-				rows[k] = reflect.ValueOf(block[k].Data).MethodByName("Row")
-				if !rows[k].IsValid() {
+				if cells[k] = cellsOf(block[k].Data); cells[k] == nil {
 					return fmt.Errorf("an answer has a column of ClickHouse's type %s", block[k].Data.Type())
 				}
 			}
 			row := make([]any, len(block))
 			for i := range block.Rows() {
 				for k := range block {
-					row[k] = scales[k].cast.Of(plain(rows[k].Call([]reflect.Value{reflect.ValueOf(i)})[0].Interface(), scales[k].scale))
+					row[k] = scales[k].cast.Of(plain(cells[k](i), scales[k].scale))
 				}
 				if err := f(row); err != nil {
 					return err
@@ -115,15 +114,39 @@ type columnType struct {
 	cast  sqlengine.OwnCast
 }
 
-// plain is a value of ch-go's as others have it: of a Nullable what is in it,
-// of a decimal its digits.
-func plain(v any, scale int) any {
-	if x := reflect.ValueOf(v); x.Kind() == reflect.Struct && x.FieldByName("Set").IsValid() {
-		if !x.FieldByName("Set").Bool() {
+// cellsOf reads the values of a column, NULL as nil; nil = no reader takes its type.
+func cellsOf(c proto.ColResult) func(i int) any {
+	for _, reader := range []func(c proto.ColResult) func(i int) any{
+		cellsIn[string], cellsIn[bool], cellsIn[float64], cellsIn[float32], cellsIn[time.Time],
+		cellsIn[int64], cellsIn[int32], cellsIn[int16], cellsIn[int8], cellsIn[uint64], cellsIn[uint32], cellsIn[uint16], cellsIn[uint8],
+		cellsIn[proto.Decimal32], cellsIn[proto.Decimal64], cellsIn[proto.Decimal128], cellsIn[proto.Decimal256], cellsIn[proto.Int128],
+		cellsIn[[]byte], cellsIn[[]string], cellsIn[[]float64], cellsIn[[]int64], cellsIn[proto.Nothing],
+	} {
+		if cells := reader(c); cells != nil {
+			return cells
+		}
+	}
+	return nil
+}
+
+// cellsIn is cellsOf for one type of Go's.
+func cellsIn[T any](c proto.ColResult) func(i int) any {
+	switch c := c.(type) {
+	case interface{ Row(i int) T }:
+		return func(i int) any { return c.Row(i) }
+	case interface{ Row(i int) proto.Nullable[T] }:
+		return func(i int) any {
+			if v := c.Row(i); v.Set {
+				return v.Value
+			}
 			return nil
 		}
-		v = x.FieldByName("Value").Interface()
 	}
+	return nil
+}
+
+// plain writes a decimal and a number of many digits by its digits.
+func plain(v any, scale int) any {
 	switch d := v.(type) {
 	case proto.Decimal32:
 		return digits(big.NewInt(int64(d)), scale)

@@ -88,31 +88,29 @@ func Resume(dir string, keep func(s *Sample) bool) (*Folder, error) {
 
 // Save writes run.json and samples.csv as they stand.
 func (f *Folder) Save() error {
-	if err := f.warn(); err != nil || f.Dir == "" {
-		return err
+	if f.warn(); f.Dir == "" {
+		return nil
 	}
-	return errors.Join(writeJSON(f.Dir, runFile, &f.Run), writeCSV(f.Dir, f.Samples()))
+	return errors.Join(f.journal.err(), writeJSON(f.Dir, runFile, &f.Run), writeCSV(f.Dir, f.Samples()))
 }
 
-// Warn adds a warning, and tells of it at once.
+// Warn adds a warning, and writes it at once. Where that fails the next sample
+// fails, and so does Save.
 func (f *Folder) Warn(text string) {
 	f.Run.Warnings = append(f.Run.Warnings, text)
-	_ = f.warn() // what cannot be written now fails when the folder is saved
+	f.warn()
 }
 
-func (f *Folder) warn() error {
+func (f *Folder) warn() {
 	for ; f.told < len(f.Run.Warnings); f.told++ {
-		if err := f.journal.add(&Event{Kind: Warned, Text: f.Run.Warnings[f.told]}); err != nil {
-			return err
-		}
+		_ = f.journal.add(&Event{Kind: Warned, Text: f.Run.Warnings[f.told]}) // the journal keeps the error
 	}
-	return nil
 }
 
 // Tells has what is said of a run's steps stand in the folder, too.
 func (f *Folder) Tells(says func(string)) func(string) {
 	return func(text string) {
-		_ = f.Event(Event{Kind: Step, Text: text}) // what cannot be written now fails at the next sample
+		_ = f.Event(Event{Kind: Step, Text: text}) // the journal keeps the error
 		says(text)
 	}
 }
@@ -131,7 +129,8 @@ func (f *Folder) Verdict(wrong, failed error) error {
 	return nil
 }
 
-// Event records what happened; any goroutine may.
+// Event records what happened; any goroutine may. An error that the caller drops
+// is returned by the next sample and by Save.
 func (f *Folder) Event(e Event) error { return f.journal.add(&e) }
 
 // Add records a repetition that was judged. One that is not right takes the times
@@ -207,7 +206,10 @@ func (f *Folder) Close() error {
 	if f.Run.Ended.IsZero() {
 		last = Stopped
 	}
-	return errors.Join(append(errs, f.journal.add(&Event{Kind: last}), f.journal.close())...)
+	if err := f.journal.add(&Event{Kind: last}); !errors.Is(errs[0], err) {
+		errs = append(errs, err)
+	}
+	return errors.Join(append(errs, f.journal.close())...)
 }
 
 // ID makes the name of a run's folder from its start and workload.

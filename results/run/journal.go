@@ -62,6 +62,7 @@ type journal struct {
 
 	mu     sync.Mutex
 	file   *os.File
+	failed error    // of the first write that failed: nothing is written after it, and each later call returns it
 	events []*Event // but for beats
 	next   int
 	last   time.Time
@@ -96,7 +97,7 @@ func (j *journal) beat() {
 		case <-tick.C:
 			j.mu.Lock()
 			if time.Since(j.last) > beatEvery*2/3 {
-				_ = j.put(&Event{Kind: Beat, PID: os.Getpid()}) // what cannot be written now fails at the next sample
+				_ = j.put(&Event{Kind: Beat, PID: os.Getpid()}) // the journal keeps the error
 			}
 			j.mu.Unlock()
 		}
@@ -116,14 +117,22 @@ func (j *journal) put(e *Event) error {
 	j.next++
 	j.last = time.Now().UTC()
 	e.Sequence, e.Time = j.next, j.last
-	if j.file == nil {
-		return nil
+	if j.file == nil || j.failed != nil {
+		return j.failed
 	}
 	text, err := line(e)
 	if err == nil {
 		_, err = j.file.Write(text)
 	}
+	j.failed = err
 	return err
+}
+
+// err is the error of the first write that failed.
+func (j *journal) err() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.failed
 }
 
 func line(e *Event) ([]byte, error) {

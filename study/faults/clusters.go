@@ -40,7 +40,7 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 	c.Reject, c.Add = folder.Reject, folder.Add
 	told := c.Progress
 	c.Progress = func(kind run.Kind, text string) {
-		_ = folder.Event(run.Event{Kind: kind, Text: text}) // what cannot be written now fails at the next sample
+		_ = folder.Event(run.Event{Kind: kind, Text: text}) // the folder keeps the error
 		told(kind, text)
 	}
 	for _, d := range c.drivers {

@@ -242,7 +242,7 @@ func watched(folder *run.Folder, told func(Progress)) func(Progress) {
 	return func(p Progress) {
 		if p.Finished || time.Since(last) > time.Second {
 			last = time.Now()
-			_ = folder.Event(run.Event{Kind: run.Step, Text: p.Step, Done: p.Done, Of: p.Of}) // what cannot be written now fails at the next sample
+			_ = folder.Event(run.Event{Kind: run.Step, Text: p.Step, Done: p.Done, Of: p.Of}) // the folder keeps the error
 		}
 		told(p)
 	}

@@ -131,7 +131,7 @@ func (t *Target) watch(o *Options, cell run.Cell) {
 	told, before := o.Watch, int64(0)
 	tell := func(e run.Event) {
 		e.Cell = cell
-		_ = t.Folder.Event(e) // what cannot be written now fails at the sample
+		_ = t.Folder.Event(e) // the folder keeps the error
 	}
 	o.Server.Tell = func(counted []run.Counter) { tell(run.Event{Kind: run.Counts, Text: t.Scheme, Counters: counted}) }
 	if o.Faults != nil {

@@ -1,0 +1,53 @@
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestUnwrittenEvent: an event that is not written fails the next sample, Save and
+// Close, also where its caller drops the error and later writes would succeed.
+func TestUnwrittenEvent(t *testing.T) {
+	for name, lose := range map[string]func(f *Folder){
+		"warning": func(f *Folder) { f.Warn("lost") },
+		"step":    func(f *Folder) { f.Tells(func(string) {})("lost") },
+		"beat": func(f *Folder) {
+			f.journal.mu.Lock()
+			defer f.journal.mu.Unlock()
+			_ = f.journal.put(&Event{Kind: Beat})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			f, err := Create(dir, Run{ID: "r"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.journal.mu.Lock() // the clock of its beats
+			file := f.journal.file
+			if f.journal.file, err = os.Open(filepath.Join(dir, eventsFile)); err != nil { // to read alone
+				t.Fatal(err)
+			}
+			defer f.journal.file.Close()
+			f.journal.mu.Unlock()
+			lose(f)
+			f.journal.mu.Lock()
+			f.journal.file = file
+			f.journal.mu.Unlock()
+			if err := f.Event(Event{Kind: Step, Text: "after it"}); err == nil {
+				t.Error("the next event succeeded")
+			}
+			if err := f.Save(); err == nil {
+				t.Error("Save succeeded")
+			}
+			if err := f.Close(); err == nil || strings.Count(err.Error(), "bad file descriptor") != 1 {
+				t.Errorf("Close: %v", err)
+			}
+			if _, _, err := Read(dir); err != nil {
+				t.Errorf("the run cannot be read: %v", err)
+			}
+		})
+	}
+}
