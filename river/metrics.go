@@ -13,7 +13,8 @@ type Metrics struct {
 	products, lost   prometheus.Counter
 	values           *prometheus.CounterVec
 	latency, commits prometheus.Histogram
-	alive, last      prometheus.Gauge
+	alive, reread    prometheus.Gauge // 1 or 0
+	last             prometheus.Gauge
 	heard            *prometheus.GaugeVec
 	known            map[string]bool // that heard has
 }
@@ -49,9 +50,11 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		latency:  histogram("latency_seconds", "From a file's arrival in the spool to its committed rows."),
 		commits:  histogram("commit_seconds", "Of a transaction, with its retries."),
 		alive:    gauge("database_up", "Whether the database was reached, or took the last transaction."),
+		reread:   gauge("last_reload_successful", "Whether tables, tokens and the file of the URL were read at the last attempt; 0 = the service goes on with those it had."),
 		last:     gauge("newest_product_timestamp_seconds", "When the newest product that was posted was issued."),
 		heard:    prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "barograph_shef_product_timestamp_seconds", Help: "When a product was posted last, by its id."}, []string{"product"}),
 	}
+	m.reread.Set(1) // a service that cannot read them does not start
 	r.MustRegister(m.values, m.heard)
 	return m
 }
@@ -99,10 +102,12 @@ func (b *backlog) Collect(out chan<- prometheus.Metric) {
 func (m *Metrics) commit(took time.Duration) { m.commits.Observe(took.Seconds()) }
 
 // Up keeps whether the database was reached; nil = it was.
-func (m *Metrics) Up(err error) {
-	m.alive.Set(1)
+func (m *Metrics) Up(err error) { succeeded(m.alive, err) }
+
+func succeeded(g prometheus.Gauge, err error) {
+	g.Set(1)
 	if err != nil {
-		m.alive.Set(0)
+		g.Set(0)
 	}
 }
 

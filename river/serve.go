@@ -200,7 +200,7 @@ func (s *Service) reload(ctx context.Context, first func() error) {
 	if err == nil {
 		err = s.Poster.Reload(ctx)
 	}
-	if err != nil {
+	if succeeded(s.Metrics.reread, err); err != nil {
 		s.Log.Error("what the poster goes by was not read anew; it goes on with what it has", "error", err)
 		return
 	}

@@ -297,6 +297,47 @@ func TestServiceAway(t *testing.T) {
 	}
 }
 
+// gauge reads a gauge, or -1 where there is none of the name.
+func gauge(t *testing.T, r prometheus.Gatherer, name string) float64 {
+	t.Helper()
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	return -1
+}
+
+// TestReloadMetric: the metrics report that the service goes on with old tables.
+func TestReloadMetric(t *testing.T) {
+	spool, err := river.OpenSpool(t.TempDir(), 20*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := prometheus.NewRegistry()
+	reread := make(chan func() error)
+	s := &river.Service{Spool: spool, Poster: &board{}, Log: slog.New(slog.DiscardHandler), Metrics: river.NewMetrics(registry), Reread: reread}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- s.Run(ctx) }()
+	is := func(want float64) func() bool {
+		return func() bool { return gauge(t, registry, "barograph_shef_last_reload_successful") == want }
+	}
+	until(t, "the start", is(1))
+	reread <- func() error { return errors.New("bad file") }
+	until(t, "the failed reload", is(0))
+	reread <- func() error { return nil }
+	until(t, "the next reload", is(1))
+	cancel()
+	if err := errors.Join(<-done, spool.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestBacklogMetrics: what waits is counted while a transaction is long.
 func TestBacklogMetrics(t *testing.T) {
 	dir := t.TempDir()
@@ -319,19 +360,7 @@ func TestBacklogMetrics(t *testing.T) {
 		put(t, dir, fmt.Sprint("more", i), sample(fmt.Sprint("RR", i), 1))
 	}
 	put(t, dir, "x.tmp", "half")
-	value := func(name string) float64 {
-		families, err := registry.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range families {
-			if f.GetName() == "barograph_shef_"+name {
-				return f.GetMetric()[0].GetGauge().GetValue()
-			}
-		}
-		t.Fatal("there is no metric " + name)
-		return 0
-	}
+	value := func(name string) float64 { return gauge(t, registry, "barograph_shef_"+name) }
 	if n := value("spool_files"); n != 201 {
 		t.Errorf("%v files in the metric, want 201", n)
 	}
