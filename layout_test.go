@@ -80,7 +80,7 @@ var allowed = map[string][]string{
 	"study/ycsb":           {"study", "query/answer", "engine", "lab", "results/measure", "results/measure/pace", "results/run", "study/ycsb/dist", "study/ycsb/history"},
 	"study/ycsb/dist":      {},
 
-	"river":              {"record", "formats", "formats/shef", "engine", "engine/sqlengine"},
+	"river":              {"record", "formats", "formats/shef", "engine"},
 	"study/ycsb/history": {"engine"},
 
 	"study/post": {"study", "record", "formats", "formats/shef", "study/synth", "query/answer", "engine", "results/measure", "results/run", "river"},

@@ -20,12 +20,11 @@ const (
 	SingleDesign  PostDesign = "single"  // the archive's pedrsep: a row per value
 	Array96Design PostDesign = "array96" // the archive's pecrsep: a row per station, parameter and day, a column per quarter of an hour
 	Array24Design PostDesign = "array24" // the same with a column per hour
-	IHFSDesign    PostDesign = "ihfs"    // the Weather Service's own: a row per value, a table per family of elements
 )
 
 // PostDesigns are all designs, in the order of reports.
 func PostDesigns() []PostDesign {
-	return []PostDesign{Array96Design, Array24Design, SingleDesign, IHFSDesign}
+	return []PostDesign{Array96Design, Array24Design, SingleDesign}
 }
 
 // Slots is the number of values in a row: 0 where a row holds one.
@@ -45,7 +44,6 @@ func (d PostDesign) Summary() string {
 		SingleDesign:  "a row per value, as in the RFC archive's pedrsep",
 		Array96Design: "a row per station, parameter and day with 96 quarters of an hour, as in the RFC archive's pecrsep",
 		Array24Design: "the same with 24 hours",
-		IHFSDesign:    "a row per value and a table per family of elements, as in the Weather Service's IHFS database",
 	}[d]
 }
 
@@ -209,17 +207,11 @@ type Series struct {
 // PostedValue is a value as it is found in a table.
 type PostedValue struct {
 	Station record.ID
-	Code    record.Parameter // what the design keeps of it: IHFS has no letter of the duration, and no probability of observations
+	Code    record.Parameter
 	// Duration is shefit's number.
 	Duration int16
 	Time     int64
 	Value    float64
-
-	// IHFS, forecasts and paired values: when they were made, their probability,
-	// and of the paired ones at what. Basis is else record.NoTime.
-	Basis       int64
-	Probability float32
-	Ref         int32
 
 	Quality byte // 0 in designs of arrays, which keep none
 	Revised bool // likewise false
@@ -292,9 +284,8 @@ func (p *Posted) Add(o Posted) {
 
 // PostDigest is the content of tables of values, whatever their order.
 type PostDigest struct {
-	// Values is of station, parameter, duration, time and value: equal in the
-	// designs single and array. Of IHFS's forecasts and paired values it has the
-	// rest of their key, too.
+	// Values is of station, parameter, duration, time and value: equal in all
+	// designs.
 	Values record.Digest `json:"values"`
 	// Content has besides what the design keeps of quality, revision and
 	// product; not the time of posting.
@@ -322,17 +313,11 @@ func (d *PostDigest) add(v *PostedValue, buf []byte) []byte {
 	for _, x := range [...]uint64{uint64(v.Duration), uint64(v.Time), math.Float64bits(value)} {
 		buf = binary.LittleEndian.AppendUint64(buf, x)
 	}
-	if v.Basis != record.NoTime {
-		for _, x := range [...]uint64{uint64(v.Basis), uint64(math.Float32bits(v.Probability)), uint64(v.Ref)} {
-			buf = binary.LittleEndian.AppendUint64(buf, x)
-		}
-	}
 	one := func() record.Digest {
 		k := xxh3.Hash128(buf)
 		return record.Digest{Hi: k.Hi, Lo: k.Lo, Records: 1}
 	}
 	d.Values.Add(one())
-	buf = binary.LittleEndian.AppendUint64(buf, uint64(v.Basis))
 	buf = binary.LittleEndian.AppendUint64(buf, uint64(v.Issued))
 	revised := byte(0)
 	if v.Revised {
@@ -343,24 +328,21 @@ func (d *PostDigest) add(v *PostedValue, buf []byte) []byte {
 	return buf
 }
 
-// PostReference says what tables of a design must hold, from the messages
+// PostReference computes what the tables of any design must hold, from the messages
 // alone: it applies a policy to one value after the other. Its memory grows
 // with the values of the stations that it is asked to look at.
 type PostReference struct {
 	Policy Policy
-	Design PostDesign                   // those of the archive keep the same; "" = one of them
 	Only   func(station record.ID) bool // which stations it looks at; nil = all
 	// Without leaves values out of the digest; nil = none.
 	Without func(v *PostedValue) bool
 	stored  map[postKey]kept
 }
 
-// postKey is what tells values apart: the last three of IHFS alone.
+// postKey distinguishes values.
 type postKey struct {
 	Series
-	time, basis int64
-	probability float32
-	ref         int32
+	time int64
 }
 
 // kept is what is stored under a key.
@@ -370,39 +352,6 @@ type kept struct {
 	product string
 	quality byte
 	revised bool
-}
-
-// place finds the key of a value, and the value as the design keeps it.
-func (d PostDesign) place(g *record.Gauge) (k postKey, value float64) {
-	k = postKey{Series: Series{g.Station, g.Code, g.Duration}, time: g.Time, basis: record.NoTime}
-	if d != IHFSDesign {
-		return k, g.Value
-	}
-	k.Code[2], k.Code[6] = 0, 0 // the number of the duration and the probability itself are kept
-	paired := record.Paired(g.Code.PE())
-	if paired || g.Code[3] == 'F' || g.Code[3] == 'C' {
-		k.probability, k.basis = g.Probability, 0
-		if g.Created != record.NoTime {
-			k.basis = g.Created
-		}
-	}
-	if paired {
-		ref, value := record.SplitPair(g.Value)
-		k.ref = int32(ref)
-		return k, value
-	}
-	return k, IHFSValue(&g.Code, g.Value)
-}
-
-// IHFSValue makes a value of SHEF one of IHFS, which keeps discharge in cubic
-// feet a second where SHEF has thousands of them: all elements of Q but QB, QE
-// and QF, which are no discharge, and HZ.
-func IHFSValue(c *record.Parameter, v float64) float64 {
-	thousands := c[0] == 'H' && c[1] == 'Z' || c[0] == 'Q' && c[1] != 'B' && c[1] != 'E' && c[1] != 'F'
-	if !thousands || v == record.NoValue {
-		return v
-	}
-	return v * 1000
 }
 
 // Post posts messages.
@@ -416,22 +365,21 @@ func (r *PostReference) Post(messages []PostMessage) {
 			if r.Only != nil && !r.Only(g.Station) {
 				continue
 			}
-			k, value := r.Design.place(g)
-			if old, ok := r.stored[k]; ok && !r.Policy.Rule(g.Revised).Writes(old.value, value) {
+			k := postKey{Series{g.Station, g.Code, g.Duration}, g.Time}
+			if old, ok := r.stored[k]; ok && !r.Policy.Rule(g.Revised).Writes(old.value, g.Value) {
 				continue
 			}
-			r.stored[k] = kept{value: value, issued: messages[m].Issued, product: messages[m].Product, quality: g.Quality, revised: g.Revised}
+			r.stored[k] = kept{value: g.Value, issued: messages[m].Issued, product: messages[m].Product, quality: g.Quality, revised: g.Revised}
 		}
 	}
 }
 
-// Digest is that of the design single or IHFS; its Values are those of arrays,
-// too.
+// Digest is that of the design single; its Values are those of arrays, too.
 func (r *PostReference) Digest() (d PostDigest) {
 	var buf []byte
 	for k, x := range r.stored {
 		v := PostedValue{
-			Station: k.Station, Code: k.Code, Duration: k.Duration, Time: k.time, Value: x.value, Basis: k.basis, Probability: k.probability, Ref: k.ref,
+			Station: k.Station, Code: k.Code, Duration: k.Duration, Time: k.time, Value: x.value,
 			Quality: x.quality, Revised: x.revised, Product: x.product, Issued: x.issued,
 		}
 		if r.Without == nil || !r.Without(&v) {

@@ -3,7 +3,7 @@
 // tables that exist, or the tables of the study post. Posting a product twice
 // changes nothing, and no table is emptied.
 //
-// It may import formats, record, engine and engine/sqlengine; the core does not
+// It may import formats, record and engine; the core does not
 // import it. Test with: go test ./river (PostgreSQL is started where it is
 // installed; BAROGRAPH_REQUIRE=postgres makes a missing one a failure).
 package river

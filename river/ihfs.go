@@ -14,7 +14,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
@@ -22,7 +21,9 @@ import (
 // IHFS posts into the Weather Service's own database. What it does between a
 // value and its row, and in what order, was read (not copied) in AWIPS 2's
 // PostShef, PostTables and HydroDataAccessor; docs/river.md lists what differs
-// and what is left out.
+// and what is left out. The tables of elements are those of DbUtils
+// (com.raytheon.viz.hydrocommon) and get_precip_settings.c, the bits of quality_code
+// those of its QualityCodeUtil.
 type IHFS struct {
 	Tokens Tokens
 	// Archive: the time window is around each product's own time, not around
@@ -194,9 +195,9 @@ func (t *Tokens) table(c *record.Parameter, k category) string {
 	case k == reading: // of P too, by shef_procobs
 		code := *c
 		code[3] = 'R'
-		return sqlengine.IHFSTable(&code)
+		return tableOf(&code)
 	}
-	return sqlengine.IHFSTable(c)
+	return tableOf(c)
 }
 
 // key is that of a row. What a table's key does not have is empty.
@@ -301,7 +302,7 @@ func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 	if f, ok := x.ref.factor[r.series]; ok && !g.IsMissing() {
 		r.value = f.apply(r.value)
 	}
-	r.value = engine.IHFSValue(&g.Code, r.value)
+	r.value = unit(&g.Code, r.value)
 	paired := record.Paired(g.Code.PE())
 	if paired {
 		at, v := record.SplitPair(r.value)

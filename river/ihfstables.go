@@ -13,6 +13,79 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
+// families are the tables of observations by the first letter of the element;
+// those of P are told apart in family. Of B, C, D, J, K, O and Z IHFS has no
+// table.
+var families = map[byte]string{ //nolint:gochecknoglobals // a constant table
+	'A': "agricultural", 'E': "evaporation", 'F': "fishcount", 'G': "ground", 'H': "height", 'I': "ice", 'L': "lake", 'M': "moisture",
+	'N': "gatedam", 'Q': "discharge", 'R': "radiation", 'S': "snow", 'T': "temperature", 'U': "wind", 'V': "power", 'W': "waterquality",
+	'X': "weather", 'Y': "yunique",
+}
+
+// family names the table of an observation. What IHFS has no table for goes
+// into yunique, so that it is not lost.
+func family(pe string) string {
+	if pe[0] != 'P' {
+		if t, ok := families[pe[0]]; ok {
+			return t
+		}
+		return "yunique"
+	}
+	switch pe[1] {
+	case 'P':
+		return "rawpp"
+	case 'C':
+		return "rawpc"
+	case 'A', 'D', 'E', 'L':
+		return "pressure"
+	}
+	return "rawpother" // PM, PN, PR and PT; of PF, PJ and the like the sources disagree
+}
+
+// forecasts names the table of a forecast.
+func forecasts(pe string) string {
+	switch pe[0] {
+	case 'H':
+		return "fcstheight"
+	case 'Q':
+		return "fcstdischarge"
+	case 'P':
+		return "fcstprecip"
+	case 'T':
+		return "fcsttemperature"
+	}
+	return "fcstother"
+}
+
+// tableOf names the table of a code. What is paired is paired whatever its
+// type; every type but R, F and C is processed, the numbered ones too.
+func tableOf(c *record.Parameter) string {
+	pe := c.PE()
+	if record.Paired(pe) {
+		return "pairedvalue"
+	}
+	switch c[3] {
+	case 'F':
+		return forecasts(pe)
+	case 'C':
+		return "contingencyvalue"
+	case 'R':
+		return family(pe)
+	}
+	return "procvalue"
+}
+
+// unit makes a value of SHEF one of IHFS, which keeps discharge in cubic feet a second
+// where SHEF has thousands of them: all elements of Q but QB, QE and QF, which are no
+// discharge, and HZ.
+func unit(c *record.Parameter, v float64) float64 {
+	thousands := c[0] == 'H' && c[1] == 'Z' || c[0] == 'Q' && c[1] != 'B' && c[1] != 'E' && c[1] != 'F'
+	if !thousands || v == record.NoValue {
+		return v
+	}
+	return v * 1000
+}
+
 // column is one of a table: its name, its type, and the cells of rows.
 type column struct {
 	name, kind string

@@ -11,7 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/record"
 )
@@ -35,22 +34,8 @@ type gathered struct {
 	each   func(*shef.Result) error
 }
 
-// add makes a value of SHEF of a stored one.
-func (x *gathered) add(v *engine.PostedValue) error {
-	g := record.Gauge{Station: v.Station, Code: v.Code, Quality: cmp.Or(v.Quality, 'Z'), Time: v.Time, Created: record.NoTime, Value: v.Value, Duration: v.Duration, Probability: v.Probability, Revised: v.Revised}
-	if v.Basis != record.NoTime && v.Basis != 0 {
-		g.Created = v.Basis
-	}
-	if g.Code[2] == 0 { // IHFS has the numbers, and other units
-		g.Code[2], g.Code[6] = x.tables.Letters(v.Duration, v.Probability)
-		if record.Paired(g.Code.PE()) {
-			g.Value = record.JoinPair(int(v.Ref), v.Value)
-		} else {
-			g.Value = fromIHFS(&g.Code, g.Value)
-		}
-	} else if err := x.tables.Resolve(g.Code.String(), &g); err == nil && g.Code[2] == 'V' {
-		g.Duration = v.Duration
-	}
+// add adds a value. Its code has the letters that SHEF has.
+func (x *gathered) add(g record.Gauge) error {
 	g.Coded = g.Code[6] != 'Z'
 	x.out.Values = append(x.out.Values, g)
 	if len(x.out.Values) < storedValues {
@@ -59,9 +44,9 @@ func (x *gathered) add(v *engine.PostedValue) error {
 	return x.flush()
 }
 
-// fromIHFS is the inverse of engine.IHFSValue.
+// fromIHFS is the inverse of unit.
 func fromIHFS(c *record.Parameter, v float64) float64 {
-	if v == record.NoValue || engine.IHFSValue(c, 1) == 1 {
+	if v == record.NoValue || unit(c, 1) == 1 {
 		return v
 	}
 	thousandth, err := strconv.ParseFloat(strconv.FormatFloat(v/1000, 'g', 15, 64), 64)
@@ -93,7 +78,11 @@ func (a *Archive) Values(ctx context.Context, from, to int64, each func(*shef.Re
 		if v.Time < from || v.Time > to {
 			continue
 		}
-		if err := x.add(v); err != nil {
+		g := record.Gauge{Station: v.Station, Code: v.Code, Quality: cmp.Or(v.Quality, 'Z'), Time: v.Time, Created: record.NoTime, Value: v.Value, Revised: v.Revised}
+		if err := x.tables.Resolve(g.Code.String(), &g); err != nil || g.Code[2] == 'V' {
+			g.Duration = v.Duration
+		}
+		if err := x.add(g); err != nil {
 			return err
 		}
 	}
@@ -141,27 +130,34 @@ func (p *IHFS) stored(ctx context.Context, table string, from, to int64, x *gath
 		}
 	}
 	clamp := func(t int64) time.Time { return time.Unix(min(max(t, -62135596800), 253402300799), 0).UTC() } // years 1 to 9999
-	rows, err := p.conn.Query(ctx, "SELECT lid, pe, dur, ts, extremum, "+at+", coalesce(value, "+fmt.Sprint(record.NoValue)+"), coalesce(shef_qual_code, 'Z'), coalesce(revision, 0) = 1, coalesce(product_id, ''), "+
+	rows, err := p.conn.Query(ctx, "SELECT lid, pe, dur, ts, extremum, "+at+", coalesce(value, "+fmt.Sprint(record.NoValue)+"), coalesce(shef_qual_code, 'Z'), coalesce(revision, 0) = 1, "+
 		ahead+" FROM "+p.schema+table+" WHERE "+at+" BETWEEN $1 AND $2 ORDER BY lid, pe, dur, ts, extremum, "+at, clamp(from), clamp(to))
 	if err != nil {
 		return err
 	}
 	var s row5
-	var v engine.PostedValue
+	var g record.Gauge
+	var ref int
 	var when time.Time
 	var basis *time.Time
 	var qual string
-	_, err = pgx.ForEachRow(rows, []any{&s.lid, &s.pe, &s.dur, &s.ts, &s.ext, &when, &v.Value, &qual, &v.Revised, &v.Product, &v.Probability, &basis, &v.Ref}, func() error {
-		v.Station, v.Duration, v.Time, v.Quality, v.Basis = id(s.lid), s.dur, when.Unix(), 'Z', record.NoTime
+	_, err = pgx.ForEachRow(rows, []any{&s.lid, &s.pe, &s.dur, &s.ts, &s.ext, &when, &g.Value, &qual, &g.Revised, &g.Probability, &basis, &ref}, func() error {
+		g.Station, g.Duration, g.Time, g.Quality, g.Created = id(s.lid), s.dur, when.Unix(), 'Z', record.NoTime
 		k := s.series()
-		v.Code = record.Parameter{k.pe[0], k.pe[1], 0, k.ts[0], k.ts[1], k.ext, 0}
+		g.Code = record.Parameter{k.pe[0], k.pe[1], 0, k.ts[0], k.ts[1], k.ext, 0}
+		g.Code[2], g.Code[6] = x.tables.Letters(g.Duration, g.Probability)
 		if qual != "" {
-			v.Quality = qual[0]
+			g.Quality = qual[0]
 		}
-		if basis != nil {
-			v.Basis = basis.Unix()
+		if basis != nil && basis.Unix() != 0 {
+			g.Created = basis.Unix()
 		}
-		return x.add(&v)
+		if record.Paired(g.Code.PE()) {
+			g.Value = record.JoinPair(ref, g.Value)
+		} else {
+			g.Value = fromIHFS(&g.Code, g.Value)
+		}
+		return x.add(g)
 	})
 	return err
 }

@@ -25,9 +25,9 @@ func newPost(e *env) *cobra.Command {
 		Long: `Post SHEF products into tables, as the report of 14 April 2006 does (PostgreSQL 7.4.8 beside Informix 9.3), and time it.
 
 FILES are SHEF files or folders: they are posted once, as they are, into tables that stay (the test once). Without FILES a
-synthetic feed is posted, as barograph synth shef makes it, by default 10 products of 5,000 values each. Designs: array96, array24 (a row per station, parameter and day), single (a row per
-value), ihfs. Methods, from the slowest: row-2006 (the report's algorithm, each statement commits), row-2006-message (one
-transaction), procedure, prepared, multi-row, bulk; and service: what barograph shef serve runs, from a spool. What the tables hold is held against a reference that no database
+synthetic feed is posted, as barograph synth shef makes it, by default 10 products of 5,000 values each. Designs: array96,
+array24 (a row per station, parameter and day), single (a row per value); barograph shef post posts into IHFS. Methods,
+from the slowest: row-2006 (the report's algorithm, each statement commits), row-2006-message (one transaction), procedure, prepared, multi-row, bulk; and service: what barograph shef serve runs, from a spool. What the tables hold is held against a reference that no database
 computed; what differs, or lacks a proof, has no figures. Tests:
 
   once    the products, as they are: the default with FILES

@@ -12,7 +12,7 @@ import (
 func TestPost(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "run")
-	stdout := must(t, "post", "--db", "sqlite:"+filepath.Join(dir, "a.db"), "--design", "array24,single,ihfs", "--method", "multi-row,prepared",
+	stdout := must(t, "post", "--db", "sqlite:"+filepath.Join(dir, "a.db"), "--design", "array24,single", "--method", "multi-row,prepared",
 		"--test", "quiet,live,delete", "--messages", "20", "--mean", "15", "--per-day", "10", "--posters", "2", "--out", out)
 	for _, want := range []string{"Number of Products: 20", "Avg Post time: 0.", "Max Post Time: 0", "quiet   insert", "maintenance off", "reference"} {
 		if !strings.Contains(stdout, want) {
@@ -49,7 +49,7 @@ func TestPostAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tests := range []string{"once", "", "quiet,noise"} {
-		args := []string{"post", "--db", url, "--design", "single,ihfs", "--method", "multi-row", "--out", filepath.Join(dir, "run"+tests), file}
+		args := []string{"post", "--db", url, "--design", "single,array24", "--method", "multi-row", "--out", filepath.Join(dir, "run"+tests), file}
 		if tests != "" {
 			args = append(args, "--test", tests)
 		}
@@ -65,9 +65,8 @@ func TestPostAsItIs(t *testing.T) {
 	defer db.Close()
 	for query, want := range map[string]string{
 		"SELECT group_concat(lid || value) FROM (SELECT * FROM pedrsep ORDER BY lid, value)": "AAA1.25,AAA2.5,BBB-9999.0",
-		"SELECT group_concat(lid || value) FROM (SELECT * FROM height ORDER BY lid)":         "AAA2.5,BBB-9999.0",
-		"SELECT lid || value FROM discharge":                                                 "AAA1250.0",
-		"SELECT count(*) FROM sqlite_master WHERE name IN ('pedrsep_test', 'height_test')":   "2",
+		"SELECT group_concat(lid || z0600) FROM (SELECT * FROM pocrsep ORDER BY lid, z0600)": "AAA1.25,AAA2.5,BBB-9999.0",
+		"SELECT count(*) FROM sqlite_master WHERE name IN ('pedrsep_test', 'pocrsep_test')":  "2",
 		"SELECT count(*) FROM location WHERE lid LIKE '%\\_' ESCAPE '\\'":                    "0",
 	} {
 		var got string

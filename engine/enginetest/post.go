@@ -205,7 +205,7 @@ func digest(t *testing.T, s *engine.PostStore) engine.PostDigest {
 // expected is the digest of the reference. An array keeps one product for all
 // values of its row: of that the methods are held against the first.
 func (p *postSuite) expected(got engine.PostDigest, policy engine.Policy, messages []engine.PostMessage) engine.PostDigest {
-	r := engine.PostReference{Policy: policy, Design: p.design}
+	r := engine.PostReference{Policy: policy}
 	r.Post(messages)
 	want := r.Digest()
 	if p.design.Slots() > 0 {

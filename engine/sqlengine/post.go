@@ -178,9 +178,9 @@ type poster struct {
 	plan   postPlan
 
 	known    map[record.ID]bool
-	series   map[engine.Series]home
-	last     engine.Series // was looked up just now
-	home     home          // its
+	series   map[engine.Series]int32 // its rank
+	last     engine.Series           // was looked up just now
+	rank     int32                   // its
 	verdict  verdict
 	counted  engine.Posted
 	prepared map[string]PostStatement
@@ -223,11 +223,11 @@ func (s *postStore) poster(ctx context.Context, m engine.PostMethod) (engine.Pos
 func (p *poster) Close() error { return p.c.Close() }
 
 // admits looks a value up in location and ingest filter.
-func (p *poster) admits(g *record.Gauge) (home, bool) {
+func (p *poster) admits(g *record.Gauge) (rank int32, ok bool) {
 	s := engine.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}
 	if s != p.last {
 		h, ok := p.series[s]
-		p.last, p.home, p.verdict = s, h, admitted
+		p.last, p.rank, p.verdict = s, h, admitted
 		switch {
 		case ok && p.known[g.Station]:
 		case p.known[g.Station]:
@@ -244,7 +244,7 @@ func (p *poster) admits(g *record.Gauge) (home, bool) {
 	default:
 		p.counted.Values++
 	}
-	return p.home, p.verdict == admitted
+	return p.rank, p.verdict == admitted
 }
 
 // attempts is how often a transaction is begun until its error is told.
@@ -484,7 +484,7 @@ func (p *poster) call(ctx context.Context, messages []engine.PostMessage, posted
 				continue
 			}
 			row.gauge = g
-			row.placed, row.value = p.layout.place(g, h)
+			row.placed = p.layout.place(g, h)
 			t := p.layout.tables[row.table]
 			_, text := p.Dialect.procedure(t, p.policy.Rule(g.Revised))
 			st, err := p.statement(ctx, text)
@@ -499,7 +499,7 @@ func (p *poster) call(ctx context.Context, messages []engine.PostMessage, posted
 					cell := row.Cell(c)
 					p.args = append(p.args, cell.arg(c.Type))
 				case c.slot == 0:
-					p.args = append(p.args, int64(row.slot), row.value)
+					p.args = append(p.args, int64(row.slot), g.Value)
 				}
 			}
 			if err := st.Exec(ctx, p.args); err != nil {

@@ -40,12 +40,11 @@ type item struct {
 	rule    engine.Rule
 	message int32
 	gauge   *record.Gauge
-	value   float64
 }
 
 // sorted is an item's place in the order of keys: 1 bit for what is off the
 // grid, 28 of the series, 35 of the time. Equal keys are in the order of their
-// items. What further columns a key has, the items tell.
+// items.
 type sorted struct {
 	key uint64
 	at  int32
@@ -53,41 +52,16 @@ type sorted struct {
 
 func (it *item) sortKey() uint64 {
 	const zero = 1 << 34
-	off := uint64(0)
-	if it.slot < 0 && it.table == 1 {
-		off = 1
-	}
-	return off<<63 | uint64(it.rank)<<35 | uint64(it.time+zero)&(1<<35-1)
-}
-
-// compare orders by key, then by the items' order.
-func (p *postPlan) compare(a, b sorted) int {
-	if a.key != b.key {
-		return cmp.Compare(a.key, b.key)
-	}
-	x, y := &p.items[a.at], &p.items[b.at]
-	if x.basis != y.basis {
-		return cmp.Compare(x.basis, y.basis)
-	}
-	if x.ref != y.ref {
-		return cmp.Compare(x.ref, y.ref)
-	}
-	return cmp.Compare(a.at, b.at)
-}
-
-// same reports whether two items, sorted, have one key.
-func (p *postPlan) same(a, b sorted) bool {
-	x, y := &p.items[a.at], &p.items[b.at]
-	return a.key == b.key && x.basis == y.basis && x.ref == y.ref
+	return uint64(it.table)<<63 | uint64(it.rank)<<35 | uint64(it.time+zero)&(1<<35-1)
 }
 
 // sameRow reports whether two values belong into one row of an array.
 func sameRow(a, b *placed) bool {
-	return a.home == b.home && a.day == b.day && a.slot >= 0 && b.slot >= 0
+	return a.rank == b.rank && a.day == b.day && a.slot >= 0 && b.slot >= 0
 }
 
 // make lays out the values that are admitted. posted is the moment of posting.
-func (p *postPlan) make(messages []engine.PostMessage, admit func(*record.Gauge) (home, bool), posted int64) []PostUnit {
+func (p *postPlan) make(messages []engine.PostMessage, admit func(*record.Gauge) (rank int32, ok bool), posted int64) []PostUnit {
 	p.items, p.order, p.products, p.slots = p.items[:0], p.order[:0], p.products[:0], p.slots[:0]
 	for m := range messages {
 		msg := &messages[m]
@@ -99,12 +73,12 @@ func (p *postPlan) make(messages []engine.PostMessage, admit func(*record.Gauge)
 				continue
 			}
 			it := item{gauge: g, message: int32(m), rule: p.policy.Rule(g.Revised)}
-			it.placed, it.value = p.layout.place(g, h)
+			it.placed = p.layout.place(g, h)
 			p.order = append(p.order, sorted{it.sortKey(), int32(len(p.items))})
 			p.items = append(p.items, it)
 		}
 	}
-	slices.SortFunc(p.order, p.compare)
+	slices.SortFunc(p.order, func(a, b sorted) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.at, b.at)) })
 	for i := range p.units {
 		p.units[i].Rows = p.units[i].Rows[:0]
 	}
@@ -126,7 +100,7 @@ func (p *postPlan) make(messages []engine.PostMessage, admit func(*record.Gauge)
 func (p *postPlan) fill(messages []engine.PostMessage, posted int64) {
 	for i := 0; i < len(p.order); {
 		n := i + 1
-		for n < len(p.order) && p.same(p.order[i], p.order[n]) {
+		for n < len(p.order) && p.order[i].key == p.order[n].key {
 			n++
 		}
 		first := i
@@ -154,16 +128,16 @@ func (p *postPlan) put(at int32, occurrence int, messages []engine.PostMessage, 
 	product, issued := p.products[it.message], messages[it.message].Issued
 	if n := len(u.Rows); it.slot >= 0 && n > 0 && sameRow(&u.Rows[n-1].placed, &it.placed) {
 		last := &u.Rows[n-1]
-		last.slots[it.slot] = it.value
+		last.slots[it.slot] = it.gauge.Value
 		if last.order <= at { // the row tells the last product that wrote it
 			last.product, last.issued, last.order = product, issued, at
 		}
 		return
 	}
-	row := PostRow{placed: it.placed, gauge: it.gauge, product: product, issued: issued, posted: posted, value: it.value, order: at}
+	row := PostRow{placed: it.placed, gauge: it.gauge, product: product, issued: issued, posted: posted, order: at}
 	if it.slot >= 0 {
 		row.slots = p.newSlots(u.Table.Slots)
-		row.slots[it.slot] = it.value
+		row.slots[it.slot] = it.gauge.Value
 	}
 	u.Rows = append(u.Rows, row)
 }
@@ -190,10 +164,7 @@ func (p *postPlan) agree() {
 	if p.policy == engine.Overwrite || p.layout.design.Slots() == 0 {
 		return
 	}
-	type rowKey struct {
-		home
-		day int32
-	}
+	type rowKey struct{ rank, day int32 }
 	latest := map[rowKey]*PostRow{}
 	each := func(f func(k rowKey, r *PostRow)) {
 		for i := range p.units {
@@ -202,7 +173,7 @@ func (p *postPlan) agree() {
 			}
 			for k := range p.units[i].Rows {
 				r := &p.units[i].Rows[k]
-				f(rowKey{r.home, r.day}, r)
+				f(rowKey{r.rank, r.day}, r)
 			}
 		}
 	}
@@ -238,7 +209,7 @@ func (p *poster) row2006(ctx context.Context, messages []engine.PostMessage, pos
 				continue
 			}
 			row := PostRow{gauge: g, product: product, issued: msg.Issued, posted: posted}
-			row.placed, row.value = p.layout.place(g, h)
+			row.placed = p.layout.place(g, h)
 			t := p.layout.tables[row.table]
 			rule := p.policy.Rule(g.Revised)
 			if row.slot < 0 {
@@ -255,8 +226,8 @@ func (p *poster) row2006(ctx context.Context, messages []engine.PostMessage, pos
 					return err
 				}
 			}
-			if at := &hand.row.slots[row.slot]; math.IsNaN(*at) || rule.Writes(*at, row.value) {
-				*at = row.value
+			if at := &hand.row.slots[row.slot]; math.IsNaN(*at) || rule.Writes(*at, g.Value) {
+				*at = g.Value
 			}
 			hand.row.product, hand.row.issued = product, msg.Issued
 		}
@@ -350,7 +321,7 @@ func (p *poster) one(ctx context.Context, t *PostTable, row *PostRow, rule engin
 		return err
 	case !there:
 		return p.insert(ctx, t, row)
-	case rule.Writes(stored, row.value):
+	case rule.Writes(stored, row.gauge.Value):
 		return p.update(ctx, t, row)
 	}
 	return nil

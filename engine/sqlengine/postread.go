@@ -74,7 +74,7 @@ func (s *postStore) addRows(ctx context.Context, c *PostConn, table string, name
 // its start.
 func (p *poster) readFilters(ctx context.Context) error {
 	all, err := p.filters(ctx, "", nil)
-	p.series = p.layout.homes(all)
+	p.series = rank(all)
 	return err
 }
 
@@ -102,7 +102,7 @@ func (p *poster) Reread(ctx context.Context, stations []record.ID) error {
 		}
 		all = append(all, theirs...)
 	}
-	p.series, p.last, p.verdict = p.layout.homes(all), engine.Series{}, unknown
+	p.series, p.last, p.verdict = rank(all), engine.Series{}, unknown
 	return nil
 }
 
@@ -166,7 +166,7 @@ func (s *postStore) values(ctx context.Context) iter.Seq2[*engine.PostedValue, e
 
 // each gives the values of a row.
 func each(t *PostTable, v []any, f func(*engine.PostedValue) error) error {
-	out := engine.PostedValue{Basis: record.NoTime, Issued: record.NoTime}
+	out := engine.PostedValue{Issued: record.NoTime}
 	for i := range t.Columns {
 		if err := readColumn(&out, &t.Columns[i], v[i]); err != nil {
 			return fmt.Errorf("%s.%s: %w", t.Name, t.Columns[i].Name, err)
@@ -217,13 +217,13 @@ func readColumn(out *engine.PostedValue, c *PostColumn, v any) (err error) {
 	switch c.from {
 	case fromStation:
 		copy(out.Station[:], text)
-	case fromPE, fromPE1:
+	case fromPE1:
 		copy(out.Code[0:2], text)
 	case fromPE2:
 		copy(out.Code[1:2], text)
 	case fromLetter:
 		copy(out.Code[2:3], text)
-	case fromT, fromTS:
+	case fromT:
 		copy(out.Code[3:5], text)
 	case fromS:
 		copy(out.Code[4:5], text)
@@ -235,12 +235,6 @@ func readColumn(out *engine.PostedValue, c *PostColumn, v any) (err error) {
 		out.Duration = int16(n)
 	case fromTime, fromDay:
 		out.Time = n
-	case fromBasis:
-		out.Basis = n
-	case fromProbability:
-		out.Probability = float32(x)
-	case fromRef:
-		out.Ref = int32(n)
 	case fromValue:
 		out.Value = x
 	case fromQuality:

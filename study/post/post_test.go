@@ -71,7 +71,7 @@ func folder(t *testing.T) *run.Folder {
 // TestProgramme runs every test of the report, small, and looks at what it says.
 func TestProgramme(t *testing.T) {
 	feed := smallFeed(t, synth.SHEF{Seed: 3, Messages: 30, Mean: 20, Offices: 2, Stations: 4, PerDay: 15})
-	for _, d := range []engine.PostDesign{engine.Array96Design, engine.SingleDesign, engine.IHFSDesign} {
+	for _, d := range []engine.PostDesign{engine.Array96Design, engine.SingleDesign} {
 		result := folder(t)
 		p := post.Programme{
 			Store: openStore(t, d), Design: d, Policy: engine.Overwrite, Source: feed, References: references(t, feed), Rounds: 2, Folder: result,
@@ -170,7 +170,7 @@ func TestService(t *testing.T) {
 	feed := smallFeed(t, synth.SHEF{Seed: 3, Messages: 30, Mean: 20, Offices: 2, Stations: 4, PerDay: 15})
 	p := post.Posting{
 		Registry: all.Registry(), URL: "sqlite:" + filepath.Join(t.TempDir(), "post.db"), Progress: func(string) {},
-		Source: feed, Designs: []string{"array96", "single", "ihfs"}, Methods: []string{string(post.Service)}, Policy: string(engine.Overwrite), Rounds: 2, SpeedUp: 1e7,
+		Source: feed, Designs: []string{"array96", "single"}, Methods: []string{string(post.Service)}, Policy: string(engine.Overwrite), Rounds: 2, SpeedUp: 1e7,
 	}
 	for _, test := range post.Tests() {
 		p.Tests = append(p.Tests, string(test))
@@ -179,7 +179,7 @@ func TestService(t *testing.T) {
 	if err := errors.Join(err, p.Run(t.Context(), result)); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(result.Samples()); n != 54 {
+	if n := len(result.Samples()); n != 36 {
 		t.Errorf("%d cells", n)
 	}
 	for _, s := range result.Samples() {

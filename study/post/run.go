@@ -270,7 +270,7 @@ func (r *References) digest(ctx context.Context, d engine.PostDesign, p engine.P
 	parts := int(r.contents.Read.Values/r.most) + 1
 	for part := range parts {
 		one := &engine.PostReference{
-			Policy: p, Design: d, Only: func(station record.ID) bool { return river.Owner(station, parts) == part },
+			Policy: p, Only: func(station record.ID) bool { return river.Owner(station, parts) == part },
 			Without: func(v *engine.PostedValue) bool { return s.gone(d, v.Time) },
 		}
 		for _, by := range s.added {
