@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"iter"
 	"math"
+	"strings"
 
 	"github.com/zeebo/xxh3"
 
@@ -144,6 +146,47 @@ func (r Rule) Writes(stored, value float64) bool {
 	return true
 }
 
+// Origin is what tables keep of where a value is from. It decides between products that
+// contradict each other.
+type Origin struct {
+	Issued  int64 // Unix seconds; record.NoTime where it is not known
+	Revised bool
+	Product string
+	Value   float64
+	Quality byte
+}
+
+// Precedes reports whether a value does not replace another one of its key, whichever comes
+// first: it is older by the time of their product, a revision after what it revises, the
+// product's name, and, of products that have all of that in common, a good value after a
+// missing one, the value and its qualifier. With GoodStays a missing value that is no
+// revision is older than all others. Of products whose time is not known none precedes
+// another one.
+func (p Policy) Precedes(a, b *Origin) bool {
+	if a.Issued == record.NoTime || b.Issued == record.NoTime {
+		return false
+	}
+	isGood := func(o *Origin) bool { return o.Value != record.NoValue }
+	counts := func(o *Origin) bool { return p != GoodStays || o.Revised || isGood(o) }
+	return cmp.Or(
+		compareBool(counts(a), counts(b)), cmp.Compare(a.Issued, b.Issued), compareBool(a.Revised, b.Revised), strings.Compare(a.Product, b.Product),
+		compareBool(isGood(a), isGood(b)), cmp.Compare(a.Value, b.Value), cmp.Compare(a.Quality, b.Quality)) < 0
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// Settles reports whether a policy looks at where values are from (Precedes). A table that has one origin for the values of a row cannot: its values
+// follow the order of arrival.
+func (p Policy) Settles() bool { return p != Overwrite }
+
 // Posts opens the tables of values of SHEF messages: the post workload.
 type Posts interface {
 	// Open opens the tables of a design. Those that do not exist are made if
@@ -219,6 +262,11 @@ type PostedValue struct {
 	Issued  int64
 }
 
+// Origin is where the value is from.
+func (v *PostedValue) Origin() *Origin {
+	return &Origin{Issued: v.Issued, Revised: v.Revised, Product: v.Product, Value: v.Value, Quality: v.Quality}
+}
+
 // PostSize is the size of tables of values. -1 = not told.
 type PostSize struct {
 	TableBytes int64 `json:"table_bytes"`
@@ -248,7 +296,9 @@ type Poster interface {
 	// Post posts the values of the messages, in their order. But for Row2006
 	// and Procedure, whose every statement or value commits, it is all or
 	// nothing and durable when it returns. Posting again what was posted last
-	// changes no value. Nothing is kept of what it is given.
+	// changes no value; with GoodStays, values that have an origin of their own are
+	// the same after any order and any number of posts. Within a message the
+	// last value of a key counts. Nothing is kept of what it is given.
 	Post(ctx context.Context, messages []PostMessage) (Posted, error)
 	// Reread reads again what may be posted of a few stations: what was admitted
 	// since the poster began.
@@ -328,15 +378,16 @@ func (d *PostDigest) add(v *PostedValue, buf []byte) []byte {
 	return buf
 }
 
-// PostReference computes what the tables of any design must hold, from the messages
+// PostReference computes what the tables of a design must hold, from the messages
 // alone: it applies a policy to one value after the other. Its memory grows
 // with the values of the stations that it is asked to look at.
 type PostReference struct {
 	Policy Policy
+	Design PostDesign                   // "" = SingleDesign
 	Only   func(station record.ID) bool // which stations it looks at; nil = all
 	// Without leaves values out of the digest; nil = none.
 	Without func(v *PostedValue) bool
-	stored  map[postKey]kept
+	stored  map[postKey]Origin
 }
 
 // postKey distinguishes values.
@@ -345,33 +396,39 @@ type postKey struct {
 	time int64
 }
 
-// kept is what is stored under a key.
-type kept struct {
-	value   float64
-	issued  int64
-	product string
-	quality byte
-	revised bool
-}
-
 // Post posts messages.
 func (r *PostReference) Post(messages []PostMessage) {
 	if r.stored == nil {
-		r.stored = map[postKey]kept{}
+		r.stored = map[postKey]Origin{}
 	}
 	for m := range messages {
+		own := map[postKey]Origin{}
 		for i := range messages[m].Values {
 			g := &messages[m].Values[i]
 			if r.Only != nil && !r.Only(g.Station) {
 				continue
 			}
 			k := postKey{Series{g.Station, g.Code, g.Duration}, g.Time}
-			if old, ok := r.stored[k]; ok && !r.Policy.Rule(g.Revised).Writes(old.value, g.Value) {
+			if old, ok := own[k]; ok && !r.Policy.Rule(g.Revised).Writes(old.Value, g.Value) {
 				continue
 			}
-			r.stored[k] = kept{value: g.Value, issued: messages[m].Issued, product: messages[m].Product, quality: g.Quality, revised: g.Revised}
+			own[k] = Origin{messages[m].Issued, g.Revised, messages[m].Product, g.Value, g.Quality}
+		}
+		for k, x := range own {
+			old, ok := r.stored[k]
+			if ok && (!r.Policy.Rule(x.Revised).Writes(old.Value, x.Value) || r.settles(k.time) && r.Policy.Precedes(&x, &old)) {
+				continue
+			}
+			r.stored[k] = x
 		}
 	}
+}
+
+// settles reports whether a value has an origin of its own: one on the grid of an array has
+// none.
+func (r *PostReference) settles(at int64) bool {
+	slots := int64(r.Design.Slots())
+	return r.Policy.Settles() && (slots == 0 || at%(86400/slots) != 0)
 }
 
 // Digest is that of the design single; its Values are those of arrays, too.
@@ -379,8 +436,8 @@ func (r *PostReference) Digest() (d PostDigest) {
 	var buf []byte
 	for k, x := range r.stored {
 		v := PostedValue{
-			Station: k.Station, Code: k.Code, Duration: k.Duration, Time: k.time, Value: x.value,
-			Quality: x.quality, Revised: x.revised, Product: x.product, Issued: x.issued,
+			Station: k.Station, Code: k.Code, Duration: k.Duration, Time: k.time, Value: x.Value,
+			Quality: x.Quality, Revised: x.Revised, Product: x.Product, Issued: x.Issued,
 		}
 		if r.Without == nil || !r.Without(&v) {
 			buf = d.add(&v, buf)

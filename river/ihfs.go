@@ -366,7 +366,7 @@ func (t *Tokens) settle(stored, r *row) Fate {
 	switch rule := t.Policy.Rule(r.revised); {
 	case stored.same(r):
 		return Unchanged
-	case !sameProduct && compareOrigins(r, stored) < 0 && t.Policy != engine.Overwrite:
+	case !sameProduct && t.Policy.Settles() && t.Policy.Precedes(r.origin(), stored.origin()):
 		return Kept // a late or doubled product does not undo a later one
 	case !rule.Writes(stored.value, r.value):
 		if stored.value == r.value {
@@ -379,23 +379,8 @@ func (t *Tokens) settle(stored, r *row) Fate {
 	return Updated
 }
 
-// compareOrigins orders values of one key by what the archive keeps of them: the time of
-// their product, a revision after what it revises, the product's name, and, of
-// products that have all of that in common, what they hold. No order of arrival
-// and no repetition changes which one is stored.
-func compareOrigins(a, b *row) int {
-	first := cmp.Or(cmp.Compare(a.issued, b.issued), compareBool(a.revised, b.revised), strings.Compare(a.product, b.product))
-	return cmp.Or(first, compareBool(a.value != record.NoValue, b.value != record.NoValue), cmp.Compare(a.value, b.value), cmp.Compare(a.qual, b.qual))
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
+func (r *row) origin() *engine.Origin {
+	return &engine.Origin{Issued: r.issued, Revised: r.revised, Product: r.product, Value: r.value, Quality: r.qual}
 }
 
 // compareKeys orders rows, so that two posters lock them in one order.

@@ -206,11 +206,13 @@ func TestTies(t *testing.T) {
 	line := func(kind, values string) string { return product(-time.Hour, kind+" AAA "+then+values) }
 	other := func(text string) string { return strings.Replace(text, "RR1LCH", "RR2LCH", 1) }
 	for want, texts := range map[string][]string{
-		"2 KLCHRR1LCH":  {line(".A", "/HG 1"), line(".A", "/HG 2"), line(".A", "/HG M")},
-		"1 KLCHRR2LCH":  {other(line(".A", "/HG 1")), line(".A", "/HG 2"), line(".A", "/HG 3/HG 9")}, // the later name
-		"1 KLCHRR1LCH":  {line(".AR", "/HG 1"), other(line(".A", "/HG 2")), line(".A", "/HG 7")},     // a revision
-		"2 KLCHRR1LCH ": {line(".A", "/HG 3/HG 1"), line(".A", "/HG 2"), line(".A", "/HG 0/HG 2")},   // the last of a product
-		"5 KLCHRR2LCH":  {line(".A", "/HG 5"), other(line(".A", "/HG 5")), line(".A", "/HG 6")},      // equal, by two names
+		"2 KLCHRR1LCH":     {line(".A", "/HG 1"), line(".A", "/HG 2"), line(".A", "/HG M")},
+		"1 KLCHRR2LCH":     {other(line(".A", "/HG 1")), line(".A", "/HG 2"), line(".A", "/HG 3/HG 9")}, // the later name
+		"1 KLCHRR1LCH":     {line(".AR", "/HG 1"), other(line(".A", "/HG 2")), line(".A", "/HG 7")},     // a revision
+		"2 KLCHRR1LCH ":    {line(".A", "/HG 3/HG 1"), line(".A", "/HG 2"), line(".A", "/HG 0/HG 2")},   // the last of a product
+		"7 KLCHRR1LCH":     {line(".A", "/HG 7"), other(line(".A", "/HG M")), line(".A", "/HG 6")},      // no missing value before a good one
+		"-9999 KLCHRR1LCH": {line(".A", "/HG 7"), line(".AR", "/HG M"), other(line(".A", "/HG M"))},     // but in a revision
+		"5 KLCHRR2LCH":     {line(".A", "/HG 5"), other(line(".A", "/HG 5")), line(".A", "/HG 6")},      // equal, by two names
 	} {
 		want = strings.TrimSpace(want)
 		for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {

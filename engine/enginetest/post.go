@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -81,6 +82,7 @@ func (c Config) runPosts(t *testing.T) {
 			p.open(t)
 			t.Run("methods", p.methods)
 			t.Run("policies", p.policies)
+			t.Run("ties", p.ties)
 			t.Run("filters", p.filters)
 			t.Run("posters", p.posters)
 			t.Run("rest", p.rest)
@@ -205,7 +207,7 @@ func digest(t *testing.T, s *engine.PostStore) engine.PostDigest {
 // expected is the digest of the reference. An array keeps one product for all
 // values of its row: of that the methods are held against the first.
 func (p *postSuite) expected(got engine.PostDigest, policy engine.Policy, messages []engine.PostMessage) engine.PostDigest {
-	r := engine.PostReference{Policy: policy}
+	r := engine.PostReference{Policy: policy, Design: p.design}
 	r.Post(messages)
 	want := r.Digest()
 	if p.design.Slots() > 0 {
@@ -266,6 +268,62 @@ func (p *postSuite) policies(t *testing.T) {
 			}
 			if got != *want {
 				t.Errorf("%s, %s: %+v, want %+v", policy, m, got, *want)
+			}
+		}
+	}
+}
+
+// ties posts products that contradict each other, most of them of one minute, in any order
+// and again and again: where each value has an origin of its own the order of arrival does
+// not matter to the policy of the service.
+func (p *postSuite) ties(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 7, 0, 0, time.UTC).Unix() // off the grid of an array
+	gauge := func(value float64, quality byte, revised bool) record.Gauge {
+		g := record.Gauge{Station: record.ID{'T', 'I', 'E'}, Time: at, Created: record.NoTime, Value: value, Quality: quality, Revised: revised}
+		copy(g.Code[:], "TAIRZZZ")
+		return g
+	}
+	message := func(product string, issued int64, values ...record.Gauge) engine.PostMessage {
+		return engine.PostMessage{Product: product, Issued: at + issued, Values: values}
+	}
+	revised := func(value float64) record.Gauge { return gauge(value, 'Z', true) }
+	plain := func(value float64) record.Gauge { return gauge(value, 'Z', false) }
+	for i, c := range []struct {
+		messages []engine.PostMessage
+		want     float64
+	}{
+		{[]engine.PostMessage{message("KLCHRR1LCH", 60, plain(2)), message("KLCHRR1LCH", 60, plain(1)), message("KLCHRR1LCH", 0, plain(9))}, 2},
+		{[]engine.PostMessage{message("KLCHRR2LCH", 60, plain(1)), message("KLCHRR1LCH", 60, plain(2)), message("KLCHRR2LCH", 60, plain(record.NoValue))}, 1},
+		{[]engine.PostMessage{message("KLCHRR1LCH", 60, revised(1)), message("KLCHRR2LCH", 60, plain(2)), message("KLCHRR1LCH", 60, plain(3))}, 1},
+		{[]engine.PostMessage{message("KLCHRR1LCH", 60, plain(1)), message("KLCHRR2LCH", 120, plain(record.NoValue)), message("KLCHRR1LCH", 0, plain(3))}, 1},
+		{[]engine.PostMessage{message("KLCHRR1LCH", 60, plain(1)), message("KLCHRR1LCH", 90, revised(record.NoValue)), message("KLCHRR1LCH", 120, plain(record.NoValue))}, record.NoValue},
+		{[]engine.PostMessage{message("KLCHRR1LCH", 60, plain(5), plain(4)), message("KLCHRR1LCH", 60, plain(3), gauge(4, 'V', false))}, 4},
+	} {
+		for k, m := range p.paired(i) {
+			random := rand.New(rand.NewPCG(uint64(i), uint64(k))) //nolint:gosec // no secret
+			var want *engine.PostDigest
+			for range 2 {
+				s := p.fresh(t, engine.GoodStays, false)
+				if err := admitAll(t.Context(), s, c.messages); err != nil {
+					t.Fatal(err)
+				}
+				order := slices.Concat(c.messages, c.messages, c.messages)
+				random.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
+				if _, err := p.post(t.Context(), s, m, 1+random.IntN(3), order); err != nil {
+					t.Fatal(err)
+				}
+				for v, err := range s.Values(t.Context()) {
+					if err != nil || v.Value != c.want {
+						t.Errorf("case %d, %s: %v, want %v: %v", i, m, v.Value, c.want, err)
+					}
+				}
+				got := digest(t, s)
+				if want == nil {
+					want = &got
+				}
+				if got != *want || got.Values.Records != 1 {
+					t.Errorf("case %d, %s: another order of arrival ends in other rows", i, m)
+				}
 			}
 		}
 	}

@@ -476,11 +476,11 @@ func (p *poster) bulk(ctx context.Context, u *PostUnit) error {
 func (p *poster) call(ctx context.Context, messages []engine.PostMessage, posted int64) error {
 	for m := range messages {
 		msg := &messages[m]
-		row := PostRow{product: []byte(msg.Product), issued: msg.Issued, posted: posted}
+		row, superseded := PostRow{product: []byte(msg.Product), issued: msg.Issued, posted: posted}, p.plan.superseded(msg)
 		for i := range msg.Values {
 			g := &msg.Values[i]
 			h, ok := p.admits(g)
-			if !ok {
+			if !ok || superseded[g] {
 				continue
 			}
 			row.gauge = g

@@ -63,6 +63,8 @@ type PostTable struct {
 	Columns []PostColumn
 	Keys    int
 	Slots   int                 // the columns after the key that hold values; 0 = one column does
+	settles bool                // by engine.Policy.Precedes
+	good    bool                // of the policy GoodStays
 	find    [numPostSources]int // of each source but slots: 1 + index of its column
 }
 
@@ -152,6 +154,9 @@ func newPostLayout(t engine.PostTables) (*postLayout, error) {
 		l.addArray(array24Table, 24)
 	default:
 		return nil, fmt.Errorf("design %s: %w", d, engine.ErrNoDesign)
+	}
+	for _, table := range l.tables {
+		table.settles, table.good = table.Slots == 0 && t.Policy.Settles(), t.Policy == engine.GoodStays
 	}
 	return l, nil
 }

@@ -3,6 +3,7 @@ package sqlengine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -95,23 +96,55 @@ func (p *postPlan) make(messages []engine.PostMessage, admit func(*record.Gauge)
 	return p.units
 }
 
-// fill puts sorted items into rows. Of the values of one key the last stands
-// where each replaces the one before; else each is a unit later than it.
+// fill puts sorted items into rows. Of the values of one key the last counts where each
+// replaces the one before; else the one that counts of each message is a unit, later than
+// that of the message before.
 func (p *postPlan) fill(messages []engine.PostMessage, posted int64) {
 	for i := 0; i < len(p.order); {
 		n := i + 1
 		for n < len(p.order) && p.order[i].key == p.order[n].key {
 			n++
 		}
-		first := i
 		if p.policy == engine.Overwrite {
-			first = n - 1
+			i = n - 1
 		}
-		for k := first; k < n; k++ {
-			p.put(p.order[k].at, k-first, messages, posted)
+		for occurrence := 0; i < n; occurrence++ {
+			own := p.order[i].at
+			for i++; i < n && p.items[p.order[i].at].message == p.items[own].message; i++ {
+				if next := &p.items[p.order[i].at]; next.rule.Writes(p.items[own].gauge.Value, next.gauge.Value) {
+					own = p.order[i].at
+				}
+			}
+			p.put(own, occurrence, messages, posted)
 		}
-		i = n
 	}
+}
+
+// superseded are the values of a message that do not count, as another one of their key
+// does; nil = the policy takes them one after the other.
+func (p *postPlan) superseded(m *engine.PostMessage) map[*record.Gauge]bool {
+	if !p.policy.Settles() {
+		return nil
+	}
+	type valueKey struct {
+		engine.Series
+		time int64
+	}
+	own, out := map[valueKey]*record.Gauge{}, map[*record.Gauge]bool{}
+	for i := range m.Values {
+		g := &m.Values[i]
+		k := valueKey{engine.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}, g.Time}
+		old := own[k]
+		switch {
+		case old == nil:
+			own[k] = g
+		case p.policy.Rule(g.Revised).Writes(old.Value, g.Value):
+			own[k], out[old] = g, true
+		default:
+			out[g] = true
+		}
+	}
+	return out
 }
 
 // put adds a value to its unit.
@@ -201,11 +234,11 @@ func (p *poster) row2006(ctx context.Context, messages []engine.PostMessage, pos
 	var hand inHand
 	for m := range messages {
 		msg := &messages[m]
-		product := []byte(msg.Product)
+		product, superseded := []byte(msg.Product), p.plan.superseded(msg)
 		for i := range msg.Values {
 			g := &msg.Values[i]
 			h, ok := p.admits(g)
-			if !ok {
+			if !ok || superseded[g] {
 				continue
 			}
 			row := PostRow{gauge: g, product: product, issued: msg.Issued, posted: posted}
@@ -307,13 +340,14 @@ func (p *poster) update(ctx context.Context, t *PostTable, row *PostRow) error {
 
 // one selects the row of a value, then updates or inserts it.
 func (p *poster) one(ctx context.Context, t *PostTable, row *PostRow, rule engine.Rule) error {
-	there, stored := false, 0.0
+	there, stored := false, engine.PostedValue{Issued: record.NoTime}
 	p.args = appendArgs(p.args[:0], row, t.Columns[:t.Keys])
-	at := t.find[fromValue] - 1 - t.Keys
 	_, err := p.c.Direct(ctx, p.Dialect.selectRow(t), p.args, func(values []any) (err error) {
 		there = true
 		p.counted.Read++
-		stored, err = AsNumber(values[at])
+		for i := range values {
+			err = errors.Join(err, readColumn(&stored, &t.Columns[t.Keys+i], values[i]))
+		}
 		return err
 	})
 	switch {
@@ -321,10 +355,14 @@ func (p *poster) one(ctx context.Context, t *PostTable, row *PostRow, rule engin
 		return err
 	case !there:
 		return p.insert(ctx, t, row)
-	case rule.Writes(stored, row.gauge.Value):
-		return p.update(ctx, t, row)
+	case !rule.Writes(stored.Value, row.gauge.Value), t.settles && p.policy.Precedes(row.asOrigin(), stored.Origin()):
+		return nil
 	}
-	return nil
+	return p.update(ctx, t, row)
+}
+
+func (r *PostRow) asOrigin() *engine.Origin {
+	return &engine.Origin{Issued: r.issued, Revised: r.gauge.Revised, Product: string(r.product), Value: r.gauge.Value, Quality: r.gauge.Quality}
 }
 
 // appendFirst decides whether appending is tried before a merge. Most values of a

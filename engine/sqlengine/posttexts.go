@@ -90,7 +90,11 @@ func (d *PostDialect) where(t *PostTable, from int) string {
 
 // selectRow reads what is not key; its arguments are the key.
 func (d *PostDialect) selectRow(t *PostTable) string {
-	return "SELECT " + d.names(t.Columns[t.Keys:]) + " FROM " + d.table(t.Name) + d.where(t, 1)
+	columns := d.names(t.Columns[t.Keys:])
+	if t.settles { // the time of the product is looked at, too
+		columns = d.cast(t.Columns[t.Keys:])
+	}
+	return "SELECT " + columns + " FROM " + d.table(t.Name) + d.where(t, 1)
 }
 
 func (d *PostDialect) insertRow(t *PostTable) string {
@@ -149,28 +153,38 @@ func (d *PostDialect) merge(t *PostTable, r engine.Rule) string {
 		}
 		return head + "UPDATE " + d.setWord() + strings.Join(sets, ", ")
 	}
-	value := t.Columns[t.find[fromValue]-1]
+	name := func(from postSource) string { return t.Columns[t.find[from]-1].Name }
+	value := name(fromValue)
 	when := map[engine.Rule]string{
 		engine.Keep:    "1 = 0",
-		engine.Differ:  stored(value.Name) + " <> " + given(value.Name),
-		engine.Improve: "(" + given(value.Name) + " <> -9999 OR " + stored(value.Name) + " = -9999)",
+		engine.Differ:  stored(value) + " <> " + given(value),
+		engine.Improve: "(" + given(value) + " <> -9999 OR " + stored(value) + " = -9999)",
 	}[r]
-	// Where each column has its condition the value comes last, which the
-	// conditions are about.
-	cols := slices.Clone(t.Columns[t.Keys:])
-	slices.SortStableFunc(cols, func(a, b PostColumn) int {
-		last := func(c PostColumn) int {
-			if c.from == fromValue {
-				return 1
+	if t.settles { // engine.Policy.Precedes
+		row := func(of func(string) string) string {
+			parts := []string{of(name(fromIssued)), of(name(fromRevision)), of(name(fromProduct)), of(value) + " <> -9999", of(value), of(name(fromQuality))}
+			if t.good {
+				parts = slices.Insert(parts, 0, "("+of(name(fromRevision))+" <> 0 OR "+of(value)+" <> -9999)")
 			}
-			return 0
+			return "(" + strings.Join(parts, ", ") + ")"
 		}
-		return last(a) - last(b)
-	})
-	for _, c := range cols {
+		issued := name(fromIssued)
+		later := "(" + stored(issued) + " IS NULL OR " + given(issued) + " IS NULL OR " + row(given) + " >= " + row(stored) + ")"
+		when = strings.TrimPrefix(when+" AND "+later, " AND ")
+	}
+	cols := t.Columns[t.Keys:]
+	if d.DuplicateKey && when != "" { // the condition is about columns as they were: the first one decides for all
+		cols = slices.Clone(cols)
+		slices.Reverse(cols)
+	}
+	for i, c := range cols {
 		to := given(c.Name)
-		if d.DuplicateKey && when != "" {
-			to = "IF(" + when + ", " + to + ", " + stored(c.Name) + ")"
+		switch {
+		case !d.DuplicateKey || when == "":
+		case i == 0:
+			to = "IF(@writes := (" + when + "), " + to + ", " + stored(c.Name) + ")"
+		default:
+			to = "IF(@writes, " + to + ", " + stored(c.Name) + ")"
 		}
 		set(c, to)
 	}
@@ -228,7 +242,14 @@ func (d *PostDialect) procedure(t *PostTable, r engine.Rule) (create []string, c
 }
 
 func procedureName(t *PostTable, r engine.Rule) string {
-	return "post_" + t.Name + "_" + [...]string{"replace", "keep", "differ", "improve"}[r]
+	name := "post_" + t.Name + "_" + [...]string{"replace", "keep", "differ", "improve"}[r]
+	if t.settles {
+		name += "_later"
+	}
+	if t.settles && t.good {
+		name += "_good"
+	}
+	return name
 }
 
 // staging makes a temporary table for bulk copies.
@@ -248,7 +269,11 @@ func (d *PostDialect) stagingTable(t *PostTable) string {
 
 // values reads a whole table.
 func (d *PostDialect) values(t *PostTable) string {
-	return "SELECT " + flavour.Join(t.Columns, ", ", func(c PostColumn) string { return d.Cast(d.Quote(c.Name), c.Type) }) + " FROM " + d.table(t.Name)
+	return "SELECT " + d.cast(t.Columns) + " FROM " + d.table(t.Name)
+}
+
+func (d *PostDialect) cast(cols []PostColumn) string {
+	return flavour.Join(cols, ", ", func(c PostColumn) string { return d.Cast(d.Quote(c.Name), c.Type) })
 }
 
 // moment is the column that says when: the time of observation, or the day.

@@ -256,7 +256,7 @@ const never = -farFuture
 
 // digest is that of tables of a design in a state.
 func (r *References) digest(ctx context.Context, d engine.PostDesign, p engine.Policy, s state) (record.Digest, error) {
-	if d.Slots() > 0 && s.deleted == never {
+	if d.Slots() > 0 && s.deleted == never && !p.Settles() {
 		d = engine.SingleDesign // the same values
 	}
 	if p == engine.Overwrite && len(s.added) > 0 {
@@ -270,7 +270,7 @@ func (r *References) digest(ctx context.Context, d engine.PostDesign, p engine.P
 	parts := int(r.contents.Read.Values/r.most) + 1
 	for part := range parts {
 		one := &engine.PostReference{
-			Policy: p, Only: func(station record.ID) bool { return river.Owner(station, parts) == part },
+			Policy: p, Design: d, Only: func(station record.ID) bool { return river.Owner(station, parts) == part },
 			Without: func(v *engine.PostedValue) bool { return s.gone(d, v.Time) },
 		}
 		for _, by := range s.added {
