@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/formats"
@@ -19,6 +20,7 @@ func newPost(e *env) *cobra.Command {
 	p := &post.Posting{Registry: e.engines, Log: e.log()}
 	var feed feedFlags
 	var now, out string
+	var report2006 time.Duration
 	c := &cobra.Command{
 		Use:   "post --engine URL [FILES…]",
 		Short: "Post SHEF products into tables: the tests of NOAA's report of 2006",
@@ -38,14 +40,21 @@ computed; what differs, or lacks a proof, has no figures. Tests:
   delete  the older half of what is there
   bloat   the same again and again without maintenance, then after it
 
+--report2006 TIME runs quiet, noise, queue, live (six days) and delete, by row-2006 and service unless --method names others,
+and prints the report's own figures next to them. A pilot finds how many products fit the time; 55,338 is the most.
+
 The tables are Barograph's own, in schema barograph_post (PostgreSQL) or database post (MariaDB). Every test empties its
 tables first; all but once with FILES change or invent values, and have tables of their own, whose names end in _test.
 What could not be decoded is told, and makes the exit status 4.`,
 		Example: `  barograph post --engine postgres://postgres@localhost:5432/postgres --test quiet,bloat
   barograph post --engine sqlite:post.db --design single --method prepared,multi-row
   barograph post --engine $URL --test queue --method bulk --together 500 --messages 55338 --mean 240.3
-  barograph post --engine $URL --test live --live-days 2 --speed-up 2000`,
+  barograph post --engine $URL --test live --live-days 2 --speed-up 2000
+  barograph post --engine $URL --report2006 20m`,
 		RunE: func(c *cobra.Command, args []string) (err error) {
+			if report2006 != 0 {
+				return e.report2006(c, p, report2006, &feed, out, args)
+			}
 			var unread func() error
 			if p.Source, unread, err = e.products(c.Context(), args, now, &feed); err != nil {
 				return err
@@ -61,6 +70,7 @@ What could not be decoded is told, and makes the exit status 4.`,
 	c.Flags().StringSliceVar(&p.Designs, "design", []string{string(engine.Array96Design), string(engine.SingleDesign)}, "designs")
 	c.Flags().StringSliceVar(&p.Methods, "method", nil, "methods (default: all that the engine has, and service)")
 	c.Flags().StringSliceVar(&p.Tests, "test", nil, "tests (default: once with FILES, else quiet)")
+	c.Flags().DurationVar(&report2006, "report2006", 0, "run all tests of the report in its order, on as many products as fit this time, e.g. 20m")
 	c.Flags().StringVar(&p.Policy, "policy", string(engine.Overwrite), "what becomes of a value whose key is taken; the modes of shef_duplicate in IHFS")
 	c.Flags().IntVar(&p.Posters, "posters", 1, "posters at once; they divide the stations")
 	c.Flags().IntVar(&p.Together, "together", 1, "products in a transaction")
@@ -76,6 +86,38 @@ What could not be decoded is told, and makes the exit status 4.`,
 	complete(c, "design", func() []string { return words(engine.PostDesigns()) })
 	complete(c, "test", func() []string { return words(post.Tests()) })
 	return c
+}
+
+// days2006 is how many days the live feed of --report2006 has.
+const days2006 = 6
+
+// report2006 runs the tests of the report at a size that fits a time.
+func (e *env) report2006(c *cobra.Command, p *post.Posting, limit time.Duration, feed *feedFlags, out string, args []string) error {
+	for _, name := range []string{"test", "messages", "per-day", "live-days"} {
+		if c.Flags().Changed(name) {
+			return fault.Misuse("--"+name, "is chosen by --report2006", "leave out one of the two")
+		}
+	}
+	if limit < 0 || len(args) > 0 {
+		return fault.Misuse("--report2006", "needs a time, and posts a synthetic feed", "write for example --report2006 20m, without files")
+	}
+	made := func(messages int) (post.Source, error) {
+		f := *feed
+		f.feed.Messages, f.feed.PerDay = messages, (messages+days2006-1)/days2006
+		one, err := f.make()
+		if err != nil {
+			return nil, err
+		}
+		return post.Feed{Feed: one, Text: fmt.Sprintf("a synthetic feed of %d products, seed %d", one.Messages, one.Seed)}, nil
+	}
+	p.Progress = func(text string) { fmt.Fprintln(e.stderr, text) }
+	if err := p.Report2006(c.Context(), limit, made); err != nil {
+		return err
+	}
+	return e.runs(c.Context(), &out, run.Posted, feed.feed.Seed, p.Source.Words(), func(f *run.Folder, says func(string)) error {
+		p.Progress = says
+		return p.Run(c.Context(), f)
+	})
 }
 
 // products are the files or the feed that is posted; unread is the error of

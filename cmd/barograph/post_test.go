@@ -132,3 +132,26 @@ func TestShefPassesOverUnreadableFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestPostReport2006: all tests of the report run in its order, at a size that a pilot found.
+func TestPostReport2006(t *testing.T) {
+	dir := t.TempDir()
+	url := "sqlite:" + filepath.Join(dir, "a.db")
+	status, stdout, stderr := barograph(t, "post", "--engine", url, "--design", "single", "--method", "multi-row", "--report2006", "1ms", "--out", filepath.Join(dir, "run"))
+	if status != 0 || !strings.Contains(stderr, "a pilot of 20 products took") {
+		t.Fatalf("status %d\n%s", status, stderr)
+	}
+	at := 0
+	for _, want := range []string{"The report of 2006 next to this run", "1             insert", "2             insert", "33.0", "3             insert", "142.5", "74,782 rows in 88 s", "live feed"} {
+		i := strings.Index(stdout[at:], want)
+		if i < 0 {
+			t.Fatalf("%q does not follow in\n%s", want, stdout)
+		}
+		at += i
+	}
+	for _, args := range [][]string{{"--report2006", "1m", "--test", "quiet"}, {"--report2006", "-1m"}, {"--report2006", "1m", dir}} {
+		if status, _, stderr := barograph(t, append([]string{"post", "--engine", url}, args...)...); status != 2 {
+			t.Errorf("%q: status %d, %s", args, status, stderr)
+		}
+	}
+}

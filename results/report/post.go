@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,22 +12,6 @@ import (
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
 )
-
-// recorded2006 are values a second of the report of 14 April 2006, its test 1:
-// PostgreSQL 7.4.8 on the report's own server, and Informix 9.3, of which it
-// gives 150 to 162 for all four scenarios.
-func recorded2006(design, scenario string) float64 {
-	if strings.HasPrefix(design, "array") {
-		design = "array"
-	}
-	if v, ok := map[string]float64{"array insert": 32, "array update": 30, "single insert": 83.4, "single update": 67}[design+" "+scenario]; ok {
-		return v
-	}
-	return math.NaN()
-}
-
-const note2006 = "2006: values a second of test 1 of the report of 14 April 2006 on PostgreSQL 7.4.8; Informix 9.3 had 150 to 162 in all four scenarios. " +
-	"With noise both lost 17 to 60 %. Its machine, its products and its network are not ours: the column says how far things have come, not which database is better."
 
 // posts are the postings of a run, and the days of its live feed.
 type posts struct {
@@ -79,7 +62,8 @@ func openPosts(dir string, of *run.Run, samples []run.Sample) *Report {
 		logStats(&lines, c)
 	}
 	out.Sections = filled(
-		Section{ID: "rates", Title: "Posting rates, the report's table with our figures", Terminal: true, Table: postRates(r)},
+		Section{ID: "2006", Title: "The report of 2006 next to this run", Terminal: true, Table: post2006(r)},
+		Section{ID: "rates", Title: "Posting rates", Terminal: true, Table: postRates(r)},
 		Section{ID: "days", Title: "The live feed, day by day", Terminal: true, Table: postDays(r)},
 		Section{ID: "pictures", Title: "Pictures", Pictures: postPictures(r)},
 		Section{ID: "rows", Title: "Rows and bytes", Terminal: true, Table: postRows(r)},
@@ -101,22 +85,17 @@ func logStats(w io.Writer, c *posted) {
 }
 
 func postRates(r *posts) *Table {
-	t := table("test", "scenario", "design", "method", "posters", "together", "messages", "values", "avg parse (ms)", "avg post (ms)", "p50 (ms)", "p95 (ms)", "p99 (ms)", "max post (ms)", "values/s", "2006 (values/s)")
-	t.Note = note2006
+	t := table("test", "scenario", "design", "method", "posters", "together", "messages", "values", "avg parse (ms)", "avg post (ms)", "p50 (ms)", "p95 (ms)", "p99 (ms)", "max post (ms)", "values/s")
 	for _, c := range r.cells {
 		cells := append(texts(c.Test, c.Scenario, c.Design, c.Method), whole(int(c.Cell.Number("posters"))), whole(int(c.Cell.Number("together"))))
 		if c.Posting == nil {
-			t.addWrong(cells, len(t.Head)-2)
+			t.addWrong(cells, len(t.Head)-1)
 			continue
 		}
 		if c.Products == 0 {
 			continue
 		}
-		old := math.NaN()
-		if c.Test == "quiet" {
-			old = recorded2006(c.Design, c.Scenario)
-		}
-		t.add("", append(cells, whole(c.Products), whole(c.Values), millis(c.Parse.Mean), millis(c.Post.Mean), millis(c.Post.P50), millis(c.Post.P95), millis(c.Post.P99), millis(c.Post.Max), numeric(c.Rate()), numeric(old))...)
+		t.add("", append(cells, whole(c.Products), whole(c.Values), millis(c.Parse.Mean), millis(c.Post.Mean), millis(c.Post.P50), millis(c.Post.P95), millis(c.Post.P99), millis(c.Post.Max), numeric(c.Rate()))...)
 	}
 	return t
 }

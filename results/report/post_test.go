@@ -33,9 +33,45 @@ func TestPostsUnproven(t *testing.T) {
 		}
 		dir := f.close()
 		for _, out := range []string{html(t, dir), terminal(t, dir)} {
-			if !strings.Contains(out, want) || !strings.Contains(out, "wrong") || strings.Contains(out, "4,320 values") || strings.Contains(out, "4,320 ") != proven || strings.Contains(out, "times as many") {
+			if !strings.Contains(out, want) || !strings.Contains(out, "wrong") || strings.Contains(out, "4,320 values") || strings.Contains(out, "4,320") != proven || strings.Contains(out, "times as many") {
 				t.Errorf("want %q\n%.3000s", want, out)
 			}
+		}
+	}
+}
+
+// TestPost2006: each figure of the report is next to what was measured of the same test, and
+// days of the live feed are the slowest and the fastest; what is not proven has no row.
+func TestPost2006(t *testing.T) {
+	f := madePosted(t, run.Run{Archives: []run.Archive{{Product: "X"}}})
+	measured := func(seconds int) run.Measured {
+		p := &run.Posting{Products: 3, Values: 1200, Post: run.PostTimes{Total: time.Duration(seconds) * time.Second}, RowsUpdated: 77}
+		return run.Measured{Total: 2 * time.Second, Posting: p}
+	}
+	f.add(run.PostCell("x", "quiet", "update", "single", "bulk"), measured(1), true)
+	f.add(run.PostCell("x", "noise", "insert", "array24", "bulk"), measured(2), true)
+	f.add(run.PostCell("x", "noise", "update", "array96", "bulk"), measured(2), false)
+	f.add(run.PostCell("x", "queue", "insert", "single", "bulk"), measured(3), true)
+	f.add(run.PostCell("x", "bloat", "load", "single", "bulk"), measured(3), true)
+	f.add(run.PostCell("x", "delete", "older than 2006-03-09", "array96", "bulk"), measured(3), true)
+	f.add(run.PostCell("x", "live", "maintenance off", "single", "bulk", "day", "1"), measured(4), true)
+	f.add(run.PostCell("x", "live", "maintenance off", "single", "bulk", "day", "2"), measured(12), true)
+	text := terminal(t, f.close())
+	text = text[strings.Index(text, "The report of 2006 next"):]
+	var got []string
+	for line := range strings.Lines(text[:strings.Index(text, "\n\n")]) {
+		got = append(got, strings.Join(strings.Fields(line), " "))
+	}
+	want := []string{
+		"1 update single 152.5 67.0 bulk 1,200 1,200", "2 insert array24 — 26.5 bulk 1,200 600", "3 insert single 142.5 45.5 bulk 1,200 400",
+		"deletes — array96 — 3,794 rows in 3 s bulk — 77 rows in 2s", "live feed maintenance off single — 52.4 falling to 32.8 bulk 2,400 100 to 300",
+	}
+	if len(got) < 2+len(want) || strings.Join(got[2:2+len(want)], "\n") != strings.Join(want, "\n") {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	for _, line := range got[2+len(want):] {
+		if strings.HasPrefix(line, "2 update") || strings.Contains(line, "bloat") {
+			t.Errorf("%q has a row", line)
 		}
 	}
 }

@@ -34,7 +34,7 @@ const (
 )
 
 // Tests are all tests, in the order in which they run.
-func Tests() []Test { return []Test{Once, Quiet, Noise, Delete, Bloat, Live, Queue} }
+func Tests() []Test { return []Test{Once, Quiet, Noise, Queue, Live, Delete, Bloat} }
 
 // Programme runs tests on one design by one method. Every test begins with
 // empty tables.

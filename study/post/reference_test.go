@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/record"
@@ -46,5 +47,22 @@ func TestReferencesInParts(t *testing.T) {
 	}
 	if len(seen) < 4 { // the archive's designs keep the same until something is deleted
 		t.Errorf("%d different contents", len(seen))
+	}
+}
+
+// TestFitting: the products of a run of the report's tests, by what a pilot took.
+func TestFitting(t *testing.T) {
+	for _, c := range []struct {
+		limit, took time.Duration
+		want        int
+	}{
+		{15 * time.Minute, 2 * time.Second, 1200}, // 15 passes: the pilot's two took a second each for 20 products
+		{time.Second, time.Minute, pilot},
+		{0, 0, pilot},
+		{1000 * time.Hour, time.Second, backlog},
+	} {
+		if got := fitting(c.limit, c.took); got != c.want {
+			t.Errorf("%s after a pilot of %s: %d products, want %d", c.limit, c.took, got, c.want)
+		}
 	}
 }

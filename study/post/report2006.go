@@ -1,0 +1,66 @@
+package post
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/results/run"
+)
+
+// The backlog of the report, and what a pilot posts of one.
+const (
+	backlog = 55_338
+	pilot   = 20
+)
+
+// passes is how often the tests of Report2006 post their source: insert and update quietly,
+// the same beside a second poster and others (four times the work), once as a queue, three phases of
+// the live feed, and once for the delete.
+const passes = 2 + 4*2 + 1 + 3 + 1
+
+// Report2006 prepares a run of the report's tests in its order, on as many products as fit a
+// time: a pilot posts a few by each method, twice, and its time is the measure. feed makes
+// a source of so many products, which the live feed divides into days.
+func (p *Posting) Report2006(ctx context.Context, limit time.Duration, feed func(messages int) (Source, error)) (err error) {
+	if len(p.Methods) == 0 { // of the report, and of today
+		p.Methods = []string{string(engine.Row2006), string(Service)}
+	}
+	dir, err := os.MkdirTemp("", "barograph-pilot")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	one := *p
+	one.Tests = []string{string(Quiet)}
+	if one.Source, err = feed(pilot); err != nil {
+		return err
+	}
+	folder, err := run.Create(filepath.Join(dir, "run"), run.Run{Started: time.Now()})
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	if err := errors.Join(one.Run(ctx, folder), folder.Close()); err != nil {
+		return err
+	}
+	took := time.Since(began)
+	messages := fitting(limit-took, took)
+	p.Progress(fmt.Sprintf("a pilot of %d products took %s: %d products fit into %s", pilot, took.Round(time.Millisecond), messages, limit))
+	p.Tests = texts(report2006())
+	p.Source, err = feed(messages)
+	return err
+}
+
+// report2006 are the tests of the report, and what it measured besides, in its order.
+func report2006() []Test { return []Test{Quiet, Noise, Queue, Live, Delete} }
+
+// fitting is how many products fit into a time, when a pilot took so long for two of the passes.
+func fitting(limit, took time.Duration) int {
+	n := float64(pilot) * 2 / passes * float64(limit) / float64(max(took, time.Millisecond))
+	return min(max(pilot, int(n)), backlog)
+}
