@@ -157,6 +157,10 @@ func (q *Question) unwritable() string {
 		return "differences of curves without the curves themselves"
 	case len(d.Only) > 0:
 		return "conditions on values of what is drawn"
+	case len(d.Equalize) > 0:
+		return "fixed fields that are equalized"
+	case d.Right:
+		return "the right axis of another question's picture"
 	case d.EqualPlaces:
 		return "cases that are the same at all places"
 	case len(q.Header[record.FcstVar]) != 1:

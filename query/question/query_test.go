@@ -103,3 +103,28 @@ func TestPicturesAsPlots(t *testing.T) {
 		}
 	}
 }
+
+// TestPlotXMLRefuses: what a plot_spec has no words for is refused by name.
+func TestPlotXMLRefuses(t *testing.T) {
+	float := 0.5
+	for want, change := range map[string]func(d *Drawing){
+		"":                                      func(*Drawing) {},
+		"fixed fields that are equalized":       func(d *Drawing) { d.Equalize = []Group{{Field: "vx_mask", Values: [][]string{{"E", "W"}}}} },
+		"the right axis of another":             func(d *Drawing) { d.Right = true },
+		"differences of curves":                 func(d *Drawing) { d.Minus = "A" },
+		"conditions on values of what is drawn": func(d *Drawing) { d.Only = []Bound{{"total", ">", float}} },
+		"cases that are the same at all places": func(d *Drawing) { d.EqualPlaces = true },
+		"a value with a colon, in a curve":      func(d *Drawing) { d.Curves = []Group{{Field: "model", Values: [][]string{{"A:B"}}}} },
+		"a drawing that follows its answer":     func(d *Drawing) { d.Curves = []Group{{Field: "model"}} },
+		"a picture scorecard of SL1L2":          func(d *Drawing) { d.Picture = "scorecard" },
+	} {
+		q, err := FromQuery(url.Values{"line_type": {"SL1L2"}, "fcst_var": {"T"}, "stat": {"RMSE"}, "axis": {"fcst_lead"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(q.Drawing)
+		if _, err := PlotXML(q, 1); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), "has no words for ") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
