@@ -188,6 +188,8 @@ func TestAutocorrelationThreshold(t *testing.T) {
 	}{
 		{[]float64{9, 9, 1, 1, 2, 4, 6, 1}, 0.2883845608427709, 1.231107225224513},
 		{[]float64{6, 6, 1, 1, 2, 3, 2, 3}, 0.32142857142857145, 0.9867543820659301},
+		{[]float64{5, 6, 7, 6, 4, 5, 5, 5}, 0.29997927922396855, 0.3238992347717331},
+		{[]float64{8, 6, 5, 4, 2, 5}, 0.3, 1.112697280528374},
 	} {
 		mean, _ := meanAndDeviation(c.values)
 		if r := autocorrelation(c.values, mean); math.Abs(r-c.r) > 1e-12 {

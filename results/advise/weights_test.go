@@ -3,7 +3,10 @@ package advise
 import (
 	"math"
 	"testing"
+	"time"
 
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -54,6 +57,18 @@ func TestWeightsThatCount(t *testing.T) {
 			if struck := x.Struck != ""; struck != (c.struck && x.Engine == "one") {
 				t.Errorf("%+v with weight %v: %s is struck: %q", c.sample, c.weight, x.Engine, x.Struck)
 			}
+		}
+	}
+	d := record.Digest{Hi: 1, Records: 1}
+	p, _ := answer.CompareRecords(d, d)
+	s.Kills = nil
+	for _, silence := range []time.Duration{30 * time.Second, 2 * time.Second, 4 * time.Second} {
+		kill := run.Sample{Cell: run.NewCell("faults", "one", "during", "load", "design", "wide"), Kill: &run.Kill{}}
+		s.Kills = append(s.Kills, kill.Judge(&run.Measured{Silence: silence}, p, nil))
+	}
+	for _, x := range s.Advise(Weights{"ask": 1, "recover": 1}).Choices {
+		if got, ok := x.Figures[Recovery]; ok != (x.Engine == "one") || ok && got.Value != 4 {
+			t.Errorf("%s: %v, want the median of 30, 2 and 4 s", x.Engine, got)
 		}
 	}
 	// The score is the weighted geometric mean of the ratios: √(2¹ · 4¹) for equal weights.
