@@ -246,7 +246,7 @@ func TestRejects(t *testing.T) {
 		{head + "5 0.123-100", `"0.123-100", may be two numbers`},
 		{head + "5\x001", `is not a number`},
 		{head + "5.5 1 2 3 4 5", "column total: 5.5 is not a count: a whole number from 0 to 9007199254740991"},
-		{head + "-5. 1 2 3 4 5", "column total: -5 is not a count: a whole number from 0 to 9007199254740991"},
+		{head + "-1. 1 2 3 4 5", "column total: -1 is not a count: a whole number from 0 to 9007199254740991"},
 		{"V01 GFS 24 2019010100 GFS G2 SL1L2 T ***** 1 2 3", `number 1, "*****", is a Fortran field`},
 		{"V01 GFS 24 2019010100 GFS G2 SL1L2 T nan 1 2 3", `number 1, "nan", is not a finite`},
 		{"V01 GFS 2x 2019010100 GFS G2 SL1L2 T P500 = 5", `lead "2x" is not in hours`},
