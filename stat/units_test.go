@@ -131,8 +131,9 @@ func TestCorrect(t *testing.T) {
 		z0 := normal.Quantile((float64(at) + 0.5) / 1000)
 		mean, square, cube := 3.8, 0.0, 0.0
 		for _, v := range without {
-			square += math.Pow(mean-v, 2)
-			cube += math.Pow(mean-v, 3)
+			d := mean - v
+			square += d * d
+			cube += d * d * d
 		}
 		a := cube / (6 * math.Pow(square, 1.5))
 		tail := func(p float64) float64 {
@@ -242,8 +243,12 @@ func TestSummaryOfValues(t *testing.T) {
 		mean, median, sum float64
 		ok                bool
 	}{
-		{nil, 0, 0, 0, false}, {[]float64{nan}, 0, 0, 0, false}, {[]float64{2}, 2, 2, 2, true},
-		{[]float64{5, 1}, 3, 3, 6, true}, {[]float64{5, nan, 1, 3}, 3, 3, 9, true}, {[]float64{9, 1, 2, 4}, 4, 3, 16, true},
+		{nil, 0, 0, 0, false},
+		{[]float64{nan}, 0, 0, 0, false},
+		{[]float64{2}, 2, 2, 2, true},
+		{[]float64{5, 1}, 3, 3, 6, true},
+		{[]float64{5, nan, 1, 3}, 3, 3, 9, true},
+		{[]float64{9, 1, 2, 4}, 4, 3, 16, true},
 	} {
 		given := slices.Clone(x.values)
 		for m, want := range map[Method]float64{MeanOfStats: x.mean, MedianOfStats: x.median, SumOfStats: x.sum} {
@@ -353,8 +358,19 @@ func TestCorrelationsBeyondOne(t *testing.T) {
 		cov, one, two, want float64
 		ok                  bool
 	}{
-		{1, 1, 1, 1, true}, {-1, 1, 1, -1, true}, {1 + 5e-10, 1, 1, 1, true}, {-1 - 5e-10, 1, 1, -1, true}, {1 + 2e-9, 1, 1, 0, false},
-		{-1 - 2e-9, 1, 1, 0, false}, {1, 0, 1, 0, false}, {1, 1, 0, 0, false}, {0, 0, 1, 0, false}, {0, 1, 0, 0, false}, {1, -1, -1, 0, false}, {1, 4, 1, 0.5, true}, {1, 1, 4, 0.5, true},
+		{1, 1, 1, 1, true},
+		{-1, 1, 1, -1, true},
+		{1 + 5e-10, 1, 1, 1, true},
+		{-1 - 5e-10, 1, 1, -1, true},
+		{1 + 2e-9, 1, 1, 0, false},
+		{-1 - 2e-9, 1, 1, 0, false},
+		{1, 0, 1, 0, false},
+		{1, 1, 0, 0, false},
+		{0, 0, 1, 0, false},
+		{0, 1, 0, 0, false},
+		{1, -1, -1, 0, false},
+		{1, 4, 1, 0.5, true},
+		{1, 1, 4, 0.5, true},
 	} {
 		if got, ok := ratioOfCovariance(x.cov, x.one, x.two); got != x.want || ok != x.ok {
 			t.Errorf("%+v: %v, %v", x, got, ok)

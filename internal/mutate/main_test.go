@@ -13,12 +13,12 @@ import (
 func TestDetectsAndSurvives(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
-		"go.mod":          "module example.org/small\n\ngo 1.26.0\n",
-		"sum/sum.go":      "package sum\n\nfunc Positive(all []int) (n int) {\n\tfor _, v := range all {\n\t\tif v > 0 {\n\t\t\tn += v\n\t\t}\n\t}\n\treturn n\n}\n",
+		"go.mod":     "module example.org/small\n\ngo 1.26.0\n",
+		"sum/sum.go": "package sum\n\nfunc Positive(all []int) (n int) {\n\tfor _, v := range all {\n\t\tif v > 0 {\n\t\t\tn += v\n\t\t}\n\t}\n\treturn n\n}\n",
 		"sum/sum_test.go": "package sum\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestPositive(t *testing.T) {\n\tif Positive([]int{1, -2}) != 1 {\n\t\tt.Error()\n\t}\n" +
 			// A server that a test starts as another user must be able to search the temporary folder.
 			"\tif f, err := os.Stat(os.TempDir()); err != nil || f.Mode()&1 == 0 {\n\t\tt.Fatal(f.Mode(), err)\n\t}\n}\n",
-		"river/river.go":  "package river\n\nvar One = 1\n", // a satellite: it is left alone
+		"river/river.go": "package river\n\nvar One = 1\n", // a satellite: it is left alone
 	} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)

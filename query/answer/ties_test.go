@@ -388,6 +388,44 @@ func TestDecimals(t *testing.T) {
 	}
 }
 
+// TestBordersOfLooseAnswers: what is as far off as the tolerance, and what ends where the answer begins.
+func TestBordersOfLooseAnswers(t *testing.T) {
+	one, two := loosen(1.0), loosen(2.0)
+	if off, ok := one.near(two, 0.5); !ok || off != 0.5 {
+		t.Errorf("off by %g, %v", off, ok)
+	}
+	if _, ok := one.near(two, 0.4999); ok {
+		t.Error("beyond the tolerance is equal")
+	}
+	rows := rowsOf([]any{1, "a"}, []any{1, "b"}, []any{2, "c"}, []any{2, "d"}, []any{3, "e"})
+	for _, x := range [][3]int{{2, -1, 0}, {2, 2, 0}, {0, 2, 0}, {2, 1, 1}, {1, 3, 1}, {4, -1, 0}, {5, -1, 0}, {9, -1, 0}, {0, 0, 0}} {
+		e := Expect(rows, Shape{Width: 2, By: []int{0}, Offset: x[0], Limit: x[1]})
+		if n, _ := e.Cut(); n != x[2] {
+			t.Errorf("offset %d and limit %d cut through %d rows, want %d", x[0], x[1], n, x[2])
+		}
+	}
+	// Numbers of two kinds are no matter of types, a text is.
+	for _, x := range []struct {
+		want, got any
+		typed     bool
+	}{{2.5, 1, false}, {1, 2.5, false}, {2.5, "x", true}, {"x", 2.5, true}, {nil, "x", false}, {"x", nil, false}} {
+		_, err := CompareLoose(Expect(rowsOf([]any{x.want}), Shape{Width: 1, Limit: -1}), rowsOf([]any{x.got}), Tolerance)
+		if err == nil || strings.Contains(err.Error(), "cast it") != x.typed {
+			t.Errorf("%v and %v: %v", x.want, x.got, err)
+		}
+	}
+	if e := Expect(rows, Shape{Width: 2, By: []int{1}, Limit: -1}); e.HasNull() || e.HasFloats() {
+		t.Error("there is no NULL and no floating-point number")
+	}
+	mixed := rowsOf([]any{1, nil}, []any{2, 0.5})
+	if e := Expect(mixed, Shape{Width: 1, By: []int{1}, Limit: -1}); !e.HasNull() || e.HasFloats() {
+		t.Error("a column of the order has NULL; a column that is not shown has the number")
+	}
+	if e := Expect(mixed, Shape{Width: 2, By: []int{0}, Limit: -1}); e.HasNull() || !e.HasFloats() {
+		t.Error("a column that is not of the order has NULL; one that is shown has a floating-point number")
+	}
+}
+
 // TestCompareMeansCounts: what is wrong is counted and shown once.
 func TestCompareMeansCounts(t *testing.T) {
 	columns := []question.Column{

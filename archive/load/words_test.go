@@ -1,0 +1,295 @@
+package load
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/record"
+)
+
+func TestPlanOfRetention(t *testing.T) {
+	days := func(n float64) time.Duration { return time.Duration(n * 24 * float64(time.Hour)) }
+	now := time.Unix(20*daySeconds, 0)
+	for name, x := range map[string]struct {
+		have   []float64
+		before []float64 // nil = no load came before
+		lead   int32
+		keep   time.Duration
+		want   string
+	}{
+		"nothing":               {nil, nil, 0, days(3), "goes 0, from -, days 0, added 0, gap , later 0"},
+		"all stay":              {[]float64{1, 2, 3}, nil, 0, days(2), "goes 0, from 1, days 0, added 0, gap , later 0"},
+		"one goes":              {[]float64{1, 2, 3}, nil, 0, days(1), "goes 1, from 2, days 1, added 0, gap , later 0"},
+		"two of a day":          {[]float64{1, 1.5, 2, 3, 4}, nil, 0, days(1), "goes 3, from 3, days 2, added 0, gap , later 0"},
+		"before the epoch":      {[]float64{-1.5, -1, -0.5, 3}, nil, 0, days(3), "goes 3, from 0, days 2, added 0, gap 84h, later 0"},
+		"a gap as long as kept": {[]float64{1, 3, 4}, nil, 0, days(2), "goes 1, from 2, days 1, added 0, gap , later 0"},
+		"a gap":                 {[]float64{1, 5, 6}, nil, 0, days(2), "goes 1, from 4, days 1, added 0, gap 4d, later 0"},
+		"added":                 {[]float64{1, 2, 3, 3.5}, []float64{1, 2}, 0, days(1), "goes 2, from 2.5, days 2, added 1, gap , later 0"},
+		"the future":            {[]float64{18, 19, 20.5, 21}, nil, 0, days(0.5), "goes 1, from 18.5, days 1, added 0, gap 1d, later 2"},
+		"of now":                {[]float64{18, 20}, nil, 0, days(1), "goes 1, from 19, days 1, added 0, gap 2d, later 0"},
+		"within the lead":       {[]float64{18, 19, 20.5, 21}, nil, 43200, days(1), "goes 2, from 19.5, days 2, added 0, gap 36h, later 1"},
+		"only the future":       {[]float64{30, 31}, nil, 0, days(1), "goes 0, from -, days 0, added 0, gap , later 2"},
+		"a lead of centuries":   {[]float64{18, 400}, nil, math.MaxInt32, days(1), "goes 0, from 17, days 0, added 0, gap , later 1"},
+	} {
+		r := Retention{Keep: x.keep, Now: now}
+		if x.before != nil {
+			r.Before = catalogOf(datedRows("a", x.lead, 1, x.before...))
+		}
+		m := r.plan(catalogOf(datedRows("a", x.lead, 1, x.have...)))
+		from := "-"
+		if !m.From.IsZero() {
+			from = fmt.Sprint(float64(m.From.Unix()) / daySeconds)
+			if want := x.have[len(x.have)-1-m.Later]; float64(m.Newest.Unix())/daySeconds != want {
+				t.Errorf("%s: the newest is %v, want day %g", name, m.Newest, want)
+			}
+		}
+		gone := 0
+		for _, d := range x.have {
+			if !m.From.IsZero() && int64(d*daySeconds) < m.From.Unix() {
+				gone++
+			}
+		}
+		got := fmt.Sprintf("goes %d, from %s, days %d, added %d, gap %s, later %d", len(m.before), from, m.Days, m.Added, m.Gap, m.Later)
+		if got != x.want || len(m.before) != gone || m.Total != int64(len(x.have)) {
+			t.Errorf("%s: %s (%d of %d records), want %s", name, got, gone, m.Total, x.want)
+		}
+		if m.Later > 0 && float64(m.Latest.Unix())/daySeconds != x.have[len(x.have)-1] {
+			t.Errorf("%s: the last is %v", name, m.Latest)
+		}
+	}
+}
+
+func TestRemovalIsRefused(t *testing.T) {
+	for _, x := range []struct {
+		m       Removal
+		suspect bool
+		refused bool
+	}{
+		{Removal{Days: 2, Added: 1, Records: 11, Total: 100, limit: 10, before: []int64{1}}, true, true},
+		{Removal{Days: 2, Added: 1, Records: 10, Total: 100, limit: 10, before: []int64{1}}, true, false},
+		{Removal{Days: 1, Added: 1, Records: 11, Total: 100, limit: 10, before: []int64{1}}, false, false},
+		{Removal{Days: 1, Added: 1, Gap: "3d", Records: 11, Total: 100, limit: 10, before: []int64{1}}, true, true},
+		{Removal{Days: 2, Added: 1, Records: 11, Total: 100, limit: 10}, false, false},
+	} {
+		x.m.check()
+		if x.m.suspect() != x.suspect || x.m.Refused != x.refused || (x.m.Err() != nil) != x.refused {
+			t.Errorf("%+v: suspect %v, refused %v, %v", x.m, x.m.suspect(), x.m.Refused, x.m.Err())
+		}
+	}
+	day := time.Unix(0, 0)
+	m := &Removal{From: day, Newest: day.Add(24 * time.Hour), Days: 3, Added: 1, Records: 5, Total: 9, Refused: true, keep: 48 * time.Hour, limit: 10}
+	for want, change := range map[string]func(){
+		"--retain 2d: nothing was removed: 5 of 9 records are before 1970-01-01T00:00:00Z, which are more than 10 %, and cover 3 valid days, where this load added 1; " +
+			"check the newest date (1970-01-02T00:00:00Z) with --dry-run; then add --force, or raise --retain-limit": func() {},
+		"the removal would be refused: 5 of 9 records are before 1970-01-01T00:00:00Z, which are more than 10 %, and no record fills the 9d before the ones that stay; " +
+			"check the newest date (1970-01-02T00:00:00Z); then add": func() { m.Gap, m.preview = "9d", true },
+	} {
+		m.Gap, m.preview = "", false
+		if change(); !strings.Contains(m.Err().Error(), want) || fault.Code(m.Err()) != fault.Incomplete {
+			t.Errorf("%v, want %s", m.Err(), want)
+		}
+	}
+	if (*Removal)(nil).Err() != nil {
+		t.Error("no removal is no error")
+	}
+}
+
+func TestRemovalCounts(t *testing.T) {
+	m := &Removal{From: time.Unix(5*daySeconds, 0).UTC(), Newest: time.Unix(9*daySeconds, 0), Days: 4, Added: 1, Total: 7, Later: 1, Latest: time.Unix(40*daySeconds, 0)}
+	m.count(datedRows("a", 0, 1, 3, 1, 4, 5, 9))
+	other := datedRows("a", 0, 1, 2, 6)
+	other.Headers[0][record.Model] = "ECM"
+	m.count(other)
+	var text bytes.Buffer
+	if err := m.Text(&text); err != nil || m.Records != 4 || len(m.Groups) != 2 {
+		t.Errorf("%v, %+v", err, m)
+	}
+	want := "would remove   4 of 7 records: those with fcst_valid_beg before 1970-01-06T00:00:00Z, as the newest is 1970-01-10T00:00:00Z; 4 valid days go, 1 are added\n" +
+		"  SL1L2 ECM    1 records, 1970-01-03T00:00:00Z to 1970-01-03T00:00:00Z\n" +
+		"  SL1L2 GFS    3 records, 1970-01-02T00:00:00Z to 1970-01-05T00:00:00Z\n" +
+		"in the future  1 valid times, the last 1970-02-10T00:00:00Z: --retain does not count back from them\n"
+	if text.String() != want {
+		t.Errorf("%s\nwant\n%s", text.String(), want)
+	}
+	text.Reset()
+	if err := (&Removal{}).Text(&text); err != nil || text.String() != "would remove  nothing\n" {
+		t.Errorf("%q, %v", text.String(), err)
+	}
+}
+
+func TestSpans(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		24 * time.Hour: "1d", 48 * time.Hour: "2d", 25 * time.Hour: "25h", 60 * time.Hour: "60h", 90 * time.Minute: "1h30m0s",
+		48*time.Hour + time.Minute: "2d", 48*time.Hour - time.Minute: "47h59m0s", 72*time.Hour + time.Second: "3d", 73 * time.Hour: "73h",
+	} {
+		if got := span(d); got != want {
+			t.Errorf("%s: %s, want %s", d, got, want)
+		}
+	}
+	for at, want := range map[int64]int64{0: 0, 1: 0, daySeconds - 1: 0, daySeconds: 1, -1: -1, -daySeconds: -1, -daySeconds - 1: -2} {
+		if got := floorDay(at); got != want {
+			t.Errorf("second %d is of day %d, want %d", at, got, want)
+		}
+	}
+}
+
+func TestPrunedLimit(t *testing.T) {
+	for lost, want := range map[int64]bool{0: true, 10: true, 11: false} {
+		if err := (&Pruned{Lost: lost, Total: 100}).Err(10); (err == nil) != want || err != nil && fault.Code(err) != fault.Differs {
+			t.Errorf("%d of 100: %v", lost, err)
+		}
+	}
+}
+
+func TestLacksInWords(t *testing.T) {
+	for want, s := range map[string]struct {
+		s       Summary
+		refused int64
+	}{
+		"": {Summary{Stored: 1}, 0},
+		"1 line of these files is in quarantine; everything else is stored":                                  {Summary{Stored: 1, Quarantined: 1}, 0},
+		"3 lines of these files are in quarantine; nothing was stored":                                       {Summary{Quarantined: 1, Held: []engine.Mark{{Quarantined: 2}}}, 0},
+		"1 file could not be read; everything else is stored":                                                {Summary{Same: 1, Failed: []error{errors.New("x")}}, 0},
+		"1 line is refused, as its values contradict others (load --on-conflict); everything else is stored": {Summary{Stored: 1}, 1},
+		"1 line of these files is in quarantine, 2 files could not be read, 2 lines are refused, as their values contradict others (load --on-conflict); nothing was stored": {
+			Summary{Quarantined: 1, Failed: []error{errors.New("x"), errors.New("y")}}, 2,
+		},
+	} {
+		err := s.s.Incomplete(s.refused)
+		if (err == nil) != (want == "") || err != nil && (err.Error() != want || fault.Code(err) != fault.Incomplete) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	l := Lacks{}
+	b := &record.Batch{}
+	b.Reject("a", 3, "why", []byte("text"))
+	b.Reject("a", 4, "why", []byte("text"))
+	var lines []uint32
+	if err := l.Reject(b, func(_ string, line uint32, _, _ string) error { lines = append(lines, line); return nil }); err != nil || l.Quarantined != 2 || !slices.Equal(lines, []uint32{3, 4}) {
+		t.Errorf("%+v, lines %v, %v", l, lines, err)
+	}
+	broken := errors.New("x")
+	if err := l.Reject(b, func(string, uint32, string, string) error { return broken }); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	if err := l.Incomplete(); err == nil || err.Error() != "4 lines of these files are in quarantine; this is of the rest" {
+		t.Error(err)
+	}
+	if (Lacks{}).Incomplete() != nil {
+		t.Error("nothing is lacking")
+	}
+}
+
+func TestRefusedLines(t *testing.T) {
+	c := design.NewCatalog("s")
+	for i, one := range []design.Conflict{{Refused: true, Dropped: design.Line{File: "skipped"}}, {Dropped: design.Line{File: "skipped"}}, {Refused: true, Dropped: design.Line{File: "other"}}} {
+		one.Dropped.Line = uint32(i) //nolint:gosec // few
+		c.Note(one)
+	}
+	for name, x := range map[string]struct {
+		s    Summary
+		by   OnConflict
+		want int64
+		told int
+	}{
+		"of this load":   {Summary{Other: 2}, Refuse, 2, 0},
+		"by default":     {Summary{Other: 2}, "", 2, 0},
+		"by choice":      {Summary{Other: 2}, Last, 0, 0},
+		"skipped":        {Summary{Other: 2, Skipped: []string{"skipped"}}, Refuse, 3, 1},
+		"skipped, first": {Summary{Other: 2, Skipped: []string{"skipped", "new"}}, First, 1, 1},
+	} {
+		told := 0
+		n, err := Refused(t.Context(), &counting{catalog: c}, "s", &x.s, x.by, func(design.Conflict) { told++ })
+		if err != nil || n != x.want || told != x.told || len(x.s.Lacking) != x.told {
+			t.Errorf("%s: %d, %d told, %v; want %d, %d", name, n, told, err, x.want, x.told)
+		}
+	}
+}
+
+func TestResultText(t *testing.T) {
+	at := time.Unix(0, 0)
+	plain := "archive        duckdb:a.db, design wide, subset s\nfiles          1 loaded, 2 skipped (in the archive already), 0 failed\n" +
+		"lines          9 read = 4 stored + 3 same again + 1 other values + 1 quarantined\narchive holds  4 rows, 1.00 kB on disk\n  SL1L2        4 records\n"
+	result := func() *Result {
+		return &Result{
+			Archive: "duckdb:a.db", Design: "wide", Subset: "s", Files: 1, Skipped: 2, Read: 9, Stored: 4, Same: 3, Other: 1, Quarantined: 1,
+			Objects: 4, Object: "rows", BytesOnDisk: 1000, Records: map[string]int64{"SL1L2": 4, "CTC": 0},
+		}
+	}
+	for want, change := range map[string]func(r *Result){
+		"":                                func(*Result) {},
+		"database       d (the URL's":     func(r *Result) { r.Database = "d" },
+		"kept           1 of the records": func(r *Result) { r.Kept = 1 },
+		"in quarantine  2 of 5 lines of f, since it was loaded at 1970-01-01 00:00:00 UTC": func(r *Result) { r.Held = []engine.Mark{{Path: "f", Quarantined: 2, Read: 5, Loaded: at}} },
+		"not taken      3 lines of MPR":                                                 func(r *Result) { r.NotTaken = map[string]int64{"MPR": 3} },
+		"left out       columns that no design keeps, of 3 l":                           func(r *Result) { r.LeftOut = map[string]int64{"MPR: X": 3} },
+		"cut            3 texts do not fit":                                             func(r *Result) { r.Cut = map[string]int64{"model": 3} },
+		"not removed    5 of 7 records with fcst_valid_beg before 1970-01-01T00:00:00Z": func(r *Result) { r.Retention = &Removal{Refused: true, Records: 5, Total: 7, From: at} },
+		"removed        5 records with fcst_valid_beg before 1970-01-01T00:00:00Z":      func(r *Result) { r.Retention = &Removal{Records: 5, Total: 7, From: at} },
+		"in the future  1 valid times":                                                  func(r *Result) { r.Retention = &Removal{Later: 1, Latest: at} },
+		"digest         abc":                                                            func(r *Result) { r.Digest = "abc" },
+		"failed         x":                                                              func(r *Result) { r.Failed = []string{"x"} },
+	} {
+		r := result()
+		change(r)
+		var text bytes.Buffer
+		if err := r.Text(&text); err != nil {
+			t.Error(err)
+		}
+		lines := strings.Split(text.String(), "\n")
+		if len(r.Failed) > 0 {
+			lines = strings.Split(strings.Replace(text.String(), "1 failed", "0 failed", 1), "\n")
+		}
+		more := slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return strings.Contains(plain, l+"\n") })
+		if want == "" && text.String() != plain || want != "" && (len(more) != 1 || !strings.HasPrefix(more[0], want)) {
+			t.Errorf("%q,\nwant %q", text.String(), want)
+		}
+	}
+}
+
+func TestRejectsAreShown(t *testing.T) {
+	var out bytes.Buffer
+	r, err := NewRejects("", &out, func(s string) string { return s })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 13 {
+		r.Reject(record.Reject{File: "a", Line: uint32(i + 1), Reason: "why", Text: "text"}) //nolint:gosec // few
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != 11 || lines[9] != "a:10: why; line quarantined" || !strings.HasPrefix(lines[10], "… further lines") || r.Close() != nil {
+		t.Errorf("%q", lines)
+	}
+	path := filepath.Join(t.TempDir(), "q.csv")
+	if r, err = NewRejects(path, &out, strings.ToUpper); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	r.Reject(record.Reject{File: "a", Line: 3, Reason: "why", Text: "text"})
+	r.Conflict(design.Conflict{Stands: design.Line{File: "b", Line: 1}, Dropped: design.Line{File: "c", Line: 2}, What: "w"})
+	r.Conflict(design.Conflict{Dropped: design.Line{File: "c", Line: 2}, What: "w", Kept: true})
+	r.Conflict(design.Conflict{Stands: design.Line{File: "b", Line: 1}, What: "w"})
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	text, err := os.ReadFile(path)
+	want := "file,line,reason,text\nA,3,WHY,TEXT\nC,2,\"OTHER VALUES THAN B:1, WHICH STAND\",W\nC,2,\"OTHER VALUES THAN THE ARCHIVE, WHOSE FILE IS NOT THERE ANY MORE; BOTH STAND\",W\n" +
+		"THE ARCHIVE,0,\"OTHER VALUES THAN B:1, WHICH STAND\",W\n"
+	if err != nil || string(text) != want || out.Len() > 0 {
+		t.Errorf("%s, %v; shown: %s\nwant %s", text, err, out.String(), want)
+	}
+	if _, err := NewRejects(t.TempDir(), &out, strings.ToUpper); err == nil {
+		t.Error("a folder is no file")
+	}
+}
