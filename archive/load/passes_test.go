@@ -1,0 +1,193 @@
+package load
+
+import (
+	"bytes"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
+)
+
+// TestTwinsInPasses: as many passes as keep the memory small find what one pass finds.
+func TestTwinsInPasses(t *testing.T) {
+	b := datedRows("a", 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 3, 5, 5)
+	var want []record.Key
+	var h record.Hasher
+	h.Use(b)
+	for i := range b.Len() {
+		if i > 8 && i < 12 {
+			want = append(want, h.Key(i))
+		}
+	}
+	for _, records := range []int64{0, 13, twinRecords - 1, twinRecords, 4 * twinRecords} {
+		a := &scripted{dumps: [][]*record.Batch{{b}}}
+		r := &run{archive: a}
+		twins, err := r.twins(t.Context(), "s", records)
+		if err != nil || len(twins) != 3 || a.looks != int(records/twinRecords)+1 {
+			t.Errorf("%d records: %d twins in %d passes, %v", records, len(twins), a.looks, err)
+		}
+		for _, k := range want {
+			if _, ok := twins[k]; !ok {
+				t.Errorf("%d records: %v is no twin", records, k)
+			}
+		}
+	}
+	// Where all values are kept, a record of other values is no twin.
+	other := datedRows("b", 0, 2, 1, 1)
+	for on, n := range map[OnConflict]int{Refuse: 3, Keep: 4} {
+		r := &run{archive: &scripted{dumps: [][]*record.Batch{{b, other}}}, o: Options{OnConflict: on}}
+		if twins, err := r.twins(t.Context(), "s", 15); err != nil || len(twins) != n {
+			t.Errorf("%s: %d twins, %v; want %d", on, len(twins), err, n)
+		}
+	}
+}
+
+// TestOtherLoadersRecordsAreLogged: how many, by the catalog or by the count.
+func TestOtherLoadersRecordsAreLogged(t *testing.T) {
+	for want, x := range map[string]scripted{
+		"records=1": {marks: 13, holds: 13}, "records=3": {marks: 15, holds: 15}, "records=2": {marks: 12, holds: 12, lost: -2},
+	} {
+		var log bytes.Buffer
+		x.dumps = [][]*record.Batch{{datedRows("a", 0, 1, 1, 2)}}
+		m := engine.Mark{Path: "a", Read: 7, Stored: 7}
+		r := &run{archive: &x, marks: &marks{}, loader: turns{of: &x}, o: Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, files: map[string]*engine.Mark{}, stored: 7}
+		r.account(&m)
+		if err := r.check(t.Context(), "s", 5); err != nil || !strings.Contains(log.String(), want) {
+			t.Errorf("%v, %q, want %s", err, log.String(), want)
+		}
+	}
+}
+
+// TestFingerprintSpills: above its limit it keeps nothing in memory, up to it nothing in files.
+func TestFingerprintSpills(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	for most, spilled := range map[int]bool{0: false, 4: false, 3: true} {
+		f := Fingerprint{Most: most}
+		f.Add(datedRows("a", 0, 1, 1, 2, 3))
+		f.Add(datedRows("b", 0, 2, 2)) // the fourth: other values
+		if got := len(f.first) == 0 && len(f.differ) == 0; got != spilled || (len(f.files) == spillParts) != spilled {
+			t.Errorf("at most %d records: %d and %d in memory, %d files", most, len(f.first), len(f.differ), len(f.files))
+		}
+		d, byType, err := f.Sum()
+		if err != nil || d.Records != 3 || byType["SL1L2"] != 3 || f.Other() != 1 || (len(f.files) > 0) != spilled {
+			t.Errorf("at most %d records: %v, %v, %v, %d others, %d files", most, d, byType, err, f.Other(), len(f.files))
+		}
+	}
+	t.Setenv("TMPDIR", t.TempDir()+"/none")
+	f := Fingerprint{Most: 1}
+	f.Add(datedRows("a", 0, 1, 1, 2))
+	f.Add(datedRows("a", 0, 1, 3))
+	if _, _, err := f.Sum(); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
+		t.Errorf("no folder for temporary files: %v", err)
+	}
+	var none Fingerprint
+	none.Add(&record.Batch{})
+	if d, byType, err := none.Sum(); err != nil || d.Records != 0 || len(byType) != 0 {
+		t.Errorf("%v, %v, %v", d, byType, err)
+	}
+}
+
+// newRun is a load under way without an archive, whose released batches are counted.
+func newRun(o Options, released *int) *run {
+	r := &run{
+		o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, rejects: map[string]*design.Quarantine{}, marks: &marks{all: []engine.Mark{}, of: map[string]engine.Mark{}},
+		release: func(*record.Batch) { *released++ }, partial: map[string][]string{},
+	}
+	r.sum.ByType, r.sum.LeftOut, r.sum.NotTaken = map[string]int64{}, map[string]int64{}, map[string]int64{}
+	r.window = newWindow("s", r.meet, r.release)
+	return r
+}
+
+// TestBatchesAreCounted: what a batch adds to the mark of its file and to the sums, and whose memory is given back.
+func TestBatchesAreCounted(t *testing.T) {
+	released, told := 0, []uint32(nil)
+	var at []Progress
+	r := newRun(Options{
+		Window: 100, OnConflict: First, Takes: func(lt string) bool { return lt == "SL1L2" },
+		Reject: func(q record.Reject) { told = append(told, q.Line) }, Progress: func(p Progress) { at = append(at, p) },
+	}, &released)
+	f := &File{Path: "a", Digest: "d", Bytes: 50, At: 20}
+	b := datedRows("a", 0, 1, 1, 2, 3)
+	b.Lines = 5
+	b.Reject("a", 4, "why", nil)
+	b.Reject("a", 5, "why", nil)
+	b.LeftOut = map[string]int{"X": 2}
+	r.parsed = 1000
+	if err := r.batch(t.Context(), f, b); err != nil {
+		t.Fatal(err)
+	}
+	other := datedRows("a", 0, 1, 9)
+	other.Type, _ = record.TypeByName("SAL1L2")
+	other.Lines = 1
+	empty := &record.Batch{Lines: 1}
+	empty.Reject("a", 7, "why", nil)
+	r.known["copy"] = true
+	for _, x := range []struct {
+		f        *File
+		b        *record.Batch
+		released int
+	}{{f, other, 1}, {f, empty, 2}, {&File{Path: "b", Digest: "copy"}, datedRows("b", 0, 1, 1), 3}} {
+		if err := r.batch(t.Context(), x.f, x.b); err != nil || released != x.released {
+			t.Errorf("%v: %d batches are released, want %d", err, released, x.released)
+		}
+	}
+	m := r.files["a"]
+	if m.Read != 6 || m.Stored != 3 || m.Quarantined != 3 || m.Replaced != 0 || m.Bytes != 50 || m.Digest != "d" || len(r.files) != 1 {
+		t.Errorf("%+v", m)
+	}
+	if !slices.Equal(told, []uint32{4, 5, 7}) || r.rejects["a"].Lines != 3 {
+		t.Errorf("lines %v in quarantine, %+v", told, r.rejects["a"])
+	}
+	if !maps.Equal(r.sum.ByType, map[string]int64{"SL1L2": 3}) || !maps.Equal(r.sum.NotTaken, map[string]int64{"SAL1L2": 1}) || !maps.Equal(r.sum.LeftOut, map[string]int64{"SL1L2: X": 2}) {
+		t.Errorf("%v, %v, %v", r.sum.ByType, r.sum.NotTaken, r.sum.LeftOut)
+	}
+	if len(at) != 1 || at[0].Bytes != 1020 || at[0].Read != 5 || r.at.Read != 7 {
+		t.Errorf("%+v, %+v", at, r.at)
+	}
+	if err := r.end(t.Context(), f); err != nil || r.parsed != 1050 || r.at.Files != 1 || r.at.Bytes != 1050 || len(r.done) != 1 || !slices.Equal(r.sum.Lacking, []string{"a"}) || len(r.rejects) != 0 || len(at) != 2 {
+		t.Errorf("%v, %+v, lacking %v", err, r.at, r.sum.Lacking)
+	}
+	if q := r.window.catalog.Quarantine; len(q) != 1 || q[0].Lines != 3 {
+		t.Errorf("%+v", q)
+	}
+}
+
+// TestMeeting: two lines of one window that bring one record.
+func TestMeeting(t *testing.T) {
+	for on, x := range map[OnConflict]struct {
+		value                      float64 // of the later line; the earlier has 1
+		stored, same, other, kept  int64
+		lacking, conflicts, stands int // stands is the line whose values the window has
+	}{
+		Refuse: {2, 1, 0, 1, 0, 1, 1, 1}, First: {2, 1, 0, 1, 0, 0, 1, 1}, Last: {2, 1, 0, 1, 0, 0, 1, 2}, Keep: {2, 2, 0, 0, 1, 0, 1, 3},
+		"the same": {1, 1, 1, 0, 0, 0, 0, 1},
+	} {
+		released := 0
+		var told []design.Conflict
+		r := newRun(Options{Window: 100, OnConflict: on, Conflict: func(c design.Conflict) { told = append(told, c) }}, &released)
+		for i, value := range []float64{1, x.value} {
+			b := datedRows("a", 0, value, 1)
+			b.Lines, b.Line[0] = 1, uint32(i+1) //nolint:gosec // few
+			if err := r.batch(t.Context(), &File{Path: "a", Digest: "d"}, b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m, stands := *r.files["a"], 0
+		for b := range r.window.live {
+			stands += int(b.Line[0])
+		}
+		r.total(&m)
+		if r.sum.Read != 2 || r.sum.Stored != x.stored || r.sum.Same != x.same || r.sum.Other != x.other || r.sum.Kept != x.kept || stands != x.stands ||
+			len(r.sum.Lacking) != x.lacking || len(told) != x.conflicts || len(r.window.catalog.Conflicts) != x.conflicts {
+			t.Errorf("%s: %+v, line %d stands, %d conflicts", on, r.sum, stands, len(told))
+		}
+		if len(told) > 0 && (told[0].Refused != (on == Refuse) || told[0].Kept != (on == Keep) || on != Keep && int(told[0].Stands.Line) != stands) {
+			t.Errorf("%s: %+v", on, told[0])
+		}
+	}
+}
