@@ -117,6 +117,9 @@ func TestMETdbLoadBatchAfterLoadedFilesIsRead(t *testing.T) {
 	if len(s.Files) != 404 || len(s.Skipped) != 101 || s.Stored != 404 {
 		t.Errorf("%d files loaded, %d skipped, %d records; want 404, 101, 404", len(s.Files), len(s.Skipped), s.Stored)
 	}
+	if s.Commits != 1 {
+		t.Errorf("%d commits, want 1 of a few records", s.Commits)
+	}
 	clean := memory(t)
 	mustLoad(t, clean, load.Options{}, files...)
 	if digest(t, a) != digest(t, clean) {
