@@ -400,8 +400,8 @@ func TestBordersOfLooseAnswers(t *testing.T) {
 	rows := rowsOf([]any{1, "a"}, []any{1, "b"}, []any{2, "c"}, []any{2, "d"}, []any{3, "e"})
 	for _, x := range [][3]int{{2, -1, 0}, {2, 2, 0}, {0, 2, 0}, {2, 1, 1}, {1, 3, 1}, {4, -1, 0}, {5, -1, 0}, {9, -1, 0}, {0, 0, 0}} {
 		e := Expect(rows, Shape{Width: 2, By: []int{0}, Offset: x[0], Limit: x[1]})
-		if n, _ := e.Cut(); n != x[2] {
-			t.Errorf("offset %d and limit %d cut through %d rows, want %d", x[0], x[1], n, x[2])
+		if n, column := e.Cut(); n != x[2] || (n == 0) != (column < 0) {
+			t.Errorf("offset %d and limit %d cut through %d rows, told apart by column %d; want %d", x[0], x[1], n, column, x[2])
 		}
 	}
 	// Numbers of two kinds are no matter of types, a text is.
