@@ -25,9 +25,9 @@ func ingestRow(s series) string {
 
 // Unfilled are the tables that AWIPS fills and this poster, by its tokens, does not.
 func (t *Tokens) Unfilled() []string {
-	out := strings.Fields("hourlypp hourlypc dailypp alertalarmval textproduct stnclass")
+	out := strings.Fields("hourlypp hourlypc dailypp textproduct stnclass")
 	for table, filled := range map[string]bool{
-		"riverstatus": t.MaxForecast, "productlink": t.Link, "latestobsvalue": t.Latest != "OFF" && t.Latest != "",
+		"riverstatus": t.MaxForecast, "alertalarmval": t.Alarm, "productlink": t.Link, "latestobsvalue": t.Latest != "OFF" && t.Latest != "",
 		"unkstn": t.Unknown != "NONE", "unkstnvalue": t.Unknown == "IDS_AND_DATA",
 	} {
 		if !filled {

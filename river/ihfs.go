@@ -101,7 +101,10 @@ func (p *IHFS) Reload(ctx context.Context) error {
 	}
 	tables := needed
 	if p.Tokens.MaxForecast {
-		tables = "riverstatus riverstat " + needed
+		tables = "riverstatus riverstat " + tables
+	}
+	if p.Tokens.Alarm {
+		tables = "alertalarmval " + tables
 	}
 	for table := range strings.FieldsSeq(tables) {
 		if have[table] == nil {
@@ -109,14 +112,18 @@ func (p *IHFS) Reload(ctx context.Context) error {
 		}
 	}
 	for table, columns := range have {
-		for _, c := range wanted(table) {
+		names := wanted(table)
+		if p.Tokens.Alarm && strings.HasSuffix(table, "datalimits") {
+			names = append(names, strings.Fields(alarmColumns)...)
+		}
+		for _, c := range names {
 			if !slices.Contains(columns, c) {
 				return missing(schema, "has a table "+table+" without the column "+c+", which IHFS has")
 			}
 		}
 	}
 	p.limitsTS = slices.Contains(have["locdatalimits"], "ts") // since 2018
-	ref, err := readReference(ctx, p.conn, p.schema, p.limitsTS)
+	ref, err := readReference(ctx, p.conn, p.schema, p.limitsTS, p.Tokens.Alarm)
 	if err == nil {
 		p.ref = ref
 	}
@@ -219,6 +226,7 @@ type row struct {
 	product string
 	issued  int64
 	comment string
+	alarm   alarm
 
 	fate *Fate    // of its value
 	from *Product // nil = the row is stored
@@ -237,6 +245,7 @@ type posting struct {
 	latest   []*row // for latestobsvalue
 	rejected []*row
 	unknown  []*row
+	alarms   []*row // that are written into a table of values, with what they raise
 	comments []*row
 	links    []*row
 	learned  []series // that the ingest filter gets
@@ -314,7 +323,8 @@ func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 	if math.IsNaN(r.value) || math.IsInf(r.value, 0) { // by its factor
 		return Refused
 	}
-	r.code = x.ref.quality(r.series, g, r.value)
+	l := x.ref.find(r.series, time.Unix(g.Time, 0).UTC())
+	r.code, r.alarm = quality(l, g.Quality, r.value), x.ref.alarm(l, r.value)
 	bad := r.code < badBelow
 	if t.Link {
 		x.links = append(x.links, r)
@@ -421,22 +431,26 @@ type limit struct {
 	grossMin, grossMax *float64
 	reasonMin          *float64
 	reasonMax          *float64
+	alarms             [4]*float64 // alarmColumns
 }
 
 // read reads the tables of a schema. limitsTS: locdatalimits has a column ts.
-func readReference(ctx context.Context, q querier, schema string, limitsTS bool) (*reference, error) {
+func readReference(ctx context.Context, q querier, schema string, limitsTS, alarms bool) (*reference, error) {
 	r := &reference{post: map[record.ID]bool{}, areas: map[record.ID]bool{}, ingest: map[series]bool{}, factor: map[series]factor{}, limits: map[series][]limit{}}
 	var s row5
 	ts := "'NA'"
 	if limitsTS {
 		ts = "ts"
 	}
-	const ranges = ", monthdaystart, monthdayend, gross_range_min, gross_range_max, reason_range_min, reason_range_max FROM "
+	ranges := ", monthdaystart, monthdayend, gross_range_min, gross_range_max, reason_range_min, reason_range_max, NULL::float8, NULL::float8, NULL::float8, NULL::float8 FROM "
+	if alarms {
+		ranges = strings.ReplaceAll(ranges, strings.Repeat(", NULL::float8", 4), ", "+strings.ReplaceAll(alarmColumns, " ", ", "))
+	}
 	var l limit
 	var post *int16
 	var ingest *string
 	var f [4]*float64
-	limited := []any{&s.lid, &s.pe, &s.dur, &l.ts, &l.from, &l.to, &l.grossMin, &l.grossMax, &l.reasonMin, &l.reasonMax}
+	limited := []any{&s.lid, &s.pe, &s.dur, &l.ts, &l.from, &l.to, &l.grossMin, &l.grossMax, &l.reasonMin, &l.reasonMax, &l.alarms[0], &l.alarms[1], &l.alarms[2], &l.alarms[3]}
 	addLimit := func() { r.limits[s.series()] = append(r.limits[s.series()], l) }
 	for _, x := range []struct {
 		text string
@@ -545,20 +559,25 @@ const (
 	badBelow    = 1 << 30
 )
 
-// quality is the quality_code of a value. Missing ones are not checked.
-func (r *reference) quality(s series, g *record.Gauge, value float64) int32 {
+func (l *limit) outOfGross(value float64) bool {
+	return l.grossMin != nil && value < *l.grossMin || l.grossMax != nil && value > *l.grossMax
+}
+
+// quality is the quality_code of a value by its limits and its qualifier. Missing ones are
+// not checked.
+func quality(l *limit, qualifier byte, value float64) int32 {
 	if value == record.NoValue {
 		return goodCode
 	}
 	code := int32(goodCode)
-	switch l := r.find(s, time.Unix(g.Time, 0).UTC()); {
+	switch {
 	case l == nil:
-	case l.grossMin != nil && value < *l.grossMin || l.grossMax != nil && value > *l.grossMax:
+	case l.outOfGross(value):
 		code &^= outGross
 	case l.reasonMin != nil && value < *l.reasonMin || l.reasonMax != nil && value > *l.reasonMax:
 		code &^= outReason
 	}
-	switch g.Quality {
+	switch qualifier {
 	case 'Q', 'F':
 		code &^= senderDoubt
 	case 'R', 'B':

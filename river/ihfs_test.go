@@ -198,45 +198,6 @@ func TestIHFS(t *testing.T) {
 	}
 }
 
-// TestTies: of products of one minute that contradict each other the same value is
-// stored, whatever the order in which they come and however often.
-func TestTies(t *testing.T) {
-	db, p := stocked(t, "ties")
-	then := at(-2 * time.Hour)
-	line := func(kind, values string) string { return product(-time.Hour, kind+" AAA "+then+values) }
-	other := func(text string) string { return strings.Replace(text, "RR1LCH", "RR2LCH", 1) }
-	for want, texts := range map[string][]string{
-		"2 KLCHRR1LCH":     {line(".A", "/HG 1"), line(".A", "/HG 2"), line(".A", "/HG M")},
-		"1 KLCHRR2LCH":     {other(line(".A", "/HG 1")), line(".A", "/HG 2"), line(".A", "/HG 3/HG 9")}, // the later name
-		"1 KLCHRR1LCH":     {line(".AR", "/HG 1"), other(line(".A", "/HG 2")), line(".A", "/HG 7")},     // a revision
-		"2 KLCHRR1LCH ":    {line(".A", "/HG 3/HG 1"), line(".A", "/HG 2"), line(".A", "/HG 0/HG 2")},   // the last of a product
-		"7 KLCHRR1LCH":     {line(".A", "/HG 7"), other(line(".A", "/HG M")), line(".A", "/HG 6")},      // no missing value before a good one
-		"-9999 KLCHRR1LCH": {line(".A", "/HG 7"), line(".AR", "/HG M"), other(line(".A", "/HG M"))},     // but in a revision
-		"5 KLCHRR2LCH":     {line(".A", "/HG 5"), other(line(".A", "/HG 5")), line(".A", "/HG 6")},      // equal, by two names
-	} {
-		want = strings.TrimSpace(want)
-		for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
-			if _, err := db.Exec(t.Context(), "TRUNCATE height"); err != nil {
-				t.Fatal(err)
-			}
-			var all string
-			for round := range 2 {
-				for _, i := range order {
-					post(t, p, texts[i])
-					all += texts[i]
-					if got := rows(t, db, "SELECT value, product_id FROM height"); round > 0 && got != want {
-						t.Fatalf("%q in order %v, round %d: %s, want %s", texts, order, round, got, want)
-					}
-				}
-			}
-			post(t, p, all) // in one transaction
-			if got := rows(t, db, "SELECT value, product_id FROM height"); got != want {
-				t.Fatalf("%q in order %v at once: %s, want %s", texts, order, got, want)
-			}
-		}
-	}
-}
-
 // TestRejectedAgain: the same bad reading in products of one second, in one transaction
 // and in several. Each has its row, and no product loses its good values.
 func TestRejectedAgain(t *testing.T) {
@@ -374,7 +335,7 @@ func TestTokens(t *testing.T) {
 	if len(told) != 2 || !strings.Contains(told[0], "f:11: shef_winfutur") || !strings.Contains(told[0], "did you mean shef_winfuture?") || !strings.Contains(told[1], "did you mean shef_winpast?") {
 		t.Errorf("%q", told)
 	}
-	for _, bad := range []string{"shef_procobs : YES", "shef_alertalarm : on", "shef_duplicate : MAYBE", "shef_winpast : x", "shef_post_unk : SOME"} {
+	for _, bad := range []string{"shef_procobs : YES", "shef_storetext : on", "shef_duplicate : MAYBE", "shef_winpast : x", "shef_post_unk : SOME"} {
 		if err := tokens.Read(strings.NewReader("\n"+bad), "f", tell); err == nil || !strings.Contains(err.Error(), "f:2") {
 			t.Errorf("%s: %v", bad, err)
 		}

@@ -136,6 +136,8 @@ func columns(posted time.Time) map[string]column {
 		cells("shef_comment", "varchar", func(r *row) string { return r.comment }),
 		cells("reject_type", "varchar", func(*row) string { return "A" }),
 		cells("userid", "varchar", func(*row) string { return "SHEFdec" }),
+		cells("aa_categ", "varchar", func(r *row) string { return r.alarm.category }),
+		cells("aa_check", "varchar", func(r *row) string { return r.alarm.check }),
 	} {
 		out[c.name] = c
 	}
@@ -174,6 +176,8 @@ func shape(table string) layout {
 		return newLayout(ahead, sent+" shef_comment")
 	case "rejecteddata":
 		return newLayout(ahead+" postingtime", " value shef_qual_code revision product_id producttime quality_code reject_type userid")
+	case "alertalarmval":
+		return newLayout(ahead+" aa_categ aa_check", tail)
 	case "latestobsvalue": // it has no key: a row for each of these
 		return newLayout(fields, " obstime"+tail)
 	case "unkstnvalue":
@@ -211,7 +215,7 @@ func wanted(table string) []string {
 		return strings.Fields("lid pe dur " + ranges)
 	case "riverstat":
 		return []string{"lid", "use_latest_fcst"}
-	case "latestobsvalue", "commentvalue", "unkstn", "unkstnvalue", "rejecteddata", "productlink", "riverstatus":
+	case "latestobsvalue", "commentvalue", "unkstn", "unkstnvalue", "rejecteddata", "productlink", "riverstatus", "alertalarmval":
 		return shape(table).names
 	}
 	if slices.Contains(valued(), table) {
@@ -266,6 +270,9 @@ func (x *posting) write(ctx context.Context, tx pgx.Tx) error {
 		if err := x.values(ctx, b, name, x.tables[name]); err != nil {
 			return fmt.Errorf("table %s: %w", name, err)
 		}
+	}
+	if err := b.alarms(ctx, x.alarms); err != nil {
+		return fmt.Errorf("table alertalarmval: %w", err)
 	}
 	if x.Tokens.MaxForecast {
 		if err := x.riverStatus(ctx, b); err != nil {
@@ -329,6 +336,9 @@ func (x *posting) values(ctx context.Context, b *batch, table string, rows []*ro
 	}
 	if len(changed) == 0 {
 		return nil
+	}
+	if x.Tokens.Alarm && table != "contingencyvalue" {
+		x.alarms = append(x.alarms, changed...)
 	}
 	_, err = b.Exec(ctx, b.insert(table, l)+l.conflict(), b.args(l.names, changed)...)
 	return err

@@ -23,6 +23,7 @@ type Tokens struct {
 	Latest       string        // shef_post_latest: OFF, ON, VALID_ONLY, VALID_OR_MISSING
 	Link         bool          // shef_post_link
 	MaxForecast  bool          // shef_load_maxfcst: the highest forecasts into riverstatus
+	Alarm        bool          // shef_alertalarm: what limits raise into alertalarmval
 	LearnIngest  bool          // shef_load_ingest: a series that ingestfilter does not have is admitted, and gets its row
 	OldestBasis  time.Duration // basis_hours_filter: older forecasts do not count there
 }
@@ -138,7 +139,9 @@ func (t *Tokens) set(name, value string) (problem, cure string) {
 		toggle(&t.LearnIngest)
 	case "basis_hours_filter":
 		number(&t.OldestBasis, time.Hour)
-	case "shef_alertalarm", "shef_storetext", "gage_pp_enable":
+	case "shef_alertalarm":
+		toggle(&t.Alarm)
+	case "shef_storetext", "gage_pp_enable":
 		if toggle(&on); on {
 			return "is ON, which Barograph does not do", "set it OFF, or leave that work to AWIPS; see docs/river.md"
 		}
