@@ -50,7 +50,11 @@ func (p *Posting) Report2006(ctx context.Context, limit time.Duration, feed func
 	}
 	took := time.Since(began)
 	messages := fitting(limit-took, took)
-	p.Progress(fmt.Sprintf("a pilot of %d products took %s: %d products fit into %s", pilot, took.Round(time.Millisecond), messages, limit))
+	ends := fmt.Sprintf("%d products fit into %s", messages, limit)
+	if needed := took * (passes + 2) / 2; needed > limit {
+		ends = fmt.Sprintf("%d products are the fewest, and need about %s, not %s", messages, needed.Round(time.Second), limit)
+	}
+	p.Progress(fmt.Sprintf("a pilot of %d products took %s: %s", pilot, took.Round(time.Millisecond), ends))
 	p.Tests = texts(report2006())
 	p.Source, err = feed(messages)
 	return err
