@@ -344,3 +344,16 @@ func Version() string {
 	}
 	return v
 }
+
+// ModuleVersion is the version of a module that the program is linked from, without
+// the leading v; "unknown" where the program does not say.
+func ModuleVersion(path string) string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == path {
+				return strings.TrimPrefix(m.Version, "v")
+			}
+		}
+	}
+	return "unknown"
+}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -427,4 +428,57 @@ func (s *Stripes) Lock(ctx context.Context, key []byte) (unlock func(), err erro
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// ErrPacked is the error of bytes that AppendPacked did not write.
+var ErrPacked = errors.New("the record's bytes are not as they were written")
+
+// AppendPacked appends the row as the bytes of layout Pairs: for each of so many fields
+// the length of its value plus 1, as a uvarint, and the value; 0 = no value. A field
+// that the row lacks is taken from old, which may be nil.
+func (r *Row) AppendPacked(to []byte, fields int, old *Row) []byte {
+	for i := range fields {
+		v, ok := r.Value(i)
+		if !ok && old != nil {
+			v, ok = old.Value(i)
+		}
+		if !ok {
+			to = append(to, 0)
+			continue
+		}
+		to = binary.AppendUvarint(to, uint64(len(v))+1)
+		to = append(to, v...)
+	}
+	return to
+}
+
+// ParsePacked appends the chosen fields of what AppendPacked wrote.
+func (r *Row) ParsePacked(from []byte, fields int, f Fields) error {
+	want := 0
+	for i := range fields {
+		n, size := binary.Uvarint(from)
+		if size <= 0 || n > uint64(len(from)-size)+1 {
+			return ErrPacked
+		}
+		from = from[size:]
+		if n == 0 {
+			continue
+		}
+		v := from[:n-1]
+		from = from[n-1:]
+		if f == nil {
+			r.Add(i, v)
+			continue
+		}
+		for want < len(f) && f[want] < i {
+			want++
+		}
+		if want == len(f) {
+			return nil
+		}
+		if f[want] == i {
+			r.Add(i, v)
+		}
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ package all
 import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/asterixdb"
+	"github.com/barograph/barograph/engine/bbolt"
 	"github.com/barograph/barograph/engine/cassandra"
 	"github.com/barograph/barograph/engine/clickhouse"
 	"github.com/barograph/barograph/engine/couchbase"
@@ -24,7 +25,7 @@ import (
 // client's floor first, then what runs in this process, then servers.
 func Registry() engine.Registry {
 	return engine.Registry{
-		dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(), mariadb.Driver(), postgres.Driver(),
+		dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(), bbolt.Driver(), mariadb.Driver(), postgres.Driver(),
 		asterixdb.Driver(), mongodb.Driver(), couchbase.Driver(), cassandra.Driver(), valkey.Driver(), oracle.Driver(), trino.Driver(),
 		clickhouse.Driver(),
 	}

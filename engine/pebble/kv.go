@@ -27,8 +27,7 @@ const kvStripes = 256
 // kv opens tables of records under keys.
 type kv struct{ *store }
 
-// kvTable is an open table. A record's bytes are, for each field in order, the
-// length of its value plus 1 (0 = no value), as a uvarint, and the value.
+// kvTable is an open table. A record's bytes are those of engine.Row.AppendPacked.
 type kvTable struct {
 	*store
 	name   []byte // prefix of its keys
@@ -104,57 +103,6 @@ func (c *kvConn) full(key []byte) []byte {
 	return c.key
 }
 
-var errDamaged = errors.New("its bytes are not as they were written")
-
-// encode appends the record's bytes: the fields of r and, where it lacks one,
-// of old, which may be nil.
-func (tb *kvTable) encode(to []byte, r, old *engine.Row) []byte {
-	for i := range tb.fields {
-		v, ok := r.Value(i)
-		if !ok && old != nil {
-			v, ok = old.Value(i)
-		}
-		if !ok {
-			to = append(to, 0)
-			continue
-		}
-		to = binary.AppendUvarint(to, uint64(len(v))+1)
-		to = append(to, v...)
-	}
-	return to
-}
-
-// decode appends the chosen fields.
-func (tb *kvTable) decode(from []byte, f engine.Fields, into *engine.Row) error {
-	want := 0
-	for i := range tb.fields {
-		n, size := binary.Uvarint(from)
-		if size <= 0 || n > uint64(len(from)-size)+1 {
-			return errDamaged
-		}
-		from = from[size:]
-		if n == 0 {
-			continue
-		}
-		v := from[:n-1]
-		from = from[n-1:]
-		if f == nil {
-			into.Add(i, v)
-			continue
-		}
-		for want < len(f) && f[want] < i {
-			want++
-		}
-		if want == len(f) {
-			return nil
-		}
-		if f[want] == i {
-			into.Add(i, v)
-		}
-	}
-	return nil
-}
-
 func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -166,7 +114,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *en
 	if err != nil {
 		return err
 	}
-	err = c.decode(v, f, into)
+	err = into.ParsePacked(v, c.fields, f)
 	if e := closer.Close(); err == nil {
 		err = e
 	}
@@ -207,7 +155,7 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
 	} else if taken {
 		return engine.ErrExists
 	}
-	c.value = c.encode(c.value[:0], r, nil)
+	c.value = r.AppendPacked(c.value[:0], c.fields, nil)
 	return c.write(func() error { return c.db.Set(c.full(key), c.value, pebble.Sync) })
 }
 
@@ -219,7 +167,7 @@ func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
 	if err := c.read(ctx, key, nil, &c.row); err != nil {
 		return err
 	}
-	c.value = c.encode(c.value[:0], r, &c.row)
+	c.value = r.AppendPacked(c.value[:0], c.fields, &c.row)
 	return c.write(func() error { return c.db.Set(c.full(key), c.value, pebble.Sync) })
 }
 
@@ -270,7 +218,7 @@ func (c *kvConn) insertMany(ctx context.Context, rows []engine.KeyRow) (err erro
 		if !errors.Is(err, pebble.ErrNotFound) {
 			return err
 		}
-		c.value = c.encode(c.value[:0], r.Row, nil)
+		c.value = r.Row.AppendPacked(c.value[:0], c.fields, nil)
 		if err := b.Set(c.key, c.value, nil); err != nil {
 			return err
 		}
@@ -293,7 +241,7 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, 
 			return err
 		}
 		c.row.Reset()
-		if err := c.decode(v, f, &c.row); err != nil {
+		if err := c.row.ParsePacked(v, c.fields, f); err != nil {
 			return err
 		}
 		if err := each(it.Key()[len(c.name):], &c.row); err != nil {

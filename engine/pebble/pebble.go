@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -196,17 +195,10 @@ func (s *settings) options(o engine.Options) *pebble.Options {
 }
 
 func (s *settings) about() engine.About {
-	a := engine.About{Product: "Pebble", Version: "unknown", Acknowledged: "on disk: flushed, commits of one moment together", Settings: map[string]string{
+	a := engine.About{Product: "Pebble", Version: engine.ModuleVersion("github.com/cockroachdb/pebble/v2"), Acknowledged: "on disk: flushed, commits of one moment together", Settings: map[string]string{
 		"cache": strconv.FormatInt(s.cache, 10), "memtable": strconv.FormatInt(s.memtable, 10), "compression": s.compression,
 		"sync": "each commit", "filter": "bloom, 10 bits a key",
 	}}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range info.Deps {
-			if m.Path == "github.com/cockroachdb/pebble/v2" {
-				a.Version = strings.TrimPrefix(m.Version, "v")
-			}
-		}
-	}
 	return a
 }
 

@@ -15,7 +15,7 @@ import (
 var folders = []string{ //nolint:gochecknoglobals // a constant table
 	"river", "lab", "serve", "formats/shef", "formats/tpcds",
 	"study/ycsb", "study/post", "study/scan", "study/own", "study/lake", "study/tables", "study/faults", "study/synth",
-	"engine/tables", "engine/dry", "engine/asterixdb", "engine/mongodb", "engine/couchbase", "engine/cassandra", "engine/valkey",
+	"engine/tables", "engine/dry", "engine/asterixdb", "engine/bbolt", "engine/mongodb", "engine/couchbase", "engine/cassandra", "engine/valkey",
 	"engine/oracle", "engine/trino", "engine/new", "engine/enginetest", "internal/core", "internal/fuzz", "internal/mutate",
 }
 

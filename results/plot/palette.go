@@ -44,6 +44,7 @@ func ownHue(name string) (hue int, engine bool) {
 	engines := map[string]int{
 		"duckdb": 0, "sqlite": 1, "postgres": 2, "mariadb": 3, "pebble": 4, "mongodb": 5, "couchbase": 6, "dry": 7,
 		"asterixdb": Hues, "cassandra": Hues + 1, "valkey": Hues + 2, "oracle": Hues + 3, "trino": Hues + 4, "clickhouse": Hues + 5,
+		"bbolt": 2 * Hues,
 	}
 	if i, ok := engines[name]; ok {
 		return i, true
