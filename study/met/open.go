@@ -224,7 +224,7 @@ type Selection struct {
 func (s *Selection) Targets(all engine.Registry) ([]Target, error) {
 	urls := slices.Clone(s.Engines)
 	if len(urls) == 0 {
-		urls, s.Skipped = all.Installed(all.Those(func(d *engine.Driver) bool { return d.Place == engine.Embedded }))
+		urls, s.Skipped = all.Installed(all.Those(func(d *engine.Driver) bool { return d.Place == engine.Embedded && len(d.Offers) > 0 }))
 	}
 	if s.Floor && !slices.Contains(urls, "dry") {
 		urls = append([]string{"dry"}, urls...)
