@@ -159,6 +159,11 @@ func (r Registry) Open(ctx context.Context, raw string, o Options) (*Engine, err
 		}
 		return nil, err // which names its place once
 	}
+	if path := Path(u); d.Place == Embedded && e.Archives != nil {
+		if at, err := NewLocation(path); err == nil { // :memory: has none
+			e.Archives = placed{e.Archives, at}
+		}
+	}
 	if about := e.About; about != nil {
 		e.About = func(ctx context.Context) (About, error) {
 			a, err := about(ctx)

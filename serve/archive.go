@@ -88,7 +88,8 @@ func (a *archive) take(ctx context.Context, n design.Name) (engine.Archive, erro
 			return nil, err
 		}
 		a.db, a.open = db, map[design.Name]engine.Archive{}
-		go a.makeWay(db)
+		at, err := engine.NewLocation(a.path)
+		go a.makeWay(db, func() bool { return a.waitingLoad() != nil || err == nil && at.Replaced() != nil })
 	}
 	opened, err := a.db.Archives.Open(kept, n)
 	if err == nil {
@@ -108,8 +109,9 @@ func (a *archive) waitingLoad() *design.Loading {
 	return nil
 }
 
-// makeWay closes the archive, as soon as no question is in flight, for a load that waits for it.
-func (a *archive) makeWay(opened *engine.Engine) {
+// makeWay closes the archive, as soon as no question is in flight, for a load that waits for
+// it, or because another file or folder has its name now.
+func (a *archive) makeWay(opened *engine.Engine, wanted func() bool) {
 	for range time.Tick(200 * time.Millisecond) {
 		a.mu.Lock()
 		closed := a.db != opened
@@ -117,7 +119,7 @@ func (a *archive) makeWay(opened *engine.Engine) {
 		if closed {
 			return
 		}
-		if a.waitingLoad() != nil {
+		if wanted() {
 			_ = a.release() // only read
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/results/measure"
 )
 
 // place names an archive on the command line: --engine URL --design D --subset S.
@@ -88,6 +89,12 @@ func (e *env) keeper(ctx context.Context, url string, name design.Name, o engine
 		return nil, nil, fault.NotOffered("--design", name, d.Designs(), d.Scheme)
 	}
 	o.Log = e.log()
+	if path := engine.Path(u); d.Place == engine.Embedded && path != "" && path[0] != ':' {
+		if disk := measure.ReadDisk(ctx, path); disk.Shared() {
+			e.says(fmt.Sprintf("warning: %s is on a network file system (%s at %s), where locks may not keep two hosts from writing at once: keep the archive on a local disk, or open it on one host only",
+				fault.Name(path), disk.Type, disk.Mount))
+		}
+	}
 	db, err := e.engines.Open(ctx, url, o)
 	if err != nil {
 		return nil, nil, notHeld(engine.LoadingFile(d, u), err)

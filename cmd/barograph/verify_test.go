@@ -48,3 +48,26 @@ func TestWhatAKillLeavesIsNoDamage(t *testing.T) {
 		}
 	}
 }
+
+// TestNetworkFileSystem: commands that open an archive on a network file system name it. The
+// mount table is a planted one.
+func TestNetworkFileSystem(t *testing.T) {
+	dir := t.TempDir()
+	table := filepath.Join(dir, "mountinfo")
+	line := "36 25 0:30 / " + dir + " rw,relatime shared:1 - nfs4 filer:/export rw\n"
+	if err := os.WriteFile(table, []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data, archive := filepath.Join(dir, "data"), "sqlite:"+filepath.Join(dir, "a.db")
+	must(t, "synth", "vsdb", "--from", "2024-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data)
+	for _, args := range [][]string{{"load", data, "--engine", archive}, {"verify", archive}} {
+		t.Setenv("HOST_PROC_MOUNTINFO", "")
+		if status, _, stderr := barograph(t, args...); status != 0 || strings.Contains(stderr, "network file system") {
+			t.Errorf("%v on a local disk: status %d\n%s", args, status, stderr)
+		}
+		t.Setenv("HOST_PROC_MOUNTINFO", table)
+		if status, _, stderr := barograph(t, args...); status != 0 || strings.Count(stderr, "is on a network file system (nfs4 at "+dir+")") != 1 {
+			t.Errorf("%v: status %d\n%s", args, status, stderr)
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package duckdb_test
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
@@ -430,6 +432,61 @@ func TestLoadIsBounded(t *testing.T) {
 		}
 		if after := limit(); after != before || still != during || (during == before) != (given != "") {
 			t.Errorf("%q: %s, in the load %s, after the first of two loaders %s, after the last %s", given, before, during, still, after)
+		}
+	}
+}
+
+// TestStaleLog: a log of another file is named, with what to do, and nothing is made or lost.
+func TestStaleLog(t *testing.T) {
+	dir := t.TempDir()
+	file, log := filepath.Join(dir, "x.db"), filepath.Join(dir, "x.db.wal")
+	other := filepath.Join(dir, "other.db")
+	empty := func(file string) { // of the storage version whose files have an identifier
+		e, err := engine.Registry{duckdb.Driver()}.Open(t.Context(), "duckdb:"+file, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	empty(other)
+	db, err := sql.Open("duckdb", other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "PRAGMA disable_checkpoint_on_shutdown; CREATE TABLE t AS SELECT 1 i"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(other + ".wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, there := range []bool{false, true} {
+		if there {
+			empty(file)
+		}
+		if err := os.WriteFile(log, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, readOnly := range []bool{true, false} {
+			if readOnly && !there {
+				continue
+			}
+			_, err := engine.Registry{duckdb.Driver()}.Open(t.Context(), "duckdb:"+file, engine.Options{ReadOnly: readOnly})
+			if err == nil || !strings.Contains(err.Error(), log+": is the log of another database than "+file) || !strings.Contains(err.Error(), "move the log to another folder") {
+				t.Errorf("there %t, read-only %t: %v", there, readOnly, err)
+			}
+		}
+		if is, err := os.ReadFile(log); err != nil || !bytes.Equal(is, text) {
+			t.Errorf("there %t: the log was changed, %v", there, err)
+		}
+		if _, err := os.Stat(file); !there && err == nil {
+			t.Error("a file was made next to the log")
+		}
+		if err := os.Remove(log); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

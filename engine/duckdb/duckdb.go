@@ -103,7 +103,9 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		return reader(ctx, u, o, file)
 	}
 	if file != "" && !o.ReadOnly {
-		if err := create(file, settings); err != nil {
+		if err := create(file, settings); errors.Is(err, engine.ErrUnreachable) {
+			return nil, err
+		} else if err != nil {
 			return nil, unreachable(path, err)
 		}
 	}
@@ -153,6 +155,9 @@ func place(path string, readOnly bool) (file string, err error) {
 func unreachable(path string, err error) error {
 	if damaged.MatchString(err.Error()) || strings.Contains(err.Error(), "not a valid DuckDB database file") && hasHeader(path) {
 		return engine.Damaged(path, err)
+	}
+	if strings.Contains(err.Error(), "WAL does not match database file") {
+		return engine.StaleLog(path+".wal", path)
 	}
 	if strings.Contains(err.Error(), "Could not set lock on file") {
 		return engine.Locked(path, errors.New("DuckDB has no lock on it"))
@@ -227,6 +232,9 @@ func create(path string, settings map[string]string) error {
 	sweep(path)
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	if _, err := os.Lstat(path + ".wal"); err == nil {
+		return engine.StaleLog(path+".wal", path)
 	}
 	aside, err := os.MkdirTemp(filepath.Dir(path), filepath.Base(path)+asideMark)
 	if err != nil {

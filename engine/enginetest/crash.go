@@ -166,6 +166,7 @@ func (s *suite) crash(t *testing.T) {
 			t.Run("a kill while the database is made", s.killedYoung)
 			t.Run("a bit that turned", s.rot)
 			t.Run("a full disk", s.fullDisk)
+			t.Run("a replaced archive", s.replaced)
 		}
 		t.Run("a database that another process holds", s.held)
 	}

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -78,7 +79,8 @@ type store struct {
 	dir      string
 	readOnly bool
 	stopped  *stopped
-	archive  engine.Archive // the one that all share: the commits of a subset take turns in it
+	place    atomic.Pointer[engine.Location] // since it is open
+	archive  engine.Archive                  // the one that all share: the commits of a subset take turns in it
 
 	mu      sync.RWMutex
 	commits map[string]int64 // of each subset, since the store was opened
@@ -100,7 +102,7 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 func (s *settings) open(disk vfs.FS, dir string, o engine.Options) (*engine.Engine, error) {
 	st := &store{dir: dir, readOnly: o.ReadOnly, stopped: &stopped{done: make(chan struct{})}, commits: map[string]int64{}}
 	opts := s.options(o)
-	opts.FS = vfs.OnDiskFull(media{disk, o.ReadOnly, st.stopped}, func() { st.stopped.here(syscall.ENOSPC) })
+	opts.FS = vfs.OnDiskFull(media{disk, o.ReadOnly, st}, func() { st.stopped.here(syscall.ENOSPC) })
 	opts.Logger = logger{o.Log, st.stopped}
 	opts.EventListener = &pebble.EventListener{
 		// What is damaged is an error where it is read; by itself Pebble would panic.
@@ -112,6 +114,9 @@ func (s *settings) open(disk vfs.FS, dir string, o engine.Options) (*engine.Engi
 	st.db, err = guarded(st, func() (*pebble.DB, error) { return pebble.Open(dir, opts) })
 	if err != nil {
 		return nil, unreachable(dir, st.explain(err))
+	}
+	if at, err := engine.NewLocation(dir); err == nil { // a test's is in memory
+		st.place.Store(&at)
 	}
 	shared := docengine.New(docs{store: st}, docengine.Options{Design: design.KeyValue, Shown: dir, ReadOnly: o.ReadOnly})
 	st.archive = engine.Explained(&archive{shared, st}, st.explain)
@@ -128,15 +133,21 @@ func (s *settings) open(disk vfs.FS, dir string, o engine.Options) (*engine.Engi
 // reads needs no lock, for which a file would be made.
 type media struct {
 	vfs.FS
-	reads   bool // and nothing else
-	stopped *stopped
+	reads bool // and nothing else
+	store *store
 }
 
 // Create holds its caller where the store has stopped: a flush that failed would
-// try again and again.
+// try again and again. It stops the store where another folder has the name now: a file
+// of this one would become one of that.
 func (m media) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if at := m.store.place.Load(); at != nil {
+		if err := at.Replaced(); err != nil {
+			m.store.stopped.here(err)
+		}
+	}
 	select {
-	case <-m.stopped.done:
+	case <-m.store.stopped.done:
 		select {}
 	default:
 		return m.FS.Create(name, c)
@@ -367,7 +378,9 @@ func guarded[T any](s *store, work func() (T, error)) (T, error) {
 		return r.value, r.err
 	case <-s.stopped.done:
 		var none T
-		if err := s.stopped.err; !errors.Is(err, syscall.ENOSPC) {
+		if err := s.stopped.err; errors.Is(err, engine.ErrUnreachable) {
+			return none, err
+		} else if !errors.Is(err, syscall.ENOSPC) {
 			return none, engine.NotWritten(s.dir, err)
 		}
 		return none, engine.DiskFull(s.dir, s.stopped.err)

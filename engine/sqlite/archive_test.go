@@ -441,3 +441,18 @@ func TestStrangersFile(t *testing.T) {
 		}
 	}
 }
+
+// TestStaleLog: SQLite deletes a log whose file is gone; the log is named, and kept.
+func TestStaleLog(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.db")
+	if err := os.WriteFile(file+"-wal", []byte("commits"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := engine.Registry{Driver()}.Open(t.Context(), "sqlite:"+file, engine.Options{})
+	if err == nil || !strings.Contains(err.Error(), file+"-wal: is the log of another database than "+file) {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(file + "-wal"); err != nil || string(text) != "commits" {
+		t.Errorf("the log is %q now, %v", text, err)
+	}
+}

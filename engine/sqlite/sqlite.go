@@ -143,6 +143,9 @@ func (d *database) place() error {
 	case !errors.Is(err, os.ErrNotExist):
 		return d.unreachable("cannot be reached", err, "name another path")
 	}
+	if log, err := os.Stat(d.path + "-wal"); err == nil && log.Size() > 0 { // SQLite would delete it
+		return engine.StaleLog(d.path+"-wal", d.path)
+	}
 	if err := os.MkdirAll(filepath.Dir(d.path), 0o755); err != nil {
 		return d.unreachable("is in a folder that cannot be made", err, "name another path")
 	}

@@ -48,6 +48,23 @@ type Disk struct {
 	Free  uint64 `json:"free_bytes"` // for this user
 }
 
+// Shared reports whether the file system is another machine's, or may be.
+func (d *Disk) Shared() bool {
+	switch d.Type {
+	case "nfs", "nfs4", "cifs", "smb2", "smb3", "9p", "fuse", "fuse.sshfs", "fuse.glusterfs", "ceph", "glusterfs", "lustre", "gpfs", "beegfs", "afs":
+		return true
+	}
+	return false
+}
+
+// ReadDisk reads the file system that a path, which may be made later, lies in; its type
+// is "" where that is unknown.
+func ReadDisk(ctx context.Context, path string) Disk {
+	var m Machine
+	m.readDisk(ctx, path)
+	return m.Disk
+}
+
 // ReadMachine reads the facts; path is where archives are kept. A fact that
 // cannot be read is no error: measuring goes on, and Unknown names it.
 func ReadMachine(ctx context.Context, path string) Machine {
@@ -84,10 +101,10 @@ func (m Machine) Warnings() []string {
 		out = append(out, fmt.Sprintf("the machine was busy before the run: load average %.2f on %d usable core(s); other work shares the times",
 			m.Load[0], m.UsableCPUs))
 	}
-	switch m.Disk.Type {
-	case "tmpfs", "ramfs":
+	switch {
+	case m.Disk.Type == "tmpfs" || m.Disk.Type == "ramfs":
 		out = append(out, fmt.Sprintf("archives lie in memory (%s at %s): times of loads and cold reads are not those of a disk", m.Disk.Type, m.Disk.Mount))
-	case "nfs", "nfs4", "cifs", "smb2", "9p", "fuse", "fuse.sshfs":
+	case m.Disk.Shared():
 		out = append(out, fmt.Sprintf("archives lie on a shared file system (%s at %s): its server and network share the times", m.Disk.Type, m.Disk.Mount))
 	}
 	return out

@@ -55,7 +55,8 @@ func FuzzCSV(f *testing.F) {
 			}
 		}
 		whole := errors.Is(err, io.EOF)
-		if where, is := errors.AsType[*fault.Error](err); !whole && (!is || where.File != path || where.Line == 0 && len(text) > len(mark)) {
+		blank := strings.Trim(strings.TrimPrefix(string(text), mark), "\r\n") == "" // an empty file has no line
+		if where, is := errors.AsType[*fault.Error](err); !whole && (!is || where.File != path || where.Line == 0 && !blank) {
 			t.Errorf("an error without a place: %v", err)
 		}
 		if whole != ok || !slices.EqualFunc(records, want, slices.Equal) {

@@ -1,0 +1,60 @@
+package enginetest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
+)
+
+// replaced puts another archive in the place of an open one: each call names the file or
+// folder from then on, and the other archive is not changed by what is stored after it.
+func (s *suite) replaced(t *testing.T) {
+	raw, files := s.URL(t), crashFiles()
+	path := databasePath(t, raw)
+	h := s.open(t, raw, engine.Options{})
+	mustStore(t, h, "a", files, 6)
+	h.close(t)
+	other := filepath.Join(t.TempDir(), "other")
+	if err := os.CopyFS(other, os.DirFS(filepath.Dir(path))); err != nil {
+		t.Fatal(err)
+	}
+	other = filepath.Join(other, filepath.Base(path))
+	for _, readOnly := range []bool{true, false} {
+		h := s.open(t, raw, engine.Options{ReadOnly: readOnly})
+		h.closed = true // it need not be possible any more
+		if err := os.Rename(path, path+".was"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(other, path); err != nil {
+			t.Fatal(err)
+		}
+		calls := map[string]func() error{
+			"a catalog": func() error { _, err := h.Catalog(t.Context(), "a"); return err },
+			"a dump":    func() error { _, err := dump(t.Context(), h, "a"); return err },
+		}
+		if !readOnly {
+			calls["a commit"] = func() error { _, err := store(t.Context(), h, "b", files, 6); return err }
+		}
+		for what, call := range calls {
+			if err := call(); err == nil || !strings.Contains(err.Error(), "was replaced by another one while it was open") || !hasCure(err) || !strings.Contains(err.Error(), path) {
+				t.Errorf("read-only %t: %s: %v", readOnly, what, err)
+			}
+		}
+		_, _ = h.Close(), h.engine.Close()
+		var d record.Digest
+		d, err := s.reread(t.Context(), raw, true)
+		if err != nil || d != expect(files) {
+			t.Errorf("read-only %t: the other archive is now %s, %v", readOnly, d, err)
+		}
+		if err := os.Rename(path, other); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+".was", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
