@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // TestWhatAKillLeavesIsNoDamage: a flush that was killed, or found the disk full,
@@ -69,5 +71,26 @@ func TestNetworkFileSystem(t *testing.T) {
 		if status, _, stderr := barograph(t, args...); status != 0 || strings.Count(stderr, "is on a network file system (nfs4 at "+dir+")") != 1 {
 			t.Errorf("%v: status %d\n%s", args, status, stderr)
 		}
+	}
+}
+
+// TestAllDamagedTables: verify lists every table of SQLite that has a damaged page.
+func TestAllDamagedTables(t *testing.T) {
+	t.Chdir(t.TempDir())
+	must(t, "synth", "vsdb", "--from", "2024-01-01", "--models", "gfs", "--stattypes", "anom", "--out", "data")
+	must(t, "load", "data", "--engine", "sqlite:a.db", "--design", "document")
+	text, err := os.ReadFile("a.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []int{len(text) * 5 / 12, len(text) * 11 / 12} {
+		text[at] ^= 1
+	}
+	if err := os.WriteFile("a.db", text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	status, stdout, stderr := barograph(t, "verify", "sqlite:a.db")
+	if status != fault.Differs || !strings.Contains(stdout, "doc_sal1l2 or its index") || !strings.Contains(stdout, "doc_val1l2 or its index") {
+		t.Errorf("status %d\n%s%s", status, stdout, stderr)
 	}
 }

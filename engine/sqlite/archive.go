@@ -118,14 +118,29 @@ func index(subset, table, name, on, columns string) string {
 	return "CREATE INDEX IF NOT EXISTS " + flavour.Ident(tableName(subset, table+"_"+name)) + " ON " + on + " (" + columns + ")"
 }
 
-// Check has SQLite walk every page that is in use, whose checksums are compared
-// as they are read.
-func (a *archive) Check(ctx context.Context, _ string) ([]string, error) {
-	said, err := sqlengine.Texts(ctx, a.Pool, "PRAGMA quick_check")
-	if err != nil || len(said) == 1 && said[0] == "ok" {
+// Check has SQLite walk every page that is in use, whose checksums are compared as they are
+// read: table by table, as it ends at the first page that does not fit.
+func (a *archive) Check(ctx context.Context, _ string) (problems []string, err error) {
+	tables, err := sqlengine.Texts(ctx, a.Pool, allTables)
+	if err != nil {
 		return nil, err
 	}
-	return said, nil
+	for _, table := range tables {
+		found, err := sqlengine.Texts(ctx, a.Pool, "PRAGMA quick_check("+flavour.Quote(table)+")")
+		switch {
+		case ctx.Err() != nil:
+			return problems, ctx.Err()
+		case err != nil:
+			problems = append(problems, "table "+table+" or its index: "+a.db.explain(err).Error())
+		case len(found) != 1 || found[0] != "ok":
+			for line := range strings.SplitSeq(strings.Join(found, "\n"), "\n") {
+				if !strings.HasPrefix(line, "***") { // a heading
+					problems = append(problems, "table "+table+" or its index: "+line)
+				}
+			}
+		}
+	}
+	return problems, nil
 }
 
 // Explain is EXPLAIN QUERY PLAN. SQLite tells no counts; of a table that is

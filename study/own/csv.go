@@ -141,10 +141,14 @@ func (r *csvReader) next() (fields [][]byte, null []bool, err error) {
 	for _, end := range r.ends {
 		fields, from = append(fields, r.text[from:end]), end
 	}
+	valid := true // each field: the bytes of two may make a character
+	for _, f := range fields {
+		valid = valid && utf8.Valid(f)
+	}
 	if r.head != nil && len(fields) != len(r.head) {
 		return nil, nil, r.wrong(fmt.Sprintf("has %d fields, the first line has %d", len(fields), len(r.head)), "repair the line: quote fields that contain "+string(r.delimiter))
 	}
-	if !utf8.Valid(r.text) {
+	if !valid {
 		return nil, nil, r.wrong("is not UTF-8", "convert the file: iconv -f LATIN1 -t UTF-8")
 	}
 	return fields, r.null, nil
