@@ -402,3 +402,28 @@ func TestCopyOfADamagedArchive(t *testing.T) {
 		t.Errorf("%s: %+v", said, cure)
 	}
 }
+
+// canceling is an archive whose reader gives up.
+type canceling struct {
+	ending
+	cancel func()
+}
+
+func (c canceling) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	c.cancel()
+	return c.ending.Dump(ctx, subset)
+}
+
+// TestVerifyOfADamagedArchive: records that cannot be read are a problem of the archive; a look that was broken off is an error.
+func TestVerifyOfADamagedArchive(t *testing.T) {
+	a := memory(t)
+	mustLoad(t, a, load.Options{}, write(t, t.TempDir(), "a.vsdb", line(0, 0, 1)))
+	v, err := load.Verify(t.Context(), ending{a}, "s")
+	if err != nil || len(v.Problems) != 1 || !strings.Contains(v.Problems[0], "page 7 is damaged") || v.Kept.Records != 1 || v.Marks != 1 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	if v, err := load.Verify(ctx, canceling{ending{a}, cancel}, "s"); err == nil {
+		t.Errorf("%+v, want an error", v)
+	}
+}
