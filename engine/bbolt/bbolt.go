@@ -27,16 +27,8 @@ func Driver() engine.Driver {
 		Example: "bbolt:records.bbolt",
 		Layouts: []engine.Layout{engine.Pairs},
 		Place:   engine.Embedded,
-		Wrote:   wrote,
 		Open:    open,
 	}
-}
-
-// magic is at byte 16 of the first page, after the page's header.
-const magic = 0xED0CDAED
-
-func wrote(_ string, head []byte) bool {
-	return len(head) >= 20 && binary.NativeEndian.Uint32(head[16:]) == magic
 }
 
 // tables is the bucket that has each table's number of fields, as a uvarint.

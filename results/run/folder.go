@@ -86,12 +86,18 @@ func Resume(dir string, keep func(s *Sample) bool) (*Folder, error) {
 	return f.begun()
 }
 
-// Save writes run.json and samples.csv as they stand.
+// Save writes run.json and samples.csv as they stand. Of several errors it returns
+// the first: a full disk is one fault, not one for each file.
 func (f *Folder) Save() error {
 	if f.warn(); f.Dir == "" {
 		return nil
 	}
-	return errors.Join(f.journal.err(), writeJSON(f.Dir, runFile, &f.Run), writeCSV(f.Dir, f.Samples()))
+	for _, err := range []error{f.journal.err(), writeJSON(f.Dir, runFile, &f.Run), writeCSV(f.Dir, f.Samples())} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Warn adds a warning, and writes it at once. Where that fails the next sample
