@@ -104,22 +104,18 @@ func lost(err error, broken []error) bool {
 
 // Driver describes an engine and opens it.
 type Driver struct {
-	Scheme       string // of the URL: "duckdb"
-	Summary      string // one line for `barograph list engines`
-	Licence      string // of the database
-	Example      string // a URL that works: "duckdb:archive.db"
-	Params       []Param
-	Offers       map[design.Name][]flavour.Name // promised = delivered: the suite asks every case in every one
-	Means        []design.Name                  // designs under which questions with Mean are answered, by the engine alone; promised = delivered
-	Layouts      []Layout                       // of tables of records under keys, the usual one first; promised = delivered
-	Transactions []IsolationLevel               // of several records, the strictest level last; empty = there are none; promised = delivered
-	NoScan       map[Layout]string              // those of Layouts whose tables cannot be scanned in the order of keys, and why; promised = delivered
-	PostMethods  []PostMethod                   // of posting values of SHEF messages, in every PostDesign; promised = delivered
-	Abilities    []Ability                      // what else its databases can do; promised = delivered
-	Place        Place
-	Server       *Server  // how the lab starts one; nil = embedded
-	Library      *Library // what an embedded engine needs besides this program; nil = nothing
-	NotRun       string   // what of it was not run against a server, and why; "" = all of it was
+	Scheme    string // of the URL: "duckdb"
+	Summary   string // one line for `barograph list engines`
+	Licence   string // of the database
+	Example   string // a URL that works: "duckdb:archive.db"
+	Params    []Param
+	Offers    map[design.Name][]flavour.Name // promised = delivered: the suite asks every case in every one
+	Means     []design.Name                  // designs under which questions with Mean are answered, by the engine alone; promised = delivered
+	Abilities []any                          // what else its databases can do, one value of each ability: kv.Offer, posts.Offer, tables.Offer; promised = delivered
+	Place     Place
+	Server    *Server  // how the lab starts one; nil = embedded
+	Library   *Library // what an embedded engine needs besides this program; nil = nothing
+	NotRun    string   // what of it was not run against a server, and why; "" = all of it was
 
 	// Wrote reports whether an embedded engine wrote a file or folder, of whose
 	// content head is the beginning (16 bytes, none of a folder); nil = no files.
@@ -185,9 +181,7 @@ func (o Options) Logger() *slog.Logger { return cmp.Or(o.Log, slog.New(slog.Disc
 // Engine is an open database, safe for concurrent use. A nil ability means "cannot".
 type Engine struct {
 	Archives  Archives                                   // verification archives: the met workload; nil where Driver.Offers is empty
-	KV        KV                                         // records under keys: the ycsb workload
-	Posts     Posts                                      // values of SHEF messages: the post workload
-	Abilities []any                                      // contracts of packages that import this one, see Find
+	Abilities []any                                      // contracts of packages that import this one: kv.Database, posts.Database, *tables.Databases
 	Metrics   func(ctx context.Context) (Metrics, error) // what a server tells of itself, in a few ms
 	About     func(ctx context.Context) (About, error)
 	Cost      string       // what reading by a process of its own costs, in words; "" = this process reads
@@ -195,22 +189,21 @@ type Engine struct {
 	Close     func() error // waits for nothing; open archives must be closed before
 }
 
-// Ability names what an engine can do besides keeping archives. The packages of the
-// abilities define the names, each next to the contract that Find returns.
-type Ability string
-
-// Has reports whether the engine promises an ability.
-func (d *Driver) Has(a Ability) bool { return slices.Contains(d.Abilities, a) }
-
 // Find returns an ability of an open database by the type of its contract, for
-// example *tables.Databases. The zero value means that the engine does not have it.
-func Find[T any](e *Engine) (ability T) {
-	for _, a := range e.Abilities {
-		if found, ok := a.(T); ok {
-			return found
+// example kv.Database. The zero value means that the engine does not have it.
+func Find[T any](e *Engine) T { return first[T](e.Abilities) }
+
+// Promised returns what a driver offers of an ability, for example kv.Offer. The zero
+// value means nothing.
+func Promised[T any](d *Driver) T { return first[T](d.Abilities) }
+
+func first[T any](list []any) (found T) {
+	for _, a := range list {
+		if a, ok := a.(T); ok {
+			return a
 		}
 	}
-	return ability
+	return found
 }
 
 // About is what a run must know to be repeated.

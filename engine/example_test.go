@@ -6,6 +6,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/engine/posts"
 )
 
 // An engine is found by its URL; what it cannot do is nil.
@@ -18,7 +19,7 @@ func ExampleRegistry() {
 	}
 	defer e.Close()
 	about, err := e.About(context.Background())
-	fmt.Println(about.Product, err, e.Archives != nil, e.Posts != nil)
+	fmt.Println(about.Product, err, e.Archives != nil, posts.Of(e) != nil)
 	_, err = registry.Open(context.Background(), "dri:", engine.Options{})
 	fmt.Println(err)
 	// Output:

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/record"
 )
 
@@ -19,8 +20,8 @@ import (
 // fastest method. Stations and their parameters are admitted as they come.
 type Archive struct {
 	// Open opens the tables: at the begin, and where a connection was lost.
-	Open   func(ctx context.Context) (*engine.PostStore, error)
-	Method engine.PostMethod
+	Open   func(ctx context.Context) (*posts.Store, error)
+	Method posts.Method
 	// Posters is how many connections a backlog is posted by, each its stations, as
 	// a server works for a connection with one processor; 0 = one. What is posted
 	// together is then a transaction of each; posting it again after a kill between
@@ -28,14 +29,14 @@ type Archive struct {
 	Posters int
 	Change  func(*record.Gauge) // changes a copy of each value before it is posted; nil = none is
 	// Told is told of what was posted together; nil = nobody is.
-	Told func(posted engine.Posted, products int64, took time.Duration)
+	Told func(posted posts.Posted, products int64, took time.Duration)
 	Shut func() error // closes what is opened from; nil = nothing is closed
 
-	store    *engine.PostStore
-	posters  []engine.Poster
+	store    *posts.Store
+	posters  []posts.Poster
 	parts    []Batch // of the posters
-	known    map[engine.Series]bool
-	messages []engine.PostMessage
+	known    map[posts.Series]bool
+	messages []posts.Message
 }
 
 // Posters is how many connections an engine's backlog is posted by.
@@ -85,7 +86,7 @@ func (a *Archive) Reload(ctx context.Context) (err error) {
 	if a.store, err = a.Open(ctx); err != nil {
 		return err
 	}
-	a.known, a.parts = map[engine.Series]bool{}, make([]Batch, max(a.Posters, 1))
+	a.known, a.parts = map[posts.Series]bool{}, make([]Batch, max(a.Posters, 1))
 	for range a.parts {
 		p, err := a.store.Poster(ctx, a.Method)
 		if err != nil {
@@ -113,7 +114,7 @@ func (a *Archive) post(ctx context.Context, products []*Product) ([]Tally, error
 	}
 	a.messages = a.messages[:0]
 	for _, p := range products {
-		a.messages = append(a.messages, engine.PostMessage{Product: p.ID, Issued: p.Issued.Unix(), Values: p.Values})
+		a.messages = append(a.messages, posts.Message{Product: p.ID, Issued: p.Issued.Unix(), Values: p.Values})
 	}
 	if err := a.admit(ctx, a.messages); err != nil {
 		return nil, err
@@ -148,7 +149,7 @@ func (a *Archive) post(ctx context.Context, products []*Product) ([]Tally, error
 
 // divide posts messages, those with many values by all posters at once. given counts
 // those that have any.
-func (a *Archive) divide(ctx context.Context, messages []engine.PostMessage) (posted engine.Posted, given int64, err error) {
+func (a *Archive) divide(ctx context.Context, messages []posts.Message) (posted posts.Posted, given int64, err error) {
 	values := 0
 	for i := range messages {
 		if n := len(messages[i].Values); n > 0 {
@@ -164,7 +165,7 @@ func (a *Archive) divide(ctx context.Context, messages []engine.PostMessage) (po
 		return posted, given, err
 	}
 	g, inner := errgroup.WithContext(ctx)
-	each := make([]engine.Posted, n)
+	each := make([]posts.Posted, n)
 	for k := range n {
 		part := &a.parts[k]
 		part.Reset()
@@ -184,13 +185,13 @@ func (a *Archive) divide(ctx context.Context, messages []engine.PostMessage) (po
 }
 
 // admit fills location and ingest filter with what is not known yet.
-func (a *Archive) admit(ctx context.Context, messages []engine.PostMessage) error {
+func (a *Archive) admit(ctx context.Context, messages []posts.Message) error {
 	var stations []record.ID
-	var all []engine.Series
+	var all []posts.Series
 	for i := range messages {
 		for k := range messages[i].Values {
 			g := &messages[i].Values[k]
-			s := engine.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}
+			s := posts.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}
 			if !a.known[s] {
 				a.known[s] = true
 				all = append(all, s)

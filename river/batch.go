@@ -1,14 +1,14 @@
 package river
 
 import (
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/record"
 )
 
 // Batch is products that are posted together, in memory of its own.
 type Batch struct {
-	messages []engine.PostMessage // but for their values
-	ends     []int                // of each one's values
+	messages []posts.Message // but for their values
+	ends     []int           // of each one's values
 	values   []record.Gauge
 }
 
@@ -16,7 +16,7 @@ type Batch struct {
 func (b *Batch) Reset() { b.messages, b.ends, b.values = b.messages[:0], b.ends[:0], b.values[:0] }
 
 // Add copies the values of a product that are for poster w of n, and changes them.
-func (b *Batch) Add(m *engine.PostMessage, w, n int, change func(*record.Gauge)) {
+func (b *Batch) Add(m *posts.Message, w, n int, change func(*record.Gauge)) {
 	begin := len(b.values)
 	if n == 1 {
 		b.values = append(b.values, m.Values...)
@@ -33,13 +33,13 @@ func (b *Batch) Add(m *engine.PostMessage, w, n int, change func(*record.Gauge))
 		}
 	}
 	if len(b.values) > begin { // a product of which nothing is for this poster takes no time
-		b.messages = append(b.messages, engine.PostMessage{Product: m.Product, Issued: m.Issued})
+		b.messages = append(b.messages, posts.Message{Product: m.Product, Issued: m.Issued})
 		b.ends = append(b.ends, len(b.values))
 	}
 }
 
 // Given are the products with their values.
-func (b *Batch) Given() []engine.PostMessage {
+func (b *Batch) Given() []posts.Message {
 	begin := 0
 	for i := range b.messages {
 		b.messages[i].Values = b.values[begin:b.ends[i]]

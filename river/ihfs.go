@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
@@ -389,8 +390,8 @@ func (t *Tokens) settle(stored, r *row) Fate {
 	return Updated
 }
 
-func (r *row) origin() *engine.Origin {
-	return &engine.Origin{Issued: r.issued, Revised: r.revised, Product: r.product, Value: r.value, Quality: r.qual}
+func (r *row) origin() *posts.Origin {
+	return &posts.Origin{Issued: r.issued, Revised: r.revised, Product: r.product, Value: r.value, Quality: r.qual}
 }
 
 // compareKeys orders rows, so that two posters lock them in one order.

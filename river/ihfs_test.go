@@ -18,6 +18,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/lab"
@@ -291,8 +292,8 @@ func TestIHFSPolicies(t *testing.T) {
 	}
 	then := at(-2 * time.Hour)
 	line := func(kind, value string) string { return kind + " AAA " + then + "/HG " + value }
-	for policy, want := range map[engine.Policy]string{
-		engine.GoodStays: "2 1 2 -9999 1 1", engine.Overwrite: "2 -9999 2 -9999 1 2", engine.RevisedOnly: "1 1 2 -9999 1 1", engine.IfDifferent: "2 -9999 2 -9999 1 1", engine.IfDifferentOrRevised: "2 -9999 2 -9999 1 1",
+	for policy, want := range map[posts.Policy]string{
+		posts.GoodStays: "2 1 2 -9999 1 1", posts.Overwrite: "2 -9999 2 -9999 1 2", posts.RevisedOnly: "1 1 2 -9999 1 1", posts.IfDifferent: "2 -9999 2 -9999 1 1", posts.IfDifferentOrRevised: "2 -9999 2 -9999 1 1",
 	} {
 		tokens := river.DefaultTokens()
 		tokens.Policy = policy
@@ -329,7 +330,7 @@ func TestTokens(t *testing.T) {
 	if err := tokens.Read(strings.NewReader("# a site's\nshef_winpast : 5 # days\nshef_duplicate : USE_REVCODE\nshef_post_baddata: pe\nwhfs_x : y\nshef_load_ingest : ON\nshef_post_latest : \"ON\"\nshef_load_maxfcst : ON\nbasis_hours_filter : 48\nshef_out : OFF\nshef_winfutur : 3\nshef_perflog : ON\nSHEF_winpast : 3\n"), "f", tell); err != nil {
 		t.Fatal(err)
 	}
-	if tokens.Past != 120*time.Hour || tokens.Policy != engine.RevisedOnly || !tokens.KeepBad || tokens.Latest != "ON" || !tokens.LearnIngest || !tokens.MaxForecast || tokens.OldestBasis != 48*time.Hour {
+	if tokens.Past != 120*time.Hour || tokens.Policy != posts.RevisedOnly || !tokens.KeepBad || tokens.Latest != "ON" || !tokens.LearnIngest || !tokens.MaxForecast || tokens.OldestBasis != 48*time.Hour {
 		t.Errorf("%+v", tokens)
 	}
 	if len(told) != 2 || !strings.Contains(told[0], "f:11: shef_winfutur") || !strings.Contains(told[0], "did you mean shef_winfuture?") || !strings.Contains(told[1], "did you mean shef_winpast?") {

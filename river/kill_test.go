@@ -26,6 +26,7 @@ import (
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/mariadb"
 	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/river"
@@ -210,8 +211,8 @@ func opened(ctx context.Context, url, schema string) (river.Poster, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &river.Archive{Method: engine.Bulk, Posters: 2, Shut: db.Close, Open: func(ctx context.Context) (*engine.PostStore, error) {
-		return db.Posts.Open(ctx, engine.PostTables{Design: engine.PostDesign(schema), Policy: engine.GoodStays, Make: true})
+	a := &river.Archive{Method: posts.Bulk, Posters: 2, Shut: db.Close, Open: func(ctx context.Context) (*posts.Store, error) {
+		return posts.Of(db).Open(ctx, posts.Tables{Design: posts.Design(schema), Policy: posts.GoodStays, Make: true})
 	}}
 	return a, a.Reload(ctx)
 }
@@ -425,7 +426,7 @@ func digest(t *testing.T, url, design string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := engine.DigestPosts(store.Values(t.Context()))
+	d, err := posts.DigestOf(store.Values(t.Context()))
 	if err := errors.Join(err, store.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -16,7 +16,7 @@ import (
 // value is not useful, DefaultTokens is.
 type Tokens struct {
 	Past, Future time.Duration // shef_winpast, shef_winfuture
-	Policy       engine.Policy // shef_duplicate
+	Policy       posts.Policy  // shef_duplicate
 	Unknown      string        // shef_post_unk: NONE, IDS_ONLY, IDS_AND_DATA
 	KeepBad      bool          // shef_post_baddata = PE: what is bad is posted all the same
 	ProcObs      bool          // shef_procobs: processed values as observed
@@ -30,14 +30,14 @@ type Tokens struct {
 
 // DefaultTokens are AWIPS's, but for the policy, which is the manual's (5.1.6).
 func DefaultTokens() Tokens {
-	return Tokens{Past: 240 * time.Hour, Future: 30 * time.Minute, Policy: engine.GoodStays, Unknown: "NONE", Latest: "OFF", OldestBasis: 72 * time.Hour}
+	return Tokens{Past: 240 * time.Hour, Future: 30 * time.Minute, Policy: posts.GoodStays, Unknown: "NONE", Latest: "OFF", OldestBasis: 72 * time.Hour}
 }
 
 // duplicates are the words of shef_duplicate.
-func duplicates() map[string]engine.Policy {
-	return map[string]engine.Policy{
-		"ALWAYS_OVERWRITE": engine.Overwrite, "USE_REVCODE": engine.RevisedOnly, "IF_DIFFERENT": engine.IfDifferent,
-		"IF_DIFFERENT_OR_REVCODE": engine.IfDifferentOrRevised, "IF_DIFFERENT_AND_REVCODE": engine.IfDifferent, // as AWIPS's code has it
+func duplicates() map[string]posts.Policy {
+	return map[string]posts.Policy{
+		"ALWAYS_OVERWRITE": posts.Overwrite, "USE_REVCODE": posts.RevisedOnly, "IF_DIFFERENT": posts.IfDifferent,
+		"IF_DIFFERENT_OR_REVCODE": posts.IfDifferentOrRevised, "IF_DIFFERENT_AND_REVCODE": posts.IfDifferent, // as AWIPS's code has it
 	}
 }
 

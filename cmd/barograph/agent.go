@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/study/ycsb"
 )
@@ -111,7 +111,7 @@ func (e *env) together(ctx context.Context, f *ycsbFlags, a *ycsb.Agents, task y
 	if err != nil {
 		return err
 	}
-	task.Engine, task.Layout, task.Mix = u.String(), engine.Layout(f.layout), f.mixName()
+	task.Engine, task.Layout, task.Mix = u.String(), kv.Layout(f.layout), f.mixName()
 	if task.Load {
 		task.Mix = "load of " + task.Mix
 	}

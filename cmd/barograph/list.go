@@ -13,6 +13,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
@@ -49,9 +50,9 @@ type engineRow struct {
 	Example      string                         `json:"example"`
 	Summary      string                         `json:"summary"`
 	Designs      map[design.Name][]flavour.Name `json:"designs"`
-	Layouts      []engine.Layout                `json:"layouts,omitempty"`      // of records under keys
-	Transactions []engine.IsolationLevel        `json:"transactions,omitempty"` // of several records
-	NoScan       map[engine.Layout]string       `json:"no_scan,omitempty"`      // those that cannot be scanned, and why
+	Layouts      []kv.Layout                    `json:"layouts,omitempty"`      // of records under keys
+	Transactions []kv.IsolationLevel            `json:"transactions,omitempty"` // of several records
+	NoScan       map[kv.Layout]string           `json:"no_scan,omitempty"`      // those that cannot be scanned, and why
 	Params       map[string]string              `json:"params,omitempty"`
 	NotRun       string                         `json:"not_run,omitempty"`
 }
@@ -60,7 +61,7 @@ func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
 	var rows []engineRow
 	for i := range e.engines {
 		d := &e.engines[i]
-		r := engineRow{d.Scheme, d.Place, d.Example, d.Summary, d.Offers, d.Layouts, d.Transactions, d.NoScan, map[string]string{}, d.NotRun}
+		r := engineRow{d.Scheme, d.Place, d.Example, d.Summary, d.Offers, kv.Promised(d).Layouts, kv.Promised(d).Transactions, kv.Promised(d).NoScan, map[string]string{}, d.NotRun}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", d.Scheme, d.Place, d.Summary)
 		fmt.Fprintf(w, "\tURL\t%s\n", d.Example)
 		if d.NotRun != "" {
@@ -69,14 +70,14 @@ func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
 		for _, n := range d.Designs() {
 			fmt.Fprintf(w, "\tdesign %s\t%s\n", n, join(d.Offers[n]))
 		}
-		for _, l := range d.Layouts {
+		for _, l := range kv.Promised(d).Layouts {
 			fmt.Fprintf(w, "\tlayout %s\t%s\n", l, l.Summary())
-			if why, ok := d.NoScan[l]; ok {
+			if why, ok := kv.Promised(d).NoScan[l]; ok {
 				fmt.Fprintf(w, "\t\tno scans (workload E): %s\n", why)
 			}
 		}
-		if len(d.Transactions) > 0 {
-			fmt.Fprintf(w, "\ttransactions\tof several records: %s\n", join(d.Transactions))
+		if len(kv.Promised(d).Transactions) > 0 {
+			fmt.Fprintf(w, "\ttransactions\tof several records: %s\n", join(kv.Promised(d).Transactions))
 		}
 		for _, p := range d.Params {
 			fmt.Fprintf(w, "\t?%s=\t%s (default %s)\n", p.Name, p.Help, orNone(p.Default))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/results/report"
@@ -43,6 +45,7 @@ type study struct {
 	advising                     report.Advising
 	print                        func(*report.Report, io.Writer) error // of the report, to a terminal
 	source                       string                                // in words, for the report
+	labs                         []string                              // folders of labs, which know the servers that they run
 	paths                        []string                              // that can be loaded again
 	began                        bool                                  // something was loaded
 }
@@ -98,6 +101,7 @@ each time grows, with its exponent and what it predicts for a far larger archive
 		"or the name of an embedded engine or of one that a lab runs (default: all embedded ones that are installed)")
 	c.Flags().StringVar(&s.from, "from", "", "archive whose records are studied, in place of FILES: an engine's URL; its subset is --subset, or its only one")
 	s.lastLine = lastLine(c)
+	s.Server = func(d *engine.Driver, u *url.URL) *run.Server { return lab.Serving(s.labs, d, u).Server() }
 	c.Flags().StringSliceVar(&s.Designs, "design", nil, "designs to study (default: all that each engine offers)")
 	c.Flags().Var((*list)(&s.cases), "case",
 		"cases to ask: noaa, names, question files or METviewer plots (default: derived from the data)")
@@ -109,7 +113,7 @@ each time grows, with its exponent and what it predicts for a far larger archive
 	c.Flags().DurationVar(&s.askFor, "ask-for", met.DefaultAskFor, "how long so many clients ask (with --askers)")
 	c.Flags().IntVar(&s.askReps, "ask-reps", 1, "how often (with --askers)")
 	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: as it chooses)")
-	c.Flags().StringArrayVar(&s.Labs, "lab-dir", []string{engine.LabDir()}, "folder of labs: a server that one of them started is described in the run folder; may be given several times")
+	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{engine.LabDir()}, "folder of labs: a server that one of them started is described in the run folder; may be given several times")
 	c.MarkFlagsMutuallyExclusive("from", "subsets")
 	e.enginesNamed(c)
 	atMost(c, 1024, "subsets")
@@ -256,9 +260,9 @@ func (e *env) sourceOf(ctx context.Context, s *study) (t met.Target, err error) 
 		all := strings.Join(slices.Sorted(maps.Keys(held)), ", ")
 		return t, fault.Misuse("--from "+fault.Redact(s.from), "holds records in "+run.Several(len(held), "such subset"), "name one: --subset "+cmp.Or(all, "S; see barograph show"))
 	}
-	url, err := e.serverOf(s.from, s.Labs)
+	url, err := e.serverOf(s.from, s.labs)
 	for subset, n := range held {
-		one := met.Selection{Engines: []string{url}, Designs: []string{string(n)}, Labs: s.Labs}
+		one := met.Selection{Engines: []string{url}, Designs: []string{string(n)}, Server: s.Server}
 		var all []met.Target
 		if err == nil {
 			all, err = one.Targets(e.engines)

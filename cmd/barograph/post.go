@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/run"
@@ -67,11 +67,11 @@ What could not be decoded is told, and makes the exit status 4.`,
 		},
 	}
 	c.Flags().StringVar(&p.URL, engineFlag, "", "URL of the engine (required)")
-	c.Flags().StringSliceVar(&p.Designs, "design", []string{string(engine.Array96Design), string(engine.SingleDesign)}, "designs")
+	c.Flags().StringSliceVar(&p.Designs, "design", []string{string(posts.Array96), string(posts.Single)}, "designs")
 	c.Flags().StringSliceVar(&p.Methods, "method", nil, "methods (default: all that the engine has, and service)")
 	c.Flags().StringSliceVar(&p.Tests, "test", nil, "tests (default: once with FILES, else quiet)")
 	c.Flags().DurationVar(&report2006, "report2006", 0, "run all tests of the report in its order, on as many products as fit this time, e.g. 20m")
-	c.Flags().StringVar(&p.Policy, "policy", string(engine.Overwrite), "what becomes of a value whose key is taken; the modes of shef_duplicate in IHFS")
+	c.Flags().StringVar(&p.Policy, "policy", string(posts.Overwrite), "what becomes of a value whose key is taken; the modes of shef_duplicate in IHFS")
 	c.Flags().IntVar(&p.Posters, "posters", 1, "posters at once; they divide the stations")
 	c.Flags().IntVar(&p.Together, "together", 1, "products in a transaction")
 	c.Flags().IntVar(&p.Rounds, "rounds", 4, "re-posts of the test bloat")
@@ -82,8 +82,8 @@ What could not be decoded is told, and makes the exit status 4.`,
 	e.enginesNamed(c, "db")
 	required(c, engineFlag)
 	positive(c, "posters", "together", "rounds")
-	complete(c, "policy", func() []string { return words(engine.Policies()) })
-	complete(c, "design", func() []string { return words(engine.PostDesigns()) })
+	complete(c, "policy", func() []string { return words(posts.Policies()) })
+	complete(c, "design", func() []string { return words(posts.Designs()) })
 	complete(c, "test", func() []string { return words(post.Tests()) })
 	return c
 }

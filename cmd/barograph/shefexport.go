@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/internal/fault"
@@ -32,7 +32,7 @@ type gaugeSource struct {
 }
 
 func (s *gaugeSource) flags(c *cobra.Command) {
-	s.policy = string(engine.GoodStays)
+	s.policy = string(posts.GoodStays)
 	s.place(c, "to read")
 	s.input.flags(c)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/internal/fault"
@@ -41,21 +42,21 @@ type shefPost struct {
 func (p *shefPost) place(c *cobra.Command, what string) {
 	c.Flags().StringVar(&p.url, engineFlag, "", "URL of the database "+what+", e.g. postgres://awips@dx1:5432/hd_ob8krf")
 	c.Flags().StringVar(&p.schema, "schema", "ihfs", "ihfs, the Weather Service's tables, which must be there; or barograph, those of barograph post")
-	c.Flags().StringVar(&p.design, "design", string(engine.SingleDesign), "of barograph: design of the tables")
+	c.Flags().StringVar(&p.design, "design", string(posts.Single), "of barograph: design of the tables")
 	p.env.enginesNamed(c, "db")
 	complete(c, "schema", func() []string { return []string{"ihfs", "barograph"} })
-	complete(c, "design", func() []string { return words(engine.PostDesigns()) })
+	complete(c, "design", func() []string { return words(posts.Designs()) })
 }
 
 func (p *shefPost) flags(c *cobra.Command) {
 	p.place(c, "(required)")
 	c.Flags().StringVar(&p.apps, "apps-defaults", "", "of ihfs: file of tokens (shef_winpast : 10 …), as .Apps_defaults_site")
-	c.Flags().StringVar(&p.policy, "policy", string(engine.GoodStays), "what becomes of a value whose key is taken, over the token shef_duplicate")
+	c.Flags().StringVar(&p.policy, "policy", string(posts.GoodStays), "what becomes of a value whose key is taken, over the token shef_duplicate")
 	c.Flags().BoolVar(&p.learn, "learn-ingest", false, "of ihfs: admit a series that ingestfilter does not have, and add its row (the token shef_load_ingest)")
 	c.Flags().BoolVar(&p.archive, "archive-data", false, "of ihfs: the time window is around each product's time, not the present")
 	c.Flags().BoolVar(&p.make, "make", false, "of barograph: make the tables that are not there")
 	required(c, engineFlag)
-	complete(c, "policy", func() []string { return words(engine.Policies()) })
+	complete(c, "policy", func() []string { return words(posts.Policies()) })
 	p.input.flags(c)
 }
 
@@ -85,9 +86,9 @@ What became of the values is printed; those that could not be decoded make the e
 
 // open opens the database.
 func (p *shefPost) open(ctx context.Context, policyNamed bool) (river.Poster, error) {
-	switch policy := engine.Policy(p.policy); {
-	case !slices.Contains(engine.Policies(), policy):
-		return nil, usage(fault.Unknown("--policy", p.policy, engine.Policies()))
+	switch policy := posts.Policy(p.policy); {
+	case !slices.Contains(posts.Policies(), policy):
+		return nil, usage(fault.Unknown("--policy", p.policy, posts.Policies()))
 	case p.schema == "barograph":
 		return p.openOwn(ctx, policy)
 	case p.schema != "ihfs":
@@ -123,17 +124,17 @@ func (p *shefPost) tokens(policyNamed bool) (river.Tokens, error) {
 	}
 	t.LearnIngest = t.LearnIngest || p.learn
 	if policyNamed {
-		t.Policy = engine.Policy(p.policy)
+		t.Policy = posts.Policy(p.policy)
 	}
 	return t, nil
 }
 
-func (p *shefPost) openOwn(ctx context.Context, policy engine.Policy) (river.Poster, error) {
+func (p *shefPost) openOwn(ctx context.Context, policy posts.Policy) (river.Poster, error) {
 	d, u, err := p.env.engines.Parse(p.url)
-	if err == nil && len(d.PostMethods) == 0 {
+	if err == nil && len(posts.Methods(d)) == 0 {
 		err = fault.Misuse("--engine "+d.Scheme, "does not post SHEF values", "choose an SQL engine")
 	}
-	if designs := engine.PostDesigns(); err == nil && !slices.Contains(designs, engine.PostDesign(p.design)) {
+	if designs := posts.Designs(); err == nil && !slices.Contains(designs, posts.Design(p.design)) {
 		err = fault.Unknown("--design", p.design, designs)
 	}
 	if err != nil {
@@ -143,7 +144,7 @@ func (p *shefPost) openOwn(ctx context.Context, policy engine.Policy) (river.Pos
 		return nil, engine.Unreachable(fault.Redact(p.url), err, "check the path; barograph shef post --make makes one")
 	}
 	shut := func() error { return nil }
-	a := &river.Archive{Method: d.PostMethods[len(d.PostMethods)-1], Posters: river.Posters(d), Shut: func() error { return shut() }, Open: func(ctx context.Context) (*engine.PostStore, error) {
+	a := &river.Archive{Method: posts.Methods(d)[len(posts.Methods(d))-1], Posters: river.Posters(d), Shut: func() error { return shut() }, Open: func(ctx context.Context) (*posts.Store, error) {
 		if err := shut(); err != nil {
 			return nil, err
 		}
@@ -153,7 +154,7 @@ func (p *shefPost) openOwn(ctx context.Context, policy engine.Policy) (river.Pos
 			return nil, err
 		}
 		shut = db.Close
-		return db.Posts.Open(ctx, engine.PostTables{Design: engine.PostDesign(p.design), Policy: policy, Make: p.make})
+		return posts.Of(db).Open(ctx, posts.Tables{Design: posts.Design(p.design), Policy: policy, Make: p.make})
 	}}
 	if err := a.Reload(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())

@@ -9,14 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/river"
 )
 
 func newShefFiltered(e *env) *cobra.Command {
-	p := &shefPost{env: e, schema: "ihfs", policy: string(engine.GoodStays)}
+	p := &shefPost{env: e, schema: "ihfs", policy: string(posts.GoodStays)}
 	c := &cobra.Command{
 		Use:   "filtered URL FILES…",
 		Short: "List the gauges whose values an IHFS keeps out, with the statement that admits each",

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/results/measure/pace"
@@ -273,7 +274,7 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	if err != nil {
 		return err
 	}
-	t, err := e.openKV(ctx, f.db, engine.Layout(f.layout), f.labs)
+	t, err := e.openKV(ctx, f.db, kv.Layout(f.layout), f.labs)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/report"
 	"github.com/barograph/barograph/results/run"
@@ -56,7 +57,7 @@ group for each engine, and the fit of the universal scalability law; --reps give
 			if s.Agents, err = f.withAgents(s.Mixes[0].Config); err != nil {
 				return err
 			}
-			s.layout, s.out, s.labs = engine.Layout(f.layout), f.out, f.labs
+			s.layout, s.out, s.labs = kv.Layout(f.layout), f.out, f.labs
 			s.floor = s.floor && f.faults == "" && s.Agents == nil
 			s.afflict = f.afflict
 			var stop func()
@@ -96,7 +97,7 @@ type sweep struct {
 	urls, workloads []string
 	load, replace   bool
 	floor, csv      bool
-	layout          engine.Layout
+	layout          kv.Layout
 	out, labs       string
 	afflict         func(ctx context.Context, t *ycsb.Target, workloads ...*ycsb.Config) error
 
@@ -229,7 +230,7 @@ func (s *sweep) print(samples []run.Sample) error {
 }
 
 // openKV opens an engine to run workloads on.
-func (e *env) openKV(ctx context.Context, raw string, layout engine.Layout, labs string) (*ycsb.Target, error) {
+func (e *env) openKV(ctx context.Context, raw string, layout kv.Layout, labs string) (*ycsb.Target, error) {
 	return ycsb.Open(ctx, e.engines, raw, layout, labs, engine.Options{Log: e.log()})
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
@@ -39,8 +40,7 @@ func Driver() engine.Driver {
 			design.Normalized: {flavour.SQL},
 		},
 		Means:     []design.Name{design.Normalized, design.Document},
-		Layouts:   []engine.Layout{engine.Document},
-		Abilities: []engine.Ability{tables.StarOverDisks},
+		Abilities: []any{kv.Offer{Layouts: []kv.Layout{kv.Document}}, tables.Offer{tables.StarOverDisks}},
 		Place:     engine.Remote,
 		Server:    server(),
 		Open:      open,
@@ -80,7 +80,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		d.client.close()
 		return nil, engine.Unreachable(d.shown, err, "start the server (`barograph lab up asterixdb`), or name the host and port of its query service")
 	}
-	return &engine.Engine{Archives: d, KV: kv{d}, Abilities: []any{&tables.Databases{Star: scans{d}}}, About: d.about, Close: func() error { d.client.close(); return nil }}, nil
+	return &engine.Engine{Archives: d, Abilities: []any{kvTables{d}, &tables.Databases{Star: scans{d}}}, About: d.about, Close: func() error { d.client.close(); return nil }}, nil
 }
 
 // options reads the URL.

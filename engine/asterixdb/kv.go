@@ -10,30 +10,30 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/query/flavour"
 )
 
 // kv opens tables of records under keys. A table is a dataset of open documents
 // in the dataverse name_records; their members are the key and the fields.
-type kv struct{ *database }
+type kvTables struct{ *database }
 
 type kvTable struct {
 	*database
 	dataset string // quoted
 	fields  []string
-	locks   *engine.Stripes // held while a record is read and written again: a statement that does both is not alone with it
+	locks   *kv.Stripes // held while a record is read and written again: a statement that does both is not alone with it
 }
 
 // Table opens or makes a table.
-func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
+func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if err := t.Choose(Driver()); err != nil {
 		return nil, err
 	}
 	space := ident(k.name + "_records")
 	name := ident(t.Name)
-	tb := &kvTable{database: k.database, dataset: space + "." + name, fields: t.Fields, locks: engine.NewStripes()}
+	tb := &kvTable{database: k.database, dataset: space + "." + name, fields: t.Fields, locks: kv.NewStripes()}
 	_, err := k.client.run(ctx, request{text: "SELECT VALUE 1 FROM " + tb.dataset + " AS d LIMIT 1"})
 	if absent(err) {
 		if err := t.Absent(k.readOnly); err != nil {
@@ -45,7 +45,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	if err != nil {
 		return nil, err
 	}
-	return engine.NewRecords(k.readOnly, tb.connect, tb.count), nil
+	return kv.NewRecords(k.readOnly, tb.connect, tb.count), nil
 }
 
 func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
@@ -56,15 +56,15 @@ func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-func (tb *kvTable) connect() *engine.Conn {
+func (tb *kvTable) connect() *kv.Conn {
 	c := &kvConn{kvTable: tb}
-	return &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, ReadPath: c.readPath, UpdatePath: c.updatePath}
+	return &kv.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, ReadPath: c.readPath, UpdatePath: c.updatePath}
 }
 
 // kvConn is a connection: a table and the memory of one worker.
 type kvConn struct {
 	*kvTable
-	row engine.Row
+	row kv.Row
 }
 
 // keyText is a key as it is stored: byte b as the letter of that number, so that
@@ -89,7 +89,7 @@ func keyBytes(text string) []byte {
 var errNoText = errors.New("asterixdb: a value is no UTF-8 text")
 
 // members are the fields that a row holds.
-func (tb *kvTable) members(r *engine.Row) (map[string]any, error) {
+func (tb *kvTable) members(r *kv.Row) (map[string]any, error) {
 	out := map[string]any{}
 	for i := range r.Len() {
 		field, v := r.At(i)
@@ -102,7 +102,7 @@ func (tb *kvTable) members(r *engine.Row) (map[string]any, error) {
 }
 
 // columns are the chosen fields as they are selected, and their indexes.
-func (tb *kvTable) columns(f engine.Fields) (string, engine.Fields) {
+func (tb *kvTable) columns(f kv.Fields) (string, kv.Fields) {
 	if f == nil {
 		for i := range tb.fields {
 			f = append(f, i)
@@ -112,7 +112,7 @@ func (tb *kvTable) columns(f engine.Fields) (string, engine.Fields) {
 }
 
 // decode appends the cells of a row of fields.
-func decode(cells []gjson.Result, f engine.Fields, into *engine.Row) {
+func decode(cells []gjson.Result, f kv.Fields, into *kv.Row) {
 	for i, cell := range cells {
 		if cell.Type == gjson.String {
 			into.AddString(f[i], cell.Str)
@@ -125,7 +125,7 @@ func (tb *kvTable) from() string {
 	return " FROM " + tb.dataset + " AS d WHERE d." + sqlengine.KeyColumn + " = $key"
 }
 
-func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 	columns, f := c.columns(f)
 	return c.one(ctx, request{
 		text: "SELECT VALUE [" + columns + "]" + c.from(), params: map[string]any{"key": keyText(key)},
@@ -142,12 +142,12 @@ func (tb *kvTable) one(ctx context.Context, r request) error {
 	}
 	_, err := tb.client.run(ctx, r)
 	if err == nil && !found {
-		err = engine.ErrNotFound
+		err = kv.ErrNotFound
 	}
 	return err
 }
 
-func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	record, err := c.members(r)
 	if err != nil {
 		return err
@@ -160,12 +160,12 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
 	defer unlock()
 	_, err = c.client.run(ctx, request{text: "INSERT INTO " + c.dataset + " ($record)", params: map[string]any{"record": record}})
 	if is(err, codeDuplicate) {
-		return engine.ErrExists
+		return kv.ErrExists
 	}
 	return err
 }
 
-func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
 	set, err := c.members(r)
 	if err != nil {
 		return err
@@ -200,7 +200,7 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 	})
 }
 
-func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
+func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
 	columns, f := c.columns(f)
 	_, err := c.client.run(ctx, request{
 		text: "SELECT VALUE [d." + sqlengine.KeyColumn + ", " + columns + "] FROM " + c.dataset + " AS d WHERE d." + sqlengine.KeyColumn + " >= $key ORDER BY d." +
@@ -225,7 +225,7 @@ func member(path string) (string, error) {
 	return name, nil
 }
 
-func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *engine.Row) error {
+func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *kv.Row) error {
 	name, err := member(path)
 	if err != nil {
 		return err

@@ -15,19 +15,20 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 )
 
 // Driver describes the engine: bbolt:file.
 func Driver() engine.Driver {
 	return engine.Driver{
-		Scheme:  "bbolt",
-		Licence: "MIT",
-		Summary: "bbolt, etcd's embedded B+ tree; records under keys only",
-		Example: "bbolt:records.bbolt",
-		Layouts: []engine.Layout{engine.Pairs},
-		Place:   engine.Embedded,
-		Open:    open,
+		Scheme:    "bbolt",
+		Licence:   "MIT",
+		Summary:   "bbolt, etcd's embedded B+ tree; records under keys only",
+		Example:   "bbolt:records.bbolt",
+		Abilities: []any{kv.Offer{Layouts: []kv.Layout{kv.Pairs}}},
+		Place:     engine.Embedded,
+		Open:      open,
 	}
 }
 
@@ -63,7 +64,7 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 		Product: "bbolt", Version: engine.ModuleVersion("go.etcd.io/bbolt"), Acknowledged: "on disk: flushed, one commit at a time",
 		Settings: map[string]string{"freelist": "map", "sync": "each commit"},
 	}
-	return &engine.Engine{KV: s, About: func(context.Context) (engine.About, error) { return about, nil }, Close: s.db.Close}, nil
+	return &engine.Engine{Abilities: []any{s}, About: func(context.Context) (engine.About, error) { return about, nil }, Close: s.db.Close}, nil
 }
 
 // opened opens the file. bbolt panics where it meets a page that cannot be.
@@ -99,7 +100,7 @@ func (s *store) view(do func(*bbolt.Tx) error) (err error) {
 }
 
 // Table opens or makes a table.
-func (s *store) Table(_ context.Context, t engine.Table) (*engine.Records, error) {
+func (s *store) Table(_ context.Context, t kv.Table) (*kv.Records, error) {
 	if err := t.Choose(Driver()); err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func (s *store) Table(_ context.Context, t engine.Table) (*engine.Records, error
 		n, _ := binary.Uvarint(have)
 		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", n, tb.fields), Cure: "give what it was loaded with"}
 	}
-	return engine.NewRecords(s.readOnly, tb.connect, tb.count), nil
+	return kv.NewRecords(s.readOnly, tb.connect, tb.count), nil
 }
 
 // table is an open table.
@@ -157,36 +158,36 @@ func (tb *table) count(ctx context.Context) (n int64, err error) {
 // conn is a connection: a table and the memory of one worker.
 type conn struct {
 	*table
-	row, old engine.Row
+	row, old kv.Row
 }
 
-func (tb *table) connect() *engine.Conn {
+func (tb *table) connect() *kv.Conn {
 	c := &conn{table: tb}
-	return &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany}
+	return &kv.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany}
 }
 
-func (c *conn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+func (c *conn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	return c.view(func(tx *bbolt.Tx) error {
 		v := tx.Bucket(c.bucket).Get(key)
 		if v == nil {
-			return engine.ErrNotFound
+			return kv.ErrNotFound
 		}
 		return into.ParsePacked(v, c.fields, f)
 	})
 }
 
-func (c *conn) insert(ctx context.Context, key []byte, r *engine.Row) error {
-	return c.insertMany(ctx, []engine.KeyRow{{Key: key, Row: r}})
+func (c *conn) insert(ctx context.Context, key []byte, r *kv.Row) error {
+	return c.insertMany(ctx, []kv.KeyRow{{Key: key, Row: r}})
 }
 
-func (c *conn) insertMany(ctx context.Context, rows []engine.KeyRow) error {
+func (c *conn) insertMany(ctx context.Context, rows []kv.KeyRow) error {
 	return c.change(ctx, func(b *bbolt.Bucket) error {
 		for _, r := range rows {
 			if b.Get(r.Key) != nil {
-				return engine.ErrExists
+				return kv.ErrExists
 			}
 			if err := b.Put(r.Key, r.Row.AppendPacked(nil, c.fields, nil)); err != nil {
 				return err
@@ -196,11 +197,11 @@ func (c *conn) insertMany(ctx context.Context, rows []engine.KeyRow) error {
 	})
 }
 
-func (c *conn) update(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *conn) update(ctx context.Context, key []byte, r *kv.Row) error {
 	return c.change(ctx, func(b *bbolt.Bucket) error {
 		v := b.Get(key)
 		if v == nil {
-			return engine.ErrNotFound
+			return kv.ErrNotFound
 		}
 		c.old.Reset()
 		if err := c.old.ParsePacked(v, c.fields, nil); err != nil {
@@ -213,7 +214,7 @@ func (c *conn) update(ctx context.Context, key []byte, r *engine.Row) error {
 func (c *conn) delete(ctx context.Context, key []byte) error {
 	return c.change(ctx, func(b *bbolt.Bucket) error {
 		if b.Get(key) == nil {
-			return engine.ErrNotFound
+			return kv.ErrNotFound
 		}
 		return b.Delete(key)
 	})
@@ -227,7 +228,7 @@ func (c *conn) change(ctx context.Context, do func(*bbolt.Bucket) error) error {
 	return c.store.update(func(tx *bbolt.Tx) error { return do(tx.Bucket(c.bucket)) })
 }
 
-func (c *conn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
+func (c *conn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

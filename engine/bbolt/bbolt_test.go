@@ -7,6 +7,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -22,14 +23,14 @@ func TestConformance(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "whole.bbolt")
 	all := engine.Registry{Driver()}
-	spec := engine.Table{Name: "t", Fields: []string{"a", "b"}, Make: true}
+	spec := kv.Table{Name: "t", Fields: []string{"a", "b"}, Make: true}
 	use := func(path string) (n int, err error) {
 		e, err := all.Open(t.Context(), "bbolt:"+path, engine.Options{})
 		if err != nil {
 			return 0, err
 		}
 		defer func() { _ = e.Close() }()
-		records, err := e.KV.Table(t.Context(), spec)
+		records, err := kv.Of(e).Table(t.Context(), spec)
 		if err != nil {
 			return 0, err
 		}
@@ -37,16 +38,16 @@ func TestDamaged(t *testing.T) {
 		if err != nil {
 			return 0, err
 		}
-		var r engine.Row
+		var r kv.Row
 		r.AddString(0, "value")
 		r.AddString(1, "other")
 		for i := range 300 {
-			if err := c.Insert(t.Context(), []byte{byte(i), byte(i / 256), 'k'}, &r); err != nil && err != engine.ErrExists { //nolint:errorlint // the sentinel itself
+			if err := c.Insert(t.Context(), []byte{byte(i), byte(i / 256), 'k'}, &r); err != nil && err != kv.ErrExists { //nolint:errorlint // the sentinel itself
 				return n, err
 			}
 			n++
 		}
-		return n, c.Scan(t.Context(), nil, 1000, nil, func([]byte, *engine.Row) error { return nil })
+		return n, c.Scan(t.Context(), nil, 1000, nil, func([]byte, *kv.Row) error { return nil })
 	}
 	if n, err := use(whole); err != nil || n != 300 {
 		t.Fatal(n, err)

@@ -19,6 +19,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -42,11 +43,13 @@ func Driver() engine.Driver {
 			design.Document: {flavour.Keys, flavour.KeysNative},
 			design.Wide:     {flavour.EpochList, flavour.EpochRange},
 		},
-		Layouts: []engine.Layout{engine.Columns, engine.Clustered, engine.Hash},
-		NoScan:  map[engine.Layout]string{engine.Columns: "Cassandra keeps partitions in the order of their keys' hashes; layouts clustered and hash have scans"},
-		Place:   engine.Remote,
-		Server:  server(),
-		Open:    open,
+		Abilities: []any{kv.Offer{
+			Layouts: []kv.Layout{kv.Columns, kv.Clustered, kv.Hash},
+			NoScan:  map[kv.Layout]string{kv.Columns: "Cassandra keeps partitions in the order of their keys' hashes; layouts clustered and hash have scans"},
+		}},
+		Place:  engine.Remote,
+		Server: server(),
+		Open:   open,
 	}
 }
 
@@ -157,7 +160,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err := s.connect(ctx); err != nil {
 		return nil, err
 	}
-	return &engine.Engine{Archives: s, KV: kv{s}, Metrics: s.metrics, About: s.about, Close: func() error { s.session.Close(); return nil }}, nil
+	return &engine.Engine{Archives: s, Abilities: []any{kvTables{s}}, Metrics: s.metrics, About: s.about, Close: func() error { s.session.Close(); return nil }}, nil
 }
 
 // connect opens the keyspace. What is missing of it is made in a session that

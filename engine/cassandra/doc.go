@@ -79,7 +79,7 @@
 // them, and they are few enough for the conditional writes of many clients to meet
 // in. It is there to be compared: docs/ycsb.md, "Does a scan scale". The prefix must fit the keys: with zeropadding it is longer by the zeros.
 //
-// The contract of engine.Conn wants an insert to fail where the key is taken and
+// The contract of kv.Conn wants an insert to fail where the key is taken and
 // an update to fail where there is no record. CQL writes blindly, and tells
 // either only in a conditional statement (IF NOT EXISTS, IF EXISTS), a
 // lightweight transaction with the rounds of Paxos. So it is by default;

@@ -11,12 +11,12 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 )
 
 // kv opens tables of records under keys; the package comment says how they lie.
-type kv struct{ *store }
+type kvTables struct{ *store }
 
 // The columns of a table besides its fields: YCSB's binding has the first. The
 // second is the partition of a clustered or hashed table.
@@ -29,7 +29,7 @@ const (
 // kvTable is an open table.
 type kvTable struct {
 	*store
-	layout engine.Layout
+	layout kv.Layout
 	table  string // quoted
 	parts  string // of a clustered table: the table of its partitions, quoted
 	prefix int    // of a clustered table: bytes of a key that make its partition
@@ -37,7 +37,7 @@ type kvTable struct {
 
 	// busy keeps writes of this process to one partition apart: conditional ones
 	// that meet only make each other begin again.
-	busy  *engine.Stripes
+	busy  *kv.Stripes
 	known sync.Map // of a clustered table: its partitions that are listed, as strings
 }
 
@@ -45,7 +45,7 @@ func quote(name string) string { return `"` + name + `"` }
 
 // Table opens or makes a table. Names are in lower case, as the server folds
 // those that YCSB's binding writes.
-func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
+func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if err := t.Choose(Driver()); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	if len(name+partsOf) > longestName {
 		return nil, &fault.Error{Setting: "table", Problem: fmt.Sprintf("the name %q is longer than %d letters", name, longestName-len(partsOf)), Cure: "choose a shorter one"}
 	}
-	tb := &kvTable{store: k.store, layout: t.Layout, table: quote(name), parts: quote(name + partsOf), prefix: k.prefix, busy: engine.NewStripes()}
+	tb := &kvTable{store: k.store, layout: t.Layout, table: quote(name), parts: quote(name + partsOf), prefix: k.prefix, busy: kv.NewStripes()}
 	for _, f := range t.Fields {
 		tb.fields = append(tb.fields, quote(strings.ToLower(f)))
 	}
@@ -72,7 +72,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	if err != nil {
 		return nil, err
 	}
-	return engine.NewRecords(k.readOnly, tb.connect, tb.count), nil
+	return kv.NewRecords(k.readOnly, tb.connect, tb.count), nil
 }
 
 // partsOf is the end of the name of the table that lists a clustered table's
@@ -90,7 +90,7 @@ const (
 const hashParts = 24
 
 // parted reports whether a partition holds many records.
-func (tb *kvTable) parted() bool { return tb.layout != engine.Columns }
+func (tb *kvTable) parted() bool { return tb.layout != kv.Columns }
 
 // prove reports whether the table is there, and that it is laid out as it must be.
 func (tb *kvTable) prove(ctx context.Context, name string) (there bool, err error) {
@@ -126,10 +126,10 @@ func (tb *kvTable) prove(ctx context.Context, name string) (there bool, err erro
 	if err != nil {
 		return false, failed(ctx, err)
 	}
-	if (comment == hashed) != (tb.layout == engine.Hash) {
+	if (comment == hashed) != (tb.layout == kv.Hash) {
 		return false, &fault.Error{Setting: "table " + name, Problem: fmt.Sprintf("is not laid out as %s", tb.layout), Cure: "give the layout that it was loaded with, or another name"}
 	}
-	if tb.layout == engine.Hash {
+	if tb.layout == kv.Hash {
 		return true, nil
 	}
 	n, err := strconv.Atoi(strings.TrimPrefix(comment, prefixed))
@@ -144,7 +144,7 @@ func (tb *kvTable) prove(ctx context.Context, name string) (there bool, err erro
 func (tb *kvTable) make(ctx context.Context) error {
 	statement := "CREATE TABLE IF NOT EXISTS %s (" + keyColumn + " text PRIMARY KEY"
 	end := ")"
-	if tb.layout == engine.Clustered {
+	if tb.layout == kv.Clustered {
 		parts := tb.keyspace + "." + tb.parts
 		if err := tb.create(ctx, parts, "CREATE TABLE IF NOT EXISTS "+parts+" (one tinyint, prefix blob, PRIMARY KEY (one, prefix))"); err != nil {
 			return err
@@ -152,7 +152,7 @@ func (tb *kvTable) make(ctx context.Context) error {
 	}
 	if tb.parted() {
 		comment := hashed
-		if tb.layout == engine.Clustered {
+		if tb.layout == kv.Clustered {
 			comment = prefixed + strconv.Itoa(tb.prefix)
 		}
 		statement = "CREATE TABLE IF NOT EXISTS %s (" + prefixColumn + " blob, " + keyColumn + " text"
@@ -180,9 +180,9 @@ func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 // partition are neighbours, and partitions have the order of their prefixes.
 func (tb *kvTable) part(key []byte) []byte {
 	switch tb.layout {
-	case engine.Clustered:
+	case kv.Clustered:
 		return key[:min(tb.prefix, len(key))]
-	case engine.Hash:
+	case kv.Hash:
 		return []byte{byte(xxh3.Hash(key) % hashParts)}
 	}
 	return key
@@ -218,22 +218,22 @@ type kvConn struct {
 	*kvTable
 	texts map[string]string // statements, by what they do and their fields
 	name  []byte
-	row   engine.Row
+	row   kv.Row
 	cells []raw
 	into  []any // the cells' addresses
 	args  []any
 }
 
-func (tb *kvTable) connect() *engine.Conn {
+func (tb *kvTable) connect() *kv.Conn {
 	c := &kvConn{kvTable: tb, texts: map[string]string{}, cells: make([]raw, 1+len(tb.fields))}
 	for i := range c.cells {
 		c.into = append(c.into, &c.cells[i])
 	}
-	conn := &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Delete: c.delete}
+	conn := &kv.Conn{Read: c.read, Insert: c.insert, Update: c.update, Delete: c.delete}
 	switch tb.layout {
-	case engine.Clustered:
+	case kv.Clustered:
 		conn.Scan = c.scan
-	case engine.Hash:
+	case kv.Hash:
 		conn.Scan = c.scanAll
 	}
 	return conn
@@ -241,7 +241,7 @@ func (tb *kvTable) connect() *engine.Conn {
 
 // text is a statement for some fields. It is written once: gocql prepares each
 // text once too.
-func (c *kvConn) text(kind byte, f engine.Fields, write func() string) string {
+func (c *kvConn) text(kind byte, f kv.Fields, write func() string) string {
 	c.name = append(c.name[:0], kind)
 	for _, i := range f {
 		c.name = append(c.name, byte(i>>16), byte(i>>8), byte(i))
@@ -258,7 +258,7 @@ func (c *kvConn) text(kind byte, f engine.Fields, write func() string) string {
 }
 
 // columns lists chosen fields, each followed by what is behind.
-func (tb *kvTable) columns(f engine.Fields, behind string) string {
+func (tb *kvTable) columns(f kv.Fields, behind string) string {
 	names := tb.fields
 	if f != nil {
 		names = make([]string, len(f))
@@ -285,7 +285,7 @@ func (c *kvConn) at(args []any, key []byte) []any {
 }
 
 // decode appends chosen fields of cells; a null has no value.
-func (tb *kvTable) decode(cells []raw, f engine.Fields, into *engine.Row) {
+func (tb *kvTable) decode(cells []raw, f kv.Fields, into *kv.Row) {
 	for i := range cells {
 		field := i
 		if f != nil {
@@ -298,16 +298,16 @@ func (tb *kvTable) decode(cells []raw, f engine.Fields, into *engine.Row) {
 }
 
 // width is the number of chosen fields.
-func (tb *kvTable) width(f engine.Fields) int {
+func (tb *kvTable) width(f kv.Fields) int {
 	if f == nil {
 		return len(tb.fields)
 	}
 	return len(f)
 }
 
-func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 	if len(key) == 0 {
-		return engine.ErrNotFound // no partition has an empty key
+		return kv.ErrNotFound // no partition has an empty key
 	}
 	text := c.text('r', f, func() string { return "SELECT " + c.columns(f, "") + " FROM " + c.table + c.where() })
 	c.args = c.at(c.args[:0], key)
@@ -321,7 +321,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *en
 		return failed(ctx, err)
 	}
 	if !found {
-		return engine.ErrNotFound
+		return kv.ErrNotFound
 	}
 	return nil
 }
@@ -344,9 +344,9 @@ func (c *kvConn) write(ctx context.Context, key []byte, found bool, text, condit
 		return err
 	}
 	defer unlock()
-	refused := engine.ErrNotFound
+	refused := kv.ErrNotFound
 	if !found {
-		refused = engine.ErrExists
+		refused = kv.ErrExists
 	}
 	if c.conditional {
 		done, err := c.session.Query(text+condition, c.args...).Idempotent(false).MapScanCASContext(ctx, map[string]any{})
@@ -364,7 +364,7 @@ func (c *kvConn) write(ctx context.Context, key []byte, found bool, text, condit
 }
 
 // values appends the values of a row.
-func (c *kvConn) values(args []any, r *engine.Row) []any {
+func (c *kvConn) values(args []any, r *kv.Row) []any {
 	for i := range r.Len() {
 		_, v := r.At(i)
 		args = append(args, v)
@@ -372,11 +372,11 @@ func (c *kvConn) values(args []any, r *engine.Row) []any {
 	return args
 }
 
-func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	if len(key) == 0 {
 		return errNoKey
 	}
-	if c.layout == engine.Clustered {
+	if c.layout == kv.Clustered {
 		if err := c.list(ctx, c.part(key)); err != nil {
 			return err
 		}
@@ -392,9 +392,9 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
 	return c.write(ctx, key, false, text, " IF NOT EXISTS")
 }
 
-func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
 	if len(key) == 0 {
-		return engine.ErrNotFound
+		return kv.ErrNotFound
 	}
 	text := c.text('u', r.Fields(), func() string { return "UPDATE " + c.table + " SET " + c.columns(r.Fields(), " = ?") + c.where() })
 	c.args = c.at(c.values(c.args[:0], r), key)
@@ -403,7 +403,7 @@ func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
 
 func (c *kvConn) delete(ctx context.Context, key []byte) error {
 	if len(key) == 0 {
-		return engine.ErrNotFound
+		return kv.ErrNotFound
 	}
 	text := c.text('d', nil, func() string { return "DELETE FROM " + c.table + c.where() })
 	c.args = c.at(c.args[:0], key)

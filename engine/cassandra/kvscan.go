@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 )
 
 const (
@@ -18,11 +18,11 @@ const (
 // scan reads the partition of the first key, which mostly holds enough, then
 // those behind it as they are listed: one, which tells how large they are, and
 // then as many at once as that promises to be enough, up to 32.
-func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) (err error) {
+func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) (err error) {
 	if n <= 0 {
 		return ctx.Err()
 	}
-	counted := func(key []byte, r *engine.Row) error {
+	counted := func(key []byte, r *kv.Row) error {
 		n--
 		return each(key, r)
 	}
@@ -59,14 +59,14 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, 
 // scanAll asks all partitions of a hashed table for a page from one key on, and
 // gives what is certainly next: nothing behind the end of the page of another
 // that may hold more.
-func (c *kvConn) scanAll(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
+func (c *kvConn) scanAll(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
 	parts := make([][]byte, hashParts)
 	for i := range parts {
 		parts[i] = []byte{byte(i)}
 	}
-	byKey := func(a, b engine.KeyRow) int { return bytes.Compare(a.Key, b.Key) }
+	byKey := func(a, b kv.KeyRow) int { return bytes.Compare(a.Key, b.Key) }
 	for n > 0 {
-		page := engine.PageOf(n, hashParts)
+		page := kv.PageOf(n, hashParts)
 		of, err := c.together(ctx, parts, from, page, f)
 		if err != nil {
 			return err
@@ -98,15 +98,15 @@ func (c *kvConn) scanAll(ctx context.Context, from []byte, n int, f engine.Field
 
 // together reads at most n records of each of some partitions, from a key on,
 // beside each other.
-func (c *kvConn) together(ctx context.Context, parts [][]byte, from []byte, n int, f engine.Fields) ([][]engine.KeyRow, error) {
-	rows := make([][]engine.KeyRow, len(parts))
+func (c *kvConn) together(ctx context.Context, parts [][]byte, from []byte, n int, f kv.Fields) ([][]kv.KeyRow, error) {
+	rows := make([][]kv.KeyRow, len(parts))
 	g, inner := errgroup.WithContext(ctx)
 	for i, part := range parts {
 		g.Go(func() error {
-			return c.within(inner, part, from, n, f, &engine.Row{}, func(key []byte, r *engine.Row) error {
-				kept := &engine.Row{}
+			return c.within(inner, part, from, n, f, &kv.Row{}, func(key []byte, r *kv.Row) error {
+				kept := &kv.Row{}
 				kept.AddRow(r)
-				rows[i] = append(rows[i], engine.KeyRow{Key: append([]byte(nil), key...), Row: kept})
+				rows[i] = append(rows[i], kv.KeyRow{Key: append([]byte(nil), key...), Row: kept})
 				return nil
 			})
 		})
@@ -118,7 +118,7 @@ func (c *kvConn) together(ctx context.Context, parts [][]byte, from []byte, n in
 }
 
 // within gives records of one partition, from a key on.
-func (tb *kvTable) within(ctx context.Context, part, from []byte, n int, f engine.Fields, row *engine.Row, each func(key []byte, r *engine.Row) error) error {
+func (tb *kvTable) within(ctx context.Context, part, from []byte, n int, f kv.Fields, row *kv.Row, each func(key []byte, r *kv.Row) error) error {
 	text := "SELECT " + keyColumn + ", " + tb.columns(f, "") + " FROM " + tb.table + " WHERE " + prefixColumn + " = ? AND " + keyColumn + " >= ? LIMIT ?"
 	cells := make([]raw, 1+tb.width(f))
 	into := make([]any, len(cells))

@@ -16,7 +16,6 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
-	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
 )
@@ -50,7 +49,7 @@ func Driver() engine.Driver {
 			design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
 		},
 		Means:     []design.Name{design.Normalized, design.Document, design.Wide},
-		Abilities: []engine.Ability{tables.OwnTables, tables.StarOverDisks, tables.ObjectStore},
+		Abilities: offered(),
 		Place:     engine.Embedded,
 		Library:   &engine.Library{Artifacts: []engine.Artifact{artifact()}, Find: find},
 		Wrote: func(path string, _ []byte) bool {
@@ -128,7 +127,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		d.seal(context.WithoutCancel(ctx))
 		return end()
 	}
-	return &engine.Engine{Archives: d, Abilities: []any{&tables.Databases{Star: scans{d}, Own: d.own, Lake: d.lake}}, About: d.about, Processes: []int32{int32(h.PID())}, Close: closed}, nil //nolint:gosec // pids are small
+	return &engine.Engine{Archives: d, Abilities: d.abilities(), About: d.about, Processes: []int32{int32(h.PID())}, Close: closed}, nil //nolint:gosec // pids are small
 }
 
 // arguments are those of the library, which finds its configuration in dir.

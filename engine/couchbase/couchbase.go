@@ -21,6 +21,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
 )
@@ -36,10 +37,12 @@ func Driver() engine.Driver {
 		Offers: map[design.Name][]flavour.Name{design.Document: {
 			flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys, flavour.KeysNative,
 		}},
-		Layouts: []engine.Layout{engine.Document},
-		NoScan:  map[engine.Layout]string{engine.Document: "the key-value service has no order of keys; N1QL has one, but nothing here can run it"},
-		Place:   engine.Remote,
-		Server:  server(),
+		Abilities: []any{kv.Offer{
+			Layouts: []kv.Layout{kv.Document},
+			NoScan:  map[kv.Layout]string{kv.Document: "the key-value service has no order of keys; N1QL has one, but nothing here can run it"},
+		}},
+		Place:  engine.Remote,
+		Server: server(),
 		NotRun: "all N1QL (iso-list, iso-range, epoch-list, epoch-range, keys, index statements), TLS, scopes and durable writes; why: no registry has Couchbase Server, of which 7.1 or later is needed; " +
 			"the key-value part runs against CouchbaseMock, the statements are held against golden files",
 		Open: open,
@@ -162,7 +165,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if d.docs, err = s.dial(ctx); err != nil {
 		return nil, d.unreachable(err)
 	}
-	return &engine.Engine{Archives: d, KV: kv{d}, About: d.about, Close: d.docs.Close}, nil
+	return &engine.Engine{Archives: d, Abilities: []any{kvTables{d}}, About: d.about, Close: d.docs.Close}, nil
 }
 
 func (d *database) unreachable(err error) error {

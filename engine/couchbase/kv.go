@@ -14,13 +14,14 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 )
 
 // kv opens tables of records under keys. A record is the JSON document
 // {"field0": "value", …} under table:key, as YCSB's binding has it
 // (Couchbase2Client); a document of its own, as the archive has them, names the
 // table and its fields.
-type kv struct{ *database }
+type kvTables struct{ *database }
 
 // mostSpecs are the most changes of one sub-document operation.
 const mostSpecs = 16
@@ -33,7 +34,7 @@ type kvTable struct {
 }
 
 // Table opens or makes a table.
-func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
+func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if err := t.Choose(Driver()); err != nil {
 		return nil, err
 	}
@@ -60,12 +61,12 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	if err != nil {
 		return nil, err
 	}
-	return engine.NewRecords(k.readOnly, tb.connect, nil), nil
+	return kv.NewRecords(k.readOnly, tb.connect, nil), nil
 }
 
-func (tb *kvTable) connect() *engine.Conn {
+func (tb *kvTable) connect() *kv.Conn {
 	c := &kvConn{kvTable: tb, cells: make([]gjson.Result, len(tb.fields))}
-	return &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Delete: c.delete, ReadPath: c.readPath, UpdatePath: c.updatePath}
+	return &kv.Conn{Read: c.read, Insert: c.insert, Update: c.update, Delete: c.delete, ReadPath: c.readPath, UpdatePath: c.updatePath}
 }
 
 // kvConn is a connection: a table and the memory of one worker.
@@ -90,16 +91,16 @@ func (tb *kvTable) one(ctx context.Context, operation func() error) error {
 	case ctx.Err() != nil && err != nil:
 		return ctx.Err()
 	case errors.Is(err, gocbcore.ErrDocumentNotFound):
-		return engine.ErrNotFound
+		return kv.ErrNotFound
 	case errors.Is(err, gocbcore.ErrDocumentExists):
-		return engine.ErrExists
+		return kv.ErrExists
 	}
 	return engine.Failed(ctx, err)
 }
 
 // read fetches the whole document, also for chosen fields, as YCSB's binding
 // does; readPath looks inside.
-func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 	return c.one(ctx, func() error {
 		text, _, err := c.docs.get(ctx, c.id(key))
 		if err == nil {
@@ -110,7 +111,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *en
 }
 
 // decode appends chosen fields of a document, in their order.
-func (c *kvConn) decode(text []byte, f engine.Fields, into *engine.Row) {
+func (c *kvConn) decode(text []byte, f kv.Fields, into *kv.Row) {
 	clear(c.cells)
 	gjson.ParseBytes(text).ForEach(func(name, v gjson.Result) bool {
 		if i, ok := c.index[name.Str]; ok {
@@ -128,7 +129,7 @@ func (c *kvConn) decode(text []byte, f engine.Fields, into *engine.Row) {
 var errNoText = errors.New("couchbase: a value is no UTF-8 text")
 
 // encode makes the document of a row.
-func (c *kvConn) encode(r *engine.Row) error {
+func (c *kvConn) encode(r *kv.Row) error {
 	c.doc = append(c.doc[:0], '{')
 	for i := range r.Len() {
 		field, v := r.At(i)
@@ -144,7 +145,7 @@ func (c *kvConn) encode(r *engine.Row) error {
 	return nil
 }
 
-func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	if err := c.encode(r); err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
 
 // update changes fields inside the document, in one operation; more than that
 // takes are put into a document that was read, if nobody has changed it since.
-func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
 	if r.Len() > mostSpecs {
 		return c.replace(ctx, key, r)
 	}
@@ -176,8 +177,8 @@ func (c *kvConn) mutate(ctx context.Context, key []byte, specs []gocbcore.SubDoc
 }
 
 // replace replaces a document by itself with other fields.
-func (c *kvConn) replace(ctx context.Context, key []byte, r *engine.Row) error {
-	var old, next engine.Row
+func (c *kvConn) replace(ctx context.Context, key []byte, r *kv.Row) error {
+	var old, next kv.Row
 	return c.one(ctx, func() error {
 		for {
 			text, cas, err := c.docs.get(ctx, c.id(key))
@@ -220,7 +221,7 @@ func inside(path string) (string, error) {
 	return name, nil
 }
 
-func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *engine.Row) error {
+func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *kv.Row) error {
 	name, err := inside(path)
 	if err != nil {
 		return err
@@ -232,7 +233,7 @@ func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *en
 			err = json.Unmarshal(found, &v)
 		}
 		if errors.Is(err, gocbcore.ErrPathNotFound) {
-			return engine.ErrNotFound
+			return kv.ErrNotFound
 		}
 		if err == nil {
 			into.AddString(0, v)

@@ -18,6 +18,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/lab"
 )
 
@@ -205,11 +206,11 @@ func manyAskers(t *testing.T, s *store) {
 // manyFields: an update of more fields than one sub-document operation takes
 // replaces the document, and loses none of those that others make meanwhile.
 func manyFields(t *testing.T, s *store) {
-	table := engine.Table{Name: "t", Make: true}
+	table := kv.Table{Name: "t", Make: true}
 	for i := range mostSpecs + 4 {
 		table.Fields = append(table.Fields, fmt.Sprint("f", i))
 	}
-	r, err := kv{s.database}.Table(t.Context(), table)
+	r, err := kvTables{s.database}.Table(t.Context(), table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +218,7 @@ func manyFields(t *testing.T, s *store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var row, want engine.Row
+	var row, want kv.Row
 	for i := range table.Fields {
 		row.AddString(i, "old")
 	}
@@ -231,7 +232,7 @@ func manyFields(t *testing.T, s *store) {
 			t.Fatal(err)
 		}
 		group.Go(func() error {
-			var some, last engine.Row
+			var some, last kv.Row
 			for i := range mostSpecs + 2 {
 				some.AddString(i, "new")
 			}
@@ -254,7 +255,7 @@ func manyFields(t *testing.T, s *store) {
 	if err := c.Read(t.Context(), []byte("k"), nil, &row); err != nil || !row.Equal(&want) {
 		t.Errorf("%v, %s", err, row.Data())
 	}
-	if err := c.Update(t.Context(), []byte("absent"), &want); !errors.Is(err, engine.ErrNotFound) {
+	if err := c.Update(t.Context(), []byte("absent"), &want); !errors.Is(err, kv.ErrNotFound) {
 		t.Errorf("an update of no record: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/dry/pairs"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -19,21 +20,21 @@ import (
 // Driver describes the dry engine: dry:.
 func Driver() engine.Driver {
 	return engine.Driver{
-		Scheme:  "dry",
-		Summary: "no database: answers are recalled from memory, which is the client's floor",
-		Example: "dry:",
-		Offers:  map[design.Name][]flavour.Name{design.Memory: {flavour.Recall}},
-		Layouts: []engine.Layout{engine.Pairs},
-		Place:   engine.Memory,
-		Open:    open,
+		Scheme:    "dry",
+		Summary:   "no database: answers are recalled from memory, which is the client's floor",
+		Example:   "dry:",
+		Offers:    map[design.Name][]flavour.Name{design.Memory: {flavour.Recall}},
+		Abilities: []any{kv.Offer{Layouts: []kv.Layout{kv.Pairs}}},
+		Place:     engine.Memory,
+		Open:      open,
 	}
 }
 
 func open(_ context.Context, _ *url.URL, o engine.Options) (*engine.Engine, error) {
 	s := &store{readOnly: o.ReadOnly, subsets: map[string]*subset{}}
 	return &engine.Engine{
-		Archives: s,
-		KV:       pairs.New(o.ReadOnly),
+		Archives:  s,
+		Abilities: []any{pairs.New(o.ReadOnly)},
 		About: func(context.Context) (engine.About, error) {
 			return engine.About{Product: "dry", Version: "1", Acknowledged: "in the client's own memory"}, nil
 		},

@@ -19,7 +19,6 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
-	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
 )
@@ -46,21 +45,18 @@ var params = []engine.Param{ //nolint:gochecknoglobals // a constant table
 // Driver describes DuckDB.
 func Driver() engine.Driver {
 	return engine.Driver{
-		Scheme:       scheme,
-		Licence:      "MIT",
-		Summary:      "DuckDB, a columnar database in one file, inside Barograph's process",
-		Example:      "duckdb:archive.db",
-		Params:       params,
-		Offers:       offers(),
-		Means:        []design.Name{design.Normalized, design.Document, design.Wide},
-		Layouts:      []engine.Layout{engine.Columns, engine.Document},
-		Transactions: []engine.IsolationLevel{engine.RepeatableRead},
-		PostMethods:  postMethods(),
-		Abilities:    []engine.Ability{tables.OwnTables, tables.StarOverDisks, tables.ObjectStore},
-		Place:        engine.Embedded,
-		Library:      &engine.Library{Optional: true, Artifacts: []engine.Artifact{httpfs()}, Find: func() error { _, err := extension(); return err }},
-		Wrote:        func(_ string, head []byte) bool { return len(head) > 12 && string(head[8:12]) == "DUCK" },
-		Open:         open,
+		Scheme:    scheme,
+		Licence:   "MIT",
+		Summary:   "DuckDB, a columnar database in one file, inside Barograph's process",
+		Example:   "duckdb:archive.db",
+		Params:    params,
+		Offers:    offers(),
+		Means:     []design.Name{design.Normalized, design.Document, design.Wide},
+		Abilities: offered(),
+		Place:     engine.Embedded,
+		Library:   &engine.Library{Optional: true, Artifacts: []engine.Artifact{httpfs()}, Find: func() error { _, err := extension(); return err }},
+		Wrote:     func(_ string, head []byte) bool { return len(head) > 12 && string(head[8:12]) == "DUCK" },
+		Open:      open,
 	}
 }
 
@@ -120,9 +116,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}
 	return &engine.Engine{
 		Archives:  archives{db},
-		KV:        kv{db},
-		Posts:     posts{db},
-		Abilities: []any{&tables.Databases{Star: scans{db}, Own: own(file, settings), Lake: lake}},
+		Abilities: db.abilities(file, settings),
 		About:     db.about,
 		Close: func() error {
 			db.close()

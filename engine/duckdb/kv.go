@@ -10,14 +10,15 @@ import (
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // kv opens tables of records under keys. One statement writes at a time: of
 // two that change one row at once DuckDB would fail the second.
-type kv struct{ *database }
+type kvTables struct{ *database }
 
-func (k kv) dialect() *sqlengine.KVDialect {
+func (k kvTables) dialect() *sqlengine.KVDialect {
 	return &sqlengine.KVDialect{
 		Quote:   func(name string) string { return `"` + name + `"` },
 		Param:   func(i int) string { return "$" + strconv.Itoa(i) },
@@ -27,12 +28,12 @@ func (k kv) dialect() *sqlengine.KVDialect {
 		Merge:     func(doc, param string) string { return "json_merge_patch(" + doc + ", " + param + ")" },
 		AtPath:    func(doc, path string) string { return "json_extract_string(" + doc + ", " + path + ")" },
 		MaxParams: 65535,
-		Begin:     map[engine.IsolationLevel][]string{engine.RepeatableRead: {"BEGIN TRANSACTION"}}, // snapshots: two that write different records do not see one another
+		Begin:     map[kv.IsolationLevel][]string{kv.RepeatableRead: {"BEGIN TRANSACTION"}}, // snapshots: two that write different records do not see one another
 	}
 }
 
 // Table opens or makes a table.
-func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
+func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if t.Make && k.readOnly {
 		return nil, engine.ErrReadOnly
 	}
@@ -48,7 +49,7 @@ type session struct {
 	made []*statement
 }
 
-func (k kv) session(context.Context) (sqlengine.Session, error) {
+func (k kvTables) session(context.Context) (sqlengine.Session, error) {
 	c, err := k.take()
 	if err != nil {
 		return nil, err

@@ -9,15 +9,16 @@ import (
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // posts opens tables of values of SHEF messages. One transaction writes at a
 // time: of two that change one row at once DuckDB would fail the second.
-type posts struct{ *database }
+type postTables struct{ *database }
 
-func postMethods() []engine.PostMethod {
-	return []engine.PostMethod{engine.Row2006, engine.Row2006Message, engine.PreparedRows, engine.MultiRow, engine.Bulk}
+func postMethods() []posts.Method {
+	return []posts.Method{posts.Row2006, posts.Row2006Message, posts.PreparedRows, posts.MultiRow, posts.Bulk}
 }
 
 func postDialect() *sqlengine.PostDialect {
@@ -51,7 +52,7 @@ func postType(t sqlengine.PostType, _ int) string {
 }
 
 // Open opens the tables of a design.
-func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore, error) {
+func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, error) {
 	if err := p.seal(ctx); err != nil {
 		return nil, err
 	}
@@ -61,8 +62,8 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 	}, t)
 }
 
-func (p posts) size(context.Context, []string) (engine.PostSize, error) {
-	out := engine.PostSize{IndexBytes: -1, DeadRows: -1}
+func (p postTables) size(context.Context, []string) (posts.Size, error) {
+	out := posts.Size{IndexBytes: -1, DeadRows: -1}
 	if p.path == "" {
 		out.TableBytes = -1
 		return out, nil
@@ -72,9 +73,9 @@ func (p posts) size(context.Context, []string) (engine.PostSize, error) {
 	return out, err
 }
 
-func (p posts) tend(ctx context.Context, u engine.Upkeep, _ []string) error {
+func (p postTables) tend(ctx context.Context, u posts.Upkeep, _ []string) error {
 	text := "ANALYZE"
-	if u != engine.Statistics {
+	if u != posts.Statistics {
 		text = "CHECKPOINT"
 	}
 	return pool{p.database}.Exec(ctx, text)
@@ -86,7 +87,7 @@ type postConn struct {
 	made []*postStatement
 }
 
-func (p posts) connect(context.Context) (*sqlengine.PostConn, error) {
+func (p postTables) connect(context.Context) (*sqlengine.PostConn, error) {
 	c := &conn{db: p.database}
 	if mapping.Connect(p.handle, &c.raw) == mapping.StateError {
 		return nil, errClosed

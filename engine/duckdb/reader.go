@@ -50,18 +50,7 @@ func reader(ctx context.Context, u *url.URL, o engine.Options, file string) (*en
 	})
 	return &engine.Engine{
 		Archives: r, About: r.About, Cost: r.Cost(), Processes: []int32{int32(r.PID())}, //nolint:gosec // pids are small
-		KV: lazyKV(func() (engine.KV, error) {
-			if err := inProcess(); err != nil {
-				return nil, err
-			}
-			return here.KV, nil
-		}),
-		Posts: lazyPosts(func() (engine.Posts, error) {
-			if err := inProcess(); err != nil {
-				return nil, err
-			}
-			return here.Posts, nil
-		}),
+		Abilities: lazily(func() (*engine.Engine, error) { err := inProcess(); return here, err }),
 		Close: func() error {
 			err := r.Close()
 			if here != nil {
@@ -74,26 +63,6 @@ func reader(ctx context.Context, u *url.URL, o engine.Options, file string) (*en
 
 // invalid finds the errors after which DuckDB answers nothing until it is opened again.
 var invalid = regexp.MustCompile(`FATAL Error|INTERNAL Error|database has been invalidated`)
-
-type lazyKV func() (engine.KV, error)
-
-func (l lazyKV) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
-	k, err := l()
-	if err != nil {
-		return nil, err
-	}
-	return k.Table(ctx, t)
-}
-
-type lazyPosts func() (engine.Posts, error)
-
-func (l lazyPosts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore, error) {
-	p, err := l()
-	if err != nil {
-		return nil, err
-	}
-	return p.Open(ctx, t)
-}
 
 // besides is the memory that a process has besides what DuckDB counts.
 const besides = 1 << 30

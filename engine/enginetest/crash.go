@@ -18,6 +18,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 )
 
 // envChild holds a job, as JSON, where this process is a child of a crash test.
@@ -36,8 +37,8 @@ type job struct {
 
 	// Post is the method by which a child posts values of SHEF messages, into
 	// the tables of a design; "" = it does not.
-	Post   engine.PostMethod
-	Tables engine.PostDesign
+	Post   posts.Method
+	Tables posts.Design
 }
 
 // ready is the line by which a child says that it begins.

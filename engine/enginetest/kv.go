@@ -13,14 +13,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 )
 
 // kvFields are the fields of the suite's tables.
 var kvFields = []string{"field0", "field1", "Field2", "f3"} //nolint:gochecknoglobals // a constant table
 
 // kvTable is the suite's table under a layout.
-func kvTable(l engine.Layout) engine.Table {
-	return engine.Table{Name: "usertable", Fields: kvFields, Layout: l, Make: true}
+func kvTable(l kv.Layout) kv.Table {
+	return kv.Table{Name: "usertable", Fields: kvFields, Layout: l, Make: true}
 }
 
 // RunRecords puts an engine's records under keys through the suite, and nothing
@@ -31,14 +32,14 @@ func RunRecords(t *testing.T, cfg Config) { cfg.runKV(t) }
 func (c Config) runKV(t *testing.T) {
 	t.Run("records", c.kvPromised)
 	t.Run("metrics", c.metrics)
-	for _, l := range c.Driver.Layouts {
+	for _, l := range kv.Promised(&c.Driver).Layouts {
 		t.Run("records/layout="+string(l), func(t *testing.T) {
 			e, err := engine.Registry{c.Driver}.Open(t.Context(), c.URL(t), engine.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer e.Close()
-			r, err := e.KV.Table(t.Context(), kvTable(l))
+			r, err := kv.Of(e).Table(t.Context(), kvTable(l))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +58,7 @@ func (c Config) runKV(t *testing.T) {
 			t.Run("layouts", func(t *testing.T) { c.kvOtherLayouts(t, e, l) })
 			k := kvSuite{r, l}
 			t.Run("scans", func(t *testing.T) {
-				switch _, none := c.Driver.NoScan[l]; {
+				switch _, none := kv.Promised(&c.Driver).NoScan[l]; {
 				case none != (k.connect(t).Scan == nil):
 					t.Fatalf("that the layout cannot be scanned is said: %v; so it is: %v", none, !none)
 				case none:
@@ -81,14 +82,14 @@ func (c Config) runKV(t *testing.T) {
 
 // kvOtherLayouts opens a table that was made under one layout under the others:
 // the times of one must not be told as those of another.
-func (c Config) kvOtherLayouts(t *testing.T, e *engine.Engine, made engine.Layout) {
-	for _, l := range c.Driver.Layouts {
+func (c Config) kvOtherLayouts(t *testing.T, e *engine.Engine, made kv.Layout) {
+	for _, l := range kv.Promised(&c.Driver).Layouts {
 		if l == made {
 			continue
 		}
 		table := kvTable(l)
 		table.Make = false
-		r, err := e.KV.Table(t.Context(), table)
+		r, err := kv.Of(e).Table(t.Context(), table)
 		if err == nil {
 			t.Errorf("a table made as %s was opened as %s", made, l)
 			r.Close()
@@ -103,26 +104,26 @@ func (c Config) kvPromised(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	if (e.KV == nil) != (len(c.Driver.Layouts) == 0) {
-		t.Fatalf("layouts %v are promised; the ability is there: %v", c.Driver.Layouts, e.KV != nil)
+	if (kv.Of(e) == nil) != (len(kv.Promised(&c.Driver).Layouts) == 0) {
+		t.Fatalf("layouts %v are promised; the ability is there: %v", kv.Promised(&c.Driver).Layouts, kv.Of(e) != nil)
 	}
-	if e.KV == nil {
+	if kv.Of(e) == nil {
 		return
 	}
-	if _, err := e.KV.Table(t.Context(), engine.Table{Name: "t", Fields: kvFields, Layout: "origami", Make: true}); !errors.Is(err, engine.ErrNoDesign) {
+	if _, err := kv.Of(e).Table(t.Context(), kv.Table{Name: "t", Fields: kvFields, Layout: "origami", Make: true}); !errors.Is(err, engine.ErrNoDesign) {
 		t.Errorf("an unknown layout: %v", err)
 	}
-	if _, err := e.KV.Table(t.Context(), engine.Table{Name: "absent", Fields: kvFields}); err == nil || !strings.Contains(err.Error(), "load") {
+	if _, err := kv.Of(e).Table(t.Context(), kv.Table{Name: "absent", Fields: kvFields}); err == nil || !strings.Contains(err.Error(), "load") {
 		t.Errorf("a table that was not loaded: %v", err)
 	}
-	for _, bad := range []engine.Table{
+	for _, bad := range []kv.Table{
 		{Name: "a; DROP TABLE b", Fields: kvFields, Make: true},
 		{Name: "t", Fields: []string{"x", "X"}, Make: true},
 		{Name: "t", Make: true},
 		{Name: "t", Fields: []string{"ycsb_key"}, Make: true},
 		{Name: "t", Fields: []string{"'"}, Make: true},
 	} {
-		if _, err := e.KV.Table(t.Context(), bad); err == nil {
+		if _, err := kv.Of(e).Table(t.Context(), bad); err == nil {
 			t.Errorf("%+v was made", bad)
 		}
 	}
@@ -130,11 +131,11 @@ func (c Config) kvPromised(t *testing.T) {
 
 // kvSuite is an open table.
 type kvSuite struct {
-	*engine.Records
-	layout engine.Layout
+	*kv.Records
+	layout kv.Layout
 }
 
-func (k kvSuite) connect(t *testing.T) *engine.Conn {
+func (k kvSuite) connect(t *testing.T) *kv.Conn {
 	t.Helper()
 	c, err := k.Connect(t.Context())
 	if err != nil {
@@ -149,16 +150,16 @@ func (k kvSuite) connect(t *testing.T) *engine.Conn {
 }
 
 // record makes a row of all fields.
-func kvRecord(values ...string) *engine.Row {
-	r := &engine.Row{}
+func kvRecord(values ...string) *kv.Row {
+	r := &kv.Row{}
 	for i := range kvFields {
 		r.AddString(i, values[i%len(values)])
 	}
 	return r
 }
 
-func scanKeys(ctx context.Context, c *engine.Conn, from string, n int) (keys []string, err error) {
-	err = c.Scan(ctx, []byte(from), n, nil, func(key []byte, r *engine.Row) error {
+func scanKeys(ctx context.Context, c *kv.Conn, from string, n int) (keys []string, err error) {
+	err = c.Scan(ctx, []byte(from), n, nil, func(key []byte, r *kv.Row) error {
 		if r.Len() != len(kvFields) {
 			return fmt.Errorf("record %s has %d fields of %d", key, r.Len(), len(kvFields))
 		}
@@ -170,18 +171,18 @@ func scanKeys(ctx context.Context, c *engine.Conn, from string, n int) (keys []s
 
 // keysThere are those of some keys, ascending, that have a record: by a scan
 // from a key on, or by reads where nothing can be scanned.
-func keysThere(ctx context.Context, c *engine.Conn, from string, keys []string) (there []string, err error) {
+func keysThere(ctx context.Context, c *kv.Conn, from string, keys []string) (there []string, err error) {
 	if c.Scan != nil {
 		all, err := scanKeys(ctx, c, from, 2*len(keys))
 		return slices.DeleteFunc(all, func(key string) bool { return !slices.Contains(keys, key) }), err
 	}
-	var row engine.Row
+	var row kv.Row
 	for _, key := range keys {
 		row.Reset()
 		err := c.Read(ctx, []byte(key), nil, &row)
 		if err == nil {
 			there = append(there, key)
-		} else if !errors.Is(err, engine.ErrNotFound) {
+		} else if !errors.Is(err, kv.ErrNotFound) {
 			return there, err
 		}
 	}
@@ -226,7 +227,7 @@ func (k kvSuite) scans(t *testing.T) {
 	}
 	stop := errors.New("enough")
 	seen := 0
-	err := c.Scan(t.Context(), []byte("scan0"), 5, engine.Fields{1}, func(_ []byte, r *engine.Row) error {
+	err := c.Scan(t.Context(), []byte("scan0"), 5, kv.Fields{1}, func(_ []byte, r *kv.Row) error {
 		if f, v := r.At(0); r.Len() != 1 || f != 1 || string(v) != "v" {
 			t.Errorf("one field of a scan: %d fields, field %d is %q", r.Len(), f, v)
 		}
@@ -251,21 +252,21 @@ func (k kvSuite) values(t *testing.T) {
 		printable = append(printable, b)
 	}
 	for i, v := range []string{"", " ", "a ", string(printable), `"\" \\ \u0041 ''`, "äß水", "\t\n\r\x01", "null", "12", strings.Repeat("x", 4095), strings.Repeat("y", 4096), strings.Repeat(`"`, 70_000)} {
-		key, row, got := fmt.Appendf(nil, "value%d", i), kvRecord(v, "other"), &engine.Row{}
+		key, row, got := fmt.Appendf(nil, "value%d", i), kvRecord(v, "other"), &kv.Row{}
 		if err := c.Insert(t.Context(), key, row); err != nil {
 			t.Fatalf("%.40q: %v", v, err)
 		}
 		if err := c.Read(t.Context(), key, nil, got); err != nil || !got.Equal(row) {
 			t.Errorf("%.40q is read as %v, %.80q", v, err, got.Data())
 		}
-		part := &engine.Row{}
+		part := &kv.Row{}
 		part.AddString(1, v)
 		part.AddString(3, v+"!")
 		if err := c.Update(t.Context(), key, part); err != nil {
 			t.Fatalf("update to %.40q: %v", v, err)
 		}
 		got.Reset()
-		want := &engine.Row{}
+		want := &kv.Row{}
 		for f, s := range []string{v, v, v, v + "!"} {
 			want.AddString(f, s)
 		}
@@ -273,7 +274,7 @@ func (k kvSuite) values(t *testing.T) {
 			t.Errorf("updated to %.40q, it is read as %v, %.80q", v, err, got.Data())
 		}
 		got.Reset()
-		if err := c.Read(t.Context(), key, engine.Fields{1, 3}, got); err != nil || !got.Equal(part) {
+		if err := c.Read(t.Context(), key, kv.Fields{1, 3}, got); err != nil || !got.Equal(part) {
 			t.Errorf("two fields of %.40q: %v, %.80q", v, err, got.Data())
 		}
 	}
@@ -294,12 +295,12 @@ func (k kvSuite) order(t *testing.T) {
 		}
 	}
 	for _, key := range keys {
-		got := &engine.Row{}
+		got := &kv.Row{}
 		if err := c.Read(t.Context(), []byte(key), nil, got); err != nil || !got.Equal(kvRecord(key)) {
 			t.Errorf("%q is read as %v, %q", key, err, got.Data())
 		}
 	}
-	if err := c.Read(t.Context(), []byte("ORDER/A"), nil, &engine.Row{}); !errors.Is(err, engine.ErrNotFound) {
+	if err := c.Read(t.Context(), []byte("ORDER/A"), nil, &kv.Row{}); !errors.Is(err, kv.ErrNotFound) {
 		t.Errorf("a key in another case: %v", err)
 	}
 }
@@ -311,9 +312,9 @@ func (k kvSuite) batches(t *testing.T) {
 	if c.InsertMany == nil {
 		t.Skip("the engine inserts no batches")
 	}
-	batch := func(names ...string) (rows []engine.KeyRow) {
+	batch := func(names ...string) (rows []kv.KeyRow) {
 		for _, n := range names {
-			rows = append(rows, engine.KeyRow{Key: []byte("batch" + n), Row: kvRecord(n, n+"'", n+`"`, "")})
+			rows = append(rows, kv.KeyRow{Key: []byte("batch" + n), Row: kvRecord(n, n+"'", n+`"`, "")})
 		}
 		return rows
 	}
@@ -324,7 +325,7 @@ func (k kvSuite) batches(t *testing.T) {
 		}
 		return got
 	}
-	for _, rows := range [][]engine.KeyRow{batch("1", "2", "3"), batch("4"), batch()} {
+	for _, rows := range [][]kv.KeyRow{batch("1", "2", "3"), batch("4"), batch()} {
 		if err := c.InsertMany(t.Context(), rows); err != nil {
 			t.Fatal(err)
 		}
@@ -333,15 +334,15 @@ func (k kvSuite) batches(t *testing.T) {
 	if got := keys(); !slices.Equal(got, want) {
 		t.Fatalf("batches hold %v", got)
 	}
-	for _, rows := range [][]engine.KeyRow{batch("0", "3"), batch("0", "0")} {
-		if err := c.InsertMany(t.Context(), rows); !errors.Is(err, engine.ErrExists) {
+	for _, rows := range [][]kv.KeyRow{batch("0", "3"), batch("0", "0")} {
+		if err := c.InsertMany(t.Context(), rows); !errors.Is(err, kv.ErrExists) {
 			t.Errorf("a batch with a key that is taken: %v", err)
 		}
 	}
 	if got := keys(); !slices.Equal(got, want) {
 		t.Errorf("after batches that failed there is %v", got)
 	}
-	got := &engine.Row{}
+	got := &kv.Row{}
 	if err := c.Read(t.Context(), []byte("batch3"), nil, got); err != nil || !got.Equal(batch("3")[0].Row) {
 		t.Errorf("a record of a batch: %v, %q", err, got.Data())
 	}
@@ -372,10 +373,10 @@ func (k kvSuite) workers(t *testing.T) {
 	for w := range workers {
 		c := k.connect(t)
 		g.Go(func() error {
-			row := &engine.Row{}
+			row := &kv.Row{}
 			for i := range rounds {
 				key := fmt.Appendf(nil, "worker%02d", i)
-				if err := count(won, key, c.Insert(ctx, key, kvRecord("w")), engine.ErrExists); err != nil {
+				if err := count(won, key, c.Insert(ctx, key, kvRecord("w")), kv.ErrExists); err != nil {
 					return err
 				}
 				row.Reset()
@@ -387,14 +388,14 @@ func (k kvSuite) workers(t *testing.T) {
 					continue
 				}
 				key = fmt.Appendf(nil, "worker%02d", i/2)
-				if err := count(gone, key, c.Delete(ctx, key), engine.ErrNotFound); err != nil {
+				if err := count(gone, key, c.Delete(ctx, key), kv.ErrNotFound); err != nil {
 					return err
 				}
 				var err error
 				if key = []byte(contested); w%2 == 0 {
-					err = count(won, key, c.Insert(ctx, key, kvRecord("w")), engine.ErrExists)
+					err = count(won, key, c.Insert(ctx, key, kvRecord("w")), kv.ErrExists)
 				} else {
-					err = count(gone, key, c.Delete(ctx, key), engine.ErrNotFound)
+					err = count(gone, key, c.Delete(ctx, key), kv.ErrNotFound)
 				}
 				if err != nil {
 					return err
@@ -423,7 +424,7 @@ func (k kvSuite) workers(t *testing.T) {
 			t.Errorf("%s: %d inserts and %d deletes succeeded; it is there: %v", key, won[key], gone[key], has)
 		}
 	}
-	got := &engine.Row{}
+	got := &kv.Row{}
 	if err := k.connect(t).Read(t.Context(), []byte("shared"), nil, got); err != nil || !got.Equal(kvRecord(fmt.Sprint(rounds-1))) {
 		t.Errorf("updates of different fields by workers: %v, %q", err, got.Data())
 	}
@@ -435,7 +436,7 @@ func (k kvSuite) paths(t *testing.T) {
 	if c.ReadPath == nil {
 		t.Skip("the layout has no documents, or the engine does not reach into them")
 	}
-	key, got := []byte("path"), &engine.Row{}
+	key, got := []byte("path"), &kv.Row{}
 	if err := c.Insert(t.Context(), key, kvRecord("a", "b", "c", "d")); err != nil {
 		t.Fatal(err)
 	}
@@ -443,7 +444,7 @@ func (k kvSuite) paths(t *testing.T) {
 		t.Errorf("a path: %v, %q", err, got.Data())
 	}
 	for _, x := range []struct{ key, path string }{{"absent", "$.f3"}, {"path", "$.f4"}} {
-		if err := c.ReadPath(t.Context(), []byte(x.key), x.path, got); !errors.Is(err, engine.ErrNotFound) {
+		if err := c.ReadPath(t.Context(), []byte(x.key), x.path, got); !errors.Is(err, kv.ErrNotFound) {
 			t.Errorf("%v: %v", x, err)
 		}
 	}
@@ -453,7 +454,7 @@ func (k kvSuite) paths(t *testing.T) {
 	if err := c.UpdatePath(t.Context(), key, "$.f3", []byte(`"new"`)); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.UpdatePath(t.Context(), []byte("absent"), "$.f3", []byte("x")); !errors.Is(err, engine.ErrNotFound) {
+	if err := c.UpdatePath(t.Context(), []byte("absent"), "$.f3", []byte("x")); !errors.Is(err, kv.ErrNotFound) {
 		t.Errorf("a path of no record: %v", err)
 	}
 	got.Reset()
@@ -471,14 +472,14 @@ func (k kvSuite) cancel(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	row := &engine.Row{}
+	row := &kv.Row{}
 	ended := map[string]error{
 		"read":   c.Read(ctx, []byte("cancel"), nil, row),
 		"insert": c.Insert(ctx, []byte("cancel2"), kvRecord("v")),
 		"update": c.Update(ctx, []byte("cancel"), kvRecord("w")),
 	}
 	if c.Scan != nil {
-		ended["scan"] = c.Scan(ctx, []byte("cancel"), 1, nil, func([]byte, *engine.Row) error { return nil })
+		ended["scan"] = c.Scan(ctx, []byte("cancel"), 1, nil, func([]byte, *kv.Row) error { return nil })
 	}
 	for name, err := range ended {
 		if !errors.Is(err, context.Canceled) {
@@ -488,17 +489,17 @@ func (k kvSuite) cancel(t *testing.T) {
 }
 
 // kvPersist opens a table again, then for reading only.
-func (c Config) kvPersist(t *testing.T, l engine.Layout) {
+func (c Config) kvPersist(t *testing.T, l kv.Layout) {
 	url := c.URL(t)
 	table := kvTable(l)
-	use := func(o engine.Options, f func(r *engine.Records, c *engine.Conn)) {
+	use := func(o engine.Options, f func(r *kv.Records, c *kv.Conn)) {
 		t.Helper()
 		e, err := engine.Registry{c.Driver}.Open(t.Context(), url, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		r, err := e.KV.Table(t.Context(), table)
+		r, err := kv.Of(e).Table(t.Context(), table)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -514,7 +515,7 @@ func (c Config) kvPersist(t *testing.T, l engine.Layout) {
 	for i := range 20 {
 		keys = append(keys, fmt.Sprintf("k%02d", i))
 	}
-	use(engine.Options{}, func(_ *engine.Records, c *engine.Conn) {
+	use(engine.Options{}, func(_ *kv.Records, c *kv.Conn) {
 		for i, key := range keys {
 			if err := c.Insert(t.Context(), []byte(key), kvRecord(fmt.Sprint(i))); err != nil {
 				t.Fatal(err)
@@ -523,7 +524,7 @@ func (c Config) kvPersist(t *testing.T, l engine.Layout) {
 	})
 	table.Make = false
 	for _, o := range []engine.Options{{}, {ReadOnly: true}} {
-		use(o, func(r *engine.Records, c *engine.Conn) {
+		use(o, func(r *kv.Records, c *kv.Conn) {
 			if got, err := keysThere(t.Context(), c, "", keys); err != nil || len(got) != 20 {
 				t.Errorf("opened again, there is %v, %v", got, err)
 			}
@@ -538,8 +539,8 @@ func (c Config) kvPersist(t *testing.T, l engine.Layout) {
 		})
 	}
 	table.Make = true // nothing is lost by that
-	use(engine.Options{}, func(_ *engine.Records, c *engine.Conn) {
-		if err := c.Insert(t.Context(), []byte("k00"), kvRecord("x")); !errors.Is(err, engine.ErrExists) {
+	use(engine.Options{}, func(_ *kv.Records, c *kv.Conn) {
+		if err := c.Insert(t.Context(), []byte("k00"), kvRecord("x")); !errors.Is(err, kv.ErrExists) {
 			t.Errorf("a second load: %v; want 0 new records", err)
 		}
 	})

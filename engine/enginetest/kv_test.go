@@ -6,6 +6,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/dry"
 	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/kv"
 )
 
 // A table that is served wrongly is caught, in each way; one that is not, is not.
@@ -16,7 +17,7 @@ func TestFaultyKVIsCaught(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := e.KV.Table(t.Context(), engine.Table{Name: "t", Fields: []string{"a", "b", "c", "d"}, Make: true})
+			r, err := kv.Of(e).Table(t.Context(), kv.Table{Name: "t", Fields: []string{"a", "b", "c", "d"}, Make: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 )
 
 // KVFault is a way in which records under keys are served wrongly.
@@ -48,9 +48,9 @@ func KVFaults() []KVFault {
 
 // FaultyKV wraps an open table such that its connections have a fault. It is
 // for tests of whatever checks: a fault that enters a result is a failed test.
-func FaultyKV(r *engine.Records, f KVFault) *engine.Records {
+func FaultyKV(r *kv.Records, f KVFault) *kv.Records {
 	wrapped := *r
-	wrapped.Connect = func(ctx context.Context) (*engine.Conn, error) {
+	wrapped.Connect = func(ctx context.Context) (*kv.Conn, error) {
 		c, err := r.Connect(ctx)
 		if err != nil {
 			return nil, err
@@ -63,19 +63,19 @@ func FaultyKV(r *engine.Records, f KVFault) *engine.Records {
 }
 
 // spoil replaces one function of a connection.
-func spoil(bad, c *engine.Conn, f KVFault) {
+func spoil(bad, c *kv.Conn, f KVFault) {
 	switch f {
 	case KVLostRow, KVWrongOrder, KVShortScan:
 		bad.Scan = faultyScan(c, f)
 	case KVStaleRead:
 		bad.Read = staleRead(c)
 	case KVEmptyRow:
-		bad.Read = func(ctx context.Context, key []byte, fs engine.Fields, into *engine.Row) error {
-			return forgive(c.Read(ctx, key, fs, into), engine.ErrNotFound)
+		bad.Read = func(ctx context.Context, key []byte, fs kv.Fields, into *kv.Row) error {
+			return forgive(c.Read(ctx, key, fs, into), kv.ErrNotFound)
 		}
 	case KVMissingField:
-		bad.Read = func(ctx context.Context, key []byte, fs engine.Fields, into *engine.Row) error {
-			var whole engine.Row
+		bad.Read = func(ctx context.Context, key []byte, fs kv.Fields, into *kv.Row) error {
+			var whole kv.Row
 			err := c.Read(ctx, key, fs, &whole)
 			for i := range max(whole.Len()-1, 0) {
 				into.Add(whole.At(i))
@@ -83,28 +83,28 @@ func spoil(bad, c *engine.Conn, f KVFault) {
 			return err
 		}
 	case KVLostUpdate:
-		bad.Update = func(ctx context.Context, key []byte, _ *engine.Row) error {
-			return c.Read(ctx, key, nil, &engine.Row{})
+		bad.Update = func(ctx context.Context, key []byte, _ *kv.Row) error {
+			return c.Read(ctx, key, nil, &kv.Row{})
 		}
 	case KVLostInsert:
-		bad.Insert = func(ctx context.Context, key []byte, _ *engine.Row) error {
-			if c.Read(ctx, key, nil, &engine.Row{}) == nil {
-				return engine.ErrExists
+		bad.Insert = func(ctx context.Context, key []byte, _ *kv.Row) error {
+			if c.Read(ctx, key, nil, &kv.Row{}) == nil {
+				return kv.ErrExists
 			}
 			return nil
 		}
 	case KVSilentTaken:
-		bad.Insert = func(ctx context.Context, key []byte, r *engine.Row) error {
-			return forgive(c.Insert(ctx, key, r), engine.ErrExists)
+		bad.Insert = func(ctx context.Context, key []byte, r *kv.Row) error {
+			return forgive(c.Insert(ctx, key, r), kv.ErrExists)
 		}
 	case KVSwallowsError:
-		bad.Update = func(ctx context.Context, key []byte, r *engine.Row) error {
+		bad.Update = func(ctx context.Context, key []byte, r *kv.Row) error {
 			_ = c.Update(ctx, key, r) // that is the fault
 			return nil
 		}
 	case KVWholeUpdate:
-		bad.Update = func(ctx context.Context, key []byte, r *engine.Row) error {
-			var whole engine.Row
+		bad.Update = func(ctx context.Context, key []byte, r *kv.Row) error {
+			var whole kv.Row
 			for i := range kvFields {
 				v, _ := r.Value(i)
 				whole.Add(i, v)
@@ -114,7 +114,7 @@ func spoil(bad, c *engine.Conn, f KVFault) {
 	case KVTorn, KVPiece, KVNoUndo, KVForgiven:
 		spoilTransactions(bad, c, f)
 	case KVKeptDelete:
-		bad.Delete = func(ctx context.Context, key []byte) error { return c.Read(ctx, key, nil, &engine.Row{}) }
+		bad.Delete = func(ctx context.Context, key []byte) error { return c.Read(ctx, key, nil, &kv.Row{}) }
 	}
 }
 
@@ -127,10 +127,10 @@ func forgive(err, what error) error {
 }
 
 // staleRead remembers whole records.
-func staleRead(c *engine.Conn) func(context.Context, []byte, engine.Fields, *engine.Row) error {
-	first := map[string]*engine.Row{}
-	return func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
-		var now engine.Row
+func staleRead(c *kv.Conn) func(context.Context, []byte, kv.Fields, *kv.Row) error {
+	first := map[string]*kv.Row{}
+	return func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
+		var now kv.Row
 		if err := c.Read(ctx, key, nil, &now); err != nil {
 			return err
 		}
@@ -150,15 +150,15 @@ func staleRead(c *engine.Conn) func(context.Context, []byte, engine.Fields, *eng
 }
 
 // faultyScan collects a scan's records, spoils them, and gives them on.
-func faultyScan(c *engine.Conn, f KVFault) func(context.Context, []byte, int, engine.Fields, func([]byte, *engine.Row) error) error {
-	return func(ctx context.Context, from []byte, n int, fs engine.Fields, each func([]byte, *engine.Row) error) error {
-		var rows []engine.KeyRow
-		err := c.Scan(ctx, from, n, fs, func(key []byte, r *engine.Row) error {
-			kept := &engine.Row{}
+func faultyScan(c *kv.Conn, f KVFault) func(context.Context, []byte, int, kv.Fields, func([]byte, *kv.Row) error) error {
+	return func(ctx context.Context, from []byte, n int, fs kv.Fields, each func([]byte, *kv.Row) error) error {
+		var rows []kv.KeyRow
+		err := c.Scan(ctx, from, n, fs, func(key []byte, r *kv.Row) error {
+			kept := &kv.Row{}
 			for i := range r.Len() {
 				kept.Add(r.At(i))
 			}
-			rows = append(rows, engine.KeyRow{Key: []byte(string(key)), Row: kept})
+			rows = append(rows, kv.KeyRow{Key: []byte(string(key)), Row: kept})
 			return nil
 		})
 		if err != nil {

@@ -6,23 +6,23 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 )
 
 // spoilTransactions replaces the transactions of a connection.
-func spoilTransactions(bad, c *engine.Conn, f KVFault) {
+func spoilTransactions(bad, c *kv.Conn, f KVFault) {
 	n := 0
-	var written []engine.KeyRow // in the transaction that runs
-	bad.Update = func(ctx context.Context, key []byte, r *engine.Row) error {
-		row := &engine.Row{}
+	var written []kv.KeyRow // in the transaction that runs
+	bad.Update = func(ctx context.Context, key []byte, r *kv.Row) error {
+		row := &kv.Row{}
 		row.AddRow(r)
-		written = append(written, engine.KeyRow{Key: slices.Clone(key), Row: row})
+		written = append(written, kv.KeyRow{Key: slices.Clone(key), Row: row})
 		if f == KVTorn && len(written) == 2 && n%10 == 0 {
 			return nil
 		}
 		return c.Update(ctx, key, r)
 	}
-	bad.Transact = func(ctx context.Context, level engine.IsolationLevel, do func() error) error {
+	bad.Transact = func(ctx context.Context, level kv.IsolationLevel, do func() error) error {
 		n, written = n+1, nil
 		var failed error
 		err := c.Transact(ctx, level, func() error {
@@ -31,7 +31,7 @@ func spoilTransactions(bad, c *engine.Conn, f KVFault) {
 			}
 			return failed
 		})
-		if !errors.Is(err, engine.ErrConflict) {
+		if !errors.Is(err, kv.ErrConflict) {
 			return errors.Join(err, failed)
 		}
 		if f == KVPiece {
@@ -45,7 +45,7 @@ func spoilTransactions(bad, c *engine.Conn, f KVFault) {
 }
 
 // patch writes without reading anew.
-func patch(ctx context.Context, c *engine.Conn, rows []engine.KeyRow) error {
+func patch(ctx context.Context, c *kv.Conn, rows []kv.KeyRow) error {
 	for _, w := range rows {
 		if err := c.Update(ctx, w.Key, w.Row); err != nil {
 			return err
@@ -57,11 +57,11 @@ func patch(ctx context.Context, c *engine.Conn, rows []engine.KeyRow) error {
 // Optimistic gives a table in memory honest transactions, without isolation from
 // what is no transaction: writes wait for the end, at which nothing that was
 // read may have changed. It is what the faults of transactions are planted in.
-func Optimistic(r *engine.Records) *engine.Records {
+func Optimistic(r *kv.Records) *kv.Records {
 	var mu sync.Mutex
 	versions := map[string]int{}
 	wrapped := *r
-	wrapped.Connect = func(ctx context.Context) (*engine.Conn, error) {
+	wrapped.Connect = func(ctx context.Context) (*kv.Conn, error) {
 		c, err := r.Connect(ctx)
 		if err != nil {
 			return nil, err
@@ -74,16 +74,16 @@ func Optimistic(r *engine.Records) *engine.Records {
 }
 
 type optimistic struct {
-	conn     *engine.Conn
+	conn     *kv.Conn
 	mu       *sync.Mutex
 	versions map[string]int // of all connections
 
 	within bool
 	seen   map[string]int
-	writes []engine.KeyRow
+	writes []kv.KeyRow
 }
 
-func (o *optimistic) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+func (o *optimistic) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.within {
@@ -100,20 +100,20 @@ func (o *optimistic) read(ctx context.Context, key []byte, f engine.Fields, into
 	return o.conn.Read(ctx, key, f, into)
 }
 
-func (o *optimistic) update(ctx context.Context, key []byte, r *engine.Row) error {
+func (o *optimistic) update(ctx context.Context, key []byte, r *kv.Row) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.within {
-		row := &engine.Row{}
+		row := &kv.Row{}
 		row.AddRow(r)
-		o.writes = append(o.writes, engine.KeyRow{Key: slices.Clone(key), Row: row})
+		o.writes = append(o.writes, kv.KeyRow{Key: slices.Clone(key), Row: row})
 		return nil
 	}
 	o.versions[string(key)]++
 	return o.conn.Update(ctx, key, r)
 }
 
-func (o *optimistic) transact(ctx context.Context, _ engine.IsolationLevel, do func() error) error {
+func (o *optimistic) transact(ctx context.Context, _ kv.IsolationLevel, do func() error) error {
 	o.within, o.seen, o.writes = true, map[string]int{}, nil
 	err := do()
 	o.within = false
@@ -124,7 +124,7 @@ func (o *optimistic) transact(ctx context.Context, _ engine.IsolationLevel, do f
 	defer o.mu.Unlock()
 	for key, version := range o.seen {
 		if o.versions[key] != version {
-			return engine.ErrConflict
+			return kv.ErrConflict
 		}
 	}
 	for _, w := range o.writes {

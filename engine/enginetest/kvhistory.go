@@ -8,12 +8,12 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 )
 
 // kvHistory is a random history of one table and what must be there after it.
 type kvHistory struct {
-	c     *engine.Conn
+	c     *kv.Conn
 	rng   *rand.Rand
 	base  string // of the history's keys
 	model map[string][]string
@@ -24,7 +24,7 @@ type kvHistory struct {
 // sees what it wrote itself, and holds every reply against a model. It returns
 // the first that differs. Keys begin with the seed, so that several histories
 // can share a table.
-func CheckKV(ctx context.Context, r *engine.Records, seed uint64, steps int) (err error) {
+func CheckKV(ctx context.Context, r *kv.Records, seed uint64, steps int) (err error) {
 	c, err := r.Connect(ctx)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func outcome(what, key string, got, want error) error {
 func (h *kvHistory) value(f int) string { return fmt.Sprintf("%d'%d\"%d", h.step, f, h.rng.Int32()) }
 
 func (h *kvHistory) insert(ctx context.Context, key string) error {
-	row, values := &engine.Row{}, make([]string, len(kvFields))
+	row, values := &kv.Row{}, make([]string, len(kvFields))
 	for f := range kvFields {
 		values[f] = h.value(f)
 		row.AddString(f, values[f])
@@ -94,16 +94,16 @@ func (h *kvHistory) insert(ctx context.Context, key string) error {
 	if h.model[key] == nil {
 		h.model[key] = values
 	} else {
-		want = engine.ErrExists
+		want = kv.ErrExists
 	}
 	return outcome("insert", key, h.c.Insert(ctx, []byte(key), row), want)
 }
 
 func (h *kvHistory) update(ctx context.Context, key string) error {
-	row, old := &engine.Row{}, h.model[key]
+	row, old := &kv.Row{}, h.model[key]
 	var want error
 	if old == nil {
-		want = engine.ErrNotFound
+		want = kv.ErrNotFound
 	}
 	all := h.rng.IntN(3) == 0
 	one := h.rng.IntN(len(kvFields))
@@ -121,15 +121,15 @@ func (h *kvHistory) update(ctx context.Context, key string) error {
 func (h *kvHistory) delete(ctx context.Context, key string) error {
 	var want error
 	if h.model[key] == nil {
-		want = engine.ErrNotFound
+		want = kv.ErrNotFound
 	}
 	delete(h.model, key)
 	return outcome("delete", key, h.c.Delete(ctx, []byte(key)), want)
 }
 
 // same holds a row against the model.
-func same(key string, r *engine.Row, f engine.Fields, want []string) error {
-	expected := &engine.Row{}
+func same(key string, r *kv.Row, f kv.Fields, want []string) error {
+	expected := &kv.Row{}
 	for i, v := range want {
 		if f == nil || slices.Contains(f, i) {
 			expected.AddString(i, v)
@@ -141,21 +141,21 @@ func same(key string, r *engine.Row, f engine.Fields, want []string) error {
 	return nil
 }
 
-func (h *kvHistory) choice() engine.Fields {
+func (h *kvHistory) choice() kv.Fields {
 	switch h.rng.IntN(3) {
 	case 0:
 		return nil
 	case 1:
-		return engine.Fields{h.rng.IntN(len(kvFields))}
+		return kv.Fields{h.rng.IntN(len(kvFields))}
 	}
-	return engine.Fields{1, 2}
+	return kv.Fields{1, 2}
 }
 
 func (h *kvHistory) read(ctx context.Context, key string) error {
-	row, f := &engine.Row{}, h.choice()
+	row, f := &kv.Row{}, h.choice()
 	var want error
 	if h.model[key] == nil {
-		want = engine.ErrNotFound
+		want = kv.ErrNotFound
 	}
 	if err := outcome("read", key, h.c.Read(ctx, []byte(key), f, row), want); err != nil || want != nil {
 		return err
@@ -170,7 +170,7 @@ func (h *kvHistory) scan(ctx context.Context, from string, n int) error {
 	keys = keys[:min(n, len(keys))]
 	f, got := h.choice(), 0
 	errBeyond := errors.New("beyond the history")
-	err := h.c.Scan(ctx, []byte(from), n, f, func(key []byte, r *engine.Row) error {
+	err := h.c.Scan(ctx, []byte(from), n, f, func(key []byte, r *kv.Row) error {
 		if string(key) >= h.base+"~" {
 			return errBeyond
 		}

@@ -12,21 +12,22 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/lab"
 )
 
 // RunKilledRecords kills the server while workers insert records under keys,
 // and starts it again: the workers open their connections anew, by
-// engine.Records.Reopen, and go on; every record that was acknowledged is there,
+// kv.Records.Reopen, and go on; every record that was acknowledged is there,
 // whole. cfg.URL names databases of l, whose commits must be durable.
 func RunKilledRecords(t *testing.T, cfg Config, l *lab.Lab) {
-	for _, layout := range cfg.Driver.Layouts[:min(1, len(cfg.Driver.Layouts))] { // connections are the same for all
+	for _, layout := range kv.Promised(&cfg.Driver).Layouts[:min(1, len(kv.Promised(&cfg.Driver).Layouts))] { // connections are the same for all
 		e, err := engine.Registry{cfg.Driver}.Open(t.Context(), cfg.URL(t), engine.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		r, err := e.KV.Table(t.Context(), kvTable(layout))
+		r, err := kv.Of(e).Table(t.Context(), kvTable(layout))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +71,7 @@ func awaited(t *testing.T, happened func() bool) {
 
 // killed is a table whose server dies.
 type killed struct {
-	*engine.Records
+	*kv.Records
 	connected, done, failed atomic.Int64
 	back                    atomic.Bool // the server is there again
 	keys                    [killedWorkers][]string
@@ -98,14 +99,14 @@ func (k *killed) insert(ctx context.Context, worker int) error {
 			continue
 		}
 		k.failed.Add(1)
-		if errors.Is(err, engine.ErrExists) {
+		if errors.Is(err, kv.ErrExists) {
 			return fmt.Errorf("%s, which is new: %w", key, err)
 		}
 		c, err = k.Reopen(ctx, c, []byte(key), func() bool {
 			if failures++; k.back.Load() {
 				since++
 			}
-			time.Sleep(engine.BackOff(failures, rng))
+			time.Sleep(kv.BackOff(failures, rng))
 			return ctx.Err() == nil && since < 100
 		})
 		if err != nil {
@@ -121,7 +122,7 @@ func (k *killed) whole(t *testing.T) {
 	c := kvSuite{Records: k.Records}.connect(t)
 	for _, keys := range k.keys {
 		for _, key := range keys {
-			got := &engine.Row{}
+			got := &kv.Row{}
 			if err := c.Read(t.Context(), []byte(key), nil, got); err != nil || !got.Equal(kvRecord(key)) {
 				t.Errorf("%s was acknowledged; after the server's death: %v, %q", key, err, got.Data())
 			}

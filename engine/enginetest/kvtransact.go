@@ -14,11 +14,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 )
 
 // kvTransactions holds what is promised of transactions of several records against what they do.
 func (c Config) kvTransactions(t *testing.T, k kvSuite) {
-	levels := c.Driver.Transactions
+	levels := kv.Promised(&c.Driver).Transactions
 	if conn := k.connect(t); (conn.Transact == nil) != (len(levels) == 0) {
 		t.Fatalf("transactions %v are promised; the ability is there: %v", levels, conn.Transact != nil)
 	}
@@ -33,7 +34,7 @@ func (c Config) kvTransactions(t *testing.T, k kvSuite) {
 	if err := CheckTransfers(t.Context(), k.Records, levels[len(levels)-1], 1); err != nil {
 		t.Error(err)
 	}
-	for _, level := range engine.IsolationLevels() {
+	for _, level := range kv.IsolationLevels() {
 		err := k.connect(t).Transact(t.Context(), level, func() error { return nil })
 		if slices.Contains(levels, level) != (err == nil) || err != nil && !errors.Is(err, engine.ErrNoDesign) {
 			t.Errorf("of %v, %s is begun: %v", levels, level, err)
@@ -42,17 +43,17 @@ func (c Config) kvTransactions(t *testing.T, k kvSuite) {
 }
 
 // accountRow has one field, a balance.
-func accountRow(n int) *engine.Row {
-	r := &engine.Row{}
+func accountRow(n int) *kv.Row {
+	r := &kv.Row{}
 	r.AddString(0, strconv.Itoa(n))
 	return r
 }
 
 func accountKey(i int) []byte { return fmt.Appendf(nil, "account%d", i) }
 
-func readAccount(ctx context.Context, c *engine.Conn, i int) (int, error) {
-	var row engine.Row
-	if err := c.Read(ctx, accountKey(i), engine.Fields{0}, &row); err != nil {
+func readAccount(ctx context.Context, c *kv.Conn, i int) (int, error) {
+	var row kv.Row
+	if err := c.Read(ctx, accountKey(i), kv.Fields{0}, &row); err != nil {
 		return 0, err
 	}
 	v, _ := row.Value(0)
@@ -60,9 +61,9 @@ func readAccount(ctx context.Context, c *engine.Conn, i int) (int, error) {
 }
 
 // openAccounts stores accounts of 1000 each.
-func openAccounts(ctx context.Context, c *engine.Conn, n int) error {
+func openAccounts(ctx context.Context, c *kv.Conn, n int) error {
 	for i := range n {
-		if err := c.Insert(ctx, accountKey(i), kvRecord("1000")); errors.Is(err, engine.ErrExists) {
+		if err := c.Insert(ctx, accountKey(i), kvRecord("1000")); errors.Is(err, kv.ErrExists) {
 			err = c.Update(ctx, accountKey(i), accountRow(1000))
 			if err != nil {
 				return err
@@ -76,7 +77,7 @@ func openAccounts(ctx context.Context, c *engine.Conn, n int) error {
 
 // CheckTransaction sees that a transaction reads what it wrote, that nobody else
 // does before its end, and that all of it stands after that, or nothing.
-func CheckTransaction(ctx context.Context, r *engine.Records, level engine.IsolationLevel) error {
+func CheckTransaction(ctx context.Context, r *kv.Records, level kv.IsolationLevel) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	c, err := r.Connect(ctx)
@@ -115,7 +116,7 @@ func CheckTransaction(ctx context.Context, r *engine.Records, level engine.Isola
 // CheckTransfers has eight workers move amounts between five accounts, each in a
 // transaction that is run again from its beginning where the engine gave it up.
 // Afterwards each account holds what the transfers make of it.
-func CheckTransfers(ctx context.Context, r *engine.Records, level engine.IsolationLevel, seed uint64) error {
+func CheckTransfers(ctx context.Context, r *kv.Records, level kv.IsolationLevel, seed uint64) error {
 	const accounts, workers, each = 5, 8, 25
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
@@ -146,10 +147,10 @@ func CheckTransfers(ctx context.Context, r *engine.Records, level engine.Isolati
 					if err == nil {
 						break
 					}
-					if !errors.Is(err, engine.ErrConflict) {
+					if !errors.Is(err, kv.ErrConflict) {
 						return err
 					}
-					if err := engine.Pause(ctx, engine.BackOff(min(tries, 6), rng)); err != nil {
+					if err := engine.Pause(ctx, kv.BackOff(min(tries, 6), rng)); err != nil {
 						return err
 					}
 				}
@@ -172,7 +173,7 @@ func CheckTransfers(ctx context.Context, r *engine.Records, level engine.Isolati
 }
 
 // transfer gives others the time to be in its way.
-func transfer(ctx context.Context, c *engine.Conn, from, to, amount int) error {
+func transfer(ctx context.Context, c *kv.Conn, from, to, amount int) error {
 	has, err := readAccount(ctx, c, from)
 	if err != nil {
 		return err

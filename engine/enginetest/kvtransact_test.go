@@ -6,6 +6,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/dry"
 	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/kv"
 )
 
 // Transactions that are not whole, or not apart, are caught, in each way; those that are, are not.
@@ -16,14 +17,14 @@ func TestFaultyTransactionsAreCaught(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := e.KV.Table(t.Context(), engine.Table{Name: "t", Fields: []string{"a", "b", "c", "d"}, Make: true})
+			r, err := kv.Of(e).Table(t.Context(), kv.Table{Name: "t", Fields: []string{"a", "b", "c", "d"}, Make: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			r = enginetest.FaultyKV(enginetest.Optimistic(r), f)
-			err = enginetest.CheckTransaction(t.Context(), r, engine.Serializable)
+			err = enginetest.CheckTransaction(t.Context(), r, kv.Serializable)
 			if err == nil {
-				err = enginetest.CheckTransfers(t.Context(), r, engine.Serializable, 1)
+				err = enginetest.CheckTransfers(t.Context(), r, kv.Serializable, 1)
 			}
 			if (err != nil) != (f != "") {
 				t.Errorf("fault %q: %v", f, err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 )
 
 // metrics holds what a server tells of itself against what it did: totals have
@@ -15,7 +16,7 @@ func (c Config) metrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	if e.Metrics == nil || e.KV == nil {
+	if e.Metrics == nil || kv.Of(e) == nil {
 		return // it promises none
 	}
 	before, err := e.Metrics(t.Context())
@@ -53,7 +54,7 @@ func (c Config) metrics(t *testing.T) {
 // insertSome inserts 200 records and closes the connection.
 func (c Config) insertSome(t *testing.T, e *engine.Engine) {
 	t.Helper()
-	r, err := e.KV.Table(t.Context(), kvTable(c.Driver.Layouts[0]))
+	r, err := kv.Of(e).Table(t.Context(), kvTable(kv.Promised(&c.Driver).Layouts[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func (c Config) insertSome(t *testing.T, e *engine.Engine) {
 	}
 	defer conn.Close()
 	for i := range 200 {
-		var row engine.Row
+		var row kv.Row
 		for f := range kvFields {
 			row.AddString(f, "value")
 		}

@@ -12,22 +12,23 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/study/synth"
 )
 
 // postFeed makes the messages of the suite, with duplicates and revisions.
-func postFeed(t testing.TB, seed uint64, messages int) []engine.PostMessage {
+func postFeed(t testing.TB, seed uint64, messages int) []posts.Message {
 	t.Helper()
 	f, err := synth.SHEF{Seed: seed, Messages: messages, Mean: 12, Offices: 2, Stations: 5}.Feed()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []engine.PostMessage
+	var out []posts.Message
 	for i := range messages {
 		var m synth.Message
 		f.Make(i, &m)
-		out = append(out, engine.PostMessage{Product: m.AWIPS, Issued: m.Issued, Values: m.Values})
+		out = append(out, posts.Message{Product: m.AWIPS, Issued: m.Issued, Values: m.Values})
 	}
 	// What a decoder gives besides: seconds, years ago, midnight, the ends of
 	// numbers, products without a time, a value sent twice in one message.
@@ -46,23 +47,23 @@ func postFeed(t testing.TB, seed uint64, messages int) []engine.PostMessage {
 			odd = append(odd, g)
 		}
 	}
-	return append(out, engine.PostMessage{Product: "ODD", Issued: record.NoTime, Values: odd}, engine.PostMessage{Product: "EMPTY"})
+	return append(out, posts.Message{Product: "ODD", Issued: record.NoTime, Values: odd}, posts.Message{Product: "EMPTY"})
 }
 
 // admitAll fills location and ingest filter with all that messages hold.
-func admitAll(ctx context.Context, s *engine.PostStore, messages []engine.PostMessage) error {
-	stations, series := map[record.ID]bool{}, map[engine.Series]bool{}
+func admitAll(ctx context.Context, s *posts.Store, messages []posts.Message) error {
+	stations, series := map[record.ID]bool{}, map[posts.Series]bool{}
 	for _, m := range messages {
 		for _, g := range m.Values {
 			stations[g.Station] = true
-			series[engine.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}] = true
+			series[posts.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}] = true
 		}
 	}
 	var ids []record.ID
 	for id := range stations {
 		ids = append(ids, id)
 	}
-	var all []engine.Series
+	var all []posts.Series
 	for x := range series {
 		all = append(all, x)
 	}
@@ -72,7 +73,7 @@ func admitAll(ctx context.Context, s *engine.PostStore, messages []engine.PostMe
 // runPosts puts an engine's tables of values through the suite.
 func (c Config) runPosts(t *testing.T) {
 	t.Run("posts", c.postsPromised)
-	if len(c.Driver.PostMethods) == 0 {
+	if len(posts.Methods(&c.Driver)) == 0 {
 		return
 	}
 	for _, d := range postDesigns() {
@@ -99,22 +100,22 @@ func (c Config) runPosts(t *testing.T) {
 
 // postDesigns are those of the suite: by day one of the two arrays, which
 // differ in the number of their slots alone.
-func postDesigns() []engine.PostDesign {
-	all := engine.PostDesigns()
+func postDesigns() []posts.Design {
+	all := posts.Designs()
 	if !Nightly() {
-		all = slices.DeleteFunc(slices.Clone(all), func(d engine.PostDesign) bool { return d == engine.Array96Design })
+		all = slices.DeleteFunc(slices.Clone(all), func(d posts.Design) bool { return d == posts.Array96 })
 	}
 	return all
 }
 
 // paired are the methods that policy i is tried with: all of them at night, by
 // day one, another for each design.
-func (p *postSuite) paired(i int) []engine.PostMethod {
-	all := p.Driver.PostMethods
+func (p *postSuite) paired(i int) []posts.Method {
+	all := posts.Methods(&p.Driver)
 	if Nightly() {
 		return all
 	}
-	i += slices.Index(engine.PostDesigns(), p.design)
+	i += slices.Index(posts.Designs(), p.design)
 	return all[i%len(all):][:1]
 }
 
@@ -124,27 +125,27 @@ func (c Config) postsPromised(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	if (e.Posts == nil) != (len(c.Driver.PostMethods) == 0) {
-		t.Fatalf("methods %v are promised; the ability is there: %v", c.Driver.PostMethods, e.Posts != nil)
+	if (posts.Of(e) == nil) != (len(posts.Methods(&c.Driver)) == 0) {
+		t.Fatalf("methods %v are promised; the ability is there: %v", posts.Methods(&c.Driver), posts.Of(e) != nil)
 	}
-	if e.Posts == nil {
+	if posts.Of(e) == nil {
 		return
 	}
-	if _, err := e.Posts.Open(t.Context(), engine.PostTables{Design: "origami", Make: true}); !errors.Is(err, engine.ErrNoDesign) {
+	if _, err := posts.Of(e).Open(t.Context(), posts.Tables{Design: "origami", Make: true}); !errors.Is(err, engine.ErrNoDesign) {
 		t.Errorf("an unknown design: %v", err)
 	}
-	if _, err := e.Posts.Open(t.Context(), engine.PostTables{Design: engine.SingleDesign}); err == nil {
+	if _, err := posts.Of(e).Open(t.Context(), posts.Tables{Design: posts.Single}); err == nil {
 		t.Error("tables that were not made were opened")
 	}
-	if _, err := e.Posts.Open(t.Context(), engine.PostTables{Design: engine.SingleDesign, Policy: "whim", Make: true}); err == nil {
+	if _, err := posts.Of(e).Open(t.Context(), posts.Tables{Design: posts.Single, Policy: "whim", Make: true}); err == nil {
 		t.Error("an unknown policy was taken")
 	}
 }
 
 type postSuite struct {
 	Config
-	design   engine.PostDesign
-	messages []engine.PostMessage
+	design   posts.Design
+	messages []posts.Message
 	engine   *engine.Engine
 }
 
@@ -160,9 +161,9 @@ func (p *postSuite) open(t *testing.T) {
 }
 
 // fresh opens the tables, empty.
-func (p *postSuite) fresh(t *testing.T, policy engine.Policy, admit bool) *engine.PostStore {
+func (p *postSuite) fresh(t *testing.T, policy posts.Policy, admit bool) *posts.Store {
 	t.Helper()
-	s, err := p.engine.Posts.Open(t.Context(), engine.PostTables{Design: p.design, Policy: policy, Make: true})
+	s, err := posts.Of(p.engine).Open(t.Context(), posts.Tables{Design: p.design, Policy: policy, Make: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +180,7 @@ func (p *postSuite) fresh(t *testing.T, policy engine.Policy, admit bool) *engin
 }
 
 // post posts all messages, so many at a time.
-func (p *postSuite) post(ctx context.Context, s *engine.PostStore, m engine.PostMethod, together int, messages []engine.PostMessage) (sum engine.Posted, err error) {
+func (p *postSuite) post(ctx context.Context, s *posts.Store, m posts.Method, together int, messages []posts.Message) (sum posts.Posted, err error) {
 	poster, err := s.Poster(ctx, m)
 	if err != nil {
 		return sum, err
@@ -195,9 +196,9 @@ func (p *postSuite) post(ctx context.Context, s *engine.PostStore, m engine.Post
 	return sum, nil
 }
 
-func digest(t *testing.T, s *engine.PostStore) engine.PostDigest {
+func digest(t *testing.T, s *posts.Store) posts.Digest {
 	t.Helper()
-	d, err := engine.DigestPosts(s.Values(t.Context()))
+	d, err := posts.DigestOf(s.Values(t.Context()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,8 +207,8 @@ func digest(t *testing.T, s *engine.PostStore) engine.PostDigest {
 
 // expected is the digest of the reference. An array keeps one product for all
 // values of its row: of that the methods are held against the first.
-func (p *postSuite) expected(got engine.PostDigest, policy engine.Policy, messages []engine.PostMessage) engine.PostDigest {
-	r := engine.PostReference{Policy: policy, Design: p.design}
+func (p *postSuite) expected(got posts.Digest, policy posts.Policy, messages []posts.Message) posts.Digest {
+	r := posts.Reference{Policy: policy, Design: p.design}
 	r.Post(messages)
 	want := r.Digest()
 	if p.design.Slots() > 0 {
@@ -218,13 +219,13 @@ func (p *postSuite) expected(got engine.PostDigest, policy engine.Policy, messag
 
 // methods posts by every method, a message and several at a time, twice.
 func (p *postSuite) methods(t *testing.T) {
-	var want *engine.PostDigest
-	for _, m := range p.Driver.PostMethods {
+	var want *posts.Digest
+	for _, m := range posts.Methods(&p.Driver) {
 		for _, together := range []int{1, 7} {
-			if together > 1 && (m == engine.Row2006 || m == engine.Procedure) {
+			if together > 1 && (m == posts.Row2006 || m == posts.Procedure) {
 				continue // they commit by statement
 			}
-			s := p.fresh(t, engine.Overwrite, true)
+			s := p.fresh(t, posts.Overwrite, true)
 			for round := range 2 {
 				sum, err := p.post(t.Context(), s, m, together, p.messages)
 				if err != nil {
@@ -239,7 +240,7 @@ func (p *postSuite) methods(t *testing.T) {
 				}
 				got := digest(t, s)
 				if want == nil {
-					w := p.expected(got, engine.Overwrite, p.messages)
+					w := p.expected(got, posts.Overwrite, p.messages)
 					want = &w
 				}
 				if got != *want {
@@ -254,8 +255,8 @@ func (p *postSuite) methods(t *testing.T) {
 func (p *postSuite) policies(t *testing.T) {
 	messages := postFeed(t, 2, 6)
 	p = &postSuite{Config: p.Config, design: p.design, messages: messages, engine: p.engine}
-	for i, policy := range engine.Policies() {
-		var want *engine.PostDigest
+	for i, policy := range posts.Policies() {
+		var want *posts.Digest
 		for _, m := range p.paired(i) {
 			s := p.fresh(t, policy, true)
 			if _, err := p.post(t.Context(), s, m, 3, messages); err != nil {
@@ -283,27 +284,27 @@ func (p *postSuite) ties(t *testing.T) {
 		copy(g.Code[:], "TAIRZZZ")
 		return g
 	}
-	message := func(product string, issued int64, values ...record.Gauge) engine.PostMessage {
-		return engine.PostMessage{Product: product, Issued: at + issued, Values: values}
+	message := func(product string, issued int64, values ...record.Gauge) posts.Message {
+		return posts.Message{Product: product, Issued: at + issued, Values: values}
 	}
 	revised := func(value float64) record.Gauge { return gauge(value, 'Z', true) }
 	plain := func(value float64) record.Gauge { return gauge(value, 'Z', false) }
 	for i, c := range []struct {
-		messages []engine.PostMessage
+		messages []posts.Message
 		want     float64
 	}{
-		{[]engine.PostMessage{message("KLCHRR1LCH", 60, plain(2)), message("KLCHRR1LCH", 60, plain(1)), message("KLCHRR1LCH", 0, plain(9))}, 2},
-		{[]engine.PostMessage{message("KLCHRR2LCH", 60, plain(1)), message("KLCHRR1LCH", 60, plain(2)), message("KLCHRR2LCH", 60, plain(record.NoValue))}, 1},
-		{[]engine.PostMessage{message("KLCHRR1LCH", 60, revised(1)), message("KLCHRR2LCH", 60, plain(2)), message("KLCHRR1LCH", 60, plain(3))}, 1},
-		{[]engine.PostMessage{message("KLCHRR1LCH", 60, plain(1)), message("KLCHRR2LCH", 120, plain(record.NoValue)), message("KLCHRR1LCH", 0, plain(3))}, 1},
-		{[]engine.PostMessage{message("KLCHRR1LCH", 60, plain(1)), message("KLCHRR1LCH", 90, revised(record.NoValue)), message("KLCHRR1LCH", 120, plain(record.NoValue))}, record.NoValue},
-		{[]engine.PostMessage{message("KLCHRR1LCH", 60, plain(5), plain(4)), message("KLCHRR1LCH", 60, plain(3), gauge(4, 'V', false))}, 4},
+		{[]posts.Message{message("KLCHRR1LCH", 60, plain(2)), message("KLCHRR1LCH", 60, plain(1)), message("KLCHRR1LCH", 0, plain(9))}, 2},
+		{[]posts.Message{message("KLCHRR2LCH", 60, plain(1)), message("KLCHRR1LCH", 60, plain(2)), message("KLCHRR2LCH", 60, plain(record.NoValue))}, 1},
+		{[]posts.Message{message("KLCHRR1LCH", 60, revised(1)), message("KLCHRR2LCH", 60, plain(2)), message("KLCHRR1LCH", 60, plain(3))}, 1},
+		{[]posts.Message{message("KLCHRR1LCH", 60, plain(1)), message("KLCHRR2LCH", 120, plain(record.NoValue)), message("KLCHRR1LCH", 0, plain(3))}, 1},
+		{[]posts.Message{message("KLCHRR1LCH", 60, plain(1)), message("KLCHRR1LCH", 90, revised(record.NoValue)), message("KLCHRR1LCH", 120, plain(record.NoValue))}, record.NoValue},
+		{[]posts.Message{message("KLCHRR1LCH", 60, plain(5), plain(4)), message("KLCHRR1LCH", 60, plain(3), gauge(4, 'V', false))}, 4},
 	} {
 		for k, m := range p.paired(i) {
 			random := rand.New(rand.NewPCG(uint64(i), uint64(k))) //nolint:gosec // no secret
-			var want *engine.PostDigest
+			var want *posts.Digest
 			for range 2 {
-				s := p.fresh(t, engine.GoodStays, false)
+				s := p.fresh(t, posts.GoodStays, false)
 				if err := admitAll(t.Context(), s, c.messages); err != nil {
 					t.Fatal(err)
 				}
@@ -333,16 +334,16 @@ func (p *postSuite) ties(t *testing.T) {
 func (p *postSuite) filters(t *testing.T) {
 	p = &postSuite{Config: p.Config, design: p.design, messages: p.messages}
 	p.open(t) // nothing is admitted there
-	for _, m := range p.Driver.PostMethods {
-		s := p.fresh(t, engine.Overwrite, false)
+	for _, m := range posts.Methods(&p.Driver) {
+		s := p.fresh(t, posts.Overwrite, false)
 		g := p.messages[0].Values[0]
-		if err := s.Admit(t.Context(), []record.ID{g.Station}, []engine.Series{{Station: g.Station, Code: g.Code, Duration: g.Duration}}); err != nil {
+		if err := s.Admit(t.Context(), []record.ID{g.Station}, []posts.Series{{Station: g.Station, Code: g.Code, Duration: g.Duration}}); err != nil {
 			t.Fatal(err)
 		}
 		stranger, other := g, g
 		stranger.Station = record.ID{'N', 'O', 'B', 'O', 'D', 'Y'}
 		copy(other.Code[:], "UDIRGZZ")
-		sum, err := p.post(t.Context(), s, m, 1, []engine.PostMessage{{Product: "X", Values: []record.Gauge{g, stranger, other}}})
+		sum, err := p.post(t.Context(), s, m, 1, []posts.Message{{Product: "X", Values: []record.Gauge{g, stranger, other}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -359,18 +360,18 @@ func (p *postSuite) filters(t *testing.T) {
 // where the method claims that stations may be shared, and else the stations of
 // each poster: whatever the order, the last write of each key is the last value.
 func (p *postSuite) posters(t *testing.T) {
-	one := p.fresh(t, engine.Overwrite, true)
-	if _, err := p.post(t.Context(), one, p.Driver.PostMethods[len(p.Driver.PostMethods)-1], 1, p.messages); err != nil {
+	one := p.fresh(t, posts.Overwrite, true)
+	if _, err := p.post(t.Context(), one, posts.Methods(&p.Driver)[len(posts.Methods(&p.Driver))-1], 1, p.messages); err != nil {
 		t.Fatal(err)
 	}
 	want := digest(t, one)
 	const posters = 4
-	methods := p.Driver.PostMethods
+	methods := posts.Methods(&p.Driver)
 	if !Nightly() { // one that shares no stations, and the one that is used
-		methods = []engine.PostMethod{engine.Row2006Message, methods[len(methods)-1]}
+		methods = []posts.Method{posts.Row2006Message, methods[len(methods)-1]}
 	}
 	for _, m := range methods {
-		s := p.fresh(t, engine.Overwrite, true)
+		s := p.fresh(t, posts.Overwrite, true)
 		g, ctx := errgroup.WithContext(t.Context())
 		for w := range posters {
 			g.Go(func() error {
@@ -397,12 +398,12 @@ func (p *postSuite) posters(t *testing.T) {
 
 // rest reads, counts, tends and deletes.
 func (p *postSuite) rest(t *testing.T) {
-	s := p.fresh(t, engine.Overwrite, true)
-	if _, err := p.post(t.Context(), s, p.Driver.PostMethods[len(p.Driver.PostMethods)-1], 10, p.messages); err != nil {
+	s := p.fresh(t, posts.Overwrite, true)
+	if _, err := p.post(t.Context(), s, posts.Methods(&p.Driver)[len(posts.Methods(&p.Driver))-1], 10, p.messages); err != nil {
 		t.Fatal(err)
 	}
 	before := digest(t, s)
-	for _, u := range []engine.Upkeep{engine.Statistics, engine.Vacuum, engine.VacuumFull} {
+	for _, u := range []posts.Upkeep{posts.Statistics, posts.Vacuum, posts.VacuumFull} {
 		if s.Tend == nil {
 			break
 		}
@@ -450,7 +451,7 @@ func (p *postSuite) rest(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.post(ctx, s, p.Driver.PostMethods[0], 1, p.messages); !errors.Is(err, context.Canceled) {
+	if _, err := p.post(ctx, s, posts.Methods(&p.Driver)[0], 1, p.messages); !errors.Is(err, context.Canceled) {
 		t.Errorf("posting when nobody waits: %v", err)
 	}
 }

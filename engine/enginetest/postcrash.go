@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 )
 
 // killedPosts is what posters that are killed post.
-func killedPosts(t testing.TB) []engine.PostMessage { return postFeed(t, 3, 15) }
+func killedPosts(t testing.TB) []posts.Message { return postFeed(t, 3, 15) }
 
 // runPostChild posts until it is done or killed.
 func runPostChild(t *testing.T, cfg Config, j job) {
@@ -19,7 +20,7 @@ func runPostChild(t *testing.T, cfg Config, j job) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	s, err := e.Posts.Open(t.Context(), engine.PostTables{Design: j.Tables})
+	s, err := posts.Of(e).Open(t.Context(), posts.Tables{Design: j.Tables})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,27 +38,27 @@ func runPostChild(t *testing.T, cfg Config, j job) {
 func (c Config) postsKilled(t *testing.T, root string) {
 	messages, url := killedPosts(t), c.URL(t)
 	rng := newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
-	want := map[engine.PostDesign]engine.PostDigest{}
+	want := map[posts.Design]posts.Digest{}
 	whole := map[string]time.Duration{}
 	type turn struct {
-		design engine.PostDesign
-		method engine.PostMethod
+		design posts.Design
+		method posts.Method
 	}
 	var turns []turn
-	for _, d := range []engine.PostDesign{engine.SingleDesign, engine.Array24Design} {
-		for _, m := range c.Driver.PostMethods {
+	for _, d := range []posts.Design{posts.Single, posts.Array24} {
+		for _, m := range posts.Methods(&c.Driver) {
 			turns = append(turns, turn{d, m})
 		}
 	}
 	// clean empties the tables if that is wanted, posts everything and digests.
-	clean := func(x turn, empty bool) engine.PostDigest {
+	clean := func(x turn, empty bool) posts.Digest {
 		p := &postSuite{Config: c, design: x.design, messages: messages}
 		var err error
 		if p.engine, err = (engine.Registry{c.Driver}).Open(t.Context(), url, engine.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		defer p.engine.Close()
-		s, err := p.engine.Posts.Open(t.Context(), engine.PostTables{Design: x.design, Make: true})
+		s, err := posts.Of(p.engine).Open(t.Context(), posts.Tables{Design: x.design, Make: true})
 		if err != nil {
 			t.Fatal(err)
 		}

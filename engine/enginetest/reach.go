@@ -18,7 +18,7 @@ import (
 // driver checks what the driver says of itself.
 func (c Config) driver(t *testing.T) {
 	d := c.Driver
-	if d.Scheme == "" || d.Summary == "" || d.Open == nil || d.Place == "" || len(d.Offers)+len(d.Layouts)+len(d.Abilities) == 0 {
+	if d.Scheme == "" || d.Summary == "" || d.Open == nil || d.Place == "" || len(d.Offers)+len(d.Abilities) == 0 {
 		t.Errorf("the driver is incomplete: %+v", d)
 	}
 	registry := engine.Registry{d}

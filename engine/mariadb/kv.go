@@ -8,6 +8,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
@@ -19,13 +20,13 @@ const errTaken = 1062
 // under their names. All are the configurations of a connection to each node.
 // Of a cluster one node is asked: two that change one record at once would make
 // one of them fail.
-type kv struct {
+type kvTables struct {
 	*database
 	all []*mysql.Config
 }
 
 // dialect: keys are compared as bytes. A table is InnoDB's, clustered by its key.
-func (k kv) dialect() *sqlengine.KVDialect {
+func (k kvTables) dialect() *sqlengine.KVDialect {
 	text := k.words(" CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")
 	schema := ident(k.prefix + recordsDatabase)
 	return &sqlengine.KVDialect{
@@ -40,12 +41,12 @@ func (k kv) dialect() *sqlengine.KVDialect {
 		AtPath:       func(doc, path string) string { return "JSON_VALUE(" + doc + ", " + path + ")" },
 		SetPath:      func(doc, path, value string) string { return "JSON_SET(" + doc + ", " + path + ", " + value + ")" },
 		MaxParams:    65535,
-		Begin: map[engine.IsolationLevel][]string{
-			engine.ReadCommitted:  {"SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "START TRANSACTION"},
-			engine.RepeatableRead: {"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION"},
-			engine.Serializable:   {"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", "START TRANSACTION"},
+		Begin: map[kv.IsolationLevel][]string{
+			kv.ReadCommitted:  {"SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "START TRANSACTION"},
+			kv.RepeatableRead: {"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION"},
+			kv.Serializable:   {"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", "START TRANSACTION"},
 		},
-		Variants: map[engine.Layout]sqlengine.Variant{engine.Hash: {
+		Variants: map[kv.Layout]sqlengine.Variant{kv.Hash: {
 			Options: fmt.Sprintf(" ENGINE=InnoDB PARTITION BY KEY (%s) PARTITIONS %d", sqlengine.KeyColumn, sqlengine.HashPartitions),
 			Is:      "SELECT IF(COUNT(*) > 1, '1', '0') FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = '" + strings.ReplaceAll(k.prefix+recordsDatabase, "'", "''") + "' AND TABLE_NAME = ?",
 		}},
@@ -53,7 +54,7 @@ func (k kv) dialect() *sqlengine.KVDialect {
 }
 
 // Table opens or makes a table.
-func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
+func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if t.Make {
 		if k.readOnly {
 			return nil, engine.ErrReadOnly
@@ -71,7 +72,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 
 // weigh looks which storage engine and row format a table has: what a commit of
 // InnoDB's is worth is true of no other.
-func (k kv) weigh(ctx context.Context, table string, a *engine.About) error {
+func (k kvTables) weigh(ctx context.Context, table string, a *engine.About) error {
 	var storage, format string
 	err := k.pool.QueryRowContext(ctx, "SELECT coalesce(ENGINE, ''), coalesce(ROW_FORMAT, '') FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?",
 		k.prefix+recordsDatabase, table).Scan(&storage, &format)
@@ -88,7 +89,7 @@ func (k kv) weigh(ctx context.Context, table string, a *engine.About) error {
 	return nil
 }
 
-func (k kv) session(ctx context.Context) (sqlengine.Session, error) {
+func (k kvTables) session(ctx context.Context) (sqlengine.Session, error) {
 	var own []*mysql.Config
 	for _, cfg := range k.all {
 		cfg = cfg.Clone()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/engine/mariadb"
 	"github.com/barograph/barograph/lab"
 )
@@ -18,7 +19,7 @@ func TestTableOfAnotherStorageEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	r, err := e.KV.Table(t.Context(), engine.Table{Name: "weighed", Fields: []string{"a"}, Layout: engine.Columns, Make: true})
+	r, err := kv.Of(e).Table(t.Context(), kv.Table{Name: "weighed", Fields: []string{"a"}, Layout: kv.Columns, Make: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
-	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
 )
@@ -40,11 +39,8 @@ func Driver() engine.Driver {
 			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 			design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
 		},
-		Means:        []design.Name{design.Normalized, design.Document, design.Wide},
-		Layouts:      []engine.Layout{engine.Columns, engine.Document, engine.Hash},
-		Transactions: engine.IsolationLevels(),
-		PostMethods:  postMethods(),
-		Abilities:    []engine.Ability{tables.OwnTables, tables.StarOverDisks},
+		Means:     []design.Name{design.Normalized, design.Document, design.Wide},
+		Abilities: offered(),
 		NotRun: "MySQL 8 and Aurora, of which records of verification, their questions and records under keys are meant (the words are chosen by the server's version; posting and scanning are refused there); " +
 			"why: no registry has such a server for this machine, the tests run against MariaDB",
 		Place:  engine.Remote,
@@ -98,7 +94,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	return &engine.Engine{Archives: d, KV: kv{d, configs(u, d.secure)}, Posts: posts{d, configs(u, d.secure)}, Abilities: []any{&tables.Databases{Star: scans{d}, Own: d.own(configs(u, d.secure))}}, Metrics: d.metrics, About: d.about, Close: d.close}, nil
+	return &engine.Engine{Archives: d, Abilities: d.abilities(configs(u, d.secure)), Metrics: d.metrics, About: d.about, Close: d.close}, nil
 }
 
 // connected learns what the server is and makes the pools of connections.

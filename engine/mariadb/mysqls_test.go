@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
@@ -62,12 +62,12 @@ func TestMySQLsWords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			look((kv{d, configs(u, nil)}).dialect().KeyType)
+			look((kvTables{d, configs(u, nil)}).dialect().KeyType)
 			look(d.explain())
 			if !mysql {
 				continue
 			}
-			_, posting := posts{d, nil}.Open(t.Context(), engine.PostTables{})
+			_, posting := postTables{d, nil}.Open(t.Context(), posts.Tables{})
 			_, scanning := scans{d}.Open(t.Context(), tables.Placement{})
 			for _, err := range []error{posting, scanning} {
 				if err == nil || !strings.Contains(err.Error(), "is no MariaDB") {

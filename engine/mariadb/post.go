@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/query/flavour"
 )
@@ -18,18 +18,18 @@ const postDatabase = "post"
 
 // posts opens tables of values of SHEF messages; all are the configurations of
 // a connection to each node. Of a cluster one node is asked, as for kv.
-type posts struct {
+type postTables struct {
 	*database
 	all []*mysql.Config
 }
 
-func postMethods() []engine.PostMethod {
-	return []engine.PostMethod{engine.Row2006, engine.Row2006Message, engine.Procedure, engine.PreparedRows, engine.MultiRow, engine.Bulk}
+func postMethods() []posts.Method {
+	return []posts.Method{posts.Row2006, posts.Row2006Message, posts.Procedure, posts.PreparedRows, posts.MultiRow, posts.Bulk}
 }
 
-func (p posts) schema() string { return ident(p.prefix+postDatabase) + "." }
+func (p postTables) schema() string { return ident(p.prefix+postDatabase) + "." }
 
-func (p posts) dialect() *sqlengine.PostDialect {
+func (p postTables) dialect() *sqlengine.PostDialect {
 	return &sqlengine.PostDialect{
 		Quote:  ident,
 		Schema: p.schema(), TemporarySchema: p.schema(),
@@ -65,15 +65,15 @@ func postType(t sqlengine.PostType, width int) string {
 }
 
 // Open opens the tables of a design.
-func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore, error) {
+func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, error) {
 	if err := p.only("values are posted"); err != nil {
 		return nil, err
 	}
 	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
 		Dialect: p.dialect(), Methods: postMethods(), Connect: p.connect, Begin: "START TRANSACTION", RowsOfStatement: 128, ReadOnly: p.readOnly,
 		Before: []string{"CREATE DATABASE IF NOT EXISTS " + ident(p.prefix+postDatabase)},
-		Size: func(ctx context.Context, tables []string) (engine.PostSize, error) {
-			out := engine.PostSize{IndexBytes: -1, DeadRows: -1} // InnoDB's rows lie in their primary key
+		Size: func(ctx context.Context, tables []string) (posts.Size, error) {
+			out := posts.Size{IndexBytes: -1, DeadRows: -1} // InnoDB's rows lie in their primary key
 			err := p.writes.QueryRowContext(ctx, "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME IN "+
 				flavour.List(tables, func(t string) string { return flavour.Quote(p.prefix + postDatabase + "/" + t) })).Scan(&out.TableBytes)
 			return out, err
@@ -83,9 +83,9 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 			err = p.writes.QueryRowContext(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb_lsn_current'").Scan(&name, &n)
 			return n, failed(ctx, err)
 		},
-		Tend: func(ctx context.Context, u engine.Upkeep, tables []string) error {
+		Tend: func(ctx context.Context, u posts.Upkeep, tables []string) error {
 			how := "ANALYZE TABLE " // InnoDB takes dead rows away by itself
-			if u == engine.VacuumFull {
+			if u == posts.VacuumFull {
 				how = "OPTIMIZE TABLE "
 			}
 			for _, t := range tables {
@@ -104,7 +104,7 @@ const (
 	errChanged  = 1020
 )
 
-func (p posts) connect(ctx context.Context) (*sqlengine.PostConn, error) {
+func (p postTables) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 	var own []*mysql.Config
 	for _, cfg := range p.all {
 		cfg = cfg.Clone()
@@ -134,7 +134,7 @@ func (p posts) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 }
 
 // copyRows loads rows with LOAD DATA.
-func (p posts) copyRows(ctx context.Context, c *sqlengine.PostConn, name string, t *sqlengine.PostTable, rows []sqlengine.PostRow) error {
+func (p postTables) copyRows(ctx context.Context, c *sqlengine.PostConn, name string, t *sqlengine.PostTable, rows []sqlengine.PostRow) error {
 	f := infile{table: p.schema() + ident(name), charset: "binary"}
 	for i := range t.Columns {
 		f.columns = append(f.columns, ident(t.Columns[i].Name))

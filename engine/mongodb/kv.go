@@ -13,14 +13,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 )
 
 // kv opens tables of records under keys. A table is a collection; a record is a
 // document {_id: key, field0: value, …}, as YCSB's binding has it (MongoDbClient):
 // values are binary, which it reads alone. Values that are texts are read too.
-type kv struct{ *database }
+type kvTables struct{ *database }
 
 type kvTable struct {
 	*database
@@ -31,11 +31,11 @@ type kvTable struct {
 	// busy keeps writes of one record apart on FerretDB, which loses one of two
 	// updates that it gets at the same time. Nil on other servers, where updates
 	// are atomic.
-	busy *engine.Stripes
+	busy *kv.Stripes
 }
 
 // Table opens or makes a table.
-func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
+func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if err := t.Choose(Driver()); err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 		tb.index[f] = i
 	}
 	if k.build.ferret() {
-		tb.busy = engine.NewStripes()
+		tb.busy = kv.NewStripes()
 	}
 	there, err := k.db.ListCollectionNames(ctx, bson.D{{Key: "name", Value: t.Name}})
 	if err == nil && len(there) == 0 {
@@ -59,7 +59,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
-	return engine.NewRecords(k.readOnly, tb.connect, func(ctx context.Context) (int64, error) {
+	return kv.NewRecords(k.readOnly, tb.connect, func(ctx context.Context) (int64, error) {
 		n, err := tb.collection.CountDocuments(ctx, bson.D{})
 		return n, failed(ctx, err)
 	}), nil
@@ -68,7 +68,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 // namespaceExists is the code of a collection that somebody else has made.
 const namespaceExists = 48
 
-func (k kv) make(ctx context.Context, name string) error {
+func (k kvTables) make(ctx context.Context, name string) error {
 	err := k.db.CreateCollection(ctx, name)
 	if e, ok := errors.AsType[mongo.CommandError](err); ok && e.Code == namespaceExists {
 		err = nil
@@ -79,15 +79,15 @@ func (k kv) make(ctx context.Context, name string) error {
 	return err
 }
 
-func (tb *kvTable) connect() *engine.Conn {
+func (tb *kvTable) connect() *kv.Conn {
 	c := &kvConn{kvTable: tb, cells: make([][]byte, len(tb.fields))}
-	return &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, ReadPath: c.readPath, UpdatePath: c.updatePath}
+	return &kv.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, ReadPath: c.readPath, UpdatePath: c.updatePath}
 }
 
 // kvConn is a connection: a table and the memory of one worker.
 type kvConn struct {
 	*kvTable
-	row   engine.Row
+	row   kv.Row
 	cells [][]byte // by field, of the document that is decoded
 	doc   []byte
 }
@@ -96,7 +96,7 @@ type kvConn struct {
 func by(key []byte) bson.D { return bson.D{{Key: "_id", Value: string(key)}} }
 
 // projection chooses fields; nil = all.
-func (c *kvConn) projection(f engine.Fields, id bool) any {
+func (c *kvConn) projection(f kv.Fields, id bool) any {
 	if f == nil {
 		return nil
 	}
@@ -120,7 +120,7 @@ func bytesOf(v bsoncore.Value) ([]byte, bool) {
 
 // decode appends the fields of a document, in their order, and returns its _id,
 // which is part of it.
-func (c *kvConn) decode(doc []byte, f engine.Fields, into *engine.Row) (id []byte, err error) {
+func (c *kvConn) decode(doc []byte, f kv.Fields, into *kv.Row) (id []byte, err error) {
 	clear(c.cells)
 	err = members(doc, func(key []byte, v bsoncore.Value) error {
 		i, ok := c.index[string(key)]
@@ -142,7 +142,7 @@ func (c *kvConn) decode(doc []byte, f engine.Fields, into *engine.Row) (id []byt
 	return id, err
 }
 
-func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 	doc, err := c.find(ctx, key, c.projection(f, false))
 	if err == nil {
 		_, err = c.decode(doc, f, into)
@@ -158,14 +158,14 @@ func (c *kvConn) find(ctx context.Context, key []byte, projection any) (bson.Raw
 	}
 	doc, err := c.collection.FindOne(ctx, by(key), o).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) && ctx.Err() == nil {
-		return nil, engine.ErrNotFound
+		return nil, kv.ErrNotFound
 	}
 	return doc, failed(ctx, err)
 }
 
 // append appends the members of a row to the document that begins at start, and
 // ends it.
-func (c *kvConn) append(dst []byte, start int32, r *engine.Row) []byte {
+func (c *kvConn) append(dst []byte, start int32, r *kv.Row) []byte {
 	for i := range r.Len() {
 		field, v := r.At(i)
 		dst = bsoncore.AppendBinaryElement(dst, c.fields[field], 0, v)
@@ -175,7 +175,7 @@ func (c *kvConn) append(dst []byte, start int32, r *engine.Row) []byte {
 
 var errNoText = errors.New("mongodb: a key is no UTF-8 text")
 
-func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	if !utf8.Valid(key) {
 		return errNoText
 	}
@@ -183,7 +183,7 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
 	c.doc = c.append(bsoncore.AppendStringElement(doc, "_id", string(key)), start, r)
 	_, err := c.collection.InsertOne(ctx, bson.Raw(c.doc))
 	if mongo.IsDuplicateKeyError(err) {
-		return engine.ErrExists
+		return kv.ErrExists
 	}
 	return failed(ctx, err)
 }
@@ -205,12 +205,12 @@ func (c *kvConn) set(ctx context.Context, key []byte, members any) error {
 	defer unlock()
 	done, err := c.collection.UpdateOne(ctx, by(key), bson.D{{Key: "$set", Value: members}})
 	if err == nil && done.MatchedCount == 0 {
-		return engine.ErrNotFound
+		return kv.ErrNotFound
 	}
 	return failed(ctx, err)
 }
 
-func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
 	start, doc := bsoncore.AppendDocumentStart(c.doc[:0])
 	c.doc = c.append(doc, start, r)
 	return c.set(ctx, key, bson.Raw(c.doc))
@@ -224,7 +224,7 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 	defer unlock()
 	done, err := c.collection.DeleteOne(ctx, by(key))
 	if err == nil && done.DeletedCount == 0 {
-		return engine.ErrNotFound
+		return kv.ErrNotFound
 	}
 	return failed(ctx, err)
 }
@@ -232,7 +232,7 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 // mostSent are the most records of one reply, which the server cuts at 16 MB.
 const mostSent = 10_000
 
-func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
+func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
 	if n <= 0 { // which the server would take for no limit
 		return ctx.Err()
 	}
@@ -263,7 +263,7 @@ func member(path string) (string, error) {
 	return name, nil
 }
 
-func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *engine.Row) error {
+func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *kv.Row) error {
 	name, err := member(path)
 	if err != nil {
 		return err
@@ -274,7 +274,7 @@ func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *en
 	}
 	v, err := bsoncore.Document(doc).LookupErr(strings.Split(name, ".")...)
 	if err != nil {
-		return engine.ErrNotFound // there is none at the path
+		return kv.ErrNotFound // there is none at the path
 	}
 	b, ok := bytesOf(v)
 	if !ok {

@@ -19,6 +19,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
 )
@@ -26,15 +27,15 @@ import (
 // Driver describes the engine: mongodb://host/database.
 func Driver() engine.Driver {
 	return engine.Driver{
-		Scheme:  "mongodb",
-		Licence: "SSPL-1.0 (FerretDB: Apache-2.0)",
-		Summary: "MongoDB, a document database, or what speaks its protocol",
-		Example: "mongodb://127.0.0.1:27017/barograph",
-		Params:  append(params(), driverParams()...),
-		Offers:  map[design.Name][]flavour.Name{design.Document: offered()},
-		Layouts: []engine.Layout{engine.Document},
-		Place:   engine.Remote,
-		Server:  server(),
+		Scheme:    "mongodb",
+		Licence:   "SSPL-1.0 (FerretDB: Apache-2.0)",
+		Summary:   "MongoDB, a document database, or what speaks its protocol",
+		Example:   "mongodb://127.0.0.1:27017/barograph",
+		Params:    append(params(), driverParams()...),
+		Offers:    map[design.Name][]flavour.Name{design.Document: offered()},
+		Abilities: []any{kv.Offer{Layouts: []kv.Layout{kv.Document}}},
+		Place:     engine.Remote,
+		Server:    server(),
 		NotRun: "MongoDB itself: replica sets, sharded clusters, TLS, its plans; why: no registry has it, the tests run against FerretDB, " +
 			"which speaks its protocol and whose times are in no ranking",
 		Open: open,
@@ -164,7 +165,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		return nil, errors.Join(err, d.client.Disconnect(context.WithoutCancel(ctx)))
 	}
 	last := context.WithoutCancel(ctx) // a close is waited for
-	return &engine.Engine{Archives: d, KV: kv{d}, About: d.about, Close: func() error { return d.client.Disconnect(last) }}, nil
+	return &engine.Engine{Archives: d, Abilities: []any{kvTables{d}}, About: d.about, Close: func() error { return d.client.Disconnect(last) }}, nil
 }
 
 // reach asks the server who it is.

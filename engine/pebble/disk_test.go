@@ -16,6 +16,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -114,9 +115,9 @@ func TestNothingBeginsOnceStopped(t *testing.T) {
 }
 
 // records returns a table, and what inserts a record of a number into it.
-func records(t *testing.T, e *engine.Engine) (*engine.Records, func(i int) error) {
+func records(t *testing.T, e *engine.Engine) (*kv.Records, func(i int) error) {
 	t.Helper()
-	r, err := e.KV.Table(t.Context(), engine.Table{Name: "usertable", Fields: []string{"f"}, Make: true})
+	r, err := kv.Of(e).Table(t.Context(), kv.Table{Name: "usertable", Fields: []string{"f"}, Make: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func records(t *testing.T, e *engine.Engine) (*engine.Records, func(i int) error
 		t.Fatal(err)
 	}
 	return r, func(i int) error {
-		var row engine.Row
+		var row kv.Row
 		row.Add(0, make([]byte, 1000))
 		return c.Insert(t.Context(), fmt.Appendf(nil, "user%06d", i), &row)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -25,9 +25,9 @@ const kvPrefix = 1
 const kvStripes = 256
 
 // kv opens tables of records under keys.
-type kv struct{ *store }
+type kvTables struct{ *store }
 
-// kvTable is an open table. A record's bytes are those of engine.Row.AppendPacked.
+// kvTable is an open table. A record's bytes are those of kv.Row.AppendPacked.
 type kvTable struct {
 	*store
 	name   []byte // prefix of its keys
@@ -37,7 +37,7 @@ type kvTable struct {
 }
 
 // Table opens or makes a table. Its number of fields is kept under its bare prefix.
-func (k kv) Table(_ context.Context, t engine.Table) (*engine.Records, error) {
+func (k kvTables) Table(_ context.Context, t kv.Table) (*kv.Records, error) {
 	if err := t.Choose(Driver()); err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (k kv) Table(_ context.Context, t engine.Table) (*engine.Records, error) {
 		n, _ := binary.Uvarint(fields)
 		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", n, tb.fields), Cure: "give what it was loaded with"}
 	}
-	return engine.NewRecords(k.readOnly, tb.connect, tb.count), nil
+	return kv.NewRecords(k.readOnly, tb.connect, tb.count), nil
 }
 
 // bounds are those of the records' keys: above the bare prefix, below the next.
@@ -87,13 +87,13 @@ func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 type kvConn struct {
 	*kvTable
 	key, value []byte
-	row        engine.Row
+	row        kv.Row
 	bounds     *pebble.IterOptions
 }
 
-func (tb *kvTable) connect() *engine.Conn {
+func (tb *kvTable) connect() *kv.Conn {
 	c := &kvConn{kvTable: tb, bounds: tb.bounds()}
-	return &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany}
+	return &kv.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany}
 }
 
 // full makes the pair's key, valid until the next call. An empty key is none:
@@ -103,13 +103,13 @@ func (c *kvConn) full(key []byte) []byte {
 	return c.key
 }
 
-func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	v, closer, err := c.db.Get(c.full(key))
 	if errors.Is(err, pebble.ErrNotFound) || len(key) == 0 {
-		return engine.ErrNotFound
+		return kv.ErrNotFound
 	}
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (c *kvConn) taken(key []byte) (bool, error) {
 
 var errNoKey = errors.New("a record needs a key")
 
-func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -153,13 +153,13 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
 	if taken, err := c.taken(key); err != nil {
 		return err
 	} else if taken {
-		return engine.ErrExists
+		return kv.ErrExists
 	}
 	c.value = r.AppendPacked(c.value[:0], c.fields, nil)
 	return c.write(func() error { return c.db.Set(c.full(key), c.value, pebble.Sync) })
 }
 
-func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
 	l := c.lock(key)
 	l.Lock()
 	defer l.Unlock()
@@ -176,7 +176,7 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 		return err
 	}
 	if len(key) == 0 {
-		return engine.ErrNotFound
+		return kv.ErrNotFound
 	}
 	l := c.lock(key)
 	l.Lock()
@@ -184,14 +184,14 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 	if taken, err := c.taken(key); err != nil {
 		return err
 	} else if !taken {
-		return engine.ErrNotFound
+		return kv.ErrNotFound
 	}
 	return c.write(func() error { return c.db.Delete(c.full(key), pebble.Sync) })
 }
 
 // insertMany locks every stripe that it needs, in order, so that two batches
 // never wait for each other.
-func (c *kvConn) insertMany(ctx context.Context, rows []engine.KeyRow) (err error) {
+func (c *kvConn) insertMany(ctx context.Context, rows []kv.KeyRow) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (c *kvConn) insertMany(ctx context.Context, rows []engine.KeyRow) (err erro
 		}
 		_, closer, err := b.Get(c.full(r.Key))
 		if err == nil {
-			return errors.Join(engine.ErrExists, closer.Close())
+			return errors.Join(kv.ErrExists, closer.Close())
 		}
 		if !errors.Is(err, pebble.ErrNotFound) {
 			return err
@@ -226,7 +226,7 @@ func (c *kvConn) insertMany(ctx context.Context, rows []engine.KeyRow) (err erro
 	return c.write(func() error { return b.Commit(pebble.Sync) })
 }
 
-func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) (err error) {
+func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

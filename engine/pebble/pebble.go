@@ -42,9 +42,9 @@ func Driver() engine.Driver {
 			{Name: "compression", Default: "fastest", Help: "of blocks: none, fastest, balanced or good"},
 			{Name: "memtable", Default: "64", Help: "memory that collects writes before they become a table, MiB"},
 		},
-		Offers:  map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative, flavour.EpochRange}},
-		Layouts: []engine.Layout{engine.Pairs},
-		Place:   engine.Embedded,
+		Offers:    map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative, flavour.EpochRange}},
+		Abilities: offered(),
+		Place:     engine.Embedded,
 		Wrote: func(path string, _ []byte) bool {
 			manifests, err := filepath.Glob(filepath.Join(path, "MANIFEST-*"))
 			return err == nil && len(manifests) > 0
@@ -121,11 +121,11 @@ func (s *settings) open(disk vfs.FS, dir string, o engine.Options) (*engine.Engi
 	shared := docengine.New(docs{store: st}, docengine.Options{Design: design.KeyValue, Shown: dir, ReadOnly: o.ReadOnly})
 	st.archive = engine.Explained(&archive{shared, st}, st.explain)
 	return &engine.Engine{
-		Archives: st,
-		KV:       kv{st},
-		Metrics:  st.metrics,
-		About:    func(context.Context) (engine.About, error) { return s.about(), nil },
-		Close:    func() error { return st.write(st.db.Close) },
+		Archives:  st,
+		Abilities: st.abilities(),
+		Metrics:   st.metrics,
+		About:     func(context.Context) (engine.About, error) { return s.about(), nil },
+		Close:     func() error { return st.write(st.db.Close) },
 	}, nil
 }
 

@@ -12,15 +12,16 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // kv opens tables of records under keys.
-type kv struct{ *database }
+type kvTables struct{ *database }
 
 // dialect: names are folded to lower case, as the server folds those that
 // YCSB's JDBC binding writes unquoted; keys are compared as bytes.
-func (k kv) dialect() *sqlengine.KVDialect {
+func (k kvTables) dialect() *sqlengine.KVDialect {
 	return &sqlengine.KVDialect{
 		Quote:   func(name string) string { return pgx.Identifier{strings.ToLower(name)}.Sanitize() },
 		Param:   func(i int) string { return "$" + strconv.Itoa(i) },
@@ -35,35 +36,35 @@ func (k kv) dialect() *sqlengine.KVDialect {
 			return "jsonb_set(" + doc + ", " + path + "::text[], to_jsonb(" + value + "::text))"
 		},
 		MaxParams: 65535, Folded: true,
-		Begin: map[engine.IsolationLevel][]string{
-			engine.ReadCommitted:  {"BEGIN ISOLATION LEVEL READ COMMITTED"},
-			engine.RepeatableRead: {"BEGIN ISOLATION LEVEL REPEATABLE READ"},
-			engine.Serializable:   {"BEGIN ISOLATION LEVEL SERIALIZABLE"},
+		Begin: map[kv.IsolationLevel][]string{
+			kv.ReadCommitted:  {"BEGIN ISOLATION LEVEL READ COMMITTED"},
+			kv.RepeatableRead: {"BEGIN ISOLATION LEVEL REPEATABLE READ"},
+			kv.Serializable:   {"BEGIN ISOLATION LEVEL SERIALIZABLE"},
 		},
 		Joined: func(doc, name string) string {
 			field := doc + " -> '" + name + "'"
 			return "CASE jsonb_typeof(" + field + ") WHEN 'array' THEN array_to_string(ARRAY(SELECT e FROM jsonb_array_elements_text(" + field +
 				") WITH ORDINALITY AS a (e, i) ORDER BY i), '') ELSE " + doc + " ->> '" + name + "' END"
 		},
-		Variants: map[engine.Layout]sqlengine.Variant{
-			engine.Hash: {
+		Variants: map[kv.Layout]sqlengine.Variant{
+			kv.Hash: {
 				Options: " PARTITION BY HASH (" + sqlengine.KeyColumn + ")", More: hashParts,
 				Is: "SELECT (relkind = 'p')::int::text FROM pg_class WHERE oid = to_regclass(quote_ident($1::text))",
 			},
-			engine.Array:      {More: noted(engine.Array), Is: isNoted(engine.Array)},
-			engine.ArrayIndex: {More: arrayIndex, Is: isNoted(engine.ArrayIndex) + hasElements},
+			kv.Array:      {More: noted(kv.Array), Is: isNoted(kv.Array)},
+			kv.ArrayIndex: {More: arrayIndex, Is: isNoted(kv.ArrayIndex) + hasElements},
 		},
 	}
 }
 
 // noted writes a layout into the table's comment: no column tells of it.
-func noted(l engine.Layout) func(d *sqlengine.KVDialect, t engine.Table) []string {
-	return func(d *sqlengine.KVDialect, t engine.Table) []string {
+func noted(l kv.Layout) func(d *sqlengine.KVDialect, t kv.Table) []string {
+	return func(d *sqlengine.KVDialect, t kv.Table) []string {
 		return []string{"COMMENT ON TABLE " + d.Quote(t.Name) + " IS '" + string(l) + "'"}
 	}
 }
 
-func isNoted(l engine.Layout) string {
+func isNoted(l kv.Layout) string {
 	return "SELECT (coalesce(obj_description(to_regclass(quote_ident($1::text)), 'pg_class'), '') = '" + string(l) + "')::int::text"
 }
 
@@ -72,13 +73,13 @@ const hasElements = " WHERE EXISTS (SELECT FROM pg_index i JOIN pg_class c ON c.
 	" WHERE i.indrelid = to_regclass(quote_ident($1::text)) AND m.amname = 'gin')"
 
 // arrayIndex makes the index over the elements of the first field.
-func arrayIndex(d *sqlengine.KVDialect, t engine.Table) []string {
-	return append(noted(engine.ArrayIndex)(d, t), "CREATE INDEX IF NOT EXISTS "+d.Quote(t.Name+"_elements")+" ON "+d.Quote(t.Name)+
+func arrayIndex(d *sqlengine.KVDialect, t kv.Table) []string {
+	return append(noted(kv.ArrayIndex)(d, t), "CREATE INDEX IF NOT EXISTS "+d.Quote(t.Name+"_elements")+" ON "+d.Quote(t.Name)+
 		" USING gin (("+sqlengine.DocumentColumn+" -> '"+t.Fields[0]+"'))")
 }
 
 // hashParts makes the partitions.
-func hashParts(d *sqlengine.KVDialect, t engine.Table) (all []string) {
+func hashParts(d *sqlengine.KVDialect, t kv.Table) (all []string) {
 	for i := range sqlengine.HashPartitions {
 		all = append(all, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d)",
 			d.Quote(t.Name+"_"+strconv.Itoa(i)), d.Quote(t.Name), sqlengine.HashPartitions, i))
@@ -87,7 +88,7 @@ func hashParts(d *sqlengine.KVDialect, t engine.Table) (all []string) {
 }
 
 // Table opens or makes a table.
-func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
+func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if t.Make && k.readOnly {
 		return nil, engine.ErrReadOnly
 	}
@@ -101,11 +102,11 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 		return nil, errors.Join(failed(ctx, err), end())
 	}
 	r.Weigh = func(ctx context.Context, a *engine.About) error { return k.weigh(ctx, t.Name, a) }
-	if r.Close = end; t.Layout != engine.Document {
+	if r.Close = end; t.Layout != kv.Document {
 		return r, nil
 	}
 	connect := r.Connect
-	r.Connect = func(ctx context.Context) (*engine.Conn, error) {
+	r.Connect = func(ctx context.Context) (*kv.Conn, error) {
 		c, err := connect(ctx)
 		if err == nil {
 			set := c.UpdatePath
@@ -124,7 +125,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 
 // weigh looks whether a table, or a partition of it, is unlogged: the server empties
 // it when it starts after a crash.
-func (k kv) weigh(ctx context.Context, table string, a *engine.About) error {
+func (k kvTables) weigh(ctx context.Context, table string, a *engine.About) error {
 	var unlogged bool
 	err := k.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_class WHERE relpersistence = 'u' AND (oid = to_regclass(quote_ident($1::text))
 		OR oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass(quote_ident($1::text)))))`, strings.ToLower(table)).Scan(&unlogged)
@@ -172,7 +173,7 @@ type session struct {
 	names int
 }
 
-func (k kv) connection(ctx context.Context) (*pgx.Conn, error) {
+func (k kvTables) connection(ctx context.Context) (*pgx.Conn, error) {
 	c, err := pgx.ConnectConfig(ctx, k.pool.Config().ConnConfig)
 	if err != nil {
 		return nil, unreachable(err)
@@ -180,7 +181,7 @@ func (k kv) connection(ctx context.Context) (*pgx.Conn, error) {
 	return c, nil
 }
 
-func (k kv) session(ctx context.Context) (sqlengine.Session, error) {
+func (k kvTables) session(ctx context.Context) (sqlengine.Session, error) {
 	c, err := k.connection(ctx)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/engine/postgres"
 	"github.com/barograph/barograph/lab"
 )
@@ -13,14 +14,14 @@ import (
 // where only a partition is unlogged.
 func TestUnloggedTable(t *testing.T) {
 	d := databases{server: servers.Lab(t, postgres.Driver(), lab.Options{})}
-	for layout, unlogged := range map[engine.Layout]string{engine.Columns: "weighed_columns", engine.Hash: "weighed_hash_3"} {
+	for layout, unlogged := range map[kv.Layout]string{kv.Columns: "weighed_columns", kv.Hash: "weighed_hash_3"} {
 		url := d.url(t)
 		e, err := engine.Registry{postgres.Driver()}.Open(t.Context(), url, engine.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		r, err := e.KV.Table(t.Context(), engine.Table{Name: "weighed_" + string(layout), Fields: []string{"a"}, Layout: layout, Make: true})
+		r, err := kv.Of(e).Table(t.Context(), kv.Table{Name: "weighed_" + string(layout), Fields: []string{"a"}, Layout: layout, Make: true})
 		if err != nil {
 			t.Fatal(err)
 		}

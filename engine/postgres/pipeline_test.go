@@ -10,6 +10,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/engine/postgres"
 	"github.com/barograph/barograph/lab"
 )
@@ -30,7 +31,9 @@ func (d *databases) pipelined(t *testing.T, connections string) string {
 func TestPipelined(t *testing.T) {
 	d := databases{server: servers.Lab(t, postgres.Driver(), lab.Options{})}
 	driver := postgres.Driver()
-	driver.Transactions = nil
+	offer := kv.Promised(&driver)
+	offer.Transactions = nil
+	driver.Abilities = []any{offer}
 	enginetest.RunRecords(t, enginetest.Config{Driver: driver, URL: func(t *testing.T) string { return d.pipelined(t, "2") }, Reopenable: true})
 }
 
@@ -44,26 +47,26 @@ func TestPipelineFailsAndIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	r, err := e.KV.Table(t.Context(), engine.Table{Name: "t", Fields: []string{"a"}, Make: true})
+	r, err := kv.Of(e).Table(t.Context(), kv.Table{Name: "t", Fields: []string{"a"}, Make: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	const workers, keys = 24, 40
-	conns, won := make([]*engine.Conn, workers), make([]int, workers)
+	conns, won := make([]*kv.Conn, workers), make([]int, workers)
 	for i := range conns {
 		if conns[i], err = r.Connect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var row engine.Row
+	var row kv.Row
 	row.AddString(0, "v")
 	all(workers, func(i int) {
 		for k := range keys {
 			switch err := conns[i].Insert(t.Context(), fmt.Appendf(nil, "k%02d", k), &row); {
 			case err == nil:
 				won[i]++
-			case !errors.Is(err, engine.ErrExists):
+			case !errors.Is(err, kv.ErrExists):
 				t.Errorf("insert of a key that may be taken: %v", err)
 			}
 		}
@@ -79,7 +82,7 @@ func TestPipelineFailsAndIsLost(t *testing.T) {
 	execute(t, address[:len(address)-len("?pipeline=1")], "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 	failures := make([]error, workers)
 	all(workers, func(i int) {
-		var into engine.Row
+		var into kv.Row
 		if failures[i] = conns[i].Read(t.Context(), []byte("k01"), nil, &into); failures[i] == nil {
 			return
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/query/flavour"
 )
@@ -20,10 +20,10 @@ import (
 const postSchema = "barograph_post"
 
 // posts opens tables of values of SHEF messages.
-type posts struct{ *database }
+type postTables struct{ *database }
 
-func postMethods() []engine.PostMethod {
-	return []engine.PostMethod{engine.Row2006, engine.Row2006Message, engine.Procedure, engine.PreparedRows, engine.MultiRow, engine.Bulk}
+func postMethods() []posts.Method {
+	return []posts.Method{posts.Row2006, posts.Row2006Message, posts.Procedure, posts.PreparedRows, posts.MultiRow, posts.Bulk}
 }
 
 func postDialect() *sqlengine.PostDialect {
@@ -68,7 +68,7 @@ func postType(t sqlengine.PostType, width int) string {
 }
 
 // Open opens the tables of a design.
-func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore, error) {
+func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, error) {
 	d := postDialect()
 	// Argument types of procedures take no collation.
 	plain := d.CreateProcedure
@@ -86,8 +86,8 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 		Log: func(ctx context.Context) (int64, error) {
 			return sqlengine.Number(ctx, querier{p.pool}, "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint")
 		},
-		Tend: func(ctx context.Context, u engine.Upkeep, tables []string) error {
-			how := map[engine.Upkeep]string{engine.Statistics: "ANALYZE ", engine.Vacuum: "VACUUM (ANALYZE) ", engine.VacuumFull: "VACUUM (FULL, ANALYZE) "}[u]
+		Tend: func(ctx context.Context, u posts.Upkeep, tables []string) error {
+			how := map[posts.Upkeep]string{posts.Statistics: "ANALYZE ", posts.Vacuum: "VACUUM (ANALYZE) ", posts.VacuumFull: "VACUUM (FULL, ANALYZE) "}[u]
 			_, err := p.pool.Exec(ctx, how+d.Schema+strings.Join(tables, ", "+d.Schema))
 			return err
 		},
@@ -96,7 +96,7 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 
 // size sums the sizes that the server tells. Dead rows are what its statistics
 // know of, which may be a second late.
-func (p posts) size(ctx context.Context, tables []string) (s engine.PostSize, err error) {
+func (p postTables) size(ctx context.Context, tables []string) (s posts.Size, err error) {
 	err = p.pool.QueryRow(ctx, `SELECT coalesce(sum(pg_table_size(relid)), 0)::bigint, coalesce(sum(pg_indexes_size(relid)), 0)::bigint, coalesce(sum(n_dead_tup), 0)::bigint
 		FROM pg_stat_user_tables WHERE schemaname = $1 AND relname = ANY($2)`, postSchema, tables).Scan(&s.TableBytes, &s.IndexBytes, &s.DeadRows)
 	return s, err
@@ -112,7 +112,7 @@ type postConn struct {
 	values []any
 }
 
-func (p posts) connect(ctx context.Context) (*sqlengine.PostConn, error) {
+func (p postTables) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 	c, err := pgx.ConnectConfig(ctx, p.pool.Config().ConnConfig)
 	if err != nil {
 		return nil, unreachable(err)

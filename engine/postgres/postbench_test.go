@@ -10,6 +10,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/study/synth"
@@ -24,29 +25,30 @@ func BenchmarkPost(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var messages []engine.PostMessage
+	var messages []posts.Message
 	values := 0
 	for i := range f.Messages {
 		var m synth.Message
 		f.Make(i, &m)
-		messages = append(messages, engine.PostMessage{Product: m.AWIPS, Issued: m.Issued, Values: m.Values})
+		messages = append(messages, posts.Message{Product: m.AWIPS, Issued: m.Issued, Values: m.Values})
 		values += len(m.Values)
 	}
-	for _, design := range []engine.PostDesign{engine.SingleDesign, engine.Array96Design} {
+	for _, design := range []posts.Design{posts.Single, posts.Array96} {
 		url := d.url(b)
 		e, err := engine.Registry{postgres.Driver()}.Open(b.Context(), url, engine.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
 		defer e.Close()
-		s, err := e.Posts.Open(b.Context(), engine.PostTables{Design: design, Make: true})
+		s, err := posts.Of(e).Open(b.Context(), posts.Tables{Design: design, Make: true})
 		if err != nil {
 			b.Fatal(err)
 		}
 		admit(b, s, messages)
 		tables := tablesOf(design)
 		empty := func() { execute(b, url, "TRUNCATE barograph_post."+strings.Join(tables, ", barograph_post.")) }
-		for _, m := range postgres.Driver().PostMethods {
+		driver := postgres.Driver()
+		for _, m := range posts.Methods(&driver) {
 			b.Run("design="+string(design)+"/method="+string(m), func(b *testing.B) {
 				p, err := s.Poster(b.Context(), m)
 				if err != nil {
@@ -68,21 +70,21 @@ func BenchmarkPost(b *testing.B) {
 	}
 }
 
-func tablesOf(d engine.PostDesign) []string {
-	if d == engine.SingleDesign {
+func tablesOf(d posts.Design) []string {
+	if d == posts.Single {
 		return []string{"pedrsep"}
 	}
 	return []string{"pecrsep", "pecrsep_offgrid"}
 }
 
-func admit(b *testing.B, s *engine.PostStore, messages []engine.PostMessage) {
+func admit(b *testing.B, s *posts.Store, messages []posts.Message) {
 	b.Helper()
 	var stations []record.ID
-	var series []engine.Series
-	seen := map[engine.Series]bool{}
+	var series []posts.Series
+	seen := map[posts.Series]bool{}
 	for _, m := range messages {
 		for _, g := range m.Values {
-			x := engine.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}
+			x := posts.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}
 			if !seen[x] {
 				seen[x] = true
 				stations, series = append(stations, g.Station), append(series, x)

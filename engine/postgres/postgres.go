@@ -18,7 +18,6 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
-	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
 )
@@ -44,14 +43,11 @@ func Driver() engine.Driver {
 			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 			design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
 		},
-		Means:        []design.Name{design.Normalized, design.Document, design.Wide},
-		Layouts:      []engine.Layout{engine.Columns, engine.Document, engine.Hash, engine.Array, engine.ArrayIndex},
-		Transactions: engine.IsolationLevels(),
-		PostMethods:  postMethods(),
-		Abilities:    []engine.Ability{tables.OwnTables, tables.StarOverDisks},
-		Place:        engine.Remote,
-		Server:       server(),
-		Open:         open,
+		Means:     []design.Name{design.Normalized, design.Document, design.Wide},
+		Abilities: offered(),
+		Place:     engine.Remote,
+		Server:    server(),
+		Open:      open,
 	}
 }
 
@@ -94,7 +90,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		db.pool.Close()
 		return nil, unreachable(err)
 	}
-	return &engine.Engine{Archives: db, KV: kv{db}, Posts: posts{db}, Abilities: []any{&tables.Databases{Star: scans{db}, Own: db.own}}, Metrics: db.metrics, About: db.about, Close: func() error { db.pool.Close(); return nil }}, nil
+	return &engine.Engine{Archives: db, Abilities: db.abilities(), Metrics: db.metrics, About: db.about, Close: func() error { db.pool.Close(); return nil }}, nil
 }
 
 // config reads the URL.

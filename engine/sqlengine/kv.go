@@ -3,7 +3,7 @@ package sqlengine
 import (
 	"strings"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -32,22 +32,22 @@ type KVDialect struct {
 
 	// Begin are the statements that begin a transaction at each level that the
 	// engine has; its sessions are Transactors, unless it is empty.
-	Begin map[engine.IsolationLevel][]string
+	Begin map[kv.IsolationLevel][]string
 
 	// Joined is the text of a field of a document that may be an array of texts.
-	Joined func(doc, name string) string // nil = the engine has no layout engine.Array
+	Joined func(doc, name string) string // nil = the engine has no layout kv.Array
 
 	// Variants are the physical layouts that the engine offers besides its
-	// usual ones; their columns are those of engine.Columns, or of
-	// engine.Document where it is a layout of arrays.
-	Variants map[engine.Layout]Variant
+	// usual ones; their columns are those of kv.Columns, or of
+	// kv.Document where it is a layout of arrays.
+	Variants map[kv.Layout]Variant
 }
 
 // Variant is a physical layout of a table.
 type Variant struct {
-	Options string                                      // behind CREATE TABLE (…), in place of TableOptions
-	More    func(d *KVDialect, t engine.Table) []string // statements that complete it; nil = none
-	Is      string                                      // a query with the table's name as its argument: "1" where it is laid out so
+	Options string                                  // behind CREATE TABLE (…), in place of TableOptions
+	More    func(d *KVDialect, t kv.Table) []string // statements that complete it; nil = none
+	Is      string                                  // a query with the table's name as its argument: "1" where it is laid out so
 }
 
 // HashPartitions is how many partitions a table of the layout hash has.
@@ -56,12 +56,12 @@ const HashPartitions = 8
 // kvTexts writes the statements of one table.
 type kvTexts struct {
 	*KVDialect
-	t    engine.Table
+	t    kv.Table
 	name string
-	all  engine.Fields
+	all  kv.Fields
 }
 
-func newKVTexts(d *KVDialect, t engine.Table) *kvTexts {
+func newKVTexts(d *KVDialect, t kv.Table) *kvTexts {
 	x := &kvTexts{KVDialect: d, t: t, name: d.Schema + d.Quote(t.Name)}
 	for i := range t.Fields {
 		x.all = append(x.all, i)
@@ -71,10 +71,10 @@ func newKVTexts(d *KVDialect, t engine.Table) *kvTexts {
 
 // document reports whether a record is one document, arrays whether its first
 // field is an array.
-func (x *kvTexts) document() bool { return x.t.Layout == engine.Document || x.arrays() }
+func (x *kvTexts) document() bool { return x.t.Layout == kv.Document || x.arrays() }
 
 func (x *kvTexts) arrays() bool {
-	return x.t.Layout == engine.Array || x.t.Layout == engine.ArrayIndex
+	return x.t.Layout == kv.Array || x.t.Layout == kv.ArrayIndex
 }
 
 // create makes the table.
@@ -99,7 +99,7 @@ func (x *kvTexts) create() []string {
 func (x *kvTexts) count() string { return "SELECT count(*) FROM " + x.name }
 
 // columns lists what is read for the chosen fields.
-func (x *kvTexts) columns(f engine.Fields) string {
+func (x *kvTexts) columns(f kv.Fields) string {
 	if x.document() && f == nil {
 		return x.Quote(DocumentColumn)
 	}
@@ -120,11 +120,11 @@ func (x *kvTexts) columns(f engine.Fields) string {
 	return strings.Join(names, ", ")
 }
 
-func (x *kvTexts) read(f engine.Fields) string {
+func (x *kvTexts) read(f kv.Fields) string {
 	return "SELECT " + x.columns(f) + " FROM " + x.name + " WHERE " + x.Quote(KeyColumn) + " = " + x.Param(1)
 }
 
-func (x *kvTexts) scan(f engine.Fields) string {
+func (x *kvTexts) scan(f kv.Fields) string {
 	key := x.Quote(KeyColumn)
 	return "SELECT " + key + ", " + x.columns(f) + " FROM " + x.name + " WHERE " + key + " >= " + x.Param(1) +
 		" ORDER BY " + key + " " + x.First(x.Param(2))
@@ -147,7 +147,7 @@ func (x *kvTexts) insert(rows int) string {
 }
 
 // update replaces fields; its last argument is the key.
-func (x *kvTexts) update(f engine.Fields) string {
+func (x *kvTexts) update(f kv.Fields) string {
 	n := 0
 	set := flavour.Join(f, ", ", func(field int) string {
 		n++

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -34,14 +35,14 @@ type Statement interface {
 }
 
 // OpenKV opens a table of records under keys by way of an engine's sessions.
-func OpenKV(ctx context.Context, d *KVDialect, t engine.Table, session func(ctx context.Context) (Session, error)) (*engine.Records, error) {
+func OpenKV(ctx context.Context, d *KVDialect, t kv.Table, session func(ctx context.Context) (Session, error)) (*kv.Records, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
 	switch t.Layout {
 	case "":
-		t.Layout = engine.Columns
-	case engine.Columns, engine.Document:
+		t.Layout = kv.Columns
+	case kv.Columns, kv.Document:
 	default:
 		if _, ok := d.Variants[t.Layout]; !ok {
 			return nil, fmt.Errorf("layout %s: %w", t.Layout, engine.ErrNoDesign)
@@ -51,8 +52,8 @@ func OpenKV(ctx context.Context, d *KVDialect, t engine.Table, session func(ctx 
 	if err := x.prove(ctx, session); err != nil {
 		return nil, err
 	}
-	return &engine.Records{
-		Connect: func(ctx context.Context) (*engine.Conn, error) {
+	return &kv.Records{
+		Connect: func(ctx context.Context) (*kv.Conn, error) {
 			s, err := session(ctx)
 			if err != nil {
 				return nil, err
@@ -156,32 +157,32 @@ type kvConn struct {
 	statements map[string]Statement // by what they do and the fields, as bytes
 
 	which []byte
-	rows  engine.Fields // the number of rows of an insert
-	args  [][]byte      // of a statement
+	rows  kv.Fields // the number of rows of an insert
+	args  [][]byte  // of a statement
 	docs  []byte
-	row   engine.Row
+	row   kv.Row
 
 	// of the running statement: closures made anew would be an allocation each
-	fields engine.Fields
-	into   *engine.Row
+	fields kv.Fields
+	into   *kv.Row
 	found  bool
-	each   func(key []byte, r *engine.Row) error
+	each   func(key []byte, r *kv.Row) error
 	onRead func(values [][]byte) error
 	onScan func(values [][]byte) error
 	onPath func(values [][]byte) error
 }
 
-func (x *kvTexts) connect(s Session) *engine.Conn {
+func (x *kvTexts) connect(s Session) *kv.Conn {
 	c := &kvConn{kvTexts: x, s: s, json: newKVJSON(x.t.Fields, x.arrays()), statements: map[string]Statement{}}
 	c.onRead, c.onScan, c.onPath = c.takeRead, c.takeScan, c.takePath
-	conn := &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany, Close: s.Close}
+	conn := &kv.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany, Close: s.Close}
 	if tx, ok := s.(Transactor); ok && len(x.Begin) > 0 {
 		c.tx, c.words, conn.Transact = tx, map[string]Statement{}, c.transact
 	}
-	if x.t.Layout == engine.Document && x.AtPath != nil {
+	if x.t.Layout == kv.Document && x.AtPath != nil {
 		conn.ReadPath = c.readPath
 	}
-	if x.t.Layout == engine.Document && x.SetPath != nil {
+	if x.t.Layout == kv.Document && x.SetPath != nil {
 		conn.UpdatePath = c.updatePath
 	}
 	return conn
@@ -189,7 +190,7 @@ func (x *kvTexts) connect(s Session) *engine.Conn {
 
 // statement finds the statement that does something with a choice of fields, or
 // prepares it. That of an insert has the number of its rows in place of fields.
-func (c *kvConn) statement(ctx context.Context, does byte, f engine.Fields, text func(engine.Fields) string) (Statement, error) {
+func (c *kvConn) statement(ctx context.Context, does byte, f kv.Fields, text func(kv.Fields) string) (Statement, error) {
 	c.which = append(c.which[:0], does)
 	if f == nil {
 		c.which = append(c.which, '*')
@@ -207,7 +208,7 @@ func (c *kvConn) statement(ctx context.Context, does byte, f engine.Fields, text
 	return st, err
 }
 
-func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 	if c.broken != nil {
 		return c.broken
 	}
@@ -221,13 +222,13 @@ func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *en
 		return err
 	}
 	if !c.found {
-		return engine.ErrNotFound
+		return kv.ErrNotFound
 	}
 	return nil
 }
 
 // take decodes the values of a record.
-func (c *kvConn) take(values [][]byte, f engine.Fields, into *engine.Row) error {
+func (c *kvConn) take(values [][]byte, f kv.Fields, into *kv.Row) error {
 	if f == nil {
 		if c.document() {
 			return c.json.parse(values[0], into)
@@ -262,7 +263,7 @@ func (c *kvConn) takePath(values [][]byte) error {
 	return nil
 }
 
-func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
+func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
 	if n <= 0 {
 		return ctx.Err()
 	}
@@ -276,7 +277,7 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, 
 }
 
 // bind appends the arguments of a record to be inserted.
-func (c *kvConn) bind(key []byte, r *engine.Row) {
+func (c *kvConn) bind(key []byte, r *kv.Row) {
 	c.args = append(c.args, key)
 	if c.document() {
 		begin := len(c.docs)
@@ -297,7 +298,7 @@ func (c *kvConn) bind(key []byte, r *engine.Row) {
 
 func (c *kvConn) inserted(err error) error {
 	if err != nil && c.s.Taken(err) {
-		return engine.ErrExists
+		return kv.ErrExists
 	}
 	return err
 }
@@ -305,10 +306,10 @@ func (c *kvConn) inserted(err error) error {
 // inserts is the statement that inserts so many rows.
 func (c *kvConn) inserts(ctx context.Context, rows int) (Statement, error) {
 	c.rows = append(c.rows[:0], rows)
-	return c.statement(ctx, 'i', c.rows, func(engine.Fields) string { return c.kvTexts.insert(rows) })
+	return c.statement(ctx, 'i', c.rows, func(kv.Fields) string { return c.kvTexts.insert(rows) })
 }
 
-func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	st, err := c.inserts(ctx, 1)
 	if err != nil {
 		return err
@@ -319,7 +320,7 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
 	return c.inserted(err)
 }
 
-func (c *kvConn) insertMany(ctx context.Context, rows []engine.KeyRow) error {
+func (c *kvConn) insertMany(ctx context.Context, rows []kv.KeyRow) error {
 	if len(rows) == 0 {
 		return ctx.Err()
 	}
@@ -338,7 +339,7 @@ func (c *kvConn) insertMany(ctx context.Context, rows []engine.KeyRow) error {
 	return c.inserted(err)
 }
 
-func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
 	f := r.Fields()
 	if c.document() {
 		f = nil // one statement merges whatever there is
@@ -364,13 +365,13 @@ func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
 // matched makes ErrNotFound of a statement that met no row.
 func (c *kvConn) matched(n int64, err error) error {
 	if err == nil && n == 0 {
-		return engine.ErrNotFound
+		return kv.ErrNotFound
 	}
 	return err
 }
 
 func (c *kvConn) delete(ctx context.Context, key []byte) error {
-	st, err := c.statement(ctx, 'd', nil, func(engine.Fields) string { return c.kvTexts.delete() })
+	st, err := c.statement(ctx, 'd', nil, func(kv.Fields) string { return c.kvTexts.delete() })
 	if err != nil {
 		return err
 	}
@@ -378,8 +379,8 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 	return c.matched(st.Exec(ctx, c.args))
 }
 
-func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *engine.Row) error {
-	st, err := c.statement(ctx, 'p', nil, func(engine.Fields) string { return c.kvTexts.readPath() })
+func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *kv.Row) error {
+	st, err := c.statement(ctx, 'p', nil, func(kv.Fields) string { return c.kvTexts.readPath() })
 	if err != nil {
 		return err
 	}
@@ -390,13 +391,13 @@ func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *en
 		return err
 	}
 	if !c.found {
-		return engine.ErrNotFound
+		return kv.ErrNotFound
 	}
 	return nil
 }
 
 func (c *kvConn) updatePath(ctx context.Context, key []byte, path string, value []byte) error {
-	st, err := c.statement(ctx, 'q', nil, func(engine.Fields) string { return c.kvTexts.updatePath() })
+	st, err := c.statement(ctx, 'q', nil, func(kv.Fields) string { return c.kvTexts.updatePath() })
 	if err != nil {
 		return err
 	}

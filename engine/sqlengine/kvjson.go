@@ -6,7 +6,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 )
 
 // kvJSON reads and writes records as flat JSON objects of strings, without an
@@ -31,7 +31,7 @@ func newKVJSON(names []string, arrays bool) *kvJSON {
 const hexDigits = "0123456789abcdef"
 
 // append writes the fields that the row holds.
-func (j *kvJSON) append(to []byte, r *engine.Row) []byte {
+func (j *kvJSON) append(to []byte, r *kv.Row) []byte {
 	to = append(to, '{')
 	for i := range r.Len() {
 		if i > 0 {
@@ -39,7 +39,7 @@ func (j *kvJSON) append(to []byte, r *engine.Row) []byte {
 		}
 		field, v := r.At(i)
 		to = append(to, '"')
-		to = append(to, j.names[field]...) // a plain name, see engine.Table.Check
+		to = append(to, j.names[field]...) // a plain name, see kv.Table.Check
 		to = append(to, '"', ':')
 		if j.arrays && field == 0 {
 			to = appendPieces(to, v)
@@ -50,11 +50,11 @@ func (j *kvJSON) append(to []byte, r *engine.Row) []byte {
 	return append(to, '}')
 }
 
-// appendPieces writes a value as an array of its pieces, see engine.ArrayPiece.
+// appendPieces writes a value as an array of its pieces, see kv.ArrayPiece.
 func appendPieces(to, v []byte) []byte {
 	to = append(to, '[')
 	for first := true; len(v) > 0; first = false {
-		n := min(len(v), engine.ArrayPiece)
+		n := min(len(v), kv.ArrayPiece)
 		for n < len(v) && n > 1 && !utf8.RuneStart(v[n]) {
 			n--
 		}
@@ -86,7 +86,7 @@ var errNoRecord = errors.New("the document is no record: not an object of string
 
 // parse appends the record's fields, in their order. Members that are no field
 // are passed over, as are those that are null.
-func (j *kvJSON) parse(doc []byte, into *engine.Row) error {
+func (j *kvJSON) parse(doc []byte, into *kv.Row) error {
 	clear(j.values)
 	j.data = j.data[:0]
 	p := jsonText{doc, 0}

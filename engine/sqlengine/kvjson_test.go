@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 )
 
 // What is written is JSON to others, and what others write is read.
@@ -19,7 +19,7 @@ func FuzzKVJSON(f *testing.F) {
 			return // no text of ours
 		}
 		j := newKVJSON([]string{"x", "y"}, false)
-		row, got := &engine.Row{}, &engine.Row{}
+		row, got := &kv.Row{}, &kv.Row{}
 		row.AddString(0, a)
 		row.AddString(1, b)
 		doc := j.append(nil, row)
@@ -60,7 +60,7 @@ func FuzzKVJSONParse(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		got := &engine.Row{}
+		got := &kv.Row{}
 		if err := newKVJSON([]string{"x", "y"}, false).parse(doc, got); err != nil {
 			return
 		}

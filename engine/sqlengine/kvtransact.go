@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -23,7 +24,7 @@ type Transactor interface {
 
 const undoing = 10 * time.Second // may take that long, also behind a call that was ended
 
-func (c *kvConn) transact(ctx context.Context, level engine.IsolationLevel, do func() error) error {
+func (c *kvConn) transact(ctx context.Context, level kv.IsolationLevel, do func() error) error {
 	begin, ok := c.Begin[level]
 	if !ok {
 		return &fault.Error{
@@ -50,14 +51,14 @@ func (c *kvConn) transact(ctx context.Context, level engine.IsolationLevel, do f
 		if c.tx.Conflict(err) {
 			return c.givenUp(err)
 		}
-		return fmt.Errorf("%w: %w", engine.ErrUnsettled, err)
+		return fmt.Errorf("%w: %w", kv.ErrUnsettled, err)
 	})
 }
 
 // givenUp marks the error of a transaction that may be run again.
 func (c *kvConn) givenUp(err error) error {
 	if c.tx.Conflict(err) {
-		return fmt.Errorf("%w: %w", engine.ErrConflict, err)
+		return fmt.Errorf("%w: %w", kv.ErrConflict, err)
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
@@ -49,7 +50,7 @@ type PostStatement interface {
 // PostEngine is what an engine brings for OpenPosts.
 type PostEngine struct {
 	Dialect *PostDialect
-	Methods []engine.PostMethod
+	Methods []posts.Method
 	Connect func(ctx context.Context) (*PostConn, error)
 	// Begin begins a transaction that writes.
 	Begin string
@@ -61,30 +62,30 @@ type PostEngine struct {
 	// RowsOfStatement is how many rows an upsert of many may have; 0 = as many
 	// as its parameters allow.
 	RowsOfStatement int
-	// Size, Log (nil = cannot) and Tend are those of engine.PostStore, of tables
+	// Size, Log (nil = cannot) and Tend are those of posts.Store, of tables
 	// with these names.
-	Size func(ctx context.Context, tables []string) (engine.PostSize, error)
+	Size func(ctx context.Context, tables []string) (posts.Size, error)
 	Log  func(ctx context.Context) (int64, error)
-	Tend func(ctx context.Context, u engine.Upkeep, tables []string) error
+	Tend func(ctx context.Context, u posts.Upkeep, tables []string) error
 }
 
 // store is an open set of tables.
 type postStore struct {
 	*PostEngine
 	layout *postLayout
-	policy engine.Policy
+	policy posts.Policy
 }
 
 // OpenPosts opens tables by way of an engine's connections.
-func OpenPosts(ctx context.Context, e *PostEngine, t engine.PostTables) (*engine.PostStore, error) {
+func OpenPosts(ctx context.Context, e *PostEngine, t posts.Tables) (*posts.Store, error) {
 	if t.Make && e.ReadOnly {
 		return nil, engine.ErrReadOnly
 	}
 	if t.Policy == "" {
-		t.Policy = engine.Overwrite
+		t.Policy = posts.Overwrite
 	}
-	if !slices.Contains(engine.Policies(), t.Policy) {
-		return nil, &fault.Error{Setting: "policy " + string(t.Policy), Problem: "is not known", Cure: fmt.Sprintf("choose one of %q", engine.Policies())}
+	if !slices.Contains(posts.Policies(), t.Policy) {
+		return nil, &fault.Error{Setting: "policy " + string(t.Policy), Problem: "is not known", Cure: fmt.Sprintf("choose one of %q", posts.Policies())}
 	}
 	l, err := newPostLayout(t)
 	if err != nil {
@@ -98,13 +99,13 @@ func OpenPosts(ctx context.Context, e *PostEngine, t engine.PostTables) (*engine
 	for _, t := range l.tables {
 		names = append(names, t.Name)
 	}
-	return &engine.PostStore{
+	return &posts.Store{
 		Poster: s.poster, Admit: s.admit, Values: s.values, Read: s.read, Rows: s.rows, Delete: s.delete, Log: e.Log,
-		Size: func(ctx context.Context) (engine.PostSize, error) {
+		Size: func(ctx context.Context) (posts.Size, error) {
 			size, err := e.Size(ctx, names)
 			return size, Failed(ctx, err)
 		},
-		Tend: func(ctx context.Context, u engine.Upkeep) error {
+		Tend: func(ctx context.Context, u posts.Upkeep) error {
 			return s.around(func() error { return Failed(ctx, e.Tend(ctx, u, names)) })
 		},
 		Close: func() error { return nil },
@@ -137,7 +138,7 @@ func (s *postStore) prepare(ctx context.Context, create bool) error {
 	return s.with(ctx, func(c *PostConn) error {
 		if create {
 			texts := append(slices.Clone(s.Before), s.Dialect.create(s.layout)...)
-			if slices.Contains(s.Methods, engine.Procedure) {
+			if slices.Contains(s.Methods, posts.Procedure) {
 				for _, t := range s.layout.tables {
 					for _, r := range s.rules() {
 						create, _ := s.Dialect.procedure(t, r)
@@ -162,8 +163,8 @@ func (s *postStore) prepare(ctx context.Context, create bool) error {
 }
 
 // rules are those that the policy comes to.
-func (s *postStore) rules() []engine.Rule {
-	out := []engine.Rule{s.policy.Rule(false)}
+func (s *postStore) rules() []posts.Rule {
+	out := []posts.Rule{s.policy.Rule(false)}
 	if r := s.policy.Rule(true); r != out[0] {
 		out = append(out, r)
 	}
@@ -174,15 +175,15 @@ func (s *postStore) rules() []engine.Rule {
 type poster struct {
 	*postStore
 	c      *PostConn
-	method engine.PostMethod
+	method posts.Method
 	plan   postPlan
 
 	known    map[record.ID]bool
-	series   map[engine.Series]int32 // its rank
-	last     engine.Series           // was looked up just now
-	rank     int32                   // its
+	series   map[posts.Series]int32 // its rank
+	last     posts.Series           // was looked up just now
+	rank     int32                  // its
 	verdict  verdict
-	counted  engine.Posted
+	counted  posts.Posted
 	prepared map[string]PostStatement
 	upserts  map[upsert]PostStatement
 	staged   map[*PostTable]bool // has its temporary table
@@ -199,7 +200,7 @@ const (
 	filtered
 )
 
-func (s *postStore) poster(ctx context.Context, m engine.PostMethod) (engine.Poster, error) {
+func (s *postStore) poster(ctx context.Context, m posts.Method) (posts.Poster, error) {
 	if !slices.Contains(s.Methods, m) {
 		return nil, &fault.Error{Setting: "method " + string(m), Problem: "is not offered by this engine", Cure: fmt.Sprintf("choose one of %q", s.Methods)}
 	}
@@ -224,7 +225,7 @@ func (p *poster) Close() error { return p.c.Close() }
 
 // admits looks a value up in location and ingest filter.
 func (p *poster) admits(g *record.Gauge) (rank int32, ok bool) {
-	s := engine.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}
+	s := posts.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}
 	if s != p.last {
 		h, ok := p.series[s]
 		p.last, p.rank, p.verdict = s, h, admitted
@@ -251,38 +252,38 @@ func (p *poster) admits(g *record.Gauge) (rank int32, ok bool) {
 const attempts = 100
 
 // Post posts.
-func (p *poster) Post(ctx context.Context, messages []engine.PostMessage) (engine.Posted, error) {
+func (p *poster) Post(ctx context.Context, messages []posts.Message) (posts.Posted, error) {
 	retries := int64(0)
 	for {
-		p.counted = engine.Posted{Retries: retries}
+		p.counted = posts.Posted{Retries: retries}
 		err := p.around(func() error { return p.try(ctx, messages) })
 		if err == nil {
 			return p.counted, nil
 		}
 		if ctx.Err() != nil {
-			return engine.Posted{}, ctx.Err()
+			return posts.Posted{}, ctx.Err()
 		}
 		if retries++; retries == attempts || !p.c.Again(err) {
-			return engine.Posted{}, err
+			return posts.Posted{}, err
 		}
 		time.Sleep(time.Duration(rand.Int64N(min(retries, 20)+1)) * time.Millisecond) //nolint:gosec // no secret
 	}
 }
 
 // try posts once.
-func (p *poster) try(ctx context.Context, messages []engine.PostMessage) error {
+func (p *poster) try(ctx context.Context, messages []posts.Message) error {
 	posted := time.Now().Unix()
 	switch p.method {
-	case engine.Row2006:
+	case posts.Row2006:
 		return p.row2006(ctx, messages, posted)
-	case engine.Procedure:
+	case posts.Procedure:
 		return p.call(ctx, messages, posted)
 	}
 	var units []PostUnit
-	if p.method != engine.Row2006Message {
+	if p.method != posts.Row2006Message {
 		units = p.plan.make(messages, p.admits, posted)
 	}
-	if p.method == engine.Bulk {
+	if p.method == posts.Bulk {
 		if err := p.stage(ctx, units); err != nil {
 			return err
 		}
@@ -290,7 +291,7 @@ func (p *poster) try(ctx context.Context, messages []engine.PostMessage) error {
 	err := p.c.Run(ctx, p.Begin)
 	switch {
 	case err != nil:
-	case p.method == engine.Row2006Message:
+	case p.method == posts.Row2006Message:
 		err = p.row2006(ctx, messages, posted)
 	default:
 		err = p.write(ctx, units)
@@ -308,7 +309,7 @@ func (p *poster) try(ctx context.Context, messages []engine.PostMessage) error {
 
 // write upserts the units by the poster's method.
 func (p *poster) write(ctx context.Context, units []PostUnit) error {
-	if p.method == engine.PreparedRows {
+	if p.method == posts.PreparedRows {
 		return p.rows(ctx, units)
 	}
 	for i := range units {
@@ -318,7 +319,7 @@ func (p *poster) write(ctx context.Context, units []PostUnit) error {
 		}
 		p.counted.Merged += int64(len(u.Rows))
 		var err error
-		if p.method == engine.Bulk {
+		if p.method == posts.Bulk {
 			err = p.bulk(ctx, u)
 		} else {
 			err = p.many(ctx, u)
@@ -346,7 +347,7 @@ func (p *poster) statement(ctx context.Context, text string) (PostStatement, err
 type upsert struct {
 	t    *PostTable
 	rows int
-	rule engine.Rule
+	rule posts.Rule
 }
 
 func (p *poster) upsert(ctx context.Context, u upsert) (PostStatement, error) {
@@ -473,7 +474,7 @@ func (p *poster) bulk(ctx context.Context, u *PostUnit) error {
 }
 
 // call calls a stored procedure for every value.
-func (p *poster) call(ctx context.Context, messages []engine.PostMessage, posted int64) error {
+func (p *poster) call(ctx context.Context, messages []posts.Message, posted int64) error {
 	for m := range messages {
 		msg := &messages[m]
 		row, superseded := PostRow{product: []byte(msg.Product), issued: msg.Issued, posted: posted}, p.plan.superseded(msg)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/record"
 )
 
@@ -63,7 +64,7 @@ type PostTable struct {
 	Columns []PostColumn
 	Keys    int
 	Slots   int                 // the columns after the key that hold values; 0 = one column does
-	settles bool                // by engine.Policy.Precedes
+	settles bool                // by posts.Policy.Precedes
 	good    bool                // of the policy GoodStays
 	find    [numPostSources]int // of each source but slots: 1 + index of its column
 }
@@ -134,29 +135,29 @@ const (
 
 // postLayout is the tables of a design and the way of a value to its table.
 type postLayout struct {
-	design engine.PostDesign
+	design posts.Design
 	tables []*PostTable
 	suffix string
 }
 
-func newPostLayout(t engine.PostTables) (*postLayout, error) {
+func newPostLayout(t posts.Tables) (*postLayout, error) {
 	d := t.Design
 	l := &postLayout{design: d}
 	if t.Tests {
 		l.suffix = "_test"
 	}
 	switch d {
-	case engine.SingleDesign:
+	case posts.Single:
 		l.add(valueTable(singleTable))
-	case engine.Array96Design:
+	case posts.Array96:
 		l.addArray(array96Table, 96)
-	case engine.Array24Design:
+	case posts.Array24:
 		l.addArray(array24Table, 24)
 	default:
 		return nil, fmt.Errorf("design %s: %w", d, engine.ErrNoDesign)
 	}
 	for _, table := range l.tables {
-		table.settles, table.good = table.Slots == 0 && t.Policy.Settles(), t.Policy == engine.GoodStays
+		table.settles, table.good = table.Slots == 0 && t.Policy.Settles(), t.Policy == posts.GoodStays
 	}
 	return l, nil
 }
@@ -172,12 +173,12 @@ func (l *postLayout) addArray(name string, slots int) {
 }
 
 // rank gives every series its place in the order of keys.
-func rank(series []engine.Series) map[engine.Series]int32 {
+func rank(series []posts.Series) map[posts.Series]int32 {
 	order := slices.Clone(series)
-	slices.SortFunc(order, func(a, b engine.Series) int {
+	slices.SortFunc(order, func(a, b posts.Series) int {
 		return cmp.Or(bytes.Compare(a.Station[:], b.Station[:]), bytes.Compare(a.Code[:], b.Code[:]), cmp.Compare(a.Duration, b.Duration))
 	})
-	out := make(map[engine.Series]int32, len(order))
+	out := make(map[posts.Series]int32, len(order))
 	for i, s := range order {
 		out[s] = int32(i)
 	}

@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/record"
 )
 
@@ -16,7 +16,7 @@ import (
 // upserted by one rule.
 type PostUnit struct {
 	Table *PostTable
-	Rule  engine.Rule
+	Rule  posts.Rule
 	Rows  []PostRow
 
 	rank int // units are written in this order: later values of one key after earlier ones
@@ -26,7 +26,7 @@ type PostUnit struct {
 // had been posted one after the other. Its memory is used again.
 type postPlan struct {
 	layout   *postLayout
-	policy   engine.Policy
+	policy   posts.Policy
 	items    []item
 	order    []sorted
 	products [][]byte
@@ -38,7 +38,7 @@ type postPlan struct {
 // item is a value on its way into a row.
 type item struct {
 	placed
-	rule    engine.Rule
+	rule    posts.Rule
 	message int32
 	gauge   *record.Gauge
 }
@@ -62,7 +62,7 @@ func sameRow(a, b *placed) bool {
 }
 
 // make lays out the values that are admitted. posted is the moment of posting.
-func (p *postPlan) make(messages []engine.PostMessage, admit func(*record.Gauge) (rank int32, ok bool), posted int64) []PostUnit {
+func (p *postPlan) make(messages []posts.Message, admit func(*record.Gauge) (rank int32, ok bool), posted int64) []PostUnit {
 	p.items, p.order, p.products, p.slots = p.items[:0], p.order[:0], p.products[:0], p.slots[:0]
 	for m := range messages {
 		msg := &messages[m]
@@ -99,13 +99,13 @@ func (p *postPlan) make(messages []engine.PostMessage, admit func(*record.Gauge)
 // fill puts sorted items into rows. Of the values of one key the last counts where each
 // replaces the one before; else the one that counts of each message is a unit, later than
 // that of the message before.
-func (p *postPlan) fill(messages []engine.PostMessage, posted int64) {
+func (p *postPlan) fill(messages []posts.Message, posted int64) {
 	for i := 0; i < len(p.order); {
 		n := i + 1
 		for n < len(p.order) && p.order[i].key == p.order[n].key {
 			n++
 		}
-		if p.policy == engine.Overwrite {
+		if p.policy == posts.Overwrite {
 			i = n - 1
 		}
 		for occurrence := 0; i < n; occurrence++ {
@@ -122,18 +122,18 @@ func (p *postPlan) fill(messages []engine.PostMessage, posted int64) {
 
 // superseded are the values of a message that do not count, as another one of their key
 // does; nil = the policy takes them one after the other.
-func (p *postPlan) superseded(m *engine.PostMessage) map[*record.Gauge]bool {
+func (p *postPlan) superseded(m *posts.Message) map[*record.Gauge]bool {
 	if !p.policy.Settles() {
 		return nil
 	}
 	type valueKey struct {
-		engine.Series
+		posts.Series
 		time int64
 	}
 	own, out := map[valueKey]*record.Gauge{}, map[*record.Gauge]bool{}
 	for i := range m.Values {
 		g := &m.Values[i]
-		k := valueKey{engine.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}, g.Time}
+		k := valueKey{posts.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}, g.Time}
 		old := own[k]
 		switch {
 		case old == nil:
@@ -148,9 +148,9 @@ func (p *postPlan) superseded(m *engine.PostMessage) map[*record.Gauge]bool {
 }
 
 // put adds a value to its unit.
-func (p *postPlan) put(at int32, occurrence int, messages []engine.PostMessage, posted int64) {
+func (p *postPlan) put(at int32, occurrence int, messages []posts.Message, posted int64) {
 	it := &p.items[at]
-	rank := (occurrence*256+int(it.table))*engine.NumRules + int(it.rule)
+	rank := (occurrence*256+int(it.table))*posts.NumRules + int(it.rule)
 	k, ok := p.at[rank]
 	if !ok {
 		k = len(p.units)
@@ -194,7 +194,7 @@ func (p *postPlan) newSlots(n int) []float64 {
 // agree gives rows of an array that are written by several units, for several
 // rules, the product of the last of their values.
 func (p *postPlan) agree() {
-	if p.policy == engine.Overwrite || p.layout.design.Slots() == 0 {
+	if p.policy == posts.Overwrite || p.layout.design.Slots() == 0 {
 		return
 	}
 	type rowKey struct{ rank, day int32 }
@@ -230,7 +230,7 @@ func (p *postPlan) agree() {
 //
 // Only consecutive values share a row. Statements are sent as texts, to be
 // parsed and planned every time.
-func (p *poster) row2006(ctx context.Context, messages []engine.PostMessage, posted int64) error {
+func (p *poster) row2006(ctx context.Context, messages []posts.Message, posted int64) error {
 	var hand inHand
 	for m := range messages {
 		msg := &messages[m]
@@ -339,8 +339,8 @@ func (p *poster) update(ctx context.Context, t *PostTable, row *PostRow) error {
 }
 
 // one selects the row of a value, then updates or inserts it.
-func (p *poster) one(ctx context.Context, t *PostTable, row *PostRow, rule engine.Rule) error {
-	there, stored := false, engine.PostedValue{Issued: record.NoTime}
+func (p *poster) one(ctx context.Context, t *PostTable, row *PostRow, rule posts.Rule) error {
+	there, stored := false, posts.Value{Issued: record.NoTime}
 	p.args = appendArgs(p.args[:0], row, t.Columns[:t.Keys])
 	_, err := p.c.Direct(ctx, p.Dialect.selectRow(t), p.args, func(values []any) (err error) {
 		there = true
@@ -361,8 +361,8 @@ func (p *poster) one(ctx context.Context, t *PostTable, row *PostRow, rule engin
 	return p.update(ctx, t, row)
 }
 
-func (r *PostRow) asOrigin() *engine.Origin {
-	return &engine.Origin{Issued: r.issued, Revised: r.gauge.Revised, Product: string(r.product), Value: r.gauge.Value, Quality: r.gauge.Quality}
+func (r *PostRow) asOrigin() *posts.Origin {
+	return &posts.Origin{Issued: r.issued, Revised: r.gauge.Revised, Product: string(r.product), Value: r.gauge.Value, Quality: r.gauge.Quality}
 }
 
 // appendFirst decides whether appending is tried before a merge. Most values of a

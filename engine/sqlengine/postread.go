@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
 
 // admit fills location and ingest filter.
-func (s *postStore) admit(ctx context.Context, stations []record.ID, series []engine.Series) error {
+func (s *postStore) admit(ctx context.Context, stations []record.ID, series []posts.Series) error {
 	return s.with(ctx, func(c *PostConn) error {
 		d := s.Dialect
 		add := func(table string, names, keys []string, rows int, row func(i int) []any) error {
@@ -80,7 +80,7 @@ func (p *poster) readFilters(ctx context.Context) error {
 
 // Reread keeps what it knows of other stations.
 func (p *poster) Reread(ctx context.Context, stations []record.ID) error {
-	gone, all := make(map[record.ID]bool, len(stations)), make([]engine.Series, 0, len(p.series)+len(stations))
+	gone, all := make(map[record.ID]bool, len(stations)), make([]posts.Series, 0, len(p.series)+len(stations))
 	for _, id := range stations {
 		gone[id] = true
 		delete(p.known, id)
@@ -102,12 +102,12 @@ func (p *poster) Reread(ctx context.Context, stations []record.ID) error {
 		}
 		all = append(all, theirs...)
 	}
-	p.series, p.last, p.verdict = rank(all), engine.Series{}, unknown
+	p.series, p.last, p.verdict = rank(all), posts.Series{}, unknown
 	return nil
 }
 
 // filters reads location and ingest filter, of which a condition holds.
-func (p *poster) filters(ctx context.Context, condition string, args []any) (all []engine.Series, err error) {
+func (p *poster) filters(ctx context.Context, condition string, args []any) (all []posts.Series, err error) {
 	d := p.Dialect
 	err = p.around(func() error {
 		all = all[:0]
@@ -124,13 +124,13 @@ func (p *poster) filters(ctx context.Context, condition string, args []any) (all
 		cols := filterColumns()
 		text := "SELECT " + d.names(cols[:len(cols)-1]) + " FROM " + d.table(filterTable+p.layout.suffix) + " WHERE " + d.Quote("ingest") + " = 'T'" + condition
 		_, err = p.c.Direct(ctx, text, args, func(v []any) error {
-			var out engine.PostedValue
+			var out posts.Value
 			for i := range cols[:len(cols)-1] {
 				if err := readColumn(&out, &cols[i], v[i]); err != nil {
 					return err
 				}
 			}
-			all = append(all, engine.Series{Station: out.Station, Code: out.Code, Duration: out.Duration})
+			all = append(all, posts.Series{Station: out.Station, Code: out.Code, Duration: out.Duration})
 			return nil
 		})
 		return err
@@ -139,13 +139,13 @@ func (p *poster) filters(ctx context.Context, condition string, args []any) (all
 }
 
 // values gives every stored value.
-func (s *postStore) values(ctx context.Context) iter.Seq2[*engine.PostedValue, error] {
-	return func(yield func(*engine.PostedValue, error) bool) {
+func (s *postStore) values(ctx context.Context) iter.Seq2[*posts.Value, error] {
+	return func(yield func(*posts.Value, error) bool) {
 		errStop := errors.New("no more is wanted")
 		err := s.with(ctx, func(c *PostConn) error {
 			for _, t := range s.layout.tables {
 				_, err := c.Direct(ctx, s.Dialect.values(t), nil, func(v []any) error {
-					return each(t, v, func(out *engine.PostedValue) error {
+					return each(t, v, func(out *posts.Value) error {
 						if !yield(out, nil) {
 							return errStop
 						}
@@ -165,8 +165,8 @@ func (s *postStore) values(ctx context.Context) iter.Seq2[*engine.PostedValue, e
 }
 
 // each gives the values of a row.
-func each(t *PostTable, v []any, f func(*engine.PostedValue) error) error {
-	out := engine.PostedValue{Issued: record.NoTime}
+func each(t *PostTable, v []any, f func(*posts.Value) error) error {
+	out := posts.Value{Issued: record.NoTime}
 	for i := range t.Columns {
 		if err := readColumn(&out, &t.Columns[i], v[i]); err != nil {
 			return fmt.Errorf("%s.%s: %w", t.Name, t.Columns[i].Name, err)
@@ -193,7 +193,7 @@ func each(t *PostTable, v []any, f func(*engine.PostedValue) error) error {
 }
 
 // readColumn reads a column other than a slot.
-func readColumn(out *engine.PostedValue, c *PostColumn, v any) (err error) {
+func readColumn(out *posts.Value, c *PostColumn, v any) (err error) {
 	if v == nil {
 		return nil
 	}

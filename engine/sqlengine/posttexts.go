@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -122,17 +122,17 @@ func (d *PostDialect) params(t *PostTable, rows int) string {
 }
 
 // upsert inserts rows; one whose key is taken is merged by the rule.
-func (d *PostDialect) upsert(t *PostTable, rows int, r engine.Rule) string {
+func (d *PostDialect) upsert(t *PostTable, rows int, r posts.Rule) string {
 	return d.insertInto(t) + " VALUES " + d.params(t, rows) + d.merge(t, r)
 }
 
 // mergeFrom upserts all rows of another table with the same columns.
-func (d *PostDialect) mergeFrom(t *PostTable, source string, r engine.Rule) string {
+func (d *PostDialect) mergeFrom(t *PostTable, source string, r posts.Rule) string {
 	return d.insertInto(t) + " SELECT " + d.names(t.Columns) + " FROM " + source + d.merge(t, r)
 }
 
 // merge is what an upsert does where the key is taken.
-func (d *PostDialect) merge(t *PostTable, r engine.Rule) string {
+func (d *PostDialect) merge(t *PostTable, r posts.Rule) string {
 	stored := func(c string) string { return "t." + d.Quote(c) }
 	given := func(c string) string { return "excluded." + d.Quote(c) }
 	head := " ON CONFLICT (" + d.names(t.Columns[:t.Keys]) + ") DO "
@@ -155,12 +155,12 @@ func (d *PostDialect) merge(t *PostTable, r engine.Rule) string {
 	}
 	name := func(from postSource) string { return t.Columns[t.find[from]-1].Name }
 	value := name(fromValue)
-	when := map[engine.Rule]string{
-		engine.Keep:    "1 = 0",
-		engine.Differ:  stored(value) + " <> " + given(value),
-		engine.Improve: "(" + given(value) + " <> -9999 OR " + stored(value) + " = -9999)",
+	when := map[posts.Rule]string{
+		posts.Keep:    "1 = 0",
+		posts.Differ:  stored(value) + " <> " + given(value),
+		posts.Improve: "(" + given(value) + " <> -9999 OR " + stored(value) + " = -9999)",
 	}[r]
-	if t.settles { // engine.Policy.Precedes
+	if t.settles { // posts.Policy.Precedes
 		row := func(of func(string) string) string {
 			parts := []string{of(name(fromIssued)), of(name(fromRevision)), of(name(fromProduct)), of(value) + " <> -9999", of(value), of(name(fromQuality))}
 			if t.good {
@@ -189,7 +189,7 @@ func (d *PostDialect) merge(t *PostTable, r engine.Rule) string {
 		set(c, to)
 	}
 	switch {
-	case r == engine.Keep && !d.DuplicateKey:
+	case r == posts.Keep && !d.DuplicateKey:
 		return head + "NOTHING"
 	case when == "" || d.DuplicateKey:
 		return head + "UPDATE " + d.setWord() + strings.Join(sets, ", ")
@@ -205,11 +205,11 @@ func (d *PostDialect) setWord() string {
 }
 
 // mergeSlot is what a slot becomes. NULL is a slot that nothing was given for.
-func mergeSlot(stored, given string, r engine.Rule) string {
+func mergeSlot(stored, given string, r posts.Rule) string {
 	switch r {
-	case engine.Keep:
+	case posts.Keep:
 		return "COALESCE(" + stored + ", " + given + ")"
-	case engine.Improve:
+	case posts.Improve:
 		return "CASE WHEN " + given + " = -9999 THEN COALESCE(" + stored + ", " + given + ") ELSE COALESCE(" + given + ", " + stored + ") END"
 	}
 	return "COALESCE(" + given + ", " + stored + ")"
@@ -218,7 +218,7 @@ func mergeSlot(stored, given string, r engine.Rule) string {
 // procedure makes the procedure that posts one value by a rule, and call calls
 // it. Its arguments are the columns; those of an array, the key, slot and
 // value, and what is left.
-func (d *PostDialect) procedure(t *PostTable, r engine.Rule) (create []string, call string) {
+func (d *PostDialect) procedure(t *PostTable, r posts.Rule) (create []string, call string) {
 	var types, values, args []string
 	next := func(typ string) string {
 		types = append(types, typ)
@@ -241,7 +241,7 @@ func (d *PostDialect) procedure(t *PostTable, r engine.Rule) (create []string, c
 	return d.CreateProcedure(name, types, body), "CALL " + name + "(" + strings.Join(args, ", ") + ")"
 }
 
-func procedureName(t *PostTable, r engine.Rule) string {
+func procedureName(t *PostTable, r posts.Rule) string {
 	name := "post_" + t.Name + "_" + [...]string{"replace", "keep", "differ", "improve"}[r]
 	if t.settles {
 		name += "_later"

@@ -8,15 +8,16 @@ import (
 	"github.com/mattn/go-sqlite3"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // kv opens tables of records under keys. One statement writes at a time: a
 // writer that waits here goes on at once, one that waits in SQLite sleeps and
 // tries again.
-type kv struct{ *database }
+type kvTables struct{ *database }
 
-func (k kv) dialect() *sqlengine.KVDialect {
+func (k kvTables) dialect() *sqlengine.KVDialect {
 	return &sqlengine.KVDialect{
 		Quote:   func(name string) string { return "`" + name + "`" }, // in "" a name that is no column is a text
 		Param:   func(int) string { return "?" },
@@ -27,8 +28,8 @@ func (k kv) dialect() *sqlengine.KVDialect {
 		AtPath:    func(doc, path string) string { return doc + " ->> " + path },
 		SetPath:   func(doc, path, value string) string { return "json_set(" + doc + ", " + path + ", " + value + ")" },
 		MaxParams: 32766,
-		Begin:     map[engine.IsolationLevel][]string{engine.Serializable: {"BEGIN IMMEDIATE"}}, // of two that began to read, one could never write
-		Variants: map[engine.Layout]sqlengine.Variant{engine.Clustered: {
+		Begin:     map[kv.IsolationLevel][]string{kv.Serializable: {"BEGIN IMMEDIATE"}}, // of two that began to read, one could never write
+		Variants: map[kv.Layout]sqlengine.Variant{kv.Clustered: {
 			Options: " WITHOUT ROWID",
 			Is:      "SELECT CASE WHEN sql LIKE '%) WITHOUT ROWID' THEN '1' ELSE '0' END FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)",
 		}},
@@ -36,14 +37,14 @@ func (k kv) dialect() *sqlengine.KVDialect {
 }
 
 // Table opens or makes a table.
-func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
+func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if t.Make && k.readOnly {
 		return nil, engine.ErrReadOnly
 	}
 	return sqlengine.OpenKV(ctx, k.dialect(), t, k.session)
 }
 
-func (k kv) session(context.Context) (sqlengine.Session, error) {
+func (k kvTables) session(context.Context) (sqlengine.Session, error) {
 	c, err := k.connect(busySeconds * time.Second)
 	if err != nil {
 		return nil, err

@@ -8,16 +8,16 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // posts opens tables of values of SHEF messages. One transaction writes at a
 // time, as SQLite has it; a poster that waits here goes on at once.
-type posts struct{ *database }
+type postTables struct{ *database }
 
-func postMethods() []engine.PostMethod {
-	return []engine.PostMethod{engine.Row2006, engine.Row2006Message, engine.PreparedRows, engine.MultiRow}
+func postMethods() []posts.Method {
+	return []posts.Method{posts.Row2006, posts.Row2006Message, posts.PreparedRows, posts.MultiRow}
 }
 
 func postDialect() *sqlengine.PostDialect {
@@ -40,16 +40,16 @@ func postDialect() *sqlengine.PostDialect {
 }
 
 // Open opens the tables of a design.
-func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore, error) {
+func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, error) {
 	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
 		Dialect: postDialect(), Methods: postMethods(), Connect: p.connect, Begin: "BEGIN IMMEDIATE", RowsOfStatement: 64, ReadOnly: p.readOnly, Writing: &p.writing,
-		Size: func(ctx context.Context, _ []string) (engine.PostSize, error) {
+		Size: func(ctx context.Context, _ []string) (posts.Size, error) {
 			n, err := p.size(ctx)
-			return engine.PostSize{TableBytes: n, IndexBytes: -1, DeadRows: -1}, err
+			return posts.Size{TableBytes: n, IndexBytes: -1, DeadRows: -1}, err
 		},
-		Tend: func(ctx context.Context, u engine.Upkeep, _ []string) error {
+		Tend: func(ctx context.Context, u posts.Upkeep, _ []string) error {
 			text := "ANALYZE"
-			if u == engine.VacuumFull {
+			if u == posts.VacuumFull {
 				text = "VACUUM"
 			} // SQLite uses free pages again by itself
 			_, err := p.pool.ExecContext(ctx, text)
@@ -58,7 +58,7 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 	}, t)
 }
 
-func (p posts) connect(context.Context) (*sqlengine.PostConn, error) {
+func (p postTables) connect(context.Context) (*sqlengine.PostConn, error) {
 	c, err := p.database.connect(busySeconds * time.Second)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,6 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
-	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
 )
@@ -42,14 +41,11 @@ func Driver() engine.Driver {
 			design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
 			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 		},
-		Means:        []design.Name{design.Normalized, design.Document},
-		Layouts:      []engine.Layout{engine.Columns, engine.Document, engine.Clustered},
-		Transactions: []engine.IsolationLevel{engine.Serializable},
-		PostMethods:  postMethods(),
-		Abilities:    []engine.Ability{tables.OwnTables},
-		Place:        engine.Embedded,
-		Wrote:        func(_ string, head []byte) bool { return strings.HasPrefix(string(head), "SQLite format 3") },
-		Open:         open,
+		Means:     []design.Name{design.Normalized, design.Document},
+		Abilities: offered(),
+		Place:     engine.Embedded,
+		Wrote:     func(_ string, head []byte) bool { return strings.HasPrefix(string(head), "SQLite format 3") },
+		Open:      open,
 	}
 }
 
@@ -95,7 +91,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		}
 		return nil, d.unreachable("cannot be opened", err, "name an archive that barograph loaded, or a new file in a folder that can be written")
 	}
-	return &engine.Engine{Archives: d, KV: kv{d}, Posts: posts{d}, Abilities: []any{&tables.Databases{Own: d.own}}, About: d.about, Close: d.pool.Close}, nil
+	return &engine.Engine{Archives: d, Abilities: d.abilities(), About: d.about, Close: d.pool.Close}, nil
 }
 
 // isSQLite reports whether a file that has no head of SQLite's was one: but for a few

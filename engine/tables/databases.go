@@ -2,16 +2,26 @@ package tables
 
 import (
 	"context"
+	"slices"
 
 	"github.com/barograph/barograph/engine"
 )
 
-// The abilities that an engine promises, one for each function of Databases.
+// Ability is one function of Databases.
+type Ability string
+
+// The abilities.
 const (
-	OwnTables     engine.Ability = "own tables"   // Databases.Own
-	StarOverDisks engine.Ability = "star"         // Databases.Star
-	ObjectStore   engine.Ability = "object store" // Databases.Lake
+	OwnTables     Ability = "own tables"   // Databases.Own
+	StarOverDisks Ability = "star"         // Databases.Star
+	ObjectStore   Ability = "object store" // Databases.Lake
 )
+
+// Offer is what an engine promises: an element of engine.Driver.Abilities.
+type Offer []Ability
+
+// Has reports whether a driver offers an ability.
+func Has(d *engine.Driver, a Ability) bool { return slices.Contains(engine.Promised[Offer](d), a) }
 
 // Databases opens the tables of a database. A nil function means "cannot".
 type Databases struct {

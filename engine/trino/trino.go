@@ -24,7 +24,7 @@ func Driver() engine.Driver {
 		Summary:   "Trino, a query engine over Parquet files, on one node or many; scan and scan lake alone",
 		Example:   "trino://barograph@127.0.0.1:8080/barograph",
 		Params:    append(engine.Secure(), engine.Param{Name: "catalog", Default: defaultCatalog, Help: "of the Hive connector that reads files of local paths"}),
-		Abilities: []engine.Ability{tables.StarOverDisks, tables.ObjectStore},
+		Abilities: []any{tables.Offer{tables.StarOverDisks, tables.ObjectStore}},
 		Place:     engine.Remote,
 		Server:    server(),
 		Open:      open,

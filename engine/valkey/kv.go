@@ -12,12 +12,12 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/zeebo/xxh3"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 )
 
 // kv opens tables of records under keys; the package comment says how they lie.
-type kv struct{ *store }
+type kvTables struct{ *store }
 
 const (
 	// clusterBuckets divide a table in a cluster: so many that two, three, four,
@@ -77,7 +77,7 @@ type shape struct {
 }
 
 // Table opens or makes a table.
-func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
+func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if err := t.Choose(Driver()); err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	o := k.options()
 	o.PoolSize, o.PipelinePoolSize = connections, -1 // pipelines take the same connections
 	o.Protocol = 2                                   // of 3 the driver looks for messages before each reply
-	o.MaxRetries, o.DialerRetries = -1, 1            // whoever asks must know that a server is away; engine.Records.Reopen bridges it
+	o.MaxRetries, o.DialerRetries = -1, 1            // whoever asks must know that a server is away; kv.Records.Reopen bridges it
 	if k.cluster == nil {
 		tb.client = redis.NewClient(o.Simple())
 	} else {
@@ -103,13 +103,13 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	if err := tb.share(k.pipeline); err != nil {
 		return nil, errors.Join(err, tb.client.Close())
 	}
-	r := engine.NewRecords(k.readOnly, tb.connect, tb.count)
+	r := kv.NewRecords(k.readOnly, tb.connect, tb.count)
 	r.Close = tb.client.Close
 	return r, nil
 }
 
 // shape reads what is kept of a table, or makes it.
-func (k kv) shape(ctx context.Context, t *engine.Table) (s shape, err error) {
+func (k kvTables) shape(ctx context.Context, t *kv.Table) (s shape, err error) {
 	key := k.prefix() + "BG::table::{" + t.Name + "}"
 	text, err := k.store.client.Get(ctx, key).Bytes()
 	if errors.Is(err, redis.Nil) {
@@ -126,20 +126,20 @@ func (k kv) shape(ctx context.Context, t *engine.Table) (s shape, err error) {
 	if err := json.Unmarshal(text, &s); err != nil || s.Buckets < 0 || s.Buckets > slots || s.Prefix < 0 || (s.Buckets > 0) == (s.Prefix > 0) {
 		return s, &fault.Error{Setting: "key " + key, Problem: "holds no table", Err: err, Cure: "name another table"}
 	}
-	if (s.Prefix > 0) != (t.Layout == engine.Clustered) {
+	if (s.Prefix > 0) != (t.Layout == kv.Clustered) {
 		return s, &fault.Error{Setting: "table " + t.Name, Problem: fmt.Sprintf("is not laid out as %s", t.Layout), Cure: "give the layout that it was loaded with, or another name"}
 	}
 	return s, t.Fits(s.Fields)
 }
 
 // make makes a table, unless somebody else was faster: then theirs is the one.
-func (k kv) make(ctx context.Context, key string, t *engine.Table) ([]byte, error) {
+func (k kvTables) make(ctx context.Context, key string, t *kv.Table) ([]byte, error) {
 	if _, err := k.lasting(ctx); err != nil {
 		return nil, err
 	}
 	s := shape{Fields: t.Fields, Buckets: 1}
 	switch {
-	case t.Layout == engine.Clustered:
+	case t.Layout == kv.Clustered:
 		s.Buckets, s.Prefix = 0, k.prefixBytes
 	case k.cluster != nil:
 		s.Buckets = clusterBuckets
@@ -221,18 +221,18 @@ func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 type kvConn struct {
 	*kvTable
 	client asker
-	row    engine.Row
+	row    kv.Row
 	names  []string
 	args   []any
 	boxed  []any // the fields
 }
 
-func (tb *kvTable) connect() *engine.Conn {
+func (tb *kvTable) connect() *kv.Conn {
 	c := &kvConn{kvTable: tb, client: tb.client}
 	for _, f := range tb.fields {
 		c.boxed = append(c.boxed, f)
 	}
-	conn := &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete}
+	conn := &kv.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete}
 	if one, ok := tb.client.(*redis.Client); ok && tb.shared == nil {
 		own := one.Conn() // a pool asks the system, before each command, whether its connection is there
 		c.client, conn.Close = own, own.Close
@@ -254,7 +254,7 @@ func (tb *kvTable) place(key []byte) (record, index string) {
 }
 
 // chosen are the names of fields, valid until the next call.
-func (c *kvConn) chosen(f engine.Fields) []string {
+func (c *kvConn) chosen(f kv.Fields) []string {
 	if f == nil {
 		return c.fields
 	}
@@ -267,7 +267,7 @@ func (c *kvConn) chosen(f engine.Fields) []string {
 
 // fill appends the values of chosen fields; false where there are none: every
 // record has all fields.
-func fill(values []any, f engine.Fields, into *engine.Row) (found bool) {
+func fill(values []any, f kv.Fields, into *kv.Row) (found bool) {
 	for i, v := range values {
 		text, ok := v.(string)
 		if !ok {
@@ -297,7 +297,7 @@ func (c *kvConn) process(ctx context.Context, cmd redis.Cmder) error {
 	return err
 }
 
-func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 	record, _ := c.place(key)
 	c.args = append(c.args[:0], "hmget", record)
 	if f == nil {
@@ -324,13 +324,13 @@ func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *en
 }
 
 // exact repeats a read: its reply tells empty values from those that are absent.
-func (c *kvConn) exact(ctx context.Context, f engine.Fields, into *engine.Row) error {
+func (c *kvConn) exact(ctx context.Context, f kv.Fields, into *kv.Row) error {
 	cmd := redis.NewSliceCmd(ctx, c.args...)
 	if err := c.process(ctx, cmd); err != nil {
 		return failed(ctx, err)
 	}
 	if !fill(cmd.Val(), f, into) {
-		return engine.ErrNotFound
+		return kv.ErrNotFound
 	}
 	return nil
 }
@@ -424,14 +424,14 @@ func (c *kvConn) run(ctx context.Context, s script, keys []string, args []any) (
 }
 
 // pairs appends the fields that a row has, and their values.
-func (c *kvConn) pairs(r *engine.Row) {
+func (c *kvConn) pairs(r *kv.Row) {
 	for i := range r.Len() {
 		field, v := r.At(i)
 		c.args = append(c.args, c.boxed[field], v)
 	}
 }
 
-func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	record, index := c.place(key)
 	if c.prefix > 0 {
 		if err := c.list(ctx, c.part(key)); err != nil {
@@ -442,18 +442,18 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
 	c.pairs(r)
 	done, err := c.run(ctx, insertOne, []string{record, index}, c.args)
 	if err == nil && !done {
-		err = engine.ErrExists
+		err = kv.ErrExists
 	}
 	return err
 }
 
-func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
 	record, _ := c.place(key)
 	c.args = c.args[:0]
 	c.pairs(r)
 	done, err := c.run(ctx, updateOne, []string{record}, c.args)
 	if err == nil && !done {
-		err = engine.ErrNotFound
+		err = kv.ErrNotFound
 	}
 	return err
 }
@@ -462,7 +462,7 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 	record, index := c.place(key)
 	done, err := c.run(ctx, deleteOne, []string{record, index}, append(c.args[:0], key))
 	if err == nil && !done {
-		err = engine.ErrNotFound
+		err = kv.ErrNotFound
 	}
 	return err
 }
@@ -470,7 +470,7 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 var errUneven = errors.New("valkey: a record of a batch lacks fields")
 
 // insertMany writes the records of the one bucket that there is.
-func (c *kvConn) insertMany(ctx context.Context, rows []engine.KeyRow) error {
+func (c *kvConn) insertMany(ctx context.Context, rows []kv.KeyRow) error {
 	if len(rows) == 0 {
 		return ctx.Err()
 	}
@@ -478,7 +478,7 @@ func (c *kvConn) insertMany(ctx context.Context, rows []engine.KeyRow) error {
 	c.args = append(c.args[:0], 2*len(c.fields))
 	for _, r := range rows {
 		if _, twice := seen[string(r.Key)]; twice {
-			return engine.ErrExists
+			return kv.ErrExists
 		}
 		if r.Row.Len() != len(c.fields) {
 			return errUneven
@@ -490,7 +490,7 @@ func (c *kvConn) insertMany(ctx context.Context, rows []engine.KeyRow) error {
 	}
 	done, err := c.run(ctx, insertAll, keys, c.args)
 	if err == nil && !done {
-		err = engine.ErrExists
+		err = kv.ErrExists
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/lab"
 )
 
@@ -39,11 +40,11 @@ func TestBucketsSpread(t *testing.T) {
 func TestScanOfManyPages(t *testing.T) {
 	for _, x := range []struct {
 		nodes  int
-		layout engine.Layout
-	}{{1, engine.Columns}, {3, engine.Columns}, {2, engine.Clustered}} {
+		layout kv.Layout
+	}{{1, kv.Columns}, {3, kv.Columns}, {2, kv.Clustered}} {
 		t.Run(fmt.Sprint(x.nodes, x.layout), func(t *testing.T) {
 			s := openStore(t, enginetest.Lab(t, Driver(), lab.Options{Profile: "memory", Nodes: x.nodes}), "x", engine.Options{})
-			r, err := kv{s}.Table(t.Context(), engine.Table{Name: "t", Fields: []string{"a"}, Layout: x.layout, Make: true})
+			r, err := kvTables{s}.Table(t.Context(), kv.Table{Name: "t", Fields: []string{"a"}, Layout: x.layout, Make: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +61,7 @@ func TestScanOfManyPages(t *testing.T) {
 					continue
 				}
 				keys = append(keys, key)
-				var row engine.Row
+				var row kv.Row
 				row.AddString(0, key)
 				if err := c.Insert(t.Context(), []byte(key), &row); err != nil {
 					t.Fatal(err)
@@ -68,7 +69,7 @@ func TestScanOfManyPages(t *testing.T) {
 			}
 			for _, x := range []struct{ at, n int }{{0, 700}, {0, 701}, {3, 1}, {100, 300}, {699, 5}} {
 				var got []string
-				err := c.Scan(t.Context(), []byte(keys[x.at]), x.n, nil, func(key []byte, r *engine.Row) error {
+				err := c.Scan(t.Context(), []byte(keys[x.at]), x.n, nil, func(key []byte, r *kv.Row) error {
 					if _, v := r.At(0); string(v) != string(key) {
 						t.Errorf("%s holds %s", key, v)
 					}
@@ -90,7 +91,7 @@ func TestScanOfManyPages(t *testing.T) {
 // half there: every write changes both.
 func TestRecordAndIndexAgree(t *testing.T) {
 	s := openStore(t, enginetest.Lab(t, Driver(), lab.Options{Profile: "memory"}), "x", engine.Options{})
-	r, err := kv{s}.Table(t.Context(), engine.Table{Name: "t", Fields: []string{"a"}, Make: true})
+	r, err := kvTables{s}.Table(t.Context(), kv.Table{Name: "t", Fields: []string{"a"}, Make: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func TestRecordAndIndexAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var row engine.Row
+	var row kv.Row
 	row.AddString(0, "v")
 	if err := c.Insert(t.Context(), []byte("k"), &row); err != nil {
 		t.Fatal(err)
@@ -145,7 +146,7 @@ func TestLostReplyIsNoSentinel(t *testing.T) {
 	s := &store{settings: settings{nodes: []string{l.Addr().String()}}}
 	tb := &kvTable{store: s, client: redis.NewClient(s.options().Simple()), fields: []string{"a"}, records: []string{"{t}"}, indexes: []string{"i{t}"}}
 	defer tb.client.Close()
-	var row engine.Row
+	var row kv.Row
 	row.AddString(0, "v")
 	if err := tb.connect().Insert(t.Context(), []byte("k"), &row); err == nil || sent.Load() != 1 {
 		t.Errorf("%v after the script was sent %d times", err, sent.Load())
@@ -170,7 +171,7 @@ func serveAndDie(conn net.Conn, scripts *atomic.Int64) {
 // A field that a record lacks is absent from its row; one that is empty is there, and empty.
 func TestLostFieldIsNotEmpty(t *testing.T) {
 	s := openStore(t, enginetest.Lab(t, Driver(), lab.Options{Profile: "memory"}), "x", engine.Options{})
-	r, err := kv{s}.Table(t.Context(), engine.Table{Name: "t", Fields: []string{"a", "b", "c"}, Make: true})
+	r, err := kvTables{s}.Table(t.Context(), kv.Table{Name: "t", Fields: []string{"a", "b", "c"}, Make: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +181,7 @@ func TestLostFieldIsNotEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	var row engine.Row
+	var row kv.Row
 	for i, v := range []string{"v", "", "w"} {
 		row.AddString(i, v)
 	}
@@ -190,7 +191,7 @@ func TestLostFieldIsNotEmpty(t *testing.T) {
 	if err := s.client.HDel(t.Context(), s.prefix()+"{"+bucketTag("t", 0, 1)+"}k", "c").Err(); err != nil {
 		t.Fatal(err)
 	}
-	var got engine.Row
+	var got kv.Row
 	err = c.Read(t.Context(), []byte("k"), nil, &got)
 	empty, there := got.Value(1)
 	if _, lost := got.Value(2); err != nil || got.Len() != 2 || !there || len(empty) != 0 || lost {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 )
 
 // cursor walks through a bucket's sorted set.
@@ -37,7 +37,7 @@ const mostAsked = 10_000
 
 // from begins a walk for n keys: all sorted sets are asked at once.
 func (c *kvConn) from(ctx context.Context, indexes []string, key []byte, n int) (*merge, error) {
-	w := &merge{client: c.client, cursors: make([]cursor, len(indexes)), page: int64(min(engine.PageOf(n, len(indexes)), mostAsked))}
+	w := &merge{client: c.client, cursors: make([]cursor, len(indexes)), page: int64(min(kv.PageOf(n, len(indexes)), mostAsked))}
 	pages := make([]*redis.StringSliceCmd, len(indexes))
 	_, err := w.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, index := range indexes {
@@ -86,7 +86,7 @@ func (w *merge) next(ctx context.Context, to []string, n int) ([]string, error) 
 }
 
 // scan walks through a table; through a clustered one part by part.
-func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
+func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
 	if err := ctx.Err(); err != nil || n <= 0 {
 		return err
 	}
@@ -99,7 +99,7 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, 
 
 // walk takes keys from sorted sets, then their records. One that was deleted
 // in between is passed by, and another one taken.
-func (c *kvConn) walk(ctx context.Context, indexes []string, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) (given int, err error) {
+func (c *kvConn) walk(ctx context.Context, indexes []string, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) (given int, err error) {
 	w, err := c.from(ctx, indexes, from, n)
 	if err != nil {
 		return 0, err
@@ -118,7 +118,7 @@ func (c *kvConn) walk(ctx context.Context, indexes []string, from []byte, n int,
 }
 
 // fetch gives the records of keys.
-func (c *kvConn) fetch(ctx context.Context, keys []string, f engine.Fields, each func(key []byte, r *engine.Row) error) (given int, err error) {
+func (c *kvConn) fetch(ctx context.Context, keys []string, f kv.Fields, each func(key []byte, r *kv.Row) error) (given int, err error) {
 	names := c.chosen(f)
 	cmds, err := c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for _, key := range keys {
@@ -177,7 +177,7 @@ func (c *kvConn) list(ctx context.Context, part string) error {
 // scanParts reads the part of the first key, which mostly holds enough, then
 // those behind it: one, which tells how large they are, and then as many at once
 // as that promises to be enough.
-func (c *kvConn) scanParts(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
+func (c *kvConn) scanParts(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
 	for parts, window := []string{c.part(from)}, 1; ; {
 		given, err := c.walk(ctx, c.indexesOf(parts), from, n, f, each)
 		if n -= given; err != nil || n <= 0 {

@@ -18,6 +18,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -36,11 +37,11 @@ func Driver() engine.Driver {
 			{Name: "pipeline", Default: "0", Help: "records under keys: reads and writes of all workers share so many connections, on each of which many are under way; 0 = a connection for each worker"},
 			{Name: "prefix", Default: "7", Help: "records under keys, layout clustered: bytes of a key that make its part, where the table is made"},
 		}...),
-		Offers:  map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative}},
-		Layouts: []engine.Layout{engine.Columns, engine.Clustered},
-		Place:   engine.Remote,
-		Server:  server(),
-		Open:    open,
+		Offers:    map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative}},
+		Abilities: []any{kv.Offer{Layouts: []kv.Layout{kv.Columns, kv.Clustered}}},
+		Place:     engine.Remote,
+		Server:    server(),
+		Open:      open,
 	}
 }
 
@@ -105,7 +106,7 @@ type store struct {
 	readOnly bool
 	log      *slog.Logger
 
-	completing *engine.Stripes // by subset: held by who puts payloads into their places
+	completing *kv.Stripes // by subset: held by who puts payloads into their places
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -113,12 +114,12 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Logger(), completing: engine.NewStripes()}
+	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Logger(), completing: kv.NewStripes()}
 	redis.SetLogger(said{s.log})
 	if err := s.connect(ctx); err != nil {
 		return nil, unreachable(err)
 	}
-	return &engine.Engine{Archives: s, KV: kv{s}, Metrics: s.metrics, About: s.about, Close: s.client.Close}, nil
+	return &engine.Engine{Archives: s, Abilities: []any{kvTables{s}}, Metrics: s.metrics, About: s.about, Close: s.client.Close}, nil
 }
 
 // said gives the log what the library says of its connections, which it keeps

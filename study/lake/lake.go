@@ -49,7 +49,7 @@ type Program struct {
 
 // Names are those of the engines that read an object store.
 func Names(all engine.Registry) []string {
-	return all.Those(func(d *engine.Driver) bool { return d.Has(tables.ObjectStore) })
+	return all.Those(func(d *engine.Driver) bool { return tables.Has(d, tables.ObjectStore) })
 }
 
 // ErrWrong: an answer is not the reference's; ErrFailed: there is none.
@@ -154,7 +154,7 @@ func (p *Program) Check() error {
 		if err != nil {
 			return &fault.Status{Code: fault.Usage, Err: err}
 		}
-		if !d.Has(tables.ObjectStore) {
+		if !tables.Has(d, tables.ObjectStore) {
 			return fault.Misuse("--engine "+d.Scheme, "reads no object store", "choose of "+strings.Join(Names(p.Registry), ", "))
 		}
 		if slices.Contains(seen, d.Scheme) {

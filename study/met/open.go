@@ -15,7 +15,6 @@ import (
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/internal/fault"
-	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -209,12 +208,12 @@ func (f *forecast) tell(ctx context.Context, s *runner, at Progress) {
 
 // Selection names what is studied.
 type Selection struct {
-	Engines  []string // URLs, NAME=URL, or names of embedded engines; none = all embedded ones that are installed
-	Designs  []string // none = all that each engine offers
-	Flavours []string // none = all that each design offers
-	Floor    bool     // the dry engine, too
-	Labs     []string // folders of labs, which know the servers that they run
-	Folder   string   // of the archives of engines that are only named
+	Engines  []string                                   // URLs, NAME=URL, or names of embedded engines; none = all embedded ones that are installed
+	Designs  []string                                   // none = all that each engine offers
+	Flavours []string                                   // none = all that each design offers
+	Floor    bool                                       // the dry engine, too
+	Server   func(*engine.Driver, *url.URL) *run.Server // describes a server that this machine started; nil = none is known
+	Folder   string                                     // of the archives of engines that are only named
 
 	Skipped []fault.Skip // set by Targets: engines of the default set that are not installed
 }
@@ -243,7 +242,10 @@ func (s *Selection) Targets(all engine.Registry) ([]Target, error) {
 		if len(s.Designs) > 0 && d.Place != engine.Memory {
 			wanted = slices.DeleteFunc(wanted, s.leavesOut)
 		}
-		server := lab.Serving(s.Labs, d, u).Server()
+		var server *run.Server
+		if s.Server != nil {
+			server = s.Server(d, u)
+		}
 		for _, n := range wanted {
 			t := Target{Name: name, Driver: d, Design: n, Server: server}
 			if slices.ContainsFunc(out, func(o Target) bool { return o.String() == t.String() }) {

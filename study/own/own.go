@@ -49,7 +49,7 @@ const BesideLoad = "load"
 
 // Names are those of the engines that keep a user's own tables.
 func Names(all engine.Registry) []string {
-	return all.Those(func(d *engine.Driver) bool { return d.Has(tables.OwnTables) })
+	return all.Those(func(d *engine.Driver) bool { return tables.Has(d, tables.OwnTables) })
 }
 
 // ErrWrong: two engines do not agree; ErrFailed: one does not answer.
@@ -152,7 +152,7 @@ func (p *Program) Check() error {
 		if err != nil {
 			return &fault.Status{Code: fault.Usage, Err: err}
 		}
-		if !d.Has(tables.OwnTables) {
+		if !tables.Has(d, tables.OwnTables) {
 			return fault.Misuse("--engine "+d.Scheme, "keeps no tables of your own", "choose of "+strings.Join(Names(p.Registry), ", "))
 		}
 		if err := d.Require(false); err != nil && d.Place == engine.Embedded {

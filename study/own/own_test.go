@@ -301,7 +301,7 @@ func TestOwnRefuses(t *testing.T) {
 func TestSetsOnEveryEngine(t *testing.T) {
 	const rows = 3000
 	for _, d := range all.Registry() {
-		if !d.Has(tables.OwnTables) || d.Scheme == "duckdb" {
+		if !tables.Has(&d, tables.OwnTables) || d.Scheme == "duckdb" {
 			continue
 		}
 		t.Run(d.Scheme, func(t *testing.T) {
@@ -379,7 +379,7 @@ func promised(t *testing.T, url string, d engine.Driver) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if (tables.Of(db).Own != nil) != d.Has(tables.OwnTables) {
+	if (tables.Of(db).Own != nil) != tables.Has(&d, tables.OwnTables) {
 		t.Errorf("%s: promised is %v", d.Scheme, d.Abilities)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/record"
@@ -39,14 +40,14 @@ func references(t *testing.T, s post.Source) *post.References {
 	return r
 }
 
-func openStore(t *testing.T, d engine.PostDesign) *engine.PostStore {
+func openStore(t *testing.T, d posts.Design) *posts.Store {
 	t.Helper()
 	e, err := all.Registry().Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "post.db"), engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close() })
-	s, err := e.Posts.Open(t.Context(), engine.PostTables{Design: d, Make: true})
+	s, err := posts.Of(e).Open(t.Context(), posts.Tables{Design: d, Make: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,12 +72,12 @@ func folder(t *testing.T) *run.Folder {
 // TestProgramme runs every test of the report, small, and looks at what it says.
 func TestProgramme(t *testing.T) {
 	feed := smallFeed(t, synth.SHEF{Seed: 3, Messages: 30, Mean: 20, Offices: 2, Stations: 4, PerDay: 15})
-	for _, d := range []engine.PostDesign{engine.Array96Design, engine.SingleDesign} {
+	for _, d := range []posts.Design{posts.Array96, posts.Single} {
 		result := folder(t)
 		p := post.Programme{
-			Store: openStore(t, d), Design: d, Policy: engine.Overwrite, Source: feed, References: references(t, feed), Rounds: 2, Folder: result,
+			Store: openStore(t, d), Design: d, Policy: posts.Overwrite, Source: feed, References: references(t, feed), Rounds: 2, Folder: result,
 			From: feed.From, PerDay: feed.PerDay, SpeedUp: 1e7, Progress: func(string) {},
-			Options: post.Options{Method: engine.MultiRow, Posters: 2, Together: 3},
+			Options: post.Options{Method: posts.MultiRow, Posters: 2, Together: 3},
 		}
 		if err := p.Admit(t.Context(), true); err != nil {
 			t.Fatal(err)
@@ -124,16 +125,16 @@ func TestProgramme(t *testing.T) {
 // TestProgrammeCatchesALoss has a poster that loses the last value of each product.
 func TestProgrammeCatchesALoss(t *testing.T) {
 	feed := smallFeed(t, synth.SHEF{Seed: 4, Messages: 5, Mean: 10, Offices: 1, Stations: 3})
-	s := *openStore(t, engine.SingleDesign)
+	s := *openStore(t, posts.Single)
 	poster := s.Poster
-	s.Poster = func(ctx context.Context, m engine.PostMethod) (engine.Poster, error) {
+	s.Poster = func(ctx context.Context, m posts.Method) (posts.Poster, error) {
 		p, err := poster(ctx, m)
 		return loser{p}, err
 	}
 	result := folder(t)
 	p := post.Programme{
-		Store: &s, Design: engine.SingleDesign, Policy: engine.Overwrite, Source: feed, References: references(t, feed), Folder: result,
-		Progress: func(string) {}, Options: post.Options{Method: engine.PreparedRows},
+		Store: &s, Design: posts.Single, Policy: posts.Overwrite, Source: feed, References: references(t, feed), Folder: result,
+		Progress: func(string) {}, Options: post.Options{Method: posts.PreparedRows},
 	}
 	if err := p.Admit(t.Context(), true); err != nil {
 		t.Fatal(err)
@@ -155,10 +156,10 @@ func TestProgrammeCatchesALoss(t *testing.T) {
 	}
 }
 
-type loser struct{ engine.Poster }
+type loser struct{ posts.Poster }
 
 // Post loses a value.
-func (l loser) Post(ctx context.Context, messages []engine.PostMessage) (engine.Posted, error) {
+func (l loser) Post(ctx context.Context, messages []posts.Message) (posts.Posted, error) {
 	last := &messages[len(messages)-1]
 	last.Values = last.Values[:len(last.Values)-1]
 	return l.Poster.Post(ctx, messages)
@@ -170,7 +171,7 @@ func TestService(t *testing.T) {
 	feed := smallFeed(t, synth.SHEF{Seed: 3, Messages: 30, Mean: 20, Offices: 2, Stations: 4, PerDay: 15})
 	p := post.Posting{
 		Registry: all.Registry(), URL: "sqlite:" + filepath.Join(t.TempDir(), "post.db"), Progress: func(string) {},
-		Source: feed, Designs: []string{"array96", "single"}, Methods: []string{string(post.Service)}, Policy: string(engine.Overwrite), Rounds: 2, SpeedUp: 1e7,
+		Source: feed, Designs: []string{"array96", "single"}, Methods: []string{string(post.Service)}, Policy: string(posts.Overwrite), Rounds: 2, SpeedUp: 1e7,
 	}
 	for _, test := range post.Tests() {
 		p.Tests = append(p.Tests, string(test))
@@ -222,7 +223,7 @@ func TestServiceTellsDoubles(t *testing.T) {
 	p := post.Posting{
 		Registry: all.Registry(), URL: "sqlite:" + filepath.Join(dir, "post.db"), Progress: func(string) {},
 		Source: post.Files{Texts: texts, Now: time.Date(2006, 4, 1, 0, 0, 0, 0, time.UTC)}, Designs: []string{"single"}, Methods: []string{string(post.Service)},
-		Policy: string(engine.Overwrite), Tests: []string{"queue"}, Rounds: 1,
+		Policy: string(posts.Overwrite), Tests: []string{"queue"}, Rounds: 1,
 	}
 	result, err := run.Create(filepath.Join(t.TempDir(), "run"), run.Run{Started: time.Now()})
 	if err := errors.Join(err, p.Run(t.Context(), result)); err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/river"
@@ -34,7 +35,7 @@ type Posting struct {
 
 // check looks whether all that is named is known, and fills in the defaults.
 func (p *Posting) check(d *engine.Driver) error {
-	if len(d.PostMethods) == 0 {
+	if len(posts.Methods(d)) == 0 {
 		return fault.Misuse("--engine "+d.Scheme, "does not post SHEF values", "choose an SQL engine")
 	}
 	if len(p.Tests) == 0 {
@@ -48,27 +49,27 @@ func (p *Posting) check(d *engine.Driver) error {
 		p.Methods = texts(methods)
 	}
 	for _, m := range p.Methods {
-		if !slices.Contains(methods, engine.PostMethod(m)) {
-			return fault.NotOffered("--method", engine.PostMethod(m), methods, d.Scheme)
+		if !slices.Contains(methods, posts.Method(m)) {
+			return fault.NotOffered("--method", posts.Method(m), methods, d.Scheme)
 		}
 	}
-	return errors.Join(known("--test", p.Tests, Tests()), known("--design", p.Designs, engine.PostDesigns()), known("--policy", []string{p.Policy}, engine.Policies()))
+	return errors.Join(known("--test", p.Tests, Tests()), known("--design", p.Designs, posts.Designs()), known("--policy", []string{p.Policy}, posts.Policies()))
 }
 
 // Methods are those of an engine, and the service; nil where it does not post.
-func Methods(d *engine.Driver) []engine.PostMethod {
-	if len(d.PostMethods) == 0 {
+func Methods(d *engine.Driver) []posts.Method {
+	if len(posts.Methods(d)) == 0 {
 		return nil
 	}
-	return append(slices.Clone(d.PostMethods), Service)
+	return append(slices.Clone(posts.Methods(d)), Service)
 }
 
 // options of a method: the service makes its own batches.
 func (p *Posting) options(m string, d *engine.Driver) Options {
-	if o := (Options{Method: engine.PostMethod(m), Posters: p.Posters, Together: p.Together}); o.Method != Service {
+	if o := (Options{Method: posts.Method(m), Posters: p.Posters, Together: p.Together}); o.Method != Service {
 		return o
 	}
-	return Options{Method: Service, Posters: river.Posters(d), Together: river.BatchProducts, Writes: d.PostMethods[len(d.PostMethods)-1]}
+	return Options{Method: Service, Posters: river.Posters(d), Together: river.BatchProducts, Writes: posts.Methods(d)[len(posts.Methods(d))-1]}
 }
 
 func known[T ~string](flag string, names []string, all []T) error {
@@ -135,14 +136,14 @@ func (p *Posting) Run(ctx context.Context, into *run.Folder) (err error) {
 // goes into tables that stay; all else into tables for tests.
 func (p *Posting) designs(ctx context.Context, d *engine.Driver, db *engine.Engine, refs *References, result *run.Folder) error {
 	one := Programme{
-		Policy: engine.Policy(p.Policy), Source: p.Source, References: refs, Rounds: p.Rounds, SpeedUp: p.SpeedUp, PerDay: 1000, Folder: result, Engine: result.Run.Archives[0].Engine,
+		Policy: posts.Policy(p.Policy), Source: p.Source, References: refs, Rounds: p.Rounds, SpeedUp: p.SpeedUp, PerDay: 1000, Folder: result, Engine: result.Run.Archives[0].Engine,
 		Progress: p.Progress,
 	}
 	if feed, ok := p.Source.(Feed); ok {
 		one.From, one.PerDay = feed.From, feed.PerDay
 	}
 	for _, design := range p.Designs {
-		one.Design = engine.PostDesign(design)
+		one.Design = posts.Design(design)
 		for _, stay := range []bool{true, false} {
 			tests := slices.DeleteFunc(Tests(), func(t Test) bool {
 				return !slices.Contains(p.Tests, string(t)) || stay != (p.named() && t == Once)
@@ -160,7 +161,7 @@ func (p *Posting) designs(ctx context.Context, d *engine.Driver, db *engine.Engi
 
 // tested runs tests on one set of tables.
 func (p *Posting) tested(ctx context.Context, d *engine.Driver, db *engine.Engine, one Programme, tests []Test, own bool) error {
-	store, err := db.Posts.Open(ctx, engine.PostTables{Design: one.Design, Policy: one.Policy, Make: true, Tests: own})
+	store, err := posts.Of(db).Open(ctx, posts.Tables{Design: one.Design, Policy: one.Policy, Make: true, Tests: own})
 	if err != nil {
 		return err
 	}

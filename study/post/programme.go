@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/record"
@@ -39,9 +40,9 @@ func Tests() []Test { return []Test{Once, Quiet, Noise, Queue, Live, Delete, Blo
 // Programme runs tests on one design by one method. Every test begins with
 // empty tables.
 type Programme struct {
-	Store  *engine.PostStore
-	Design engine.PostDesign
-	Policy engine.Policy
+	Store  *posts.Store
+	Design posts.Design
+	Policy posts.Policy
 	Source Source
 	Options
 	References *References // of Source: every content is held against them
@@ -63,7 +64,7 @@ func (p *Programme) Run(ctx context.Context, t Test) error {
 		return err
 	}
 	if p.Store.Tend != nil {
-		if err := p.Store.Tend(ctx, engine.VacuumFull); err != nil {
+		if err := p.Store.Tend(ctx, posts.VacuumFull); err != nil {
 			return err
 		}
 	}
@@ -108,7 +109,7 @@ func (p *Programme) Admit(ctx context.Context, noise bool) error {
 type cell struct {
 	test, scenario string
 	added          []float64 // to the source, each time that it was posted; the last is measured. None = 0
-	leave          func(v *engine.PostedValue) bool
+	leave          func(v *posts.Value) bool
 }
 
 // begun is a cell before its figures.
@@ -190,7 +191,7 @@ func (p *Programme) sized(ctx context.Context, out *run.Posting) error {
 }
 
 // prove holds what is stored against the reference, and adds the cell.
-func (p *Programme) prove(ctx context.Context, c run.Cell, m *run.Measured, leave func(*engine.PostedValue) bool, s state) error {
+func (p *Programme) prove(ctx context.Context, c run.Cell, m *run.Measured, leave func(*posts.Value) bool, s state) error {
 	h, err := p.held(ctx, leave, s, c.At("test")+" "+c.At("scenario"))
 	if err != nil {
 		return err
@@ -211,12 +212,12 @@ func (h *held) keep(c run.Cell, m *run.Measured) error {
 }
 
 // held digests what is stored and holds it against the reference.
-func (p *Programme) held(ctx context.Context, leave func(*engine.PostedValue) bool, s state, what string) (*held, error) {
+func (p *Programme) held(ctx context.Context, leave func(*posts.Value) bool, s state, what string) (*held, error) {
 	values := p.Store.Values(ctx)
 	if leave != nil {
 		values = without(values, leave)
 	}
-	d, err := engine.DigestPosts(values)
+	d, err := posts.DigestOf(values)
 	if err != nil {
 		return nil, err
 	}
@@ -233,8 +234,8 @@ func (p *Programme) held(ctx context.Context, leave func(*engine.PostedValue) bo
 }
 
 // without leaves values out.
-func without(values iter.Seq2[*engine.PostedValue, error], leave func(*engine.PostedValue) bool) iter.Seq2[*engine.PostedValue, error] {
-	return func(yield func(*engine.PostedValue, error) bool) {
+func without(values iter.Seq2[*posts.Value, error], leave func(*posts.Value) bool) iter.Seq2[*posts.Value, error] {
+	return func(yield func(*posts.Value, error) bool) {
 		for v, err := range values {
 			if err == nil && leave(v) {
 				continue
@@ -248,7 +249,7 @@ func without(values iter.Seq2[*engine.PostedValue, error], leave func(*engine.Po
 
 // insertUpdate posts the source into empty tables, then again with values
 // that differ: the report's scenarios 1 and 2 (array), 3 and 4 (single).
-func (p *Programme) insertUpdate(ctx context.Context, test Test, leave func(*engine.PostedValue) bool) error {
+func (p *Programme) insertUpdate(ctx context.Context, test Test, leave func(*posts.Value) bool) error {
 	if err := p.measured(ctx, cell{test: string(test), scenario: "insert", leave: leave}); err != nil {
 		return err
 	}
@@ -272,9 +273,9 @@ func (p *Programme) noisy(ctx context.Context) error {
 		})
 	}
 	if p.Store.Tend != nil {
-		loop(0, func() error { return p.Store.Tend(inner, engine.Vacuum) })
+		loop(0, func() error { return p.Store.Tend(inner, posts.Vacuum) })
 	}
-	loop(1, func() error { _, err := engine.DigestPosts(p.Store.Values(inner)); return err })
+	loop(1, func() error { _, err := posts.DigestOf(p.Store.Values(inner)); return err })
 	second := p.Options
 	second.Posters, second.Change = 1, func(g *record.Gauge) { rename(&g.Station) }
 	loop(2, func() error { _, err := Run(inner, p.Store, p.Source, second); return err })
@@ -286,7 +287,7 @@ func (p *Programme) noisy(ctx context.Context) error {
 		random := rand.New(rand.NewPCG(p.Folder.Run.Seed, 1)) //nolint:gosec // no secret
 		loop(3, func() error { return p.readOne(inner, stations, random) })
 	}
-	err := p.insertUpdate(ctx, Noise, func(v *engine.PostedValue) bool { return !known[v.Station] })
+	err := p.insertUpdate(ctx, Noise, func(v *posts.Value) bool { return !known[v.Station] })
 	stop()
 	if noise := g.Wait(); err == nil && noise != nil && !errors.Is(noise, context.Canceled) {
 		err = noise
@@ -363,7 +364,7 @@ func (p *Programme) bloat(ctx context.Context) error {
 	if p.Store.Tend == nil {
 		return nil
 	}
-	for i, u := range []engine.Upkeep{engine.Vacuum, engine.VacuumFull} {
+	for i, u := range []posts.Upkeep{posts.Vacuum, posts.VacuumFull} {
 		if err := p.Store.Tend(ctx, u); err != nil {
 			return err
 		}
@@ -389,7 +390,7 @@ func (p *Programme) live(ctx context.Context) error {
 	var added []float64
 	for i, phase := range []string{maintained, unmaintained, vacuumed} {
 		if phase == vacuumed && p.Store.Tend != nil {
-			if err := p.Store.Tend(ctx, engine.VacuumFull); err != nil {
+			if err := p.Store.Tend(ctx, posts.VacuumFull); err != nil {
 				return err
 			}
 		}
@@ -478,7 +479,7 @@ func (p *Programme) days(ctx context.Context, phase string, next func() (*Messag
 		}}
 		days = append(days, day{run.PostCell(p.Engine, string(Live), phase, string(p.Design), string(p.Method), "day", p.From.AddDate(0, 0, n).Format(time.DateOnly)), m})
 		if m.Upkeep {
-			if err := p.Store.Tend(ctx, engine.Vacuum); err != nil {
+			if err := p.Store.Tend(ctx, posts.Vacuum); err != nil {
 				return nil, err
 			}
 		}

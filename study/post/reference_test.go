@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/study/synth"
 )
@@ -24,14 +24,14 @@ func TestReferencesInParts(t *testing.T) {
 	}
 	middle := whole.contents.First/86400*86400 + 86400
 	seen := map[record.Digest]bool{}
-	for _, d := range engine.PostDesigns() {
+	for _, d := range posts.Designs() {
 		for _, s := range []state{{[]float64{0}, never}, {[]float64{0, 1}, never}, {[]float64{0}, middle}} {
-			want, err := whole.digest(t.Context(), d, engine.GoodStays, s)
+			want, err := whole.digest(t.Context(), d, posts.GoodStays, s)
 			if err != nil || want.Records == 0 {
 				t.Fatal(err, want)
 			}
 			parts := &References{source: whole.source, contents: whole.contents, most: 100, known: map[string]record.Digest{}}
-			if got, err := parts.digest(t.Context(), d, engine.GoodStays, s); err != nil || got != want {
+			if got, err := parts.digest(t.Context(), d, posts.GoodStays, s); err != nil || got != want {
 				t.Errorf("%s, %v: %v in parts, %v at once: %v", d, s, got, want, err)
 			}
 			seen[want] = true
@@ -42,7 +42,7 @@ func TestReferencesInParts(t *testing.T) {
 	if _, err := NewReferences(ctx, whole.source); !errors.Is(err, context.Canceled) {
 		t.Errorf("after a signal: %v", err)
 	}
-	if _, err := whole.digest(ctx, engine.SingleDesign, engine.IfDifferent, state{[]float64{0}, never}); !errors.Is(err, context.Canceled) {
+	if _, err := whole.digest(ctx, posts.Single, posts.IfDifferent, state{[]float64{0}, never}); !errors.Is(err, context.Canceled) {
 		t.Errorf("after a signal: %v", err)
 	}
 	if len(seen) < 4 { // the archive's designs keep the same until something is deleted

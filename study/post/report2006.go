@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -28,7 +28,7 @@ const passes = 2 + 4*2 + 1 + 3 + 1
 // a source of so many products, which the live feed divides into days.
 func (p *Posting) Report2006(ctx context.Context, limit time.Duration, feed func(messages int) (Source, error)) (err error) {
 	if len(p.Methods) == 0 { // of the report, and of today
-		p.Methods = []string{string(engine.Row2006), string(Service)}
+		p.Methods = []string{string(posts.Row2006), string(Service)}
 	}
 	dir, err := os.MkdirTemp("", "barograph-pilot")
 	if err != nil {

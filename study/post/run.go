@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
@@ -18,7 +18,7 @@ import (
 // Options of Run; the zero value is one poster that posts a product at a time
 // by the algorithm of 2006.
 type Options struct {
-	Method  engine.PostMethod
+	Method  posts.Method
 	Posters int // 0 = 1
 	// Together is how many products are posted in one transaction; 0 = 1. A
 	// batch is posted, too, when it has TogetherValues values.
@@ -26,7 +26,7 @@ type Options struct {
 	// Change is done to every value before it is posted; nil = nothing.
 	Change func(*record.Gauge)
 	// Writes is the engine's method by which Service writes.
-	Writes engine.PostMethod
+	Writes posts.Method
 	// Pace is told the number of each product before it is posted, and may wait.
 	Pace func(ctx context.Context, product int64) error
 }
@@ -44,7 +44,7 @@ type Tally struct {
 	Post       *measure.Histogram // by product; see run.PostTimes
 	ParseTotal time.Duration
 	PostTotal  time.Duration // of all posters
-	Posted     engine.Posted
+	Posted     posts.Posted
 	// Waits: Post has how long each product waited for its transaction, as of the service,
 	// and not its share of PostTotal. Mean and maximum are then both of the waits.
 	Waits bool
@@ -69,7 +69,7 @@ func times(h *measure.Histogram, total time.Duration, products int64) run.PostTi
 }
 
 // Run posts a source.
-func Run(ctx context.Context, s *engine.PostStore, src Source, o Options) (*Tally, error) {
+func Run(ctx context.Context, s *posts.Store, src Source, o Options) (*Tally, error) {
 	o.Posters, o.Together = max(o.Posters, 1), max(o.Together, 1)
 	t := &Tally{Parse: measure.NewHistogram(), Post: measure.NewHistogram()}
 	if o.Method == Service {
@@ -95,7 +95,7 @@ func (t *Tally) clocked(f func() error) error {
 }
 
 // posters deals the products out to posters of their own stations.
-func (t *Tally) posters(ctx context.Context, s *engine.PostStore, src Source, o Options) error {
+func (t *Tally) posters(ctx context.Context, s *posts.Store, src Source, o Options) error {
 	workers := make([]*worker, o.Posters)
 	for i := range workers {
 		p, err := s.Poster(ctx, o.Method)
@@ -170,7 +170,7 @@ func (t *Tally) deal(ctx context.Context, src Source, workers []*worker, o Optio
 					return ctx.Err()
 				}
 			}
-			hold[i].Add(&m.PostMessage, i, len(workers), o.Change)
+			hold[i].Add(&m.Message, i, len(workers), o.Change)
 			if hold[i].Full(o.Together, togetherValues) {
 				if err := flush(i); err != nil {
 					return err
@@ -190,11 +190,11 @@ func (t *Tally) deal(ctx context.Context, src Source, workers []*worker, o Optio
 
 // worker posts what it is dealt.
 type worker struct {
-	poster     engine.Poster
+	poster     posts.Poster
 	full, free chan *river.Batch
 	post       *measure.Histogram
 	total      time.Duration
-	posted     engine.Posted
+	posted     posts.Posted
 }
 
 func (w *worker) work(ctx context.Context) error {
@@ -255,11 +255,11 @@ type state struct {
 const never = -farFuture
 
 // digest is that of tables of a design in a state.
-func (r *References) digest(ctx context.Context, d engine.PostDesign, p engine.Policy, s state) (record.Digest, error) {
+func (r *References) digest(ctx context.Context, d posts.Design, p posts.Policy, s state) (record.Digest, error) {
 	if d.Slots() > 0 && s.deleted == never && !p.Settles() {
-		d = engine.SingleDesign // the same values
+		d = posts.Single // the same values
 	}
-	if p == engine.Overwrite && len(s.added) > 0 {
+	if p == posts.Overwrite && len(s.added) > 0 {
 		s.added = s.added[len(s.added)-1:] // it has every key
 	}
 	key := fmt.Sprint(d, p, s)
@@ -269,9 +269,9 @@ func (r *References) digest(ctx context.Context, d engine.PostDesign, p engine.P
 	var sum record.Digest
 	parts := int(r.contents.Read.Values/r.most) + 1
 	for part := range parts {
-		one := &engine.PostReference{
+		one := &posts.Reference{
 			Policy: p, Design: d, Only: func(station record.ID) bool { return river.Owner(station, parts) == part },
-			Without: func(v *engine.PostedValue) bool { return s.gone(d, v.Time) },
+			Without: func(v *posts.Value) bool { return s.gone(d, v.Time) },
 		}
 		for _, by := range s.added {
 			change := shift(by)
@@ -282,7 +282,7 @@ func (r *References) digest(ctx context.Context, d engine.PostDesign, p engine.P
 				for i := range m.Values {
 					change(&m.Values[i])
 				}
-				one.Post([]engine.PostMessage{m.PostMessage})
+				one.Post([]posts.Message{m.Message})
 			}
 		}
 		sum.Add(one.Digest().Values)
@@ -294,7 +294,7 @@ func (r *References) digest(ctx context.Context, d engine.PostDesign, p engine.P
 // gone reports whether what was observed at a moment was deleted. A row of an
 // array is a day, which ends with 00:00 of the next; what is not on its grid is
 // in rows of its own.
-func (s *state) gone(d engine.PostDesign, at int64) bool {
+func (s *state) gone(d posts.Design, at int64) bool {
 	if slots := int64(d.Slots()); slots > 0 && at%(86400/slots) == 0 {
 		return at <= s.deleted
 	}

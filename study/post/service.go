@@ -12,14 +12,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/river"
 )
 
 // Service posts by what a river centre runs (barograph shef serve): each product
 // is a file of a spool. It is a method of every engine, which writes by its
 // fastest.
-const Service engine.PostMethod = "service"
+const Service posts.Method = "service"
 
 // settle is when a file of a spool is whole while others arrive: the service's default.
 const settle = 200 * time.Millisecond
@@ -28,7 +28,7 @@ const settle = 200 * time.Millisecond
 // clock starts; posting is all from then on, and a product has the time of its
 // transaction. With a pace it has the time from its file's arrival to its
 // committed rows.
-func (t *Tally) serve(ctx context.Context, store *engine.PostStore, src Source, o Options) (err error) {
+func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Options) (err error) {
 	dir, err := os.MkdirTemp("", "barograph-spool")
 	if err != nil {
 		return err
@@ -41,8 +41,8 @@ func (t *Tally) serve(ctx context.Context, store *engine.PostStore, src Source, 
 	defer func() { err = errors.Join(err, spool.Close()) }()
 	kept := *store
 	kept.Close = func() error { return nil } // it is the caller's
-	archive := &river.Archive{Method: o.Writes, Posters: o.Posters, Change: o.Change, Open: func(context.Context) (*engine.PostStore, error) { return &kept, nil }}
-	archive.Told = func(posted engine.Posted, products int64, took time.Duration) {
+	archive := &river.Archive{Method: o.Writes, Posters: o.Posters, Change: o.Change, Open: func(context.Context) (*posts.Store, error) { return &kept, nil }}
+	archive.Told = func(posted posts.Posted, products int64, took time.Duration) {
 		if t.Posted.Add(posted); o.Pace == nil { // else the spool tells the times
 			t.Post.RecordN(took, products)
 		}

@@ -7,7 +7,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/record"
@@ -18,7 +18,7 @@ import (
 // Message is a product on its way: its text, decoded, how long that took, and
 // what became of it. It is valid until the next step.
 type Message struct {
-	engine.PostMessage
+	posts.Message
 	Text    []byte
 	Parse   time.Duration
 	Account shef.Account
@@ -59,7 +59,7 @@ func (f Feed) Products() iter.Seq2[*Message, error] {
 			began := time.Now()
 			d.Decode(&p, &result)
 			m.Parse = time.Since(began)
-			m.PostMessage = engine.PostMessage{Product: made.AWIPS, Issued: made.Issued, Values: result.Values}
+			m.Message = posts.Message{Product: made.AWIPS, Issued: made.Issued, Values: result.Values}
 			m.Text, m.Account = made.Text, result.Account
 			if !yield(&m, nil) {
 				return
@@ -120,7 +120,7 @@ func (d *decoded) each(name string, text io.Reader, yield func(*Message, error) 
 			if !send() {
 				return false
 			}
-			d.m = Message{PostMessage: engine.PostMessage{Product: productID(&d.result.Product), Issued: d.result.Product.Issued, Values: d.m.Values[:0]}, Text: d.m.Text[:0]}
+			d.m = Message{Message: posts.Message{Product: productID(&d.result.Product), Issued: d.result.Product.Issued, Values: d.m.Values[:0]}, Text: d.m.Text[:0]}
 			pending = true
 		}
 		d.m.Text = append(d.m.Text, r.Text()...)
@@ -155,7 +155,7 @@ func rename(station *record.ID) { station[min(station.Len(), 7)] = '_' }
 // Contents is what a source holds.
 type Contents struct {
 	Stations []record.ID
-	Series   []engine.Series
+	Series   []posts.Series
 	Read     run.Decoded
 	First    int64 // moment of an observation; record.NoTime = there is none
 }
@@ -163,8 +163,8 @@ type Contents struct {
 // Survey walks a source once.
 func Survey(ctx context.Context, s Source) (*Contents, error) {
 	c := &Contents{First: record.NoTime}
-	known, all := map[record.ID]bool{}, map[engine.Series]bool{}
-	var last engine.Series
+	known, all := map[record.ID]bool{}, map[posts.Series]bool{}
+	var last posts.Series
 	for m, err := range s.Products() {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return nil, err
@@ -179,7 +179,7 @@ func Survey(ctx context.Context, s Source) (*Contents, error) {
 			if c.First == record.NoTime || g.Time < c.First {
 				c.First = g.Time
 			}
-			x := engine.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}
+			x := posts.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}
 			if x == last {
 				continue
 			}

@@ -413,10 +413,10 @@ func (p *Program) onServer(ctx context.Context, pids []int32, o Options, into *r
 
 // hasStar refuses an engine that does not load the star.
 func hasStar(all engine.Registry, flag string, d *engine.Driver) error {
-	if d.Has(tables.StarOverDisks) {
+	if tables.Has(d, tables.StarOverDisks) {
 		return nil
 	}
-	can := all.Those(func(d *engine.Driver) bool { return d.Has(tables.StarOverDisks) })
+	can := all.Those(func(d *engine.Driver) bool { return tables.Has(d, tables.StarOverDisks) })
 	return fault.Misuse(flag+d.Scheme, "does not load the star of TPC-DS", "choose one of "+strings.Join(can, ", "))
 }
 

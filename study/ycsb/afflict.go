@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 )
@@ -73,7 +74,7 @@ func (t *Target) relay() error {
 	if err != nil {
 		return err
 	}
-	t.db, t.KV, t.Server.Metrics = db, db.KV, db.Metrics
+	t.db, t.KV, t.Server.Metrics = db, kv.Of(db), db.Metrics
 	return nil
 }
 

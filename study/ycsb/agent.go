@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/run"
 )
@@ -28,7 +29,7 @@ type Agent struct {
 // Task is an agent's part of a run.
 type Task struct {
 	Engine     string // URL
-	Layout     engine.Layout
+	Layout     kv.Layout
 	Mix        string // the workload's name
 	Properties Properties
 	Shard      Shard

@@ -21,6 +21,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/results/run"
 )
@@ -114,7 +115,7 @@ const heldRecords = 500
 
 // heldDriver is of an engine that keeps records here, and whose updates ask the stub first.
 func heldDriver() engine.Driver {
-	return engine.Driver{Scheme: "held", Example: "held://host:1", Layouts: []engine.Layout{engine.Pairs}, Place: engine.Remote, Open: func(ctx context.Context, u *url.URL, _ engine.Options) (*engine.Engine, error) {
+	return engine.Driver{Scheme: "held", Example: "held://host:1", Abilities: []any{kv.Offer{Layouts: []kv.Layout{kv.Pairs}}}, Place: engine.Remote, Open: func(ctx context.Context, u *url.URL, _ engine.Options) (*engine.Engine, error) {
 		e, err := engine.Registry{dry.Driver()}.Open(ctx, "dry", engine.Options{})
 		if err != nil {
 			return nil, err
@@ -123,12 +124,12 @@ func heldDriver() engine.Driver {
 		if err != nil {
 			return nil, err
 		}
-		if r, err := Load(ctx, e.KV, c, Options{}); err != nil || r.Err() != nil {
+		if r, err := Load(ctx, kv.Of(e), c, Options{}); err != nil || r.Err() != nil {
 			return nil, errors.Join(err, r.Err())
 		}
-		e.KV = wrapped{e.KV, func(r *engine.Records) *engine.Records {
+		e.Abilities = []any{wrapped{kv.Of(e), func(r *kv.Records) *kv.Records {
 			out := *r
-			out.Connect = func(ctx context.Context) (*engine.Conn, error) {
+			out.Connect = func(ctx context.Context) (*kv.Conn, error) {
 				c, err := r.Connect(ctx)
 				if err != nil {
 					return nil, err
@@ -137,19 +138,19 @@ func heldDriver() engine.Driver {
 				return &held, hold(ctx, &held, u.Host)
 			}
 			return &out
-		}}
+		}}}
 		return e, nil
 	}}
 }
 
 // hold has the updates of a connection ask the stub first.
-func hold(ctx context.Context, c *engine.Conn, at string) error {
+func hold(ctx context.Context, c *kv.Conn, at string) error {
 	peer, err := (&net.Dialer{}).DialContext(ctx, "tcp", at)
 	if err != nil {
 		return err
 	}
 	update, end, b := c.Update, c.Close, []byte{1}
-	c.Update = func(ctx context.Context, key []byte, r *engine.Row) error {
+	c.Update = func(ctx context.Context, key []byte, r *kv.Row) error {
 		if _, err := peer.Write(b); err != nil {
 			return err
 		}
@@ -258,7 +259,7 @@ func TestAgentsInNamespaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	target, err := Open(t.Context(), engine.Registry{heldDriver()}, "held://"+s.at, engine.Pairs, "", engine.Options{})
+	target, err := Open(t.Context(), engine.Registry{heldDriver()}, "held://"+s.at, kv.Pairs, "", engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +274,7 @@ func TestAgentsInNamespaces(t *testing.T) {
 		n := &c.Nodes[i]
 		agents.Addresses = append(agents.Addresses, net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["agent"])))
 	}
-	both, err := agents.Run(t.Context(), Task{Engine: "held://" + s.at, Layout: engine.Pairs, Mix: "updates", Properties: properties(workers / 2)}, time.Now())
+	both, err := agents.Run(t.Context(), Task{Engine: "held://" + s.at, Layout: kv.Pairs, Mix: "updates", Properties: properties(workers / 2)}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

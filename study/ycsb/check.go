@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/results/measure/pace"
@@ -115,7 +116,7 @@ func (k *worker) judgeRead(r *pace.Recorder, began time.Duration) {
 // judge compares a record with its key: each value must be one that was written
 // to this key and field, with this length, and no older than the last that was
 // acknowledged when the read began.
-func (k *worker) judge(what string, key []byte, row *engine.Row, began time.Duration) int {
+func (k *worker) judge(what string, key []byte, row *kv.Row, began time.Duration) int {
 	id, stamps, known, stale := keyID(key), false, false, false
 	e := k.ledger.find(id)
 	if e != nil {
@@ -237,7 +238,7 @@ func (k *worker) readEntry(ctx context.Context, e *entry, began time.Duration) (
 	defer func() { k.deep = false }()
 	err := k.conn.Read(ctx, k.key, nil, &k.row)
 	switch {
-	case errors.Is(err, engine.ErrNotFound):
+	case errors.Is(err, kv.ErrNotFound):
 		e.mu.Lock()
 		exists := e.exists(began) && !k.absent.has(e.number)
 		e.mu.Unlock()

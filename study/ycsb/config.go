@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/measure/pace"
 )
@@ -78,7 +78,7 @@ type Config struct {
 	MaxErrors                               int64   // operations that may fail; 0 = any number
 	MaxOutage                               int64   // seconds
 	Timeout                                 float64 // of an operation, in seconds; 0 = none
-	Isolation                               engine.IsolationLevel
+	Isolation                               kv.IsolationLevel
 	Balance                                 int64 // of an account, when it is loaded
 	Conflicts                               int64 // after which a transfer is given up
 
@@ -208,8 +208,8 @@ func (c *Config) Grown(inserted int64) *Config {
 }
 
 // TableSpec is the workload's table under a layout.
-func (c *Config) TableSpec(l engine.Layout) engine.Table {
-	t := engine.Table{Name: c.Table, Layout: l}
+func (c *Config) TableSpec(l kv.Layout) kv.Table {
+	t := kv.Table{Name: c.Table, Layout: l}
 	for i := range c.FieldCount {
 		t.Fields = append(t.Fields, c.FieldPrefix+strconv.FormatInt(i, 10))
 	}

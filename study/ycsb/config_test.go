@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -231,7 +231,7 @@ func TestFieldLengthHistogram(t *testing.T) {
 		if !good {
 			continue
 		}
-		k := w.worker(&engine.Conn{}, 0)
+		k := w.worker(&kv.Conn{}, 0)
 		for range 100 {
 			if n := w.lengths(0, k.rng); n != 10 && n != 40 {
 				t.Errorf("a length of %d", n)
@@ -260,12 +260,12 @@ func TestWhatOtherToolsHave(t *testing.T) {
 // Each field has its length, which is checked, too; and a run ends at so many failures.
 func TestLengthsAndLimits(t *testing.T) {
 	c := config(t, "fieldcount=3", "fieldlengths=8, 100,1000", "dataintegrity=true", "readproportion=0.5", "updateproportion=0.5", "operationcount=500")
-	kv := loaded(t, c)
-	r, err := Run(t.Context(), kv, c, Options{})
+	db := loaded(t, c)
+	r, err := Run(t.Context(), db, c, Options{})
 	if err != nil || r.Err() != nil || r.Answers().Values == 0 {
 		t.Fatalf("%v, %+v", err, r)
 	}
-	table, err := kv.Table(t.Context(), c.TableSpec(""))
+	table, err := db.Table(t.Context(), c.TableSpec(""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func TestLengthsAndLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var row engine.Row
+	var row kv.Row
 	if err := conn.Read(t.Context(), c.appendKey(nil, 7), nil, &row); err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func TestLengthsAndLimits(t *testing.T) {
 	}
 	shorter := *c
 	shorter.EachLength = []int64{8, 100, 999}
-	if _, err := Run(t.Context(), kv, &shorter, Options{}); code(err) != fault.Differs {
+	if _, err := Run(t.Context(), db, &shorter, Options{}); code(err) != fault.Differs {
 		t.Errorf("another length: %v", err)
 	}
 	for _, bad := range [][]string{{"fieldlengths=1,2"}, {"fieldcount=1", "fieldlengths=-1"}, {"fieldcount=1", "fieldlengths="}, {"fieldcount=2", "fieldlengths=1,2", "fieldlengthdistribution=uniform"}} {
@@ -304,9 +304,9 @@ func TestLengthsAndLimits(t *testing.T) {
 func TestMaxErrors(t *testing.T) {
 	whole := config(t)
 	var reads atomic.Int64
-	failing := wrapped{loaded(t, whole), conns(func(c *engine.Conn) {
+	failing := wrapped{loaded(t, whole), conns(func(c *kv.Conn) {
 		read := c.Read
-		c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+		c.Read = func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 			if n := reads.Add(1); n > 100 && n%10 == 0 {
 				return errors.New("no")
 			}

@@ -2,7 +2,7 @@
 // distributions and mixes, so that what the one loads the other reads.
 //
 // It is step 6 of the data flow, beside study/met, over the ability
-// engine.KV. Package results/measure/pace runs its workers and times them. Where it
+// kv.Database. Package results/measure/pace runs its workers and times them. Where it
 // differs from YCSB it is because YCSB is wrong there:
 //
 //   - only keys whose insert was acknowledged are requested, and one that is not

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/results/measure/pace"
@@ -437,7 +438,7 @@ func (k *worker) recover(ctx context.Context, r *pace.Recorder, failure error) (
 	over := func() bool { return limit > 0 && r.Now()-k.failing >= limit }
 	pause := func() bool {
 		k.failures++
-		return !over() && r.Pause(engine.BackOff(k.failures, k.rng))
+		return !over() && r.Pause(kv.BackOff(k.failures, k.rng))
 	}
 	if !pause() && !over() {
 		return false, nil // the run has ended
@@ -469,5 +470,5 @@ func (k *worker) recover(ctx context.Context, r *pace.Recorder, failure error) (
 // unanswered reports whether an error is none of the answers that an engine has
 // for a key.
 func unanswered(err error) bool {
-	return err != nil && !errors.Is(err, engine.ErrNotFound) && !errors.Is(err, engine.ErrExists)
+	return err != nil && !errors.Is(err, kv.ErrNotFound) && !errors.Is(err, kv.ErrExists)
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/results/measure/pace"
@@ -29,25 +30,25 @@ type breakable struct {
 	down, forgets atomic.Bool
 }
 
-func (b *breakable) change(c *engine.Conn) {
+func (b *breakable) change(c *kv.Conn) {
 	read, update, insert := c.Read, c.Update, c.Insert
-	c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+	c.Read = func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 		if b.down.Load() {
 			return io.ErrUnexpectedEOF
 		}
 		return read(ctx, key, f, into)
 	}
-	c.Update = func(ctx context.Context, key []byte, r *engine.Row) error {
+	c.Update = func(ctx context.Context, key []byte, r *kv.Row) error {
 		switch {
 		case b.down.Load():
 			return syscall.ECONNREFUSED
 		case b.forgets.Load():
-			return read(ctx, key, nil, &engine.Row{})
+			return read(ctx, key, nil, &kv.Row{})
 		}
 		return update(ctx, key, r)
 	}
-	c.Insert = func(ctx context.Context, key []byte, r *engine.Row) error {
-		if b.forgets.Load() && errors.Is(read(ctx, key, nil, &engine.Row{}), engine.ErrNotFound) {
+	c.Insert = func(ctx context.Context, key []byte, r *kv.Row) error {
+		if b.forgets.Load() && errors.Is(read(ctx, key, nil, &kv.Row{}), kv.ErrNotFound) {
 			return nil
 		}
 		return insert(ctx, key, r)
@@ -78,7 +79,7 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // it waits
 			w, b := config(t, "readproportion=0.5", "updateproportion=0.5", "target=200", "maxexecutiontime=3"), &breakable{}
-			kv := wrapped{loaded(t, config(t)), conns(b.change)}
+			db := wrapped{loaded(t, config(t)), conns(b.change)}
 			if c.forgets > 0 {
 				time.AfterFunc(c.forgets, func() { b.forgets.Store(true) })
 				time.AfterFunc(c.forgets+500*time.Millisecond, func() { b.forgets.Store(false) })
@@ -87,7 +88,7 @@ func TestFaults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			target := &Target{Scheme: "fake", KV: kv, faults: &Faults{All: faults, Inflict: b.inflict, Clients: 8, Promises: c.promises}}
+			target := &Target{Scheme: "fake", KV: db, faults: &Faults{All: faults, Inflict: b.inflict, Clients: 8, Promises: c.promises}}
 			s, r, err := target.Measure(t.Context(), w, target.Options(), "a", 1)
 			if code(err) != c.code || s.Verdict != c.verdict {
 				t.Fatalf("status %d, %s: %v", code(err), s.Verdict, err)
@@ -126,7 +127,7 @@ func TestHistoryWithoutFault(t *testing.T) {
 	for name, rate := range map[string]float64{"a correct store": 0, "it loses 1 %": 0.01} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // it waits
-			s := &faultyStore{kind: dropped, rate: rate, rng: rand.New(rand.NewPCG(1, 1)), before: map[string]*engine.Row{}}
+			s := &faultyStore{kind: dropped, rate: rate, rng: rand.New(rand.NewPCG(1, 1)), before: map[string]*kv.Row{}}
 			c := config(t, "readproportion=1", "updateproportion=0", "target=100", "operationcount=0", "maxexecutiontime=4")
 			r, err := Run(t.Context(), wrapped{loaded(t, config(t)), s.change}, c, Options{History: 8})
 			if err != nil || r.History == nil || r.History.Operations < 200 {
@@ -201,11 +202,11 @@ func TestFaultsAreRefused(t *testing.T) {
 func TestMendedAtTheEnd(t *testing.T) {
 	t.Parallel() // it waits
 	w, b := config(t, "readproportion=0.5", "updateproportion=0.5", "target=200", "maxexecutiontime=2"), &breakable{}
-	lost := conns(func(c *engine.Conn) {
+	lost := conns(func(c *kv.Conn) {
 		broken := false
 		b.change(c)
 		read := c.Read
-		c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+		c.Read = func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 			if broken = broken || b.down.Load(); broken {
 				return io.ErrUnexpectedEOF
 			}

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/kv"
 )
 
 // faultyStore makes a store lose or change data at a rate: of the calls that a
@@ -21,10 +21,10 @@ type faultyStore struct {
 
 	mu       sync.Mutex
 	rng      *rand.Rand
-	before   map[string]*engine.Row // of records that were updated
-	other    []byte                 // a key that was read
-	twice    map[string]bool        // records that are there twice
-	deleted  []engine.KeyRow
+	before   map[string]*kv.Row // of records that were updated
+	other    []byte             // a key that was read
+	twice    map[string]bool    // records that are there twice
+	deleted  []kv.KeyRow
 	calls    int
 	inserted int64 // that are there twice
 }
@@ -52,14 +52,14 @@ func (s *faultyStore) strikes(kinds ...string) bool {
 	return slices.Contains(kinds, s.kind) && s.rng.Float64() < s.rate
 }
 
-func clone(r *engine.Row) *engine.Row {
-	var out engine.Row
+func clone(r *kv.Row) *kv.Row {
+	var out kv.Row
 	out.AddRow(r)
 	return &out
 }
 
 // change has the table's connections go wrong.
-func (s *faultyStore) change(r *engine.Records) *engine.Records {
+func (s *faultyStore) change(r *kv.Records) *kv.Records {
 	out := *conns(s.spoil)(r)
 	if s.kind == duplicated {
 		out.Count = func(ctx context.Context) (int64, error) {
@@ -70,9 +70,9 @@ func (s *faultyStore) change(r *engine.Records) *engine.Records {
 	return &out
 }
 
-func (s *faultyStore) spoil(c *engine.Conn) {
+func (s *faultyStore) spoil(c *kv.Conn) {
 	good := *c
-	c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+	c.Read = func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 		s.resurrect(ctx, &good)
 		if err := good.Read(ctx, key, f, into); err != nil {
 			return err
@@ -80,9 +80,9 @@ func (s *faultyStore) spoil(c *engine.Conn) {
 		s.spoilRow(ctx, &good, key, into)
 		return nil
 	}
-	c.Update = func(ctx context.Context, key []byte, r *engine.Row) error {
+	c.Update = func(ctx context.Context, key []byte, r *kv.Row) error {
 		s.resurrect(ctx, &good)
-		var old engine.Row
+		var old kv.Row
 		if err := good.Read(ctx, key, nil, &old); err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (s *faultyStore) spoil(c *engine.Conn) {
 		case s.strikes(dropped):
 			return nil
 		case s.strikes(tornUpdate):
-			var half engine.Row
+			var half kv.Row
 			for i := range r.Len() / 2 {
 				half.Add(r.At(i))
 			}
@@ -101,7 +101,7 @@ func (s *faultyStore) spoil(c *engine.Conn) {
 		s.mu.Unlock()
 		return good.Update(ctx, key, r)
 	}
-	c.Insert = func(ctx context.Context, key []byte, r *engine.Row) error {
+	c.Insert = func(ctx context.Context, key []byte, r *kv.Row) error {
 		switch {
 		case s.strikes(dropped):
 			return nil
@@ -113,7 +113,7 @@ func (s *faultyStore) spoil(c *engine.Conn) {
 		}
 		return good.Insert(ctx, key, s.stored(r))
 	}
-	c.InsertMany = func(ctx context.Context, rows []engine.KeyRow) error {
+	c.InsertMany = func(ctx context.Context, rows []kv.KeyRow) error {
 		for _, r := range rows {
 			if err := c.Insert(ctx, r.Key, r.Row); err != nil {
 				return err
@@ -123,24 +123,24 @@ func (s *faultyStore) spoil(c *engine.Conn) {
 	}
 	c.Delete = func(ctx context.Context, key []byte) error {
 		s.resurrect(ctx, &good)
-		old := &engine.Row{}
+		old := &kv.Row{}
 		if err := good.Read(ctx, key, nil, old); err != nil || s.strikes(lostDelete) {
 			return err
 		}
 		if s.strikes(resurrected) {
 			s.mu.Lock()
-			s.deleted = append(s.deleted, engine.KeyRow{Key: slices.Clone(key), Row: old})
+			s.deleted = append(s.deleted, kv.KeyRow{Key: slices.Clone(key), Row: old})
 			s.mu.Unlock()
 		}
 		return good.Delete(ctx, key)
 	}
-	c.Scan = func(ctx context.Context, from []byte, n int, f engine.Fields, each func([]byte, *engine.Row) error) error {
+	c.Scan = func(ctx context.Context, from []byte, n int, f kv.Fields, each func([]byte, *kv.Row) error) error {
 		return s.scan(ctx, &good, from, n, f, each)
 	}
 }
 
 // resurrect has a deleted record come back some calls later.
-func (s *faultyStore) resurrect(ctx context.Context, c *engine.Conn) {
+func (s *faultyStore) resurrect(ctx context.Context, c *kv.Conn) {
 	if s.kind != resurrected {
 		return
 	}
@@ -153,11 +153,11 @@ func (s *faultyStore) resurrect(ctx context.Context, c *engine.Conn) {
 }
 
 // stored is what of a record is kept.
-func (s *faultyStore) stored(r *engine.Row) *engine.Row {
+func (s *faultyStore) stored(r *kv.Row) *kv.Row {
 	if s.kind != truncated || !s.strikes(truncated) {
 		return r
 	}
-	var out engine.Row
+	var out kv.Row
 	for i := range r.Len() {
 		field, v := r.At(i)
 		if i == r.Len()/2 {
@@ -169,7 +169,7 @@ func (s *faultyStore) stored(r *engine.Row) *engine.Row {
 }
 
 // spoilRow changes a record that was read.
-func (s *faultyStore) spoilRow(ctx context.Context, c *engine.Conn, key []byte, into *engine.Row) {
+func (s *faultyStore) spoilRow(ctx context.Context, c *kv.Conn, key []byte, into *kv.Row) {
 	switch s.kind {
 	case stale:
 		s.mu.Lock()
@@ -183,7 +183,7 @@ func (s *faultyStore) spoilRow(ctx context.Context, c *engine.Conn, key []byte, 
 		other := s.other
 		s.other = slices.Clone(key)
 		s.mu.Unlock()
-		var row engine.Row
+		var row kv.Row
 		if other != nil && string(other) != string(key) && s.strikes(otherKey) && c.Read(ctx, other, nil, &row) == nil {
 			s.replace(into, &row)
 		}
@@ -213,7 +213,7 @@ func (s *faultyStore) spoilRow(ctx context.Context, c *engine.Conn, key []byte, 
 }
 
 // replace puts another record's fields in place of those that were read.
-func (s *faultyStore) replace(into, by *engine.Row) {
+func (s *faultyStore) replace(into, by *kv.Row) {
 	fields := slices.Clone(into.Fields())
 	into.Reset()
 	for _, f := range fields {
@@ -222,10 +222,10 @@ func (s *faultyStore) replace(into, by *engine.Row) {
 	}
 }
 
-func (s *faultyStore) scan(ctx context.Context, c *engine.Conn, from []byte, n int, f engine.Fields, each func([]byte, *engine.Row) error) error {
-	var rows []engine.KeyRow
-	err := c.Scan(ctx, from, n, f, func(key []byte, r *engine.Row) error {
-		rows = append(rows, engine.KeyRow{Key: slices.Clone(key), Row: clone(r)})
+func (s *faultyStore) scan(ctx context.Context, c *kv.Conn, from []byte, n int, f kv.Fields, each func([]byte, *kv.Row) error) error {
+	var rows []kv.KeyRow
+	err := c.Scan(ctx, from, n, f, func(key []byte, r *kv.Row) error {
+		rows = append(rows, kv.KeyRow{Key: slices.Clone(key), Row: clone(r)})
 		s.mu.Lock()
 		again := s.twice[string(key)]
 		s.mu.Unlock()
@@ -244,7 +244,7 @@ func (s *faultyStore) scan(ctx context.Context, c *engine.Conn, from []byte, n i
 		case missedInScan:
 			rows = slices.Delete(rows, at, at+1)
 		case extraInScan:
-			rows = slices.Insert(rows, at, engine.KeyRow{Key: append(slices.Clone(rows[at-1].Key), '5'), Row: rows[at-1].Row})
+			rows = slices.Insert(rows, at, kv.KeyRow{Key: append(slices.Clone(rows[at-1].Key), '5'), Row: rows[at-1].Row})
 		case otherKey:
 			rows[at].Row = rows[at-1].Row
 		default:
@@ -329,9 +329,9 @@ func (x *matrixRow) try(t *testing.T, rate float64, verify bool, seed int) (afte
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &faultyStore{kind: x.kind, rate: rate, rng: rand.New(rand.NewPCG(uint64(seed), 1)), before: map[string]*engine.Row{}, twice: map[string]bool{}} //nolint:gosec // small
+	s := &faultyStore{kind: x.kind, rate: rate, rng: rand.New(rand.NewPCG(uint64(seed), 1)), before: map[string]*kv.Row{}, twice: map[string]bool{}} //nolint:gosec // small
 	if load {
-		r, err = Load(t.Context(), wrapped{open(t), func(r *engine.Records) *engine.Records {
+		r, err = Load(t.Context(), wrapped{open(t), func(r *kv.Records) *kv.Records {
 			out := s.change(r)
 			if x.mix != "load" {
 				out.Count = nil

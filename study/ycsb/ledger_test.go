@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 )
 
 // A correct store is never accused, however calls overlap: 16 workers contend
@@ -19,7 +19,7 @@ func TestCorrectStoreIsNotAccused(t *testing.T) {
 	for _, all := range []string{"writeallfields=false", "writeallfields=true"} {
 		c := config(t, "recordcount=20", "threadcount=16", "operationcount=6000", "readproportion=0.5", "updateproportion=0.3", "readmodifywriteproportion=0.15",
 			"insertproportion=0.04", "deleteproportion=0.002", "scanproportion=0.05", "fieldcount=3", "maxscanlength=8", "requestdistribution=uniform", all)
-		kv := loaded(t, c)
+		db := loaded(t, c)
 		var mu sync.Mutex
 		rng := rand.New(rand.NewPCG(1, 2))
 		wait := func() (lost bool) {
@@ -30,7 +30,7 @@ func TestCorrectStoreIsNotAccused(t *testing.T) {
 			return lost
 		}
 		lost := errors.New("the reply is lost")
-		late := conns(func(c *engine.Conn) {
+		late := conns(func(c *kv.Conn) {
 			good := *c
 			write := func(do func() error) error {
 				if wait() {
@@ -42,23 +42,23 @@ func TestCorrectStoreIsNotAccused(t *testing.T) {
 				}
 				return err
 			}
-			c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+			c.Read = func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 				wait()
 				err := good.Read(ctx, key, f, into)
 				wait()
 				return err
 			}
-			c.Update = func(ctx context.Context, key []byte, r *engine.Row) error {
+			c.Update = func(ctx context.Context, key []byte, r *kv.Row) error {
 				return write(func() error { return good.Update(ctx, key, r) })
 			}
-			c.Insert = func(ctx context.Context, key []byte, r *engine.Row) error {
+			c.Insert = func(ctx context.Context, key []byte, r *kv.Row) error {
 				return write(func() error { return good.Insert(ctx, key, r) })
 			}
 			c.Delete = func(ctx context.Context, key []byte) error {
 				return write(func() error { return good.Delete(ctx, key) })
 			}
 		})
-		r, err := Run(t.Context(), wrapped{kv, late}, c, Options{})
+		r, err := Run(t.Context(), wrapped{db, late}, c, Options{})
 		if r == nil || r.all(statusWrong) > 0 || r.back.Wrong > 0 || r.all(statusNotFound) > 0 {
 			t.Fatalf("%s: %v; %v", all, err, r.Problems)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -63,10 +64,10 @@ func watchedBy(t *testing.T, s Server) *Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(t.Context(), e.KV, c, Options{}); err != nil {
+	if _, err := Load(t.Context(), kv.Of(e), c, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Run(t.Context(), e.KV, c, Options{Server: s})
+	r, err := Run(t.Context(), kv.Of(e), c, Options{Server: s})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -40,9 +40,9 @@ func (m *mortal) call(bornAfter bool) (reached, replied bool) {
 	return ok, ok
 }
 
-func (m *mortal) records(r *engine.Records) *engine.Records {
+func (m *mortal) records(r *kv.Records) *kv.Records {
 	out := *r
-	out.Connect = func(ctx context.Context) (*engine.Conn, error) {
+	out.Connect = func(ctx context.Context) (*kv.Conn, error) {
 		if m.died.Load() && !m.back.Load() {
 			m.refused.Add(1)
 			return nil, errLost
@@ -62,16 +62,16 @@ func (m *mortal) records(r *engine.Records) *engine.Records {
 			}
 			return errLost
 		}
-		mine.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+		mine.Read = func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 			return around(func() error { return c.Read(ctx, key, f, into) })
 		}
-		mine.Insert = func(ctx context.Context, key []byte, row *engine.Row) error {
+		mine.Insert = func(ctx context.Context, key []byte, row *kv.Row) error {
 			return around(func() error { return c.Insert(ctx, key, row) })
 		}
-		mine.InsertMany = func(ctx context.Context, rows []engine.KeyRow) error {
+		mine.InsertMany = func(ctx context.Context, rows []kv.KeyRow) error {
 			return around(func() error { return c.InsertMany(ctx, rows) })
 		}
-		mine.Update = func(ctx context.Context, key []byte, row *engine.Row) error {
+		mine.Update = func(ctx context.Context, key []byte, row *kv.Row) error {
 			return around(func() error { return c.Update(ctx, key, row) })
 		}
 		return &mine, nil
@@ -102,12 +102,12 @@ func TestLoadOutlivesItsServer(t *testing.T) {
 	for _, batch := range []string{"batchsize=1", "batchsize=10"} {
 		for _, calls := range []int64{1, 17, 60} {
 			c := config(t, batch)
-			kv, m := open(t), &mortal{calls: calls, away: 10 * time.Millisecond}
-			r, err := Load(t.Context(), wrapped{kv, m.records}, c, Options{})
+			db, m := open(t), &mortal{calls: calls, away: 10 * time.Millisecond}
+			r, err := Load(t.Context(), wrapped{db, m.records}, c, Options{})
 			if err != nil || r.Err() != nil || r.Succeeded() != 1000 || r.Reconnects != 4 && calls > 1 {
 				t.Fatalf("%s, dead at call %d: %v, %v", batch, calls, err, r)
 			}
-			if r, err := Run(t.Context(), kv, c, Options{}); err != nil || r.Err() != nil {
+			if r, err := Run(t.Context(), db, c, Options{}); err != nil || r.Err() != nil {
 				t.Errorf("%s, dead at call %d, then: %v", batch, calls, err)
 			}
 		}
@@ -138,9 +138,9 @@ func TestOutageEndsTheRun(t *testing.T) {
 
 // An engine that answers nothing but errors is not asked as fast as it fails.
 func TestEndlessErrorsEndTheRun(t *testing.T) {
-	never := conns(func(c *engine.Conn) {
+	never := conns(func(c *kv.Conn) {
 		c.InsertMany = nil
-		c.Insert = func(context.Context, []byte, *engine.Row) error { return errors.New("never") }
+		c.Insert = func(context.Context, []byte, *kv.Row) error { return errors.New("never") }
 	})
 	r, err := Load(t.Context(), wrapped{open(t), never}, config(t, "core_workload_insertion_keep_going_on_error=true", "maxoutage=1"), Options{})
 	if code(err) != fault.Incomplete || !strings.Contains(err.Error(), "failed: never") || r.all(statusError) > 100 || r.Reconnects != 0 {
@@ -151,7 +151,7 @@ func TestEndlessErrorsEndTheRun(t *testing.T) {
 // Reads and updates are tried again, and those that succeed then are counted apart.
 func TestRetries(t *testing.T) {
 	calls := atomic.Int64{}
-	seldom := conns(func(c *engine.Conn) {
+	seldom := conns(func(c *kv.Conn) {
 		read, update := c.Read, c.Update
 		lost := func() error {
 			if n := calls.Add(1); n > 200 && n < 2000 && n%50 == 0 {
@@ -159,10 +159,10 @@ func TestRetries(t *testing.T) {
 			}
 			return nil
 		}
-		c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+		c.Read = func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 			return cmp.Or(lost(), read(ctx, key, f, into))
 		}
-		c.Update = func(ctx context.Context, key []byte, r *engine.Row) error { return cmp.Or(lost(), update(ctx, key, r)) }
+		c.Update = func(ctx context.Context, key []byte, r *kv.Row) error { return cmp.Or(lost(), update(ctx, key, r)) }
 	})
 	for _, tries := range []string{"0", "5"} {
 		calls.Store(0)

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -63,7 +63,7 @@ func TestRamp(t *testing.T) {
 func TestRampOverload(t *testing.T) {
 	t.Parallel() // it waits
 	c := config(t, "readproportion=1", "updateproportion=0", "maxexecutiontime=1", "maxoutage=1")
-	slow := conns(func(c *engine.Conn) {
+	slow := conns(func(c *kv.Conn) {
 		read := c.Read
 		c.Read = slowly(read, 20*time.Millisecond)
 	})
@@ -80,19 +80,19 @@ func TestRampOverload(t *testing.T) {
 	if len(samples) < 2 || !over || samples[0].Cell.At("ramp") != "yes" || samples[0].Cell.Number("target_ops_s") != 100 || samples[0].Cell.At("threads") != "4" {
 		t.Errorf("%+v", samples)
 	}
-	s.Targets[0].KV = wrapped{loaded(t, c), conns(func(c *engine.Conn) { c.Read = failing })}
+	s.Targets[0].KV = wrapped{loaded(t, c), conns(func(c *kv.Conn) { c.Read = failing })}
 	if err := s.Run(t.Context()); err == nil || errors.Is(err, errOverload) || len(words) != 1 {
 		t.Errorf("an engine that fails: %v, %v", err, words)
 	}
 }
 
-type reading = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error
+type reading = func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error
 
 func slowly(read reading, late time.Duration) reading {
-	return func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+	return func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 		time.Sleep(late)
 		return read(ctx, key, f, into)
 	}
 }
 
-func failing(context.Context, []byte, engine.Fields, *engine.Row) error { return io.ErrUnexpectedEOF }
+func failing(context.Context, []byte, kv.Fields, *kv.Row) error { return io.ErrUnexpectedEOF }

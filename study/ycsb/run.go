@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/results/measure"
@@ -20,7 +21,7 @@ import (
 
 // Options for Load and Run; the zero value is the default.
 type Options struct {
-	Layout   engine.Layout // "" = the engine's usual one
+	Layout   kv.Layout     // "" = the engine's usual one
 	Resume   bool          // a load takes a record that is there already for loaded
 	Replace  bool          // a load replaces what an earlier one and its runs made
 	Interval time.Duration // between two calls of Watch; 0 = one second
@@ -73,31 +74,31 @@ type Report struct {
 
 // Load makes the table and inserts the records insertstart … insertstart +
 // insertcount - 1. The report is valid also with an error, unless it is nil.
-func Load(ctx context.Context, kv engine.KV, c *Config, o Options) (*Report, error) {
+func Load(ctx context.Context, db kv.Database, c *Config, o Options) (*Report, error) {
 	pacing := *c
 	pacing.Operations, pacing.Warmup = 0, 0 // its records are its limit
 	pacing.InsertStart, pacing.InsertCount = c.Shard.split(c.InsertStart, c.InsertCount)
 	spec := c.TableSpec(o.Layout)
 	spec.Make = true
-	return execute(ctx, kv, spec, &pacing, o, true)
+	return execute(ctx, db, spec, &pacing, o, true)
 }
 
 // Run requests records of a loaded table by the workload's mix.
-func Run(ctx context.Context, kv engine.KV, c *Config, o Options) (*Report, error) {
+func Run(ctx context.Context, db kv.Database, c *Config, o Options) (*Report, error) {
 	if o.Faults != nil {
 		var err error
 		if c, err = o.Faults.settle(c); err != nil {
 			return nil, err
 		}
 	}
-	return execute(ctx, kv, c.TableSpec(o.Layout), c, o, false)
+	return execute(ctx, db, c.TableSpec(o.Layout), c, o, false)
 }
 
-func execute(ctx context.Context, kv engine.KV, spec engine.Table, c *Config, o Options, load bool) (r *Report, err error) {
-	if kv == nil {
+func execute(ctx context.Context, db kv.Database, spec kv.Table, c *Config, o Options, load bool) (r *Report, err error) {
+	if db == nil {
 		return nil, &fault.Error{Problem: "the engine keeps no records under keys", Cure: "choose one that `barograph list engines` shows with layouts"}
 	}
-	table, err := kv.Table(ctx, spec)
+	table, err := db.Table(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +123,7 @@ func execute(ctx context.Context, kv engine.KV, spec engine.Table, c *Config, o 
 
 // perform runs the workers over their connections and closes these, unless one
 // hangs.
-func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options, r *Report) (err error) {
+func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r *Report) (err error) {
 	w.lenient = !slices.Contains(o.steady(), engine.ReadYourWrites)
 	if !r.Load {
 		w.nonce, w.ledger = nonceOf(time.Now(), w.Shard), newLedger(w.InsertCount)
@@ -224,8 +225,8 @@ func (w *workload) threads(r *Report, load bool) int {
 	return int(w.Threads)
 }
 
-func (w *workload) connect(ctx context.Context, n int) ([]*engine.Conn, error) {
-	conns := make([]*engine.Conn, n)
+func (w *workload) connect(ctx context.Context, n int) ([]*kv.Conn, error) {
+	conns := make([]*kv.Conn, n)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(8)
 	for i := range conns {
@@ -237,7 +238,7 @@ func (w *workload) connect(ctx context.Context, n int) ([]*engine.Conn, error) {
 	return conns, g.Wait()
 }
 
-func closeAll(conns []*engine.Conn) (err error) {
+func closeAll(conns []*kv.Conn) (err error) {
 	for _, c := range conns {
 		if c != nil {
 			err = errors.Join(err, c.Close())
@@ -264,7 +265,7 @@ var ErrCannot = errors.New("the mix asks for what the table cannot do")
 var errOverload = errors.New("more was due than was done")
 
 // ready sees that the load is there and prepares the check of scans.
-func (w *workload) ready(ctx context.Context, conns []*engine.Conn, r *Report) error {
+func (w *workload) ready(ctx context.Context, conns []*kv.Conn, r *Report) error {
 	if w.Mix[opDelete] > 0 && conns[0].Delete == nil {
 		return &fault.Error{Setting: "property deleteproportion", Problem: "the engine deletes no records", Err: ErrCannot, Cure: "set it to 0"}
 	}

@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/results/measure/pace"
 )
 
 // scan is the check of one scan's records as they come.
 type scan struct {
-	each     func(key []byte, r *engine.Row) error
-	fields   engine.Fields
+	each     func(key []byte, r *kv.Row) error
+	fields   kv.Fields
 	records  int
 	last     []byte
 	known    int // place in existing of the next record that must come
@@ -45,7 +45,7 @@ func (k *worker) doScan(ctx context.Context, r *pace.Recorder, number int64) {
 }
 
 // scanned takes the next record.
-func (k *worker) scanned(key []byte, row *engine.Row) error {
+func (k *worker) scanned(key []byte, row *kv.Row) error {
 	s := &k.scan
 	switch {
 	case s.records == 0 && bytes.Compare(key, k.key) < 0, s.records > 0 && bytes.Compare(key, s.last) <= 0:

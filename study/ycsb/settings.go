@@ -12,7 +12,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -78,7 +78,7 @@ func Settings() []Setting {
 		{"readpathproportion", "0", "share of reads of one value inside a document (not YCSB's)", number(func(c *Config) *float64 { return &c.Mix[opReadPath] }, 1e9)},
 		{"updatepathproportion", "0", "share of updates of one value inside a document (not YCSB's)", number(func(c *Config) *float64 { return &c.Mix[opUpdatePath] }, 1e9)},
 		{"transferproportion", "0", "share of transfers: one transaction reads two records and moves an amount from the first field of one to that of the other (not YCSB's)", number(func(c *Config) *float64 { return &c.Mix[opTransfer] }, 1e9)},
-		{"isolation", string(engine.Serializable), "of transfers: read-committed, repeatable-read or serializable, where the engine has it (not YCSB's)", oneOf(func(c *Config) *engine.IsolationLevel { return &c.Isolation }, engine.IsolationLevels()...)},
+		{"isolation", string(kv.Serializable), "of transfers: read-committed, repeatable-read or serializable, where the engine has it (not YCSB's)", oneOf(func(c *Config) *kv.IsolationLevel { return &c.Isolation }, kv.IsolationLevels()...)},
 		{"balance", "1000", "what the first field of each record holds when it is loaded, where there are transfers (not YCSB's)", whole(func(c *Config) *int64 { return &c.Balance }, 1)},
 		{"conflicts", "100", "how often a transfer is run again, from its beginning, that the engine gave up for another one; RETRIED are those that then succeeded (not YCSB's)", whole(func(c *Config) *int64 { return &c.Conflicts }, 0)},
 		{"requestdistribution", "uniform", "uniform, zipfian, zipfian-exact (not YCSB's), latest, hotspot, exponential or sequential", oneOf(func(c *Config) *string { return &c.Requests },

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -58,9 +58,9 @@ func stoppedRun(t *testing.T) {
 	t.Helper()
 	c := config(t, "operationcount=300", "target=1000")
 	var begun sync.Once
-	tell := conns(func(c *engine.Conn) {
+	tell := conns(func(c *kv.Conn) {
 		update := c.Update // probes do not
-		c.Update = func(ctx context.Context, key []byte, r *engine.Row) error {
+		c.Update = func(ctx context.Context, key []byte, r *kv.Row) error {
 			begun.Do(func() { fmt.Fprintln(os.Stdout, "begun") })
 			return update(ctx, key, r)
 		}

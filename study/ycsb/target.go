@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/query/answer"
@@ -26,8 +27,8 @@ import (
 type Target struct {
 	Scheme  string
 	Place   engine.Place
-	KV      engine.KV
-	Layout  engine.Layout
+	KV      kv.Database
+	Layout  kv.Layout
 	Server  Server
 	Replace bool        // LoadAll replaces what an earlier load and its runs made
 	Folder  *run.Folder // is told what goes on; nil = none
@@ -218,20 +219,20 @@ func (t *Target) Load(ctx context.Context, c *Config, o Options, mix string) (ru
 
 // Open opens an engine to run workloads on, under a layout, "" = its first; labs
 // is the folder of the labs, one of which may run its server.
-func Open(ctx context.Context, all engine.Registry, raw string, layout engine.Layout, labs string, o engine.Options) (*Target, error) {
+func Open(ctx context.Context, all engine.Registry, raw string, layout kv.Layout, labs string, o engine.Options) (*Target, error) {
 	d, u, err := all.Parse(raw)
 	if err != nil {
 		return nil, &fault.Status{Code: fault.Usage, Err: err}
 	}
 	t := &Target{Scheme: d.Scheme, Place: d.Place, Layout: layout, raw: raw, at: u, d: d}
 	t.open = func(raw string) (*engine.Engine, error) { return all.Open(ctx, raw, o) }
-	if layout == "" && len(d.Layouts) > 0 {
-		t.Layout = d.Layouts[0]
+	if layout == "" && len(kv.Promised(d).Layouts) > 0 {
+		t.Layout = kv.Promised(d).Layouts[0]
 	}
 	if t.db, err = t.open(raw); err != nil {
 		return nil, err
 	}
-	t.lab, t.KV = lab.Serving([]string{labs}, d, u), t.db.KV
+	t.lab, t.KV = lab.Serving([]string{labs}, d, u), kv.Of(t.db)
 	t.Server = Server{Metrics: t.db.Metrics, PIDs: t.lab.PIDs()}
 	if t.db.About != nil {
 		about, err := t.db.About(ctx)

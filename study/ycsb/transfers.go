@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/measure/pace"
 	"github.com/barograph/barograph/results/run"
@@ -75,10 +76,10 @@ func (k *worker) transfer(ctx context.Context, r *pace.Recorder, from int64) {
 	for ; ; tries++ {
 		t.amount = amount
 		err = k.conn.Transact(ctx, k.Isolation, func() error { return k.move(ctx, &t) })
-		if !errors.Is(err, engine.ErrConflict) {
+		if !errors.Is(err, kv.ErrConflict) {
 			break
 		}
-		if k.accounts.conflicts.Add(1); tries == k.Conflicts || engine.Pause(ctx, engine.BackOff(int(min(tries+1, conflictPauses)), k.rng)) != nil {
+		if k.accounts.conflicts.Add(1); tries == k.Conflicts || engine.Pause(ctx, kv.BackOff(int(min(tries+1, conflictPauses)), k.rng)) != nil {
 			break
 		}
 	}
@@ -141,7 +142,7 @@ func (a *accounts) note(t transfer, first int64, err error) {
 		a.moved[t.from].Add(-t.amount)
 		a.moved[t.to].Add(t.amount)
 		a.count.Add(1)
-	case errors.Is(err, engine.ErrUnsettled):
+	case errors.Is(err, kv.ErrUnsettled):
 		a.mu.Lock()
 		a.unknown = append(a.unknown, t)
 		a.mu.Unlock()
@@ -162,7 +163,7 @@ func (k *worker) balances(ctx context.Context) (all []int64, err error) {
 			}
 			return nil
 		})
-		if !errors.Is(err, engine.ErrConflict) {
+		if !errors.Is(err, kv.ErrConflict) {
 			break
 		}
 	}

@@ -10,19 +10,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/results/run"
 )
 
 // economy is a small load with transfers, on transactions with a fault.
-func economy(t *testing.T, f enginetest.KVFault, assignments ...string) (*Config, engine.KV) {
+func economy(t *testing.T, f enginetest.KVFault, assignments ...string) (*Config, kv.Database) {
 	t.Helper()
 	c := config(t, append([]string{"recordcount=20", "transferproportion=1", "readproportion=0", "updateproportion=0", "threadcount=8"}, assignments...)...)
-	kv := wrapped{loaded(t, c), func(r *engine.Records) *engine.Records { return enginetest.FaultyKV(enginetest.Optimistic(r), f) }}
-	return c, kv
+	db := wrapped{loaded(t, c), func(r *kv.Records) *kv.Records { return enginetest.FaultyKV(enginetest.Optimistic(r), f) }}
+	return c, db
 }
 
 // TestTransfers: transactions that are whole and apart keep the sum and each balance, and
@@ -33,9 +33,9 @@ func TestTransfers(t *testing.T) {
 			continue // no transfer ends with an error of its own
 		}
 		t.Run(string(f), func(t *testing.T) {
-			c, kv := economy(t, f)
-			kv = wrapped{kv, conns(overlapping)}
-			target := &Target{Scheme: "fake", KV: kv}
+			c, db := economy(t, f)
+			db = wrapped{db, conns(overlapping)}
+			target := &Target{Scheme: "fake", KV: db}
 			s, r, err := target.Measure(t.Context(), c, target.Options(), "transfers", 1)
 			if f != "" {
 				if code(err) != fault.Differs || s.Verdict == run.Equal || s.Measured() != nil || s.Transfers.Wrong() == "" {
@@ -65,9 +65,9 @@ func TestTransfers(t *testing.T) {
 
 // overlapping has a connection let others work within its transactions: in memory
 // they are so short that on a busy machine each would be alone.
-func overlapping(c *engine.Conn) {
+func overlapping(c *kv.Conn) {
 	read := c.Read
-	c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+	c.Read = func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 		time.Sleep(time.Microsecond)
 		return read(ctx, key, f, into)
 	}
@@ -75,18 +75,18 @@ func overlapping(c *engine.Conn) {
 
 // A conflict that stays is an error after so many tries, and nothing of it counts.
 func TestTransfersGivenUp(t *testing.T) {
-	c, kv := economy(t, "", "conflicts=2", "operationcount=8", "threadcount=1")
+	c, db := economy(t, "", "conflicts=2", "operationcount=8", "threadcount=1")
 	tries := 0
-	kv = wrapped{kv, conns(func(c *engine.Conn) {
+	db = wrapped{db, conns(func(c *kv.Conn) {
 		transact := c.Transact
-		c.Transact = func(ctx context.Context, level engine.IsolationLevel, do func() error) error {
+		c.Transact = func(ctx context.Context, level kv.IsolationLevel, do func() error) error {
 			if tries++; tries > 1 && tries < 8 { // the first reads the balances
-				return engine.ErrConflict
+				return kv.ErrConflict
 			}
 			return transact(ctx, level, do)
 		}
 	})}
-	r, err := Run(t.Context(), kv, c, Options{})
+	r, err := Run(t.Context(), db, c, Options{})
 	if err != nil || code(r.Err()) != fault.Incomplete || r.tally(statusError, opTransfer) != 2 || r.Transfers.Moved != 6 || r.Transfers.Conflicts != 6 || r.Transfers.Wrong() != "" {
 		t.Errorf("%v, %v, %+v", err, r.Err(), r.Transfers)
 	}
@@ -98,15 +98,15 @@ func TestTransfersOverAKill(t *testing.T) {
 	t.Parallel() // it waits
 	for name, lies := range map[string]bool{"a true store": false, "it does half of what it did not answer": true} {
 		t.Run(name, func(t *testing.T) {
-			c, kv := economy(t, "", "target=400", "operationcount=0", "maxexecutiontime=3")
+			c, db := economy(t, "", "target=400", "operationcount=0", "maxexecutiontime=3")
 			var down atomic.Bool
-			kv = wrapped{kv, conns(func(c *engine.Conn) { unanswering(c, &down, lies) })}
+			db = wrapped{db, conns(func(c *kv.Conn) { unanswering(c, &down, lies) })}
 			faults, err := lab.ParseFaults("kill@1500ms,restart@2s")
 			if err != nil {
 				t.Fatal(err)
 			}
 			inflict := func(_ context.Context, f lab.Fault) (string, error) { down.Store(f.Action == lab.Kill); return "", nil }
-			r, err := Run(t.Context(), kv, c, Options{Faults: &Faults{All: faults, Inflict: inflict}})
+			r, err := Run(t.Context(), db, c, Options{Faults: &Faults{All: faults, Inflict: inflict}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,15 +121,15 @@ func TestTransfersOverAKill(t *testing.T) {
 
 // unanswering has a connection answer no commit while its server is down; every other one is done,
 // or half of it.
-func unanswering(c *engine.Conn, down *atomic.Bool, half bool) {
+func unanswering(c *kv.Conn, down *atomic.Bool, half bool) {
 	n, within, read, update, transact := 0, false, c.Read, c.Update, c.Transact
-	c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+	c.Read = func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 		if down.Load() && !within {
 			return io.ErrUnexpectedEOF
 		}
 		return read(ctx, key, f, into)
 	}
-	c.Transact = func(ctx context.Context, level engine.IsolationLevel, do func() error) error {
+	c.Transact = func(ctx context.Context, level kv.IsolationLevel, do func() error) error {
 		if !down.Load() {
 			return transact(ctx, level, do)
 		}
@@ -137,7 +137,7 @@ func unanswering(c *engine.Conn, down *atomic.Bool, half bool) {
 		defer func() { within, c.Update = false, update }()
 		writes := 0
 		if n++; half {
-			c.Update = func(ctx context.Context, key []byte, r *engine.Row) error {
+			c.Update = func(ctx context.Context, key []byte, r *kv.Row) error {
 				if writes++; writes == 2 {
 					return nil
 				}
@@ -152,7 +152,7 @@ func unanswering(c *engine.Conn, down *atomic.Bool, half bool) {
 			return nil
 		})
 		if err == nil || errors.Is(err, undone) {
-			return errors.Join(engine.ErrUnsettled, io.ErrUnexpectedEOF)
+			return errors.Join(kv.ErrUnsettled, io.ErrUnexpectedEOF)
 		}
 		return err
 	}
@@ -213,9 +213,9 @@ func TestTransfersAreRefused(t *testing.T) {
 	if _, err := Run(t.Context(), loaded(t, c), c, Options{}); !errors.Is(err, ErrCannot) || !strings.Contains(err.Error(), "no transactions of several records") {
 		t.Errorf("on an engine without transactions: %v", err)
 	}
-	_, kv := economy(t, "")
+	_, db := economy(t, "")
 	other := config(t, "recordcount=20", "transferproportion=1", "readproportion=0", "updateproportion=0", "balance=5")
-	if _, err := Run(t.Context(), kv, other, Options{}); code(err) != fault.Incomplete || !strings.Contains(err.Error(), "sum up to 20000 before the run, not 100") {
+	if _, err := Run(t.Context(), db, other, Options{}); code(err) != fault.Incomplete || !strings.Contains(err.Error(), "sum up to 20000 before the run, not 100") {
 		t.Errorf("another balance: %v", err)
 	}
 }

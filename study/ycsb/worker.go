@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/measure/pace"
 	"github.com/barograph/barograph/study/ycsb/dist"
@@ -19,12 +20,12 @@ import (
 // worker runs the operations of a run. Its memory is used again and again.
 type worker struct {
 	*workload
-	conn   *engine.Conn
+	conn   *kv.Conn
 	rng    *rand.Rand
 	latest dist.Latest
 
 	key, want []byte
-	row       engine.Row
+	row       kv.Row
 	scan      scan
 	checker
 
@@ -35,7 +36,7 @@ type worker struct {
 	failing  time.Duration // when the first of these was
 }
 
-func (w *workload) worker(conn *engine.Conn, number int) *worker {
+func (w *workload) worker(conn *kv.Conn, number int) *worker {
 	k := &worker{workload: w, conn: conn, latest: w.latest, rng: rand.New(rand.NewPCG(uint64(w.Seed), w.Shard.stream(number)))} //nolint:gosec // not negative
 	k.scan.each = k.scanned
 	k.number = uint64(number) //nolint:gosec // not negative
@@ -252,13 +253,13 @@ func (k *worker) status(what string, number int64, err error) int {
 	switch {
 	case err == nil:
 		return statusOK
-	case errors.Is(err, engine.ErrNotFound):
+	case errors.Is(err, kv.ErrNotFound):
 		if what != "delete" && k.absent.has(number) {
 			return statusDeleted
 		}
 		k.problem(what+": a record that must be there is not found", func() string { return string(k.key) })
 		return statusNotFound
-	case errors.Is(err, engine.ErrExists):
+	case errors.Is(err, kv.ErrExists):
 		k.problem(what+": the key is taken", func() string {
 			return string(k.key) + "; raise recordcount to the number of records that are there, or drop the table"
 		})
@@ -285,7 +286,7 @@ func (k *worker) problem(what string, example func() string) {
 }
 
 // chosen are the fields that are asked for.
-func (k *worker) chosen() engine.Fields {
+func (k *worker) chosen() kv.Fields {
 	if k.ReadAll {
 		return nil
 	}
@@ -312,7 +313,7 @@ func (k *worker) read(ctx context.Context, r *pace.Recorder, number int64) int {
 	return status
 }
 
-func (k *worker) complete(row *engine.Row, f engine.Fields) bool {
+func (k *worker) complete(row *kv.Row, f kv.Fields) bool {
 	if f != nil {
 		return row.Len() == len(f)
 	}
@@ -320,7 +321,7 @@ func (k *worker) complete(row *engine.Row, f engine.Fields) bool {
 }
 
 // verify computes each value anew.
-func (k *worker) verify(key []byte, row *engine.Row) int {
+func (k *worker) verify(key []byte, row *kv.Row) int {
 	for i := range row.Len() {
 		field, got := row.At(i)
 		k.want = appendDerived(k.want[:0], key, k.fields[field], k.fieldLength(field))
@@ -346,7 +347,7 @@ func (k *worker) fill(all bool) {
 	}
 }
 
-func (k *worker) fillField(row *engine.Row, key []byte, id uint64, i int) {
+func (k *worker) fillField(row *kv.Row, key []byte, id uint64, i int) {
 	if i == 0 && k.accounts != nil {
 		row.SetData(strconv.AppendInt(row.Data(), k.Balance, 10))
 	} else if k.Integrity {
@@ -398,8 +399,8 @@ func (k *worker) insert(ctx context.Context, r *pace.Recorder) {
 type loader struct {
 	*worker
 	keys   []byte
-	rows   []engine.Row
-	batch  []engine.KeyRow
+	rows   []kv.Row
+	batch  []kv.KeyRow
 	resume bool
 
 	replace bool // a record that is there is written anew
@@ -456,7 +457,7 @@ func (k *worker) trim(ctx context.Context) error {
 	for number, gaps := k.Records, 0; gaps < mostGaps; number++ {
 		k.key = k.appendKey(k.key[:0], number)
 		switch err := k.conn.Delete(ctx, k.key); {
-		case errors.Is(err, engine.ErrNotFound):
+		case errors.Is(err, kv.ErrNotFound):
 			gaps++
 		case err != nil:
 			return fmt.Errorf("remove %s: %w", k.key, err)
@@ -469,7 +470,7 @@ func (k *worker) trim(ctx context.Context) error {
 
 func (l *loader) many(ctx context.Context, first, end int64) error {
 	for int64(len(l.rows)) < end-first {
-		l.rows = append(l.rows, engine.Row{})
+		l.rows = append(l.rows, kv.Row{})
 	}
 	l.keys, l.batch = l.keys[:0], l.batch[:0]
 	for n := first; n < end; n++ {
@@ -481,7 +482,7 @@ func (l *loader) many(ctx context.Context, first, end int64) error {
 		for i := range l.fields {
 			l.fillField(row, key, id, i)
 		}
-		l.batch = append(l.batch, engine.KeyRow{Key: key, Row: row})
+		l.batch = append(l.batch, kv.KeyRow{Key: key, Row: row})
 	}
 	return l.conn.InsertMany(ctx, l.batch)
 }
@@ -496,7 +497,7 @@ func (l *loader) one(ctx context.Context, r *pace.Recorder, number int64, unsure
 	began := r.Now()
 	for tries := int64(0); ; tries++ {
 		err := l.conn.Insert(ctx, l.key, &l.row)
-		taken := errors.Is(err, engine.ErrExists)
+		taken := errors.Is(err, kv.ErrExists)
 		if taken && (l.replace || l.resume) {
 			l.existing.Add(1)
 			if unsure {

@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/results/measure/pace"
@@ -47,7 +47,7 @@ func statuses() []string {
 type workload struct {
 	*Config
 	fields   []string
-	table    *engine.Records
+	table    *kv.Records
 	sequence *sequence
 	absent   absent
 	present  *existing // nil = scans are not checked against it
@@ -80,11 +80,11 @@ type workload struct {
 	latest     dist.Latest // to be copied: it grows
 	lengths    func(field int, rng *rand.Rand) int64
 	scanLength func(rng *rand.Rand) int64
-	single     []engine.Fields // each field by itself
-	paths      []string        // of each field in a document
+	single     []kv.Fields // each field by itself
+	paths      []string    // of each field in a document
 }
 
-func newWorkload(c *Config, table *engine.Records) (*workload, error) {
+func newWorkload(c *Config, table *kv.Records) (*workload, error) {
 	w := &workload{Config: c, fields: c.TableSpec("").Fields, table: table, sequence: newSequence(c.Records), writers: uint64(c.Threads)} //nolint:gosec // not negative
 	w.mix = dist.NewChoice(c.Mix[:]...)
 	first, last := c.InsertStart, c.InsertStart+c.InsertCount-1
@@ -113,7 +113,7 @@ func newWorkload(c *Config, table *engine.Records) (*workload, error) {
 		w.scanLength = z.Draw
 	}
 	for i := range w.fields {
-		w.single = append(w.single, engine.Fields{i})
+		w.single = append(w.single, kv.Fields{i})
 		w.paths = append(w.paths, "$."+w.fields[i])
 	}
 	var err error
@@ -227,7 +227,7 @@ func (w *workload) look(ctx context.Context, all []*worker, n int64) (found, wro
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
-		case errors.Is(err, engine.ErrNotFound):
+		case errors.Is(err, kv.ErrNotFound):
 			missing = append(missing, string(k.key))
 		case err != nil:
 			return err
@@ -242,7 +242,7 @@ func (w *workload) look(ctx context.Context, all []*worker, n int64) (found, wro
 }
 
 // judgeAll judges every byte of a record that is read while nobody writes.
-func (k *worker) judgeAll(row *engine.Row) int {
+func (k *worker) judgeAll(row *kv.Row) int {
 	k.deep = true
 	defer func() { k.deep = false }()
 	switch {
@@ -260,7 +260,7 @@ func (k *worker) twice(ctx context.Context) (status int, err error) {
 		return statusOK, nil
 	}
 	n := 0
-	err = k.conn.Scan(ctx, k.key, 2, nil, func(key []byte, _ *engine.Row) error {
+	err = k.conn.Scan(ctx, k.key, 2, nil, func(key []byte, _ *kv.Row) error {
 		if order := bytes.Compare(key, k.key); n == 0 && order != 0 || n > 0 && order <= 0 {
 			status = k.wrong("scan: a record is there twice, or left out", func() string { return fmt.Sprintf("from %s: %s", k.key, key) })
 		}
@@ -277,7 +277,7 @@ const (
 
 // probe looks before a run: of a load that was cut off, or that is another's,
 // every request would be a miss. It finds out whether the values have stamps.
-func (w *workload) probe(ctx context.Context, c *engine.Conn) error {
+func (w *workload) probe(ctx context.Context, c *kv.Conn) error {
 	k := w.worker(c, 0)
 	found, wrong, missing, err := w.look(ctx, []*worker{k}, probed)
 	if err != nil {
@@ -309,7 +309,7 @@ func (r *Report) readBack(ctx context.Context, w *workload, all []*worker, c cou
 			tries := 0
 			k.conn, _ = k.table.Reopen(ctx, k.conn, k.key, func() bool {
 				tries++
-				time.Sleep(engine.BackOff(tries, k.rng))
+				time.Sleep(kv.BackOff(tries, k.rng))
 				return tries < 20
 			})
 		}

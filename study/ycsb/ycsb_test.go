@@ -12,6 +12,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/dry"
 	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -33,12 +34,12 @@ func config(t *testing.T, assignments ...string) *Config {
 
 // wrapped is an engine's ability whose tables are changed.
 type wrapped struct {
-	engine.KV
-	change func(r *engine.Records) *engine.Records
+	kv.Database
+	change func(r *kv.Records) *kv.Records
 }
 
-func (w wrapped) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
-	r, err := w.KV.Table(ctx, t)
+func (w wrapped) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
+	r, err := w.Database.Table(ctx, t)
 	if err != nil || w.change == nil {
 		return r, err
 	}
@@ -46,10 +47,10 @@ func (w wrapped) Table(ctx context.Context, t engine.Table) (*engine.Records, er
 }
 
 // conns changes each connection.
-func conns(change func(c *engine.Conn)) func(r *engine.Records) *engine.Records {
-	return func(r *engine.Records) *engine.Records {
+func conns(change func(c *kv.Conn)) func(r *kv.Records) *kv.Records {
+	return func(r *kv.Records) *kv.Records {
 		out := *r
-		out.Connect = func(ctx context.Context) (*engine.Conn, error) {
+		out.Connect = func(ctx context.Context) (*kv.Conn, error) {
 			c, err := r.Connect(ctx)
 			if err != nil {
 				return nil, err
@@ -62,23 +63,23 @@ func conns(change func(c *engine.Conn)) func(r *engine.Records) *engine.Records 
 	}
 }
 
-func open(t *testing.T) engine.KV {
+func open(t *testing.T) kv.Database {
 	t.Helper()
 	e, err := engine.Registry{dry.Driver()}.Open(t.Context(), "dry", engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e.KV
+	return kv.Of(e)
 }
 
-func loaded(t *testing.T, c *Config) engine.KV {
+func loaded(t *testing.T, c *Config) kv.Database {
 	t.Helper()
-	kv := open(t)
-	r, err := Load(t.Context(), kv, c, Options{})
+	db := open(t)
+	r, err := Load(t.Context(), db, c, Options{})
 	if err != nil || r.Err() != nil || r.Operations() != c.InsertCount {
 		t.Fatalf("load: %v, %v", err, r)
 	}
-	return kv
+	return db
 }
 
 func code(err error) int { return fault.Code(err) }
@@ -141,9 +142,9 @@ func TestWrongEngineIsCaught(t *testing.T) {
 		for _, order := range []string{"insertorder=hashed", "insertorder=ordered"} {
 			t.Run(string(x.fault)+" "+order, func(t *testing.T) {
 				c := config(t, append(x.mix, order)...)
-				kv := loaded(t, c)
-				bad := func(r *engine.Records) *engine.Records { return enginetest.FaultyKV(r, x.fault) }
-				r, err := Run(t.Context(), wrapped{kv, bad}, c, Options{})
+				db := loaded(t, c)
+				bad := func(r *kv.Records) *kv.Records { return enginetest.FaultyKV(r, x.fault) }
+				r, err := Run(t.Context(), wrapped{db, bad}, c, Options{})
 				if err != nil || code(r.Err()) != x.code {
 					t.Errorf("%v; %v; want status %d", err, r.Err(), x.code)
 				}
@@ -155,11 +156,11 @@ func TestWrongEngineIsCaught(t *testing.T) {
 		if _, err := Run(t.Context(), loaded(t, config(t)), c, Options{}); code(err) != fault.Differs || !strings.Contains(err.Error(), "loaded without it") {
 			t.Errorf("a table without dataintegrity: %v", err)
 		}
-		kv := loaded(t, config(t, "recordcount=500"))
-		if _, err := Load(t.Context(), kv, c, Options{Resume: true}); code(err) != fault.Differs {
+		db := loaded(t, config(t, "recordcount=500"))
+		if _, err := Load(t.Context(), db, c, Options{Resume: true}); code(err) != fault.Differs {
 			t.Errorf("the load of the other half: %v", err)
 		}
-		r, err := Run(t.Context(), kv, c, Options{})
+		r, err := Run(t.Context(), db, c, Options{})
 		if err != nil || code(r.Err()) != fault.Differs || r.tally(statusWrong, kindVerify) == 0 {
 			t.Errorf("%v, %v", err, r.Err())
 		}
@@ -169,18 +170,18 @@ func TestWrongEngineIsCaught(t *testing.T) {
 // go-ycsb counts misses as reads, YCSB as failures that nobody looks at.
 func TestMissesFailTheRun(t *testing.T) {
 	c := config(t)
-	kv := loaded(t, c)
+	db := loaded(t, c)
 	var n atomic.Int64
-	lose := conns(func(c *engine.Conn) {
+	lose := conns(func(c *kv.Conn) {
 		read := c.Read
-		c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+		c.Read = func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 			if n.Add(1)%500 == 499 {
-				return engine.ErrNotFound
+				return kv.ErrNotFound
 			}
 			return read(ctx, key, f, into)
 		}
 	})
-	r, err := Run(t.Context(), wrapped{kv, lose}, c, Options{})
+	r, err := Run(t.Context(), wrapped{db, lose}, c, Options{})
 	if err != nil || code(r.Err()) != fault.Incomplete || r.all(statusNotFound) == 0 {
 		t.Errorf("%v; %v", err, r.Err())
 	}
@@ -193,12 +194,12 @@ func TestMissesFailTheRun(t *testing.T) {
 // go-ycsb's redis binding takes error replies for answers, and exits with 0.
 func TestErrorRepliesFailTheRun(t *testing.T) {
 	c := config(t)
-	kv := loaded(t, c)
+	db := loaded(t, c)
 	broken := errors.New("server is on fire")
-	fail := conns(func(c *engine.Conn) {
-		c.Update = func(context.Context, []byte, *engine.Row) error { return broken }
+	fail := conns(func(c *kv.Conn) {
+		c.Update = func(context.Context, []byte, *kv.Row) error { return broken }
 	})
-	r, err := Run(t.Context(), wrapped{kv, fail}, c, Options{})
+	r, err := Run(t.Context(), wrapped{db, fail}, c, Options{})
 	if err != nil || code(r.Err()) != fault.Incomplete || r.tally(statusError, opUpdate) == 0 || r.tally(statusOK, opUpdate) != 0 {
 		t.Errorf("%v; %v", err, r.Err())
 	}
@@ -211,8 +212,8 @@ func TestErrorRepliesFailTheRun(t *testing.T) {
 // (yugabyte-db#14006).
 func TestLoadIncompleteIsSaid(t *testing.T) {
 	c := config(t)
-	kv := loaded(t, config(t, "recordcount=600"))
-	if _, err := Run(t.Context(), kv, c, Options{}); err == nil || !strings.Contains(err.Error(), "load incomplete") {
+	db := loaded(t, config(t, "recordcount=600"))
+	if _, err := Run(t.Context(), db, c, Options{}); err == nil || !strings.Contains(err.Error(), "load incomplete") {
 		t.Errorf("a load of 600 of 1,000 records: %v", err)
 	}
 	if _, err := Run(t.Context(), open(t), c, Options{}); err == nil || !strings.Contains(err.Error(), "load it first") {
@@ -223,18 +224,18 @@ func TestLoadIncompleteIsSaid(t *testing.T) {
 // YCSB and go-ycsb acknowledge the key of a failed insert, and then ask for it.
 func TestOnlyAcknowledgedKeysAreDrawn(t *testing.T) {
 	c := config(t, "readproportion=0.5", "insertproportion=0.5", "requestdistribution=latest", "operationcount=20000", "threadcount=8")
-	kv := loaded(t, c)
+	db := loaded(t, c)
 	var n atomic.Int64
-	fail := conns(func(c *engine.Conn) {
+	fail := conns(func(c *kv.Conn) {
 		insert := c.Insert
-		c.Insert = func(ctx context.Context, key []byte, r *engine.Row) error {
+		c.Insert = func(ctx context.Context, key []byte, r *kv.Row) error {
 			if n.Add(1)%3 == 0 {
 				return errors.New("no")
 			}
 			return insert(ctx, key, r)
 		}
 	})
-	r, err := Run(t.Context(), wrapped{kv, fail}, c, Options{})
+	r, err := Run(t.Context(), wrapped{db, fail}, c, Options{})
 	if err != nil || r.all(statusNotFound) != 0 || r.tally(statusError, opInsert) == 0 || r.tally(statusOK, opRead) == 0 {
 		t.Errorf("%v; %v", err, r.Problems)
 	}
@@ -243,15 +244,15 @@ func TestOnlyAcknowledgedKeysAreDrawn(t *testing.T) {
 // A table without scans, or without documents, is told before the run begins.
 func TestWhatTheTableCannotDoIsSaid(t *testing.T) {
 	c := config(t, "scanproportion=0.5")
-	kv := loaded(t, c)
-	blind := conns(func(c *engine.Conn) { c.Scan = nil })
-	if r, err := Run(t.Context(), wrapped{kv, blind}, c, Options{}); !errors.Is(err, ErrCannot) || r != nil {
+	db := loaded(t, c)
+	blind := conns(func(c *kv.Conn) { c.Scan = nil })
+	if r, err := Run(t.Context(), wrapped{db, blind}, c, Options{}); !errors.Is(err, ErrCannot) || r != nil {
 		t.Errorf("scans: %v, %v", err, r)
 	}
-	if _, err := Run(t.Context(), wrapped{kv, nil}, config(t, "readpathproportion=0.5"), Options{}); !errors.Is(err, ErrCannot) {
+	if _, err := Run(t.Context(), wrapped{db, nil}, config(t, "readpathproportion=0.5"), Options{}); !errors.Is(err, ErrCannot) {
 		t.Errorf("paths: %v", err)
 	}
-	if r, err := Run(t.Context(), wrapped{kv, blind}, config(t), Options{}); err != nil || r.Err() != nil {
+	if r, err := Run(t.Context(), wrapped{db, blind}, config(t), Options{}); err != nil || r.Err() != nil {
 		t.Errorf("a mix without scans: %v", err)
 	}
 }
@@ -259,12 +260,12 @@ func TestWhatTheTableCannotDoIsSaid(t *testing.T) {
 // go-ycsb repeats successful inserts and gives up those that failed (PR #318).
 func TestInsertIsTriedAgainAfterFailureOnly(t *testing.T) {
 	c := config(t, "core_workload_insertion_retry_limit=1", "core_workload_insertion_retry_interval=0.0001")
-	kv := open(t)
+	db := open(t)
 	var tries atomic.Int64
-	once := conns(func(c *engine.Conn) {
+	once := conns(func(c *kv.Conn) {
 		insert, failed := c.Insert, map[string]bool{}
 		c.InsertMany = nil
-		c.Insert = func(ctx context.Context, key []byte, r *engine.Row) error {
+		c.Insert = func(ctx context.Context, key []byte, r *kv.Row) error {
 			tries.Add(1)
 			if !failed[string(key)] {
 				failed[string(key)] = true
@@ -276,20 +277,20 @@ func TestInsertIsTriedAgainAfterFailureOnly(t *testing.T) {
 			return insert(ctx, key, r)
 		}
 	})
-	r, err := Load(t.Context(), wrapped{kv, once}, c, Options{})
+	r, err := Load(t.Context(), wrapped{db, once}, c, Options{})
 	if err != nil || r.Err() != nil || tries.Load() != 2000 || r.tally(statusOK, opInsert) != 1000 {
 		t.Errorf("%v; %v; %d tries; %v", err, r.Err(), tries.Load(), r.Problems)
 	}
-	never := conns(func(c *engine.Conn) {
-		c.Insert = func(context.Context, []byte, *engine.Row) error { return errors.New("never") }
+	never := conns(func(c *kv.Conn) {
+		c.Insert = func(context.Context, []byte, *kv.Row) error { return errors.New("never") }
 	})
 	if _, err := Load(t.Context(), wrapped{open(t), never}, config(t), Options{}); err == nil {
 		t.Error("a load whose inserts fail is a success")
 	}
 	var n atomic.Int64
-	rarely := conns(func(c *engine.Conn) {
+	rarely := conns(func(c *kv.Conn) {
 		insert := c.Insert
-		c.Insert = func(ctx context.Context, key []byte, r *engine.Row) error {
+		c.Insert = func(ctx context.Context, key []byte, r *kv.Row) error {
 			if n.Add(1)%10 == 0 {
 				return errors.New("not now")
 			}
@@ -306,12 +307,12 @@ func TestInsertIsTriedAgainAfterFailureOnly(t *testing.T) {
 func TestSecondLoadHasNoNewRecords(t *testing.T) {
 	for _, batch := range []string{"batchsize=1", "batchsize=10"} {
 		c := config(t, batch)
-		kv := loaded(t, config(t, "recordcount=500"))
-		r, err := Load(t.Context(), kv, c, Options{})
+		db := loaded(t, config(t, "recordcount=500"))
+		r, err := Load(t.Context(), db, c, Options{})
 		if err != nil || code(r.Err()) != fault.Incomplete || r.tally(statusExists, opInsert) != 500 || r.tally(statusOK, opInsert) != 500 {
 			t.Errorf("%s: %v; %v", batch, err, r.Err())
 		}
-		r, err = Load(t.Context(), kv, c, Options{Resume: true})
+		r, err = Load(t.Context(), db, c, Options{Resume: true})
 		if err != nil || r.Err() != nil {
 			t.Errorf("%s, resumed: %v; %v", batch, err, r.Err())
 		}
@@ -326,12 +327,12 @@ func TestPartOfTheRecords(t *testing.T) {
 			for _, order := range []string{"hashed", "ordered"} {
 				c := config(t, part, "insertcount=200", "requestdistribution="+requests, "insertorder="+order, "dataintegrity=true",
 					"readproportion=0.4", "updateproportion=0", "scanproportion=0.4", "insertproportion=0.2", "operationcount=1000")
-				kv := loaded(t, c)
-				r, err := Run(t.Context(), kv, c, Options{})
+				db := loaded(t, c)
+				r, err := Run(t.Context(), db, c, Options{})
 				if err != nil || r.Err() != nil {
 					t.Fatalf("%s, %s, %s: %v; %v; %v", requests, part, order, err, r.Err(), r.Problems)
 				}
-				r, err = Run(t.Context(), kv, c.Grown(r.Inserted), Options{}) // as the next of a sweep
+				r, err = Run(t.Context(), db, c.Grown(r.Inserted), Options{}) // as the next of a sweep
 				if err != nil || r.Err() != nil {
 					t.Errorf("%s, %s, %s, again: %v; %v", requests, part, order, err, r.Problems)
 				}
@@ -344,8 +345,8 @@ func TestPartOfTheRecords(t *testing.T) {
 func TestKeyNumbersBeyond32Bits(t *testing.T) {
 	const start = "3000000000"
 	c := config(t, "recordcount=3000000100", "insertstart="+start, "insertcount=100", "insertorder=ordered", "requestdistribution=zipfian", "dataintegrity=true", "operationcount=500")
-	kv := loaded(t, c)
-	tb, err := kv.Table(t.Context(), c.TableSpec(""))
+	db := loaded(t, c)
+	tb, err := db.Table(t.Context(), c.TableSpec(""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,11 +355,11 @@ func TestKeyNumbersBeyond32Bits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"user" + start, "user3000000099"} {
-		if err := conn.Read(t.Context(), []byte(key), nil, &engine.Row{}); err != nil {
+		if err := conn.Read(t.Context(), []byte(key), nil, &kv.Row{}); err != nil {
 			t.Errorf("%s: %v", key, err)
 		}
 	}
-	if r, err := Run(t.Context(), kv, c, Options{}); err != nil || r.Err() != nil {
+	if r, err := Run(t.Context(), db, c, Options{}); err != nil || r.Err() != nil {
 		t.Errorf("%v; %v", err, r.Err())
 	}
 }
@@ -374,19 +375,19 @@ func TestUnlimitedRunEndsByTime(t *testing.T) {
 
 func TestInterruptedRunReports(t *testing.T) {
 	c := config(t, "operationcount=0")
-	kv := loaded(t, c)
+	db := loaded(t, c)
 	ctx, stop := context.WithCancel(t.Context())
 	var n atomic.Int64
-	count := conns(func(c *engine.Conn) {
+	count := conns(func(c *kv.Conn) {
 		read := c.Read
-		c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+		c.Read = func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 			if n.Add(1) == 1000 {
 				stop()
 			}
 			return read(ctx, key, f, into)
 		}
 	})
-	r, err := Run(ctx, wrapped{kv, count}, c, Options{})
+	r, err := Run(ctx, wrapped{db, count}, c, Options{})
 	if err != nil || code(r.Err()) != fault.Interrupted || r.Operations() == 0 || r.all(statusError) != 0 {
 		t.Errorf("%v; %v; %v", err, r.Err(), r.Problems)
 	}

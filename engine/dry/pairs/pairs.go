@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/btree"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -29,20 +30,20 @@ func New(readOnly bool) *Tables {
 
 // table finds a record by a hash and, for scans, by the order of keys.
 type table struct {
-	all engine.Fields
+	all kv.Fields
 
 	mu     sync.RWMutex
-	byKey  map[string]*engine.Row
-	sorted btree.Map[string, *engine.Row]
+	byKey  map[string]*kv.Row
+	sorted btree.Map[string, *kv.Row]
 }
 
 // Table opens or makes a table.
-func (ts *Tables) Table(_ context.Context, t engine.Table) (*engine.Records, error) {
+func (ts *Tables) Table(_ context.Context, t kv.Table) (*kv.Records, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
-	if t.Layout != "" && t.Layout != engine.Pairs {
-		return nil, fmt.Errorf("dry lays tables out as %s, not as %s: %w", engine.Pairs, t.Layout, engine.ErrNoDesign)
+	if t.Layout != "" && t.Layout != kv.Pairs {
+		return nil, fmt.Errorf("dry lays tables out as %s, not as %s: %w", kv.Pairs, t.Layout, engine.ErrNoDesign)
 	}
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -51,7 +52,7 @@ func (ts *Tables) Table(_ context.Context, t engine.Table) (*engine.Records, err
 	case tb == nil && !t.Make:
 		return nil, &fault.Error{Setting: "table " + t.Name, Problem: "does not exist", Cure: "load it first"}
 	case tb == nil:
-		tb = &table{byKey: map[string]*engine.Row{}}
+		tb = &table{byKey: map[string]*kv.Row{}}
 		for i := range t.Fields {
 			tb.all = append(tb.all, i)
 		}
@@ -59,7 +60,7 @@ func (ts *Tables) Table(_ context.Context, t engine.Table) (*engine.Records, err
 	case len(tb.all) != len(t.Fields):
 		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", len(tb.all), len(t.Fields)), Cure: "give what it was loaded with"}
 	}
-	return engine.NewRecords(ts.readOnly, tb.connect, func(context.Context) (int64, error) { return tb.count(), nil }), nil
+	return kv.NewRecords(ts.readOnly, tb.connect, func(context.Context) (int64, error) { return tb.count(), nil }), nil
 }
 
 func (tb *table) count() int64 {
@@ -71,24 +72,24 @@ func (tb *table) count() int64 {
 // conn is a connection: its table and the memory of one worker.
 type conn struct {
 	*table
-	row engine.Row
+	row kv.Row
 
 	// of a scan
 	key         []byte
 	kept        []kept
-	fields      engine.Fields
+	fields      kv.Fields
 	most, found int
-	onScan      func(key string, r *engine.Row) bool
+	onScan      func(key string, r *kv.Row) bool
 }
 
-func (tb *table) connect() *engine.Conn {
+func (tb *table) connect() *kv.Conn {
 	c := &conn{table: tb}
 	c.onScan = c.take
-	return &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany}
+	return &kv.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany}
 }
 
 // choose appends the chosen fields of a record.
-func (tb *table) choose(from *engine.Row, f engine.Fields, into *engine.Row) {
+func (tb *table) choose(from *kv.Row, f kv.Fields, into *kv.Row) {
 	if f == nil {
 		into.AddRow(from) // it was stored in the order of fields
 		return
@@ -100,7 +101,7 @@ func (tb *table) choose(from *engine.Row, f engine.Fields, into *engine.Row) {
 	}
 }
 
-func (c *conn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+func (c *conn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -108,34 +109,34 @@ func (c *conn) read(ctx context.Context, key []byte, f engine.Fields, into *engi
 	defer c.mu.RUnlock()
 	r := c.byKey[string(key)]
 	if r == nil {
-		return engine.ErrNotFound
+		return kv.ErrNotFound
 	}
 	c.choose(r, f, into)
 	return nil
 }
 
-func (c *conn) insert(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *conn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byKey[string(key)] != nil {
-		return engine.ErrExists
+		return kv.ErrExists
 	}
 	c.put(key, r)
 	return nil
 }
 
-func (c *conn) put(key []byte, r *engine.Row) {
-	kept := &engine.Row{}
+func (c *conn) put(key []byte, r *kv.Row) {
+	kept := &kv.Row{}
 	c.choose(r, c.all, kept)
 	k := string(key)
 	c.byKey[k] = kept
 	c.sorted.Set(k, kept)
 }
 
-func (c *conn) insertMany(ctx context.Context, rows []engine.KeyRow) error {
+func (c *conn) insertMany(ctx context.Context, rows []kv.KeyRow) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -146,7 +147,7 @@ func (c *conn) insertMany(ctx context.Context, rows []engine.KeyRow) error {
 			for _, done := range rows[:i] {
 				c.remove(done.Key)
 			}
-			return engine.ErrExists
+			return kv.ErrExists
 		}
 		c.put(r.Key, r.Row)
 	}
@@ -158,7 +159,7 @@ func (c *conn) remove(key []byte) {
 	c.sorted.Delete(string(key))
 }
 
-func (c *conn) update(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *conn) update(ctx context.Context, key []byte, r *kv.Row) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -166,7 +167,7 @@ func (c *conn) update(ctx context.Context, key []byte, r *engine.Row) error {
 	defer c.mu.Unlock()
 	old := c.byKey[string(key)]
 	if old == nil {
-		return engine.ErrNotFound
+		return kv.ErrNotFound
 	}
 	c.row.Reset()
 	for i := range c.all {
@@ -190,7 +191,7 @@ func (c *conn) delete(ctx context.Context, key []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byKey[string(key)] == nil {
-		return engine.ErrNotFound
+		return kv.ErrNotFound
 	}
 	c.remove(key)
 	return nil
@@ -199,12 +200,12 @@ func (c *conn) delete(ctx context.Context, key []byte) error {
 // kept is a record that a scan copied.
 type kept struct {
 	key []byte
-	row engine.Row
+	row kv.Row
 }
 
 // scan copies the records while it holds the table, and gives them on after,
 // so that each may do anything.
-func (c *conn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
+func (c *conn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -224,7 +225,7 @@ func (c *conn) scan(ctx context.Context, from []byte, n int, f engine.Fields, ea
 }
 
 // take copies one record; false when there are enough.
-func (c *conn) take(key string, r *engine.Row) bool {
+func (c *conn) take(key string, r *kv.Row) bool {
 	if c.found == len(c.kept) {
 		c.kept = append(c.kept, kept{})
 	}

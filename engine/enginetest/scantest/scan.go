@@ -126,7 +126,7 @@ func (s *scanSuite) open(t *testing.T, url string, p tables.Placement) (*tables.
 		t.Fatal(err)
 	}
 	enginetest.KeepsPromise(t, s.Driver, e)
-	if tables.Of(e).Star == nil || !s.Driver.Has(tables.StarOverDisks) {
+	if tables.Of(e).Star == nil || !tables.Has(&s.Driver, tables.StarOverDisks) {
 		t.Fatalf("the engine has the star: %v; its driver promises %q", tables.Of(e).Star != nil, s.Driver.Abilities)
 	}
 	star, err := tables.Of(e).Star.Open(t.Context(), p)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/study/ycsb/history"
 )
 
@@ -38,15 +39,15 @@ func (l *liar) lied() {
 	l.turn.Store(l.every)
 }
 
-func (l *liar) records(r *engine.Records) *engine.Records {
+func (l *liar) records(r *kv.Records) *kv.Records {
 	out := *r
-	out.Connect = func(ctx context.Context) (*engine.Conn, error) {
+	out.Connect = func(ctx context.Context) (*kv.Conn, error) {
 		c, err := r.Connect(ctx)
 		if err != nil {
 			return nil, err
 		}
 		bad := *c
-		bad.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+		bad.Read = func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 			lie, before := l.due() && l.stale, l.before(key)
 			err := c.Read(ctx, key, f, into)
 			if _, now := value(into); lie && err == nil && before != "" && before != now {
@@ -56,8 +57,8 @@ func (l *liar) records(r *engine.Records) *engine.Records {
 			}
 			return err
 		}
-		bad.Update = func(ctx context.Context, key []byte, row *engine.Row) error {
-			if l.due() && !l.stale && c.Read(ctx, key, nil, &engine.Row{}) == nil {
+		bad.Update = func(ctx context.Context, key []byte, row *kv.Row) error {
+			if l.due() && !l.stale && c.Read(ctx, key, nil, &kv.Row{}) == nil {
 				l.lied()
 				return nil
 			}
@@ -70,7 +71,7 @@ func (l *liar) records(r *engine.Records) *engine.Records {
 	return &out
 }
 
-func value(r *engine.Row) (int, string) {
+func value(r *kv.Row) (int, string) {
 	if r.Len() == 0 {
 		return 0, ""
 	}
@@ -85,7 +86,7 @@ func (l *liar) before(key []byte) string {
 	return l.values[string(key)][1]
 }
 
-func (l *liar) done(key []byte, row *engine.Row, err error) {
+func (l *liar) done(key []byte, row *kv.Row, err error) {
 	if l.mu.Lock(); err == nil {
 		_, now := value(row)
 		l.values[string(key)] = [2]string{now, l.values[string(key)][0]}
@@ -93,20 +94,20 @@ func (l *liar) done(key []byte, row *engine.Row, err error) {
 	l.mu.Unlock()
 }
 
-func table(t *testing.T) *engine.Records {
+func table(t *testing.T) *kv.Records {
 	t.Helper()
 	e, err := engine.Registry{dry.Driver()}.Open(t.Context(), "dry:", engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := e.KV.Table(t.Context(), engine.Table{Name: "t", Fields: []string{"f"}, Make: true})
+	r, err := kv.Of(e).Table(t.Context(), kv.Table{Name: "t", Fields: []string{"f"}, Make: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func record(t *testing.T, r *engine.Records, seed uint64, calls int) []history.Op {
+func record(t *testing.T, r *kv.Records, seed uint64, calls int) []history.Op {
 	t.Helper()
 	w := &history.Witness{Table: r, Fields: 1, Prefix: "h", Clients: 8, Calls: calls, Seed: seed}
 	c, err := w.Start(t.Context())
@@ -153,10 +154,10 @@ func TestHonest(t *testing.T) {
 		var calls atomic.Int64
 		r := *table(t)
 		connect := r.Connect
-		r.Connect = func(ctx context.Context) (*engine.Conn, error) {
+		r.Connect = func(ctx context.Context) (*kv.Conn, error) {
 			c, err := connect(ctx)
 			mine := *c
-			mine.Update = func(ctx context.Context, key []byte, row *engine.Row) error {
+			mine.Update = func(ctx context.Context, key []byte, row *kv.Row) error {
 				n := calls.Add(1)
 				if n%20 == 0 {
 					return errors.New("lost on its way") // not done

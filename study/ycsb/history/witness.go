@@ -12,13 +12,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 )
 
 // Witness is clients that read and write records of their own in a table: a few
 // keys that all of them contend for, and many that each is written once, so that
 // what is lost is not covered by a later write.
 type Witness struct {
-	Table   *engine.Records
+	Table   *kv.Records
 	Fields  int           // of a record
 	Prefix  string        // of the keys, which must be new
 	Clients int           // at once
@@ -113,10 +114,10 @@ func (c *Clients) last(ctx context.Context) error {
 type client struct {
 	*Witness
 	number   int
-	conn     *engine.Conn
+	conn     *kv.Conn
 	rng      *rand.Rand
 	ops      []Op
-	row      engine.Row
+	row      kv.Row
 	written  int64
 	mine     []string // keys that it alone has written, not deleted yet
 	failures int
@@ -179,7 +180,7 @@ func (c *client) call(ctx context.Context, kind Kind, key string) {
 	cancel()
 	switch {
 	case err == nil:
-	case errors.Is(err, engine.ErrNotFound) || errors.Is(err, engine.ErrExists):
+	case errors.Is(err, kv.ErrNotFound) || errors.Is(err, kv.ErrExists):
 		o.Outcome = Refused
 	default:
 		o.Outcome, o.Return = Unknown, never
@@ -196,7 +197,7 @@ func (c *client) call(ctx context.Context, kind Kind, key string) {
 	}
 	c.conn, _ = c.Table.Reopen(ctx, c.conn, []byte(key), func() bool {
 		c.failures++
-		return engine.Pause(ctx, engine.BackOff(c.failures, c.rng)) == nil
+		return engine.Pause(ctx, kv.BackOff(c.failures, c.rng)) == nil
 	})
 }
 

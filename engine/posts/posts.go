@@ -1,4 +1,4 @@
-package engine
+package posts
 
 import (
 	"cmp"
@@ -10,61 +10,62 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/record"
 )
 
-// PostDesign is how values of SHEF messages are laid out in tables.
-type PostDesign string
+// Design is how values of SHEF messages are laid out in tables.
+type Design string
 
 // The designs. Names of tables and columns of the archive's are reconstructed:
 // its schema was never published, see docs/post.md.
 const (
-	SingleDesign  PostDesign = "single"  // the archive's pedrsep: a row per value
-	Array96Design PostDesign = "array96" // the archive's pecrsep: a row per station, parameter and day, a column per quarter of an hour
-	Array24Design PostDesign = "array24" // the same with a column per hour
+	Single  Design = "single"  // the archive's pedrsep: a row per value
+	Array96 Design = "array96" // the archive's pecrsep: a row per station, parameter and day, a column per quarter of an hour
+	Array24 Design = "array24" // the same with a column per hour
 )
 
-// PostDesigns are all designs, in the order of reports.
-func PostDesigns() []PostDesign {
-	return []PostDesign{Array96Design, Array24Design, SingleDesign}
+// Designs are all designs, in the order of reports.
+func Designs() []Design {
+	return []Design{Array96, Array24, Single}
 }
 
 // Slots is the number of values in a row: 0 where a row holds one.
-func (d PostDesign) Slots() int {
+func (d Design) Slots() int {
 	switch d {
-	case Array96Design:
+	case Array96:
 		return 96
-	case Array24Design:
+	case Array24:
 		return 24
 	}
 	return 0
 }
 
 // Summary is one line for people; "" for an unknown design.
-func (d PostDesign) Summary() string {
-	return map[PostDesign]string{
-		SingleDesign:  "a row per value, as in the RFC archive's pedrsep",
-		Array96Design: "a row per station, parameter and day with 96 quarters of an hour, as in the RFC archive's pecrsep",
-		Array24Design: "the same with 24 hours",
+func (d Design) Summary() string {
+	return map[Design]string{
+		Single:  "a row per value, as in the RFC archive's pedrsep",
+		Array96: "a row per station, parameter and day with 96 quarters of an hour, as in the RFC archive's pecrsep",
+		Array24: "the same with 24 hours",
 	}[d]
 }
 
-// PostMethod is how values are brought into tables.
-type PostMethod string
+// Method is how values are brought into tables.
+type Method string
 
 // The methods, from the slowest.
 const (
-	Row2006        PostMethod = "row-2006"         // select, then insert or update; every statement commits
-	Row2006Message PostMethod = "row-2006-message" // the same in one transaction
-	Procedure      PostMethod = "procedure"        // a stored procedure per value, which commits, as in IHFS
-	PreparedRows   PostMethod = "prepared"         // a prepared upsert per row, pipelined where the engine can
-	MultiRow       PostMethod = "multi-row"        // upserts of many rows
-	Bulk           PostMethod = "bulk"             // bulk copy into a temporary table, then a merge
+	Row2006        Method = "row-2006"         // select, then insert or update; every statement commits
+	Row2006Message Method = "row-2006-message" // the same in one transaction
+	Procedure      Method = "procedure"        // a stored procedure per value, which commits, as in IHFS
+	PreparedRows   Method = "prepared"         // a prepared upsert per row, pipelined where the engine can
+	MultiRow       Method = "multi-row"        // upserts of many rows
+	Bulk           Method = "bulk"             // bulk copy into a temporary table, then a merge
 )
 
 // Summary is one line for people; "" for an unknown method.
-func (m PostMethod) Summary() string {
-	return map[PostMethod]string{
+func (m Method) Summary() string {
+	return map[Method]string{
 		Row2006:        "select, then insert or update; every statement commits",
 		Row2006Message: "select, then insert or update; a message commits",
 		Procedure:      "a stored procedure per value, which commits",
@@ -77,7 +78,7 @@ func (m PostMethod) Summary() string {
 // Shares reports whether several posters at once may write the values of one
 // station. The algorithm of 2006 reads a row and writes it back, so that two
 // posters lose each other's values.
-func (m PostMethod) Shares() bool { return m != Row2006 && m != Row2006Message }
+func (m Method) Shares() bool { return m != Row2006 && m != Row2006Message }
 
 // Policy decides what becomes of a value whose key is taken: the modes of
 // shef_duplicate in IHFS, and one that follows the manual.
@@ -187,28 +188,38 @@ func compareBool(a, b bool) int {
 // follow the order of arrival.
 func (p Policy) Settles() bool { return p != Overwrite }
 
-// Posts opens the tables of values of SHEF messages: the post workload.
-type Posts interface {
+// Offer is what an engine promises of posting: an element of engine.Driver.Abilities.
+// Promised = delivered, in every Design.
+type Offer struct{ Methods []Method }
+
+// Methods are those that a driver offers; none where its engine keeps no posts.
+func Methods(d *engine.Driver) []Method { return engine.Promised[Offer](d).Methods }
+
+// Of is the ability of an open database; nil = it has none.
+func Of(e *engine.Engine) Database { return engine.Find[Database](e) }
+
+// Database opens the tables of values of SHEF messages: the post workload.
+type Database interface {
 	// Open opens the tables of a design. Those that do not exist are made if
 	// Make is set, and are otherwise an error that says so. The error wraps
-	// ErrNoDesign where the engine does not have the design.
-	Open(ctx context.Context, t PostTables) (*PostStore, error)
+	// engine.ErrNoDesign where the engine does not have the design.
+	Open(ctx context.Context, t Tables) (*Store, error)
 }
 
-// PostTables says what to open.
-type PostTables struct {
-	Design PostDesign
+// Tables says what to open.
+type Tables struct {
+	Design Design
 	Policy Policy // "" = Overwrite
 	Make   bool
 	Tests  bool // tables for tests, which change values: their names end in _test
 }
 
-// PostStore is an open set of tables; its functions are safe for concurrent
+// Store is an open set of tables; its functions are safe for concurrent
 // use. A nil Size, Log or Tend means "cannot"; the others are never nil.
-type PostStore struct {
-	// Poster is for one worker; the method must be one of Driver.PostMethods.
+type Store struct {
+	// Poster is for one worker; the method must be one of Offer.Methods.
 	// It reads location and ingest filter, as the decoder of 2006 does at its start.
-	Poster func(ctx context.Context, m PostMethod) (Poster, error)
+	Poster func(ctx context.Context, m Method) (Poster, error)
 
 	// Admit fills location and ingest filter, twice is once: what is not in
 	// them is not posted.
@@ -216,7 +227,7 @@ type PostStore struct {
 
 	// Values gives every stored value, in no order. The value is valid during
 	// the step.
-	Values func(ctx context.Context) iter.Seq2[*PostedValue, error]
+	Values func(ctx context.Context) iter.Seq2[*Value, error]
 
 	// Read counts the values of a station in a time: what a reader asks.
 	Read func(ctx context.Context, station record.ID, from, to int64) (int64, error)
@@ -229,7 +240,7 @@ type PostStore struct {
 	Delete func(ctx context.Context, before int64) (rows int64, err error)
 
 	// Size tells how large the tables of values are.
-	Size func(ctx context.Context) (PostSize, error)
+	Size func(ctx context.Context) (Size, error)
 
 	// Log is the position of the write-ahead log, in bytes.
 	Log func(ctx context.Context) (int64, error)
@@ -247,8 +258,8 @@ type Series struct {
 	Duration int16
 }
 
-// PostedValue is a value as it is found in a table.
-type PostedValue struct {
+// Value is a value as it is found in a table.
+type Value struct {
 	Station record.ID
 	Code    record.Parameter
 	// Duration is shefit's number.
@@ -263,12 +274,12 @@ type PostedValue struct {
 }
 
 // Origin is where the value is from.
-func (v *PostedValue) Origin() *Origin {
+func (v *Value) Origin() *Origin {
 	return &Origin{Issued: v.Issued, Revised: v.Revised, Product: v.Product, Value: v.Value, Quality: v.Quality}
 }
 
-// PostSize is the size of tables of values. -1 = not told.
-type PostSize struct {
+// Size is the size of tables of values. -1 = not told.
+type Size struct {
 	TableBytes int64 `json:"table_bytes"`
 	IndexBytes int64 `json:"index_bytes"`
 	DeadRows   int64 `json:"dead_rows"`
@@ -284,8 +295,8 @@ const (
 	VacuumFull Upkeep = "vacuum full" // the tables are written anew
 )
 
-// PostMessage is a product: the unit that the report counts and times.
-type PostMessage struct {
+// Message is a product: the unit that the report counts and times.
+type Message struct {
 	Product string // AWIPS id, at most 10 characters
 	Issued  int64  // record.NoTime where it is not known
 	Values  []record.Gauge
@@ -299,7 +310,7 @@ type Poster interface {
 	// changes no value; with GoodStays, values that have an origin of their own are
 	// the same after any order and any number of posts. Within a message the
 	// last value of a key counts. Nothing is kept of what it is given.
-	Post(ctx context.Context, messages []PostMessage) (Posted, error)
+	Post(ctx context.Context, messages []Message) (Posted, error)
 	// Reread reads again what may be posted of a few stations: what was admitted
 	// since the poster began.
 	Reread(ctx context.Context, stations []record.ID) error
@@ -332,8 +343,8 @@ func (p *Posted) Add(o Posted) {
 	p.Retries += o.Retries
 }
 
-// PostDigest is the content of tables of values, whatever their order.
-type PostDigest struct {
+// Digest is the content of tables of values, whatever their order.
+type Digest struct {
 	// Values is of station, parameter, duration, time and value: equal in all
 	// designs.
 	Values record.Digest `json:"values"`
@@ -342,8 +353,8 @@ type PostDigest struct {
 	Content record.Digest `json:"content"`
 }
 
-// DigestPosts digests stored values.
-func DigestPosts(values iter.Seq2[*PostedValue, error]) (d PostDigest, err error) {
+// DigestOf digests stored values.
+func DigestOf(values iter.Seq2[*Value, error]) (d Digest, err error) {
 	var buf []byte
 	for v, err := range values {
 		if err != nil {
@@ -354,7 +365,7 @@ func DigestPosts(values iter.Seq2[*PostedValue, error]) (d PostDigest, err error
 	return d, nil
 }
 
-func (d *PostDigest) add(v *PostedValue, buf []byte) []byte {
+func (d *Digest) add(v *Value, buf []byte) []byte {
 	buf = append(append(buf[:0], v.Station[:]...), v.Code[:]...)
 	value := v.Value
 	if value == 0 {
@@ -378,15 +389,15 @@ func (d *PostDigest) add(v *PostedValue, buf []byte) []byte {
 	return buf
 }
 
-// PostReference computes what the tables of a design must hold, from the messages
+// Reference computes what the tables of a design must hold, from the messages
 // alone: it applies a policy to one value after the other. Its memory grows
 // with the values of the stations that it is asked to look at.
-type PostReference struct {
+type Reference struct {
 	Policy Policy
-	Design PostDesign                   // "" = SingleDesign
+	Design Design                       // "" = Single
 	Only   func(station record.ID) bool // which stations it looks at; nil = all
 	// Without leaves values out of the digest; nil = none.
-	Without func(v *PostedValue) bool
+	Without func(v *Value) bool
 	stored  map[postKey]Origin
 }
 
@@ -397,7 +408,7 @@ type postKey struct {
 }
 
 // Post posts messages.
-func (r *PostReference) Post(messages []PostMessage) {
+func (r *Reference) Post(messages []Message) {
 	if r.stored == nil {
 		r.stored = map[postKey]Origin{}
 	}
@@ -426,16 +437,16 @@ func (r *PostReference) Post(messages []PostMessage) {
 
 // settles reports whether a value has an origin of its own: one on the grid of an array has
 // none.
-func (r *PostReference) settles(at int64) bool {
+func (r *Reference) settles(at int64) bool {
 	slots := int64(r.Design.Slots())
 	return r.Policy.Settles() && (slots == 0 || at%(86400/slots) != 0)
 }
 
 // Digest is that of the design single; its Values are those of arrays, too.
-func (r *PostReference) Digest() (d PostDigest) {
+func (r *Reference) Digest() (d Digest) {
 	var buf []byte
 	for k, x := range r.stored {
-		v := PostedValue{
+		v := Value{
 			Station: k.Station, Code: k.Code, Duration: k.Duration, Time: k.time, Value: x.Value,
 			Quality: x.Quality, Revised: x.Revised, Product: x.Product, Issued: x.Issued,
 		}

@@ -1,4 +1,4 @@
-package engine_test
+package kv_test
 
 import (
 	"context"
@@ -6,12 +6,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
 )
 
 // One at a time holds the lock of a key; who waits for it stops with its context.
 func TestStripes(t *testing.T) {
-	s := engine.NewStripes()
+	s := kv.NewStripes()
 	n := 0
 	var all sync.WaitGroup
 	for range 8 {

@@ -1,17 +1,16 @@
-package engine
+package kv
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -54,10 +53,25 @@ func (l Layout) Summary() string {
 	}[l]
 }
 
-// KV opens tables of records under keys: the ycsb workload.
-type KV interface {
+// Offer is what an engine promises of tables of records under keys: an element of
+// engine.Driver.Abilities. Promised = delivered.
+type Offer struct {
+	Layouts      []Layout          // the usual one first
+	Transactions []IsolationLevel  // of several records, the strictest level last; empty = there are none
+	NoScan       map[Layout]string // those of Layouts whose tables cannot be scanned in the order of keys, and why
+}
+
+// Promised is what a driver offers. An engine without tables of records under keys
+// has no layouts.
+func Promised(d *engine.Driver) Offer { return engine.Promised[Offer](d) }
+
+// Of is the ability of an open database; nil = it has none.
+func Of(e *engine.Engine) Database { return engine.Find[Database](e) }
+
+// Database opens tables of records under keys: the ycsb workload.
+type Database interface {
 	// Table opens a table. One that does not exist is made if Make is set, and
-	// is otherwise an error that says so. The layout must be one of Driver.Layouts.
+	// is otherwise an error that says so. The layout must be one of Offer.Layouts.
 	Table(ctx context.Context, t Table) (*Records, error)
 }
 
@@ -65,7 +79,7 @@ type KV interface {
 type Table struct {
 	Name   string
 	Fields []string // their names, in the order of a Row's indexes
-	Layout Layout   // "" = the first of Driver.Layouts
+	Layout Layout   // "" = the first of Offer.Layouts
 	Make   bool     // make the table where it does not exist
 }
 
@@ -92,13 +106,14 @@ func (t *Table) Check() error {
 }
 
 // Choose checks names and layout of a table that an engine is to open. Where no
-// layout is given it becomes the driver's first.
-func (t *Table) Choose(d Driver) error {
+// layout is given it becomes the first that the driver offers.
+func (t *Table) Choose(d engine.Driver) error {
+	layouts := Promised(&d).Layouts
 	if t.Layout == "" {
-		t.Layout = d.Layouts[0]
+		t.Layout = layouts[0]
 	}
-	if !slices.Contains(d.Layouts, t.Layout) {
-		return fmt.Errorf("%s lays tables out as %v, not as %s: %w", d.Scheme, d.Layouts, t.Layout, ErrNoDesign)
+	if !slices.Contains(layouts, t.Layout) {
+		return fmt.Errorf("%s lays tables out as %v, not as %s: %w", d.Scheme, layouts, t.Layout, engine.ErrNoDesign)
 	}
 	return t.Check()
 }
@@ -120,7 +135,7 @@ func (t *Table) Absent(readOnly bool) error {
 	case !t.Make:
 		return &fault.Error{Setting: "table " + t.Name, Problem: "does not exist", Cure: "load it first"}
 	case readOnly:
-		return ErrReadOnly
+		return engine.ErrReadOnly
 	}
 	return nil
 }
@@ -155,7 +170,7 @@ type Records struct {
 
 	// Weigh changes what the engine says a write is worth by what the table is: one
 	// without a log, say. Nil = every table is as the engine says.
-	Weigh func(ctx context.Context, a *About) error
+	Weigh func(ctx context.Context, a *engine.About) error
 }
 
 // NewRecords is a table whose connections are made without a word to the server,
@@ -183,7 +198,7 @@ func NewRecords(readOnly bool, connect func() *Conn, count func(ctx context.Cont
 // Every write is durable when its call returns, as far as the engine's settings
 // promise that, and is seen by whatever any Conn is asked afterwards. After an
 // error that is no sentinel the write may have happened or not. Insert,
-// Update and Read are never nil; Scan is nil where Driver.NoScan says so.
+// Update and Read are never nil; Scan is nil where Offer.NoScan says so.
 type Conn struct {
 	// Read appends the chosen fields of a record, in the order of f, to a reset
 	// Row. ErrNotFound where there is no record.
@@ -221,126 +236,24 @@ type Conn struct {
 	// stand together, once it returns, or not at all. do returns the error of a
 	// call that failed in it, and then nothing stands. ErrConflict and ErrUnsettled
 	// say what else may become of it; after any other error nothing stands. It is
-	// nil where Driver.Transactions is empty.
+	// nil where Offer.Transactions is empty.
 	Transact func(ctx context.Context, level IsolationLevel, do func() error) error
 
 	Close func() error
 }
 
-// Freeze has every function of c that writes answer ErrReadOnly; those that are
+// Freeze has every function of c that writes answer engine.ErrReadOnly; those that are
 // nil stay nil.
 func (c *Conn) Freeze() {
-	write := func(context.Context, []byte, *Row) error { return ErrReadOnly }
+	write := func(context.Context, []byte, *Row) error { return engine.ErrReadOnly }
 	c.Insert, c.Update = write, write
-	c.Delete = func(context.Context, []byte) error { return ErrReadOnly }
+	c.Delete = func(context.Context, []byte) error { return engine.ErrReadOnly }
 	if c.InsertMany != nil {
-		c.InsertMany = func(context.Context, []KeyRow) error { return ErrReadOnly }
+		c.InsertMany = func(context.Context, []KeyRow) error { return engine.ErrReadOnly }
 	}
 	if c.UpdatePath != nil {
-		c.UpdatePath = func(context.Context, []byte, string, []byte) error { return ErrReadOnly }
+		c.UpdatePath = func(context.Context, []byte, string, []byte) error { return engine.ErrReadOnly }
 	}
-}
-
-// Fields chooses fields by index, ascending; nil = all.
-type Fields []int
-
-// KeyRow is a record and its key.
-type KeyRow struct {
-	Key []byte
-	Row *Row
-}
-
-// Row holds values of fields, one after the other in memory that it owns and
-// uses again. The zero Row is empty.
-type Row struct {
-	fields []int
-	ends   []int // of each value, in data
-	data   []byte
-}
-
-// Reset empties the row; its memory stays.
-func (r *Row) Reset() { r.fields, r.ends, r.data = r.fields[:0], r.ends[:0], r.data[:0] }
-
-// Len is the number of fields.
-func (r *Row) Len() int { return len(r.fields) }
-
-// Size is the number of bytes of all values.
-func (r *Row) Size() int { return len(r.data) }
-
-// Add appends a copy of a field's value.
-func (r *Row) Add(field int, value []byte) {
-	r.data = append(r.data, value...)
-	r.End(field)
-}
-
-// AddString appends a copy of a field's value.
-func (r *Row) AddString(field int, value string) {
-	r.data = append(r.data, value...)
-	r.End(field)
-}
-
-// AddRow appends a copy of every field of another row.
-func (r *Row) AddRow(o *Row) {
-	begin := len(r.data)
-	r.data = append(r.data, o.data...)
-	r.fields = append(r.fields, o.fields...)
-	for _, end := range o.ends {
-		r.ends = append(r.ends, begin+end)
-	}
-}
-
-// Data is where the next value grows: append to it, hand the result to SetData,
-// then call End. It saves a copy where a value is made piece by piece.
-func (r *Row) Data() []byte { return r.data }
-
-// SetData takes what Data returned, appended to.
-func (r *Row) SetData(data []byte) { r.data = data }
-
-// End says that the bytes since the last value are the field's.
-func (r *Row) End(field int) {
-	r.fields = append(r.fields, field)
-	r.ends = append(r.ends, len(r.data))
-}
-
-// At returns the i-th field and its value, which is valid until the row changes.
-func (r *Row) At(i int) (field int, value []byte) {
-	begin := 0
-	if i > 0 {
-		begin = r.ends[i-1]
-	}
-	return r.fields[i], r.data[begin:r.ends[i]:r.ends[i]]
-}
-
-// Value returns the value of a field.
-func (r *Row) Value(field int) (value []byte, ok bool) {
-	// Rows mostly hold all fields in their order.
-	if field < len(r.fields) && r.fields[field] == field {
-		_, value = r.At(field)
-		return value, true
-	}
-	for i, f := range r.fields {
-		if f == field {
-			_, value = r.At(i)
-			return value, true
-		}
-	}
-	return nil, false
-}
-
-// Fields returns the fields that the row holds, valid until it changes.
-func (r *Row) Fields() Fields { return r.fields }
-
-// Equal reports whether two rows hold the same fields and values in the same order.
-func (r *Row) Equal(o *Row) bool {
-	if len(r.fields) != len(o.fields) || string(r.data) != string(o.data) {
-		return false
-	}
-	for i := range r.fields {
-		if r.fields[i] != o.fields[i] || r.ends[i] != o.ends[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // tryFor is how long one try to reach a lost server may take.
@@ -396,89 +309,4 @@ func (r *Records) again(ctx context.Context, key []byte) (*Conn, error) {
 func BackOff(failures int, rng *rand.Rand) time.Duration {
 	wait := min(time.Second, time.Millisecond<<min(failures-1, 10))
 	return time.Duration(float64(wait) * (0.5 + rng.Float64()))
-}
-
-// stripes is the number of locks of a Stripes.
-const stripes = 256
-
-// Stripes are locks by key, for engines that look at a record before they write
-// it. Other processes are not kept out by them.
-type Stripes struct {
-	seed  maphash.Seed
-	locks [stripes]chan struct{}
-}
-
-// NewStripes returns locks that nobody holds.
-func NewStripes() *Stripes {
-	s := &Stripes{seed: maphash.MakeSeed()}
-	for i := range s.locks {
-		s.locks[i] = make(chan struct{}, 1)
-	}
-	return s
-}
-
-// Lock waits until nobody else holds the lock of a key, or for the end of ctx,
-// whose error it then returns. Two keys may have the same lock: nobody must ask
-// for one while holding another.
-func (s *Stripes) Lock(ctx context.Context, key []byte) (unlock func(), err error) {
-	l := s.locks[maphash.Bytes(s.seed, key)%stripes]
-	select {
-	case l <- struct{}{}:
-		return func() { <-l }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// ErrPacked is the error of bytes that AppendPacked did not write.
-var ErrPacked = errors.New("the record's bytes are not as they were written")
-
-// AppendPacked appends the row as the bytes of layout Pairs: for each of so many fields
-// the length of its value plus 1, as a uvarint, and the value; 0 = no value. A field
-// that the row lacks is taken from old, which may be nil.
-func (r *Row) AppendPacked(to []byte, fields int, old *Row) []byte {
-	for i := range fields {
-		v, ok := r.Value(i)
-		if !ok && old != nil {
-			v, ok = old.Value(i)
-		}
-		if !ok {
-			to = append(to, 0)
-			continue
-		}
-		to = binary.AppendUvarint(to, uint64(len(v))+1)
-		to = append(to, v...)
-	}
-	return to
-}
-
-// ParsePacked appends the chosen fields of what AppendPacked wrote.
-func (r *Row) ParsePacked(from []byte, fields int, f Fields) error {
-	want := 0
-	for i := range fields {
-		n, size := binary.Uvarint(from)
-		if size <= 0 || n > uint64(len(from)-size)+1 {
-			return ErrPacked
-		}
-		from = from[size:]
-		if n == 0 {
-			continue
-		}
-		v := from[:n-1]
-		from = from[n-1:]
-		if f == nil {
-			r.Add(i, v)
-			continue
-		}
-		for want < len(f) && f[want] < i {
-			want++
-		}
-		if want == len(f) {
-			return nil
-		}
-		if f[want] == i {
-			r.Add(i, v)
-		}
-	}
-	return nil
 }

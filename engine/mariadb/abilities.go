@@ -1,0 +1,23 @@
+package mariadb
+
+import (
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/barograph/barograph/engine/kv"
+	"github.com/barograph/barograph/engine/posts"
+	"github.com/barograph/barograph/engine/tables"
+)
+
+// offered is what a server can hold besides archives.
+func offered() []any {
+	return []any{
+		kv.Offer{Layouts: []kv.Layout{kv.Columns, kv.Document, kv.Hash}, Transactions: kv.IsolationLevels()},
+		posts.Offer{Methods: postMethods()},
+		tables.Offer{tables.OwnTables, tables.StarOverDisks},
+	}
+}
+
+// abilities are those of an open server; c is what their own connections are made with.
+func (d *database) abilities(c []*mysql.Config) []any {
+	return []any{kvTables{d, c}, postTables{d, c}, &tables.Databases{Star: scans{d}, Own: d.own(c)}}
+}

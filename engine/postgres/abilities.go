@@ -1,0 +1,21 @@
+package postgres
+
+import (
+	"github.com/barograph/barograph/engine/kv"
+	"github.com/barograph/barograph/engine/posts"
+	"github.com/barograph/barograph/engine/tables"
+)
+
+// offered is what a database can hold besides archives.
+func offered() []any {
+	return []any{
+		kv.Offer{Layouts: []kv.Layout{kv.Columns, kv.Document, kv.Hash, kv.Array, kv.ArrayIndex}, Transactions: kv.IsolationLevels()},
+		posts.Offer{Methods: postMethods()},
+		tables.Offer{tables.OwnTables, tables.StarOverDisks},
+	}
+}
+
+// abilities are those of an open database.
+func (db *database) abilities() []any {
+	return []any{kvTables{db}, postTables{db}, &tables.Databases{Star: scans{db}, Own: db.own}}
+}
