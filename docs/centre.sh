@@ -18,18 +18,18 @@ cd "$folder"
 barograph() { "$barograph" "$@"; }
 service=
 lab=
-trap '[ -z "$service" ] || kill "$service" 2>/dev/null; [ -z "$lab" ] || barograph lab down postgres --dir lab' EXIT
+trap '[ -z "$service" ] || kill "$service" 2>/dev/null; [ -z "$lab" ] || barograph lab down postgres --lab-dir lab' EXIT
 says() { printf '\n== %s\n' "$*"; }
 
 says 'The feed, and the database'
 if [ -z "${FEED:-}" ]; then
 	FEED=feed/shef
-	barograph synth shef --out feed --messages 600 --per-day 720 --mean 35 --offices 12 --from "$(date -u -d '-2 days' +%F)" >synth.txt
+	barograph synth shef --out feed --messages 600 --per-day 720 --mean 35 --offices 12 --since "$(date -u -d '-2 days' +%F)" >synth.txt
 fi
 if [ -z "${IHFS:-}" ]; then
-	barograph lab up postgres --dir lab >lab.txt
+	barograph lab up postgres --lab-dir lab >lab.txt
 	lab=up
-	IHFS=$(barograph lab url postgres --dir lab)
+	IHFS=$(barograph lab url postgres --lab-dir lab)
 	psql=$(ls /usr/lib/postgresql/*/bin/psql | tail -1)
 	"$psql" -q "$IHFS" -f "$clone/river/testdata/ihfs.sql"
 	# A centre's own has its stations and its ingest filter; here they are what the feed has.

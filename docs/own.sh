@@ -28,9 +28,9 @@ if [ -z "$tables" ]; then
 	run barograph synth tpcds --sf "${SF:-8}" --out tables
 fi
 lab=
-trap '[ -z "$lab" ] || "$barograph" lab down postgres --dir lab' EXIT
+trap '[ -z "$lab" ] || "$barograph" lab down postgres --lab-dir lab' EXIT
 if [ -z "${ENGINES:-}" ]; then
-	run barograph lab up postgres --dir lab --profile tuned
+	run barograph lab up postgres --lab-dir lab --profile tuned
 	lab=up
 	ENGINES="--engine duckdb:duckdb.db --engine clickhouse:clickhouse --engine sqlite:sqlite.db --engine @lab/postgres/url --lab-dir lab"
 fi

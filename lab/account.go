@@ -81,7 +81,7 @@ func (a *account) reach(dir string) error {
 		}
 		if info.Mode().Perm()&0o001 == 0 {
 			if !below(p, os.TempDir()) {
-				return &fault.Error{File: p, Problem: "cannot be searched by " + a.name + ", who runs the server", Cure: "choose another --dir, or chmod o+x it", Err: errors.New(info.Mode().String())}
+				return &fault.Error{File: p, Problem: "cannot be searched by " + a.name + ", who runs the server", Cure: "choose another --lab-dir, or chmod o+x it", Err: errors.New(info.Mode().String())}
 			}
 			if err := os.Chmod(p, info.Mode().Perm()|0o001); err != nil {
 				return err

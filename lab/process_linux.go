@@ -190,7 +190,7 @@ func hold(dir string) (release func(), err error) {
 	if !private(filepath.Dir(dir)) {
 		return nil, &fault.Error{
 			File: filepath.Dir(dir), Problem: "is not this user's alone: others could put a lab of theirs there",
-			Cure: "name a folder of your own by --dir",
+			Cure: "name a folder of your own by --lab-dir",
 		}
 	}
 	for until := time.Now().Add(lockPatience); ; time.Sleep(poll) {

@@ -15,29 +15,38 @@ import (
 )
 
 func newAdopt(e *env) *cobra.Command {
-	var mend, forget bool
+	var repair, forget bool
 	c := &cobra.Command{
-		Use:   "adopt URL [--mend | --forget]",
-		Short: "Take over a METviewer database that METdbLoad filled",
-		Long: `Adopt reads a database of METviewer's schema, named by the URL's path, and tells what METdbLoad's known faults have made of
-it; it writes nothing. With --mend the database becomes an archive of Barograph's, mended: its tables are copied, the copies
-read back, and all exchanged at once. The tables as they were stay in the database barograph_old_NAME until --forget drops
-them. What METdbLoad loads later stands beside what Barograph loads; adopt again takes it in (docs/adopt.md).
+		Use:   "adopt [URL] [--repair | --forget]",
+		Short: "Turn a METviewer database that METdbLoad filled into an archive",
+		Long: `Adopt reads a database with METviewer's schema, named by the path of the URL, and reports the effects of METdbLoad's known
+faults. It writes nothing.
 
-A database is asked as it is (ask, met --from, serve), without adoption.`,
+With --repair the database becomes an archive: adopt copies the tables, repairs the copies, reads them back, and
+exchanges all of them at once. The original tables stay in the database barograph_old_NAME until --forget drops them. If
+METdbLoad loads more records later, adopt again (docs/adopt.md).
+
+ask, met --from and serve also read a database that is not adopted.`,
 		Example: `  barograph adopt mariadb://root@127.0.0.1:3306/mv_site
-  barograph adopt mariadb://root@127.0.0.1:3306/mv_site --mend
+  barograph adopt mariadb://root@127.0.0.1:3306/mv_site --repair
   barograph load new/*.stat --engine mariadb://root@127.0.0.1:3306/ --subset mv_site`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return e.adopt(c.Context(), args[0], mend, forget) },
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			url, _, err := e.archiveFirst(c, args)
+			if err != nil {
+				return err
+			}
+			return e.adopt(c.Context(), url, repair, forget)
+		},
 	}
-	c.Flags().BoolVar(&mend, "mend", false, "make it an archive of Barograph's, mended")
-	c.Flags().BoolVar(&forget, "forget", false, "drop the tables that --mend has kept, unless the archive has lost records")
-	c.MarkFlagsMutuallyExclusive("mend", "forget")
+	c.Flags().BoolVar(&repair, "repair", false, "turn the database into an archive, and repair it")
+	c.Flags().BoolVar(&forget, "forget", false, "drop the original tables that --repair kept, unless the archive has lost records")
+	formerly(c, "mend", "repair")
+	c.MarkFlagsMutuallyExclusive("repair", "forget")
 	return c
 }
 
-func (e *env) adopt(ctx context.Context, raw string, mend, forget bool) error {
+func (e *env) adopt(ctx context.Context, raw string, repair, forget bool) error {
 	u, err := metviewers(raw)
 	if err != nil {
 		return err
@@ -45,7 +54,7 @@ func (e *env) adopt(ctx context.Context, raw string, mend, forget bool) error {
 	p := place{design: string(design.Normalized), subset: strings.Trim(u.Path, "/")}
 	u.Path = "/"
 	p.url = u.String()
-	a, err := p.open(ctx, e, engine.Options{ReadOnly: !mend && !forget})
+	a, err := p.open(ctx, e, engine.Options{ReadOnly: !repair && !forget})
 	if err != nil {
 		return err
 	}
@@ -67,7 +76,7 @@ func (e *env) adopt(ctx context.Context, raw string, mend, forget bool) error {
 		}
 		return adopter.Forget(ctx, p.subset)
 	}
-	out, err := adopter.Adopt(ctx, p.subset, mend)
+	out, err := adopter.Adopt(ctx, p.subset, repair)
 	if err != nil {
 		return err
 	}
@@ -85,10 +94,10 @@ func adopted(w io.Writer, a *engine.Adoption) error {
 		if f.First != "" {
 			f.Says += " (" + f.First + ")"
 		}
-		fmt.Fprintf(w, "  %9d  %s: %s\n             mended: %s\n", f.Rows, f.Name, f.Says, f.Mend)
+		fmt.Fprintf(w, "  %9d  %s: %s\n             repaired: %s\n", f.Rows, f.Name, f.Says, f.Mend)
 	}
 	if a.Kept == "" {
-		_, err := fmt.Fprintln(w, "nothing was written; --mend mends it")
+		_, err := fmt.Fprintln(w, "nothing was written; --repair repairs it")
 		return err
 	}
 	_, err := fmt.Fprintf(w, "adopted; the tables as they were are in %s until barograph adopt … --forget\n", a.Kept)

@@ -25,18 +25,18 @@ func newAgent(e *env) *cobra.Command {
 	var listen, cert, key string
 	c := &cobra.Command{
 		Use:   "agent",
-		Short: "Load and run parts of ycsb workloads for another machine",
-		Long: `Agent waits for ` + "`barograph ycsb load|run|sweep --agents`" + ` of another machine and does its part of the workload, one at a time. Whoever
-has the token may have it reach any engine, and read files of embedded ones, with the rights of this process. The token
-is what ` + envToken + ` holds. Off this machine's loopback it listens with a certificate only.`,
+		Short: "Run a share of ycsb workloads for another machine",
+		Long: `Agent waits for ` + "`barograph ycsb load|run|sweep --agents`" + ` on another machine and runs its share of the workload, one at a
+time. Whoever has the token can make it reach any engine, and read files of embedded ones, with the rights of this process.
+The variable ` + envToken + ` contains the token. Outside the loopback interface the agent requires a certificate.`,
 		Example: `  ` + envToken + `=… barograph agent --listen 127.0.0.1:7707
   ` + envToken + `=… barograph agent --listen 10.0.0.5:7707 --tls-cert agent.pem --tls-key agent.key`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return e.agent(c.Context(), listen, cert, key) },
 	}
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:7707", "address to wait at")
-	c.Flags().StringVar(&cert, "tls-cert", "", "PEM file of its certificate")
-	c.Flags().StringVar(&key, "tls-key", "", "PEM file of the certificate's key")
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:7707", "address to listen on")
+	c.Flags().StringVar(&cert, "tls-cert", "", "PEM file with the certificate")
+	c.Flags().StringVar(&key, "tls-key", "", "PEM file with the key of the certificate")
 	c.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	return c
 }
@@ -101,8 +101,9 @@ func (f *ycsbFlags) withAgents(c *ycsb.Config) (*ycsb.Agents, error) {
 
 // byAgents adds the flags of work that agents do together.
 func (f *ycsbFlags) byAgents(c *cobra.Command) {
-	c.Flags().StringSliceVar(&f.agents, "agents", nil, "host:port of each agent (barograph agent) that does a part of it; all start at once, what they measure is joined, and --threads are each agent's")
-	c.Flags().StringVar(&f.agentsCA, "agents-ca", "", "PEM file of who signs the agents' certificates; without it only agents on this machine's loopback are asked")
+	c.Flags().StringSliceVar(&f.agents, "agents", nil, "host:port of agents (\"barograph agent\") that share the work, each with --threads")
+	c.Flags().StringVar(&f.agentsCA, "agents-ca", "", "PEM file of the authority that signed the agents' certificates; required for agents on other machines")
+	seldom(c, "agents", "agents-ca")
 }
 
 // together loads or runs a workload by agents, into a folder if one is asked for.

@@ -56,22 +56,27 @@ type picture struct {
 func newAsk(e *env) *cobra.Command {
 	a := &asking{}
 	c := &cobra.Command{
-		Use:   "ask CASE|QUESTION.yaml|PLOT.xml --engine URL [--design D] [--flavour F]",
-		Short: "Ask an archive, and print rows, a statistic or a plot",
-		Long: `Ask puts one question to an archive: a case that its data answer (barograph cases URL names them), one of the original
-experiment (barograph list cases), a question of your own in YAML (docs/questions.md), or what a METviewer plot_spec asks
-for (docs/metviewer.md; PLOT.xml#NAME is one of its questions). --where, --valid and --lead change it. The rows are printed as they come; --stat computes a statistic from
-the partial sums, as METviewer does, with the number of records N behind each value, and says what it pools; --plot draws
-it, in a file for each question and statistic.`,
-		Example: `  barograph ask dieoff_sal1l2_hgt --engine duckdb:archive.db --plot dieoff.svg
-  barograph ask test_3 --engine duckdb:archive.db --design wide --format csv
-  barograph ask test_3 --engine duckdb:archive.db --valid 2019010100 --where vx_mask=G2/NHX --stat ANOM_CORR
-  barograph ask test_6 --engine sqlite:archive.db --plot dieoff.svg
-  barograph ask test_3 --engine duckdb:archive.db --where fcst_lev= --scorecard GFS,ECM --plot card.svg
-  barograph ask plot.xml --engine duckdb:archive.db --subset mv_gfs --plot out.svg`,
-		Args: cobra.ExactArgs(1),
+		Use:   "ask [URL] CASE|QUESTION.yaml|PLOT.xml",
+		Short: "Ask an archive a question, and print rows, a statistic or a plot",
+		Long: `Ask sends one question to an archive. A question is the name of a case ("barograph cases URL" lists those of the archive,
+"barograph list cases" those of NOAA's experiment), a YAML file (docs/questions.md), or a METviewer plot_spec
+(docs/metviewer.md; PLOT.xml#NAME is one of its plots). --where, --valid and --lead change the question.
+
+Ask prints the rows. --stat computes a statistic from the partial sums, as METviewer does, and reports the number of
+records N behind each value. --plot draws one file for each question and statistic.`,
+		Example: `  barograph ask duckdb:archive.db dieoff_sal1l2_hgt --plot dieoff.svg
+  barograph ask duckdb:archive.db test_3 --design wide --format csv
+  barograph ask duckdb:archive.db test_3 --valid 2019010100 --where vx_mask=G2/NHX --stat ANOM_CORR
+  barograph ask sqlite:archive.db test_6 --plot dieoff.svg
+  barograph ask duckdb:archive.db test_3 --where fcst_lev= --scorecard GFS,ECM --plot card.svg
+  barograph ask duckdb:archive.db plot.xml --subset mv_gfs --plot out.svg`,
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := drawn(a.plot); err != nil {
+				return err
+			}
+			args, err := a.argument(c, e, args, 1)
+			if err != nil {
 				return err
 			}
 			a.subsetNamed, a.format = c.Flags().Changed("subset"), formatOf(c, a.format, a.out)
@@ -81,21 +86,22 @@ it, in a file for each question and statistic.`,
 			return e.ask(c.Context(), a, args[0])
 		},
 	}
-	a.flags(c, e, "from", "what to ask")
-	required(c, engineFlag)
-	c.Flags().StringVar(&a.flavour, "flavour", "", "way of asking: "+join(flavour.Names())+" (default: the last of the design that can express the question)")
-	c.Flags().StringArrayVar(&a.where, "where", nil, `change a header field: vx_mask=G2/NHX, once for each value (or with commas between them; a comma within a value is \,); field= asks for all`)
+	a.flags(c, e, "from", "archive")
+	e.spreadsheet(c)
+	c.Flags().StringVar(&a.flavour, "flavour", "", "form of the query: "+join(flavour.Names())+" (default: the last of the design that can express the question)")
+	c.Flags().StringArrayVar(&a.where, "where", nil, `change a header field: vx_mask=G2/NHX; repeat it or use commas for several values (\, is a comma in a value); FIELD= removes the condition`)
 	c.Flags().StringVar(&a.valid, "valid", "", "change the valid times: 2019010100, a list a,b,c, a range a..b/6h, or all")
 	c.Flags().StringVar(&a.lead, "lead", "", "change the leads, in hours: 0,24,72 or 0-240/6, or all")
-	c.Flags().StringVar(&a.format, "format", "table", "table, csv, json or parquet; by itself as the name of --out ends")
+	c.Flags().StringVar(&a.format, "format", "table", "table, csv, json or parquet (default: by the extension of --out, else table)")
 	c.Flags().StringVarP(&a.out, "out", "o", "", "write to this file (default: stdout)")
-	c.Flags().StringSliceVar(&a.stats, "stat", nil, "compute statistics (barograph list statistics) instead of printing rows: RMSE,ME")
+	c.Flags().StringSliceVar(&a.stats, "stat", nil, "compute statistics (\"barograph list statistics\") instead of printing rows: RMSE,ME")
 	complete(c, "stat", statNames)
 	c.Flags().StringVar(&a.plot, "plot", "", "draw the statistic into this SVG file")
-	c.Flags().StringVar(&a.picture, "picture", "", "draw it as "+strings.Join(slices.Sorted(maps.Keys(question.Pictures())), ", ")+" (default: as the question says, else curves)")
-	c.Flags().Var((*list)(&a.scorecard), "scorecard", "draw who of two models is better by lead, of every variable, level and region asked: CANDIDATE,BASELINE")
-	c.Flags().BoolVar(&a.explain, "explain", false, "print the query, how its plan reaches what is stored, and the plan itself, instead of rows")
-	c.Flags().Uint64Var(&a.seed, "seed", 1, "seed of the bootstrap behind confidence intervals")
+	c.Flags().StringVar(&a.picture, "picture", "", "kind of picture: "+strings.Join(slices.Sorted(maps.Keys(question.Pictures())), ", ")+" (default: that of the question, else curves)")
+	c.Flags().Var((*list)(&a.scorecard), "scorecard", "draw which of two models is better by lead, for each variable, level and region: CANDIDATE,BASELINE")
+	c.Flags().BoolVar(&a.explain, "explain", false, "print the query, the access paths of its plan, and the plan itself, instead of rows")
+	c.Flags().Uint64Var(&a.seed, "seed", 1, "seed of the bootstrap for confidence intervals")
+	seldom(c, "design", "flavour", "picture", "seed", "subset")
 	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
 	complete(c, "format", export.AnswerFormats)
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -20,23 +20,27 @@ import (
 func newCases(e *env) *cobra.Command {
 	var last *choice
 	c := &cobra.Command{
-		Use:   "cases URL | cases FILES…",
-		Short: "Derive questions from what an archive or files hold, as YAML",
-		Long: fmt.Sprintf(`Cases writes questions that the data answers, those that tell most first: of the first line type the shapes of NOAA's
-experiment (a die-off, one series over a few days, all levels and regions, several levels, one lead and many levels, a
-large read) and those of METviewer's users (over time, by hour of the valid time, by threshold), and in turn those of every
-other line type. A name is made of shape, line type and variable (one_sl1l2_hgt): ask knows it for every variable, also
-when more data make another variable the one that is listed. Met asks the first %d of them where it is not told what to ask. Each has rows.
+		Use:   "cases [URL] | cases FILES… | cases FILES…",
+		Short: "Derive questions from the records of an archive or of files, as YAML",
+		Long: fmt.Sprintf(`Cases writes questions that have rows, the most informative first. For the first line type these are the shapes of NOAA's
+experiment (die-off, one series over a few days, all levels and regions, several levels, one lead and many levels, a large
+read) and of METviewer's plots (over time, by valid hour, by threshold); the other line types follow in turn.
 
-Keep the file, edit it (docs/questions.md), and ask it: met FILES --case cases.yaml, ask cases.yaml#NAME --engine URL.`, met.DerivedCases),
+A name is made of shape, line type and variable (one_sl1l2_hgt). "ask" and "met" know these names for every variable,
+also for those that are not listed. "met" asks the first %d questions by default.
+
+Edit the file (docs/questions.md) and use it: met FILES --case cases.yaml, ask URL cases.yaml#NAME.`, met.DerivedCases),
 		Example: `  barograph cases vsdb_data > cases.yaml
   barograph cases duckdb:archive.db > cases.yaml`,
-		Args: cobra.MinimumNArgs(1),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			var qs []*question.Question
 			var err error
-			if len(args) == 1 && e.isArchive(args[0]) {
-				qs, err = e.casesIn(c.Context(), args[0], "")
+			if len(args) == 0 || len(args) == 1 && e.isArchive(args[0]) {
+				var url string
+				if url, _, err = e.archiveFirst(c, args); err == nil {
+					qs, err = e.casesIn(c.Context(), url, "")
+				}
 			} else {
 				qs, err = e.casesOf(c.Context(), args, last.keeps())
 			}

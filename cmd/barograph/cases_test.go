@@ -35,7 +35,7 @@ func casesOf(t *testing.T, data ...string) (file string, names []string) {
 func studied(t *testing.T, data string, more ...string) []run.Case {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "run")
-	status, _, stderr := barograph(t, append([]string{"met", data, "--engine", "pebble", "--reps", "1", "--warmups", "0", "--floor=false", "--out", out}, more...)...)
+	status, _, stderr := barograph(t, append([]string{"met", data, "--engine", "pebble", "--reps", "1", "--warmups", "0", "--client-overhead=false", "--out", out}, more...)...)
 	if status != 0 && status != 4 { // 4: lines are in quarantine
 		t.Fatalf("met %s: status %d\n%s", data, status, stderr)
 	}

@@ -31,8 +31,8 @@ func newColdStart(e *env) *cobra.Command {
 			return json.NewEncoder(e.stdout).Encode(s)
 		},
 	}
-	p.flags(c, e, "from", "what to ask")
+	p.flags(c, e, "from", "archive")
 	required(c, engineFlag)
-	c.Flags().StringVar(&f, "flavour", "", "way of asking")
+	c.Flags().StringVar(&f, "flavour", "", "form of the query")
 	return c
 }

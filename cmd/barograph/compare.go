@@ -20,14 +20,14 @@ func newCompare(e *env) *cobra.Command {
 	var seed uint64
 	c := &cobra.Command{
 		Use:   "compare RUN RUN…",
-		Short: "Hold runs against the first of them: what is faster, slower, wrong or absent beyond the noise",
-		Long: `Compare puts the same cells of run folders of any workload side by side: faster, slower, wrong or absent, each with its
-interval and whether it is more than the noise. It begins with what makes a comparison void (other data, another machine), and
-tells what else differs: versions, settings. What is not right has no number. Cells that a run has not measured yet, as it is still
-running or was interrupted, are left out and counted, and the exit status is 4.
+		Short: "Compare runs with a baseline run: faster, slower, wrong or missing cells",
+		Long: `Compare lists the same cells of run folders of any study next to those of the first run: faster, slower, wrong or missing,
+each with its interval and whether the difference exceeds the noise. It first reports what makes a comparison void (other
+data, another machine), and other differences (versions, settings). A wrong result has no number. Compare leaves out and
+counts the cells that an unfinished run has not measured.
 
---fail-over 10% ends with status 4 where a cell is slower beyond the noise by more than a tenth, is broken or absent, or where the
-comparison is void: a gate for nightly runs. --benchstat prints all repetitions in the format that benchstat reads, a line each.`,
+--fail-over 10% is a gate for nightly runs: status 4 if a cell is significantly slower by more than 10 %, wrong or missing,
+or if the comparison is void. --benchstat prints the repetitions in the format of benchstat.`,
 		Example: `  barograph compare runs/20261120-235959-met runs/20261121-235959-met --fail-over 10% --html change.html
   barograph compare a b --benchstat > both.txt; benchstat -col run both.txt`,
 		Args: cobra.MinimumNArgs(1),
@@ -67,9 +67,9 @@ comparison is void: a gate for nightly runs. --benchstat prints all repetitions 
 			return nil
 		},
 	}
-	c.Flags().StringVar(&page, "html", "", "write a page with pictures into this file")
-	c.Flags().Var(&over, "fail-over", "status 4 where a cell is worse by more than this share, beyond the noise: 10%")
-	c.Flags().BoolVar(&benchstat, "benchstat", false, "print the repetitions in benchstat's format, and compare nothing")
+	c.Flags().StringVar(&page, "html", "", "write a page with pictures to this file")
+	c.Flags().Var(&over, "fail-over", "exit with status 4 if a cell is significantly worse by more than this share, such as 10%")
+	c.Flags().BoolVar(&benchstat, "benchstat", false, "print the repetitions in the format of benchstat, and compare nothing")
 	c.Flags().Uint64Var(&seed, "seed", 1, "seed of the intervals")
 	return c
 }

@@ -20,13 +20,13 @@ func newDiff(e *env) *cobra.Command {
 	o := tablediff.Options{Samples: 3}
 	c := &cobra.Command{
 		Use:   "diff URL URL",
-		Short: "Compare what two METviewer databases hold",
-		Long: `Diff compares data_file, stat_header and every line_data table of two databases of METviewer's schema in MariaDB or
-MySQL, row by row. Ids and the order of rows do not matter: a line is known by its file and line number, and its header
-is compared by its texts. Both databases must be loaded from files of the same paths.
+		Short: "Compare the contents of two METviewer databases",
+		Long: `Diff compares data_file, stat_header and every line_data table of two databases with METviewer's schema (MariaDB or
+MySQL), row by row. It ignores ids and the order of rows: a line is identified by its file and line number, and headers
+are compared by their texts. Both databases must have been loaded from the same file paths.
 
---known metdbload tells that the second was loaded by METdbLoad: differences that its faults on VSDB files explain are counted
-apart, and do not make the exit status 3.`,
+--known metdbload declares that METdbLoad loaded the second database. Diff then counts the differences that its known
+faults explain separately, and they do not cause exit status 3.`,
 		Example: `  barograph diff mariadb://root@127.0.0.1:3306/mv_ours mariadb://root@127.0.0.1:3306/mv_theirs
   barograph diff mariadb://…/mv_ours mariadb://…/mv_theirs --known metdbload --samples 1`,
 		Args: cobra.ExactArgs(2),
@@ -41,8 +41,8 @@ apart, and do not make the exit status 3.`,
 			return e.diff(c.Context(), args[0], args[1], o)
 		},
 	}
-	c.Flags().StringVar(&known, "known", "", "loader of the second whose known faults are counted apart: metdbload")
-	c.Flags().IntVar(&o.Samples, "samples", o.Samples, "differing rows to show per table and fault")
+	c.Flags().StringVar(&known, "known", "", "program that loaded the second database, whose known faults are counted separately: metdbload")
+	c.Flags().IntVar(&o.Samples, "samples", o.Samples, "differing rows to print per table and fault")
 	complete(c, "known", func() []string { return []string{"metdbload"} })
 	return c
 }

@@ -20,12 +20,12 @@ func newFaults(e *env) *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "faults FILES… --engine NAME…",
-		Short: "Kill a node of a cluster during a load and during questions, and tell what became of the data",
-		Long: `Faults starts a cluster of its own, in a temporary folder, for each engine named, and kills one of its nodes (SIGKILL)
-while your files are loaded, and again while questions are asked; the node is started again a few seconds later. A load
-that fails is resumed by a new client. The table tells how many records were acknowledged and found after, whether the
-archive ended as an undisturbed load leaves it, how many answers were right and wrong, what the errors said, and how
-long it took until calls succeeded again.`,
+		Short: "Kill cluster nodes during a load and queries, and report what became of the data",
+		Long: `Faults starts a cluster in a temporary folder for each engine named. It kills one node (SIGKILL) during the load of your
+files, and again during queries, and starts the node again a few seconds later. A new client resumes a load that fails.
+
+The table reports how many records were acknowledged and found afterward, whether the archive is identical to that of an
+undisturbed load, how many results were correct and wrong, the errors, and the time until calls succeeded again.`,
 		Example: `  barograph faults vsdb_data --engine mariadb --engine valkey --nodes 3 --kills 2`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -57,15 +57,15 @@ long it took until calls succeeded again.`,
 		},
 	}
 	c.Flags().StringSliceVar(&k.Engines, "engine", nil,
-		"names of engines with servers (default: all that offer so many nodes and are installed)")
+		"names of engines with servers (default: all installed ones that offer so many nodes)")
 	c.Flags().StringSliceVar(&k.Designs, "design", nil, "designs to study (default: the first that each engine offers)")
-	c.Flags().Var((*list)(&cases), "case", "cases to ask: noaa, names, question files or METviewer plots (default: derived from the data)")
+	c.Flags().Var((*list)(&cases), "case", "questions: noaa, names, question files or METviewer plots (default: derived from the data)")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-faults)")
-	c.Flags().StringVar(&k.Profile, "profile", "tuned", "settings of the servers; packaged ones may acknowledge what a kill loses")
+	c.Flags().StringVar(&k.Profile, "profile", "tuned", "settings of the servers; the packaged ones may lose acknowledged records in a kill")
 	c.Flags().IntVar(&k.Nodes, "nodes", 3, "nodes of the cluster")
-	c.Flags().IntVar(&k.Kills, "kills", 1, "kills during a load, and as many during questions")
-	c.Flags().DurationVar(&k.Down, "down", faults.DefaultDown, "how long a killed node stays dead")
-	c.Flags().Uint64Var(&k.Seed, "seed", 1, "seed of which nodes are killed, and when")
+	c.Flags().IntVar(&k.Kills, "kills", 1, "kills during the load, and as many during queries")
+	c.Flags().DurationVar(&k.Down, "down", faults.DefaultDown, "how long a killed node stays down")
+	c.Flags().Uint64Var(&k.Seed, "seed", 1, "seed of the choice of nodes and times")
 	c.Flags().BoolVar(&k.Isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
 	complete(c, "design", designNames)
 	complete(c, "case", caseNames)

@@ -36,19 +36,20 @@ func newLab(e *env) *cobra.Command {
 	l := &labs{e: e, known: append(slices.Clone(e.engines), lab.StoreDriver())}
 	c := &cobra.Command{
 		Use:   "lab",
-		Short: "Install, start and stop throwaway database servers on this machine",
-		Long: `Starts servers to measure on: each in a folder of its own, on 127.0.0.1 and a free port, as an unprivileged user where
-Barograph runs as root, with a profile of settings that the run folder tells. A cluster or service that a package
-brings is never touched. The commands act on the engines named, or on every engine that has a server.
+		Short: "Install, start and stop temporary database servers on this machine",
+		Long: `Lab starts servers to measure on. Each has a folder of its own, on 127.0.0.1 and a free port, and runs as an unprivileged
+user if Barograph runs as root. The run folder records its profile of settings. Lab never touches a cluster or service
+that a package installs. The commands act on the engines named, or on every engine that has a server.
 
   barograph lab install postgres --yes
   barograph lab up postgres --profile tuned
   barograph met --engine lab:postgres FILES
   barograph lab down
 
-"lab disks" makes throttled disks, for engines that spread their tables; "lab up s3" starts an object store for Parquet files.`,
+"lab disks" makes throttled disks for engines that spread their tables. "lab up s3" starts an object store.`,
 	}
-	c.PersistentFlags().StringVar(&l.dir, "dir", engine.LabDir(), "folder of the labs; each engine gets one below it")
+	c.PersistentFlags().StringVar(&l.dir, "lab-dir", engine.LabDir(), "folder of the labs")
+	formerlyOf(c, c.PersistentFlags(), "dir", "lab-dir")
 	sub := func(use, short string, run func(c *cobra.Command, args []string) error) *cobra.Command {
 		s := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, ValidArgs: append(l.known.Servers(), lab.DisksName), RunE: run}
 		c.AddCommand(s)
@@ -56,29 +57,28 @@ brings is never touched. The commands act on the engines named, or on every engi
 	}
 	install := sub("install [ENGINE…] ["+lab.TPCGenName+"]",
 		"Print the commands that install the servers, or run them with --yes", l.install)
-	install.Long = `Print the commands that install the servers of the engines named, or run them with --yes. ` + lab.TPCGenName + ` is no server but the program
-that makes tables as the TPC's own kit does, for barograph synth tpcds --generator ` + lab.TPCGenName + `.
-Without a name everything is installed.`
+	install.Long = `Print the commands that install the servers of the engines named, by default of all, or run them with --yes. ` +
+		lab.TPCGenName + ` is the program that makes tables for "barograph synth tpcds --generator ` + lab.TPCGenName + `".`
 	install.ValidArgs = append(l.known.Installable(), lab.TPCGenName)
 	install.Flags().BoolVar(&l.yes, "yes", false, "run the commands (as root, on Debian or Ubuntu)")
-	up := sub("up [ENGINE…]", "Start servers and print how to name them; one that runs already is left as it is", l.up)
+	up := sub("up [ENGINE…]", "Start servers and print their names", l.up)
 	profiles, told := l.profiles()
-	up.Long = "Start servers and print how to name them; one that runs already is left as it is.\n\nProfiles, of which an engine's first is its default:\n" + told
+	up.Long = "Up starts servers and prints their names. It does not change a server that runs already.\n\nProfiles; the first one of an engine is its default:\n" + told
 	up.Flags().IntVar(&l.Nodes, "nodes", 1, "nodes of the cluster")
 	up.Flags().StringVar(&l.Profile, "profile", "", "settings: "+join(profiles)+" (default: the engine's first)")
 	up.Flags().BoolVar(&l.isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
-	up.Flags().Float64Var(&l.limits.CPUs, "cpus", 0, "cores that a node may use; 0 = all (with --isolate)")
-	up.Flags().Int64Var(&l.memory, "memory", 0, "MiB that a node may use; 0 = all (with --isolate)")
-	up.Flags().DurationVar(&l.limits.Latency, "latency", 0, "added to each packet that a node sends, such as 500us (with --isolate)")
-	up.Flags().BoolVar(&l.TLS, "tls", false, "have clients connect over TLS alone, by certificates that the lab makes: "+join(l.encrypted()))
-	up.Flags().BoolVar(&l.useDisks, "disks", false, "give the engine a folder on each of the disks that 'lab disks' made")
-	up.Flags().StringArrayVar(&l.Disks, "disk", nil, "give the engine a folder on this disk; may be repeated")
+	up.Flags().Float64Var(&l.limits.CPUs, "cpus", 0, "with --isolate: cores that a node may use; 0 = all")
+	up.Flags().Int64Var(&l.memory, "memory", 0, "with --isolate: MiB that a node may use; 0 = all")
+	up.Flags().DurationVar(&l.limits.Latency, "latency", 0, "with --isolate: delay of each packet that a node sends, such as 500us")
+	up.Flags().BoolVar(&l.TLS, "tls", false, "require TLS, with certificates that the lab makes: "+join(l.encrypted()))
+	up.Flags().BoolVar(&l.useDisks, "disks", false, "give the engine a folder on each disk of 'lab disks'")
+	up.Flags().StringArrayVar(&l.Disks, "disk", nil, "give the engine a folder on this disk; repeat it for several")
 	up.MarkFlagsMutuallyExclusive("disks", "disk")
-	up.Flags().BoolVar(&l.Frail, "frail-disks", false, "give each node a disk that can be full, and that forgets at a power failure what was not flushed (FUSE, as root): for ycsb --fault, not to be timed")
-	up.Flags().IntVar(&l.Partitions, "partitions", 0, "partitions of each table of an engine that spreads its tables, dealt to the disks in turn (default: one a disk)")
+	up.Flags().BoolVar(&l.Frail, "frail-disks", false, "give each node a disk that can fill up, and that loses unflushed data at a power failure (FUSE, as root): for ycsb --fault, not for timing")
+	up.Flags().IntVar(&l.Partitions, "partitions", 0, "partitions of each table, dealt to the disks in turn (default: one per disk)")
 	sub("url ENGINE", "Print the URL of a server, with its password", l.url).Args = cobra.ExactArgs(1)
 	sub("down [ENGINE…] [disks]", "Stop servers and remove their data; remove throttled disks", l.down)
-	sub("status [ENGINE…] [disks]", "Tell what runs, and which throttled disks there are", l.status)
+	sub("status [ENGINE…] [disks]", "List running servers and throttled disks", l.status)
 	return parent(c, newLabDisks(l))
 }
 
@@ -271,14 +271,14 @@ func newLabDisks(l *labs) *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "disks",
-		Short: "Make throttled disks, so that the number of disks is a variable and not a purchase",
-		Long: `Makes real block devices: files in the lab's folder, loop devices on them (past the page cache where the file system
-below can), an ext4 file system on each, mounted in the lab's folder, and limits of the kernel (control groups, version 1
-or 2) on bytes and operations per second. Each disk is measured, alone and with all others, before it is given to
-anything. Takes root and Linux. "lab down" removes all of it, also after a kill.
+		Short: "Make throttled disks",
+		Long: `Disks makes real block devices: files in the lab's folder, loop devices on them (direct I/O if the file system can), an
+ext4 file system on each, and kernel limits (control groups, version 1 or 2) on bytes and operations per second. It
+measures each disk by itself and with all others. It needs root and Linux. "lab down" removes the disks, also after a kill.
 
-Profiles; the figures given take the place of the profile's:
-` + strings.Join(help, "\n") + `
+Profiles; flags override a profile's figures:
+` +
+			strings.Join(help, "\n") + `
 
   barograph lab disks --count 6 --profile hdd
   barograph lab disks --count 6 --profile custom --read-mbps 40 --write-mbps 40
@@ -293,11 +293,11 @@ Profiles; the figures given take the place of the profile's:
 	f := c.Flags()
 	f.IntVar(&o.Count, "count", 6, "disks")
 	f.StringVar(&o.Profile, "profile", names[0], "limits: "+strings.Join(names, ", "))
-	f.Int64Var(&size, "size", 8192, "MiB of each disk; only what is written takes place")
-	f.Float64Var(&o.Limits.ReadMBps, "read-mbps", 0, "MB (10⁶ bytes) read per second at most; 0 = the profile's")
-	f.Float64Var(&o.Limits.WriteMBps, "write-mbps", 0, "MB written per second at most; 0 = the profile's")
-	f.Int64Var(&o.Limits.ReadIOPS, "read-iops", 0, "reads per second at most, sequential ones counted; 0 = the profile's")
-	f.Int64Var(&o.Limits.WriteIOPS, "write-iops", 0, "writes per second at most, sequential ones counted; 0 = the profile's")
+	f.Int64Var(&size, "size", 8192, "MiB of each disk; a disk takes only the space that is written")
+	f.Float64Var(&o.Limits.ReadMBps, "read-mbps", 0, "MB (10⁶ bytes) read per second, at most; 0 = as in the profile")
+	f.Float64Var(&o.Limits.WriteMBps, "write-mbps", 0, "MB written per second, at most; 0 = as in the profile")
+	f.Int64Var(&o.Limits.ReadIOPS, "read-iops", 0, "reads per second, at most; 0 = as in the profile")
+	f.Int64Var(&o.Limits.WriteIOPS, "write-iops", 0, "writes per second, at most; 0 = as in the profile")
 	return c
 }
 

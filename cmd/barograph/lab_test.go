@@ -19,19 +19,19 @@ func TestLabStory(t *testing.T) {
 	d, _ := all.Registry().Find("postgres")
 	enginetest.Installed(t, *d)
 	dir := filepath.Join(t.TempDir(), "labs")
-	t.Cleanup(func() { barograph(t, "lab", "down", "--dir", dir) })
-	if out := must(t, "lab", "status", "postgres", "--dir", dir); !strings.Contains(out, "down") {
+	t.Cleanup(func() { barograph(t, "lab", "down", "--lab-dir", dir) })
+	if out := must(t, "lab", "status", "postgres", "--lab-dir", dir); !strings.Contains(out, "down") {
 		t.Errorf("status before up: %s", out)
 	}
-	must(t, "lab", "up", "postgres", "--dir", dir, "--profile", "tuned")
+	must(t, "lab", "up", "postgres", "--lab-dir", dir, "--profile", "tuned")
 	var rows lab.Report
-	if err := json.Unmarshal([]byte(must(t, "lab", "status", "postgres", "--dir", dir, "--json")), &rows); err != nil {
+	if err := json.Unmarshal([]byte(must(t, "lab", "status", "postgres", "--lab-dir", dir, "--json")), &rows); err != nil {
 		t.Fatal(err)
 	}
 	if len(rows) != 1 || !rows[0].Running || rows[0].State.Cluster.Profile != "tuned" {
 		t.Fatalf("status: %+v", rows)
 	}
-	url := strings.TrimSpace(must(t, "lab", "url", "postgres", "--dir", dir))
+	url := strings.TrimSpace(must(t, "lab", "url", "postgres", "--lab-dir", dir))
 	if rows[0].URL == url || rows[0].URL != fault.Redact(url) || rows[0].State.Cluster.Password != "" {
 		t.Errorf("status shows a password: %+v", rows)
 	}
@@ -42,7 +42,7 @@ func TestLabStory(t *testing.T) {
 			t.Errorf("%s: the answer is %q", n, out)
 		}
 	}
-	must(t, "lab", "down", "postgres", "--dir", dir)
+	must(t, "lab", "down", "postgres", "--lab-dir", dir)
 	if status, _, stderr := barograph(t, "ask", "test_3", "--from", url); status != fault.Unreachable || !strings.Contains(stderr, "lab up") {
 		t.Errorf("after down: status %d, %s", status, stderr)
 	}
@@ -56,7 +56,7 @@ func TestLabMistakes(t *testing.T) {
 	for _, args := range [][]string{
 		{"lab", "up", "duckdb"}, {"lab", "up", "oracle"}, {"lab", "up", "tpcgen"}, {"lab", "install", "tpcgem"}, {"lab", "up", "postgres", "--nodes", "2"}, {"lab", "up", "--port", "1"},
 	} {
-		if status, _, stderr := barograph(t, append(args, "--dir", dir)...); status != fault.Usage {
+		if status, _, stderr := barograph(t, append(args, "--lab-dir", dir)...); status != fault.Usage {
 			t.Errorf("%v: status %d, %s", args, status, stderr)
 		}
 	}

@@ -18,8 +18,8 @@ import (
 func TestLabDisksStory(t *testing.T) {
 	plainRunOnly(t)
 	dir := filepath.Join(t.TempDir(), "labs")
-	t.Cleanup(func() { barograph(t, "lab", "down", "--dir", dir) })
-	status, out, stderr := barograph(t, "lab", "disks", "--dir", dir, "--count", "2", "--size", "96", "--profile", "custom", "--read-mbps", "150", "--json")
+	t.Cleanup(func() { barograph(t, "lab", "down", "--lab-dir", dir) })
+	status, out, stderr := barograph(t, "lab", "disks", "--lab-dir", dir, "--count", "2", "--size", "96", "--profile", "custom", "--read-mbps", "150", "--json")
 	if status != 0 {
 		if slices.Contains(strings.Split(os.Getenv("BAROGRAPH_REQUIRE"), ","), "disks") {
 			t.Fatal(stderr)
@@ -30,7 +30,7 @@ func TestLabDisksStory(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &set); err != nil || len(set.Disks) != 2 || !set.Disks[1].Mounted || set.Together <= 0 {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if out := must(t, "lab", "status", "--dir", dir); !strings.Contains(out, set.Disks[1].Path) || !strings.Contains(out, "150 MB/s") {
+	if out := must(t, "lab", "status", "--lab-dir", dir); !strings.Contains(out, set.Disks[1].Path) || !strings.Contains(out, "150 MB/s") {
 		t.Errorf("status: %s", out)
 	}
 	t.Run("of a scan", func(t *testing.T) {
@@ -48,20 +48,20 @@ func TestLabDisksStory(t *testing.T) {
 	t.Run("of a server", func(t *testing.T) {
 		d, _ := all.Registry().Find("postgres")
 		enginetest.Installed(t, *d)
-		must(t, "lab", "up", "postgres", "--dir", dir, "--disks")
+		must(t, "lab", "up", "postgres", "--lab-dir", dir, "--disks")
 		var rows lab.Report
-		if err := json.Unmarshal([]byte(must(t, "lab", "status", "postgres", "--dir", dir, "--json")), &rows); err != nil {
+		if err := json.Unmarshal([]byte(must(t, "lab", "status", "postgres", "--lab-dir", dir, "--json")), &rows); err != nil {
 			t.Fatal(err)
 		}
 		if folders := rows[0].State.Cluster.Disks; len(folders) != 2 || filepath.Dir(folders[1]) != set.Disks[1].Path {
 			t.Errorf("the server's disks are %v", folders)
 		}
-		if status, _, stderr := barograph(t, "lab", "down", "disks", "--dir", dir); status != fault.Failed || !strings.Contains(stderr, "lab down postgres") {
+		if status, _, stderr := barograph(t, "lab", "down", "disks", "--lab-dir", dir); status != fault.Failed || !strings.Contains(stderr, "lab down postgres") {
 			t.Errorf("disks that a server has: status %d, %s", status, stderr)
 		}
 	})
-	must(t, "lab", "down", "--dir", dir)
-	if out := must(t, "lab", "status", "--dir", dir); strings.Contains(out, "MB/s") {
+	must(t, "lab", "down", "--lab-dir", dir)
+	if out := must(t, "lab", "status", "--lab-dir", dir); strings.Contains(out, "MB/s") {
 		t.Errorf("after down: %s", out)
 	}
 }
@@ -77,7 +77,7 @@ func TestLabDisksMistakes(t *testing.T) {
 		{"lab", "up", "postgres", "--disks", "--disk", dir},
 		{"lab", "down", "disk1"},
 	} {
-		if status, _, stderr := barograph(t, append(args, "--dir", dir)...); status != fault.Usage {
+		if status, _, stderr := barograph(t, append(args, "--lab-dir", dir)...); status != fault.Usage {
 			t.Errorf("%v: status %d, %s", args, status, stderr)
 		}
 	}

@@ -21,17 +21,15 @@ func newScanLake(e *env) *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "lake FILES…",
-		Short: "Verification records as Parquet on an object store: by what to part them, and how large a file",
-		Long: `Start an object store (versitygw, on loopback, removed at the end), write the records of VSDB and MET files to it as
-Parquet under every partitioning and size of files, and ask the questions that the data answers, as met does. Every answer is
-held against the reference that is computed from the files; only right ones are timed. No engine keeps anything of the files
-from one answer to the next, so each is a cold one. The store answers through a gate that lets --rate MB pass a second for all
-that ask, begins each answer --latency later, and counts requests and bytes.
+		Short: "Query Parquet on an object store: which partitioning, which file size",
+		Long: `Lake starts an object store (versitygw, on loopback, removed at the end), writes the records of VSDB and MET files to it as
+Parquet in every partitioning and file size, and asks the questions that "met" asks. It compares every result with the
+reference from the files and times only correct ones. Every query is cold: no engine caches files between queries. The
+store sends at most --rate MB per second to all clients, starts each reply --latency later, and counts requests and bytes.
 
-Files are sorted by variable, level, region, model, time and lead. Of files that are parted a question asks for its parts, too.
-DuckDB writes the files, through its extension httpfs: barograph lab install --yes s3 duckdb. DuckDB, ClickHouse (embedded) and
-Trino read them; Trino on this machine, by a catalog that is made for the run and dropped at its end, as the lab's server lets it.
-Tables are plain Parquet: Iceberg is not asked, for the reasons in docs/lake.md.`,
+Files are sorted by variable, level, region, model, time and lead. On partitioned files a query names its partitions.
+DuckDB writes the files through its extension httpfs: barograph lab install --yes s3 duckdb. DuckDB, ClickHouse (embedded)
+and Trino (on this machine, by a catalog that exists for the run) read them. Lake does not use Iceberg (docs/lake.md).`,
 		Example: `  barograph lab install --yes s3 duckdb
   barograph scan lake vsdb_data --partition none,day,variable --mb 0.25,2,16
   barograph lab up trino
@@ -58,17 +56,19 @@ Tables are plain Parquet: Iceberg is not asked, for the reasons in docs/lake.md.
 			})
 		},
 	}
-	c.Flags().StringArrayVar(&p.Engines, engineFlag, []string{"duckdb"}, "engine: "+strings.Join(lake.Names(e.engines), ", ")+"; may be given several times")
-	c.Flags().StringSliceVar(&parts, "partition", names, "what files are parted by")
+	c.Flags().StringArrayVar(&p.Engines, engineFlag, []string{"duckdb"}, "engine: "+strings.Join(lake.Names(e.engines), ", ")+"; repeat it for several")
+	c.Flags().StringSliceVar(&parts, "partition", names, "partitionings of the files")
 	c.Flags().Float64SliceVar(&p.Sizes, "mb", []float64{0.25, 2, 16}, "MB (10⁶ bytes) of a file")
-	c.Flags().IntVar(&p.Cases, "cases", 7, "questions, those that tell most first")
-	c.Flags().IntVar(&p.Reps, "reps", 5, "timed answers to each question, of each layout and engine")
-	c.Flags().Float64Var(&p.Rate, "rate", 50, "MB that the store sends in a second at most; 0 = no limit")
-	c.Flags().DurationVar(&p.Latency, "latency", 20*time.Millisecond, "that each answer of the store begins later")
-	c.Flags().StringVar(&p.Work, "work", "", "folder for the records and the store's files, removed at the end (default: the system's for temporary files)")
+	c.Flags().IntVar(&p.Cases, "cases", 7, "number of questions, the most informative first")
+	c.Flags().IntVar(&p.Reps, "reps", 5, "timed repetitions of each question, for each layout and engine")
+	c.Flags().Float64Var(&p.Rate, "rate", 50, "MB that the store sends per second, at most; 0 = no limit")
+	c.Flags().DurationVar(&p.Latency, "latency", 20*time.Millisecond, "delay of each reply of the store")
+	c.Flags().StringVar(&p.Work, "work", "", "folder for temporary files")
 	c.Flags().Uint64Var(&p.Seed, "seed", 1, "seed of the order")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-lake)")
+	leaving(c, "work", "set TMPDIR instead")
 	e.enginesNamed(c)
+	seldom(c, "cases", "latency", "rate", "seed")
 	positive(c, "mb", "cases", "reps")
 	complete(c, "partition", func() []string { return names })
 	return c

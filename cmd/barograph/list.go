@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
@@ -23,7 +24,7 @@ import (
 )
 
 func newList(e *env) *cobra.Command {
-	c := parent(&cobra.Command{Use: "list", Short: "List engines, designs, flavours, cases, line types, statistics"}, newConflicts(e))
+	c := parent(&cobra.Command{Use: "list", Short: "List engines, designs, flavours, cases, line types and statistics"}, newConflicts(e))
 	add := func(name, short string, f func(*tabwriter.Writer) (any, error)) {
 		c.AddCommand(&cobra.Command{Use: name, Short: short, Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
 			var lines bytes.Buffer
@@ -183,12 +184,12 @@ func listLineTypes(w *tabwriter.Writer) (any, error) {
 	return rows, nil
 }
 
-// wrap joins words into lines of at most width bytes.
+// wrap joins words into lines of at most width characters.
 func wrap(words []string, width int) []string {
 	var lines []string
 	line := ""
 	for _, word := range words {
-		if line != "" && len(line)+1+len(word) > width {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
 			lines, line = append(lines, line), ""
 		}
 		if line != "" {
@@ -223,14 +224,18 @@ func listStatistics(w *tabwriter.Writer) (any, error) {
 func newConflicts(e *env) *cobra.Command {
 	var p place
 	c := &cobra.Command{
-		Use:   "conflicts --engine URL [--design D] [--subset S]",
-		Short: "Lines of an archive's files that give one record different values",
-		Long: `Conflicts lists the report that stays with an archive: of each record that two lines give different values, the line whose
-values do not stand, the line whose values do, and the first value in which they differ. Refused: nobody has chosen; load the
-files into a new archive with --on-conflict first, last or keep. Of a subset that was loaded with keep both lines stand.`,
-		Example: "  barograph list conflicts --engine duckdb:archive.db --design wide",
-		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+		Use:   "conflicts [URL] [--design D] [--subset S]",
+		Short: "List the lines of an archive's files that conflict",
+		Long: `Conflicts prints the report that is stored with an archive. For each conflict (two lines with the same identity and
+different values) it lists the line that was not stored, the line that was stored, and the first value that differs. "Refused"
+means that nobody chose: load the files into a new archive with --on-conflict first, last or keep. In a subset that was
+loaded with keep both lines are stored.`,
+		Example: "  barograph list conflicts duckdb:archive.db --design wide",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if _, err := p.argument(c, e, args, 0); err != nil {
+				return err
+			}
 			a, err := p.open(c.Context(), e, engine.Options{ReadOnly: true})
 			if err != nil {
 				return err
@@ -243,7 +248,6 @@ files into a new archive with --on-conflict first, last or keep. Of a subset tha
 			return e.print(map[string]any{"conflicts": held.Conflicts, "more": held.MoreConflicts}, held.ConflictsText)
 		},
 	}
-	p.flags(c, e, "from", "whose report")
-	required(c, engineFlag)
+	p.flags(c, e, "from", "archive")
 	return c
 }

@@ -32,34 +32,25 @@ func newLoad(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "load FILES… --engine URL [--design D] [--subset S] | load --watch DIR --engine URL | load --spec LOAD.xml [--engine URL]",
 		Short: "Load VSDB and MET files into an archive",
-		Long: `Load reads VSDB and MET .stat files (and their _TYPE.txt twins), plain or gzip, and folders of them, also behind links, into an archive.
+		Long: `Load reads VSDB files and MET .stat files (with their _TYPE.txt files), plain or gzip, and folders of them.
 
-Every line is accounted for: read = stored + same again + other values + quarantined. Where two lines give one record
-other values, --on-conflict decides: refuse keeps what the archive holds, and of two lines of one load the first, and the
-exit status is 4; first and last go by the path of the file as it was given, then by the line; keep stores all of them, as
-METdbLoad does, so that a question returns them all and sums add them all (a line that is the same again is stored once).
-A subset that was loaded with keep goes on so. Cassandra, AsterixDB's normalized and MariaDB's wide rows, whose key is the
-record's identity, cannot keep and say so before anything is stored. Neither the order of files nor the number of workers
-matters. All are listed with both places, as quarantined lines are, and in a report that stays with the archive
-(barograph list conflicts). A line with fewer numbers than its type has is quarantined, and so is a last line without a line end,
-which may be cut (--last-line keep takes it for whole). A file that the archive holds already is skipped: it is known by its
-bytes, which are not read again where path, size and time of change are those that were loaded (--rehash reads them);
-leads that arrive in another file are merged; a load that was killed is run again and ends in the same archive.
+Barograph accounts for every line: read = stored + duplicates + conflicts + quarantined. A conflict is a line with the
+same identity as an existing record and different values; --on-conflict decides:
+  refuse  keep the existing record; the exit status is 4
+  first   keep the line that comes first by the path of its file, then by its line number
+  last    keep the line that comes last
+  keep    store all of them, as METdbLoad does; later loads of the subset keep all of them too
+Engines whose key is the record's identity (Cassandra, AsterixDB normalized, MariaDB wide) refuse "keep".
 
---watch loads the files of a folder and its folders as they come, each when it has not changed for --settle, until ^C or
-SIGTERM.
+Load skips a file that the archive has already: it compares path, size and modification time, and then the bytes
+(--rehash always compares the bytes). Rerun an interrupted load: the archive ends up identical. An embedded archive takes
+one load at a time. Loads into a server take turns.
 
---retain 400d then removes the records whose fcst_valid_beg is more than 400 days before the newest. A time later than now
-plus the longest lead never counts as the newest. A removal of more than --retain-limit percent of the records is refused, with
-exit status 4, if it covers more valid days than this load added, or if a gap longer than --retain separates what goes from
-what stays; --force removes in any case. --retain 400d --dry-run lists what would go. The files of removed records stay
-known: only --rehash loads them again.
+--retain 400d removes records whose fcst_valid_beg is more than 400 days before the newest one. Load refuses to remove
+more than --retain-limit percent if the removal covers more valid days than the load added, or if a gap longer than
+--retain separates the removed records from the rest. Only --rehash loads removed records again.
 
-An embedded archive has one load at a time, and FILE.loading beside it says whose; loads into a server take turns, and say
-so.
-
---spec reads a load_spec of METdbLoad or VxIngest (docs/metviewer.md): the files, the target where --engine names none, and
-the database as the subset.`,
+--spec reads a load_spec of METdbLoad or VxIngest: the files, the subset, and the target if --engine is missing.`,
 		Example: `  barograph load vsdb_data --engine duckdb:archive.db --design wide
   barograph load 'stat/*.stat' --engine sqlite:archive.db --design document --subset retro1
   barograph load --watch /data/met --retain 400d --engine lab:postgres
@@ -101,26 +92,28 @@ the database as the subset.`,
 			return e.load(c.Context(), &j, args)
 		},
 	}
-	j.flags(c, e, "to", "where to load")
+	j.flags(c, e, "to", "archive")
 	c.Flags().StringVar(&spec, "spec", "", "load what this load_spec XML of METdbLoad or VxIngest names")
 	c.MarkFlagsOneRequired(engineFlag, "spec")
-	c.Flags().StringVar(&watch, "watch", "", "load the files of this folder as they come, until a signal")
-	c.Flags().DurationVar(&settle, "settle", 5*time.Second, "with --watch: a file is whole when it has not changed for so long")
-	c.Flags().DurationVar(&j.wait, "wait", 30*time.Second, "how long to wait while another process loads the archive or has it open; barograph serve closes it within a second")
-	c.Flags().StringVar(&retain, "retain", "", "then remove the records that are older than the newest by more than this, e.g. 400d")
-	c.Flags().Float64Var(&j.retain.Limit, "retain-limit", load.DefaultLimit, "with --retain: percent of the records; a larger removal is refused if it covers more valid days than this load added")
-	c.Flags().BoolVar(&j.retain.Force, "force", false, "with --retain: remove in any case")
-	c.Flags().BoolVar(&j.dryRun, "dry-run", false, "with --retain: load nothing and remove nothing, and list what would be removed")
-	c.Flags().BoolVar(&j.Rehash, "rehash", false, "read the bytes of files again whose path, size and time of change are those that were loaded, and load again what --retain removed")
+	c.Flags().StringVar(&watch, "watch", "", "load the files of this folder and its folders as they arrive, until ^C or SIGTERM")
+	c.Flags().DurationVar(&settle, "settle", 5*time.Second, "with --watch: load a file when it has not changed for this long")
+	c.Flags().DurationVar(&j.wait, "wait", 30*time.Second, "how long to wait while another process has the archive open; barograph serve closes it within a second")
+	c.Flags().StringVar(&retain, "retain", "", "then remove records that are older than the newest one by more than this, e.g. 400d")
+	c.Flags().Float64Var(&j.retain.Limit, "retain-limit", load.DefaultLimit, "with --retain: percent of the records that may be removed without a check")
+	c.Flags().BoolVar(&j.retain.Force, "force", false, "with --retain: remove records in any case")
+	c.Flags().BoolVar(&j.dryRun, "dry-run", false, "with --retain: change nothing, and list what would be removed")
+	c.Flags().BoolVar(&j.Rehash, "rehash", false, "compare the bytes of known files, and load records again that --retain removed")
 	c.Flags().IntVar(&j.Workers, "workers", 0, "files parsed at once (default: one per CPU)")
-	c.Flags().IntVar(&j.Window, "window", load.DefaultWindow, "records per commit at most")
+	c.Flags().IntVar(&j.Window, "window", load.DefaultWindow, "records per commit, at most")
 	positive(c, "window")
-	c.Flags().StringVar(&j.quarantine, "quarantine", "", "write lines that cannot be read, and those whose values do not stand, to this CSV file (default: the first ten to stderr)")
-	c.Flags().Var(&conflict, "on-conflict", "of other values for one record: refuse, first or last by the file's path, or keep all")
+	c.Flags().StringVar(&j.quarantine, "quarantine", "", "write quarantined lines and conflicts to this CSV file (default: the first ten to stderr)")
+	c.Flags().Var(&conflict, "on-conflict", "refuse, first, last or keep")
 	last = lastLine(c)
-	c.Flags().Bool("digest", true, "") // of before: the digest costs nothing any more
-	c.Flags().MarkHidden("digest")     //nolint:errcheck // the flag exists
-	c.Flags().BoolVar(&j.verify, "verify", false, "then read the archive back, as barograph verify does")
+	c.Flags().Bool("digest", true, "")
+	leaving(c, "digest", "every load computes the digest")
+	seldom(c, "dry-run", "force", "last-line", "rehash", "retain-limit", "settle", "wait", "window", "workers")
+	e.spreadsheet(c)
+	c.Flags().BoolVar(&j.verify, "verify", false, "then verify the archive, as \"barograph verify\" does")
 	for _, other := range []string{"spec", "quarantine", "verify", "dry-run"} {
 		c.MarkFlagsMutuallyExclusive("watch", other)
 	}
@@ -155,7 +148,7 @@ func (c *choice) keeps() bool { return c != nil && c.word == keepLine }
 // lastLine is the flag --last-line.
 func lastLine(c *cobra.Command) *choice {
 	f := &choice{"quarantine", []string{"quarantine", keepLine}}
-	c.Flags().Var(f, "last-line", "a file's last line that has no line end, and so may be cut: quarantine or keep")
+	c.Flags().Var(f, "last-line", "if the last line of a file has no line end, and so may be cut: quarantine or keep")
 	return f
 }
 

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/barograph/barograph/engine"
@@ -45,9 +46,11 @@ type env struct {
 	terminal       bool      // progress bars may be drawn on stderr
 	engines        engine.Registry
 
-	json    bool // --json
-	sheets  bool // --spreadsheet
-	verbose bool // --verbose
+	errors  io.Writer // stderr, also with --quiet
+	json    bool      // --json
+	quiet   bool      // --quiet
+	sheets  bool      // --spreadsheet
+	verbose bool      // --verbose
 }
 
 // log is the logger of a command. On a terminal it writes only with --verbose,
@@ -70,8 +73,19 @@ func (e *env) Level() slog.Level {
 // says writes a line of progress to stderr.
 func (e *env) says(text string) { fmt.Fprintln(e.stderr, text) }
 
-// tells writes what does not end the command.
-func (e *env) tells(err error) { e.says(err.Error()) }
+// tells writes an error that does not end the command.
+func (e *env) tells(err error) {
+	if e.json {
+		e.problem("error", fault.Code(err), err.Error())
+		return
+	}
+	fmt.Fprintln(e.errors, err)
+}
+
+// problem writes an error as a line of JSON.
+func (e *env) problem(kind string, status int, text string) {
+	_ = json.NewEncoder(e.errors).Encode(map[string]any{"message_type": kind, "code": status, "message": text})
+}
 
 // execute runs a command line and returns its exit status.
 func execute(ctx context.Context, e *env) int {
@@ -81,6 +95,7 @@ func execute(ctx context.Context, e *env) int {
 	}
 	e.stdout, e.console = out, &console{Writer: e.stderr}
 	e.stderr = fault.Redacting(e.console, e.args...)
+	e.errors = e.stderr
 	root := newRoot(e) //nolint:contextcheck // commands take theirs from cobra
 	root.SetArgs(e.args)
 	root.SetIn(e.stdin)
@@ -103,11 +118,11 @@ func execute(ctx context.Context, e *env) int {
 	case errors.Is(err, engine.ErrUnreachable):
 		status = fault.Unreachable
 	}
-	if e.json {
-		_ = json.NewEncoder(e.stderr).Encode(map[string]any{"message_type": "exit_error", "code": status, "message": text})
+	if e.json || slices.Contains(e.args, "--json") { // which is not known where flags are not understood
+		e.problem("exit_error", status, text)
 		return status
 	}
-	fmt.Fprintf(e.stderr, "barograph: %s\n", text)
+	fmt.Fprintf(e.errors, "barograph: %s\n", text)
 	return status
 }
 

@@ -54,29 +54,22 @@ func newMet(e *env) *cobra.Command {
 	s := &study{}
 	c := &cobra.Command{
 		Use:   "met FILES… | --from URL --engine URL… [--design D…] [--case C…] [--flavour F…]",
-		Short: "Prove, then time: your files, in several engines, designs and flavours",
-		Long: fmt.Sprintf(`Met loads the same files into every engine and design, holds what each archive contains and each answer it gives
-against the reference, which is computed from the files by no database, and then times the right ones: interleaved
+		Short: "Prove, then time: your files in several engines, designs and flavours",
+		Long: fmt.Sprintf(`Met loads the same files into every engine and design. It compares the contents of each archive and the result of each
+query with a reference that it computes from the files without a database. It then times the correct ones: interleaved
 repetitions in random order, medians with 95 %% intervals, rank tests with Holm's correction, cold starts. The run folder
-holds everything that is needed to repeat and to judge it; report.html in it opens offline.
+contains everything needed to repeat and judge the study; its report.html opens offline.
 
-What is asked is derived from the data where --case names nothing: the first %d questions that have rows, of those that
-barograph cases FILES prints. --case noaa asks the seven of NOAA's experiment, which need its data. --mix takes a day's
-real questions, each with how often it came: METviewer plots of a folder, or listed in a file, or a query log of METviewer
-or of its server, in which its SQL and METexpress's is found.
+An engine is a URL (duckdb:archive.db) or, for an embedded engine, its name; then the archive is kept in the run folder.
+NAME=URL sets the name in the tables.
 
-An engine is a URL (duckdb:archive.db) or, for an embedded engine, its bare name: then the archive is kept in the run
-folder. Where one URL serves several designs, each gets a file of its own. NAME=URL gives it another name in the tables,
-as two servers of one kind need. Where the subset of an engine holds other data, a study takes another one, which it names.
+Questions: the first %d that "barograph cases FILES" prints, or those of --case, or with --mix the queries of a day with
+their frequencies: METviewer plots of a folder or a list, or a query log with METviewer's or METexpress's SQL.
 
-With --from URL the data are those of an archive that is already there: it is read once, proven as barograph verify does,
-studied as it is, and copied into the engines that --engine names.
-
-With --askers 1,2,4,8 every way is then asked by so many clients at once, all cases in turn and each answer checked; the
-folder askers in the run folder has a report of its own: answers per second, latency, and the universal scalability law.
-
-With --subsets 1,2,4,8 the study is made again and again while the archives grow, and the report shows the law by which
-each time grows, with its exponent and what it predicts for a far larger archive.`, met.DerivedCases),
+--from URL studies the records of an existing archive: met verifies it, studies it as it is, and copies it into the
+engines of --engine. --clients 1,2,4,8 then runs all cases with that many concurrent clients, checks each result, and
+reports throughput, latency and the universal scalability law. --subsets 1,2,4,8 repeats the study on growing archives
+and fits how each time grows.`, met.DerivedCases),
 		Example: `  barograph met vsdb_data --engine duckdb --engine sqlite --engine pebble
   barograph met vsdb_data --engine duckdb --design wide --case test_3 --flavour epoch-range --reps 30
   barograph met --from duckdb:archive.db --engine lab:postgres`,
@@ -99,26 +92,30 @@ each time grows, with its exponent and what it predicts for a far larger archive
 	s.flags(c)
 	c.Flags().StringArrayVar(&s.Engines, engineFlag, nil, "engine to study: a URL, NAME=URL, "+
 		"or the name of an embedded engine or of one that a lab runs (default: all embedded ones that are installed)")
-	c.Flags().StringVar(&s.from, "from", "", "archive whose records are studied, in place of FILES: an engine's URL; its subset is --subset, or its only one")
+	c.Flags().StringVar(&s.from, "from", "", "URL of the archive to study instead of FILES; its subset is --subset, or its only one")
 	s.lastLine = lastLine(c)
 	s.Server = func(d *engine.Driver, u *url.URL) *run.Server { return lab.Serving(s.labs, d, u).Server() }
 	c.Flags().StringSliceVar(&s.Designs, "design", nil, "designs to study (default: all that each engine offers)")
 	c.Flags().Var((*list)(&s.cases), "case",
-		"cases to ask: noaa, names, question files or METviewer plots (default: derived from the data)")
-	c.Flags().StringVar(&s.mix, "mix", "", "ask what users asked: a folder of METviewer plots, a file that lists them, or a query log with METviewer's SQL")
+		"questions: noaa, names, question files or METviewer plots (default: derived from the data)")
+	c.Flags().StringVar(&s.mix, "mix", "", "queries of users: a folder of METviewer plots, a file that lists them, or a query log with SQL")
 	c.MarkFlagsMutuallyExclusive("case", "mix")
 	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
-	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "sizes to study, as copies of the data under further subset names: 1,2,4,8,16")
-	c.Flags().IntSliceVar(&s.askers, "askers", nil, "numbers of clients that ask at once: 1,2,4,8,16,32,64")
-	c.Flags().DurationVar(&s.askFor, "ask-for", met.DefaultAskFor, "how long so many clients ask (with --askers)")
-	c.Flags().IntVar(&s.askReps, "ask-reps", 1, "how often (with --askers)")
-	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: as it chooses)")
-	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{engine.LabDir()}, "folder of labs: a server that one of them started is described in the run folder; may be given several times")
+	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "numbers of copies of the data to study: 1,2,4,8,16")
+	c.Flags().IntSliceVar(&s.askers, "clients", nil, "numbers of concurrent clients: 1,2,4,8,16,32,64")
+	c.Flags().DurationVar(&s.askFor, "duration", met.DefaultAskFor, "with --clients: wall time of one measurement")
+	c.Flags().IntVar(&s.askReps, "rounds", 1, "with --clients: passes over all numbers of clients")
+	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
+	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{engine.LabDir()}, "folder of labs, whose servers the run folder describes; repeat it for several")
+	formerly(c, "askers", "clients")
+	formerly(c, "ask-for", "duration")
+	formerly(c, "ask-reps", "rounds")
 	c.MarkFlagsMutuallyExclusive("from", "subsets")
+	seldom(c, "duration", "last-line", "rounds", "threads", "lab-dir", "subset")
 	e.enginesNamed(c)
 	atMost(c, 1024, "subsets")
-	atMost(c, 4096, "askers")
-	positive(c, "subsets", "askers", "ask-for", "ask-reps")
+	atMost(c, 4096, "clients")
+	positive(c, "subsets", "clients", "duration", "rounds")
 	complete(c, "design", designNames)
 	complete(c, "case", caseNames)
 	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
@@ -130,14 +127,16 @@ func (s *study) flags(c *cobra.Command) {
 	c.Flags().StringVar(&s.out, "out", "", "run folder (default: runs/{time}-{workload})")
 	c.Flags().StringVar(&s.subset, "subset", defaultSubset, "name of the copy of the data set inside each archive")
 	c.Flags().IntVar(&s.reps, "reps", met.DefaultReps, "timed repetitions of each cell")
-	c.Flags().IntVar(&s.warmups, "warmups", 1, "repetitions between the proof, which warms each cell too, and the timed ones")
-	c.Flags().IntVar(&s.cold, "cold", 0, "cold starts of each cell: a new process, the archive's files dropped from the page cache")
-	c.Flags().DurationVar(&s.limit, "time-limit", 0, "stop timing after this long, but not before the repetitions suffice to show a difference")
+	c.Flags().IntVar(&s.warmups, "warmups", 1, "untimed repetitions between the proof and the timed ones")
+	c.Flags().IntVar(&s.cold, "cold", 0, "cold starts of each cell: a new process, and an empty page cache for the files of the archive")
+	c.Flags().DurationVar(&s.limit, "time-limit", 0, "stop timing after this long, but not before the repetitions can show a difference")
 	c.Flags().Uint64Var(&s.seed, "seed", 1, "seed of the order of repetitions and of the bootstrap")
 	advising(c, &s.advising)
 	positive(c, "reps")
 	atMost(c, 100_000, "reps", "warmups", "cold")
-	c.Flags().BoolVar(&s.Floor, "floor", true, "include the dry engine, which answers from memory: what the client itself costs")
+	c.Flags().BoolVar(&s.Floor, "client-overhead", true, "include the dry engine, which answers from memory: the client overhead")
+	formerly(c, "floor", "client-overhead")
+	seldom(c, "client-overhead", "seed", "warmups", "weigh", "with")
 }
 
 // met makes a study of files and reports it.

@@ -20,6 +20,12 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
+// spreadsheet adds the flag of commands that write CSV.
+func (e *env) spreadsheet(c *cobra.Command) {
+	c.Flags().BoolVar(&e.sheets, "spreadsheet", false, "CSV for spreadsheets: put an apostrophe before texts that are formulas")
+	seldom(c, "spreadsheet")
+}
+
 // cell is a text as a cell of CSV.
 func (e *env) cell(text string) string {
 	if e.sheets {

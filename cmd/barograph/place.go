@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
+	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,38 +28,35 @@ type place struct {
 const defaultSubset = "archive"
 
 func (p *place) flags(c *cobra.Command, e *env, former, help string) {
-	c.Flags().StringVar(&p.url, engineFlag, "", help+": an engine's URL, e.g. duckdb:archive.db, or the name of one that a lab runs")
+	c.Flags().StringVar(&p.url, engineFlag, "", help+": a URL such as duckdb:archive.db, or the name of an engine that a lab runs")
 	e.enginesNamed(c, former)
-	c.Flags().StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: that of the archive, or the engine's first)")
-	c.Flags().StringVar(&p.subset, "subset", defaultSubset, "name of the copy of the data set inside the archive")
+	c.Flags().StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: that of the archive, else the engine's first)")
+	c.Flags().StringVar(&p.subset, "subset", defaultSubset, "name of the data set in the archive")
 	complete(c, "design", designNames)
 }
 
-func complete(c *cobra.Command, flag string, values func() []string) {
-	c.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { //nolint:errcheck // the flag exists
-		return values(), cobra.ShellCompDirectiveNoFileComp
-	})
+// argument takes the URL of the archive from the first argument, if there are more than
+// others, and returns the rest.
+func (p *place) argument(c *cobra.Command, e *env, args []string, others int) ([]string, error) {
+	if len(args) > others {
+		if c.Flags().Changed(engineFlag) {
+			return nil, fault.Misuse(args[0], "names a second archive", "omit it, or omit --"+engineFlag)
+		}
+		p.url, args = args[0], args[1:]
+	}
+	if p.url == "" {
+		return nil, noArchive(c)
+	}
+	url, err := e.serverOf(p.url, []string{engine.LabDir()})
+	if p.url = url; err != nil {
+		err = usage(err)
+	}
+	return args, err
 }
 
-// formerly keeps the name that a flag had one version before, and hides it.
-func formerly(c *cobra.Command, before, now string) {
-	f := c.Flags().Lookup(now)
-	c.Flags().Var(&formerName{f.Value, c, before, now}, before, f.Usage)
-	c.Flags().MarkHidden(before) //nolint:errcheck // the flag exists
-}
-
-// formerName is a flag under the name that it had one version before.
-type formerName struct {
-	pflag.Value
-	c           *cobra.Command
-	before, now string
-}
-
-// Set reports the new name on standard error; what cobra prints of a deprecated flag goes
-// to standard output.
-func (f *formerName) Set(text string) error {
-	fmt.Fprintf(f.c.ErrOrStderr(), "--%s is now --%s; the next version has --%s only\n", f.before, f.now, f.now)
-	return f.Value.Set(text)
+// noArchive is the error of a command that is called without an archive.
+func noArchive(c *cobra.Command) error {
+	return usage(fmt.Errorf("%s needs an archive; write %s, or set %s", strings.TrimPrefix(c.CommandPath(), "barograph "), c.UseLine(), envEngine))
 }
 
 func designNames() []string { return words(design.Names()) }
@@ -155,15 +151,15 @@ func (p *place) choose(ctx context.Context, d *engine.Driver, db *engine.Engine,
 // names are understood and not shown.
 const engineFlag = "engine"
 
-// enginesNamed makes a flag the command's --engine: completed, with its former
-// names, and a server's bare name stands for the lab's.
+// envEngine is the variable that names the archive or engine of a command that names none.
+const envEngine = "BAROGRAPH_ENGINE"
+
+// enginesNamed makes a flag the --engine of a command: completed, with its former names. The
+// bare name of a server is replaced by the URL of the one that a lab runs.
 func (e *env) enginesNamed(c *cobra.Command, former ...string) {
-	c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if slices.Contains(former, name) {
-			name = engineFlag
-		}
-		return pflag.NormalizedName(name)
-	})
+	for _, name := range former {
+		formerly(c, name, engineFlag)
+	}
 	complete(c, engineFlag, func() []string {
 		var urls []string
 		for _, d := range e.engines {
@@ -173,6 +169,11 @@ func (e *env) enginesNamed(c *cobra.Command, former ...string) {
 	})
 	check := c.PreRunE
 	c.PreRunE = func(c *cobra.Command, args []string) error {
+		if url := os.Getenv(envEngine); url != "" && defaults(c, args) {
+			if err := c.Flags().Set(engineFlag, url); err != nil {
+				return usage(err)
+			}
+		}
 		if err := e.findServers(c.Flags()); err != nil {
 			return usage(err)
 		}
@@ -181,6 +182,38 @@ func (e *env) enginesNamed(c *cobra.Command, former ...string) {
 		}
 		return nil
 	}
+}
+
+// defaults reports whether the variable names the engine of a command: no flag or argument
+// names another source of records.
+func defaults(c *cobra.Command, args []string) bool {
+	for _, name := range []string{engineFlag, "from", "lab", "spec"} {
+		if f := c.Flags().Lookup(name); f != nil && (f.Changed || name == engineFlag && f.DefValue != "" && f.DefValue != "[]") {
+			return false
+		}
+	}
+	switch c.Name() {
+	case "encode":
+		return len(args) == 0 // else the values are those of files
+	case "ask":
+		return len(args) < 2
+	}
+	return true
+}
+
+// archiveFirst separates the URL of an archive from the arguments that follow it. The
+// variable BAROGRAPH_ENGINE names the archive where the first argument is none.
+func (e *env) archiveFirst(c *cobra.Command, args []string) (url string, rest []string, err error) {
+	if len(args) > 0 && (e.isArchive(args[0]) || e.engines.Recognize(args[0]) != "") {
+		return args[0], args[1:], nil
+	}
+	if url = os.Getenv(envEngine); url != "" {
+		return url, args, nil
+	}
+	if len(args) > 0 { // the engine recognizes a file that is an archive
+		return args[0], args[1:], nil
+	}
+	return "", nil, noArchive(c)
 }
 
 // findServers puts the URLs of labs in place of the names of their engines.
@@ -192,30 +225,16 @@ func (e *env) findServers(flags *pflag.FlagSet) error {
 	}
 	var urls []string
 	for _, raw := range values(f) {
+		if raw == "" {
+			return nil
+		}
 		u, err := e.serverOf(raw, labs)
 		if err != nil {
 			return err
 		}
 		urls = append(urls, u)
 	}
-	if list, ok := f.Value.(pflag.SliceValue); ok {
-		return list.Replace(urls)
-	}
-	return f.Value.Set(urls[0])
-}
-
-// values are those of a flag, which may be a list.
-func values(f *pflag.Flag) []string {
-	if list, ok := f.Value.(pflag.SliceValue); ok {
-		all := list.GetSlice()
-		for i, v := range all {
-			if strings.HasPrefix(f.Value.Type(), "float") { // which the list has with six decimals
-				all[i] = strings.TrimRight(strings.TrimRight(v, "0"), ".")
-			}
-		}
-		return all
-	}
-	return []string{f.Value.String()}
+	return setValues(f, urls)
 }
 
 // serverOf is the URL that is meant by one, or by the bare name of an engine
@@ -243,47 +262,4 @@ func (e *env) serverOf(raw string, labs []string) (string, error) {
 		cure += ", or start one: barograph lab up " + d.Scheme
 	}
 	return "", &fault.Error{Setting: "--engine " + raw, Problem: "names no server, and none of a lab runs", Cure: cure}
-}
-
-// positive marks flags whose numbers are 1 or more.
-func positive(c *cobra.Command, names ...string) {
-	for _, name := range names {
-		if err := c.Flags().SetAnnotation(name, "positive", nil); err != nil {
-			panic(err) // there is such a flag
-		}
-	}
-}
-
-// atMost marks flags whose numbers have an end: what is planned takes memory.
-func atMost(c *cobra.Command, most int, names ...string) {
-	for _, name := range names {
-		if err := c.Flags().SetAnnotation(name, "most", []string{strconv.Itoa(most)}); err != nil {
-			panic(err) // there is such a flag
-		}
-	}
-}
-
-// checkNumbers refuses numbers that mean nothing: below 0 and without end
-// everywhere, 0 where the flag is positive.
-func checkNumbers(c *cobra.Command) (err error) {
-	c.Flags().Visit(func(f *pflag.Flag) {
-		_, above := f.Annotations["positive"]
-		if kind := f.Value.Type(); !strings.HasPrefix(kind, "int") && !strings.HasPrefix(kind, "float") && kind != "duration" {
-			return
-		}
-		for _, v := range values(f) {
-			n, wrong := strconv.ParseFloat(v, 64)
-			if wrong == nil && (math.IsNaN(n) || math.IsInf(n, 0)) || strings.HasPrefix(v, "-") || above && strings.Trim(v, "0s.") == "" {
-				least := map[bool]string{true: "more than 0", false: "0 or more"}[above]
-				err = usage(&fault.Error{Setting: fmt.Sprintf("--%s %s", f.Name, v), Problem: "is no number that can be meant", Cure: "write " + least})
-			}
-			if most := f.Annotations["most"]; most != nil {
-				n, wrong := strconv.Atoi(v)
-				if limit, _ := strconv.Atoi(most[0]); wrong == nil && n > limit {
-					err = usage(&fault.Error{Setting: fmt.Sprintf("--%s %s", f.Name, v), Problem: "is more than " + most[0], Cure: "write less"})
-				}
-			}
-		}
-	})
-	return err
 }

@@ -23,32 +23,29 @@ func newPost(e *env) *cobra.Command {
 	var report2006 time.Duration
 	c := &cobra.Command{
 		Use:   "post --engine URL [FILES…]",
-		Short: "Post SHEF products into tables: the tests of NOAA's report of 2006",
-		Long: `Post SHEF products into tables, as the report of 14 April 2006 does (PostgreSQL 7.4.8 beside Informix 9.3), and time it.
+		Short: "Post SHEF products into tables: the tests of NOAA's 2006 report",
+		Long: `Post times posting SHEF products as the report of 14 April 2006 does (PostgreSQL 7.4.8 and Informix 9.3).
 
-FILES are SHEF files or folders: they are posted once, as they are, into tables that stay (the test once). Without FILES a
-synthetic feed is posted, as barograph synth shef makes it, by default 10 products of 5,000 values each. Designs: array96,
-array24 (a row per station, parameter and day), single (a row per value); barograph shef post posts into IHFS. Methods,
-from the slowest: row-2006 (the report's algorithm, each statement commits), row-2006-message (one transaction), procedure, prepared, multi-row, bulk; and service: what barograph shef serve runs, from a spool. What the tables hold is held against a reference that no database
-computed; what differs, or lacks a proof, has no figures. Tests:
-
-  once    the products, as they are: the default with FILES
-  quiet   insert, then update (the report's test 1): the default without FILES
-  noise   the same beside maintenance, a dump, a second poster and a reader (its test 2)
+With FILES (SHEF files or folders) it posts them once, unchanged, into tables that stay. Without FILES it posts a synthetic
+feed ("barograph synth shef"), by default 10 products of 5,000 values. Designs: array96, array24 (a row per station,
+parameter and day), single (a row per value); "barograph shef post" posts into IHFS. Methods, slowest first: row-2006 (the
+report's algorithm, one commit per statement), row-2006-message (one transaction), procedure, prepared, multi-row, bulk;
+and service (what "barograph shef serve" runs). Post compares the tables with a reference that no database computed, and
+prints no figures where they differ. Tests:
+  once    the products as they are (default with FILES)
+  quiet   insert, then update: test 1 of the report (default without FILES)
+  noise   the same during maintenance, a dump, a second client and a reader (its test 2)
   queue   a backlog (its test 3): --messages 55338 --mean 240.3
-  live    days of a feed: maintenance on, off, after a full vacuum; --live-days 3 --speed-up 1000
-  delete  the older half of what is there
-  bloat   the same again and again without maintenance, then after it
+  live    days of a feed, maintenance on, off, after a full vacuum: --live-days 3 --speed-up 1000
+  delete  the older half of the values
+  bloat   reposts without maintenance, then after it
 
---report2006 TIME runs quiet, noise, queue, live (six days) and delete, by row-2006 and service unless --method names others,
-and prints the report's own figures next to them. A pilot finds how many products fit the time; 55,338 is the most.
-
-The tables are Barograph's own, in schema barograph_post (PostgreSQL) or database post (MariaDB). Every test empties its
-tables first; all but once with FILES change or invent values, and have tables of their own, whose names end in _test.
-What could not be decoded is told, and makes the exit status 4.`,
+--report2006 TIME runs quiet, noise, queue, live (six days) and delete by row-2006 and service (or --method) on as many
+products as fit the time, at most 55,338, and prints the report's figures next to them. Post uses its own tables, in schema
+barograph_post (PostgreSQL) or database post (MariaDB). Every test except once empties its tables, which end in _test.`,
 		Example: `  barograph post --engine postgres://postgres@localhost:5432/postgres --test quiet,bloat
   barograph post --engine sqlite:post.db --design single --method prepared,multi-row
-  barograph post --engine $URL --test queue --method bulk --together 500 --messages 55338 --mean 240.3
+  barograph post --engine $URL --test queue --method bulk --batch 500 --messages 55338 --mean 240.3
   barograph post --engine $URL --test live --live-days 2 --speed-up 2000
   barograph post --engine $URL --report2006 20m`,
 		RunE: func(c *cobra.Command, args []string) (err error) {
@@ -68,20 +65,24 @@ What could not be decoded is told, and makes the exit status 4.`,
 	}
 	c.Flags().StringVar(&p.URL, engineFlag, "", "URL of the engine (required)")
 	c.Flags().StringSliceVar(&p.Designs, "design", []string{string(posts.Array96), string(posts.Single)}, "designs")
-	c.Flags().StringSliceVar(&p.Methods, "method", nil, "methods (default: all that the engine has, and service)")
+	c.Flags().StringSliceVar(&p.Methods, "method", nil, "methods (default: all of the engine, and service)")
 	c.Flags().StringSliceVar(&p.Tests, "test", nil, "tests (default: once with FILES, else quiet)")
 	c.Flags().DurationVar(&report2006, "report2006", 0, "run all tests of the report in its order, on as many products as fit this time, e.g. 20m")
-	c.Flags().StringVar(&p.Policy, "policy", string(posts.Overwrite), "what becomes of a value whose key is taken; the modes of shef_duplicate in IHFS")
-	c.Flags().IntVar(&p.Posters, "posters", 1, "posters at once; they divide the stations")
-	c.Flags().IntVar(&p.Together, "together", 1, "products in a transaction")
-	c.Flags().IntVar(&p.Rounds, "rounds", 4, "re-posts of the test bloat")
-	c.Flags().Float64Var(&p.SpeedUp, "speed-up", 0, "of the test live: this many days in a day (default: as fast as it goes)")
+	c.Flags().StringVar(&p.Policy, "policy", string(posts.Overwrite), "what to do with a value whose key exists already: the modes of shef_duplicate in IHFS")
+	c.Flags().IntVar(&p.Posters, "clients", 1, "concurrent clients; they divide the stations")
+	c.Flags().IntVar(&p.Together, "batch", 1, "products per transaction")
+	c.Flags().IntVar(&p.Rounds, "reposts", 4, "reposts of the test bloat")
+	c.Flags().Float64Var(&p.SpeedUp, "speed-up", 0, "test live: days of the feed per day (default: no limit)")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-post)")
-	c.Flags().StringVar(&now, "now", "", "of FILES: moment that decides years, e.g. 2024-07-03 (default: the present)")
+	c.Flags().StringVar(&now, "now", "", "FILES: moment that decides years, e.g. 2024-07-03 (default: the present)")
 	feed.add(c)
 	e.enginesNamed(c, "db")
 	required(c, engineFlag)
-	positive(c, "posters", "together", "rounds")
+	positive(c, "clients", "batch", "reposts")
+	formerly(c, "posters", "clients")
+	formerly(c, "together", "batch")
+	formerly(c, "rounds", "reposts")
+	seldom(c, "batch", "clients", "live-days", "mean", "messages", "now", "offices", "per-day", "policy", "reposts", "seed", "since", "speed-up", "stations")
 	complete(c, "policy", func() []string { return words(posts.Policies()) })
 	complete(c, "design", func() []string { return words(posts.Designs()) })
 	complete(c, "test", func() []string { return words(post.Tests()) })

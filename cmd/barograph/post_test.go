@@ -13,7 +13,7 @@ func TestPost(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "run")
 	stdout := must(t, "post", "--db", "sqlite:"+filepath.Join(dir, "a.db"), "--design", "array24,single", "--method", "multi-row,prepared",
-		"--test", "quiet,live,delete", "--messages", "20", "--mean", "15", "--per-day", "10", "--posters", "2", "--out", out)
+		"--test", "quiet,live,delete", "--messages", "20", "--mean", "15", "--per-day", "10", "--clients", "2", "--out", out)
 	for _, want := range []string{"Number of Products: 20", "Avg Post time: 0.", "Max Post Time: 0", "quiet   insert", "maintenance off", "reference"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in\n%s", want, stdout)

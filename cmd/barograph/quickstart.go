@@ -21,11 +21,10 @@ func newQuickstart(e *env) *cobra.Command {
 	s := &study{cases: []string{question.NOAA}, print: (*report.Report).Brief}
 	c := &cobra.Command{
 		Use:   "quickstart",
-		Short: "The whole story on embedded engines, in about a minute, ending in a report",
-		Long: `Quickstart makes the synthetic archive "quickstart" (VSDB files on which the seven cases of NOAA's experiment return the
-recorded numbers of rows, and some days of a second model), loads it into every embedded engine that is installed, under
-every design, compares every flavour of every case with the reference, times them, and writes a report. It needs no server
-and no data.`,
+		Short: "Try everything on embedded engines: about a minute, no server, no data",
+		Long: `Quickstart makes a synthetic archive (VSDB files on which the seven cases of NOAA's experiment return the recorded numbers
+of rows, and some days of a second model). It loads the archive into every embedded engine that is installed, under every
+design, compares the result of every flavour and case with the reference, times them, and writes a report.`,
 		Example: "  barograph quickstart\n  barograph quickstart --out runs/first --reps 30",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return e.quickstart(c.Context(), s) },

@@ -26,7 +26,7 @@ func newReport(e *env) *cobra.Command {
 	var pictures string
 	c := &cobra.Command{
 		Use:   "report RUN…",
-		Short: "Write report.html of run folders anew, and print their tables",
+		Short: "Rewrite the report.html of run folders, and print their tables",
 		Example: `  barograph report runs/20261120-235959-met
   barograph report runs/20261120-235959-met --svg pictures
   barograph report runs/20261120-235959-met --weigh ask=1,load=5 --with runs/20261121-115959-faults`,
@@ -46,15 +46,15 @@ func newReport(e *env) *cobra.Command {
 		},
 	}
 	advising(c, &o)
-	c.Flags().StringVar(&pictures, "svg", "", "folder for the pictures of each report, each as a file by itself, in a folder of the run's name")
+	c.Flags().StringVar(&pictures, "svg", "", "folder for the pictures of each report, as SVG files in a folder with the name of the run")
 	return c
 }
 
 // advising are the flags of advice.
 func advising(c *cobra.Command, o *report.Advising) {
 	o.Weights = advise.Defaults()
-	c.Flags().Var(o.Weights, "weigh", "how much matters what, in the advice of a study: those that are named are changed")
-	c.Flags().StringArrayVar(&o.With, "with", nil, "run folder of barograph faults, for the advice; may be given several times")
+	c.Flags().Var(o.Weights, "weigh", "weights of the advice: those named are changed")
+	c.Flags().StringArrayVar(&o.With, "with", nil, "run folder of barograph faults, for the advice; repeat it for several")
 }
 
 // report writes report.html and prints the tables.
@@ -99,13 +99,13 @@ func newMerge(e *env) *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "merge RUN… --out DIR",
-		Short: "Join the run folders that several client machines wrote at the same time",
-		Long: `Merge joins folders of ycsb runs: of the same workload, engine, layout and number of threads the histograms are added
-count by count, so that percentiles are those of all operations, operations are summed, the series laid over each other
-by the machines' clocks, and throughput is all operations over the time from the first client's start to the last's end.
-What one client found wrong is wrong. Points of different engines or numbers of threads stand side by side.
+		Short: "Merge run folders that several client machines wrote at the same time",
+		Long: `Merge joins the folders of ycsb runs. For the same workload, engine, layout and number of threads it adds the histograms
+count by count, so percentiles are those of all operations. It sums operations, aligns the series by the clocks of the
+machines, and divides all operations by the time from the first start to the last end. A result that one client found
+wrong is wrong.
 
-Give each client its part of the work by --shard i/n of ycsb load and run.`,
+Give each client its share of the work by --shard i/n of ycsb load and run.`,
 		Example: `  client-1$ barograph ycsb run --engine URL -P workloada --shard 1/2 --threads 32 --out a
   client-2$ barograph ycsb run --engine URL -P workloada --shard 2/2 --threads 32 --out b
   barograph merge a b --out both`,

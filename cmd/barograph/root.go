@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -20,38 +19,41 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const exitStatus = "Exit status: "
-
-const exitStatuses = `
-` + exitStatus + `0 all that was asked is done and every answer is right; 1 failed; 2 the command line is not
-understood; 3 a result differs from the reference, or an archive is damaged; 4 incomplete (lines quarantined, files
-unreadable, an archive that lacks some of the data); 5 an engine is not reached; 130 interrupted.`
-
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "barograph",
-		Short: "Which database for forecast-verification data? Load, prove, measure, draw.",
-		Long: `Barograph loads your own forecast-verification files (NCEP's VSDB, MET's .stat) into the databases you are
-choosing between, proves that every engine, physical design and way of asking gives the same answer, then measures
-them, and draws the result. What it loads is a working archive.
+		Use:   "barograph COMMAND",
+		Short: "Choose a database for forecast-verification data: load, prove, measure, recommend.",
+		Long: `Barograph loads your own forecast-verification files (NCEP's VSDB, MET's .stat) into the databases that you
+compare. It proves that every engine, physical design and flavour of query returns the same result, measures them,
+and recommends one. What it loads is a working archive.
 
-Begin with:  barograph quickstart`,
+Start with:  barograph quickstart
+
+BAROGRAPH_ENGINE names the archive or engine of a command that names none.`,
 		Version:       engine.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return checkNumbers(c) },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if e.quiet { // warnings and errors remain
+				e.stderr, e.terminal = io.Discard, false
+			}
+			return checkNumbers(c)
+		},
 	}
-	root.PersistentFlags().BoolVar(&e.json, "json", false, "print results as JSON, for machines")
-	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "log what is done to stderr")
-	root.PersistentFlags().BoolVar(&e.sheets, "spreadsheet", false, "write CSV for spreadsheets: an apostrophe stands before texts that they would take for formulas")
+	root.PersistentFlags().BoolVar(&e.json, "json", false, "print results and errors as JSON")
+	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "log every step to stderr")
+	root.PersistentFlags().BoolVarP(&e.quiet, "quiet", "q", false, "print only results and errors")
+	root.PersistentFlags().Bool("spreadsheet", false, "")
+	leaving(root, "spreadsheet", "only commands that write CSV have it")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		if args := c.Flags().Args(); c.HasAvailableSubCommands() && len(args) > 0 { // the command is misspelt, the flag may be its own
 			return c.Args(c, args)
 		}
 		return usage(fmt.Errorf("%w%s; see `%s --help`", err, nearestFlag(c, err), c.CommandPath()))
 	})
-	parent(root, newQuickstart(e), newSynth(e), newLoad(e), newShow(e), newVerify(e), newCases(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newCompare(e), newMerge(e), newAgent(e), newList(e), newLab(e), newDiff(e), newAdopt(e), newShef(e), newServe(e), newColdStart(e), newFrailDisk(), newVersion(e))
+	parent(root, newQuickstart(e), newSynth(e), newLoad(e), newShow(e), newVerify(e), newCases(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newCompare(e), newMerge(e), newAgent(e), newList(e), newLab(e), newDiff(e), newAdopt(e), newShef(e), newServe(e), newColdStart(e), newFrailDisk(), newVersion(e), newExitStatus())
+	group(root)
 	asUsage(root)
 	return root
 }
@@ -73,7 +75,8 @@ func newVersion(e *env) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&legal, "licences", false, "print NOTICE and the licences of all that is linked into the program")
+	cmd.Flags().BoolVar(&legal, "licenses", false, "print NOTICE and the licenses of everything in the program")
+	formerly(cmd, "licences", "licenses")
 	return cmd
 }
 
@@ -95,14 +98,9 @@ func nearestFlag(c *cobra.Command, err error) string {
 	return ""
 }
 
-// asUsage makes errors about arguments, too, end in exit status 2, and a
-// misspelt command in a question; each help says what statuses mean.
+// asUsage makes errors about arguments end in exit status 2, and a misspelt command in a
+// question.
 func asUsage(c *cobra.Command) {
-	if c.Runnable() {
-		if c.Long = cmp.Or(c.Long, c.Short); !strings.Contains(c.Long+c.Example, exitStatus) { // some have statuses of their own
-			c.Long += "\n" + exitStatuses
-		}
-	}
 	c.DisableFlagsInUseLine = true
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
@@ -135,12 +133,14 @@ var cobras = []struct { //nolint:gochecknoglobals // a constant table
 	join, text string
 }{
 	{regexp.MustCompile(`^(?:accepts|requires) (at least 1|1) arg\(s\), (?:only )?received (\d+)$`), "", "takes $1 argument, not $2"},
+	{regexp.MustCompile(`^accepts (at most 1) arg\(s\), received (\d+)$`), "", "takes $1 argument, not $2"},
+	{regexp.MustCompile(`^accepts between (\d+) and (\d+) arg\(s\), received (\d+)$`), "", "takes $1 or $2 arguments, not $3"},
 	{regexp.MustCompile(`^(?:accepts|requires) (at least \d+|\d+) arg\(s\), (?:only )?received (\d+)$`), "", "takes $1 arguments, not $2"},
 	{regexp.MustCompile(`^unknown command "(.*)" for ".*"$`), "", "takes no argument: leave out $1"},
-	{regexp.MustCompile(`^required flag\(s\) (.*) not set$`), " and ", "wants $1"},
-	{regexp.MustCompile(`^at least one of the flags in the group \[(.*)\] is required$`), " or ", "wants $1"},
+	{regexp.MustCompile(`^required flag\(s\) (.*) not set$`), " and ", "needs $1"},
+	{regexp.MustCompile(`^at least one of the flags in the group \[(.*)\] is required$`), " or ", "needs $1"},
 	{regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`), " or ", "takes $1, not both"},
-	{regexp.MustCompile(`^if any flags in the group \[.*\] are set they must all be set; missing \[(.*)\]$`), " and ", "wants $1, too"},
+	{regexp.MustCompile(`^if any flags in the group \[.*\] are set they must all be set; missing \[(.*)\]$`), " and ", "needs $1 too"},
 }
 
 // miscalled says how a command is called where cobra does not.

@@ -103,7 +103,7 @@ func keepsSecretInRuns(t *testing.T, data, db, secret, design string) {
 	keeps := func(args ...string) { keepsSecret(t, secret, 0, args...) }
 	keeps("load", data, "--to", db, "--subset", "own", "--verbose")
 	keeps("ask", "test_3", "--from", db, "--subset", "own", "--explain")
-	keeps("met", data, "--engine", "twin="+db, "--case", "test_3", "--design", design, "--reps", "1", "--askers", "1", "--ask-for", "50ms", "--out", out("met"))
+	keeps("met", data, "--engine", "twin="+db, "--case", "test_3", "--design", design, "--reps", "1", "--clients", "1", "--duration", "50ms", "--out", out("met"))
 	keeps("ycsb", "load", "--db", db, "-P", "workloada", "-p", "recordcount=10", "-p", "db.passwd="+secret)
 	keeps("ycsb", "run", "--db", db, "-P", "workloada", "-p", "recordcount=10", "-p", "operationcount=10", "-p", "db.passwd="+secret, "--out", out("ycsb"))
 	if design != "keyvalue" {

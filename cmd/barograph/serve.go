@@ -24,18 +24,27 @@ func newServe(e *env) *cobra.Command {
 	var listen string
 	var open bool
 	c := &cobra.Command{
-		Use:   "serve URL|FILE|RUN|DIR…",
-		Short: "One local page: explore archives, watch runs, look at what was measured",
-		Long: `Serve shows archives and run folders in a browser, on this machine alone: curves of an archive with their intervals
-and how they were asked, loads and quarantine, runs as they go on and as they ended. It prints one URL, needs no network,
-and changes nothing: archives are opened read-only and let go when nobody asks. End it with ^C.`,
+		Use:   "serve [URL|FILE|RUN|DIR]…|FILE|RUN|DIR…",
+		Short: "Open a local page: explore archives, watch runs, read reports",
+		Long: `Serve shows archives and run folders in a browser on this machine: curves with their intervals and queries, loads and
+quarantined lines, running and finished studies. It prints one URL and needs no network. It opens archives read-only
+and closes them when they are not in use. Stop it with ^C.`,
 		Example: `  barograph serve archive.duckdb
   barograph serve runs
   barograph serve lab:postgres runs/first --open`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return e.serve(c.Context(), listen, open, args) },
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				url, _, err := e.archiveFirst(c, nil)
+				if err != nil {
+					return err
+				}
+				args = []string{url}
+			}
+			return e.serve(c.Context(), listen, open, args)
+		},
 	}
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address and port to listen on; port 0 = any that is free")
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address and port to listen on; port 0 = any free port")
 	c.Flags().BoolVar(&open, "open", false, "open the page in the browser")
 	return c
 }

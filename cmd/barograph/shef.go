@@ -20,7 +20,7 @@ import (
 )
 
 func newShef(e *env) *cobra.Command {
-	c := &cobra.Command{Use: "shef", Short: "River data in the Standard Hydrometeorological Exchange Format"}
+	c := &cobra.Command{Use: "shef", Short: "Work with river data in the Standard Hydrometeorological Exchange Format (SHEF)"}
 	return parent(c, newShefDecode(e), newShefEncode(e), newShefExport(e), newShefPost(e), newShefServe(e), newShefRetry(e), newShefFiltered(e))
 }
 
@@ -51,35 +51,34 @@ func newShefDecode(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "decode FILES…",
 		Short: "Decode SHEF products to a table, CSV, JSON, Parquet or shefit's text",
-		Long: `Decode SHEF products: one record for each value, in UTC and English units.
+		Long: `Decode writes one record per value, in UTC and English units.
 
-FILES are files, folders (all files in them, but hidden ones, *.tmp, *.part, done/ and failed/) or - for standard input;
-gzip is undone. A file may hold many products. Of standard input a product is written as soon as its ETX or the next
-heading is read, or 2 seconds of silence end what has neither. Dates without a year get the one nearest to --now.
-Formats: table; csv; json, an object on each line; parquet; shefit, text form 1 of the National Weather Service's decoder.
-In all but the last, times are RFC 3339 or, in Parquet, timestamps, a missing value is empty or null, and what was not
-given is too.
+FILES are files, folders (except hidden files, *.tmp, *.part, done/ and failed/) or - for standard input, plain or gzip. A
+file may contain many products. From standard input, decode writes a product when it reads its ETX or the next heading,
+or after 2 seconds of silence. Dates without a year get the year nearest to --now. Formats: table; csv; json (one object
+per line); parquet; shefit (text form 1 of the National Weather Service's decoder). Times are RFC 3339 (Parquet:
+timestamps). Missing values and fields that were not given are empty or null, except in shefit.
 
---station, --pe and --ts are patterns (HG, P?, [TH]*), several with commas between; one that begins with ! leaves out what
-it matches. --shefparm adds a centre's own elements to those of the manual. --stations names a CSV file of stations
-(lid,name,lat,lon,zone), whose columns are added; the zone decides no time.
+--station, --pe and --ts are comma-separated patterns (HG, P?, [TH]*); a leading ! excludes. --shefparm adds the elements of
+a site. --stations names a CSV file (lid,name,lat,lon,zone) whose columns are added; the zone does not change times.
 
-Errors never stop the run. Each has the number of appendix J of the SHEF manual, its file and its line: --problems
-writes them to a file, - to stderr. --products lists what each product held instead of its values. A summary goes to stderr.`,
+Decode continues after errors. Each has its number in appendix J of the SHEF manual, its file and its line; --problems writes
+them to a file. --products lists products instead of values. Decode prints a summary to stderr.`,
 		Example: `  barograph shef decode RR1LCH.txt
   barograph shef decode --format parquet --out values.parquet --problems problems.txt queue/
-  barograph shef decode --station 'K*,!KDRL1' --pe HG,QR --from 2024-07-01 --format csv queue/
+  barograph shef decode --station 'K*,!KDRL1' --pe HG,QR --since 2024-07-01 --format csv queue/
   barograph shef decode --products --now 2024-07-03 LRL/
   cat feed | barograph shef decode --format shefit -`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return d.run(c, args) },
 	}
-	c.Flags().StringVar(&d.format, "format", "table", "table, csv, json, parquet or shefit; by itself as the name of --out ends")
-	c.Flags().StringVar(&d.out, "out", "", "file to write into (default: standard output)")
+	c.Flags().StringVar(&d.format, "format", "table", "table, csv, json, parquet or shefit (default: by the extension of --out, else table)")
+	c.Flags().StringVar(&d.out, "out", "", "file to write (default: standard output)")
 	c.Flags().StringVar(&d.problems, "problems", "", "file for errors and warnings; - is standard error")
 	d.input.flags(c)
-	c.Flags().BoolVar(&d.products, "products", false, "list products with their values, losses and errors, not the values")
-	c.Flags().IntVar(&d.workers, "workers", 0, "decoders at work (default: one per CPU)")
+	c.Flags().BoolVar(&d.products, "products", false, "list products with their values, losses and errors instead of values")
+	c.Flags().IntVar(&d.workers, "workers", 0, "concurrent decoders (default: one per CPU)")
+	e.spreadsheet(c)
 	complete(c, "format", export.GaugeFormats)
 	return c
 }
@@ -231,7 +230,7 @@ func (d *shefDecode) summary() error {
 		fmt.Fprintf(d.env.stderr, "%d values are read by --lenient only\n", a.Rescued)
 	}
 	if d.dropped > 0 {
-		fmt.Fprintf(d.env.stderr, "%d values were left out by --station, --pe, --ts, --from, --until or --only-known\n", d.dropped)
+		fmt.Fprintf(d.env.stderr, "%d values were left out by --station, --pe, --ts, --since, --until or --only-known\n", d.dropped)
 	}
 	for n, k := range d.counts {
 		if k > 0 {
@@ -259,16 +258,18 @@ type shefInput struct {
 // else it always was --until.
 func (s *shefInput) flags(c *cobra.Command) {
 	f := c.Flags()
-	untilFlag(c, &s.to, "last time of observation that is wanted")
+	untilFlag(c, &s.to, "last time of observation to keep")
 	f.StringVar(&s.now, "now", "", "moment that decides years, e.g. 2024-07-03 or 2024-07-03T12:00:00Z (default: the present)")
-	f.StringSliceVar(&s.filter.Stations, "station", nil, "patterns of stations that are wanted")
-	f.StringSliceVar(&s.filter.Elements, "pe", nil, "patterns of physical elements, e.g. HG,P?")
-	f.StringSliceVar(&s.filter.Sources, "ts", nil, "patterns of types and sources, e.g. R?,!RZ")
-	f.StringVar(&s.from, "from", "", "first time of observation that is wanted, e.g. 2024-07-01")
-	f.StringVar(&s.shefparm, "shefparm", "", "shefparm file of a centre's own elements and codes")
+	f.StringSliceVar(&s.filter.Stations, "station", nil, "patterns of stations to keep")
+	f.StringSliceVar(&s.filter.Elements, "pe", nil, "patterns of physical elements to keep, e.g. HG,P?")
+	f.StringSliceVar(&s.filter.Sources, "ts", nil, "patterns of types and sources to keep, e.g. R?,!RZ")
+	f.StringVar(&s.from, "since", "", "first time of observation to keep, e.g. 2024-07-01")
+	f.StringVar(&s.shefparm, "shefparm", "", "shefparm file with the elements and codes of a site")
 	f.StringVar(&s.stations, "stations", "", "CSV file of stations: lid,name,lat,lon,zone")
-	f.BoolVar(&s.lenient, "lenient", false, "go on behind a D element that no manual has; what is read after it gets the qualifier Q")
-	f.BoolVar(&s.known, "only-known", false, "leave out stations that --stations does not have")
+	f.BoolVar(&s.lenient, "lenient", false, "continue after a D element that is not in the manual, and set the qualifier Q on later values")
+	f.BoolVar(&s.known, "only-known", false, "omit stations that --stations does not have")
+	formerly(c, "from", "since")
+	seldom(c, "lenient", "now", "only-known", "shefparm", "stations", "ts")
 }
 
 // read reads what the flags name.
@@ -279,7 +280,7 @@ func (s *shefInput) read() (o shef.Options, err error) {
 	for _, x := range []struct {
 		flag, text string
 		at         *int64
-	}{{"--from", s.from, &s.filter.From}, {"--until", s.to, &s.filter.To}} {
+	}{{"--since", s.from, &s.filter.From}, {"--until", s.to, &s.filter.To}} {
 		if x.text == "" {
 			continue
 		}

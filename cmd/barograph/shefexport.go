@@ -116,17 +116,17 @@ func newShefEncode(e *env) *cobra.Command {
 	var out, heading, awips string
 	s := &gaugeSource{shefPost: shefPost{env: e}}
 	c := &cobra.Command{
-		Use:   "encode FILES… | --engine URL",
-		Short: "Write values of CSV, Parquet or a database as SHEF messages",
-		Long: `Write values as SHEF messages, which decode to the same values in the same order.
+		Use:   "encode FILES… | encode --engine URL | --engine URL",
+		Short: "Write values from CSV, Parquet or a database as SHEF messages",
+		Long: `Encode writes SHEF messages that decode to the same values in the same order.
 
-FILES are CSV or Parquet as decode writes them, pipes, folders, or - for standard input; gzip is undone. Of CSV the columns
-station, time, code and value are enough, in any order. With --engine the values are those of a database, IHFS or Barograph's tables. Values that have a source become .B messages,
-two equal steps of one parameter and more .E, all others .A. Dates have their century, times are UTC, units English. With
---heading the messages are a product in SOH … ETX. A value that SHEF cannot express is told, left out, and makes the exit
-status 4.`,
+FILES are CSV or Parquet as decode writes them, folders, pipes, or - for standard input, plain or gzip. CSV needs only the
+columns station, time, code and value, in any order. With --engine the values come from a database: IHFS or Barograph's
+tables. Values with a source become .B messages, two or more equal steps of one parameter .E, all others .A. Dates have
+their century, times are UTC, units English. With --heading the messages form one product in SOH … ETX. Encode reports and
+leaves out a value that SHEF cannot express.`,
 		Example: `  barograph shef encode values.csv --heading 'SRUS54 KLCH 101813' --awips RR1LCH --out RR1LCH.txt
-  barograph shef encode --engine postgres://awips@dx1:5432/hd_ob8krf --station LKCL1 --from 2026-11-20
+  barograph shef encode --engine postgres://awips@dx1:5432/hd_ob8krf --station LKCL1 --since 2026-11-20
   barograph shef decode --format csv RR1LCH.txt | barograph shef encode -`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -140,9 +140,10 @@ status 4.`,
 			return e.written(out, func(w io.Writer) error { return s.encode(c.Context(), w, args, heading, awips) })
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", "file to write into (default: standard output)")
-	c.Flags().StringVar(&heading, "heading", "", "WMO heading, which makes a product of the messages")
-	c.Flags().StringVar(&awips, "awips", "", "AWIPS id below the heading")
+	c.Flags().StringVar(&out, "out", "", "file to write (default: standard output, except for parquet)")
+	e.spreadsheet(c)
+	c.Flags().StringVar(&heading, "heading", "", "WMO heading; the messages become one product")
+	c.Flags().StringVar(&awips, "awips", "", "AWIPS id after the heading")
 	s.flags(c)
 	return c
 }
@@ -242,12 +243,12 @@ func newShefExport(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export --engine URL --to csv|json|parquet",
 		Short: "Write the values of a river database as CSV, JSON or Parquet",
-		Long: `Write the values of a river database as CSV, an object of JSON on each line, or Parquet.
+		Long: `Export writes the values of a river database as CSV, JSON (one object per line) or Parquet.
 
-The database is IHFS, whose values become SHEF's again (discharge in thousands, pairs in one number, letters for durations and
-probabilities), or, with --schema barograph, the tables of barograph post. A file appears when it is complete. Values of SHEF
-files are written by barograph shef decode --format.`,
-		Example: `  barograph shef export --to csv --engine postgres://awips@dx1:5432/hd_ob8krf --station LKCL1 --from 2026-11-20
+The database is IHFS, whose values become those of SHEF again (discharge in thousands, pairs as one number, letters for
+durations and probabilities), or, with --schema barograph, the tables of "barograph post". The file appears when it is
+complete. "barograph shef decode --format" writes the values of SHEF files.`,
+		Example: `  barograph shef export --to csv --engine postgres://awips@dx1:5432/hd_ob8krf --station LKCL1 --since 2026-11-20
   barograph shef export --to parquet --out river.parquet --engine sqlite:river.db --schema barograph`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) (err error) {
@@ -276,8 +277,9 @@ files are written by barograph shef decode --format.`,
 			return s.incomplete()
 		},
 	}
-	c.Flags().StringVar(&to, "to", "", "what is written (required): "+strings.Join(exportTo(), ", "))
-	c.Flags().StringVar(&out, "out", "", "file to write into (default: standard output, but of parquet)")
+	c.Flags().StringVar(&to, "to", "", "format (required): "+strings.Join(exportTo(), ", "))
+	c.Flags().StringVar(&out, "out", "", "file to write (default: standard output, except for parquet)")
+	e.spreadsheet(c)
 	complete(c, "to", exportTo)
 	required(c, "to")
 	s.flags(c) // after --to

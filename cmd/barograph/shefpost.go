@@ -41,8 +41,8 @@ type shefPost struct {
 // place adds the flags that name a database's tables.
 func (p *shefPost) place(c *cobra.Command, what string) {
 	c.Flags().StringVar(&p.url, engineFlag, "", "URL of the database "+what+", e.g. postgres://awips@dx1:5432/hd_ob8krf")
-	c.Flags().StringVar(&p.schema, "schema", "ihfs", "ihfs, the Weather Service's tables, which must be there; or barograph, those of barograph post")
-	c.Flags().StringVar(&p.design, "design", string(posts.Single), "of barograph: design of the tables")
+	c.Flags().StringVar(&p.schema, "schema", "ihfs", "ihfs: the tables of the Weather Service, which must exist; or barograph: those of \"barograph post\"")
+	c.Flags().StringVar(&p.design, "design", string(posts.Single), "with --schema barograph: design of the tables")
 	p.env.enginesNamed(c, "db")
 	complete(c, "schema", func() []string { return []string{"ihfs", "barograph"} })
 	complete(c, "design", func() []string { return words(posts.Designs()) })
@@ -50,12 +50,14 @@ func (p *shefPost) place(c *cobra.Command, what string) {
 
 func (p *shefPost) flags(c *cobra.Command) {
 	p.place(c, "(required)")
-	c.Flags().StringVar(&p.apps, "apps-defaults", "", "of ihfs: file of tokens (shef_winpast : 10 …), as .Apps_defaults_site")
-	c.Flags().StringVar(&p.policy, "policy", string(posts.GoodStays), "what becomes of a value whose key is taken, over the token shef_duplicate")
-	c.Flags().BoolVar(&p.learn, "learn-ingest", false, "of ihfs: admit a series that ingestfilter does not have, and add its row (the token shef_load_ingest)")
-	c.Flags().BoolVar(&p.archive, "archive-data", false, "of ihfs: the time window is around each product's time, not the present")
-	c.Flags().BoolVar(&p.make, "make", false, "of barograph: make the tables that are not there")
+	c.Flags().StringVar(&p.apps, "apps-defaults", "", "file of tokens (shef_winpast : 10 …), such as .Apps_defaults_site")
+	c.Flags().StringVar(&p.policy, "policy", string(posts.GoodStays), "what to do with a value whose key exists already; overrides the token shef_duplicate")
+	c.Flags().BoolVar(&p.learn, "learn-ingest", false, "admit a series that ingestfilter does not have, and add its row")
+	c.Flags().BoolVar(&p.archive, "archive-data", false, "with --schema ihfs: the time window is around the time of the product, not the present")
+	c.Flags().BoolVar(&p.make, "make", false, "with --schema barograph: create missing tables")
 	required(c, engineFlag)
+	leaving(c, "learn-ingest", "write shef_load_ingest : ON into the file of --apps-defaults")
+	seldom(c, "archive-data", "policy")
 	complete(c, "policy", func() []string { return words(posts.Policies()) })
 	p.input.flags(c)
 }
@@ -64,16 +66,16 @@ func newShefPost(e *env) *cobra.Command {
 	p := &shefPost{env: e}
 	c := &cobra.Command{
 		Use:   "post --engine URL FILES…",
-		Short: "Post SHEF products into a database: IHFS, or Barograph's own tables",
-		Long: `Post SHEF products, as they are, into tables that exist. Nothing is emptied, and no table is made but by --make.
-Posting again what was posted changes nothing, so that a call that was interrupted is simply made again.
+		Short: "Post SHEF products into a database: IHFS or Barograph's own tables",
+		Long: `Post writes SHEF products into existing tables. It empties no table, and creates tables only with --make. Rerun an
+interrupted post: values that were posted before do not change.
 
-With --schema ihfs values go the way that they go in AWIPS: location.post, ingestfilter, the time window, adjustfactor, gross
-and reasonable ranges, then height, discharge, rawpp … , and latestobsvalue, rejecteddata, unkstn, commentvalue by the tokens of
---apps-defaults. docs/river.md has what is done, what differs, and what is left out. Of two values with one key the manual
-decides (5.1.6): a missing one replaces a good one only in a revision; --policy has AWIPS's modes.
+With --schema ihfs values take the path of AWIPS: location.post, ingestfilter, the time window, adjustfactor, gross and
+reasonable ranges, then height, discharge, rawpp and the other value tables, and latestobsvalue, rejecteddata, unkstn and
+commentvalue by the tokens of --apps-defaults. docs/river.md lists what differs and what is left out. If two values have
+one key, the manual decides (5.1.6): a missing value replaces a good one only in a revision; --policy has AWIPS's modes.
 
-What became of the values is printed; those that could not be decoded make the exit status 4.`,
+Post prints what became of the values.`,
 		Example: `  barograph shef post --engine postgres://awips@dx1:5432/hd_ob8krf --apps-defaults .Apps_defaults_site RR1LCH.txt
   barograph shef post --engine sqlite:river.db --schema barograph --make queue/
   ldm-feed | barograph shef post --engine $URL -`,
@@ -243,17 +245,16 @@ func newShefServe(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve --spool DIR --engine URL [-]",
 		Short: "Post SHEF products as they arrive: a service",
-		Long: `Post products as they arrive in a folder, and go on until SIGTERM, which finishes the transaction at hand.
+		Long: `Serve posts products as they arrive in a folder until SIGTERM, which finishes the current transaction.
 
-A file of the folder is read when it has not changed for --settle; files that are written elsewhere and renamed into it are
-right in any case. What is posted goes to DIR/done/YYYYMMDD, what cannot be to DIR/failed with the reason beside it; hidden
-files, *.tmp and *.part are left alone. A product that was posted in the last four hours is not posted again. While the
-database is away, full, or without a table or column that is needed, products wait in the folder. With - standard input, from pqact's PIPE, is written into the folder first,
-product by product, so that the pipe never waits for the database; when it ends, the service ends with the folder empty.
-A service that starts while the database is away waits for it, unless --wait-for-database=false.
+It reads a file when the file has not changed for --settle; renaming a complete file into the folder is always safe. It
+moves posted files to DIR/done/YYYYMMDD and failed ones to DIR/failed with the reason, ignores hidden files, *.tmp and
+*.part, and skips a product that it posted in the last four hours. Products wait in the folder while the database is
+unreachable, full, or lacks a table or column. With - serve first writes standard input (from pqact's PIPE) into the folder,
+product by product, so the pipe never waits for the database; when the input ends, serve empties the folder and ends.
 
-SIGHUP reads stations, filters, limits and tokens anew; so do twelve hours. Standard output has a line of JSON for each
-product. --metrics serves Prometheus's metrics at /metrics.`,
+SIGHUP reloads stations, filters, limits and tokens; serve also reloads them every twelve hours. Standard output has one
+line of JSON per product. --metrics serves Prometheus metrics at /metrics.`,
 		Example: `  barograph shef serve --spool /data/shef --engine postgres://awips@dx1:5432/hd_ob8krf --metrics 127.0.0.1:9464
   barograph shef serve --spool /data/shef --engine $URL --schema barograph --make -`,
 		Args: cobra.MaximumNArgs(1),
@@ -261,16 +262,17 @@ product. --metrics serves Prometheus's metrics at /metrics.`,
 			return p.serve(c, &river.Spool{Dir: spool, Settling: river.Settling{Settle: settle}, Keep: keep}, listen, args)
 		},
 	}
-	c.Flags().StringVar(&spool, "spool", "", "folder of products that wait (required)")
-	c.Flags().DurationVar(&settle, "settle", 200*time.Millisecond, "a file is whole when it has not changed for so long")
-	c.Flags().DurationVar(&keep, "keep", 0, "how long what was posted is kept in done/, e.g. 168h (default: for ever)")
-	c.Flags().BoolVar(&p.wait, "wait-for-database", true, "wait for a database that is not reached at the start; =false ends in status 5")
-	c.Flags().StringVar(&p.log.Name, "log-file", "", "file that the lines of standard output are written to, too")
-	c.Flags().Int64Var(&p.log.Most, "log-size", 64<<20, "bytes above which the log file becomes FILE.1")
-	c.Flags().IntVar(&p.log.Keep, "log-keep", 5, "how many such files are kept")
-	c.Flags().StringVar(&listen, "metrics", "", "address that serves metrics, e.g. 127.0.0.1:9464")
+	c.Flags().StringVar(&spool, "spool", "", "folder of the products (required)")
+	c.Flags().DurationVar(&settle, "settle", 200*time.Millisecond, "read a file when it has not changed for this long")
+	c.Flags().DurationVar(&keep, "keep", 0, "how long to keep posted files in done/, e.g. 168h (default: no limit)")
+	c.Flags().BoolVar(&p.wait, "wait-for-database", true, "wait if the database is unreachable at the start; =false ends with status 5")
+	c.Flags().StringVar(&p.log.Name, "log-file", "", "also write the lines of standard output to this file")
+	c.Flags().Int64Var(&p.log.Most, "log-size", 64<<20, "bytes of the log file before it becomes FILE.1")
+	c.Flags().IntVar(&p.log.Keep, "log-keep", 5, "number of old log files to keep")
+	c.Flags().StringVar(&listen, "metrics", "", "address for Prometheus metrics, e.g. 127.0.0.1:9464")
 	required(c, "spool")
 	p.flags(c)
+	seldom(c, "keep", "log-file", "log-keep", "log-size", "settle", "wait-for-database")
 	return c
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,18 +19,24 @@ import (
 func newShefFiltered(e *env) *cobra.Command {
 	p := &shefPost{env: e, schema: "ihfs", policy: string(posts.GoodStays)}
 	c := &cobra.Command{
-		Use:   "filtered URL FILES…",
-		Short: "List the gauges whose values an IHFS keeps out, with the statement that admits each",
-		Long: `List each series (lid, pe, dur, ts, extremum) of FILES whose values an IHFS keeps out: of a station that it does not have
-(unknown), that is not posted (inactive), or that ingestfilter has off or not at all (filtered). Each has the number of its
-values, the first and the last one, and the statement that admits it. FILES are SHEF products, such as the folder done/ of a
-service's spool. Nothing is posted and nothing is changed.`,
+		Use:   "filtered [URL] FILES…",
+		Short: "List the series that an IHFS filters out, with the statement that admits each",
+		Long: `Filtered lists each series (lid, pe, dur, ts, extremum) of FILES whose values an IHFS does not post: unknown (it does not
+have the station), inactive (the station is not posted), or filtered (ingestfilter has it off or does not have it). Each
+line has the number of values, the first and the last one, and the SQL statement that admits the series. FILES are SHEF
+products, such as the folder done/ of a service's spool. Filtered changes nothing.`,
 		Example: `  barograph shef filtered postgres://awips@dx1:5432/hd_ob8krf /data/shef/done
   barograph shef filtered --json @url RR1LCH.txt`,
-		Args: cobra.MinimumNArgs(2),
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			p.url = args[0]
-			return p.filtered(c, args[1:])
+			url, files, err := e.archiveFirst(c, args)
+			if err != nil {
+				return err
+			}
+			if p.url = url; len(files) == 0 {
+				return usage(errors.New("shef filtered needs files; write " + c.UseLine()))
+			}
+			return p.filtered(c, files)
 		},
 	}
 	c.Flags().StringVar(&p.apps, "apps-defaults", "", "file of tokens (shef_procobs : ON …), as .Apps_defaults_site")
@@ -79,9 +86,9 @@ func newShefRetry(e *env) *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use:   "retry --spool DIR [NAMES…]",
-		Short: "Put files of a spool's failed/ back among those that wait",
-		Long: `Put files of DIR/failed back into the spool, those that are named or all, and remove their reasons. The service on the spool
-posts them, at once or when it is started. What of them was posted before does not change.`,
+		Short: "Return the failed files of a spool to the queue",
+		Long: `Retry moves files of DIR/failed, those named or all, back into the spool, and removes their reasons. The service on the spool
+posts them now or when it starts. Values that were posted before do not change.`,
 		Example: `  barograph shef retry --spool /data/shef
   barograph shef retry --spool /data/shef 20261126T050000-000017`,
 		Args: cobra.ArbitraryArgs,

@@ -27,31 +27,36 @@ func newShow(e *env) *cobra.Command {
 	var picture string
 	var leads bool
 	c := &cobra.Command{
-		Use:   "show URL | show FILES…",
-		Short: "Show what an archive or files hold",
-		Long: `Show tells what there is to ask for: of each line type the models, variables, levels, regions, observation types, thresholds,
-leads and valid times, with the holes in them; how many records, and which files they came from; and what was
-quarantined, with the reasons. An archive is shown as its loads have counted it, without reading its records
-(barograph verify reads them), under every design and subset that it has. Files are read: which of their lines are
-the same again or contradict others is told, and the digest that a load of them will give. Files, and with --leads an
-archive, are also searched for leads that lack times which other leads of the model have, such as a missing 48 h file.`,
+		Use:   "show [URL] | show FILES… | show FILES…",
+		Short: "Show what an archive or files contain",
+		Long: `Show lists, for each line type, the models, variables, levels, regions, observation types, thresholds, leads and valid
+times, with the missing times. It also counts records, names the files, and lists quarantined lines with the reasons.
+
+For an archive, show prints the counts that its loads stored, for every design and subset. It does not read the records;
+run "barograph verify" for that. For files, show reads every line, counts duplicates and conflicts, and prints the
+digest that a load of these files will have. Show also searches files, and with --leads an archive, for leads that lack
+times which other leads of the model have.`,
 		Example: `  barograph show duckdb:archive.db
   barograph show lab:postgres
   barograph show vsdb_data --plot coverage.svg`,
-		Args: cobra.MinimumNArgs(1),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := drawn(picture); err != nil {
 				return err
 			}
-			if len(args) == 1 && e.isArchive(args[0]) {
-				return e.showArchive(c.Context(), args[0], picture, leads)
+			if len(args) == 0 || len(args) == 1 && e.isArchive(args[0]) {
+				url, _, err := e.archiveFirst(c, args)
+				if err != nil {
+					return err
+				}
+				return e.showArchive(c.Context(), url, picture, leads)
 			}
 			return e.showFiles(c.Context(), args, last.keeps(), picture)
 		},
 	}
 	last = lastLine(c)
 	c.Flags().BoolVar(&leads, "leads", false, "read the records of an archive, and list the times that single leads lack")
-	c.Flags().StringVar(&picture, "plot", "", "draw the valid times of every series, and the holes in them, into this SVG file")
+	c.Flags().StringVar(&picture, "plot", "", "draw the valid times of every series, and the missing ones, into this SVG file")
 	return c
 }
 

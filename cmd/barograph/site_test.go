@@ -164,7 +164,7 @@ func TestAdopt(t *testing.T) {
 		kills = 50
 	}
 	for i := range kills {
-		c := child(t, "adopt", site, "--mend")
+		c := child(t, "adopt", site, "--repair")
 		time.Sleep(time.Duration(i*1500/kills) * time.Millisecond)
 		_ = c.Process.Kill() // it may have ended
 		_ = c.Wait()
@@ -176,11 +176,11 @@ func TestAdopt(t *testing.T) {
 		must(t, "adopt", site, "--forget")
 		restore("mv_site_1", "mv_site")
 	}
-	if out := must(t, "adopt", site, "--mend"); !strings.Contains(out, "barograph_old_mv_site") {
+	if out := must(t, "adopt", site, "--repair"); !strings.Contains(out, "barograph_old_mv_site") {
 		t.Error(out)
 	}
 	must(t, "verify", server, "--subset", "mv_site")
-	if status, _, stderr := barograph(t, "adopt", site, "--mend"); status != fault.Failed || !strings.Contains(stderr, "--forget") {
+	if status, _, stderr := barograph(t, "adopt", site, "--repair"); status != fault.Failed || !strings.Contains(stderr, "--forget") {
 		t.Errorf("adopted twice: %d %s", status, stderr)
 	}
 
@@ -232,7 +232,7 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("files that are loaded: %d %s", status, stderr)
 	}
 	must(t, "adopt", site, "--forget")
-	must(t, "adopt", site, "--mend")
+	must(t, "adopt", site, "--repair")
 	must(t, "verify", server, "--subset", "mv_site")
 	client(t, server, "mariadb ${to[@]} mv_site"+` -e "DELETE FROM data_file WHERE path LIKE '%/again'"`) // their lines were there before
 	equal("mv_site", "mv_site_2")
@@ -292,7 +292,7 @@ func TestAdoptOlderSchema(t *testing.T) {
 		{"RENAME TABLE line_data_pct_thresh TO away", "RENAME TABLE away TO line_data_pct_thresh", "line_data_pct lacks its line_data_pct_thresh"},
 	} {
 		sql(odd.make)
-		status, _, stderr := barograph(t, "adopt", server+name, "--mend")
+		status, _, stderr := barograph(t, "adopt", server+name, "--repair")
 		if sql(odd.undo); status != fault.Failed || !strings.Contains(stderr, odd.want) || !strings.Contains(stderr, "nothing was written") {
 			t.Errorf("%s: %d %s", odd.want, status, stderr)
 		}
@@ -308,7 +308,7 @@ func TestAdoptOlderSchema(t *testing.T) {
 			t.Errorf("adopt does not say %q:\n%s", want, looked)
 		}
 	}
-	if out := must(t, "adopt", server+name, "--mend"); !strings.Contains(out, "which are 6382 records") {
+	if out := must(t, "adopt", server+name, "--repair"); !strings.Contains(out, "which are 6382 records") {
 		t.Error(out)
 	}
 	must(t, "verify", server, "--subset", name)

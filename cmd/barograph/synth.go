@@ -22,7 +22,7 @@ import (
 )
 
 func newSynth(e *env) *cobra.Command {
-	c := &cobra.Command{Use: "synth", Short: "Make data in the real formats, from a seed"}
+	c := &cobra.Command{Use: "synth", Short: "Make synthetic data in the real formats, from a seed"}
 	return parent(c, newSynthVSDB(e), newSynthMET(e), newSynthSHEF(e), newSynthTPCDS(e))
 }
 
@@ -46,14 +46,14 @@ func newSynthVSDB(e *env) *cobra.Command {
 	var from, to string
 	c := e.making(&cobra.Command{
 		Use:   "vsdb --out DIR",
-		Short: "Make an archive of VSDB files (anom, pres, sfc, grid2obs)",
-		Long: `Make an archive of VSDB files in NCEP's layout: DIR/vsdb_data/{stattype}/{cycle}/{model}/*.vsdb.
+		Short: "Make VSDB files (anom, pres, sfc, grid2obs)",
+		Long: `Vsdb makes files in NCEP's layout: DIR/vsdb_data/{stattype}/{cycle}/{model}/*.vsdb.
 
-The same seed makes the same bytes. Skill falls with lead, partial sums agree with one another, seasons and models
-differ. The preset "seed" is the smallest archive that answers the seven cases of NOAA's experiment with the recorded
-numbers of rows: 848, 16,960, 28,718, 28,718, 2,168, 28,718 and 28,718.`,
+The same seed makes the same bytes. Skill falls with lead, partial sums are consistent, seasons and models differ. The
+preset "seed" is the smallest archive on which the seven cases of NOAA's experiment return the recorded numbers of rows:
+848, 16,960, 28,718, 28,718, 2,168, 28,718 and 28,718.`,
 		Example: `  barograph synth vsdb --preset seed --out data
-  barograph synth vsdb --from 2019-01-01 --until 2019-01-07 --models gfs,ecm --stattypes anom,pres --out data`,
+  barograph synth vsdb --since 2019-01-01 --until 2019-01-07 --models gfs,ecm --stattypes anom,pres --out data`,
 	}, func() (_ []synth.FileSpec, err error) {
 		if v.From, v.To, err = days(from, to, v.Preset != ""); err != nil {
 			return nil, err
@@ -61,12 +61,13 @@ numbers of rows: 848, 16,960, 28,718, 28,718, 2,168, 28,718 and 28,718.`,
 		return v.Files()
 	})
 	c.Flags().Uint64Var(&v.Seed, "seed", 1, "seed of every value")
-	c.Flags().StringVar(&from, "from", "", "first valid day, e.g. 2019-01-01")
+	c.Flags().StringVar(&from, "since", "", "first valid day, e.g. 2019-01-01")
+	formerly(c, "from", "since")
 	untilFlag(c, &to, "last valid day (default: the first)")
-	c.Flags().Float64Var(&v.Scale, "scale", 1, "make this many times as many days")
+	c.Flags().Float64Var(&v.Scale, "scale", 1, "multiple of the number of days")
 	c.Flags().StringSliceVar(&v.Models, "models", nil, "gfs, ecm (default: both)")
 	c.Flags().StringSliceVar(&v.StatTypes, "stattypes", nil, "anom, pres, sfc, grid2obs (default: all)")
-	c.Flags().StringVar(&v.Preset, "preset", "", `"seed": the data of the seven cases; "quickstart": and some days of a second model; overrides everything but --seed`)
+	c.Flags().StringVar(&v.Preset, "preset", "", "seed: the data of the seven cases; quickstart: the same and some days of a second model; overrides all flags but --seed")
 	complete(c, "preset", func() []string { return []string{"seed", "quickstart"} })
 	complete(c, "stattypes", func() []string { return []string{synth.Anom, synth.Pres, synth.Sfc, synth.Grid2obs} })
 	return c
@@ -77,8 +78,8 @@ func newSynthMET(e *env) *cobra.Command {
 	var from, to string
 	c := e.making(&cobra.Command{
 		Use:     "met --out DIR",
-		Short:   "Make an archive of MET 12 grid_stat .stat files",
-		Example: `  barograph synth met --from 2024-10-31 --until 2024-11-01 --out data`,
+		Short:   "Make MET 12 grid_stat .stat files",
+		Example: `  barograph synth met --since 2024-10-31 --until 2024-11-01 --out data`,
 	}, func() (_ []synth.FileSpec, err error) {
 		if m.From, m.To, err = days(from, to, false); err != nil {
 			return nil, err
@@ -86,12 +87,13 @@ func newSynthMET(e *env) *cobra.Command {
 		return m.Files()
 	})
 	c.Flags().Uint64Var(&m.Seed, "seed", 1, "seed of every value")
-	c.Flags().StringVar(&from, "from", "", "first valid time, e.g. 2024-10-31 (required)")
+	c.Flags().StringVar(&from, "since", "", "first valid time, e.g. 2024-10-31 (required)")
+	formerly(c, "from", "since")
 	untilFlag(c, &to, "last valid time (default: the first)")
 	c.Flags().StringSliceVar(&m.Models, "models", nil, "GFS, ECMWF (default: both)")
 	c.Flags().IntSliceVar(&m.Leads, "leads", nil, "forecast leads in hours (default: 6 to 120 by 6)")
 	c.Flags().BoolVar(&m.CTC, "ctc", false, "add contingency tables of precipitation")
-	required(c, "from")
+	required(c, "since")
 	return c
 }
 
@@ -102,13 +104,13 @@ func days(from, to string, preset bool) (a, b time.Time, err error) {
 	}
 	first, err := question.ParseTime(from)
 	if err != nil {
-		return a, b, fmt.Errorf("--from: %w", err)
+		return a, b, fmt.Errorf("--since: %w", err)
 	}
 	a, b = time.Unix(first, 0).UTC(), time.Time{}
 	if to != "" {
 		last, err := question.ParseTime(to)
 		if err != nil {
-			return a, b, fmt.Errorf("--to: %w", err)
+			return a, b, fmt.Errorf("--until: %w", err)
 		}
 		b = time.Unix(last, 0).UTC()
 	}
@@ -148,13 +150,14 @@ type feedFlags struct {
 
 func (f *feedFlags) add(c *cobra.Command) {
 	c.Flags().Uint64Var(&f.feed.Seed, "seed", 1, "seed of every value")
-	c.Flags().IntVar(&f.feed.Messages, "messages", 0, "products (default: 55,338, the backlog of NOAA's report)")
-	c.Flags().Float64Var(&f.feed.Mean, "mean", 0, "values of a product (default: 240.3, so that the backlog has 13.3 million)")
-	c.Flags().IntVar(&f.feed.PerDay, "per-day", 0, "products of a day (default: 14,700)")
-	c.Flags().IntVar(&f.live, "live-days", 0, "days of a live feed: 14,700 products a day of 55 values each, instead of the backlog")
-	c.Flags().StringVar(&f.from, "from", "", "first day (default: 2006-03-09, the first of the report's feed)")
+	c.Flags().IntVar(&f.feed.Messages, "messages", 0, "products (default: 55,338)")
+	c.Flags().Float64Var(&f.feed.Mean, "mean", 0, "values per product (default: 240.3)")
+	c.Flags().IntVar(&f.feed.PerDay, "per-day", 0, "products per day (default: 14,700)")
+	c.Flags().IntVar(&f.live, "live-days", 0, "days of a live feed (14,700 products a day, 55 values each) instead of the backlog")
+	c.Flags().StringVar(&f.from, "since", "", "first day (default: 2006-03-09, the first of the report's feed)")
+	formerly(c, "from", "since")
 	c.Flags().IntVar(&f.feed.Offices, "offices", 0, "forecast offices (default: 120)")
-	c.Flags().IntVar(&f.feed.Stations, "stations", 0, "stations of an office (default: 36)")
+	c.Flags().IntVar(&f.feed.Stations, "stations", 0, "stations per office (default: 36)")
 }
 
 // make checks the flags and prepares the feed.
@@ -185,11 +188,11 @@ func newSynthSHEF(e *env) *cobra.Command {
 	var f feedFlags
 	c := e.making(&cobra.Command{
 		Use:   "shef --out DIR",
-		Short: "Make a feed of SHEF products: the backlog or the live feed of NOAA's report",
-		Long: `Make a feed of SHEF products (.A, .B and .E messages, revisions, missing values, traces) in DIR/shef, 500 a file.
+		Short: "Make SHEF products: the backlog or the live feed of NOAA's 2006 report",
+		Long: `Shef makes products (.A, .B and .E messages, revisions, missing values, traces) in DIR/shef, 500 per file.
 
-The same seed makes the same bytes. Sizes of products are lognormal: most are small, a few have thousands of values. The
-default is the backlog of the report of 2006, 55,338 products with 13.3 million values; --live-days makes days of its feed.`,
+The same seed makes the same bytes. Product sizes are lognormal: most are small, a few have thousands of values. The
+default is the backlog of the report: 55,338 products with 13.3 million values. --live-days makes days of its feed.`,
 		Example: `  barograph synth shef --messages 1000 --out feed
   barograph synth shef --live-days 2 --out feed
   barograph shef decode --products --now 2006-03-10 feed`,
@@ -214,14 +217,14 @@ func newSynthTPCDS(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tpcds --sf SCALE --out DIR",
 		Short: "Make the star of TPC-DS's query 3: store_sales, date_dim, item",
-		Long: `Make store_sales, date_dim and item of TPC-DS as Parquet files and, with --documents, as one collection of JSON lines in
-which each row names its table (table_name), for engines of documents. A scale factor always gives the same rows, in however
-many files. Scale factor 1 has 2,880,404 sales.
+		Long: `Tpcds makes store_sales, date_dim and item of TPC-DS as Parquet files and, with --documents, as one collection of JSON
+lines in which each row names its table (table_name). A scale factor always gives the same rows, in any number of files.
+Scale factor 1 has 2,880,404 sales.
 
-  duckdb   dsdgen in the port that DuckDB keeps, which this program contains: nothing is fetched, and small scales such as
-           0.01 can be made, so it is the default. Its items and days are those of the TPC's kit, its sales are not
-  tpcgen   tpcgen-cli, whose rows are those of the TPC's kit: published answers hold for them. Whole scale factors only;
-           barograph lab install --yes tpcgen fetches it (6 MB)`,
+  duckdb   DuckDB's port of dsdgen, which this program contains. It also makes small scales such as
+           0.01. Its items and days are those of the TPC's kit, its sales are not.
+  tpcgen   tpcgen-cli, whose rows are those of the TPC's kit, so published results apply. It makes
+           integer scale factors. "barograph lab install --yes tpcgen" installs it (6 MB).`,
 		Example: `  barograph synth tpcds --sf 1 --out tpcds
   barograph synth tpcds --sf 1 --generator tpcgen --out kit
   barograph synth tpcds --sf 10 --files 48 --documents --out tpcds10`,
@@ -251,8 +254,8 @@ many files. Scale factor 1 has 2,880,404 sales.
 	c.Flags().StringVar(&out, "out", "", "folder to write into (required)")
 	c.Flags().Float64Var(&o.Scale, "sf", 1, "scale factor")
 	c.Flags().IntVar(&o.Files, "files", 0, "files of store_sales (default: 4 for each unit of the scale factor)")
-	c.Flags().BoolVar(&o.Documents, "documents", false, "write the collection of documents, too")
-	c.Flags().StringVar(&generator, "generator", generatorDuckDB, generatorDuckDB+" or "+lab.TPCGenName+": whose rows")
+	c.Flags().BoolVar(&o.Documents, "documents", false, "also write the collection of documents")
+	c.Flags().StringVar(&generator, "generator", generatorDuckDB, generatorDuckDB+" or "+lab.TPCGenName)
 	required(c, "out")
 	complete(c, "generator", func() []string { return []string{generatorDuckDB, lab.TPCGenName} })
 	return c

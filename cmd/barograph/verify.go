@@ -21,30 +21,33 @@ func newVerify(e *env) *cobra.Command {
 	var subset string
 	var prune, force, dryRun bool
 	c := &cobra.Command{
-		Use:   "verify URL [FILES…]",
-		Short: "Prove that an archive holds what was loaded",
-		Long: `Verify reads every record of an archive, and holds what it finds, series by series, against what the loads have counted and
-digested when they stored it: records that were lost, changed or added since are told, whoever did it. With FILES each of
-their records is looked for, and those that the archive lacks or has other values of are named by file and line.
-An archive that is not whole makes the exit status 3, one whose load has not finished 4.`,
+		Use:   "verify [URL] [FILES…] [FILES…]",
+		Short: "Prove that an archive contains what was loaded",
+		Long: `Verify reads every record of an archive and compares it, series by series, with the counts and digests that the loads
+stored. It reports records that were lost, changed or added since. With FILES it also looks up each of their records, and
+names missing and differing ones by file and line.`,
 		Example: `  barograph verify duckdb:archive.db
   barograph verify lab:postgres vsdb_data`,
-		Args: cobra.MinimumNArgs(1),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
+			url, files, err := e.archiveFirst(c, args)
+			if err != nil {
+				return err
+			}
 			if prune {
-				return e.prune(c.Context(), args[0], subset, last.keeps(), force, dryRun)
+				return e.prune(c.Context(), url, subset, last.keeps(), force, dryRun)
 			}
 			if force || dryRun {
 				return fault.Misuse("--force, --dry-run", "concern what --prune forgets", "add --prune")
 			}
-			return e.verify(c.Context(), args[0], subset, args[1:], last.keeps())
+			return e.verify(c.Context(), url, subset, files, last.keeps())
 		},
 	}
 	last = lastLine(c)
-	c.Flags().BoolVar(&prune, "prune", false, "forget records that were deleted on purpose, and the files that they came from: the next load reads these again")
+	c.Flags().BoolVar(&prune, "prune", false, "accept deliberate deletions: forget the records and their files; the next load reads the files again")
 	c.Flags().BoolVar(&force, "force", false, fmt.Sprintf("with --prune: forget more than %d %% of the records of a subset", load.DefaultLimit))
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "with --prune: forget nothing, and list what would be forgotten")
-	c.Flags().StringVar(&subset, "subset", "", "verify this one alone (default: all)")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "with --prune: change nothing, and list what would be forgotten")
+	c.Flags().StringVar(&subset, "subset", "", "verify only this subset (default: all)")
 	return c
 }
 

@@ -45,62 +45,55 @@ type ycsbFlags struct {
 	witnesses                  int
 }
 
-const ycsbExit = `
-Exit status: 0 all that was asked is done and every answer is right; 1 failed; 2 the command line or a property is
-not understood; 3 an answer is wrong (a scan, a value); 4 incomplete (records not found, operations failed, keys
-taken, a rate that the engine does not hold); 5 the engine is not reached; 130 interrupted, what was measured is
-printed. With --ycsb-exit-codes as YCSB has them: 0, also where operations failed, and 255 for counts that do not
-fit.`
-
 func newYCSB(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ycsb",
-		Short: "YCSB's core workloads, with every answer checked",
-		Long: `Ycsb loads and requests records as YCSB's core workload does: the same properties, keys, values, distributions and
-output, so that what the one loads the other reads. Only keys whose insert was acknowledged are requested, scans are
-checked, and what is not found fails the run.
-` + ycsbExit,
+		Short: "Run YCSB's core workloads, and check every result",
+		Long: `Ycsb loads and requests records as YCSB's core workload does, with the same properties, keys, values, distributions and
+output. Either program reads what the other one loads. Barograph requests only keys whose insert was acknowledged, checks
+scans, and fails a run in which records are not found.`,
 	}
 	return parent(c, newYCSBLoad(e), newYCSBRun(e), newYCSBSweep(e), newYCSBProperties(e))
 }
 
 // flags adds the flags.
 func (f *ycsbFlags) flags(c *cobra.Command) {
-	c.Flags().StringArrayVarP(&f.files, "property-file", "P", nil, "file of properties, or workloada … workloadf; a later one stands over an earlier one")
-	c.Flags().StringArrayVarP(&f.assignments, "property", "p", nil, "name=value; stands over the files")
-	c.Flags().StringVar(&f.layout, "layout", "", "how the table is laid out: columns or document; pairs for key-value engines (default: the engine's first)")
-	c.Flags().Float64Var(&f.target, "target", 0, "operations per second of the whole run; 0 = as fast as the engine answers")
-	c.Flags().StringVar(&f.rate, "rate", "", "rates one after the other, in place of --target: 500/s@30s,1000/s@30s")
-	c.Flags().BoolVar(&f.verify, "verify", false, "values follow from key and field, and each that is read is checked (dataintegrity=true; when loading, too)")
+	c.Flags().StringArrayVarP(&f.files, "property-file", "P", nil, "property file, or workloada … workloadf; later ones override")
+	c.Flags().StringArrayVarP(&f.assignments, "property", "p", nil, "name=value; overrides the files")
+	c.Flags().StringVar(&f.layout, "layout", "", "layout of the table: columns, document, or pairs for key-value engines (default: the engine's first)")
+	c.Flags().Float64Var(&f.target, "target", 0, "operations per second over all threads; 0 = no limit")
+	c.Flags().StringVar(&f.rate, "rate", "", "several rates in turn, instead of --target: 500/s@30s,1000/s@30s")
+	c.Flags().BoolVar(&f.verify, "verify", false, "derive values from key and field, and check each value read (dataintegrity=true)")
 	c.Flags().BoolVarP(&f.status, "status", "s", false, "print progress to stderr")
-	c.Flags().StringVar(&f.labs, "lab-dir", engine.LabDir(), "folder of the labs: a server that one of them started is watched beside the run")
-	c.Flags().BoolVar(&f.oldCodes, "ycsb-exit-codes", false, "exit as YCSB does")
+	c.Flags().StringVar(&f.labs, "lab-dir", engine.LabDir(), "folder of the labs to watch")
+	c.Flags().BoolVar(&f.oldCodes, "ycsb-exit-codes", false, "use the exit statuses of YCSB")
+	seldom(c, "lab-dir", "layout", "rate", "status", "verify", "ycsb-exit-codes")
 }
 
 // one adds those of load and run.
 func (f *ycsbFlags) one(e *env, c *cobra.Command) {
 	f.flags(c)
-	c.Flags().StringVar(&f.db, engineFlag, "", "URL of the engine (barograph list engines), or the name of one that a lab runs")
-	c.Flags().Int64Var(&f.threads, "threads", 1, "workers")
-	c.Flags().Var(&f.shard, "shard", "i/n: do the i-th part of the work of n clients; barograph merge joins their folders")
-	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV: a row for each run, with every number that was measured (ns)")
+	c.Flags().StringVar(&f.db, engineFlag, "", "URL of the engine (see \"barograph list engines\"), or the name of one that a lab runs")
+	c.Flags().Int64Var(&f.threads, "threads", 1, "number of threads")
+	c.Flags().Var(&f.shard, "shard", "i/n: do the i-th share of the work of n clients; barograph merge joins their folders")
+	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV: one row per run with every measured number (ns)")
 	e.enginesNamed(c, "db")
 	required(c, engineFlag)
+	seldom(c, "csv", "shard")
 }
 
 func newYCSBLoad(e *env) *cobra.Command {
 	f := &ycsbFlags{}
 	c := &cobra.Command{
-		Use:   "load --engine URL -P FILE [-p NAME=VALUE]…",
-		Short: "Make the table and insert the records",
-		Example: `  barograph ycsb load --engine pebble:ycsb.pebble -P workloada -p recordcount=100000 -p batchsize=100
-` + ycsbExit,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return f.exit(e, e.ycsb(c, f, true)) },
+		Use:     "load --engine URL -P FILE [-p NAME=VALUE]…",
+		Short:   "Create the table and insert the records",
+		Example: `  barograph ycsb load --engine pebble:ycsb.pebble -P workloada -p recordcount=100000 -p batchsize=100`,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return f.exit(e, e.ycsb(c, f, true)) },
 	}
 	f.one(e, c)
 	f.byAgents(c)
-	c.Flags().BoolVar(&f.resume, "resume", false, "go on with an unfinished load: a record that is there counts as loaded")
+	c.Flags().BoolVar(&f.resume, "resume", false, "continue an unfinished load: an existing record counts as loaded")
 	return c
 }
 
@@ -108,37 +101,37 @@ func newYCSBRun(e *env) *cobra.Command {
 	f := &ycsbFlags{}
 	c := &cobra.Command{
 		Use:   "run --engine URL -P FILE [-p NAME=VALUE]…",
-		Short: "Request records by the workload's mix",
-		Long: `Run requests records of a loaded table. Without --target each thread asks as soon as it is answered; with one,
-operations are due at that rate of the whole run (-p arrivals=fixed or poisson), and both times are printed: [READ] is
-the time of service, [Intended-READ] that from when the operation was due. -p warmup=SECONDS excludes the beginning.
-A workload on dry: is loaded before it is run, as its memory ends with the command.`,
+		Short: "Request records by the mix of the workload",
+		Long: `Run requests records of a loaded table. Without --target each thread sends its next request when it has the result of the
+last one. With --target, operations are due at that rate over all threads (-p arrivals=fixed or poisson), and run prints
+two times: [READ] is the service time, [Intended-READ] starts when the operation was due. -p warmup=SECONDS excludes the
+start. A workload on dry: is loaded first, because its memory ends with the command.`,
 		Example: `  barograph ycsb run --engine pebble:ycsb.pebble -P workloada -p recordcount=100000 -p operationcount=1000000 --threads 8
-  barograph ycsb run --engine postgres://postgres@localhost/test -P workloade -p maxexecutiontime=60 --target 500
-` + ycsbExit,
+  barograph ycsb run --engine postgres://postgres@localhost/test -P workloade -p maxexecutiontime=60 --target 500`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.exit(e, e.ycsb(c, f, false)) },
 	}
 	f.one(e, c)
 	f.folder(c)
 	f.byAgents(c)
-	c.Flags().StringVar(&f.raw, "raw", "", "Parquet file to make, with a row for each operation: due, begin, end, how it ended")
+	c.Flags().StringVar(&f.raw, "raw", "", "Parquet file to write, with one row per operation: due, start, end, outcome")
 	return c
 }
 
 // folder adds those of run and sweep.
 func (f *ycsbFlags) folder(c *cobra.Command) {
-	c.Flags().StringVar(&f.faults, "fault", "", "what is done to the server, and when after the warm-up: kill:node2@20s,restart@40s; also stop, resume (SIGSTOP); partition, heal, bandwidth:10mbit, full-bandwidth and, where the kernel has sch_netem, delay:5ms, no-delay (of an isolated lab); slow:5ms, fast (by a relay before the server); disk-full, disk-free, power-off, power-on (of a lab with frail disks)")
-	c.Flags().StringVar(&f.faultCommand, "fault-command", "", "shell command that does it to a server of your own; it is given action and node: kill 2")
-	c.Flags().IntVar(&f.witnesses, "history", 8, "clients that record a history beside the run, which is judged: 8 with --fault, and else those that you ask for; 0 = none")
-	c.Flags().StringVar(&f.metrics, "metrics", "", "address at which Prometheus finds the times of operations while it runs: :9100 is this machine's alone, HOST:9100 others', too")
-	c.Flags().StringVar(&f.out, "out", "", "folder to make for the run: events.jsonl, samples.csv, latency.hlog, report.html")
+	c.Flags().StringVar(&f.faults, "fault", "", "faults of the server, timed from the end of the warm-up: kill:node2@20s,restart@40s. Also stop, resume (SIGSTOP); partition, heal, bandwidth:10mbit, full-bandwidth, delay:5ms, no-delay (isolated labs); slow:5ms, fast (a relay); disk-full, disk-free, power-off, power-on (frail disks)")
+	c.Flags().StringVar(&f.faultCommand, "fault-command", "", "shell command that causes the faults on your own server; its arguments are action and node: kill 2")
+	c.Flags().IntVar(&f.witnesses, "history", 8, "clients that record a history, which is checked; 0 without --fault")
+	c.Flags().StringVar(&f.metrics, "metrics", "", "address for Prometheus metrics during the run: :9100 (this machine only) or HOST:9100")
+	c.Flags().StringVar(&f.out, "out", "", "run folder to create")
+	seldom(c, "fault", "fault-command", "history", "metrics")
 }
 
 func newYCSBProperties(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "properties",
-		Short: "List the properties that are known",
+		Short: "List the known properties",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			all := ycsb.Settings()

@@ -240,7 +240,7 @@ func TestYCSBWrongAnswersHaveNoNumbers(t *testing.T) {
 	must(t, "ycsb", "load", "--db", url, "-p", "recordcount=100", "--resume")                                                        // random values
 	timed := regexp.MustCompile(`Throughput|Latency\(|RunTime|Highest|p95 [0-9]|"measured"|"throughput_ops_s": [1-9]|_ns": [1-9]|` + // YCSB's lines, JSON
 		`has no times[ —]+[0-9]|has no times,[^,]*,[0-9]+,[0-9]+,,*[0-9]`) // a table's cells, CSV after rep and rows
-	for i, x := range [][]string{{"run"}, {"run", "--json"}, {"run", "--csv"}, {"run", "--out", "DIR"}, {"sweep", "--threads", "1,2", "--floor=false"}, {"sweep", "--json", "--floor=false"}, {"sweep", "--csv", "--floor=false"}} {
+	for i, x := range [][]string{{"run"}, {"run", "--json"}, {"run", "--csv"}, {"run", "--out", "DIR"}, {"sweep", "--threads", "1,2", "--client-overhead=false"}, {"sweep", "--json", "--client-overhead=false"}, {"sweep", "--csv", "--client-overhead=false"}} {
 		out := filepath.Join(dir, fmt.Sprint("run", i))
 		args := append([]string{"ycsb"}, x...)
 		if args[len(args)-1] == "DIR" {
@@ -340,7 +340,7 @@ func TestYCSBShardsAndMerge(t *testing.T) {
 func TestYCSBSaturation(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
 	must(t, "ycsb", "sweep", "--db", "sqlite:"+filepath.Join(t.TempDir(), "a.db"), "--load", "--workloads", "workloada,workloade", "-p", "recordcount=100", "-p", "operationcount=200",
-		"--find-saturation", "--p95", "10s", "--most-threads", "4", "--out", out)
+		"--find-saturation", "--p95", "10s", "--max-threads", "4", "--out", out)
 	r, points, err := run.Read(out)
 	if err != nil || len(points) < 4 {
 		t.Fatalf("%d points, %v", len(points), err)
@@ -404,7 +404,7 @@ func TestYCSBFaultCommand(t *testing.T) {
 
 // TestYCSBSweepAgain: a second sweep replaces what the first made and inserted.
 func TestYCSBSweepAgain(t *testing.T) {
-	args := []string{"ycsb", "sweep", "--engine", "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "--load", "--threads", "2", "-P", "workloadd", "-p", "insertproportion=0.3", "-p", "recordcount=100", "-p", "operationcount=200", "--floor=false"}
+	args := []string{"ycsb", "sweep", "--engine", "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "--load", "--threads", "2", "-P", "workloadd", "-p", "insertproportion=0.3", "-p", "recordcount=100", "-p", "operationcount=200", "--client-overhead=false"}
 	must(t, args...)
 	if code, _, stderr := barograph(t, args...); code != fault.Incomplete || !strings.Contains(stderr, "were there already") {
 		t.Errorf("status %d: %s", code, stderr)

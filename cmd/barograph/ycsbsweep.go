@@ -23,25 +23,21 @@ func newYCSBSweep(e *env) *cobra.Command {
 	s := &sweep{env: e}
 	c := &cobra.Command{
 		Use:   "sweep --engine URL… --threads 1,2,4 -P FILE [-p NAME=VALUE]…",
-		Short: "Run workloads with more and more threads, on several engines",
-		Long: `Sweep runs the same workloads on each engine with each number of threads, and prints throughput and latency of each.
-A run whose answers are not right has no numbers. Latency is that of all operations, from when they were due. The
-engine dry, which is no database, runs beside them for up to two seconds a point: it is the client's own floor.
+		Short: "Run workloads with increasing numbers of threads on several engines",
+		Long: `Sweep runs the same workloads on each engine with each number of threads, and prints throughput and latency. A run with
+wrong results has no numbers. Latency is that of all operations, from when they were due. The engine dry, which is no
+database, runs for up to two seconds a point and shows the client overhead.
 
-With --find-saturation the numbers of threads are not given but found: they double until the 95th percentile of the
-latency exceeds --p95, or until twice the threads bring less than a tenth more; then the largest number that holds
-the bound is looked for in between.
+--find-saturation doubles the number of threads until the 95th percentile of latency exceeds --p95, or until twice the
+threads bring less than 10 % more throughput; then it searches between the last two numbers.
+--ramp raises the rate by half until less than 95 % of the due operations are done, or the 99th percentile exceeds --p99;
+then it halves the gap to within 10 %. Each rate runs for maxexecutiontime, by default 10 s, with the largest of --threads.
 
-With --ramp the rate is looked for at which operations may be due, of the most of --threads: it rises by half until
-less than 95 % of what is due is done, or the 99th percentile exceeds --p99; then the gap is halved, to within a tenth.
-Each rate runs for maxexecutiontime, 10 s where that is not given.
-
-With --out the result is a run folder, whose report.html has throughput as bars and the 95th percentile as a line, a
-group for each engine, and the fit of the universal scalability law; --reps gives its parameters their uncertainty.`,
+With --out the result is a run folder, whose report.html also fits the universal scalability law; --reps gives the
+parameters intervals.`,
 		Example: `  barograph ycsb sweep --engine sqlite:a.db --engine pebble:a.pebble --load --threads 1,2,4,8 -P workloada -p operationcount=20000
-  barograph ycsb sweep --engine postgres://postgres@localhost/test --workloads workloada,workloade --find-saturation --p95 20ms -p maxexecutiontime=10 --out runs/saturation
-  barograph ycsb sweep --engine lab:postgres --ramp 200 --p99 50ms --threads 16 -P workloada --out runs/knee
-` + ycsbExit,
+  barograph ycsb sweep --engine lab:postgres --workloads workloada,workloade --find-saturation --p95 20ms
+  barograph ycsb sweep --engine lab:postgres --ramp 200 --p99 50ms --threads 16 -P workloada --out runs/knee`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if len(s.Threads) == 0 || slices.Min(s.Threads) < 1 {
@@ -72,20 +68,23 @@ group for each engine, and the fit of the universal scalability law; --reps give
 	f.folder(c)
 	f.byAgents(c)
 	c.Flags().StringArrayVar(&s.urls, engineFlag, nil, "URL of an engine; several may be given")
-	c.Flags().Var((*list)(&s.workloads), "workloads", "files of properties, or workloada … workloadf, each run by itself, in place of -P")
-	c.Flags().Int64SliceVar(&s.Threads, "threads", []int64{1, 2, 4, 8}, "numbers of workers")
-	c.Flags().BoolVar(&s.Find, "find-saturation", false, "find the numbers of workers up to where more of them bring nothing")
-	c.Flags().DurationVar(&s.Bound, "p95", 0, "with --find-saturation: the 95th percentile of latency that must be held, such as 20ms; 0 = none")
-	c.Flags().Float64Var(&s.Ramp.First, "ramp", 0, "look for the highest rate that is held, from so many operations per second on")
-	c.Flags().DurationVar(&s.Ramp.Bound, "p99", 0, "with --ramp: the 99th percentile of latency that must be held, such as 50ms; 0 = none")
-	c.Flags().Int64Var(&s.Most, "most-threads", 1024, "with --find-saturation: the most workers")
-	c.Flags().IntVar(&s.Reps, "reps", 1, "runs of each point, in rounds of random order; 6 give an interval, without which no headline has a number")
-	c.Flags().BoolVar(&s.load, "load", false, "load each engine first")
-	c.Flags().BoolVar(&s.replace, "replace", false, "load each engine first, in place of what an earlier load and its runs made of the same table")
-	c.Flags().BoolVar(&s.floor, "floor", true, "run the engine dry beside the others")
+	c.Flags().Var((*list)(&s.workloads), "workloads", "files of properties, or workloada … workloadf, each run separately, instead of -P")
+	c.Flags().Int64SliceVar(&s.Threads, "threads", []int64{1, 2, 4, 8}, "numbers of threads")
+	c.Flags().BoolVar(&s.Find, "find-saturation", false, "search for the number of threads above which throughput does not rise")
+	c.Flags().DurationVar(&s.Bound, "p95", 0, "with --find-saturation: limit of this percentile, such as 20ms")
+	c.Flags().Float64Var(&s.Ramp.First, "ramp", 0, "search for the highest sustained rate, starting at this many operations per second")
+	c.Flags().DurationVar(&s.Ramp.Bound, "p99", 0, "with --ramp: limit of this percentile of latency, such as 50ms")
+	c.Flags().Int64Var(&s.Most, "max-threads", 1024, "with --find-saturation: largest number of threads")
+	c.Flags().IntVar(&s.Reps, "reps", 1, "timed repetitions of each point; 6 give an interval")
+	c.Flags().BoolVar(&s.load, "load", false, "first load each engine")
+	c.Flags().BoolVar(&s.replace, "replace", false, "first load each engine, and replace the table of an earlier load")
+	c.Flags().BoolVar(&s.floor, "client-overhead", true, "include the dry engine: the client overhead")
 	c.Flags().BoolVar(&s.csv, "csv", false, "print CSV")
 	e.enginesNamed(c, "db")
-	positive(c, "reps", "most-threads")
+	positive(c, "reps", "max-threads")
+	formerly(c, "floor", "client-overhead")
+	formerly(c, "most-threads", "max-threads")
+	seldom(c, "client-overhead", "csv", "max-threads", "p95", "p99", "replace")
 	required(c, engineFlag)
 	return c
 }

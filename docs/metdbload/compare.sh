@@ -37,9 +37,9 @@ done
 schema=$metdataio/METdbLoad/sql/mv_mysql.sql
 
 chmod 755 "$work"
-trap '"$barograph" lab --dir "$work/lab" down mariadb > /dev/null' EXIT
-"$barograph" lab --dir "$work/lab" up mariadb
-status=$("$barograph" --json lab --dir "$work/lab" status mariadb)
+trap '"$barograph" lab --lab-dir "$work/lab" down mariadb > /dev/null' EXIT
+"$barograph" lab --lab-dir "$work/lab" up mariadb
+status=$("$barograph" --json lab --lab-dir "$work/lab" status mariadb)
 url=@$work/lab/mariadb/url
 read -r port password pid < <("$python" - "$status" "${url#@}" <<'P'
 import json, sys

@@ -13,9 +13,9 @@ set -eu
 : "${BAROGRAPH:=barograph}" "${RECORDS:=50000}" "${THREADS:=16}" "${ROUNDS:=5}" "${OPERATIONS:=100000}" "${PGBENCH:=pgbench}" "${PSQL:=psql}" "${GO_YCSB:=go-ycsb}"
 work=$(mktemp -d)
 labs=${1:-$work/labs}
-trap '"$BAROGRAPH" lab down postgres --dir "$labs" >/dev/null 2>&1; "$BAROGRAPH" lab down valkey --dir "$labs" >/dev/null 2>&1; rm -rf "$work"' EXIT
-for e in postgres valkey; do "$BAROGRAPH" lab up "$e" --dir "$labs" >/dev/null; done
-pg=$("$BAROGRAPH" lab url postgres --dir "$labs") vk=$("$BAROGRAPH" lab url valkey --dir "$labs")
+trap '"$BAROGRAPH" lab down postgres --lab-dir "$labs" >/dev/null 2>&1; "$BAROGRAPH" lab down valkey --lab-dir "$labs" >/dev/null 2>&1; rm -rf "$work"' EXIT
+for e in postgres valkey; do "$BAROGRAPH" lab up "$e" --lab-dir "$labs" >/dev/null; done
+pg=$("$BAROGRAPH" lab url postgres --lab-dir "$labs") vk=$("$BAROGRAPH" lab url valkey --lab-dir "$labs")
 # keys of twelve digits, which redis-benchmark can draw
 mix=(-P workloadc -p recordcount="$RECORDS" -p insertorder=ordered -p zeropadding=12 -p requestdistribution=uniform)
 for url in "$pg" "$vk"; do "$BAROGRAPH" ycsb load --engine "$url" "${mix[@]}" -p batchsize=500 --threads 4 >/dev/null; done

@@ -20,15 +20,15 @@ one() {
 	[ -e "$dir/$row/run.json" ] && return
 	rm -rf "${dir:?}/$row"
 	local lab=$dir/$row.lab props=(-P workloada -p recordcount="$keys" -p batchsize=100)
-	"$barograph" lab up "$engine" --dir "$lab" --nodes "$nodes" "$@" >"$dir/$row.log" 2>&1 || { tail -3 "$dir/$row.log" >&2; return; }
+	"$barograph" lab up "$engine" --lab-dir "$lab" --nodes "$nodes" "$@" >"$dir/$row.log" 2>&1 || { tail -3 "$dir/$row.log" >&2; return; }
 	local url
-	url=$("$barograph" lab url "$engine" --dir "$lab")
+	url=$("$barograph" lab url "$engine" --lab-dir "$lab")
 	[ -n "$query" ] && case $url in *\?*) url+="&$query" ;; *) url+="?$query" ;; esac
 	"$barograph" ycsb load --engine "$url" --lab-dir "$lab" "${props[@]}" >>"$dir/$row.log" 2>&1 &&
 		${ALONE:-} "$barograph" ycsb run --engine "$url" --lab-dir "$lab" "${props[@]}" --threads 16 --target "$rate" -p maxexecutiontime="$seconds" \
 			--fault "${faults//NODE/node$node}" --out "$dir/$row" >>"$dir/$row.log" 2>&1
 	echo "$row: status $?"
-	"$barograph" lab down "$engine" --dir "$lab" >>"$dir/$row.log" 2>&1
+	"$barograph" lab down "$engine" --lab-dir "$lab" >>"$dir/$row.log" 2>&1
 }
 
 mkdir -p "$dir"

@@ -10,13 +10,13 @@ set -eu
 dir=$1 engine=$2 profile=$3 records=${4:-1000}
 : "${BAROGRAPH:=barograph}"
 mkdir -p "$dir"
-"$BAROGRAPH" lab up "$engine" --dir "$dir/lab" --profile "$profile" >"$dir/log" 2>&1
-trap '"$BAROGRAPH" lab down "$engine" --dir "$dir/lab" >>"$dir/log" 2>&1' EXIT
-url=$("$BAROGRAPH" lab url "$engine" --dir "$dir/lab")
+"$BAROGRAPH" lab up "$engine" --lab-dir "$dir/lab" --profile "$profile" >"$dir/log" 2>&1
+trap '"$BAROGRAPH" lab down "$engine" --lab-dir "$dir/lab" >>"$dir/log" 2>&1' EXIT
+url=$("$BAROGRAPH" lab url "$engine" --lab-dir "$dir/lab")
 mix=(--engine "$url" -P workloada -p readproportion=0 -p updateproportion=1 -p recordcount="$records")
 "$BAROGRAPH" ycsb load "${mix[@]}" >>"$dir/log" 2>&1
 traced=()
-for pid in $("$BAROGRAPH" lab status --json --dir "$dir/lab" | grep -oE '"pid": *[0-9]+' | grep -oE '[0-9]+$'); do traced+=(-p "$pid"); done
+for pid in $("$BAROGRAPH" lab status --json --lab-dir "$dir/lab" | grep -oE '"pid": *[0-9]+' | grep -oE '[0-9]+$'); do traced+=(-p "$pid"); done
 strace -f -e trace=fsync,fdatasync,msync,sync_file_range -o "$dir/calls" "${traced[@]}" 2>>"$dir/log" &
 tracer=$!
 sleep 2

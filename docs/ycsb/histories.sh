@@ -10,8 +10,8 @@ name=$1 engine=$2 nodes=$3 faulty=$4 count=$5 dir=$6
 barograph=${BAROGRAPH:-barograph}
 labs=$dir/$name.lab
 mkdir -p "$dir/$name"
-"$barograph" lab up "$engine" --dir "$labs" --nodes "$nodes" --profile tuned || exit
-url=$("$barograph" lab url "$engine" --dir "$labs")
+"$barograph" lab up "$engine" --lab-dir "$labs" --nodes "$nodes" --profile tuned || exit
+url=$("$barograph" lab url "$engine" --lab-dir "$labs")
 props=(-P workloada -p recordcount=1000 -p batchsize=100)
 kill=${KILL_AT:-3}
 "$barograph" ycsb load --engine "$url" --lab-dir "$labs" "${props[@]}" >/dev/null || exit
@@ -26,4 +26,4 @@ for ((i = 1; i <= count; i++)); do
 	*) cp "$dir/$name.log" "$dir/$name/$i.status$status" ; cp "$folder"/histories/*.jsonl.gz "$dir/$name/$i.bad.jsonl.gz" ;;
 	esac
 done
-"$barograph" lab down "$engine" --dir "$labs"
+"$barograph" lab down "$engine" --lab-dir "$labs"

@@ -22,8 +22,8 @@ for engine in "${engines[@]}"; do
 	for nodes in 1 2 3; do
 		lab=$dir/$engine.lab options=(--profile memory) own='prefix=6' # "user" and two digits are a range
 		[ "$engine" = cassandra ] && options=() own='prefix=6&replication=1&conditional=false'
-		"$BAROGRAPH" lab up "$engine" --dir "$lab" --nodes "$nodes" "${options[@]}" >"$dir/log" 2>&1 || { tail -3 "$dir/log" >&2; exit 1; }
-		url=$("$BAROGRAPH" lab url "$engine" --dir "$lab" | sed 's/replication=[0-9]*&\?//')
+		"$BAROGRAPH" lab up "$engine" --lab-dir "$lab" --nodes "$nodes" "${options[@]}" >"$dir/log" 2>&1 || { tail -3 "$dir/log" >&2; exit 1; }
+		url=$("$BAROGRAPH" lab url "$engine" --lab-dir "$lab" | sed 's/replication=[0-9]*&\?//')
 		case $url in *\?) url+=$own ;; *\?*) url+="&$own" ;; *) url+="?$own" ;; esac
 		sizes=(total)
 		[ "$nodes" = 1 ] || sizes=(total share)
@@ -39,6 +39,6 @@ for engine in "${engines[@]}"; do
 				echo "$engine, $nodes nodes, $placement, $size: status $?"
 			done
 		done
-		"$BAROGRAPH" lab down "$engine" --dir "$lab" >>"$dir/log" 2>&1
+		"$BAROGRAPH" lab down "$engine" --lab-dir "$lab" >>"$dir/log" 2>&1
 	done
 done

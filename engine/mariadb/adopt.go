@@ -475,7 +475,7 @@ func (a *archive) Forget(ctx context.Context, subset string) error {
 		return err
 	}
 	if n == 0 {
-		return &fault.Error{Setting: "database " + name, Problem: "is not there: nothing was kept", Cure: "barograph adopt … --mend keeps what it exchanges"}
+		return &fault.Error{Setting: "database " + name, Problem: "is not there: nothing was kept", Cure: "barograph adopt … --repair keeps what it exchanges"}
 	}
 	return drop(func(statement string) error { return a.exec(ctx, statement) }, name)
 }

@@ -230,7 +230,7 @@ func (w *lineWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 		if err := lt.replace(stored); err != nil {
 			return &fault.Error{
 				Setting: "database " + w.l.a.database(w.l.subset), Problem: err.Error() + "; nothing was written",
-				Cure: "barograph adopt --mend takes in what the other program has loaded",
+				Cure: "barograph adopt --repair takes in what the other program has loaded",
 			}
 		}
 	}

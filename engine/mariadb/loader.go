@@ -165,7 +165,7 @@ func (a *archive) refuseStrange(ctx context.Context, c *sql.Conn, subset string)
 	}
 	return &fault.Error{
 		Setting: "database " + a.database(subset), Problem: fmt.Sprintf("has %d tables that Barograph has not made; nothing was written", tables),
-		Cure: "take it over: barograph adopt URL/" + a.database(subset) + " --mend; or load into a database of its own, by another --subset",
+		Cure: "take it over: barograph adopt URL/" + a.database(subset) + " --repair; or load into a database of its own, by another --subset",
 	}
 }
 

@@ -10,7 +10,7 @@ let now: { close(): void } | undefined;
 let home: Promise<Home> | undefined;
 
 async function about(main: HTMLElement, home: Home) {
-  main.replaceChildren(h('h2', {}, 'About'), h('p', {}, `Barograph ${home.version}. Charts are drawn by uPlot (MIT), whose licence follows; barograph version --licences prints all others.`),
+  main.replaceChildren(h('h2', {}, 'About'), h('p', {}, `Barograph ${home.version}. Charts are drawn by uPlot (MIT), whose licence follows; barograph version --licenses prints all others.`),
     h('pre', { tabindex: 0 }, await (await fetch('/assets/uplot-licence.txt')).text()));
 }
 

@@ -25,27 +25,24 @@ import (
 
 // Program is what is asked of what, where.
 type Program struct {
-	Registry  engine.Registry
-	Engines   []string // URLs, or NAME=URL
-	Tables    string   // a folder
-	Types     string   // a file of CREATE TABLE statements; "" = schema.sql in the folder, if it is there
-	Questions []*Question
-	Reps      int           // 0 = as many as can tell a difference
-	Streams   []int         // numbers of streams that ask at once; none = none
-	Duration  time.Duration // how long each number of streams asks
-	Rate      float64       // questions a second of all streams together; 0 = each asks when it is answered
-	Rounds    int           // how often each number of streams asks
-	Beside    string        // BesideLoad: each number of streams asks alone, and beside a load; "" = alone
-	Labs      string        // folder of labs, whose servers are watched
-	Threads   int           // of an embedded engine; 0 = as it chooses
-	Tolerance float64       // 0 = answer.Tolerance
-	Seed      uint64
-	Log       *slog.Logger
-	Progress  func(s string)
+	Registry     engine.Registry
+	Engines      []string // URLs, or NAME=URL
+	Tables       string   // a folder
+	Types        string   // a file of CREATE TABLE statements; "" = schema.sql in the folder, if it is there
+	Questions    []*Question
+	Reps         int           // 0 = as many as can tell a difference
+	Streams      []int         // numbers of streams that ask at once; none = none
+	Duration     time.Duration // how long each number of streams asks
+	Rate         float64       // questions a second of all streams together; 0 = each asks when it is answered
+	Rounds       int           // how often each number of streams asks
+	WhileLoading bool          // each number of streams also runs while the engine loads
+	Labs         string        // folder of labs, whose servers are watched
+	Threads      int           // of an embedded engine; 0 = as it chooses
+	Tolerance    float64       // 0 = answer.Tolerance
+	Seed         uint64
+	Log          *slog.Logger
+	Progress     func(s string)
 }
-
-// BesideLoad is the value of Program.Beside that is not "".
-const BesideLoad = "load"
 
 // Names are those of the engines that keep a user's own tables.
 func Names(all engine.Registry) []string {

@@ -395,7 +395,7 @@ func TestBeside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1, Streams: []int{2}, Duration: 2 * time.Second, Beside: own.BesideLoad})
+	_, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1, Streams: []int{2}, Duration: 2 * time.Second, WhileLoading: true})
 	if err != nil {
 		t.Fatal(err)
 	}

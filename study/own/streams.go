@@ -24,7 +24,7 @@ func (r *runner) streams(ctx context.Context) error {
 		return nil
 	}
 	ways := []func(ctx context.Context, p *party, known []int, n, round int) (run.Sample, error){r.stream}
-	if r.Beside == BesideLoad {
+	if r.WhileLoading {
 		ways = append(ways, r.besideLoad)
 	}
 	for i, round := range measure.Interleave(r.Seed+1, len(r.asked())*len(r.Streams)*len(ways), max(r.Rounds, 1)) {

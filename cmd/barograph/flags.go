@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/barograph/barograph/internal/fault"
+)
+
+func complete(c *cobra.Command, flag string, values func() []string) {
+	c.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { //nolint:errcheck // the flag exists
+		return values(), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// formerly keeps the name that a flag had one version ago as a hidden alias.
+func formerly(c *cobra.Command, before, now string) { formerlyOf(c, c.Flags(), before, now) }
+
+func formerlyOf(c *cobra.Command, flags *pflag.FlagSet, before, now string) {
+	f := flags.Lookup(now)
+	alias := flags.VarPF(&deprecated{f.Value, c, flags, now, "--" + before + " is now --" + now + "; the next version accepts only --" + now}, before, "", "")
+	alias.Hidden, alias.NoOptDefVal = true, f.NoOptDefVal
+}
+
+// leaving hides a flag that the next version does not have; instead says what replaces it.
+func leaving(c *cobra.Command, name, instead string) {
+	f := c.Flag(name)
+	f.Hidden, f.Value = true, &deprecated{f.Value, c, nil, "", "the next version does not have --" + name + ": " + instead}
+}
+
+// deprecated is the value of a flag that the next version does not have.
+type deprecated struct {
+	pflag.Value
+	c       *cobra.Command
+	flags   *pflag.FlagSet // of the flag that is set instead; nil = the value is set
+	now     string
+	message string
+}
+
+// Set prints the message to standard error; cobra prints its own to standard output.
+func (d *deprecated) Set(text string) error {
+	fmt.Fprintln(d.c.ErrOrStderr(), d.message)
+	if d.flags == nil {
+		return d.Value.Set(text)
+	}
+	return d.flags.Set(d.now, text)
+}
+
+// values are those of a flag, which may be a list.
+func values(f *pflag.Flag) []string {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		all := list.GetSlice()
+		for i, v := range all {
+			if strings.HasPrefix(f.Value.Type(), "float") { // which the list has with six decimals
+				all[i] = strings.TrimRight(strings.TrimRight(v, "0"), ".")
+			}
+		}
+		return all
+	}
+	return []string{f.Value.String()}
+}
+
+// setValues replaces the value of a flag, which may be a list.
+func setValues(f *pflag.Flag, all []string) error {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return list.Replace(all)
+	}
+	return f.Value.Set(all[0])
+}
+
+// positive marks flags whose numbers are 1 or more.
+func positive(c *cobra.Command, names ...string) {
+	for _, name := range names {
+		if err := c.Flags().SetAnnotation(name, "positive", nil); err != nil {
+			panic(err) // there is such a flag
+		}
+	}
+}
+
+// atMost marks flags whose numbers have an end: what is planned takes memory.
+func atMost(c *cobra.Command, most int, names ...string) {
+	for _, name := range names {
+		if err := c.Flags().SetAnnotation(name, "most", []string{strconv.Itoa(most)}); err != nil {
+			panic(err) // there is such a flag
+		}
+	}
+}
+
+// checkNumbers refuses numbers that mean nothing: below 0 and without end
+// everywhere, 0 where the flag is positive.
+func checkNumbers(c *cobra.Command) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		_, above := f.Annotations["positive"]
+		if kind := f.Value.Type(); !strings.HasPrefix(kind, "int") && !strings.HasPrefix(kind, "float") && kind != "duration" {
+			return
+		}
+		for _, v := range values(f) {
+			n, wrong := strconv.ParseFloat(v, 64)
+			if wrong == nil && (math.IsNaN(n) || math.IsInf(n, 0)) || strings.HasPrefix(v, "-") || above && strings.Trim(v, "0s.") == "" {
+				least := map[bool]string{true: "more than 0", false: "0 or more"}[above]
+				err = usage(&fault.Error{Setting: fmt.Sprintf("--%s %s", f.Name, v), Problem: "is no number that can be meant", Cure: "write " + least})
+			}
+			if most := f.Annotations["most"]; most != nil {
+				n, wrong := strconv.Atoi(v)
+				if limit, _ := strconv.Atoi(most[0]); wrong == nil && n > limit {
+					err = usage(&fault.Error{Setting: fmt.Sprintf("--%s %s", f.Name, v), Problem: "is more than " + most[0], Cure: "write less"})
+				}
+			}
+		}
+	})
+	return err
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// helpWidth is the number of columns that help uses.
+const helpWidth = 100
+
+type commandGroup struct{ title, commands string }
+
+// groups are the groups of commands in `barograph --help`, in their order.
+var groups = []commandGroup{ //nolint:gochecknoglobals // a constant table
+	{"Archives", "show load ask cases verify adopt diff"},
+	{"Studies", "quickstart met ycsb post scan faults"},
+	{"Results", "report compare merge serve"},
+	{"River data", "shef"},
+	{"Servers and data", "lab synth agent"},
+	{"Reference", "list version completion help"},
+}
+
+// group puts the commands of the root into their groups, which list them in this order.
+func group(root *cobra.Command) {
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range root.Commands() {
+			if slices.Contains(strings.Fields(g.commands), c.Name()) {
+				c.GroupID = g.title
+			}
+		}
+	}
+	root.SetCompletionCommandGroupID("Reference")
+	root.SetHelpCommandGroupID("Reference")
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { help(c.OutOrStdout(), c) })
+	root.SetUsageFunc(func(c *cobra.Command) error { help(c.OutOrStderr(), c); return nil })
+}
+
+// seldom moves flags that few users need into the second group of the help.
+func seldom(c *cobra.Command, names ...string) {
+	for _, name := range names {
+		if err := c.Flags().SetAnnotation(name, "seldom", nil); err != nil {
+			panic(err) // there is such a flag
+		}
+	}
+}
+
+const exitStatus = "Exit status: "
+
+// generalStatuses are the exit statuses of every command.
+const generalStatuses = `  0    success: everything requested was done, and every result is correct
+  1    failure: something requested could not be done
+  2    usage: Barograph does not understand the command line, a question or a property
+  3    difference: a result differs from the reference, or an archive is damaged
+  4    incomplete: lines are quarantined, files are unreadable, records are missing, or a threshold
+       is exceeded
+  5    unreachable: no server, file, library or permission, or another process has the archive open
+  130  interrupted: everything that was committed and written before is complete and readable
+`
+
+// specialStatuses say what a status means for one command, where that is more than the
+// general meaning.
+var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"adopt":             "3 --forget drops nothing, because the archive has lost records",
+	"ask":               "2 also if the archive holds several designs and none is named, or a curve cannot be computed as the plot requests; 4 no record matches, a curve is left out, or --where names a value that the archive does not have",
+	"cases":             "4 there is no record to query",
+	"compare":           "4 a cell is worse than --fail-over allows, the comparison is void, or a run has not finished",
+	"diff":              "3 some differences are not explained by a known fault",
+	"faults":            "3 a result was wrong or the archive differs; 4 a load or a query did not recover",
+	"load":              "3 --verify found damage; 4 lines were quarantined or refused, files were unreadable, or --retain refused to remove records; 5 also if the archive stays locked for longer than --wait",
+	"met":               "3 a result is wrong; 4 lines were quarantined or refused, files were unreadable, or no question has rows",
+	"post":              "3 the tables differ from the reference; 4 values could not be decoded",
+	"quickstart":        "3 a result is wrong",
+	"scan":              "3 a result is wrong; 4 a configuration failed, and the others were measured",
+	"scan own":          "3 a result is wrong; 4 a question or a table failed, and the others were measured",
+	"scan verification": "3 a result is wrong; 4 files were unreadable",
+	"scan lake":         "3 a result is wrong; 4 files were unreadable",
+	"shef decode":       "4 values could not be decoded, or there is none",
+	"shef encode":       "4 values could not be read or encoded, or there is none",
+	"shef export":       "4 there is no value to write",
+	"shef post":         "4 values could not be decoded, or the database refused them",
+	"shef retry":        "4 there is no failed file",
+	"shef serve":        "5 the database is unreachable, with --wait-for-database=false",
+	"show":              "4 lines of files are quarantined or conflict, or files are unreadable",
+	"verify":            "3 an archive is not intact; 4 the load of an archive has not finished",
+	"ycsb":              "3 a scan or a value is wrong; 4 records were not found, operations failed, keys existed already, or the engine did not sustain the rate; with --ycsb-exit-codes: 0 even if operations failed, 255 if the counts do not fit",
+}
+
+// newExitStatus is the help topic that lists the statuses; a command that cannot be run is
+// a topic of the help only.
+func newExitStatus() *cobra.Command {
+	text := "The exit statuses of every command:\n\n" + generalStatuses + "\nSpecial meanings:\n"
+	for _, name := range slices.Sorted(maps.Keys(specialStatuses)) {
+		for i, line := range strings.Split(fill(specialStatuses[name], helpWidth-20), "\n") {
+			text += fmt.Sprintf("\n  %-17s %s", map[bool]string{true: name}[i == 0], line)
+		}
+	}
+	return &cobra.Command{Use: "exit-status", Short: "Meaning of the exit statuses", Long: text}
+}
+
+// help writes the help of a command.
+func help(w io.Writer, c *cobra.Command) {
+	fmt.Fprintln(w, fill(strings.TrimSpace(cmp.Or(c.Long, c.Short)), helpWidth))
+	if !c.Runnable() && !c.HasAvailableSubCommands() {
+		return // a topic
+	}
+	use := strings.ReplaceAll(c.UseLine(), " | "+c.Name()+" ", "\n  "+c.CommandPath()+" ")
+	fmt.Fprintf(w, "\nUsage:\n  %s\n", use)
+	if c.Example != "" {
+		fmt.Fprintln(w, "\nExamples:")
+		for line := range strings.SplitSeq(c.Example, "\n") {
+			fmt.Fprintln(w, strings.Join(hang(line, helpWidth-2, " \\"), "\n"))
+		}
+	}
+	listCommands(w, c)
+	flags := [2]*pflag.FlagSet{{}, {}}
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if _, is := f.Annotations["seldom"]; is {
+			flags[1].AddFlag(f)
+		} else if f.Name != "help" {
+			flags[0].AddFlag(f)
+		}
+	})
+	for i, all := range []*pflag.FlagSet{flags[0], flags[1], c.InheritedFlags()} {
+		if all.HasAvailableFlags() {
+			fmt.Fprintf(w, "\n%s:\n%s", [...]string{"Flags", "Less common flags", "Global flags"}[i], all.FlagUsagesWrapped(helpWidth))
+		}
+	}
+	special, name := "", strings.TrimPrefix(c.CommandPath(), "barograph ")
+	if text := cmp.Or(specialStatuses[name], specialStatuses[strings.Fields(name)[0]]); text != "" {
+		special = "; here " + text
+	}
+	fmt.Fprintln(w, "\n"+fill(exitStatus+"see `barograph help exit-status`"+special+".", helpWidth))
+}
+
+// listCommands writes the commands below one, in groups where it has some.
+func listCommands(w io.Writer, c *cobra.Command) {
+	list := func(title, group string, topics bool) {
+		all := slices.DeleteFunc(slices.Clone(c.Commands()), func(sub *cobra.Command) bool {
+			return sub.GroupID != group || sub.Hidden || sub.IsAdditionalHelpTopicCommand() != topics
+		})
+		order := strings.Fields(groups[max(0, slices.IndexFunc(groups, func(g commandGroup) bool { return g.title == group }))].commands)
+		slices.SortStableFunc(all, func(a, b *cobra.Command) int { return slices.Index(order, a.Name()) - slices.Index(order, b.Name()) })
+		for i, sub := range all {
+			if i == 0 {
+				fmt.Fprintf(w, "\n%s:\n", title)
+			}
+			fmt.Fprintf(w, "  %-13s %s\n", sub.Name(), sub.Short)
+		}
+	}
+	for _, g := range c.Groups() {
+		list(g.ID, g.ID, false)
+	}
+	list("Commands", "", false)
+	list("Topics", "", true)
+}
+
+// fill breaks the paragraphs of a text into lines of at most width characters; it keeps
+// indented lines.
+func fill(text string, width int) string {
+	var out, words []string
+	flush := func() {
+		if words != nil {
+			out, words = append(out, wrap(words, width)...), nil
+		}
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if line == "" || line[0] == ' ' || line[0] == '\t' {
+			flush()
+			out = append(out, hang(line, width, "")...)
+			continue
+		}
+		words = append(words, strings.Fields(line)...)
+	}
+	flush()
+	return strings.Join(out, "\n")
+}
+
+// hang breaks an indented line into lines of at most width characters. The further ones start
+// where the last column of the line does, or, where a command is continued, four characters
+// further than the line.
+func hang(line string, width int, continued string) []string {
+	if utf8.RuneCountInString(line) <= width {
+		return []string{line}
+	}
+	text := strings.TrimLeft(line, " ")
+	column := len(line) - len(text) + 4
+	if at := strings.LastIndex(line, "  "); continued == "" {
+		column = utf8.RuneCountInString(line[:at+2])
+	}
+	first := string([]rune(line)[:column])
+	var words []string
+	for _, word := range strings.Fields(string([]rune(line)[column:])) {
+		if n := len(words); continued != "" && n > 0 && word[0] != '-' { // it is the value of a flag
+			words[n-1] += " " + word
+		} else {
+			words = append(words, word)
+		}
+	}
+	lines := wrap(words, width-column)
+	for i := range lines {
+		lines[i] = first + lines[i]
+		first = strings.Repeat(" ", column)
+		if i < len(lines)-1 {
+			lines[i] += continued
+		}
+	}
+	return lines
+}
