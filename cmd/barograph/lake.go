@@ -31,7 +31,7 @@ Files are sorted by variable, level, region, model, time and lead. On partitione
 DuckDB writes the files through its extension httpfs: barograph lab install --yes s3 duckdb. DuckDB, ClickHouse (embedded)
 and Trino (on this machine, by a catalog that exists for the run) read them. Lake does not use Iceberg (docs/lake.md).`,
 		Example: `  barograph lab install --yes s3 duckdb
-  barograph scan lake vsdb_data --partition none,day,variable --mb 0.25,2,16
+  barograph scan lake vsdb_data --partition-by none,day,variable --mb 0.25,2,16
   barograph lab up trino
   barograph scan lake vsdb_data --engine duckdb --engine clickhouse --engine lab:trino`,
 		Args: cobra.MinimumNArgs(1),
@@ -42,7 +42,7 @@ and Trino (on this machine, by a catalog that exists for the run) read them. Lak
 			p.Partitions = nil
 			for _, name := range parts {
 				if !slices.Contains(names, name) {
-					return usage(fault.Unknown("partition", name, names))
+					return usage(fault.Unknown("--partition-by", name, names))
 				}
 				p.Partitions = append(p.Partitions, tables.Partition(name))
 			}
@@ -57,7 +57,8 @@ and Trino (on this machine, by a catalog that exists for the run) read them. Lak
 		},
 	}
 	c.Flags().StringArrayVar(&p.Engines, engineFlag, []string{"duckdb"}, "engine: "+strings.Join(lake.Names(e.engines), ", ")+"; repeat it for several")
-	c.Flags().StringSliceVar(&parts, "partition", names, "partitionings of the files")
+	c.Flags().StringSliceVar(&parts, "partition-by", names, "partitionings of the files")
+	formerly(c, "partition", "partition-by")
 	c.Flags().Float64SliceVar(&p.Sizes, "mb", []float64{0.25, 2, 16}, "MB (10⁶ bytes) of a file")
 	c.Flags().IntVar(&p.Cases, "cases", 7, "number of questions, the most informative first")
 	c.Flags().IntVar(&p.Reps, "reps", 5, "timed repetitions of each question, for each layout and engine")
@@ -66,10 +67,11 @@ and Trino (on this machine, by a catalog that exists for the run) read them. Lak
 	c.Flags().StringVar(&p.Work, "work", "", "folder for temporary files")
 	c.Flags().Uint64Var(&p.Seed, "seed", 1, "seed of the order")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-lake)")
+	leaving(c, "cases", "lake asks the seven most informative questions")
 	leaving(c, "work", "set TMPDIR instead")
 	e.enginesNamed(c)
-	seldom(c, "cases", "latency", "rate", "seed")
+	seldom(c, "latency", "rate", "seed")
 	positive(c, "mb", "cases", "reps")
-	complete(c, "partition", func() []string { return names })
+	complete(c, "partition-by", func() []string { return names })
 	return c
 }

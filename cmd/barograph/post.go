@@ -82,7 +82,7 @@ barograph_post (PostgreSQL) or database post (MariaDB). Every test except once e
 	formerly(c, "posters", "clients")
 	formerly(c, "together", "batch")
 	formerly(c, "rounds", "reposts")
-	seldom(c, "batch", "clients", "live-days", "mean", "messages", "now", "offices", "per-day", "policy", "reposts", "seed", "since", "speed-up", "stations")
+	seldom(c, "batch", "clients", "live-days", "mean", "messages", "now", "offices", "per-day", "policy", "reposts", "seed", "since", "speed-up", "stations-per-office")
 	complete(c, "policy", func() []string { return words(posts.Policies()) })
 	complete(c, "design", func() []string { return words(posts.Designs()) })
 	complete(c, "test", func() []string { return words(post.Tests()) })

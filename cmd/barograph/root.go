@@ -52,6 +52,7 @@ BAROGRAPH_ENGINE names the archive or engine of a command that names none.`,
 		}
 		return usage(fmt.Errorf("%w%s; see `%s --help`", err, nearestFlag(c, err), c.CommandPath()))
 	})
+	root.CompletionOptions.DisableNoDescFlag = true
 	parent(root, newQuickstart(e), newSynth(e), newLoad(e), newShow(e), newVerify(e), newCases(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newCompare(e), newMerge(e), newAgent(e), newList(e), newLab(e), newDiff(e), newAdopt(e), newShef(e), newServe(e), newColdStart(e), newFrailDisk(), newVersion(e), newExitStatus())
 	group(root)
 	asUsage(root)

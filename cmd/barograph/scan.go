@@ -39,7 +39,7 @@ that cannot drop its caches is restarted before each one (--cold-restart=false: 
 have no speed limit. "barograph lab disks" makes disks of given speeds: --disks uses all of them, --disks=6 the first six.`,
 		Example: `  barograph synth tpcds --sf 1 --documents --out tpcds
   barograph scan --engine duckdb:star.db --data tpcds --paths /disk1,/disk2 --partitions auto --cold 5
-  barograph scan experiment2 --engine duckdb:star.db --data tpcds --paths /d1,/d2,/d3,/d4,/d5,/d6 --query scan,q3 --reps 0 --cold 10
+  barograph scan experiment2 --engine duckdb:star.db --data tpcds --paths /d1,/d2,/d3,/d4,/d5,/d6 --queries scan,q3 --reps 0 --cold 10
   barograph lab disks --count 6 --profile hdd
   barograph scan sweep --lab asterixdb --data tpcds --disks --rounds 3 --cold 3
   barograph scan experiment2 --lab postgres --profile default --setting shared_buffers=64MB --data tpcds --disks=4 --cold 5
@@ -87,7 +87,7 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	c.Flags().Lookup("disks").NoOptDefVal = scan.AllDisks
 	c.Flags().StringSliceVar(&p.Partitions, "partitions", []string{"auto"}, "auto, or numbers of partitions")
 	c.Flags().IntVar(&p.Workers, "workers", 0, "workers of a query (default: one per partition)")
-	c.Flags().StringSliceVar(&p.Queries, "query", words(tables.StarQueries()), "queries")
+	c.Flags().StringSliceVar(&p.Queries, "queries", words(tables.StarQueries()), "queries")
 	c.Flags().IntVar(&p.Reps, "reps", 5, "timed warm repetitions of each query after each load")
 	c.Flags().IntVar(&p.Cold, "cold", 0, "cold repetitions of each query after each load")
 	c.Flags().BoolVar(&p.Servers.Restart, "cold-restart", true, "restart a temporary server before each cold repetition if it cannot drop its caches")
@@ -102,7 +102,8 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	c.MarkFlagsMutuallyExclusive(engineFlag, "lab")
 	c.MarkFlagsMutuallyExclusive("paths", "disks")
 	required(c, "data")
-	complete(c, "query", func() []string { return words(tables.StarQueries()) })
+	complete(c, "queries", func() []string { return words(tables.StarQueries()) })
+	formerly(c, "query", "queries")
 }
 
 // noNumber: a number that stands by itself was meant for --disks.
@@ -160,7 +161,7 @@ version, and names values beyond the measured range.
 
 --partitions cores gives each core a worker and each disk the same number of partitions: the least multiple of the disks
 that is not less than the cores. auto is the rule of "barograph scan".`,
-		Example: `  barograph scan forecast runs/20261121-120000-scan --query scan --disks 6 --read-mbps 200
+		Example: `  barograph scan forecast runs/20261121-120000-scan --queries scan --disks 6 --read-mbps 200
   barograph scan forecast runs/20261121-120000-scan --disks 12 --read-mbps 550 --cores 32 --bytes 1.2TB
   barograph scan forecast runs/20261121-120000-scan --paths /d1,/d2 --measure-disks --scale-data 10`,
 		Args: cobra.ExactArgs(1),
@@ -176,7 +177,7 @@ that is not less than the cores. auto is the rule of "barograph scan".`,
 			return errors.Join(err, e.print(told, told.Text))
 		},
 	}
-	c.Flags().StringSliceVar(&y.Queries, "query", nil, "queries (default: all that have cold times)")
+	c.Flags().StringSliceVar(&y.Queries, "queries", nil, "queries (default: all that have cold times)")
 	c.Flags().IntVar(&y.Disks, "disks", 0, "number of disks (default: that of the rates or paths)")
 	c.Flags().Float64SliceVar(&y.ReadMBps, "read-mbps", nil, "MB (10⁶ bytes) that a disk reads per second: one rate for all, or one for each")
 	c.Flags().Var((*list)(&y.Paths), "paths", "folders, one on each of your disks, instead of --disks and --read-mbps")
@@ -187,6 +188,7 @@ that is not less than the cores. auto is the rule of "barograph scan".`,
 	c.Flags().StringVar(&y.Bytes, "bytes", "", "bytes that the query reads from the disks: 800GB, 1.2TB, 1TiB (default: the run's)")
 	c.Flags().Float64Var(&y.ScaleData, "scale-data", 1, "multiple of the bytes that the query read in the run")
 	c.Flags().StringVar(&heldOut, "held-out", "", "project each configuration of the run from the others, and write the errors to this CSV file")
+	formerly(c, "query", "queries")
 	seldom(c, "held-out", "scale-data", "workers")
 	complete(c, "partitions", func() []string { return []string{scan.ByCore, "auto"} })
 	return c

@@ -157,7 +157,8 @@ func (f *feedFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.from, "since", "", "first day (default: 2006-03-09, the first of the report's feed)")
 	formerly(c, "from", "since")
 	c.Flags().IntVar(&f.feed.Offices, "offices", 0, "forecast offices (default: 120)")
-	c.Flags().IntVar(&f.feed.Stations, "stations", 0, "stations per office (default: 36)")
+	c.Flags().IntVar(&f.feed.Stations, "stations-per-office", 0, "stations per office (default: 36)")
+	formerly(c, "stations", "stations-per-office")
 }
 
 // make checks the flags and prepares the feed.

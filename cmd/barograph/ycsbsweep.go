@@ -20,7 +20,7 @@ import (
 
 func newYCSBSweep(e *env) *cobra.Command {
 	f := &ycsbFlags{threads: 1} // each point has its own
-	s := &sweep{env: e}
+	s, bound := &sweep{env: e}, time.Duration(0)
 	c := &cobra.Command{
 		Use:   "sweep --engine URL… --threads 1,2,4 -P FILE [-p NAME=VALUE]…",
 		Short: "Run workloads with increasing numbers of threads on several engines",
@@ -28,16 +28,16 @@ func newYCSBSweep(e *env) *cobra.Command {
 wrong results has no numbers. Latency is that of all operations, from when they were due. The engine dry, which is no
 database, runs for up to two seconds a point and shows the client overhead.
 
---find-saturation doubles the number of threads until the 95th percentile of latency exceeds --p95, or until twice the
+--find-saturation doubles the number of threads until the 95th percentile of latency exceeds --max-latency, or until twice the
 threads bring less than 10 % more throughput; then it searches between the last two numbers.
---ramp raises the rate by half until less than 95 % of the due operations are done, or the 99th percentile exceeds --p99;
+--ramp raises the rate by half until less than 95 % of the due operations are done, or the 99th percentile exceeds it;
 then it halves the gap to within 10 %. Each rate runs for maxexecutiontime, by default 10 s, with the largest of --threads.
 
 With --out the result is a run folder, whose report.html also fits the universal scalability law; --reps gives the
 parameters intervals.`,
 		Example: `  barograph ycsb sweep --engine sqlite:a.db --engine pebble:a.pebble --load --threads 1,2,4,8 -P workloada -p operationcount=20000
-  barograph ycsb sweep --engine lab:postgres --workloads workloada,workloade --find-saturation --p95 20ms
-  barograph ycsb sweep --engine lab:postgres --ramp 200 --p99 50ms --threads 16 -P workloada --out runs/knee`,
+  barograph ycsb sweep --engine lab:postgres --workloads workloada,workloade --find-saturation --max-latency 20ms
+  barograph ycsb sweep --engine lab:postgres --ramp 200 --max-latency 50ms --threads 16 -P workloada --out runs/knee`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if len(s.Threads) == 0 || slices.Min(s.Threads) < 1 {
@@ -46,6 +46,7 @@ parameters intervals.`,
 			if s.Ramp.First > 0 && (s.Find || f.rate != "" || f.target > 0 || f.faults != "") {
 				return usage(&fault.Error{Setting: "--ramp", Problem: "looks for the rate by itself", Cure: "leave out --find-saturation, --rate, --target and --fault"})
 			}
+			s.Bound, s.Ramp.Bound = bound, bound
 			if err := errors.Join(f.needsFault(c), s.mixes(c, f)); err != nil {
 				return err
 			}
@@ -71,9 +72,10 @@ parameters intervals.`,
 	c.Flags().Var((*list)(&s.workloads), "workloads", "files of properties, or workloada … workloadf, each run separately, instead of -P")
 	c.Flags().Int64SliceVar(&s.Threads, "threads", []int64{1, 2, 4, 8}, "numbers of threads")
 	c.Flags().BoolVar(&s.Find, "find-saturation", false, "search for the number of threads above which throughput does not rise")
-	c.Flags().DurationVar(&s.Bound, "p95", 0, "with --find-saturation: limit of this percentile, such as 20ms")
+	c.Flags().DurationVar(&bound, "max-latency", 0, "limit of latency: its 95th percentile with --find-saturation, its 99th with --ramp; 0 = none")
+	formerly(c, "p95", "max-latency")
+	formerly(c, "p99", "max-latency")
 	c.Flags().Float64Var(&s.Ramp.First, "ramp", 0, "search for the highest sustained rate, starting at this many operations per second")
-	c.Flags().DurationVar(&s.Ramp.Bound, "p99", 0, "with --ramp: limit of this percentile of latency, such as 50ms")
 	c.Flags().Int64Var(&s.Most, "max-threads", 1024, "with --find-saturation: largest number of threads")
 	c.Flags().IntVar(&s.Reps, "reps", 1, "timed repetitions of each point; 6 give an interval")
 	c.Flags().BoolVar(&s.load, "load", false, "first load each engine")
@@ -84,7 +86,7 @@ parameters intervals.`,
 	positive(c, "reps", "max-threads")
 	formerly(c, "floor", "client-overhead")
 	formerly(c, "most-threads", "max-threads")
-	seldom(c, "client-overhead", "csv", "max-threads", "p95", "p99", "replace")
+	seldom(c, "client-overhead", "csv", "max-latency", "max-threads", "replace")
 	required(c, engineFlag)
 	return c
 }
