@@ -86,7 +86,7 @@ records N behind each value. --plot draws one file for each question and statist
 			return e.ask(c.Context(), a, args[0])
 		},
 	}
-	a.flags(c, e, "from", "archive")
+	a.flags(c, e, "from")
 	e.spreadsheet(c)
 	c.Flags().StringVar(&a.flavour, "flavour", "", "form of the query: "+join(flavour.Names())+" (default: the last of the design that can express the question)")
 	c.Flags().StringArrayVar(&a.where, "where", nil, `change a header field: vx_mask=G2/NHX; repeat it or use commas for several values (\, is a comma in a value); FIELD= removes the condition`)

@@ -31,7 +31,7 @@ func newColdStart(e *env) *cobra.Command {
 			return json.NewEncoder(e.stdout).Encode(s)
 		},
 	}
-	p.flags(c, e, "from", "archive")
+	p.flags(c, e, "from")
 	required(c, engineFlag)
 	c.Flags().StringVar(&f, "flavour", "", "form of the query")
 	return c

@@ -97,13 +97,14 @@ var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant
 // newExitStatus is the help topic that lists the statuses; a command that cannot be run is
 // a topic of the help only.
 func newExitStatus() *cobra.Command {
-	text := "The exit statuses of every command:\n\n" + generalStatuses + "\nSpecial meanings:\n"
+	var text strings.Builder
+	text.WriteString("The exit statuses of every command:\n\n" + generalStatuses + "\nSpecial meanings:\n")
 	for _, name := range slices.Sorted(maps.Keys(specialStatuses)) {
 		for i, line := range strings.Split(fill(specialStatuses[name], helpWidth-20), "\n") {
-			text += fmt.Sprintf("\n  %-17s %s", map[bool]string{true: name}[i == 0], line)
+			fmt.Fprintf(&text, "\n  %-17s %s", map[bool]string{true: name}[i == 0], line)
 		}
 	}
-	return &cobra.Command{Use: "exit-status", Short: "Meaning of the exit statuses", Long: text}
+	return &cobra.Command{Use: "exit-status", Short: "Meaning of the exit statuses", Long: text.String()}
 }
 
 // help writes the help of a command.
@@ -198,7 +199,7 @@ func hang(line string, width int, continued string) []string {
 	}
 	first := string([]rune(line)[:column])
 	var words []string
-	for _, word := range strings.Fields(string([]rune(line)[column:])) {
+	for word := range strings.FieldsSeq(string([]rune(line)[column:])) {
 		if n := len(words); continued != "" && n > 0 && word[0] != '-' { // it is the value of a flag
 			words[n-1] += " " + word
 		} else {

@@ -248,6 +248,6 @@ loaded with keep both lines are stored.`,
 			return e.print(map[string]any{"conflicts": held.Conflicts, "more": held.MoreConflicts}, held.ConflictsText)
 		},
 	}
-	p.flags(c, e, "from", "archive")
+	p.flags(c, e, "from")
 	return c
 }

@@ -92,7 +92,7 @@ more than --retain-limit percent if the removal covers more valid days than the 
 			return e.load(c.Context(), &j, args)
 		},
 	}
-	j.flags(c, e, "to", "archive")
+	j.flags(c, e, "to")
 	c.Flags().StringVar(&spec, "spec", "", "load what this load_spec XML of METdbLoad or VxIngest names")
 	c.MarkFlagsOneRequired(engineFlag, "spec")
 	c.Flags().StringVar(&watch, "watch", "", "load the files of this folder and its folders as they arrive, until ^C or SIGTERM")

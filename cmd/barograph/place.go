@@ -27,8 +27,8 @@ type place struct {
 // defaultSubset is the name of the data set where none is given.
 const defaultSubset = "archive"
 
-func (p *place) flags(c *cobra.Command, e *env, former, help string) {
-	c.Flags().StringVar(&p.url, engineFlag, "", help+": a URL such as duckdb:archive.db, or the name of an engine that a lab runs")
+func (p *place) flags(c *cobra.Command, e *env, former string) {
+	c.Flags().StringVar(&p.url, engineFlag, "", "archive: a URL such as duckdb:archive.db, or the name of an engine that a lab runs")
 	e.enginesNamed(c, former)
 	c.Flags().StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: that of the archive, else the engine's first)")
 	c.Flags().StringVar(&p.subset, "subset", defaultSubset, "name of the data set in the archive")
