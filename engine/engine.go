@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"net"
 	"net/url"
 	"runtime/debug"
@@ -17,10 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/internal/fault"
-	"github.com/barograph/barograph/query/flavour"
-	"github.com/barograph/barograph/query/question"
 )
 
 // Sentinel errors; engines wrap them with what they know.
@@ -109,9 +105,7 @@ type Driver struct {
 	Licence   string // of the database
 	Example   string // a URL that works: "duckdb:archive.db"
 	Params    []Param
-	Offers    map[design.Name][]flavour.Name // promised = delivered: the suite asks every case in every one
-	Means     []design.Name                  // designs under which questions with Mean are answered, by the engine alone; promised = delivered
-	Abilities []any                          // what else its databases can do, one value of each ability: kv.Offer, posts.Offer, tables.Offer; promised = delivered
+	Abilities []any // what its databases can do, one value of each ability: archive.Offer, kv.Offer, posts.Offer, tables.Offer; promised = delivered
 	Place     Place
 	Server    *Server  // how the lab starts one; nil = embedded
 	Library   *Library // what an embedded engine needs besides this program; nil = nothing
@@ -132,19 +126,6 @@ type Library struct {
 	Artifacts []Artifact
 	Find      func() error // looks for it; its error names what is missing
 	Optional  bool         // the engine opens without it; what needs it says so
-}
-
-// Express reports whether the engine can be asked a question in a flavour under
-// a design; the error wraps flavour.ErrCannotExpress. What is left to tell is
-// whether the flavour can put the question's times.
-func (d Driver) Express(n design.Name, f flavour.Name, q *question.Question) error {
-	if q.Mean != "" && !slices.Contains(d.Means, n) {
-		return fmt.Errorf("%s, %s: the engine computes no means: %w", d.Scheme, n, flavour.ErrCannotExpress)
-	}
-	if slices.Contains(d.Offers[n], f) {
-		return nil
-	}
-	return fmt.Errorf("%s, %s, %s: %w", d.Scheme, n, f, flavour.ErrCannotExpress)
 }
 
 // Place tells where an engine runs.
@@ -178,10 +159,11 @@ type Options struct {
 // Logger is where to log; it is never nil.
 func (o Options) Logger() *slog.Logger { return cmp.Or(o.Log, slog.New(slog.DiscardHandler)) }
 
-// Engine is an open database, safe for concurrent use. A nil ability means "cannot".
+// Engine is an open database, safe for concurrent use. What is nil, or not among the
+// abilities, it cannot do.
 type Engine struct {
-	Archives  Archives                                   // verification archives: the met workload; nil where Driver.Offers is empty
-	Abilities []any                                      // contracts of packages that import this one: kv.Database, posts.Database, *tables.Databases
+	Abilities []any                                      // one value of each contract: archive.Database, kv.Database, posts.Database, *tables.Databases; see Find
+	File      *Location                                  // of an embedded engine; nil = it has none. Registry.Open sets it
 	Metrics   func(ctx context.Context) (Metrics, error) // what a server tells of itself, in a few ms
 	About     func(ctx context.Context) (About, error)
 	Cost      string       // what reading by a process of its own costs, in words; "" = this process reads
@@ -236,17 +218,6 @@ func (a *About) Steady() []Promise {
 		}
 	}
 	return all
-}
-
-// Designs are those that the engine offers, in the documented order, then its own.
-func (d Driver) Designs() []design.Name {
-	var out []design.Name
-	for _, n := range append(design.Names(), slices.Sorted(maps.Keys(d.Offers))...) {
-		if _, ok := d.Offers[n]; ok && !slices.Contains(out, n) {
-			out = append(out, n)
-		}
-	}
-	return out
 }
 
 // Metrics is what a server tells of itself at one moment.

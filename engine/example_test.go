@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/dry"
 	"github.com/barograph/barograph/engine/posts"
 )
@@ -19,7 +20,7 @@ func ExampleRegistry() {
 	}
 	defer e.Close()
 	about, err := e.About(context.Background())
-	fmt.Println(about.Product, err, e.Archives != nil, posts.Of(e) != nil)
+	fmt.Println(about.Product, err, archive.Of(e) != nil, posts.Of(e) != nil)
 	_, err = registry.Open(context.Background(), "dri:", engine.Options{})
 	fmt.Println(err)
 	// Output:

@@ -2,54 +2,15 @@ package engine
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/shirou/gopsutil/v4/process"
-
-	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/internal/fault"
 )
-
-// LoadingFile is the file in which a load of an embedded archive names itself; ""
-// for other engines.
-func LoadingFile(d *Driver, u *url.URL) string {
-	if path := Path(u); d.Place == Embedded && path != "" {
-		return strings.TrimRight(path, "/") + ".loading"
-	}
-	return ""
-}
-
-// LoadedBy reads the load that a file of LoadingFile names; nil = none is in flight.
-func LoadedBy(file string) *design.Loading {
-	var l design.Loading
-	text, err := os.ReadFile(file)
-	if file == "" || err != nil || json.Unmarshal(text, &l) != nil || !InFlight(&l) {
-		return nil
-	}
-	return &l
-}
-
-// InFlight reports whether a load may be in flight. One of another host may; one of
-// this host is, if its process existed when it started.
-func InFlight(l *design.Loading) bool {
-	if host, _ := os.Hostname(); host != l.Host {
-		return true
-	}
-	p, err := process.NewProcess(int32(l.PID)) //nolint:gosec // as it was written
-	if err != nil {
-		return false
-	}
-	began, err := p.CreateTime() // ms
-	return err != nil || time.UnixMilli(began).Before(l.Since.Add(2*time.Second))
-}
 
 // Holder is another process that has a file open, or one below a folder, and its command
 // line, as far as the system tells (Linux does); 0 = none is known.

@@ -91,7 +91,7 @@ func (r Registry) Recognize(path string) string {
 func (r Registry) unknown(scheme, raw string) error {
 	err := fault.Unknown("engine", scheme, r.schemes())
 	if _, missing := os.Stat(raw); missing == nil {
-		mine := r.Those(func(d *Driver) bool { return d.Place == Embedded && len(d.Offers) > 0 })
+		mine := r.Those(func(d *Driver) bool { return d.Wrote != nil })
 		err.Setting, err.Problem = raw, "was written by no engine that Barograph knows"
 		err.Cure = "name the engine before the path: " + strings.Join(mine, ":"+raw+", ") + ":" + raw
 	}
@@ -116,15 +116,6 @@ func (r Registry) Servers() []string { return r.Those(func(d *Driver) bool { ret
 // Installable are the schemes of the engines that `lab install` brings something for.
 func (r Registry) Installable() []string {
 	return r.Those(func(d *Driver) bool { return d.Server != nil || d.Library != nil })
-}
-
-// KeepsArchives refuses an engine that keeps no verification archives.
-func (r Registry) KeepsArchives(d *Driver) error {
-	keeps := func(d *Driver) bool { return len(d.Offers) > 0 }
-	if keeps(d) {
-		return nil
-	}
-	return &fault.Error{Setting: "engine " + d.Scheme, Problem: "keeps no verification archives", Cure: "choose one of " + strings.Join(r.Those(keeps), ", ")}
 }
 
 func (d *Driver) params() (all []string) {
@@ -159,9 +150,9 @@ func (r Registry) Open(ctx context.Context, raw string, o Options) (*Engine, err
 		}
 		return nil, err // which names its place once
 	}
-	if path := Path(u); d.Place == Embedded && e.Archives != nil {
-		if at, err := NewLocation(path); err == nil { // :memory: has none
-			e.Archives = placed{e.Archives, at}
+	if d.Place == Embedded {
+		if at, err := NewLocation(Path(u)); err == nil { // :memory: has none
+			e.File = &at
 		}
 	}
 	if about := e.About; about != nil {

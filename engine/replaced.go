@@ -1,12 +1,10 @@
 package engine
 
 import (
-	"context"
 	"fmt"
 	"io/fs"
 	"os"
 
-	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -50,23 +48,4 @@ func (p Location) Replaced() error {
 		File: p.path, Problem: fmt.Sprintf("the %s was %s while it was open", what, how), Err: ErrUnreachable,
 		Cure: "run the same command again; to replace an archive, first end the commands that have it open",
 	}
-}
-
-// placed opens archives whose every call fails after the file or folder was replaced.
-type placed struct {
-	Archives
-	at Location
-}
-
-func (p placed) Open(ctx context.Context, n design.Name) (Archive, error) {
-	a, err := p.Archives.Open(ctx, n)
-	if err != nil {
-		return nil, err
-	}
-	return explained{a, func(err error) error {
-		if replaced := p.at.Replaced(); replaced != nil {
-			return replaced
-		}
-		return err
-	}}, nil
 }

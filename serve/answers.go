@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/results/run"
 
@@ -60,7 +60,7 @@ func (k *answers) keep(key string, rows *answer.Answer) {
 }
 
 // dataOf names what a subset holds, by the files that were loaded into it.
-func dataOf(ctx context.Context, in engine.Archive, subset string) (string, error) {
+func dataOf(ctx context.Context, in archive.Archive, subset string) (string, error) {
 	marks, err := in.Marks(ctx, subset)
 	if err != nil {
 		return "", err

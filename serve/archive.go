@@ -14,15 +14,16 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/run"
 
 	"github.com/zeebo/xxh3"
 )
 
-// archive is a database that is opened, read-only, while somebody asks: an
+// servedArchive is a database that is opened, read-only, while somebody asks: an
 // embedded engine that is held open refuses those that load.
-type archive struct {
+type servedArchive struct {
 	name, url string // name: in the page's URLs, without secrets
 	path      string // of an embedded engine's file or folder; "" of servers
 	study     string // the run folder that it lies in; "" = none
@@ -32,7 +33,7 @@ type archive struct {
 
 	mu    sync.Mutex
 	db    *engine.Engine
-	open  map[design.Name]engine.Archive
+	open  map[design.Name]archive.Archive
 	users int
 	idle  *time.Timer
 }
@@ -44,7 +45,7 @@ const (
 )
 
 // with calls f with the archive under a design.
-func (a *archive) with(ctx context.Context, n design.Name, f func(engine.Archive) error) error {
+func (a *servedArchive) with(ctx context.Context, n design.Name, f func(archive.Archive) error) error {
 	select {
 	case a.slots <- struct{}{}:
 		defer func() { <-a.slots }()
@@ -59,15 +60,15 @@ func (a *archive) with(ctx context.Context, n design.Name, f func(engine.Archive
 	return f(opened)
 }
 
-func (a *archive) take(ctx context.Context, n design.Name) (engine.Archive, error) {
+func (a *servedArchive) take(ctx context.Context, n design.Name) (archive.Archive, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.users++
 	if l := a.waitingLoad(); l != nil {
 		return nil, &fault.Error{File: a.name, Problem: fmt.Sprint("is being loaded by process ", l.PID), Err: engine.ErrUnreachable, Cure: "wait: it is asked again"}
 	}
-	if _, offered := a.driver.Offers[n]; !offered {
-		return nil, fault.NotOffered("design", n, a.driver.Designs(), a.driver.Scheme)
+	if archive.Flavours(a.driver, n) == nil {
+		return nil, fault.NotOffered("design", n, archive.Designs(a.driver), a.driver.Scheme)
 	}
 	if opened := a.open[n]; opened != nil {
 		return opened, nil
@@ -87,11 +88,11 @@ func (a *archive) take(ctx context.Context, n design.Name) (engine.Archive, erro
 			}
 			return nil, err
 		}
-		a.db, a.open = db, map[design.Name]engine.Archive{}
+		a.db, a.open = db, map[design.Name]archive.Archive{}
 		at, err := engine.NewLocation(a.path)
 		go a.makeWay(db, func() bool { return a.waitingLoad() != nil || err == nil && at.Replaced() != nil })
 	}
-	opened, err := a.db.Archives.Open(kept, n)
+	opened, err := archive.Of(a.db).Open(kept, n)
 	if err == nil {
 		a.open[n] = opened
 	}
@@ -99,11 +100,11 @@ func (a *archive) take(ctx context.Context, n design.Name) (engine.Archive, erro
 }
 
 // waitingLoad is the load that waits until this page closes the archive, or nil.
-func (a *archive) waitingLoad() *design.Loading {
+func (a *servedArchive) waitingLoad() *design.Loading {
 	if a.path == "" {
 		return nil
 	}
-	if l := engine.LoadedBy(strings.TrimRight(a.path, "/") + ".loading"); l != nil && l.Waiting {
+	if l := archive.LoadedBy(strings.TrimRight(a.path, "/") + ".loading"); l != nil && l.Waiting {
 		return l
 	}
 	return nil
@@ -111,7 +112,7 @@ func (a *archive) waitingLoad() *design.Loading {
 
 // makeWay closes the archive, as soon as no question is in flight, for a load that waits for
 // it, or because another file or folder has its name now.
-func (a *archive) makeWay(opened *engine.Engine, wanted func() bool) {
+func (a *servedArchive) makeWay(opened *engine.Engine, wanted func() bool) {
 	for range time.Tick(200 * time.Millisecond) {
 		a.mu.Lock()
 		closed := a.db != opened
@@ -126,7 +127,7 @@ func (a *archive) makeWay(opened *engine.Engine, wanted func() bool) {
 }
 
 // leave lets the archive go some time after the last question.
-func (a *archive) leave() {
+func (a *servedArchive) leave() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.users--; a.users > 0 {
@@ -139,7 +140,7 @@ func (a *archive) leave() {
 }
 
 // files are those of an embedded engine, but for locks.
-func (a *archive) files() (out []string) {
+func (a *servedArchive) files() (out []string) {
 	_ = filepath.WalkDir(a.path, func(path string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && d.Name() != "LOCK" {
 			out = append(out, path)
@@ -151,7 +152,7 @@ func (a *archive) files() (out []string) {
 
 // stamp changes when an archive is changed. Of an embedded engine it is had
 // without opening it, so that who only looks never stands in a loader's way.
-func (a *archive) stamp(ctx context.Context, n design.Name, subset string) (out string, err error) {
+func (a *servedArchive) stamp(ctx context.Context, n design.Name, subset string) (out string, err error) {
 	if a.path != "" {
 		for _, path := range a.files() {
 			if info, err := os.Stat(path); err == nil {
@@ -160,14 +161,14 @@ func (a *archive) stamp(ctx context.Context, n design.Name, subset string) (out 
 		}
 		return fmt.Sprintf("%016x", xxh3.HashString(out)), nil
 	}
-	return out, a.with(ctx, n, func(in engine.Archive) error {
+	return out, a.with(ctx, n, func(in archive.Archive) error {
 		out, err = dataOf(ctx, in, subset)
 		return err
 	})
 }
 
 // release closes the archive unless somebody asks.
-func (a *archive) release() error {
+func (a *servedArchive) release() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.users > 0 || a.db == nil {
@@ -237,7 +238,7 @@ func (s *Server) addArchive(name, raw string) error {
 	own, rest := engine.SplitName(raw)
 	d, u, err := s.o.Registry.Parse(rest)
 	if err == nil {
-		err = s.o.Registry.KeepsArchives(d)
+		err = archive.Require(s.o.Registry, d)
 	}
 	if err != nil {
 		return err
@@ -255,7 +256,7 @@ func (s *Server) addArchive(name, raw string) error {
 	if d.Place == engine.Embedded {
 		path = engine.Path(u)
 	}
-	s.archives = append(s.archives, &archive{name: name, url: rest, path: path, driver: d, registry: s.o.Registry, slots: make(chan struct{}, maxAsking)})
+	s.archives = append(s.archives, &servedArchive{name: name, url: rest, path: path, driver: d, registry: s.o.Registry, slots: make(chan struct{}, maxAsking)})
 	return nil
 }
 
@@ -268,7 +269,7 @@ func (s *Server) unique(name string, taken func(string) bool) string {
 	return out
 }
 
-func (s *Server) archive(name string) *archive {
+func (s *Server) archive(name string) *servedArchive {
 	for _, a := range s.archives {
 		if a.name == name {
 			return a

@@ -18,6 +18,7 @@ import (
 
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/results/run"
@@ -79,7 +80,7 @@ func childLoads(place string) error {
 	if err != nil {
 		return err
 	}
-	a, err := db.Archives.Open(context.Background(), "keyvalue")
+	a, err := archive.Of(db).Open(context.Background(), "keyvalue")
 	if err == nil {
 		_, err = load.Run(context.Background(), a, "archive", words[1:], load.Options{})
 	}

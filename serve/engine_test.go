@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/pebble"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
@@ -37,7 +39,7 @@ func (w *watched) driver() engine.Driver {
 		plain.RawQuery = ""
 		e, err := pebble.Driver().Open(ctx, &plain, o)
 		if err == nil {
-			e.Archives = watchedArchives{e.Archives, w}
+			e.Abilities = slices.Insert(e.Abilities, 0, any(watchedArchives{archive.Of(e), w}))
 		}
 		return e, err
 	}
@@ -45,21 +47,21 @@ func (w *watched) driver() engine.Driver {
 }
 
 type watchedArchives struct {
-	engine.Archives
+	archive.Database
 	w *watched
 }
 
-func (a watchedArchives) Open(ctx context.Context, n design.Name) (engine.Archive, error) {
-	opened, err := a.Archives.Open(ctx, n)
+func (a watchedArchives) Open(ctx context.Context, n design.Name) (archive.Archive, error) {
+	opened, err := a.Database.Open(ctx, n)
 	return watchedArchive{opened, a.w}, err
 }
 
 type watchedArchive struct {
-	engine.Archive
+	archive.Archive
 	w *watched
 }
 
-func (a watchedArchive) Ask(ctx context.Context, q *engine.Query, b *answer.Builder) error {
+func (a watchedArchive) Ask(ctx context.Context, q *archive.Query, b *answer.Builder) error {
 	a.w.most.Store(max(a.w.most.Load(), a.w.asking.Add(1)))
 	defer a.w.asking.Add(-1)
 	if text := a.w.fails.Load(); text != nil {
@@ -151,7 +153,7 @@ func TestSevenCases(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants := map[string]*run.Curves{}
-	open(t, "pebble:"+file, engine.Options{ReadOnly: true}, func(a engine.Archive) {
+	open(t, "pebble:"+file, engine.Options{ReadOnly: true}, func(a archive.Archive) {
 		for _, q := range cases {
 			q.Subset = "archive"
 			wants[q.Name] = drawn(t, a, q)

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/export"
@@ -27,7 +27,7 @@ import (
 
 // asking is a question of a page, and where it is asked.
 type asking struct {
-	archive  *archive
+	archive  *servedArchive
 	design   design.Name
 	flavours []flavour.Name // the one that the URL names, else all that the design offers
 	subset   string
@@ -52,10 +52,10 @@ func (s *Server) place(v url.Values) (*asking, error) {
 		}
 		return nil, gone{fault.Unknown("archive", v.Get("archive"), names)}
 	}
-	a.design = design.Name(cmp.Or(v.Get("design"), string(a.archive.driver.Designs()[0])))
-	offered := a.archive.driver.Offers[a.design]
+	a.design = design.Name(cmp.Or(v.Get("design"), string(archive.Designs(a.archive.driver)[0])))
+	offered := archive.Flavours(a.archive.driver, a.design)
 	if len(offered) == 0 {
-		return nil, fault.NotOffered("design", a.design, a.archive.driver.Designs(), a.archive.driver.Scheme)
+		return nil, fault.NotOffered("design", a.design, archive.Designs(a.archive.driver), a.archive.driver.Scheme)
 	}
 	a.flavours = offered
 	if f := flavour.Name(v.Get("flavour")); f != "" {
@@ -114,7 +114,7 @@ func (a *asking) openPattern(ctx context.Context) error {
 	if !a.q.Patterned() {
 		return nil
 	}
-	return a.archive.with(ctx, a.design, func(in engine.Archive) error {
+	return a.archive.with(ctx, a.design, func(in archive.Archive) error {
 		held, err := in.Catalog(ctx, a.subset)
 		if err == nil {
 			a.pattern, a.q = a.q.Header[record.FcstVar], held.Open(a.q)
@@ -173,7 +173,7 @@ func (s *Server) ask(ctx context.Context, a *asking, cost *Cost) (rows *answer.A
 		return nil, err
 	}
 	began := time.Now()
-	return rows, a.archive.with(ctx, a.design, func(in engine.Archive) error {
+	return rows, a.archive.with(ctx, a.design, func(in archive.Archive) error {
 		cost.Open = ms(time.Since(began))
 		if a.data, err = dataOf(ctx, in, a.subset); err != nil {
 			return err
@@ -182,7 +182,7 @@ func (s *Server) ask(ctx context.Context, a *asking, cost *Cost) (rows *answer.A
 			cost.Recall = true
 			return nil
 		}
-		query, err := engine.Put(ctx, in, wide, a.flavours)
+		query, err := archive.Put(ctx, in, wide, a.flavours)
 		if err != nil {
 			return err
 		}
@@ -277,7 +277,7 @@ func (s *Server) state(w http.ResponseWriter, r *http.Request) error {
 
 // absent says which condition leaves no record.
 func (s *Server) absent(ctx context.Context, a *asking) error {
-	return a.archive.with(ctx, a.design, func(in engine.Archive) error {
+	return a.archive.with(ctx, a.design, func(in archive.Archive) error {
 		c, err := in.Catalog(ctx, a.subset)
 		if err == nil {
 			err = gone{errors.New(cmp.Or(c.Absent(a.q), "its conditions leave no record"))}
@@ -344,12 +344,12 @@ func (s *Server) asked(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out := Asked{Engine: a.archive.driver.Scheme, Design: string(a.design), Seed: a.seed}
-	for _, f := range a.archive.driver.Offers[a.design] {
+	for _, f := range archive.Flavours(a.archive.driver, a.design) {
 		out.Flavours = append(out.Flavours, string(f))
 	}
 	ctx := r.Context()
-	err = a.archive.with(ctx, a.design, func(in engine.Archive) error {
-		query, err := engine.Put(ctx, in, wide, a.flavours)
+	err = a.archive.with(ctx, a.design, func(in archive.Archive) error {
+		query, err := archive.Put(ctx, in, wide, a.flavours)
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -26,7 +26,7 @@ type Way struct {
 	Rows    int     `json:"rows"`
 	Problem string  `json:"problem,omitempty"`
 
-	archive *archive
+	archive *servedArchive
 	subset  string
 	took    []time.Duration
 }
@@ -82,7 +82,7 @@ func (s *Server) ways(ctx context.Context, a *asking) (out []*Way) {
 			continue
 		}
 		o := s.archive(x.Archive)
-		for _, f := range o.driver.Offers[design.Name(x.Design)] {
+		for _, f := range archive.Flavours(o.driver, design.Name(x.Design)) {
 			out = append(out, &Way{Archive: x.Archive, Engine: x.Engine, Design: x.Design, Flavour: string(f), archive: o, subset: x.Subset})
 		}
 	}
@@ -92,7 +92,7 @@ func (s *Server) ways(ctx context.Context, a *asking) (out []*Way) {
 // ask times one answer and holds it against the others'; it returns what they
 // are held against.
 func (x *Way) ask(ctx context.Context, q *question.Question, want *answer.Answer, counts bool) *answer.Answer {
-	err := x.archive.with(ctx, design.Name(x.Design), func(in engine.Archive) error {
+	err := x.archive.with(ctx, design.Name(x.Design), func(in archive.Archive) error {
 		query, err := in.Phrase(ctx, q.In(x.subset), flavour.Name(x.Flavour))
 		if errors.Is(err, flavour.ErrCannotExpress) {
 			x.Problem = "cannot"

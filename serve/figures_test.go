@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
@@ -255,7 +256,7 @@ func TestViewers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var times [2][]float64 // alone, and with three viewers
-	open(t, "pebble:"+file, engine.Options{ReadOnly: true}, func(a engine.Archive) {
+	open(t, "pebble:"+file, engine.Options{ReadOnly: true}, func(a archive.Archive) {
 		for block := range 100 {
 			var viewers []io.Closer
 			for range 3 * (block % 2) {

@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/stat"
@@ -75,9 +75,9 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 }
 
 // holdings are the subsets under all designs that have one.
-func (a *archive) holdings(ctx context.Context) (out []Holding) {
-	for _, n := range a.driver.Designs() {
-		err := a.with(ctx, n, func(in engine.Archive) error {
+func (a *servedArchive) holdings(ctx context.Context) (out []Holding) {
+	for _, n := range archive.Designs(a.driver) {
+		err := a.with(ctx, n, func(in archive.Archive) error {
 			subsets, err := in.Subsets(ctx)
 			for i := 0; i < len(subsets) && err == nil; i++ {
 				var c *design.Catalog
@@ -113,7 +113,7 @@ type Group struct {
 }
 
 func (s *Server) inventory(w http.ResponseWriter, r *http.Request) error {
-	return s.catalog(w, r, func(c *design.Catalog, _ []engine.Mark, data string) error {
+	return s.catalog(w, r, func(c *design.Catalog, _ []archive.Mark, data string) error {
 		out := Inventory{Data: data, Digest: c.Held().String(), Types: c.Inventory()}
 		for _, g := range c.Groups {
 			out.Groups = append(out.Groups, Group{g, g.Thresholds()})
@@ -124,13 +124,13 @@ func (s *Server) inventory(w http.ResponseWriter, r *http.Request) error {
 
 // catalog hands on the catalog of the subset that a URL names, unless the
 // browser has its answer.
-func (s *Server) catalog(w http.ResponseWriter, r *http.Request, f func(*design.Catalog, []engine.Mark, string) error) error {
+func (s *Server) catalog(w http.ResponseWriter, r *http.Request, f func(*design.Catalog, []archive.Mark, string) error) error {
 	a, err := s.place(r.URL.Query())
 	if err != nil {
 		return err
 	}
 	ctx := r.Context()
-	return a.archive.with(ctx, a.design, func(in engine.Archive) error {
+	return a.archive.with(ctx, a.design, func(in archive.Archive) error {
 		data, err := dataOf(ctx, in, a.subset)
 		if err != nil || s.fresh(w, r, data) {
 			return err
@@ -149,14 +149,14 @@ func (s *Server) catalog(w http.ResponseWriter, r *http.Request, f func(*design.
 
 // Loads is what became of each file, and when there is data.
 type Loads struct {
-	Files      []engine.Mark       `json:"files"`
+	Files      []archive.Mark      `json:"files"`
 	Types      []design.Inventory  `json:"line_types"`
 	Quarantine []design.Quarantine `json:"quarantine"`
 	Conflicts  []design.Conflict   `json:"conflicts"`
 }
 
 func (s *Server) loads(w http.ResponseWriter, r *http.Request) error {
-	return s.catalog(w, r, func(c *design.Catalog, marks []engine.Mark, _ string) error {
+	return s.catalog(w, r, func(c *design.Catalog, marks []archive.Mark, _ string) error {
 		return write(w, &Loads{marks, c.Inventory(), c.Quarantine, c.Conflicts})
 	})
 }

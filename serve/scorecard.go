@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
@@ -60,7 +60,7 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 	ctx, out := r.Context(), http.NewResponseController(w)
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	sent := false
-	return a.archive.with(ctx, a.design, func(in engine.Archive) error {
+	return a.archive.with(ctx, a.design, func(in archive.Archive) error {
 		held, err := in.Catalog(ctx, a.subset)
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 			if err != nil {
 				return err
 			}
-			query, err := engine.Put(ctx, in, wide, a.flavours)
+			query, err := archive.Put(ctx, in, wide, a.flavours)
 			if err != nil {
 				return err
 			}

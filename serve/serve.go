@@ -35,7 +35,7 @@ type Options struct {
 type Server struct {
 	o        Options
 	token    string
-	archives []*archive
+	archives []*servedArchive
 	folders  []folder
 	answers  answers
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/pebble"
 	"github.com/barograph/barograph/formats/metstat"
 	"github.com/barograph/barograph/record"
@@ -109,21 +110,21 @@ func ensembles(t *testing.T, dir string) (file string) {
 
 func filled(t *testing.T, file string, paths []string) {
 	t.Helper()
-	open(t, "pebble:"+file, engine.Options{}, func(a engine.Archive) {
+	open(t, "pebble:"+file, engine.Options{}, func(a archive.Archive) {
 		if _, err := load.Run(t.Context(), a, "archive", paths, load.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	})
 }
 
-func open(t *testing.T, url string, o engine.Options, f func(a engine.Archive)) {
+func open(t *testing.T, url string, o engine.Options, f func(a archive.Archive)) {
 	t.Helper()
 	db, err := registry.Open(t.Context(), url, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	a, err := db.Archives.Open(t.Context(), "keyvalue")
+	a, err := archive.Of(db).Open(t.Context(), "keyvalue")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +399,7 @@ func TestCurve(t *testing.T) {
 		"&series=model&event_equal=true&equal_places=true", "&series=model&minus=GFS", "&stat=RMSFA&model=GFS&valid_hour=0",
 	}
 	wants := map[string]*run.Curves{}
-	open(t, "pebble:"+file, engine.Options{ReadOnly: true}, func(a engine.Archive) {
+	open(t, "pebble:"+file, engine.Options{ReadOnly: true}, func(a archive.Archive) {
 		for _, drawing := range drawings {
 			more, err := url.ParseQuery(drawing)
 			if err != nil {
@@ -436,7 +437,7 @@ func TestCurve(t *testing.T) {
 }
 
 // asked is what barograph ask does.
-func asked(t *testing.T, a engine.Archive, v url.Values) *run.Curves {
+func asked(t *testing.T, a archive.Archive, v url.Values) *run.Curves {
 	t.Helper()
 	q, err := question.FromQuery(v)
 	if err != nil {
@@ -445,7 +446,7 @@ func asked(t *testing.T, a engine.Archive, v url.Values) *run.Curves {
 	return drawn(t, a, q)
 }
 
-func drawn(t *testing.T, a engine.Archive, q *question.Question) *run.Curves {
+func drawn(t *testing.T, a archive.Archive, q *question.Question) *run.Curves {
 	t.Helper()
 	name := curve.Stats(q)[0]
 	wide, err := curve.Widen(q, []string{name})

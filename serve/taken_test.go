@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/results/report"
@@ -56,7 +57,7 @@ func takenOf(t *testing.T, p *page, where string, drawings []string) {
 	if err := p.s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	open(t, "pebble:"+p.file, engine.Options{ReadOnly: true}, func(a engine.Archive) {
+	open(t, "pebble:"+p.file, engine.Options{ReadOnly: true}, func(a archive.Archive) {
 		for drawing, all := range pictures {
 			qs, err := question.Parse("x.yaml", all[1])
 			if err != nil {

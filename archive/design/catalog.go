@@ -474,7 +474,7 @@ func (l Line) String() string {
 // Quarantine is what of one file could not be read.
 type Quarantine struct {
 	File    string   `json:"file"`
-	Digest  string   `json:"digest"` // of the file's bytes, see engine.Mark
+	Digest  string   `json:"digest"` // of the file's bytes, see archive.Mark
 	Lines   int64    `json:"lines"`
 	Reasons []Reason `json:"reasons"` // the first MaxReasons, in the order of the file
 }

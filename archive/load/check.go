@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
@@ -31,13 +31,13 @@ const cure = "this is a fault of Barograph or of the engine; do not use the arch
 // ErrNotConserved says that records were lost or came up twice.
 var ErrNotConserved = errors.New("conservation is broken")
 
-func broken(what string, m engine.Mark) error {
+func broken(what string, m archive.Mark) error {
 	return &fault.Error{File: m.Path, Err: fmt.Errorf("%w: %s: read %d, stored %d, same again %d, other values %d, quarantined %d",
 		ErrNotConserved, what, m.Read, m.Stored, m.Replaced-m.Other, m.Other, m.Quarantined), Cure: cure}
 }
 
 // checkCommit holds what a commit says against what it was given.
-func checkCommit(given int64, s engine.Stored) error {
+func checkCommit(given int64, s archive.Stored) error {
 	took := s.New
 	for _, n := range s.Replaced {
 		took += n
@@ -58,7 +58,7 @@ func (r *run) check(ctx context.Context, subset string, before int64) error {
 			return broken("the sum of a file", m)
 		}
 	}
-	total := engine.Mark{Read: r.sum.Read, Stored: r.sum.Stored, Replaced: r.sum.Same + r.sum.Other, Other: r.sum.Other, Quarantined: r.sum.Quarantined}
+	total := archive.Mark{Read: r.sum.Read, Stored: r.sum.Stored, Replaced: r.sum.Same + r.sum.Other, Other: r.sum.Other, Quarantined: r.sum.Quarantined}
 	if total.Read != total.Stored+total.Replaced+total.Quarantined || total.Stored != r.stored {
 		return broken(fmt.Sprintf("the total, of which commits stored %d", r.stored), total)
 	}
@@ -136,12 +136,12 @@ const twinRecords = 1 << 21
 // came that this load did not bring. MyISAM shows a record and the one that
 // replaces it while another loader commits, so what is found must be found
 // again after that commit, for which an empty one waits.
-func (r *run) checkTwins(ctx context.Context, subset string, records int64, total engine.Mark) error {
+func (r *run) checkTwins(ctx context.Context, subset string, records int64, total archive.Mark) error {
 	found, err := r.twins(ctx, subset, records)
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	if _, err := r.loader.Commit(ctx, engine.Commit{}); err != nil {
+	if _, err := r.loader.Commit(ctx, archive.Commit{}); err != nil {
 		return err
 	}
 	again, err := r.twins(ctx, subset, records)

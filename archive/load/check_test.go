@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
 // scripted is an archive that says what a test wants it to: dumps are those of
 // one look after the other, the last for all further ones.
 type scripted struct {
-	engine.Archive
+	archive.Archive
 	marks   int64 // records that its marks speak of
 	holds   int64 // says its catalog
 	lost    int64 // of these
@@ -25,12 +25,12 @@ type scripted struct {
 	commits int
 }
 
-func (s *scripted) Marks(context.Context, string) ([]engine.Mark, error) {
-	return []engine.Mark{{Stored: s.marks}}, nil
+func (s *scripted) Marks(context.Context, string) ([]archive.Mark, error) {
+	return []archive.Mark{{Stored: s.marks}}, nil
 }
 
-func (s *scripted) Contents(context.Context, string) (engine.Contents, error) {
-	return engine.Contents{Records: map[string]int64{"SL1L2": s.holds - s.lost}}, nil
+func (s *scripted) Contents(context.Context, string) (archive.Contents, error) {
+	return archive.Contents{Records: map[string]int64{"SL1L2": s.holds - s.lost}}, nil
 }
 
 func (s *scripted) Catalog(context.Context, string) (*design.Catalog, error) {
@@ -41,13 +41,13 @@ func (s *scripted) Catalog(context.Context, string) (*design.Catalog, error) {
 
 // turns is its loader, which waits for other loaders' commits.
 type turns struct {
-	engine.Loader
+	archive.Loader
 	of *scripted
 }
 
-func (t turns) Commit(context.Context, engine.Commit) (engine.Stored, error) {
+func (t turns) Commit(context.Context, archive.Commit) (archive.Stored, error) {
 	t.of.commits++
-	return engine.Stored{}, nil
+	return archive.Stored{}, nil
 }
 
 func (s *scripted) Dump(context.Context, string) iter.Seq2[*record.Batch, error] {
@@ -75,17 +75,17 @@ func TestCheck(t *testing.T) {
 		}
 		return []*record.Batch{b}
 	}
-	whole := engine.Mark{Path: "a", Read: 10, Stored: 7, Replaced: 2, Quarantined: 1}
+	whole := archive.Mark{Path: "a", Read: 10, Stored: 7, Replaced: 2, Quarantined: 1}
 	for name, c := range map[string]struct {
-		mark   func(m *engine.Mark) // changes the mark of the file
-		stored int64                // that commits told of
-		a      scripted             // the archive afterwards; it held 5 before
-		says   string               // "" = conserved
+		mark   func(m *archive.Mark) // changes the mark of the file
+		stored int64                 // that commits told of
+		a      scripted              // the archive afterwards; it held 5 before
+		says   string                // "" = conserved
 		looks  int
 	}{
 		"all is well":                 {stored: 7, a: scripted{marks: 12, holds: 12}},
-		"a file lost a line":          {mark: func(m *engine.Mark) { m.Read++ }, stored: 7, a: scripted{marks: 12, holds: 12}, says: "the sum of a file"},
-		"a file stored less than 0":   {mark: func(m *engine.Mark) { m.Stored, m.Replaced = -1, 10 }, stored: -1, a: scripted{marks: 4, holds: 4}, says: "the sum of a file"},
+		"a file lost a line":          {mark: func(m *archive.Mark) { m.Read++ }, stored: 7, a: scripted{marks: 12, holds: 12}, says: "the sum of a file"},
+		"a file stored less than 0":   {mark: func(m *archive.Mark) { m.Stored, m.Replaced = -1, 10 }, stored: -1, a: scripted{marks: 4, holds: 4}, says: "the sum of a file"},
 		"commits stored less":         {stored: 6, a: scripted{marks: 12, holds: 12}, says: "the total, of which commits stored 6"},
 		"commits stored more":         {stored: 8, a: scripted{marks: 12, holds: 12}, says: "the total, of which commits stored 8"},
 		"the archive grew by less":    {stored: 7, a: scripted{marks: 11, holds: 11}, says: "the archive grew by 6 records"},
@@ -103,7 +103,7 @@ func TestCheck(t *testing.T) {
 		if c.mark != nil {
 			c.mark(&m)
 		}
-		r := &run{archive: &c.a, marks: &marks{}, loader: turns{of: &c.a}, o: Options{Log: slog.New(slog.DiscardHandler)}, files: map[string]*engine.Mark{}, stored: c.stored}
+		r := &run{archive: &c.a, marks: &marks{}, loader: turns{of: &c.a}, o: Options{Log: slog.New(slog.DiscardHandler)}, files: map[string]*archive.Mark{}, stored: c.stored}
 		r.account(&m)
 		err := r.check(t.Context(), "s", 5)
 		if (err == nil) != (c.says == "") || err != nil && (!errors.Is(err, ErrNotConserved) || !strings.Contains(err.Error(), c.says)) {

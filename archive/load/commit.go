@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
@@ -17,11 +17,11 @@ import (
 // more than one, and they follow one another in the order of the files.
 type commit struct {
 	window  *window
-	done    []*engine.Mark          // files that are whole with it
-	forgets []engine.Mark           // that it takes from the archive
-	begun   map[string]*engine.Mark // files of which records are in it, or in an earlier one
-	bytes   int64                   // parsed, up to its last record
-	decided map[decision]bool       // which other values of the archive are replaced, or stand beside the new ones
+	done    []*archive.Mark          // files that are whole with it
+	forgets []archive.Mark           // that it takes from the archive
+	begun   map[string]*archive.Mark // files of which records are in it, or in an earlier one
+	bytes   int64                    // parsed, up to its last record
+	decided map[decision]bool        // which other values of the archive are replaced, or stand beside the new ones
 	outcome chan outcome
 }
 
@@ -32,7 +32,7 @@ type decision struct {
 }
 
 type outcome struct {
-	stored engine.Stored
+	stored archive.Stored
 	err    error
 }
 
@@ -78,7 +78,7 @@ func (r *run) await(ctx context.Context) error {
 		return nil
 	}
 	o := <-c.outcome
-	for told, ok := errors.AsType[*engine.Contradicted](o.err); ok; told, ok = errors.AsType[*engine.Contradicted](o.err) {
+	for told, ok := errors.AsType[*archive.Contradicted](o.err); ok; told, ok = errors.AsType[*archive.Contradicted](o.err) {
 		if o.err = r.settle(ctx, c, told.Records); o.err == nil {
 			o.stored, o.err = c.store(ctx, r.loader, r.given(c))
 		}
@@ -92,7 +92,7 @@ func (r *run) await(ctx context.Context) error {
 }
 
 // committed counts what a commit stored.
-func (r *run) committed(c *commit, stored engine.Stored) {
+func (r *run) committed(c *commit, stored archive.Stored) {
 	r.sum.Commits++
 	r.stored += stored.New
 	for file, n := range stored.Replaced {
@@ -112,8 +112,8 @@ func (r *run) committed(c *commit, stored engine.Stored) {
 }
 
 // given is what a commit brings besides records: the marks as they are now.
-func (r *run) given(c *commit) engine.Commit {
-	given := engine.Commit{Catalog: c.window.catalog, Refuse: func(o engine.Contradiction) bool { return !c.decided[decision{o.Key, o.Held}] }}
+func (r *run) given(c *commit) archive.Commit {
+	given := archive.Commit{Catalog: c.window.catalog, Refuse: func(o archive.Contradiction) bool { return !c.decided[decision{o.Key, o.Held}] }}
 	for _, m := range c.done {
 		given.Done = append(given.Done, *m)
 	}
@@ -125,11 +125,11 @@ func (r *run) given(c *commit) engine.Commit {
 }
 
 // store hands the window to the engine and checks what it says of it.
-func (c *commit) store(ctx context.Context, l engine.Loader, what engine.Commit) (engine.Stored, error) {
+func (c *commit) store(ctx context.Context, l archive.Loader, what archive.Commit) (archive.Stored, error) {
 	var given int64
 	for b := range c.window.live {
 		if err := l.Add(ctx, b); err != nil {
-			return engine.Stored{}, err
+			return archive.Stored{}, err
 		}
 		given += int64(b.Len())
 	}

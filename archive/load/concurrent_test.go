@@ -13,6 +13,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/mariadb"
 	"github.com/barograph/barograph/engine/postgres"
@@ -42,11 +43,11 @@ func halves(t *testing.T) (all []string, parts [2][]string) {
 
 // together runs two loads of one subset at once; commits alternate as far as
 // both have some left.
-func together(ctx context.Context, a, b engine.Archive, parts [2][]string) error {
+func together(ctx context.Context, a, b archive.Archive, parts [2][]string) error {
 	turns := &turns{}
 	turns.cond.L = &turns.mu
 	var g errgroup.Group
-	for i, archive := range []engine.Archive{a, b} {
+	for i, archive := range []archive.Archive{a, b} {
 		g.Go(func() error {
 			defer turns.leave(i)
 			_, err := load.Run(ctx, &alternating{archive, turns, i}, "s", parts[i], load.Options{Window: 7})
@@ -82,22 +83,22 @@ func (t *turns) leave(who int) {
 }
 
 type alternating struct {
-	engine.Archive
+	archive.Archive
 	turns *turns
 	who   int
 }
 
 type alternatingLoader struct {
-	engine.Loader
+	archive.Loader
 	a *alternating
 }
 
-func (a *alternating) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *alternating) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := a.Archive.Loader(ctx, subset)
 	return &alternatingLoader{l, a}, err
 }
 
-func (l *alternatingLoader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+func (l *alternatingLoader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
 	l.a.turns.wait(l.a.who)
 	return l.Loader.Commit(ctx, c)
 }
@@ -107,7 +108,7 @@ func TestTwoLoadersAtOnce(t *testing.T) {
 	clean := memory(t)
 	mustLoad(t, clean, load.Options{}, all...)
 	want := digest(t, clean)
-	open := func(t *testing.T, d engine.Driver, name design.Name, where string) engine.Archive {
+	open := func(t *testing.T, d engine.Driver, name design.Name, where string) archive.Archive {
 		t.Helper()
 		u, err := url.Parse(where)
 		if err != nil {
@@ -117,7 +118,7 @@ func TestTwoLoadersAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := e.Archives.Open(t.Context(), name)
+		a, err := archive.Of(e).Open(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +129,7 @@ func TestTwoLoadersAtOnce(t *testing.T) {
 		})
 		return a
 	}
-	check := func(t *testing.T, a, b engine.Archive) {
+	check := func(t *testing.T, a, b archive.Archive) {
 		t.Helper()
 		if err := together(t.Context(), a, b, parts); err != nil {
 			t.Fatal(err)
@@ -144,7 +145,7 @@ func TestTwoLoadersAtOnce(t *testing.T) {
 	for _, d := range []engine.Driver{mariadb.Driver(), postgres.Driver()} {
 		t.Run("engine="+d.Scheme, func(t *testing.T) {
 			server := enginetest.Lab(t, d, lab.Options{}).State().URL
-			for name := range d.Offers {
+			for name := range archive.Promised(&d).Designs {
 				t.Run("design="+string(name), func(t *testing.T) { // two programs, as it were: neither shares a connection
 					check(t, open(t, d, name, server), open(t, d, name, server))
 				})
@@ -155,7 +156,7 @@ func TestTwoLoadersAtOnce(t *testing.T) {
 
 // wrong is an archive whose loaders do wrong.
 type wrong struct {
-	engine.Archive
+	archive.Archive
 	does string // one of the constants below
 
 	mu   sync.Mutex
@@ -170,12 +171,12 @@ const (
 )
 
 type wrongLoader struct {
-	engine.Loader
+	archive.Loader
 	a     *wrong
 	given int64
 }
 
-func (a *wrong) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *wrong) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := a.Archive.Loader(ctx, subset)
 	return &wrongLoader{Loader: l, a: a}, err
 }
@@ -194,7 +195,7 @@ func (l *wrongLoader) Add(ctx context.Context, b *record.Batch) error {
 	return l.Loader.Add(ctx, b)
 }
 
-func (l *wrongLoader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+func (l *wrongLoader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
 	s, err := l.Loader.Commit(ctx, c)
 	s.New += l.given // it says that they are in
 	l.given = 0
@@ -204,7 +205,7 @@ func (l *wrongLoader) Commit(ctx context.Context, c engine.Commit) (engine.Store
 	return s, err
 }
 
-func (a *wrong) Contents(ctx context.Context, subset string) (engine.Contents, error) {
+func (a *wrong) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	c, err := a.Archive.Contents(ctx, subset)
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
@@ -26,11 +26,11 @@ const (
 )
 
 // mayKeep refuses to keep all in an archive that cannot.
-func (o *Options) mayKeep(a engine.Archive, subset string) error {
+func (o *Options) mayKeep(a archive.Archive, subset string) error {
 	if o.From != nil && o.From.Catalog.Keeps && o.OnConflict == "" {
 		o.OnConflict = Keep
 	}
-	why := engine.OneOfEach(a)
+	why := archive.OneOfEach(a)
 	if o.OnConflict != Keep || why == "" {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (o *Options) decide(c *design.Catalog) error {
 }
 
 // lineOf is where a row came from.
-func lineOf(r engine.At) design.Line {
+func lineOf(r archive.At) design.Line {
 	return design.Line{File: r.Batch.File, Line: r.Batch.Line[r.I]}
 }
 
@@ -74,7 +74,7 @@ func (o OnConflict) stands(fresh, old design.Line) bool {
 }
 
 // meet settles a record that two lines of one window bring.
-func (r *run) meet(old, fresh engine.At) bool {
+func (r *run) meet(old, fresh archive.At) bool {
 	if old.Batch.Same(old.I, fresh.Batch, fresh.I) {
 		r.again(fresh.Batch.File, false)
 		return false
@@ -95,7 +95,7 @@ func (r *run) meet(old, fresh engine.At) bool {
 }
 
 // keep notes a record that stands beside one of another line.
-func (r *run) keep(w *window, beside design.Line, fresh engine.At, what string) {
+func (r *run) keep(w *window, beside design.Line, fresh archive.At, what string) {
 	r.sum.Kept++
 	met := design.Conflict{Stands: beside, Dropped: lineOf(fresh), What: describe(fresh) + ": " + what, Kept: true}
 	if beside.File != "" && beside.Compare(met.Dropped) > 0 {
@@ -129,7 +129,7 @@ func (r *run) note(w *window, c design.Conflict) {
 // settle decides about records of which the archive holds other values: those
 // that do not stand leave the window; the others are known, and may replace
 // what is there, or stand beside it.
-func (r *run) settle(ctx context.Context, c *commit, found []engine.Contradiction) error {
+func (r *run) settle(ctx context.Context, c *commit, found []archive.Contradiction) error {
 	if r.o.OnConflict == Keep {
 		if found = r.drop(c, found); len(found) == 0 {
 			return nil
@@ -161,7 +161,7 @@ func (r *run) settle(ctx context.Context, c *commit, found []engine.Contradictio
 
 // drop takes the records out of the window that the archive holds just so, and
 // returns what contradicts the others.
-func (r *run) drop(c *commit, found []engine.Contradiction) (rest []engine.Contradiction) {
+func (r *run) drop(c *commit, found []archive.Contradiction) (rest []archive.Contradiction) {
 	there := map[record.Digest]bool{}
 	for _, f := range found {
 		if f.Again() && !there[f.Brought] {
@@ -185,8 +185,8 @@ func (r *run) drop(c *commit, found []engine.Contradiction) (rest []engine.Contr
 // settleKept notes the records that will stand beside others of the archive,
 // each with the first line of those. Those that met another one in the window
 // were noted there.
-func (r *run) settleKept(c *commit, found []engine.Contradiction, lines map[record.Digest]design.Line) {
-	first := map[record.Digest]engine.Contradiction{}
+func (r *run) settleKept(c *commit, found []archive.Contradiction, lines map[record.Digest]design.Line) {
+	first := map[record.Digest]archive.Contradiction{}
 	for _, f := range found {
 		c.decided[decision{f.Key, f.Held}] = true
 		if one, ok := first[f.Brought]; !ok || lines[f.Held].Compare(lines[one.Held]) < 0 {
@@ -209,7 +209,7 @@ func (r *run) settleKept(c *commit, found []engine.Contradiction, lines map[reco
 // What it learns of a file spares it the next search, if it holds none of what
 // is looked for. Where several lines say the same, the first is found, or the
 // last where the last stands.
-func (r *run) locate(ctx context.Context, c *commit, found []engine.Contradiction) (map[record.Digest]design.Line, error) {
+func (r *run) locate(ctx context.Context, c *commit, found []archive.Contradiction) (map[record.Digest]design.Line, error) {
 	wanted := map[record.Digest]bool{}
 	for _, f := range found {
 		wanted[f.Held] = true
@@ -247,7 +247,7 @@ func (r *run) locate(ctx context.Context, c *commit, found []engine.Contradictio
 			if !wanted[held] {
 				continue
 			}
-			if line := lineOf(engine.At{Batch: b, I: i}); lines[held].File == "" || r.o.OnConflict == Last {
+			if line := lineOf(archive.At{Batch: b, I: i}); lines[held].File == "" || r.o.OnConflict == Last {
 				lines[held] = line
 			}
 		}
@@ -259,9 +259,9 @@ func (r *run) locate(ctx context.Context, c *commit, found []engine.Contradictio
 }
 
 // mayHold reports whether a loaded file may hold one of the records.
-func (r *run) mayHold(digest string, w *window, found []engine.Contradiction) bool {
+func (r *run) mayHold(digest string, w *window, found []archive.Contradiction) bool {
 	c := r.holds[digest]
-	return c == nil || slices.ContainsFunc(found, func(f engine.Contradiction) bool {
+	return c == nil || slices.ContainsFunc(found, func(f archive.Contradiction) bool {
 		at, _ := w.at.First(f.Key)
 		g := c.Holding(at.Batch.Type, at.Batch.Header(at.I))
 		return g.MayHold(at.Batch.Valid[at.I]) && g.HasLead(at.Batch.Lead[at.I])

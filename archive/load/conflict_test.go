@@ -12,7 +12,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 )
 
 // contradicting writes three files that give leads 0, 6 and 12 other values, and
@@ -117,7 +117,7 @@ func TestConflictsWithTheArchive(t *testing.T) {
 }
 
 // holdsFbar checks values by lead, hours.
-func holdsFbar(t *testing.T, a engine.Archive, want map[int32]float64) {
+func holdsFbar(t *testing.T, a archive.Archive, want map[int32]float64) {
 	t.Helper()
 	for b, err := range a.Dump(t.Context(), "s") {
 		if err != nil {
@@ -152,16 +152,16 @@ func TestResumedLoadAlarmsNobody(t *testing.T) {
 }
 
 // unmarked is an archive in which a load dies before each mark.
-type unmarked struct{ engine.Archive }
+type unmarked struct{ archive.Archive }
 
-type unmarkedLoader struct{ engine.Loader }
+type unmarkedLoader struct{ archive.Loader }
 
-func (u *unmarked) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (u *unmarked) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := u.Archive.Loader(ctx, subset)
 	return unmarkedLoader{l}, err
 }
 
-func (l unmarkedLoader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+func (l unmarkedLoader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
 	c.Done = nil
 	return l.Loader.Commit(ctx, c)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/dry"
 )
 
@@ -34,7 +35,7 @@ func ExampleRun() {
 		return
 	}
 	defer e.Close()
-	a, err := e.Archives.Open(ctx, design.Memory)
+	a, err := archive.Of(e).Open(ctx, design.Memory)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/pebble"
 	"github.com/barograph/barograph/engine/sqlite"
 	"github.com/barograph/barograph/query/answer"
@@ -24,9 +25,9 @@ import (
 )
 
 // onDisk are fresh archives of several layouts: rows, documents, pairs.
-func onDisk(t *testing.T) map[string]engine.Archive {
+func onDisk(t *testing.T) map[string]archive.Archive {
 	t.Helper()
-	out := map[string]engine.Archive{"memory": memory(t)}
+	out := map[string]archive.Archive{"memory": memory(t)}
 	for _, x := range []struct {
 		d engine.Driver
 		n design.Name
@@ -36,7 +37,7 @@ func onDisk(t *testing.T) map[string]engine.Archive {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := e.Archives.Open(t.Context(), x.n)
+		a, err := archive.Of(e).Open(t.Context(), x.n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +52,7 @@ func onDisk(t *testing.T) map[string]engine.Archive {
 }
 
 // values are those of fbar at a lead, hours, ascending.
-func values(t *testing.T, a engine.Archive, lead int32) (out []float64) {
+func values(t *testing.T, a archive.Archive, lead int32) (out []float64) {
 	t.Helper()
 	for b, err := range a.Dump(t.Context(), "s") {
 		if err != nil {
@@ -69,7 +70,7 @@ func values(t *testing.T, a engine.Archive, lead int32) (out []float64) {
 }
 
 // whole verifies an archive, alone and against files.
-func whole(t *testing.T, a engine.Archive, files ...string) {
+func whole(t *testing.T, a archive.Archive, files ...string) {
 	t.Helper()
 	v, err := load.Verify(t.Context(), a, "s")
 	if err != nil || len(v.Problems) > 0 {
@@ -236,7 +237,7 @@ func TestKeptRecordsAreRetainedAndPruned(t *testing.T) {
 }
 
 // oneOfEach is an archive whose records stand under their identity.
-type oneOfEach struct{ engine.Archive }
+type oneOfEach struct{ archive.Archive }
 
 func (oneOfEach) OneOfEach() string { return "a key is an identity" }
 

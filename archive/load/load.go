@@ -13,7 +13,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
@@ -52,26 +52,26 @@ type Progress struct {
 
 // Summary is what a load did. Read = Stored + Same + Other + Quarantined.
 type Summary struct {
-	Files   []engine.Mark // the files loaded, in order
-	Skipped []string      // files that the archive held already, or that repeat another file of this load
-	Failed  []error       // files that could not be read, or not to their end
-	Lacking []string      // files of which the archive lacks lines: in quarantine, or not read
-	Held    []engine.Mark // of the files skipped: those of which the archive has lines in quarantine
+	Files   []archive.Mark // the files loaded, in order
+	Skipped []string       // files that the archive held already, or that repeat another file of this load
+	Failed  []error        // files that could not be read, or not to their end
+	Lacking []string       // files of which the archive lacks lines: in quarantine, or not read
+	Held    []archive.Mark // of the files skipped: those of which the archive has lines in quarantine
 
 	Read, Stored int64
 	Same, Other  int64 // records that were there already: the same again, or with other values, which were dropped or replaced what was there
 	Quarantined  int64
 	Kept         int64 // of Stored: records that stand beside others of their identity, see Keep
 
-	Cut map[string]int64 // see engine.Stored
+	Cut map[string]int64 // see archive.Stored
 
-	Bytes    int64            // of the files loaded
-	ByType   map[string]int64 // records read, by line type
-	NotTaken map[string]int64 // lines that Options.Takes left out, by line type; they are not among Read
-	LeftOut  map[string]int64 // "MPR: OBS_PRS PREP_USE": columns that no design keeps, by line type → records stored without them
-	Before   *design.Catalog  // of the subset, before the load
-	Catalog  *design.Catalog  // of the subset, after the load
-	Counted  *engine.Contents // what was counted in the archive after the load; nil = nothing, see check
+	Bytes    int64             // of the files loaded
+	ByType   map[string]int64  // records read, by line type
+	NotTaken map[string]int64  // lines that Options.Takes left out, by line type; they are not among Read
+	LeftOut  map[string]int64  // "MPR: OBS_PRS PREP_USE": columns that no design keeps, by line type → records stored without them
+	Before   *design.Catalog   // of the subset, before the load
+	Catalog  *design.Catalog   // of the subset, after the load
+	Counted  *archive.Contents // what was counted in the archive after the load; nil = nothing, see check
 	Commits  int
 	Elapsed  time.Duration // from the call to the last durable commit
 }
@@ -83,7 +83,7 @@ type Summary struct {
 // cannot be read is reported in Summary.Failed and the rest goes on; an error
 // means that the archive did not take the records, and that what was committed
 // before is whole.
-func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o Options) (*Summary, error) {
+func Run(ctx context.Context, a archive.Archive, subset string, paths []string, o Options) (*Summary, error) {
 	start := time.Now()
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -95,7 +95,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 		o.Window = DefaultWindow
 	}
 	r := &run{
-		archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, at: Progress{Step: "loading", AllFiles: len(paths)},
+		archive: a, o: o, files: map[string]*archive.Mark{}, known: map[string]bool{}, at: Progress{Step: "loading", AllFiles: len(paths)},
 		release: func(*record.Batch) {}, rejects: map[string]*design.Quarantine{},
 		holds: map[string]*design.Catalog{}, partial: map[string][]string{},
 	}
@@ -164,11 +164,11 @@ func (o *Options) reading(ctx context.Context, marks *marks, c *design.Catalog) 
 		return known && !again && (m.Quarantined == 0 || !o.KeepLast), err
 	}
 	if !o.Rehash {
-		at := make(map[string]engine.Mark, len(marks.all))
+		at := make(map[string]archive.Mark, len(marks.all))
 		for _, m := range marks.all {
 			at[m.Path] = m
 		}
-		out.Known = func(path string) (engine.Mark, bool) { m, ok := at[path]; return m, ok }
+		out.Known = func(path string) (archive.Mark, bool) { m, ok := at[path]; return m, ok }
 	}
 	return out
 }
@@ -203,16 +203,16 @@ func (r *run) counted(ctx context.Context, subset string) (records int64, err er
 	if err != nil {
 		return 0, err
 	}
-	made.Objects, made.Files = contents.Objects, engine.Sum(r.marks.all)
+	made.Objects, made.Files = contents.Objects, archive.SumMarks(r.marks.all)
 	r.sum.Before = made
-	_, err = r.loader.Commit(ctx, engine.Commit{Catalog: made, Anew: true})
+	_, err = r.loader.Commit(ctx, archive.Commit{Catalog: made, Anew: true})
 	return made.Brought(), err
 }
 
 // run is a load under way; its methods are called from one goroutine.
 type run struct {
-	archive engine.Archive
-	loader  engine.Loader // used by the commit under way alone
+	archive archive.Archive
+	loader  archive.Loader // used by the commit under way alone
 	o       Options
 	window  *window // which is being filled
 	spare   *window // empty; nil while a commit is under way
@@ -220,15 +220,15 @@ type run struct {
 	sum     Summary
 	marks   *marks
 	known   map[string]bool               // digests of files that this load has met to their end
-	files   map[string]*engine.Mark       // files of which records are not committed yet, or that are under way
+	files   map[string]*archive.Mark      // files of which records are not committed yet, or that are under way
 	rejects map[string]*design.Quarantine // by path, likewise
-	done    []*engine.Mark                // files that are whole with the next commit
+	done    []*archive.Mark               // files that are whole with the next commit
 	partial map[string][]string           // by path: digests of files with lines in quarantine, see supersede
 
-	forgotten []engine.Mark // that the next commit takes from the archive
-	stored    int64         // records that commits said were new
-	noted     bool          // the archive's catalog says that somebody loads
-	last      bool          // the commit at hand is the last one
+	forgotten []archive.Mark // that the next commit takes from the archive
+	stored    int64          // records that commits said were new
+	noted     bool           // the archive's catalog says that somebody loads
+	last      bool           // the commit at hand is the last one
 
 	release func(*record.Batch) // takes a batch that is not used any more
 
@@ -285,10 +285,10 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 }
 
 // mark finds or makes the mark of a file under way.
-func (r *run) mark(f *File) *engine.Mark {
+func (r *run) mark(f *File) *archive.Mark {
 	m := r.files[f.Path]
 	if m == nil {
-		m = &engine.Mark{Path: f.Path, Digest: f.Digest, Bytes: f.Bytes}
+		m = &archive.Mark{Path: f.Path, Digest: f.Digest, Bytes: f.Bytes}
 		r.files[f.Path] = m
 	}
 	return m
@@ -382,14 +382,14 @@ func (r *run) report() {
 }
 
 // account moves a finished file from "under way" to the summary.
-func (r *run) account(m *engine.Mark) {
+func (r *run) account(m *archive.Mark) {
 	delete(r.files, m.Path)
 	r.sum.Files = append(r.sum.Files, *m)
 	r.sum.Bytes += m.Bytes
 	r.total(m)
 }
 
-func (r *run) total(m *engine.Mark) {
+func (r *run) total(m *archive.Mark) {
 	r.sum.Read += m.Read
 	r.sum.Stored += m.Stored
 	r.sum.Same += m.Replaced - m.Other
@@ -398,7 +398,7 @@ func (r *run) total(m *engine.Mark) {
 }
 
 // Walk makes the catalog of everything that a subset holds, by reading it.
-func Walk(ctx context.Context, a engine.Archive, subset string) (*design.Catalog, error) {
+func Walk(ctx context.Context, a archive.Archive, subset string) (*design.Catalog, error) {
 	c := design.NewCatalog(subset)
 	for b, err := range a.Dump(ctx, subset) {
 		if err != nil {
@@ -410,7 +410,7 @@ func Walk(ctx context.Context, a engine.Archive, subset string) (*design.Catalog
 }
 
 // Digest computes the digest of everything a subset holds.
-func Digest(ctx context.Context, a engine.Archive, subset string) (record.Digest, error) {
+func Digest(ctx context.Context, a archive.Archive, subset string) (record.Digest, error) {
 	var d record.Digest
 	var h record.Hasher
 	for b, err := range a.Dump(ctx, subset) {

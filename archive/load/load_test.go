@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/dry"
 	"github.com/barograph/barograph/formats/metstat"
 	"github.com/barograph/barograph/formats/vsdb"
@@ -24,14 +25,14 @@ import (
 )
 
 // memory is an archive without a database.
-func memory(t *testing.T) engine.Archive {
+func memory(t *testing.T) archive.Archive {
 	t.Helper()
 	d := dry.Driver()
 	e, err := d.Open(t.Context(), &url.URL{Scheme: "dry"}, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := e.Archives.Open(t.Context(), design.Memory)
+	a, err := archive.Of(e).Open(t.Context(), design.Memory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func write(t *testing.T, dir, name, text string) string {
 }
 
 // mustLoad loads files and holds the conservation law.
-func mustLoad(t *testing.T, a engine.Archive, o load.Options, files ...string) *load.Summary {
+func mustLoad(t *testing.T, a archive.Archive, o load.Options, files ...string) *load.Summary {
 	t.Helper()
 	s, err := load.Run(t.Context(), a, "s", files, o)
 	if err != nil {
@@ -74,7 +75,7 @@ func mustLoad(t *testing.T, a engine.Archive, o load.Options, files ...string) *
 	return s
 }
 
-func digest(t *testing.T, a engine.Archive) record.Digest {
+func digest(t *testing.T, a archive.Archive) record.Digest {
 	t.Helper()
 	d, err := load.Digest(t.Context(), a, "s")
 	if err != nil {
@@ -129,25 +130,25 @@ func TestMETdbLoadBatchAfterLoadedFilesIsRead(t *testing.T) {
 
 // failing is an archive whose n-th commit fails.
 type failing struct {
-	engine.Archive
+	archive.Archive
 	n int
 }
 
 type failingLoader struct {
-	engine.Loader
+	archive.Loader
 	a *failing
 }
 
 var errDisk = errors.New("no space left on device")
 
-func (f *failing) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (f *failing) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := f.Archive.Loader(ctx, subset)
 	return &failingLoader{l, f}, err
 }
 
-func (l *failingLoader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+func (l *failingLoader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
 	if l.a.n--; l.a.n == 0 {
-		return engine.Stored{}, errDisk
+		return archive.Stored{}, errDisk
 	}
 	return l.Loader.Commit(ctx, c)
 }
@@ -333,19 +334,19 @@ func TestLinesThatAreNotTaken(t *testing.T) {
 
 // finding is an archive that finds marks, and counts how often it lists them.
 type finding struct {
-	engine.Archive
+	archive.Archive
 	listed, found int
 }
 
-func (f *finding) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
+func (f *finding) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
 	f.listed++
 	return f.Archive.Marks(ctx, subset)
 }
 
-func (f *finding) MarksOf(ctx context.Context, subset string, files []engine.Mark) ([]engine.Mark, error) {
+func (f *finding) MarksOf(ctx context.Context, subset string, files []archive.Mark) ([]archive.Mark, error) {
 	f.found += len(files)
 	marks, err := f.Archive.Marks(ctx, subset)
-	return engine.Of(marks, files), err
+	return archive.SameFiles(marks, files), err
 }
 
 // TestFewFilesAreLookedUp: where an archive knows many files the marks of those at
@@ -379,7 +380,7 @@ func TestFewFilesAreLookedUp(t *testing.T) {
 }
 
 // ending is an archive whose records cannot be read to their end.
-type ending struct{ engine.Archive }
+type ending struct{ archive.Archive }
 
 func (e ending) Dump(context.Context, string) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) { yield(nil, errors.New("page 7 is damaged")) }

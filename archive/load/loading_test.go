@@ -8,26 +8,26 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 )
 
 // noting notes who loads in the catalog of each commit.
 type noting struct {
-	engine.Archive
+	archive.Archive
 	pids []int // −1 = the commit does not mention a load
 }
 
 type notingLoader struct {
-	engine.Loader
+	archive.Loader
 	a *noting
 }
 
-func (a *noting) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *noting) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := a.Archive.Loader(ctx, subset)
 	return &notingLoader{l, a}, err
 }
 
-func (l *notingLoader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+func (l *notingLoader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
 	pid := -1
 	if c.Catalog != nil && c.Catalog.Loading != nil {
 		pid = c.Catalog.Loading.PID

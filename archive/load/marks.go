@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 )
 
 // fewFiles: where an archive knows more than so many times the files at hand, their
@@ -15,23 +15,23 @@ const fewFiles = 16
 
 // marks are what an archive knew of files before the load.
 type marks struct {
-	archive engine.Archive
+	archive archive.Archive
 	subset  string
-	all     []engine.Mark // nil = they are looked up
+	all     []archive.Mark // nil = they are looked up
 
-	mu sync.Mutex             // the parsers ask for theirs
-	of map[string]engine.Mark // by digest; of those looked up, one without a digest where there is none
+	mu sync.Mutex              // the parsers ask for theirs
+	of map[string]archive.Mark // by digest; of those looked up, one without a digest where there is none
 }
 
 // newMarks reads all, or prepares to look them up where there are more than most.
-func newMarks(ctx context.Context, a engine.Archive, subset string, most int64) (*marks, error) {
-	m := &marks{archive: a, subset: subset, of: map[string]engine.Mark{}}
+func newMarks(ctx context.Context, a archive.Archive, subset string, most int64) (*marks, error) {
+	m := &marks{archive: a, subset: subset, of: map[string]archive.Mark{}}
 	c, err := a.Catalog(ctx, subset)
 	if err != nil {
 		return nil, err
 	}
 	if c.Counted && c.Sealed && c.Files.Records > most {
-		if _, err := engine.MarksOf(ctx, a, subset, nil); !errors.Is(err, errors.ErrUnsupported) {
+		if _, err := archive.MarksOf(ctx, a, subset, nil); !errors.Is(err, errors.ErrUnsupported) {
 			return m, err
 		}
 	}
@@ -39,7 +39,7 @@ func newMarks(ctx context.Context, a engine.Archive, subset string, most int64) 
 		return nil, err
 	}
 	if m.all == nil {
-		m.all = []engine.Mark{}
+		m.all = []archive.Mark{}
 	}
 	for _, one := range m.all {
 		m.of[one.Digest] = one
@@ -48,14 +48,14 @@ func newMarks(ctx context.Context, a engine.Archive, subset string, most int64) 
 }
 
 // find is the mark of a file's bytes, if there is one.
-func (m *marks) find(ctx context.Context, digest string) (one engine.Mark, known bool, err error) {
+func (m *marks) find(ctx context.Context, digest string) (one archive.Mark, known bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	one, asked := m.of[digest]
 	if asked || m.all != nil {
 		return one, one.Digest != "", nil
 	}
-	found, err := engine.MarksOf(ctx, m.archive, m.subset, []engine.Mark{{Digest: digest}})
+	found, err := archive.MarksOf(ctx, m.archive, m.subset, []archive.Mark{{Digest: digest}})
 	if err != nil {
 		return one, false, err
 	}
@@ -67,14 +67,14 @@ func (m *marks) find(ctx context.Context, digest string) (one engine.Mark, known
 }
 
 // found is the mark of a file that a parser has looked for.
-func (m *marks) found(digest string) engine.Mark {
+func (m *marks) found(digest string) archive.Mark {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.of[digest]
 }
 
 // every lists all that there are.
-func (m *marks) every(ctx context.Context) ([]engine.Mark, error) {
+func (m *marks) every(ctx context.Context) ([]archive.Mark, error) {
 	if m.all != nil {
 		return m.all, nil
 	}

@@ -6,22 +6,22 @@ import (
 	"iter"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
 // Origin is a subset of an archive whose records are read in place of files: as
 // one file of its name, at whose end stands what the archive knows of its own.
 type Origin struct {
-	Archive engine.Archive
+	Archive archive.Archive
 	Subset  string
 	Name    string // the archive's URL without its password
 	Catalog *design.Catalog
-	Marks   []engine.Mark
+	Marks   []archive.Mark
 }
 
 // NewOrigin prepares to read a subset.
-func NewOrigin(ctx context.Context, a engine.Archive, subset, name string) (*Origin, error) {
+func NewOrigin(ctx context.Context, a archive.Archive, subset, name string) (*Origin, error) {
 	marks, err := a.Marks(ctx, subset)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (o *Origin) Bytes() (n int64) {
 func (o *Origin) digest() string { return o.Catalog.Held().String() }
 
 // in reports whether an archive of these marks and this catalog holds the subset.
-func (o *Origin) in(marks map[string]engine.Mark, c *design.Catalog) bool {
+func (o *Origin) in(marks map[string]archive.Mark, c *design.Catalog) bool {
 	for _, m := range o.Marks {
 		if _, ok := marks[m.Digest]; !ok {
 			return false

@@ -8,28 +8,28 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/archive/load"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 )
 
 // slow is an archive whose commits call under while they are under way.
 type slow struct {
-	engine.Archive
+	archive.Archive
 	under func() error
 }
 
 type slowLoader struct {
-	engine.Loader
+	archive.Loader
 	a *slow
 }
 
-func (a *slow) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *slow) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := a.Archive.Loader(ctx, subset)
 	return &slowLoader{l, a}, err
 }
 
-func (l *slowLoader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+func (l *slowLoader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
 	if err := l.a.under(); err != nil {
-		return engine.Stored{}, err
+		return archive.Stored{}, err
 	}
 	return l.Loader.Commit(ctx, c)
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
@@ -54,8 +54,8 @@ func TestOtherLoadersRecordsAreLogged(t *testing.T) {
 	} {
 		var log bytes.Buffer
 		x.dumps = [][]*record.Batch{{datedRows("a", 0, 1, 1, 2)}}
-		m := engine.Mark{Path: "a", Read: 7, Stored: 7}
-		r := &run{archive: &x, marks: &marks{}, loader: turns{of: &x}, o: Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, files: map[string]*engine.Mark{}, stored: 7}
+		m := archive.Mark{Path: "a", Read: 7, Stored: 7}
+		r := &run{archive: &x, marks: &marks{}, loader: turns{of: &x}, o: Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, files: map[string]*archive.Mark{}, stored: 7}
 		r.account(&m)
 		if err := r.check(t.Context(), "s", 5); err != nil || !strings.Contains(log.String(), want) {
 			t.Errorf("%v, %q, want %s", err, log.String(), want)
@@ -95,7 +95,7 @@ func TestFingerprintSpills(t *testing.T) {
 // newRun is a load under way without an archive, whose released batches are counted.
 func newRun(o Options, released *int) *run {
 	r := &run{
-		o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, rejects: map[string]*design.Quarantine{}, marks: &marks{all: []engine.Mark{}, of: map[string]engine.Mark{}},
+		o: o, files: map[string]*archive.Mark{}, known: map[string]bool{}, rejects: map[string]*design.Quarantine{}, marks: &marks{all: []archive.Mark{}, of: map[string]archive.Mark{}},
 		release: func(*record.Batch) { *released++ }, partial: map[string][]string{},
 	}
 	r.sum.ByType, r.sum.LeftOut, r.sum.NotTaken = map[string]int64{}, map[string]int64{}, map[string]int64{}

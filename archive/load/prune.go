@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 )
 
 // Pruned is what Prune has done, or refused to do.
 type Pruned struct {
-	Lost  int64         // records that are not counted any more
-	Total int64         // records that the catalog counted before
-	Files []engine.Mark // that the archive does not know any more: the next load reads them again
+	Lost  int64          // records that are not counted any more
+	Total int64          // records that the catalog counted before
+	Files []archive.Mark // that the archive does not know any more: the next load reads them again
 }
 
 // Err is the error of more lost records than a percentage of all.
@@ -33,7 +33,7 @@ func (p *Pruned) Err(limit float64) error {
 // which are not there any more to be looked at, are forgotten. An archive in
 // which anything else has changed is refused. Prune writes nothing unless agreed,
 // which sees what it would do, returns nil.
-func Prune(ctx context.Context, a engine.Archive, subset string, keepLast bool, agreed func(*Pruned) error) (*Pruned, error) {
+func Prune(ctx context.Context, a archive.Archive, subset string, keepLast bool, agreed func(*Pruned) error) (*Pruned, error) {
 	o, err := NewOrigin(ctx, a, subset, "")
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func Prune(ctx context.Context, a engine.Archive, subset string, keepLast bool, 
 	if err != nil {
 		return nil, err
 	}
-	if !o.Catalog.Intact() || !o.Catalog.Fewer(found) || engine.Sum(o.Marks) != o.Catalog.Files {
+	if !o.Catalog.Intact() || !o.Catalog.Fewer(found) || archive.SumMarks(o.Marks) != o.Catalog.Files {
 		return nil, &fault.Error{Setting: "--prune", Problem: "more was changed than records deleted", Cure: "bring back a copy, or load the files into a new archive"}
 	}
 	total := o.Catalog.Held().Records
@@ -58,8 +58,8 @@ func Prune(ctx context.Context, a engine.Archive, subset string, keepLast bool, 
 	if err != nil {
 		return nil, err
 	}
-	found.Objects, found.Files = contents.Objects, engine.Sum(o.Marks)
-	c := engine.Commit{Catalog: found, Anew: true}
+	found.Objects, found.Files = contents.Objects, archive.SumMarks(o.Marks)
+	c := archive.Commit{Catalog: found, Anew: true}
 	for _, m := range o.Marks {
 		if gone[m.Path] {
 			out.Files = append(out.Files, m)

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
@@ -48,12 +48,12 @@ type parsedBatch struct {
 
 // Reading says how Read works; the zero value is the default.
 type Reading struct {
-	Workers  int                                   // files parsed at once; 0 = one per CPU
-	Skip     func(digest string) (bool, error)     // asked before a file is parsed; its records are then not read
-	Known    func(path string) (engine.Mark, bool) // of files that were loaded: where one is Unchanged its bytes are not read; nil = they are
-	KeepLast bool                                  // a last line without a line end is whole, not quarantined
-	Parsed   *Parsed                               // kept by the first reading, used by the others; each must then keep its hands off what it was given
-	From     *Origin                               // read in place of files; nil = files are read
+	Workers  int                                    // files parsed at once; 0 = one per CPU
+	Skip     func(digest string) (bool, error)      // asked before a file is parsed; its records are then not read
+	Known    func(path string) (archive.Mark, bool) // of files that were loaded: where one is Unchanged its bytes are not read; nil = they are
+	KeepLast bool                                   // a last line without a line end is whole, not quarantined
+	Parsed   *Parsed                                // kept by the first reading, used by the others; each must then keep its hands off what it was given
+	From     *Origin                                // read in place of files; nil = files are read
 
 	opener func() func(path string) (source, error) // nil = package formats; one call per worker
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
@@ -42,7 +42,7 @@ type Result struct {
 	NotTaken    map[string]int64 `json:"not_taken,omitempty"` // by line type
 	LeftOut     map[string]int64 `json:"left_out,omitempty"`
 	Cut         map[string]int64 `json:"cut,omitempty"` // by METviewer's column
-	Held        []engine.Mark    `json:"skipped_with_quarantine,omitempty"`
+	Held        []archive.Mark   `json:"skipped_with_quarantine,omitempty"`
 	Lacking     []string         `json:"-"` // files of which the archive lacks lines
 	Bytes       int64            `json:"bytes"`
 	Seconds     float64          `json:"seconds"`
@@ -54,7 +54,7 @@ type Result struct {
 }
 
 // Result joins what a load did with what the archive holds.
-func (s *Summary) Result(ctx context.Context, a engine.Archive, subset string, n design.Name) (*Result, error) {
+func (s *Summary) Result(ctx context.Context, a archive.Archive, subset string, n design.Name) (*Result, error) {
 	size, err := a.Size(ctx)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (r *Result) Text(out io.Writer) error {
 
 // Refused counts the lines whose values were refused: by this load, and, as the
 // archive reports, by an earlier one of files that were skipped, which are told.
-func Refused(ctx context.Context, a engine.Archive, subset string, s *Summary, by OnConflict, told func(design.Conflict)) (n int64, err error) {
+func Refused(ctx context.Context, a archive.Archive, subset string, s *Summary, by OnConflict, told func(design.Conflict)) (n int64, err error) {
 	if by == Refuse || by == "" {
 		n = s.Other
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
@@ -160,7 +160,7 @@ func (m *Removal) count(b *record.Batch) {
 }
 
 // countAll counts the records of a subset that go.
-func (m *Removal) countAll(ctx context.Context, a engine.Archive, subset string) error {
+func (m *Removal) countAll(ctx context.Context, a archive.Archive, subset string) error {
 	for b, err := range a.Dump(ctx, subset) {
 		if err != nil {
 			return err
@@ -216,7 +216,7 @@ func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 // Retain removes from a subset the records that are older than the newest by
 // more than r.Keep, and returns what it removed or refused to remove. The marks
 // of their files stay: only a load with Options.Rehash brings them back.
-func Retain(ctx context.Context, a engine.Archive, subset string, r Retention) (*Removal, error) {
+func Retain(ctx context.Context, a archive.Archive, subset string, r Retention) (*Removal, error) {
 	c, err := a.Catalog(ctx, subset)
 	if err != nil {
 		return nil, err
@@ -240,7 +240,7 @@ func Retain(ctx context.Context, a engine.Archive, subset string, r Retention) (
 	defer l.Close() //nolint:errcheck // everything is committed
 	for rest := out.before; len(rest) > 0 && err == nil; {
 		to := min(rest[0]+trimStep, out.From.Unix())
-		err = engine.Trim(ctx, l, to)
+		err = archive.Trim(ctx, l, to)
 		at, _ := slices.BinarySearch(rest, to)
 		rest = rest[at:]
 	}
@@ -263,7 +263,7 @@ func Retain(ctx context.Context, a engine.Archive, subset string, r Retention) (
 
 // Preview counts what Retain would remove after a load of files, and writes
 // nothing. A record that a file brings again counts as often.
-func (r Retention) Preview(ctx context.Context, a engine.Archive, subset string, paths []string, o Options) (*Removal, error) {
+func (r Retention) Preview(ctx context.Context, a archive.Archive, subset string, paths []string, o Options) (*Removal, error) {
 	marks, err := newMarks(ctx, a, subset, int64(len(paths))*fewFiles)
 	if err != nil {
 		return nil, err

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/archive/load"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 )
 
 const day = 24 * time.Hour
 
 // removing are the archives of onDisk that can remove records.
-func removing(t *testing.T) map[string]engine.Archive {
+func removing(t *testing.T) map[string]archive.Archive {
 	t.Helper()
 	out := onDisk(t)
 	delete(out, "memory")
@@ -40,7 +40,7 @@ func daysTo(n int) (out []int) {
 }
 
 // retained loads files and then removes.
-func retained(t *testing.T, a engine.Archive, r load.Retention, files ...string) *load.Removal {
+func retained(t *testing.T, a archive.Archive, r load.Retention, files ...string) *load.Removal {
 	t.Helper()
 	r.Before, r.Limit = mustLoad(t, a, load.Options{}, files...).Before, load.DefaultLimit
 	out, err := load.Retain(t.Context(), a, "s", r)
@@ -50,7 +50,7 @@ func retained(t *testing.T, a engine.Archive, r load.Retention, files ...string)
 	return out
 }
 
-func records(t *testing.T, a engine.Archive) int64 {
+func records(t *testing.T, a archive.Archive) int64 {
 	t.Helper()
 	return digest(t, a).Records
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
@@ -12,9 +12,9 @@ import (
 // Files that cannot be read, or not to their end, are in failed, and the rest
 // goes on. A record that several lines bring is counted as often; prints, which
 // may be nil, knows those that contradict one another. The batches go to others, too.
-func Survey(ctx context.Context, paths []string, o Reading, prints *Fingerprint, others ...func(*record.Batch)) (c *design.Catalog, marks []engine.Mark, failed []error, err error) {
+func Survey(ctx context.Context, paths []string, o Reading, prints *Fingerprint, others ...func(*record.Batch)) (c *design.Catalog, marks []archive.Mark, failed []error, err error) {
 	c = design.NewCatalog("")
-	m, q := engine.Mark{}, design.Quarantine{}
+	m, q := archive.Mark{}, design.Quarantine{}
 	each := func(_ *File, b *record.Batch) error {
 		m.Read += int64(b.Lines)
 		m.Stored += int64(b.Len())
@@ -44,7 +44,7 @@ func Survey(ctx context.Context, paths []string, o Reading, prints *Fingerprint,
 		if q.Lines > 0 {
 			c.Reject(q)
 		}
-		m, q = engine.Mark{}, design.Quarantine{}
+		m, q = archive.Mark{}, design.Quarantine{}
 		return nil
 	}
 	err = Read(ctx, paths, o, each, end)

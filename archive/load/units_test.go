@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
@@ -46,25 +46,25 @@ func catalogOf(batches ...*record.Batch) *design.Catalog {
 // TestMarked: the marks are read anew only where those at hand are not all.
 func TestMarked(t *testing.T) {
 	for name, x := range map[string]struct {
-		all           []engine.Mark
+		all           []archive.Mark
 		from          bool
 		sealed        bool
 		counted       int64
 		before, holds int64
 		want          int64
 	}{
-		"those at hand":       {[]engine.Mark{{Stored: 5}}, false, true, 2, 5, 12, 12},
-		"copied":              {[]engine.Mark{{Stored: 5}}, true, true, 2, 5, 12, 99},
+		"those at hand":       {[]archive.Mark{{Stored: 5}}, false, true, 2, 5, 12, 12},
+		"copied":              {[]archive.Mark{{Stored: 5}}, true, true, 2, 5, 12, 99},
 		"looked up":           {nil, false, true, 1, 5, 12, 99},
-		"without a seal":      {[]engine.Mark{{Stored: 5}}, false, false, 2, 5, 12, 99},
-		"more in the catalog": {[]engine.Mark{{Stored: 5}}, false, true, 3, 5, 12, 99},
-		"less than a tenth":   {[]engine.Mark{{Stored: 5}}, false, true, 2, 64, 71, 0},
-		"a tenth":             {[]engine.Mark{{Stored: 5}}, false, true, 2, 63, 70, 12},
+		"without a seal":      {[]archive.Mark{{Stored: 5}}, false, false, 2, 5, 12, 99},
+		"more in the catalog": {[]archive.Mark{{Stored: 5}}, false, true, 3, 5, 12, 99},
+		"less than a tenth":   {[]archive.Mark{{Stored: 5}}, false, true, 2, 64, 71, 0},
+		"a tenth":             {[]archive.Mark{{Stored: 5}}, false, true, 2, 63, 70, 12},
 	} {
 		a := &counting{marks: 99, catalog: design.NewCatalog("s")}
 		a.catalog.Sealed, a.catalog.Files.Records = x.sealed, x.counted
 		r := &run{archive: a, marks: &marks{all: x.all}}
-		r.sum.Files, r.sum.Stored = []engine.Mark{{Stored: 7}}, 7
+		r.sum.Files, r.sum.Stored = []archive.Mark{{Stored: 7}}, 7
 		if x.from {
 			r.o.From = &Origin{}
 		}
@@ -76,15 +76,15 @@ func TestMarked(t *testing.T) {
 
 // counting is an archive of one mark and a catalog.
 type counting struct {
-	engine.Archive
+	archive.Archive
 	marks   int64
 	catalog *design.Catalog
-	found   []engine.Mark // that MarksOf finds
+	found   []archive.Mark // that MarksOf finds
 	asked   int
 }
 
-func (c *counting) Marks(context.Context, string) ([]engine.Mark, error) {
-	return []engine.Mark{{Path: "m", Digest: "d", Stored: c.marks}}, nil
+func (c *counting) Marks(context.Context, string) ([]archive.Mark, error) {
+	return []archive.Mark{{Path: "m", Digest: "d", Stored: c.marks}}, nil
 }
 
 func (c *counting) Catalog(context.Context, string) (*design.Catalog, error) { return c.catalog, nil }
@@ -92,9 +92,9 @@ func (c *counting) Catalog(context.Context, string) (*design.Catalog, error) { r
 // finder also looks marks up.
 type finder struct{ *counting }
 
-func (f finder) MarksOf(_ context.Context, _ string, files []engine.Mark) ([]engine.Mark, error) {
+func (f finder) MarksOf(_ context.Context, _ string, files []archive.Mark) ([]archive.Mark, error) {
 	f.asked += len(files)
-	return engine.Of(f.found, files), nil
+	return archive.SameFiles(f.found, files), nil
 }
 
 // TestMarksAreLookedUp: only where an archive knows more files than most, and each file once.
@@ -106,7 +106,7 @@ func TestMarksAreLookedUp(t *testing.T) {
 	}{
 		"many": {11, true, true, true}, "as many": {10, true, true, false}, "not counted": {11, false, true, false}, "without a seal": {11, true, false, false},
 	} {
-		a := finder{&counting{catalog: design.NewCatalog("s"), found: []engine.Mark{{Digest: "d", Path: "found"}}}}
+		a := finder{&counting{catalog: design.NewCatalog("s"), found: []archive.Mark{{Digest: "d", Path: "found"}}}}
 		a.catalog.Files.Records, a.catalog.Counted, a.catalog.Sealed = x.files, x.counted, x.sealed
 		m, err := newMarks(t.Context(), a, "s", 10)
 		if err != nil || (m.all == nil) != x.lookedUp {
@@ -135,7 +135,7 @@ func TestMarksAreLookedUp(t *testing.T) {
 
 // TestReadingOptions: which files are read again.
 func TestReadingOptions(t *testing.T) {
-	known := &marks{all: []engine.Mark{{Path: "p", Digest: "whole"}, {Path: "q", Digest: "part", Quarantined: 1}}, of: map[string]engine.Mark{}}
+	known := &marks{all: []archive.Mark{{Path: "p", Digest: "whole"}, {Path: "q", Digest: "part", Quarantined: 1}}, of: map[string]archive.Mark{}}
 	for _, m := range known.all {
 		known.of[m.Digest] = m
 	}
@@ -211,7 +211,7 @@ func TestStands(t *testing.T) {
 func TestWindow(t *testing.T) {
 	var released []*record.Batch
 	standing := true
-	w := newWindow("s", func(_, _ engine.At) bool { return standing }, func(b *record.Batch) { released = append(released, b) })
+	w := newWindow("s", func(_, _ archive.At) bool { return standing }, func(b *record.Batch) { released = append(released, b) })
 	one, two := datedRows("a", 0, 1, 1, 2), datedRows("b", 0, 2, 2, 3)
 	w.add(one)
 	w.add(two) // the later row of day 2 stands
@@ -245,7 +245,7 @@ func TestWindow(t *testing.T) {
 	if w.add(datedRows("d", 0, 4, 2)); w.rows != 1 || w.catalog.Held().Records != 1 {
 		t.Errorf("after reset: %+v", w)
 	}
-	if got := describe(engine.At{Batch: datedRows("a", 6*3600, 1, 0, 1), I: 1}); got != "SL1L2 model=GFS interp_pnts=0 fcst_valid_beg=1970-01-02T00:00:00Z fcst_lead=6h0m0s" {
+	if got := describe(archive.At{Batch: datedRows("a", 6*3600, 1, 0, 1), I: 1}); got != "SL1L2 model=GFS interp_pnts=0 fcst_valid_beg=1970-01-02T00:00:00Z fcst_lead=6h0m0s" {
 		t.Error(got)
 	}
 }
@@ -333,7 +333,7 @@ func TestParsedLimit(t *testing.T) {
 
 // TestCommitIsChecked: what is new and what was there already is what was given.
 func TestCommitIsChecked(t *testing.T) {
-	s := engine.Stored{New: 3, Replaced: map[string]int64{"a": 2, "b": 1}}
+	s := archive.Stored{New: 3, Replaced: map[string]int64{"a": 2, "b": 1}}
 	for given, want := range map[int64]bool{5: false, 6: true, 7: false} {
 		if err := checkCommit(given, s); (err == nil) != want || err != nil && !errors.Is(err, ErrNotConserved) {
 			t.Errorf("%d were given: %v", given, err)
@@ -344,7 +344,7 @@ func TestCommitIsChecked(t *testing.T) {
 // TestOrigin: its size, whether an archive holds it already, and how far it was read.
 func TestOrigin(t *testing.T) {
 	c := catalogOf(datedRows("a", 0, 1, 1, 2, 3, 4))
-	o := &Origin{Catalog: c, Marks: []engine.Mark{{Digest: "a", Bytes: 30}, {Digest: "b", Bytes: 10}}}
+	o := &Origin{Catalog: c, Marks: []archive.Mark{{Digest: "a", Bytes: 30}, {Digest: "b", Bytes: 10}}}
 	if o.Bytes() != 40 || (&Origin{}).Bytes() != 1 {
 		t.Errorf("%d bytes, of no files %d", o.Bytes(), (&Origin{}).Bytes())
 	}
@@ -353,7 +353,7 @@ func TestOrigin(t *testing.T) {
 			t.Errorf("after %d records %d bytes are read, want %d", read, got, want)
 		}
 	}
-	all := map[string]engine.Mark{"a": {}, "b": {}, "c": {}}
+	all := map[string]archive.Mark{"a": {}, "b": {}, "c": {}}
 	if !o.in(all, catalogOf(datedRows("b", 0, 1, 1, 2, 3, 4))) {
 		t.Error("an archive of the same records and marks does not hold it")
 	}
@@ -424,20 +424,20 @@ func TestPairing(t *testing.T) {
 
 // TestVerifiedMarks: each adds up, and all of them speak of no more than was brought.
 func TestVerifiedMarks(t *testing.T) {
-	whole := engine.Mark{Path: "a", Read: 6, Stored: 3, Replaced: 2, Quarantined: 1}
+	whole := archive.Mark{Path: "a", Read: 6, Stored: 3, Replaced: 2, Quarantined: 1}
 	for name, x := range map[string]struct {
-		m       engine.Mark
+		m       archive.Mark
 		brought int64
 		want    string
 	}{
 		"whole":        {whole, 3, ""},
 		"more brought": {whole, 4, ""},
 		"less brought": {whole, 2, "the marks of 1 files speak of 3 records, the catalog of 2"},
-		"a line lost":  {engine.Mark{Path: "a", Read: 7, Stored: 3, Replaced: 2, Quarantined: 1}, 3, "does not add up"},
-		"negative":     {engine.Mark{Path: "a", Read: 3, Stored: 4, Replaced: -1}, 4, "does not add up"},
+		"a line lost":  {archive.Mark{Path: "a", Read: 7, Stored: 3, Replaced: 2, Quarantined: 1}, 3, "does not add up"},
+		"negative":     {archive.Mark{Path: "a", Read: 3, Stored: 4, Replaced: -1}, 4, "does not add up"},
 	} {
 		v := &Verified{}
-		v.marks([]engine.Mark{x.m}, x.brought)
+		v.marks([]archive.Mark{x.m}, x.brought)
 		if said := strings.Join(v.Problems, "\n"); (said == "") != (x.want == "") || !strings.Contains(said, x.want) {
 			t.Errorf("%s: %q, want %q", name, said, x.want)
 		}

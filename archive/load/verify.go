@@ -9,6 +9,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
@@ -25,7 +26,7 @@ type Verified struct {
 // Verify proves an archive as it stands, without the files: it reads every
 // record, and holds what it finds, series by series, against what the loads
 // have counted, and the marks against both.
-func Verify(ctx context.Context, a engine.Archive, subset string) (*Verified, error) {
+func Verify(ctx context.Context, a archive.Archive, subset string) (*Verified, error) {
 	v := &Verified{}
 	o, err := NewOrigin(ctx, a, subset, "")
 	if fault.Code(err) == fault.Differs { // it is damaged; Check may find more
@@ -48,7 +49,7 @@ func Verify(ctx context.Context, a engine.Archive, subset string) (*Verified, er
 	if err != nil {
 		return nil, err
 	}
-	if c, can := a.(engine.Checker); can {
+	if c, can := a.(archive.Checker); can {
 		below, err := c.Check(ctx, subset)
 		v.Problems = append(v.Problems, below...)
 		return v, err
@@ -77,7 +78,7 @@ func (o *Origin) Judge(ctx context.Context, found *design.Catalog) (*Verified, e
 	if kept.Objects != contents.Objects {
 		v.problem("there are %d %s, of which the loads stored %d", contents.Objects, contents.Object, kept.Objects)
 	}
-	if files := engine.Sum(marks); kept.Sealed && files != kept.Files {
+	if files := archive.SumMarks(marks); kept.Sealed && files != kept.Files {
 		v.problem("there are marks of %d files, which are not those that the loads wrote of %d", files.Records, kept.Files.Records)
 	}
 	v.marks(marks, kept.Brought())
@@ -89,7 +90,7 @@ func (v *Verified) problem(format string, args ...any) {
 }
 
 // marks checks that each adds up, and that they speak of no more than was brought.
-func (v *Verified) marks(marks []engine.Mark, brought int64) {
+func (v *Verified) marks(marks []archive.Mark, brought int64) {
 	var stored int64
 	for _, m := range marks {
 		stored += m.Stored
@@ -116,7 +117,7 @@ const MaxMisfits = 100
 // those that are lost or have other values, by file and line; n counts all of
 // them. Of records to which files give different values any may stand. Records
 // are compared in as many passes over files and archive as keep the memory small.
-func Against(ctx context.Context, a engine.Archive, subset string, paths []string, keepLast bool) (list []Misfit, n int64, err error) {
+func Against(ctx context.Context, a archive.Archive, subset string, paths []string, keepLast bool) (list []Misfit, n int64, err error) {
 	o, err := NewOrigin(ctx, a, subset, "")
 	if err != nil {
 		return nil, 0, err
@@ -183,7 +184,7 @@ func (p *pairing) compare(b *record.Batch, i int, k record.Key) {
 	if _, told := p.wrong[k]; right || told || !ok && b.Valid[i] < p.from {
 		return
 	}
-	at := engine.At{Batch: b, I: i}
+	at := archive.At{Batch: b, I: i}
 	line := lineOf(at)
 	line.File = strings.Clone(line.File)
 	p.wrong[k] = Misfit{Line: line, Record: describe(at), Lost: !ok}

@@ -8,17 +8,17 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
 
 // spoilt is an archive that was changed since it was loaded.
 type spoilt struct {
-	engine.Archive
+	archive.Archive
 	records func(*record.Batch) *record.Batch
 	catalog func(*design.Catalog)
-	marks   func([]engine.Mark)
+	marks   func([]archive.Mark)
 }
 
 func (s *spoilt) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
@@ -34,7 +34,7 @@ func (s *spoilt) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batc
 	}
 }
 
-func (s *spoilt) Contents(ctx context.Context, subset string) (engine.Contents, error) {
+func (s *spoilt) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	c, err := s.Archive.Contents(ctx, subset)
 	for b, failed := range s.Dump(ctx, subset) {
 		if failed == nil {
@@ -52,7 +52,7 @@ func (s *spoilt) Catalog(ctx context.Context, subset string) (*design.Catalog, e
 	return c, err
 }
 
-func (s *spoilt) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
+func (s *spoilt) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
 	m, err := s.Archive.Marks(ctx, subset)
 	if s.marks != nil {
 		s.marks(m)
@@ -80,7 +80,7 @@ func TestVerify(t *testing.T) {
 		"a level":      {spoil: spoilt{catalog: func(c *design.Catalog) { c.Groups[0].Levels[0] = "P501" }}, says: "does not know of fcst_lev P500"},
 		"a count":      {spoil: spoilt{catalog: func(c *design.Catalog) { c.Groups[0].Held.Records-- }}, says: "1 records more than the loads stored"},
 		"a step":       {spoil: spoilt{catalog: func(c *design.Catalog) { c.Groups[0].Last-- }}, says: "does not know of fcst_valid_beg"},
-		"a mark":       {spoil: spoilt{marks: func(m []engine.Mark) { m[1].Stored++ }}, says: "b.vsdb does not add up"},
+		"a mark":       {spoil: spoilt{marks: func(m []archive.Mark) { m[1].Stored++ }}, says: "b.vsdb does not add up"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.spoil.Archive = whole
@@ -230,8 +230,8 @@ func TestVerifyMarksAndCatalog(t *testing.T) {
 		"read back":              {spoilt{catalog: read(string(text))}, ""},
 		"a level without record": {spoilt{catalog: read(strings.Replace(string(text), `"fcst_lev":["P500"`, `"fcst_lev":["P500","P600"`, 1))}, "the catalog is not as"},
 		"without its seal":       {spoilt{catalog: read(strings.Replace(string(text), `"sealed":true,`, "", 1))}, "the catalog is not as"},
-		"a mark of another path": {spoilt{marks: func(m []engine.Mark) { m[0].Path += "x" }}, "not those that the loads wrote"},
-		"a mark instead":         {spoilt{marks: func(m []engine.Mark) { m[0] = m[1] }}, "not those that the loads wrote"},
+		"a mark of another path": {spoilt{marks: func(m []archive.Mark) { m[0].Path += "x" }}, "not those that the loads wrote"},
+		"a mark instead":         {spoilt{marks: func(m []archive.Mark) { m[0] = m[1] }}, "not those that the loads wrote"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.spoil.Archive = whole

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
@@ -159,7 +159,7 @@ func TestLacksInWords(t *testing.T) {
 	}{
 		"": {Summary{Stored: 1}, 0},
 		"1 line of these files is in quarantine; everything else is stored":                                  {Summary{Stored: 1, Quarantined: 1}, 0},
-		"3 lines of these files are in quarantine; nothing was stored":                                       {Summary{Quarantined: 1, Held: []engine.Mark{{Quarantined: 2}}}, 0},
+		"3 lines of these files are in quarantine; nothing was stored":                                       {Summary{Quarantined: 1, Held: []archive.Mark{{Quarantined: 2}}}, 0},
 		"1 file could not be read; everything else is stored":                                                {Summary{Same: 1, Failed: []error{errors.New("x")}}, 0},
 		"1 line is refused, as its values contradict others (load --on-conflict); everything else is stored": {Summary{Stored: 1}, 1},
 		"1 line of these files is in quarantine, 2 files could not be read, 2 lines are refused, as their values contradict others (load --on-conflict); nothing was stored": {
@@ -231,7 +231,7 @@ func TestResultText(t *testing.T) {
 		"":                                func(*Result) {},
 		"database       d (the URL's":     func(r *Result) { r.Database = "d" },
 		"kept           1 of the records": func(r *Result) { r.Kept = 1 },
-		"in quarantine  2 of 5 lines of f, since it was loaded at 1970-01-01 00:00:00 UTC": func(r *Result) { r.Held = []engine.Mark{{Path: "f", Quarantined: 2, Read: 5, Loaded: at}} },
+		"in quarantine  2 of 5 lines of f, since it was loaded at 1970-01-01 00:00:00 UTC": func(r *Result) { r.Held = []archive.Mark{{Path: "f", Quarantined: 2, Read: 5, Loaded: at}} },
 		"not taken      3 lines of MPR":                                                 func(r *Result) { r.NotTaken = map[string]int64{"MPR": 3} },
 		"left out       columns that no design keeps, of 3 l":                           func(r *Result) { r.LeftOut = map[string]int64{"MPR: X": 3} },
 		"cut            3 texts do not fit":                                             func(r *Result) { r.Cut = map[string]int64{"model": 3} },

@@ -13,6 +13,7 @@ import (
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/archive/tablediff"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/mariadb"
 	"github.com/barograph/barograph/formats/vsdb"
@@ -53,7 +54,7 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	a, err := e.Archives.Open(t.Context(), design.Normalized)
+	a, err := archive.Of(e).Open(t.Context(), design.Normalized)
 	if err != nil {
 		t.Fatal(err)
 	}

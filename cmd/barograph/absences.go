@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/results/curve"
 )
@@ -44,11 +44,11 @@ func (a *absences) err() error {
 }
 
 // catalog is the catalog of a subset, read once for all questions.
-func (a *asking) catalog(ctx context.Context, archive engine.Archive, subset string) (*design.Catalog, error) {
+func (a *asking) catalog(ctx context.Context, in archive.Archive, subset string) (*design.Catalog, error) {
 	if c := a.catalogs[subset]; c != nil {
 		return c, nil
 	}
-	c, err := archive.Catalog(ctx, subset)
+	c, err := in.Catalog(ctx, subset)
 	if err == nil {
 		if a.catalogs == nil {
 			a.catalogs = map[string]*design.Catalog{}
@@ -63,10 +63,10 @@ const lookAround = " (`barograph show` lists what there is; --where, --valid and
 // holding are the subsets that may have records of a question by their catalogs, which
 // list all that was ever stored: the others are not asked. None is an error, with what
 // the first of them has.
-func (a *asking) holding(ctx context.Context, archive engine.Archive, q *question.Question, subsets []string) (out []string, err error) {
+func (a *asking) holding(ctx context.Context, in archive.Archive, q *question.Question, subsets []string) (out []string, err error) {
 	why := ""
 	for _, subset := range subsets {
-		c, err := a.catalog(ctx, archive, subset)
+		c, err := a.catalog(ctx, in, subset)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func (a *asking) holding(ctx context.Context, archive engine.Archive, q *questio
 			continue
 		}
 		if a.held == nil {
-			all, err := archive.Subsets(ctx)
+			all, err := in.Subsets(ctx)
 			if err != nil {
 				return nil, err
 			}

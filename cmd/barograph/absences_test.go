@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 )
@@ -22,21 +23,21 @@ import (
 type calls struct{ queries, catalogs, subsets int }
 
 type countedArchives struct {
-	engine.Archives
+	archive.Database
 	n *calls
 }
 
-func (c countedArchives) Open(ctx context.Context, n design.Name) (engine.Archive, error) {
-	a, err := c.Archives.Open(ctx, n)
+func (c countedArchives) Open(ctx context.Context, n design.Name) (archive.Archive, error) {
+	a, err := c.Database.Open(ctx, n)
 	return countedArchive{a, c.n}, err
 }
 
 type countedArchive struct {
-	engine.Archive
+	archive.Archive
 	n *calls
 }
 
-func (c countedArchive) Ask(ctx context.Context, q *engine.Query, to *answer.Builder) error {
+func (c countedArchive) Ask(ctx context.Context, q *archive.Query, to *answer.Builder) error {
 	c.n.queries++
 	return c.Archive.Ask(ctx, q, to)
 }
@@ -65,7 +66,7 @@ func TestPlotsWithoutRecords(t *testing.T) {
 		drivers[i].Open = func(ctx context.Context, u *neturl.URL, o engine.Options) (*engine.Engine, error) {
 			e, err := open(ctx, u, o)
 			if err == nil {
-				e.Archives = countedArchives{e.Archives, &n}
+				e.Abilities = slices.Insert(e.Abilities, 0, any(countedArchives{archive.Of(e), &n}))
 			}
 			return e, err
 		}

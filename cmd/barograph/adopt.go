@@ -11,6 +11,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -59,7 +60,7 @@ func (e *env) adopt(ctx context.Context, raw string, repair, forget bool) error 
 		return err
 	}
 	defer a.Close() //nolint:errcheck // all is done
-	adopter, ok := a.Archive.(engine.Adopter)
+	adopter, ok := a.Archive.(archive.Adopter)
 	if !ok {
 		return fault.Misuse(fault.Redact(raw), "is no database that METviewer reads", "name its server as mariadb://user:password@host:port/mv_site")
 	}
@@ -84,7 +85,7 @@ func (e *env) adopt(ctx context.Context, raw string, repair, forget bool) error 
 }
 
 // adopted prints what was found and done.
-func adopted(w io.Writer, a *engine.Adoption) error {
+func adopted(w io.Writer, a *archive.Adoption) error {
 	var rows int64
 	for _, n := range a.Read {
 		rows += n

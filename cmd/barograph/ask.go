@@ -15,6 +15,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/export"
@@ -130,7 +131,7 @@ func caseNames() (names []string) {
 
 // questions finds the case, one that is derived from the archive, or those of a
 // file, and changes them as the flags say.
-func (e *env) questions(ctx context.Context, a *asking, name string, in engine.Archive) ([]*question.Question, error) {
+func (e *env) questions(ctx context.Context, a *asking, name string, in archive.Archive) ([]*question.Question, error) {
 	qs, err := e.findCases([]string{name}, len(a.stats) == 0 && a.plot == "", func() ([]*question.Question, error) {
 		c, err := in.Catalog(ctx, a.subset)
 		if err != nil {
@@ -189,7 +190,7 @@ func (*list) Type() string { return "strings" }
 
 // absentValues names the values of --where that no series of the archive has.
 // Where commas cut a value that the archive has, it is not clear what is asked.
-func (a *asking) absentValues(ctx context.Context, archive engine.Archive, q *question.Question, subsets []string) (absent []string, err error) {
+func (a *asking) absentValues(ctx context.Context, in archive.Archive, q *question.Question, subsets []string) (absent []string, err error) {
 	for _, text := range a.where {
 		f, values, err := question.Condition(text)
 		if err != nil {
@@ -201,7 +202,7 @@ func (a *asking) absentValues(ctx context.Context, archive engine.Archive, q *qu
 			missing = slices.DeleteFunc(slices.Clone(values), question.IsPattern)
 		}
 		for _, subset := range subsets {
-			c, err := a.catalog(ctx, archive, subset)
+			c, err := a.catalog(ctx, in, subset)
 			if err != nil {
 				return nil, err
 			}
@@ -266,9 +267,9 @@ func (a *asking) change(q *question.Question) error {
 
 // chooseSubset asks the subset of --subset, else the one that the question
 // names, if the archive holds it, else the default.
-func (a *asking) chooseSubset(ctx context.Context, e *env, q *question.Question, archive engine.Archive) error {
+func (a *asking) chooseSubset(ctx context.Context, e *env, q *question.Question, in archive.Archive) error {
 	if own := q.Subset; own != "" && own != a.subset && !a.subsetNamed {
-		held, err := a.catalog(ctx, archive, own)
+		held, err := a.catalog(ctx, in, own)
 		if err != nil {
 			return err
 		}
@@ -289,13 +290,13 @@ func (a *asking) chooseSubset(ctx context.Context, e *env, q *question.Question,
 
 // subsets are all that a question is asked of: more than one where a METviewer
 // plot names several databases.
-func (a *asking) subsets(ctx context.Context, e *env, q *question.Question, archive engine.Archive) ([]string, error) {
+func (a *asking) subsets(ctx context.Context, e *env, q *question.Question, in archive.Archive) ([]string, error) {
 	all := []string{q.Subset}
 	for _, other := range q.Others {
 		if a.subsetNamed || slices.Contains(all, other) {
 			continue
 		}
-		held, err := a.catalog(ctx, archive, other)
+		held, err := a.catalog(ctx, in, other)
 		if err != nil {
 			return nil, err
 		}
@@ -309,25 +310,25 @@ func (a *asking) subsets(ctx context.Context, e *env, q *question.Question, arch
 }
 
 func (e *env) ask(ctx context.Context, a *asking, name string) error {
-	archive, err := a.open(ctx, e, engine.Options{ReadOnly: true})
+	in, err := a.open(ctx, e, engine.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}
-	defer archive.Close() //nolint:errcheck // read only
-	if cost := archive.db.Cost; cost != "" && !e.json {
+	defer in.Close() //nolint:errcheck // read only
+	if cost := in.db.Cost; cost != "" && !e.json {
 		e.says(fault.Redact(a.url) + " is " + cost)
 	}
-	offered := archive.driver.Offers[design.Name(a.design)]
+	offered := archive.Flavours(in.driver, design.Name(a.design))
 	if chosen := flavour.Name(a.flavour); chosen != "" && !slices.Contains(offered, chosen) {
-		return fault.NotOffered("--flavour", chosen, offered, archive.driver.Scheme+" "+a.design)
+		return fault.NotOffered("--flavour", chosen, offered, in.driver.Scheme+" "+a.design)
 	}
-	qs, err := e.questions(ctx, a, name, archive)
+	qs, err := e.questions(ctx, a, name, in)
 	if err != nil {
 		return err
 	}
 	none := absences{of: len(qs)}
 	for _, q := range qs {
-		err := e.askOne(ctx, a, q, archive, len(qs) > 1)
+		err := e.askOne(ctx, a, q, in, len(qs) > 1)
 		if errors.Is(err, curve.ErrNoRecords) {
 			none.add(q, err)
 		} else if err != nil {
@@ -357,12 +358,12 @@ func (e *env) ask(ctx context.Context, a *asking, name string) error {
 
 // askOne asks one question; where it is one of several, files that are written
 // get its name.
-func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archive *opened, several bool) error {
-	if err := a.chooseSubset(ctx, e, q, archive); err != nil {
+func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, in *opened, several bool) error {
+	if err := a.chooseSubset(ctx, e, q, in); err != nil {
 		return err
 	}
 	if q.Patterned() {
-		held, err := a.catalog(ctx, archive, q.Subset)
+		held, err := a.catalog(ctx, in, q.Subset)
 		if err != nil {
 			return err
 		}
@@ -382,11 +383,11 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 		}
 	}
 	if a.explain {
-		query, err := a.put(ctx, archive, wide)
+		query, err := a.put(ctx, in, wide)
 		if err != nil {
 			return err
 		}
-		plan, err := archive.Explain(ctx, query)
+		plan, err := in.Explain(ctx, query)
 		if err != nil {
 			return err
 		}
@@ -399,29 +400,29 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 	}
 	var b answer.Builder
 	start := time.Now()
-	subsets, err := a.subsets(ctx, e, q, archive)
+	subsets, err := a.subsets(ctx, e, q, in)
 	if err != nil {
 		return err
 	}
-	absent, err := a.absentValues(ctx, archive, q, subsets)
+	absent, err := a.absentValues(ctx, in, q, subsets)
 	if err != nil {
 		return err
 	}
 	a.absent += len(absent)
-	if subsets, err = a.holding(ctx, archive, q, subsets); err != nil {
+	if subsets, err = a.holding(ctx, in, q, subsets); err != nil {
 		return err
 	}
 	var f flavour.Name
 	for n, subset := range subsets {
 		var more answer.Builder
-		query, err := a.put(ctx, archive, wide.In(subset))
+		query, err := a.put(ctx, in, wide.In(subset))
 		if err != nil {
 			return err
 		}
 		f = query.Flavour
 		if n == 0 {
-			err = archive.Ask(ctx, query, &b)
-		} else if err = archive.Ask(ctx, query, &more); err == nil {
+			err = in.Ask(ctx, query, &b)
+		} else if err = in.Ask(ctx, query, &more); err == nil {
 			for i := range more.Rows {
 				b.Copy(&more.Answer, i)
 			}
@@ -436,7 +437,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 	for _, what := range absent {
 		fmt.Fprintf(e.stderr, "%s: --where: %s\n", q.Name, what)
 	}
-	fmt.Fprintf(e.stderr, "%s: %d rows in %.1f ms (%s, %s, %s)\n", q.Name, b.Rows, ms(time.Since(start)), archive.driver.Scheme, a.design, f)
+	fmt.Fprintf(e.stderr, "%s: %d rows in %.1f ms (%s, %s, %s)\n", q.Name, b.Rows, ms(time.Since(start)), in.driver.Scheme, a.design, f)
 	part := ""
 	if several {
 		part = q.Name
@@ -472,20 +473,20 @@ func partFile(file, part string) string {
 
 // put phrases a question in the flavour of --flavour, else in the last one of the
 // archive's design that can express it.
-func (a *asking) put(ctx context.Context, archive *opened, q *question.Question) (*engine.Query, error) {
-	offered := archive.driver.Offers[design.Name(a.design)]
+func (a *asking) put(ctx context.Context, in *opened, q *question.Question) (*archive.Query, error) {
+	offered := archive.Flavours(in.driver, design.Name(a.design))
 	if a.flavour == "" {
-		query, err := engine.Put(ctx, archive, q, offered)
+		query, err := archive.Put(ctx, in, q, offered)
 		if errors.Is(err, flavour.ErrCannotExpress) {
-			err = fmt.Errorf("%s, of %s %s: %w", q.Name, archive.driver.Scheme, a.design, err)
+			err = fmt.Errorf("%s, of %s %s: %w", q.Name, in.driver.Scheme, a.design, err)
 		}
 		return query, err
 	}
 	chosen := flavour.Name(a.flavour)
-	query, err := archive.Phrase(ctx, q, chosen)
+	query, err := in.Phrase(ctx, q, chosen)
 	if errors.Is(err, flavour.ErrCannotExpress) {
 		cure := "leave it out"
-		if other, err := engine.Put(ctx, archive, q, offered); err == nil {
+		if other, err := archive.Put(ctx, in, q, offered); err == nil {
 			cure = "take " + string(other.Flavour)
 		}
 		return nil, fault.Misuse("--flavour "+a.flavour, "cannot express "+q.Name, cure)

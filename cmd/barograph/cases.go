@@ -9,6 +9,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/study/met"
@@ -61,7 +62,7 @@ func (e *env) casesIn(ctx context.Context, url, only string, names ...string) (q
 	if url, err = e.serverOf(url, []string{engine.LabDir()}); err != nil {
 		return nil, usage(err)
 	}
-	err = e.holdings(ctx, url, func(n design.Name, a engine.Archive, subset string) error {
+	err = e.holdings(ctx, url, func(n design.Name, a archive.Archive, subset string) error {
 		if only != "" && subset != only {
 			return nil
 		}
@@ -73,7 +74,7 @@ func (e *env) casesIn(ctx context.Context, url, only string, names ...string) (q
 		if err != nil {
 			return err
 		}
-		if qs, err = met.AnswerableIn(ctx, a, d.Offers[n], subset, c.CasesWith(names...)); err != nil {
+		if qs, err = met.AnswerableIn(ctx, a, archive.Flavours(d, n), subset, c.CasesWith(names...)); err != nil {
 			return err
 		}
 		return errFirst

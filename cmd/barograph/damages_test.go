@@ -22,6 +22,7 @@ import (
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/enginetest/damages"
 	"github.com/barograph/barograph/formats"
@@ -462,7 +463,7 @@ func (u *undamaged) interrupt(t *testing.T, after int) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	a, err := e.Archives.Open(ctx, design.Name(u.design))
+	a, err := archive.Of(e).Open(ctx, design.Name(u.design))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestFaultsLeavesNothing(t *testing.T) {
 	data, out := dayOfData(t), filepath.Join(t.TempDir(), "runs", "x")
 	absent := engine.Driver{
-		Scheme: "absent", Place: engine.Remote, Offers: map[design.Name][]flavour.Name{design.Wide: {flavour.ISORange}},
+		Scheme: "absent", Place: engine.Remote, Abilities: []any{archive.Offer{Designs: map[design.Name][]flavour.Name{design.Wide: {flavour.ISORange}}}},
 		Server: &engine.Server{Nodes: []int{3}, Profiles: []engine.Profile{{Name: "tuned"}}, Find: func() error { return errors.New("no server is installed") }},
 	}
 	var errs bytes.Buffer

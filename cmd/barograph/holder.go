@@ -11,6 +11,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -27,7 +28,7 @@ func holds(l *design.Loading) string {
 // loads tells of a load that a catalog knows of: it is under way, or it was broken
 // off, and then what it has stored is whole and the rest is not there.
 func loads(l *design.Loading) string {
-	if engine.InFlight(l) {
+	if archive.InFlight(l) {
 		return holds(l)
 	}
 	return fmt.Sprintf("was being loaded when that was broken off (process %d of host %s, begun %s UTC); what is not there yet is brought by the same command again: %s", l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Doing)
@@ -60,7 +61,7 @@ func (e *env) hold(file string) (free func(), err error) {
 		if !errors.Is(err, fs.ErrExist) {
 			return func() {}, nil // the folder cannot be written: the engine says so, in its words
 		}
-		if l := engine.LoadedBy(file); l != nil {
+		if l := archive.LoadedBy(file); l != nil {
 			return nil, held(file, l)
 		}
 		os.Remove(file) //nolint:errcheck // a load that was broken off has left it
@@ -77,7 +78,7 @@ func held(file string, l *design.Loading) error {
 
 // notHeld is the error of an archive that cannot be opened, or who loads it.
 func notHeld(file string, err error) error {
-	if l := engine.LoadedBy(file); l != nil && l.PID != os.Getpid() && errors.Is(err, engine.ErrUnreachable) {
+	if l := archive.LoadedBy(file); l != nil && l.PID != os.Getpid() && errors.Is(err, engine.ErrUnreachable) {
 		return held(file, l)
 	}
 	return err

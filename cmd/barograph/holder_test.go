@@ -9,6 +9,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/archive"
 )
 
 // TestHolderOfServers: on a server loads take turns; the second says who else
@@ -31,7 +32,7 @@ func TestHolderOfServers(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer e.Close()
-				a, err := e.Archives.Open(t.Context(), x.design)
+				a, err := archive.Of(e).Open(t.Context(), x.design)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -41,7 +42,7 @@ func TestHolderOfServers(t *testing.T) {
 				}
 				c := design.NewCatalog("mv_x")
 				c.Loading, c.Counted, c.Sealed = other, true, true
-				if _, err := l.Commit(t.Context(), engine.Commit{Catalog: c}); err != nil {
+				if _, err := l.Commit(t.Context(), archive.Commit{Catalog: c}); err != nil {
 					t.Fatal(err)
 				}
 				if err := l.Close(); err != nil {

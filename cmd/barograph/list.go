@@ -14,6 +14,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -62,14 +63,14 @@ func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
 	var rows []engineRow
 	for i := range e.engines {
 		d := &e.engines[i]
-		r := engineRow{d.Scheme, d.Place, d.Example, d.Summary, d.Offers, kv.Promised(d).Layouts, kv.Promised(d).Transactions, kv.Promised(d).NoScan, map[string]string{}, d.NotRun}
+		r := engineRow{d.Scheme, d.Place, d.Example, d.Summary, archive.Promised(d).Designs, kv.Promised(d).Layouts, kv.Promised(d).Transactions, kv.Promised(d).NoScan, map[string]string{}, d.NotRun}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", d.Scheme, d.Place, d.Summary)
 		fmt.Fprintf(w, "\tURL\t%s\n", d.Example)
 		if d.NotRun != "" {
 			fmt.Fprintf(w, "\tNOT RUN\t%s\n", d.NotRun)
 		}
-		for _, n := range d.Designs() {
-			fmt.Fprintf(w, "\tdesign %s\t%s\n", n, join(d.Offers[n]))
+		for _, n := range archive.Designs(d) {
+			fmt.Fprintf(w, "\tdesign %s\t%s\n", n, join(archive.Flavours(d, n)))
 		}
 		for _, l := range kv.Promised(d).Layouts {
 			fmt.Fprintf(w, "\tlayout %s\t%s\n", l, l.Summary())

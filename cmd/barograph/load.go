@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/run"
@@ -194,7 +195,7 @@ func (e *env) previewRemoval(ctx context.Context, j *loadJob, files []string) er
 func (j *loadJob) openToLoad(ctx context.Context, e *env) (a *opened, made string, free func(), err error) {
 	file := ""
 	if d, u, err := e.engines.Parse(j.url); err == nil {
-		file = engine.LoadingFile(d, u)
+		file = archive.LoadingFile(d, u)
 	}
 	wait := waiting{e: e, until: time.Now().Add(j.wait), limit: j.wait}
 	if err = wait.call(ctx, func() (err error) { free, err = e.hold(file); return err }); err != nil {
@@ -283,7 +284,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, told fu
 	o.Log, o.Reject, o.Conflict, o.By = e.log(), rejects.Reject, rejects.Conflict, e.loading()
 	o.Progress = func(p load.Progress) { bar.at(p.Step, p.Bytes, all, true) }
 	o.Meets = func(l design.Loading) bool {
-		if engine.InFlight(&l) {
+		if archive.InFlight(&l) {
 			e.says(fmt.Sprintf("%s, subset %s, %s; both take turns", fault.Redact(j.url), j.subset, holds(&l)))
 			return true
 		}
@@ -333,11 +334,11 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, told fu
 
 // label keeps what a load_spec says of its database, where METviewer looks for it.
 func label(ctx context.Context, a *opened, subset string, s *metviewer.LoadSpec) error {
-	to, ok := a.Archive.(engine.Labeller)
+	to, ok := a.Archive.(archive.Labeller)
 	if s == nil || !ok {
 		return nil
 	}
-	l := engine.Label{Group: s.Group, Description: s.Description, Note: s.Note}
+	l := archive.Label{Group: s.Group, Description: s.Description, Note: s.Note}
 	if s.KeepXML {
 		l.XML = s.XML
 	}

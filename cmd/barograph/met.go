@@ -18,6 +18,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/query/flavour"
@@ -245,7 +246,7 @@ func (e *env) targets(ctx context.Context, s *study) ([]met.Target, error) {
 // designs that hold it.
 func (e *env) sourceOf(ctx context.Context, s *study) (t met.Target, err error) {
 	held := map[string]design.Name{}
-	err = e.holdings(ctx, s.from, func(n design.Name, a engine.Archive, subset string) error {
+	err = e.holdings(ctx, s.from, func(n design.Name, a archive.Archive, subset string) error {
 		c, err := a.Catalog(ctx, subset)
 		if _, first := held[subset]; !first && err == nil && len(c.Groups) > 0 && (!s.named || subset == s.subset) {
 			held[subset] = n

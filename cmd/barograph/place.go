@@ -14,6 +14,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/results/measure"
@@ -63,7 +64,7 @@ func designNames() []string { return words(design.Names()) }
 
 // opened is an archive, and the engine that it is kept by.
 type opened struct {
-	engine.Archive
+	archive.Archive
 	db     *engine.Engine
 	driver *engine.Driver
 }
@@ -76,13 +77,13 @@ func (o *opened) Close() error { return errors.Join(o.Archive.Close(), o.db.Clos
 func (e *env) keeper(ctx context.Context, url string, name design.Name, o engine.Options) (*engine.Driver, *engine.Engine, error) {
 	d, u, err := e.engines.Parse(url)
 	if err == nil {
-		err = e.engines.KeepsArchives(d)
+		err = archive.Require(e.engines, d)
 	}
 	if err != nil {
 		return nil, nil, usage(err)
 	}
-	if name != "" && d.Offers[name] == nil {
-		return nil, nil, fault.NotOffered("--design", name, d.Designs(), d.Scheme)
+	if name != "" && archive.Flavours(d, name) == nil {
+		return nil, nil, fault.NotOffered("--design", name, archive.Designs(d), d.Scheme)
 	}
 	o.Log = e.log()
 	if path := engine.Path(u); d.Place == engine.Embedded && path != "" && path[0] != ':' {
@@ -93,7 +94,7 @@ func (e *env) keeper(ctx context.Context, url string, name design.Name, o engine
 	}
 	db, err := e.engines.Open(ctx, url, o)
 	if err != nil {
-		return nil, nil, notHeld(engine.LoadingFile(d, u), err)
+		return nil, nil, notHeld(archive.LoadingFile(d, u), err)
 	}
 	return d, db, nil
 }
@@ -107,7 +108,7 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (*opened, er
 	if err := p.choose(ctx, d, db, o.ReadOnly); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	a, err := db.Archives.Open(ctx, design.Name(p.design))
+	a, err := archive.Of(db).Open(ctx, design.Name(p.design))
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -119,8 +120,8 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (*opened, er
 // design that was named is made by a load, and must be there for a question.
 func (p *place) choose(ctx context.Context, d *engine.Driver, db *engine.Engine, asked bool) error {
 	var mine, held []design.Name
-	for _, n := range d.Designs() {
-		a, err := db.Archives.Open(ctx, n)
+	for _, n := range archive.Designs(d) {
+		a, err := archive.Of(db).Open(ctx, n)
 		if err != nil {
 			continue // nothing was loaded under it
 		}
@@ -140,7 +141,7 @@ func (p *place) choose(ctx context.Context, d *engine.Driver, db *engine.Engine,
 	case p.design == "" && len(held) > 1:
 		return fault.Misuse(fault.Redact(p.url), "holds records under several designs", "name one: --design "+join(held))
 	case p.design == "":
-		p.design = string(append(held, d.Designs()[0])[0])
+		p.design = string(append(held, archive.Designs(d)[0])[0])
 	case asked && len(held) > 0 && !slices.Contains(held, design.Name(p.design)):
 		return fault.Misuse("--design "+p.design, "holds no record of subset "+p.subset, "name a design that does: "+join(held))
 	}

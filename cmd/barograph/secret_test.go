@@ -14,6 +14,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/internal/fault"
 )
@@ -136,8 +137,8 @@ func TestSecretsOfEveryParameter(t *testing.T) {
 			for _, u := range urls {
 				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 				e, err := all.Registry().Open(ctx, u, engine.Options{ReadOnly: true})
-				if err == nil && len(d.Offers) > 0 { // a client may connect with the first archive
-					_, err = e.Archives.Open(ctx, d.Designs()[0])
+				if err == nil && archive.Keeps(&d) { // a client may connect with the first archive
+					_, err = archive.Of(e).Open(ctx, archive.Designs(&d)[0])
 				}
 				cancel()
 				if d.Place == engine.Remote && err == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/results/run"
@@ -98,7 +99,7 @@ type shown struct {
 	catalog *design.Catalog
 }
 
-func newShown(c *design.Catalog, marks []engine.Mark) shown {
+func newShown(c *design.Catalog, marks []archive.Mark) shown {
 	held := c.Held()
 	s := shown{Program: c.Program, Digest: held.String(), Records: held.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts), Loading: c.Loading, Removed: c.Trimmed, catalog: c}
 	for _, m := range marks {
@@ -117,7 +118,7 @@ func newShown(c *design.Catalog, marks []engine.Mark) shown {
 
 func (e *env) showArchive(ctx context.Context, url, picture string, leads bool) error {
 	var all []shown
-	err := e.holdings(ctx, url, func(n design.Name, a engine.Archive, subset string) error {
+	err := e.holdings(ctx, url, func(n design.Name, a archive.Archive, subset string) error {
 		c, err := a.Catalog(ctx, subset)
 		if err != nil {
 			return err
@@ -152,11 +153,11 @@ func (e *env) showArchive(ctx context.Context, url, picture string, leads bool) 
 
 // holdings walks the subsets of an archive under every design that has one. An
 // archive without any is an error.
-func (e *env) holdings(ctx context.Context, url string, each func(design.Name, engine.Archive, string) error) error {
+func (e *env) holdings(ctx context.Context, url string, each func(design.Name, archive.Archive, string) error) error {
 	return e.archives(ctx, url, engine.Options{ReadOnly: true}, each)
 }
 
-func (e *env) archives(ctx context.Context, url string, o engine.Options, each func(design.Name, engine.Archive, string) error) error {
+func (e *env) archives(ctx context.Context, url string, o engine.Options, each func(design.Name, archive.Archive, string) error) error {
 	url, err := e.serverOf(url, []string{engine.LabDir()})
 	if err != nil {
 		return usage(err)
@@ -167,8 +168,8 @@ func (e *env) archives(ctx context.Context, url string, o engine.Options, each f
 	}
 	defer db.Close() //nolint:errcheck // everything is committed
 	found := false
-	for _, n := range d.Designs() {
-		a, err := db.Archives.Open(ctx, n)
+	for _, n := range archive.Designs(d) {
+		a, err := archive.Of(db).Open(ctx, n)
 		if err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 
@@ -93,7 +94,7 @@ func spoil(t *testing.T, path string) {
 
 // counting is an archive of which nothing but catalog, marks and size are asked.
 type counting struct {
-	engine.Archive
+	archive.Archive
 	t *testing.T
 }
 
@@ -102,18 +103,18 @@ func (c counting) Dump(context.Context, string) iter.Seq2[*record.Batch, error] 
 	return func(func(*record.Batch, error) bool) {}
 }
 
-func (c counting) Contents(context.Context, string) (engine.Contents, error) {
+func (c counting) Contents(context.Context, string) (archive.Contents, error) {
 	c.t.Error("the records are counted")
-	return engine.Contents{}, nil
+	return archive.Contents{}, nil
 }
 
 type countingArchives struct {
-	engine.Archives
+	archive.Database
 	t *testing.T
 }
 
-func (c countingArchives) Open(ctx context.Context, n design.Name) (engine.Archive, error) {
-	a, err := c.Archives.Open(ctx, n)
+func (c countingArchives) Open(ctx context.Context, n design.Name) (archive.Archive, error) {
+	a, err := c.Database.Open(ctx, n)
 	return counting{a, c.t}, err
 }
 
@@ -132,7 +133,7 @@ func TestShowReadsTheCatalog(t *testing.T) {
 			drivers[i].Open = func(ctx context.Context, u *neturl.URL, o engine.Options) (*engine.Engine, error) {
 				e, err := open(ctx, u, o)
 				if err == nil {
-					e.Archives = countingArchives{e.Archives, t}
+					e.Abilities = slices.Insert(e.Abilities, 0, any(countingArchives{archive.Of(e), t}))
 				}
 				return e, err
 			}

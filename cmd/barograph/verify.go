@@ -11,6 +11,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 
 	"github.com/spf13/cobra"
@@ -81,7 +82,7 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 		return usage(&fault.Error{Setting: strings.Join(args, " "), Problem: "names no file", Cure: "name the .vsdb or .stat files that were loaded"})
 	}
 	var all []verdict
-	err = e.holdings(ctx, url, func(n design.Name, a engine.Archive, subset string) error {
+	err = e.holdings(ctx, url, func(n design.Name, a archive.Archive, subset string) error {
 		if only != "" && subset != only {
 			return nil
 		}
@@ -126,7 +127,7 @@ var errDryRun = errors.New("nothing is written")
 // that is refused does not keep the others from it.
 func (e *env) prune(ctx context.Context, url, only string, keepLast, force, dryRun bool) error {
 	var refused error
-	err := e.archives(ctx, url, engine.Options{ReadOnly: dryRun}, func(n design.Name, a engine.Archive, subset string) error {
+	err := e.archives(ctx, url, engine.Options{ReadOnly: dryRun}, func(n design.Name, a archive.Archive, subset string) error {
 		if only != "" && subset != only {
 			return nil
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/river"
 )
@@ -273,7 +274,7 @@ func TestBrokenOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := e.Archives.Open(t.Context(), design.Normalized)
+	a, err := archive.Of(e).Open(t.Context(), design.Normalized)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +284,7 @@ func TestBrokenOff(t *testing.T) {
 	}
 	c := design.NewCatalog("archive")
 	c.Loading = by
-	_, err = l.Commit(t.Context(), engine.Commit{Catalog: c})
+	_, err = l.Commit(t.Context(), archive.Commit{Catalog: c})
 	if err = errors.Join(err, l.Close(), a.Close(), e.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -15,7 +16,7 @@ func TestEveryOfferIsKnown(t *testing.T) {
 			t.Errorf("%s is listed twice", d.Scheme)
 		}
 		seen[d.Scheme] = true
-		for n, flavours := range d.Offers {
+		for n, flavours := range archive.Promised(&d).Designs {
 			if n.Summary() == "" {
 				t.Errorf("%s offers the unknown design %q", d.Scheme, n)
 			}

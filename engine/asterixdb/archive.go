@@ -18,6 +18,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
@@ -27,7 +28,7 @@ import (
 )
 
 // archive is the server under one design.
-type archive struct {
+type openArchive struct {
 	db      *database
 	design  design.Name
 	space   string // the dataverse
@@ -37,26 +38,27 @@ type archive struct {
 }
 
 // Open opens the archive under a design.
-func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error) {
-	if _, ok := Driver().Offers[n]; !ok {
+func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
+	if driver := Driver(); archive.Flavours(&driver, n) == nil {
 		return nil, fmt.Errorf("asterixdb: %s: %w", n, engine.ErrNoDesign)
 	}
 	space := d.name + "_" + string(n)
-	return &archive{db: d, design: n, space: space, dialect: dialectIn(space, d.closed)}, nil
+	return &openArchive{db: d, design: n, space: space, dialect: dialectIn(space, d.closed)}, nil
 }
 
-func (a *archive) Close() error { return nil }
+func (a *openArchive) Close() error { return nil }
 
 // OneOfEach says why METviewer's rows are one of an identity.
-func (a *archive) OneOfEach() string {
+func (a *openArchive) OneOfEach() string {
 	if a.design == design.Normalized {
 		return "a row's primary key is its record's identity"
 	}
 	return ""
 }
 
-func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if err := Driver().Express(a.design, f, q); err != nil {
+func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
+	driver := Driver()
+	if err := archive.Express(&driver, a.design, f, q); err != nil {
 		return nil, err
 	}
 	state, err := a.state(ctx, q.Subset)
@@ -72,7 +74,7 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 	return sqlengine.Phrase(dialect, a.design, f, q, state.catalog)
 }
 
-func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	d := sqlengine.NewDecoder(a.design, q, into)
 	cols := q.Question.Columns
 	out, err := a.db.client.run(ctx, request{text: q.Text, params: params(q), row: func(row []byte) error {
@@ -100,7 +102,7 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 }
 
 // params are the statement parameters of a query.
-func params(q *engine.Query) map[string]any {
+func params(q *archive.Query) map[string]any {
 	if len(q.Args) == 0 {
 		return nil
 	}
@@ -126,7 +128,7 @@ func cellOf(cell gjson.Result, asIs bool) any {
 
 // targets are the datasets that may hold records of a subset, with the line
 // types that each of them holds.
-func (a *archive) targets(c *design.Catalog) (order []string, types map[string][]*record.LineType) {
+func (a *openArchive) targets(c *design.Catalog) (order []string, types map[string][]*record.LineType) {
 	types = map[string][]*record.LineType{}
 	for _, t := range record.Types() {
 		if !slices.ContainsFunc(c.Groups, func(g *design.Group) bool { return g.LineType == t.Name }) {
@@ -141,8 +143,8 @@ func (a *archive) targets(c *design.Catalog) (order []string, types map[string][
 	return order, types
 }
 
-func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents, error) {
-	c := engine.Contents{Records: map[string]int64{}, Object: "rows"}
+func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
+	c := archive.Contents{Records: map[string]int64{}, Object: "rows"}
 	count := "COUNT(*)"
 	if a.design == design.Document {
 		c.Object, count = "documents", "SUM(ARRAY_COUNT(r.data))"
@@ -171,7 +173,7 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 
 // Size is what the files of the dataverse hold, after the server wrote what is
 // in its memory. AsterixDB tells nobody that does not share its disk.
-func (a *archive) Size(ctx context.Context) (int64, error) {
+func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	sets, err := a.db.client.texts(ctx, "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DatasetType = \"INTERNAL\" AND d.DataverseName = "+quote(a.space))
 	if err != nil || len(sets) == 0 {
 		return 0, err
@@ -244,8 +246,8 @@ func sizeOf(dir, space string) (int64, error) {
 }
 
 // Dump reads one line type after the other.
-func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
-	return engine.Dump(func(to *engine.Dumper) error {
+func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	return archive.Dump(func(to *archive.Dumper) error {
 		catalog, err := a.Catalog(ctx, subset)
 		if err != nil {
 			return err
@@ -266,7 +268,7 @@ func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 	})
 }
 
-func (a *archive) dumpDocs(ctx context.Context, subset string, t *record.LineType, to *engine.Dumper) error {
+func (a *openArchive) dumpDocs(ctx context.Context, subset string, t *record.LineType, to *archive.Dumper) error {
 	var b record.Batch
 	b.Reset(t, "")
 	_, err := a.db.client.run(ctx, request{
@@ -286,7 +288,7 @@ func (a *archive) dumpDocs(ctx context.Context, subset string, t *record.LineTyp
 }
 
 // dumpRows joins rows with their headers, by a hash join: all are wanted.
-func (a *archive) dumpRows(ctx context.Context, subset string, t *record.LineType, to *engine.Dumper) error {
+func (a *openArchive) dumpRows(ctx context.Context, subset string, t *record.LineType, to *archive.Dumper) error {
 	var cols []sqlengine.Column
 	var exprs []string
 	for _, c := range sqlengine.HeaderColumns()[1:] {
@@ -339,53 +341,53 @@ func collect(c *sqlengine.Collector, k int, col *sqlengine.Column, cell gjson.Re
 
 // Explain is the optimiser's plan, as JSON. It runs the query: a plan that is
 // only compiled knows no statement parameters. AsterixDB tells no counts.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
+func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	catalog, err := a.Catalog(ctx, q.Question.Subset)
 	if err != nil {
-		return engine.Plan{}, err
+		return archive.Plan{}, err
 	}
 	if !slices.ContainsFunc(catalog.Groups, func(g *design.Group) bool { return g.LineType == q.Question.Type.Name }) {
-		return engine.Plan{Text: "the subset holds no records of this line type\n"}, nil // the datasets are there: others share them
+		return archive.Plan{Text: "the subset holds no records of this line type\n"}, nil // the datasets are there: others share them
 	}
 	out, err := a.db.client.run(ctx, request{text: q.Text, params: params(q), plan: true})
 	if err != nil {
-		return engine.Plan{}, err
+		return archive.Plan{}, err
 	}
 	var text bytes.Buffer
 	if err := json.Indent(&text, out.plan, "", "  "); err != nil {
-		return engine.Plan{}, err
+		return archive.Plan{}, err
 	}
 	table, _, _ := sqlengine.Table(a.design, q.Question.Type)
-	return engine.Plan{Text: text.String(), Access: accesses(out.plan, table)}, nil
+	return archive.Plan{Text: text.String(), Access: accesses(out.plan, table)}, nil
 }
 
 // accesses are the steps that reach datasets. The search of a secondary index
 // and that of the primary index for the keys which it brings are one step. With
 // open types one dataset holds all line types: a step names the design's table.
-func accesses(plan []byte, table string) []engine.Access {
-	var out []engine.Access
-	add := func(dataset string, m engine.Method, index string) {
+func accesses(plan []byte, table string) []archive.Access {
+	var out []archive.Access
+	add := func(dataset string, m archive.Method, index string) {
 		if dataset != design.HeaderTable {
 			dataset = table
 		}
-		out = append(out, engine.Access{Object: dataset, Method: m, Index: index, Examined: -1, Kept: -1})
+		out = append(out, archive.Access{Object: dataset, Method: m, Index: index, Examined: -1, Kept: -1})
 	}
 	var walk func(op gjson.Result)
 	walk = func(op gjson.Result) {
 		if name := op.Get("data-source").String(); name != "" {
 			_, object, _ := strings.Cut(name, ".")
-			add(object, engine.FullScan, "")
+			add(object, archive.FullScan, "")
 		}
 		s, ok := searched(op)
 		switch {
 		case !ok:
 		case s.index != s.dataset:
-			add(s.dataset, engine.IndexScan, s.index)
+			add(s.dataset, archive.IndexScan, s.index)
 		case fetches(op): // what the search below it found
 		case s.single:
-			add(s.dataset, engine.KeyLookup, s.index)
+			add(s.dataset, archive.KeyLookup, s.index)
 		default:
-			add(s.dataset, engine.IndexScan, s.index)
+			add(s.dataset, archive.IndexScan, s.index)
 		}
 		for _, in := range op.Get("inputs").Array() {
 			walk(in)

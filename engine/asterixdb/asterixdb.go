@@ -17,6 +17,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
@@ -35,15 +36,16 @@ func Driver() engine.Driver {
 			{Name: "indexes", Default: "epoch,iso", Help: "secondary indexes of documents, with commas between: epoch and iso (series and valid time), lead (array index of the leads), none"},
 			{Name: "client", Default: "", Help: "address at which the server's nodes reach this client, to load from it; default: that of the connection to the server"},
 		}...),
-		Offers: map[design.Name][]flavour.Name{
-			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
-			design.Normalized: {flavour.SQL},
-		},
-		Means:     []design.Name{design.Normalized, design.Document},
-		Abilities: []any{kv.Offer{Layouts: []kv.Layout{kv.Document}}, tables.Offer{tables.StarOverDisks}},
-		Place:     engine.Remote,
-		Server:    server(),
-		Open:      open,
+		Abilities: []any{archive.Offer{
+			Designs: map[design.Name][]flavour.Name{
+				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
+				design.Normalized: {flavour.SQL},
+			},
+			Means: []design.Name{design.Normalized, design.Document},
+		}, kv.Offer{Layouts: []kv.Layout{kv.Document}}, tables.Offer{tables.StarOverDisks}},
+		Place:  engine.Remote,
+		Server: server(),
+		Open:   open,
 	}
 }
 
@@ -80,7 +82,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		d.client.close()
 		return nil, engine.Unreachable(d.shown, err, "start the server (`barograph lab up asterixdb`), or name the host and port of its query service")
 	}
-	return &engine.Engine{Archives: d, Abilities: []any{kvTables{d}, &tables.Databases{Star: scans{d}}}, About: d.about, Close: func() error { d.client.close(); return nil }}, nil
+	return &engine.Engine{Abilities: []any{d, kvTables{d}, &tables.Databases{Star: scans{d}}}, About: d.about, Close: func() error { d.client.close(); return nil }}, nil
 }
 
 // options reads the URL.

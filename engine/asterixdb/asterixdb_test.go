@@ -11,7 +11,6 @@ import (
 	"github.com/barograph/barograph/engine/asterixdb"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/lab"
-	"github.com/barograph/barograph/query/flavour"
 )
 
 // memory is what a node of the tests may use, in bytes.
@@ -85,7 +84,7 @@ func TestThreeNodes(t *testing.T) {
 	d := &databases{server: up(t, 3)}
 	only := func(n design.Name) enginetest.Config {
 		c := d.config("")
-		c.Driver.Offers = map[design.Name][]flavour.Name{n: c.Driver.Offers[n]}
+		enginetest.Only(&c.Driver, n)
 		return c
 	}
 	enginetest.RunCases(t, only(design.Normalized))

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/asterixdb"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/lab"
@@ -104,9 +104,9 @@ func ours(b *testing.B, url string, f enginetest.File) time.Duration {
 }
 
 // empty makes the datasets of an archive.
-func empty(b *testing.B, url string) engine.Archive {
+func empty(b *testing.B, url string) archive.Archive {
 	b.Helper()
-	a := archive(b, url, design.Document)
+	a := openDesign(b, url, design.Document)
 	l, err := a.Loader(b.Context(), "a")
 	if err != nil {
 		b.Fatal(err)

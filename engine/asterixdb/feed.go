@@ -18,7 +18,7 @@ import (
 // sends lines of JSON and closes. So a load needs no files that the server's
 // machine would have to hold, and the statement ends when all is stored.
 type feed struct {
-	a    *archive
+	a    *openArchive
 	name string   // its datasets are named so, with a number
 	made []string // their types
 	from string   // host:port, as the server's nodes reach it
@@ -28,7 +28,7 @@ type feed struct {
 func feedName(token string) string { return "feed_" + token + "_" }
 
 // newFeed listens for the server's nodes.
-func (a *archive) newFeed(ctx context.Context, token string) (*feed, error) {
+func (a *openArchive) newFeed(ctx context.Context, token string) (*feed, error) {
 	host := a.db.reach
 	if host == "" {
 		var err error
@@ -80,7 +80,7 @@ func (d *database) address(ctx context.Context) (string, error) {
 }
 
 // dropFeeds drops the external datasets of a loader.
-func (a *archive) dropFeeds(ctx context.Context, token string) error {
+func (a *openArchive) dropFeeds(ctx context.Context, token string) error {
 	found, err := a.db.client.texts(ctx, "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DataverseName = "+quote(a.space)+
 		" AND d.DatasetName LIKE "+quote(feedName(token)+"%"))
 	if err != nil {
@@ -89,7 +89,7 @@ func (a *archive) dropFeeds(ctx context.Context, token string) error {
 	return a.drop(ctx, found)
 }
 
-func (a *archive) drop(ctx context.Context, datasets []string) error {
+func (a *openArchive) drop(ctx context.Context, datasets []string) error {
 	if len(datasets) == 0 {
 		return nil
 	}

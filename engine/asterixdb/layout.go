@@ -13,7 +13,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/record"
 )
@@ -25,19 +25,19 @@ const (
 )
 
 // dataverse is the quoted name of the archive's dataverse.
-func (a *archive) dataverse() string { return ident(a.space) }
+func (a *openArchive) dataverse() string { return ident(a.space) }
 
 // dataset is the quoted name of a dataset.
-func (a *archive) dataset(name string) string {
+func (a *openArchive) dataset(name string) string {
 	return a.dataverse() + "." + ident(name)
 }
 
 // target is the name of the dataset that holds the records of a line type.
-func (a *archive) target(t *record.LineType) string {
+func (a *openArchive) target(t *record.LineType) string {
 	return datasetOf(a.table(t), a.db.closed)
 }
 
-func (a *archive) table(t *record.LineType) string {
+func (a *openArchive) table(t *record.LineType) string {
 	if a.design == design.Normalized {
 		return design.LineTable(t)
 	}
@@ -46,7 +46,7 @@ func (a *archive) table(t *record.LineType) string {
 
 // create are the statements that make the dataverse with what it has from the
 // beginning.
-func (a *archive) create() string {
+func (a *openArchive) create() string {
 	out := []string{
 		"CREATE DATAVERSE " + a.dataverse() + " IF NOT EXISTS",
 		"USE " + a.dataverse(),
@@ -72,7 +72,7 @@ const anyType = "barograph_any"
 
 // createTarget are the statements that make the dataset of a line type, within
 // the dataverse.
-func (a *archive) createTarget(t *record.LineType) []string {
+func (a *openArchive) createTarget(t *record.LineType) []string {
 	name, kind := a.target(t), anyType
 	var out []string
 	if a.db.closed {
@@ -88,7 +88,7 @@ func (a *archive) createTarget(t *record.LineType) []string {
 	return append(out, a.createIndexes(name)...)
 }
 
-func (a *archive) createIndexes(dataset string) []string {
+func (a *openArchive) createIndexes(dataset string) []string {
 	text, number, lead := ":string?", ":bigint?", ":bigint"
 	if a.db.closed {
 		text, number, lead = "", "", ""
@@ -264,14 +264,14 @@ type rowWriter struct {
 	fresh map[string]record.Header // by stat_header_id: those that are not there yet
 }
 
-func (w *rowWriter) find(ctx context.Context, stored *engine.Stored) error {
+func (w *rowWriter) find(ctx context.Context, stored *archive.Stored) error {
 	if err := w.headers(ctx); err != nil {
 		return err
 	}
 	w.fresh = map[string]record.Header{}
 	var hash record.Hasher
 	for _, t := range w.l.types {
-		there := map[string]engine.At{} // by id of the row
+		there := map[string]archive.At{} // by id of the row
 		var wanted []string
 		for _, b := range w.l.batches[t] {
 			stored.New += int64(b.Len())
@@ -286,7 +286,7 @@ func (w *rowWriter) find(ctx context.Context, stored *engine.Stored) error {
 			for i := range b.Len() {
 				if g := groups[b.Head[i]]; g.MayHold(b.Valid[i]) && g.HasLead(b.Lead[i]) {
 					id := rowID(w.l.subset, hash.Key(i))
-					there[id] = engine.At{Batch: b, I: i}
+					there[id] = archive.At{Batch: b, I: i}
 					wanted = append(wanted, id)
 				}
 			}

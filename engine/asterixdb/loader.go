@@ -16,13 +16,14 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
 
 // loader collects batches and writes them at Commit, under the subset's lock.
 type loader struct {
-	a       *archive
+	a       *openArchive
 	subset  string
 	token   string
 	commits int // begun by this loader
@@ -34,7 +35,7 @@ type loader struct {
 	known   int64
 }
 
-func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	if a.db.readOnly {
 		return nil, &fault.Error{Setting: a.db.shown, Err: engine.ErrReadOnly, Cure: "open it for writing"}
 	}
@@ -108,8 +109,8 @@ func (l *loader) dropFeed(ctx context.Context) {
 // whoever comes next.
 const undoPatience = 20 * time.Second
 
-func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
-	stored := engine.Stored{Replaced: map[string]int64{}}
+func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
+	stored := archive.Stored{Replaced: map[string]int64{}}
 	l.commits++
 	var s state
 	held, err := l.a.acquire(ctx, l.subset, l.token+"-"+strconv.Itoa(l.commits), &s)
@@ -124,7 +125,7 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 }
 
 // commit goes through the steps that doc.go names.
-func (l *loader) commit(ctx context.Context, held *lock, s *state, c engine.Commit, stored *engine.Stored) error {
+func (l *loader) commit(ctx context.Context, held *lock, s *state, c archive.Commit, stored *archive.Stored) error {
 	if err := l.a.recover(ctx, l.subset, s); err != nil {
 		return err
 	}
@@ -157,13 +158,13 @@ func (l *loader) commit(ctx context.Context, held *lock, s *state, c engine.Comm
 		}
 	}
 	s.astral = s.astral || l.astral()
-	var marks []engine.Mark
+	var marks []archive.Mark
 	if len(c.Done) > 0 && s.catalog.Files.Records > 0 {
 		if marks, err = l.a.marks(ctx, l.subset, s.version); err != nil {
 			return err
 		}
 	}
-	c.Describe(s.catalog, l.a.design, stored, c.Done, engine.Of(marks, c.Done))
+	c.Describe(s.catalog, l.a.design, stored, c.Done, archive.SameFiles(marks, c.Done))
 	s.catalog.Subset = l.subset
 	last, err := l.a.catalogStatement(l.subset, version, s)
 	if err != nil {
@@ -243,7 +244,7 @@ type part struct {
 // writer lays records out under one design.
 type writer interface {
 	// find looks for what the commit will replace, and counts.
-	find(ctx context.Context, stored *engine.Stored) error
+	find(ctx context.Context, stored *archive.Stored) error
 	parts() []part
 	// replaced lists what is there under the keys that will be written, by
 	// dataset, each as a JSON object.
@@ -304,7 +305,7 @@ func (l *loader) begun(version int64, token string, parts []part) (string, error
 }
 
 // notes are the marks of a commit, and what it will replace.
-func (l *loader) notes(w io.Writer, version int64, replaced map[string][][]byte, done []engine.Mark) error {
+func (l *loader) notes(w io.Writer, version int64, replaced map[string][][]byte, done []archive.Mark) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	for i, m := range done {
@@ -368,7 +369,7 @@ func (l *loader) takeBack(ctx context.Context, held *lock) error {
 const keysAsked = 500
 
 // stored reads what is there under keys of a dataset.
-func (a *archive) stored(ctx context.Context, dataset string, keys []string, row func(id string, doc []byte) error) error {
+func (a *openArchive) stored(ctx context.Context, dataset string, keys []string, row func(id string, doc []byte) error) error {
 	for some := range slices.Chunk(keys, keysAsked) {
 		_, err := a.db.client.run(ctx, request{
 			text: "SELECT VALUE r FROM " + a.dataset(dataset) + " AS r WHERE r.id IN $keys", params: map[string]any{"keys": some},
@@ -398,7 +399,7 @@ type docRef struct {
 	valid  int64
 }
 
-func (w *docWriter) find(ctx context.Context, stored *engine.Stored) error {
+func (w *docWriter) find(ctx context.Context, stored *archive.Stored) error {
 	w.groupers = map[*record.LineType]*design.Grouper{}
 	wanted := map[string][]string{}
 	for _, t := range w.l.types {
@@ -431,7 +432,7 @@ func (w *docWriter) find(ctx context.Context, stored *engine.Stored) error {
 }
 
 // count tells new records from those that replace one.
-func (w *docWriter) count(stored *engine.Stored) error {
+func (w *docWriter) count(stored *archive.Stored) error {
 	var have, into record.Batch
 	for _, t := range w.l.types {
 		for range w.groupers[t].Places() {

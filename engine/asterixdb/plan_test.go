@@ -6,6 +6,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/asterixdb"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/query/flavour"
@@ -16,29 +17,29 @@ import (
 // plans holds how each flavour reaches what is stored, as the server itself
 // says: keys must be a search of the primary index.
 func plans(t *testing.T, d *databases) {
-	scan := func(object string) engine.Access { return access(object, engine.FullScan, "") }
-	index := func(object, name string) engine.Access { return access(object, engine.IndexScan, name) }
-	keys := access("doc_sal1l2", engine.KeyLookup, "documents")
+	scan := func(object string) archive.Access { return access(object, archive.FullScan, "") }
+	index := func(object, name string) archive.Access { return access(object, archive.IndexScan, name) }
+	keys := access("doc_sal1l2", archive.KeyLookup, "documents")
 	for _, tc := range []struct {
 		query  string
 		design design.Name
-		want   map[flavour.Name][]engine.Access
+		want   map[flavour.Name][]archive.Access
 	}{
-		{"indexes=epoch", design.Document, map[flavour.Name][]engine.Access{
+		{"indexes=epoch", design.Document, map[flavour.Name][]archive.Access{
 			flavour.EpochRange: {index("doc_sal1l2", "by_epoch")}, flavour.EpochList: {index("doc_sal1l2", "by_epoch")}, flavour.Keys: {keys},
 		}},
-		{"indexes=iso", design.Document, map[flavour.Name][]engine.Access{
+		{"indexes=iso", design.Document, map[flavour.Name][]archive.Access{
 			flavour.ISORange: {index("doc_sal1l2", "by_iso")}, flavour.ISOList: {index("doc_sal1l2", "by_iso")}, flavour.Keys: {keys},
 		}},
-		{"indexes=none", design.Document, map[flavour.Name][]engine.Access{
+		{"indexes=none", design.Document, map[flavour.Name][]archive.Access{
 			flavour.EpochRange: {scan("doc_sal1l2")}, flavour.EpochList: {scan("doc_sal1l2")}, flavour.Keys: {keys},
 		}},
-		{"", design.Normalized, map[flavour.Name][]engine.Access{
+		{"", design.Normalized, map[flavour.Name][]archive.Access{
 			flavour.SQL: {scan("stat_header"), index("line_data_sal1l2", "by_header")},
 		}},
 	} {
 		t.Run(string(tc.design)+"?"+tc.query, func(t *testing.T) {
-			a := archive(t, d.url(t, tc.query), tc.design)
+			a := openDesign(t, d.url(t, tc.query), tc.design)
 			store(t, a, few(t))
 			q, err := question.Find("test_3")
 			if err != nil {
@@ -61,12 +62,12 @@ func plans(t *testing.T, d *databases) {
 	}
 }
 
-func access(object string, m engine.Method, index string) engine.Access {
-	return engine.Access{Object: object, Method: m, Index: index, Examined: -1, Kept: -1}
+func access(object string, m archive.Method, index string) archive.Access {
+	return archive.Access{Object: object, Method: m, Index: index, Examined: -1, Kept: -1}
 }
 
-// archive opens a database under a design; it is closed with the test.
-func archive(t testing.TB, url string, n design.Name) engine.Archive {
+// openDesign opens a database under a design; it is closed with the test.
+func openDesign(t testing.TB, url string, n design.Name) archive.Archive {
 	t.Helper()
 	e, err := engine.Registry{asterixdb.Driver()}.Open(t.Context(), url, engine.Options{})
 	if err != nil {
@@ -77,7 +78,7 @@ func archive(t testing.TB, url string, n design.Name) engine.Archive {
 			t.Error(err)
 		}
 	})
-	a, err := e.Archives.Open(t.Context(), n)
+	a, err := archive.Of(e).Open(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,13 +103,13 @@ func few(t *testing.T) enginetest.File {
 }
 
 // store loads a file into the subset a.
-func store(t testing.TB, a engine.Archive, f enginetest.File) {
+func store(t testing.TB, a archive.Archive, f enginetest.File) {
 	t.Helper()
 	l, err := a.Loader(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := engine.Commit{Catalog: design.NewCatalog("a"), Done: []engine.Mark{f.Mark()}}
+	c := archive.Commit{Catalog: design.NewCatalog("a"), Done: []archive.Mark{f.Mark()}}
 	for _, b := range f.Batches {
 		c.Catalog.Add(b)
 		if err := l.Add(t.Context(), b); err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/internal/fault"
 )
@@ -43,7 +44,7 @@ func (s *state) broken() bool { return s.begun > s.version }
 func catalogID(subset string) string { return "catalog/" + subset }
 func begunID(subset string) string   { return "begun/" + subset }
 
-func (a *archive) stateQuery(subset string) string {
+func (a *openArchive) stateQuery(subset string) string {
 	return "SELECT VALUE s FROM " + a.dataset(stateDataset) + " AS s WHERE s.id IN [" +
 		quote(catalogID(subset)) + ", " + quote(begunID(subset)) + "]"
 }
@@ -67,7 +68,7 @@ func (s *state) row(row []byte) (err error) {
 
 // catalogStatement is the statement that makes a commit count: it replaces one
 // record, which is all that AsterixDB does at once.
-func (a *archive) catalogStatement(subset string, version int64, s *state) (string, error) {
+func (a *openArchive) catalogStatement(subset string, version int64, s *state) (string, error) {
 	text, err := s.catalog.Encode()
 	if err != nil {
 		return "", err
@@ -82,7 +83,7 @@ func (a *archive) catalogStatement(subset string, version int64, s *state) (stri
 // state reads the state of a subset; it is empty where the subset does not
 // exist. What a load that died has left is taken back first, once for each
 // subset and archive.
-func (a *archive) state(ctx context.Context, subset string) (state, error) {
+func (a *openArchive) state(ctx context.Context, subset string) (state, error) {
 	_, seen := a.seen.Load(subset)
 	for {
 		s := newState(subset)
@@ -107,7 +108,7 @@ func (a *archive) state(ctx context.Context, subset string) (state, error) {
 
 // settle waits until no commit of a subset is under way, and takes back what
 // one that died has left.
-func (a *archive) settle(ctx context.Context, subset string) error {
+func (a *openArchive) settle(ctx context.Context, subset string) error {
 	if a.db.readOnly {
 		return a.settled(ctx, subset)
 	}
@@ -124,7 +125,7 @@ func (a *archive) settle(ctx context.Context, subset string) error {
 }
 
 // settled waits for the commit that is under way. A reader changes nothing.
-func (a *archive) settled(ctx context.Context, subset string) error {
+func (a *openArchive) settled(ctx context.Context, subset string) error {
 	for {
 		h, err := a.holder(ctx, subset)
 		if err != nil || h.token == "" {
@@ -147,7 +148,7 @@ func (a *archive) settled(ctx context.Context, subset string) error {
 
 // recover takes back a commit that was begun and does not count. The lock is
 // held, and nothing of that commit is under way. Every step may be done twice.
-func (a *archive) recover(ctx context.Context, subset string, s *state) error {
+func (a *openArchive) recover(ctx context.Context, subset string, s *state) error {
 	if !s.broken() {
 		return nil
 	}
@@ -179,20 +180,20 @@ func (a *archive) recover(ctx context.Context, subset string, s *state) error {
 
 // marked is a mark as it is stored.
 type marked struct {
-	ID     string      `json:"id"`
-	Kind   string      `json:"kind"`
-	Subset string      `json:"subset"`
-	Commit int64       `json:"commit"`
-	Seq    int         `json:"seq"` // within the commit
-	Mark   engine.Mark `json:"mark"`
+	ID     string       `json:"id"`
+	Kind   string       `json:"kind"`
+	Subset string       `json:"subset"`
+	Commit int64        `json:"commit"`
+	Seq    int          `json:"seq"` // within the commit
+	Mark   archive.Mark `json:"mark"`
 }
 
-func newMarked(subset string, commit int64, seq int, m engine.Mark) marked {
+func newMarked(subset string, commit int64, seq int, m archive.Mark) marked {
 	return marked{fmt.Sprintf("mark/%d/%s/%s", commit, m.Digest, subset), "mark", subset, commit, seq, m}
 }
 
 // Marks lists those of commits that count; of two of one file the later.
-func (a *archive) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
+func (a *openArchive) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
 	s, err := a.state(ctx, subset)
 	if err != nil || !s.exists {
 		return nil, err
@@ -201,7 +202,7 @@ func (a *archive) Marks(ctx context.Context, subset string) ([]engine.Mark, erro
 }
 
 // marks lists those of commits up to a version, also while the next is under way.
-func (a *archive) marks(ctx context.Context, subset string, version int64) ([]engine.Mark, error) {
+func (a *openArchive) marks(ctx context.Context, subset string, version int64) ([]archive.Mark, error) {
 	var all []marked
 	_, err := a.db.client.run(ctx, request{
 		text: "SELECT VALUE m FROM " + a.dataset(stateDataset) + " AS m WHERE m.kind = \"mark\" AND m.subset = " + quote(subset) +
@@ -217,20 +218,20 @@ func (a *archive) marks(ctx context.Context, subset string, version int64) ([]en
 		return nil, err
 	}
 	slices.SortFunc(all, func(x, y marked) int { return cmp.Or(cmp.Compare(x.Commit, y.Commit), cmp.Compare(x.Seq, y.Seq)) })
-	out := make([]engine.Mark, len(all))
+	out := make([]archive.Mark, len(all))
 	for i := range all {
 		out[i] = all[i].Mark
 	}
 	return docengine.Latest(out), nil
 }
 
-func (a *archive) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
+func (a *openArchive) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
 	s, err := a.state(ctx, subset)
 	return s.catalog, err
 }
 
 // Subsets lists those that a commit has counted for.
-func (a *archive) Subsets(ctx context.Context) ([]string, error) {
+func (a *openArchive) Subsets(ctx context.Context) ([]string, error) {
 	subsets, err := a.db.client.texts(ctx, "SELECT VALUE s.subset FROM "+a.dataset(stateDataset)+" AS s WHERE s.kind = \"catalog\"")
 	if absent(err) {
 		return []string{}, nil
@@ -244,7 +245,7 @@ func (a *archive) Subsets(ctx context.Context) ([]string, error) {
 // the holder's own machine by a port that it keeps open, elsewhere by a beat
 // that no longer comes.
 type lock struct {
-	a      *archive
+	a      *openArchive
 	subset string
 	token  string
 	alive  net.Listener // open as long as the holder lives; nobody is ever accepted
@@ -284,7 +285,7 @@ func lockID(subset string) string { return "lock/" + subset }
 // acquire waits until the subset's lock is this caller's. state takes what the
 // archive says of the subset, read under the lock. The token names the holder
 // and what it asks of the server; it is not used twice.
-func (a *archive) acquire(ctx context.Context, subset, token string, state *state) (*lock, error) {
+func (a *openArchive) acquire(ctx context.Context, subset, token string, state *state) (*lock, error) {
 	l := &lock{a: a, subset: subset, token: token}
 	var err error
 	if l.alive, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
@@ -359,7 +360,7 @@ func (l *lock) try(ctx context.Context, state *state) error {
 }
 
 // holder reads who holds a subset's lock; its token is "" where nobody does.
-func (a *archive) holder(ctx context.Context, subset string) (h holder, err error) {
+func (a *openArchive) holder(ctx context.Context, subset string) (h holder, err error) {
 	_, err = a.db.client.run(ctx, request{
 		text: "SELECT VALUE l FROM " + a.dataset(stateDataset) + " AS l WHERE l.id = " + quote(lockID(subset)),
 		row: func(row []byte) error {
@@ -386,7 +387,7 @@ func (h holder) dead(ctx context.Context) bool {
 
 // evict takes the lock from a holder that has died. What it asked the server
 // for may still be under way; nobody may go on before that has ended.
-func (a *archive) evict(ctx context.Context, subset, token string) error {
+func (a *openArchive) evict(ctx context.Context, subset, token string) error {
 	if err := a.db.client.quiet(ctx, token); err != nil {
 		return err
 	}
@@ -399,7 +400,7 @@ func (a *archive) evict(ctx context.Context, subset, token string) error {
 
 // unlock deletes the lock's record if it is that of a holder. before are
 // statements to run first, in the same request.
-func (a *archive) unlock(ctx context.Context, subset, token, before string) error {
+func (a *openArchive) unlock(ctx context.Context, subset, token, before string) error {
 	_, err := a.db.client.run(ctx, request{
 		id: token + "/unlock", text: before + "DELETE FROM " + a.dataset(stateDataset) + " AS l WHERE l.id = " + quote(lockID(subset)) + " AND l.token = " + quote(token),
 	})

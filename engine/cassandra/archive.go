@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -49,7 +49,7 @@ func (p *plan) String() string { return fmt.Sprintf("%d queries", len(p.reads)) 
 const atOnce = 100
 
 // Phrase derives from the catalog what to read.
-func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
+func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	out, c, err := a.Phrasing(ctx, Driver(), a.design, q, f)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (s *store) width(f flavour.Name) int {
 }
 
 // keys asks for the ids that were derived.
-func (p *plan) keys(l *docengine.Lookup, out *engine.Query, kept func(string) string) {
+func (p *plan) keys(l *docengine.Lookup, out *archive.Query, kept func(string) string) {
 	p.headers = l.Headers
 	condition := " = ?"
 	if out.Flavour == flavour.Keys {
@@ -147,14 +147,14 @@ func (p *plan) ranges(c *design.Catalog, q *question.Question, f flavour.Name, k
 
 // Ask sends the queries, many at once, each to a node that holds its
 // partition, decodes what counts and restores the order.
-func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	_, _, err := a.read(ctx, q, into)
 	return err
 }
 
 // read carries out a query. It returns the numbers of rows that the server sent
 // and that were kept.
-func (a *archive) read(ctx context.Context, q *engine.Query, into *answer.Builder) (sent int64, kept int, err error) {
+func (a *openArchive) read(ctx context.Context, q *archive.Query, into *answer.Builder) (sent int64, kept int, err error) {
 	p, err := docengine.Plan[*plan](q)
 	if err != nil {
 		return 0, 0, err
@@ -172,7 +172,7 @@ func (a *archive) read(ctx context.Context, q *engine.Query, into *answer.Builde
 }
 
 // gather sends the queries of a plan.
-func (a *archive) gather(ctx context.Context, q *engine.Query, p *plan, h head, rows *record.Batch) (int64, error) {
+func (a *openArchive) gather(ctx context.Context, q *archive.Query, p *plan, h head, rows *record.Batch) (int64, error) {
 	matcher := answer.NewMatcher(q.Question)
 	var next, sent atomic.Int64
 	parts := make([]*record.Batch, min(a.width(q.Flavour), len(p.reads)))
@@ -229,12 +229,12 @@ func (p *plan) place(r *read) place {
 
 // Explain tells what Ask does with the query, and counts what it brings; the
 // server has no plans.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
+func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	var into answer.Builder
 	into.Reset(q.Question.Columns)
 	sent, kept, err := a.read(ctx, q, &into)
 	if err != nil {
-		return engine.Plan{}, err
+		return archive.Plan{}, err
 	}
 	p, _ := q.Args[0].(*plan)
 	var b strings.Builder
@@ -245,13 +245,13 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, er
 	if n := len(p.reads) - 20; n > 0 {
 		fmt.Fprintf(&b, "and %d more\n", n)
 	}
-	plan := engine.Plan{Text: b.String()}
+	plan := archive.Plan{Text: b.String()}
 	if len(p.reads) > 0 {
-		method := engine.KeyLookup
+		method := archive.KeyLookup
 		if a.bySeries {
-			method = engine.IndexScan
+			method = archive.IndexScan
 		}
-		plan.Access = []engine.Access{{Object: p.table(p.t), Method: method, Index: "PRIMARY KEY", Examined: sent, Kept: int64(kept), Measured: true}}
+		plan.Access = []archive.Access{{Object: p.table(p.t), Method: method, Index: "PRIMARY KEY", Examined: sent, Kept: int64(kept), Measured: true}}
 	}
 	return plan, nil
 }
@@ -263,7 +263,7 @@ type tables struct {
 }
 
 // archive is the archive of one design.
-type archive struct {
+type openArchive struct {
 	*docengine.Archive
 	*tables
 }
@@ -385,7 +385,7 @@ func (a *tables) advance(ctx context.Context, subset string, number int64, base 
 // Size is what the tables take on the disks of the node that answers; where
 // nothing has left its memory yet, or it does not tell, the bytes that commits
 // wrote. CQL has no word to have memory written.
-func (a *archive) Size(ctx context.Context) (int64, error) {
+func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	var onDisk, written int64
 	iter := a.session.Query("SELECT table_name, mebibytes FROM system_views.disk_usage WHERE keyspace_name = ?", a.keyspace).IterContext(ctx)
 	var table string
@@ -417,7 +417,7 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 
 // walk calls each for every line type that a subset holds, with what counted
 // before.
-func (a *archive) walk(ctx context.Context, subset string, each func(t *record.LineType, h head) error) error {
+func (a *openArchive) walk(ctx context.Context, subset string, each func(t *record.LineType, h head) error) error {
 	h, err := a.head(ctx, subset, a.consistency)
 	if err != nil {
 		return err
@@ -435,7 +435,7 @@ func (a *archive) walk(ctx context.Context, subset string, each func(t *record.L
 }
 
 // units walks the partitions of a line type. Some may hold nothing that counts.
-func (a *archive) units(ctx context.Context, subset string, t *record.LineType, each func(u unit) error) error {
+func (a *openArchive) units(ctx context.Context, subset string, t *record.LineType, each func(u unit) error) error {
 	for b := range buckets {
 		it := a.session.Query("SELECT name, year FROM partitions WHERE design = ? AND subset = ? AND line_type = ? AND bucket = ?",
 			a.scope(), subset, t.Name, b).IterContext(ctx)
@@ -455,8 +455,8 @@ func (a *archive) units(ctx context.Context, subset string, t *record.LineType, 
 const counting = 32
 
 // Contents counts the records that count, and their documents.
-func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents, error) {
-	c := engine.Contents{Records: map[string]int64{}, Object: "documents"}
+func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
+	c := archive.Contents{Records: map[string]int64{}, Object: "documents"}
 	if a.bySeries {
 		c.Object = "rows"
 	}
@@ -471,7 +471,7 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 	return c, err
 }
 
-func (a *archive) count(ctx context.Context, subset string, t *record.LineType, h head) (objects, records int64, err error) {
+func (a *openArchive) count(ctx context.Context, subset string, t *record.LineType, h head) (objects, records int64, err error) {
 	bare := &picked{layout: a.layout, t: t}
 	text := bare.text() + a.where()
 	todo := make(chan unit, counting)
@@ -520,13 +520,13 @@ func (a *archive) count(ctx context.Context, subset string, t *record.LineType, 
 func nowhere(string) (uint32, int64, error) { return 0, 0, nil }
 
 // Dump walks all partitions of the subset, as of one commit.
-func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
-	return engine.Dump(func(to *engine.Dumper) error {
+func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	return archive.Dump(func(to *archive.Dumper) error {
 		return a.walk(ctx, subset, func(t *record.LineType, h head) error { return a.dump(ctx, subset, t, h, to) })
 	})
 }
 
-func (a *archive) dump(ctx context.Context, subset string, t *record.LineType, h head, to *engine.Dumper) error {
+func (a *openArchive) dump(ctx context.Context, subset string, t *record.LineType, h head, to *archive.Dumper) error {
 	var b record.Batch
 	b.Reset(t, "")
 	p := a.all(t)

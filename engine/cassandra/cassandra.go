@@ -18,6 +18,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/query/flavour"
@@ -39,11 +40,12 @@ func Driver() engine.Driver {
 			{Name: "conditional", Default: "true", Help: "records under keys: insert, update and delete by lightweight transactions; false: look for the record first, and then write, which clients that write one key at once can outrun"},
 			{Name: "prefix", Default: "7", Help: "records under keys, layout clustered: bytes of a key that make its partition, where the table is made"},
 		}...),
-		Offers: map[design.Name][]flavour.Name{
-			design.Document: {flavour.Keys, flavour.KeysNative},
-			design.Wide:     {flavour.EpochList, flavour.EpochRange},
-		},
-		Abilities: []any{kv.Offer{
+		Abilities: []any{archive.Offer{
+			Designs: map[design.Name][]flavour.Name{
+				design.Document: {flavour.Keys, flavour.KeysNative},
+				design.Wide:     {flavour.EpochList, flavour.EpochRange},
+			},
+		}, kv.Offer{
 			Layouts: []kv.Layout{kv.Columns, kv.Clustered, kv.Hash},
 			NoScan:  map[kv.Layout]string{kv.Columns: "Cassandra keeps partitions in the order of their keys' hashes; layouts clustered and hash have scans"},
 		}},
@@ -160,7 +162,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err := s.connect(ctx); err != nil {
 		return nil, err
 	}
-	return &engine.Engine{Archives: s, Abilities: []any{kvTables{s}}, Metrics: s.metrics, About: s.about, Close: func() error { s.session.Close(); return nil }}, nil
+	return &engine.Engine{Abilities: []any{s, kvTables{s}}, Metrics: s.metrics, About: s.about, Close: func() error { s.session.Close(); return nil }}, nil
 }
 
 // connect opens the keyspace. What is missing of it is made in a session that
@@ -192,12 +194,12 @@ func unreachable(err error) error {
 }
 
 // Open gives the archive of a design.
-func (s *store) Open(_ context.Context, d design.Name) (engine.Archive, error) {
+func (s *store) Open(_ context.Context, d design.Name) (archive.Archive, error) {
 	for _, l := range layouts {
 		if l.design == d {
 			t := &tables{s, l}
 			o := docengine.Options{Shown: "cassandra", ReadOnly: s.readOnly, Writers: 1, Apart: true, Design: d}
-			return &archive{docengine.New(docs{tables: t}, o), t}, nil
+			return &openArchive{docengine.New(docs{tables: t}, o), t}, nil
 		}
 	}
 	return nil, fmt.Errorf("cassandra has no design %q: %w", d, engine.ErrNoDesign)

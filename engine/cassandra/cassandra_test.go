@@ -13,10 +13,10 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/cassandra"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/lab"
-	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
 
@@ -59,7 +59,7 @@ func (a *archives) config() enginetest.Config {
 // of tests one design alone.
 func (a *archives) of(d design.Name) enginetest.Config {
 	c := a.config()
-	c.Driver.Offers = map[design.Name][]flavour.Name{d: c.Driver.Offers[d]}
+	enginetest.Only(&c.Driver, d)
 	return c
 }
 
@@ -135,8 +135,8 @@ func loadOne(ctx context.Context, url, subset string) (err error) {
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	lt, _ := record.TypeByName("PCT")
-	for d := range cassandra.Driver().Offers {
-		a, err := e.Archives.Open(ctx, d)
+	for d := range enginetest.Offered(cassandra.Driver()) {
+		a, err := archive.Of(e).Open(ctx, d)
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func loadOne(ctx context.Context, url, subset string) (err error) {
 			return err
 		}
 		one := enginetest.LongRecord(lt, 1, 3)
-		c := engine.Commit{Catalog: design.NewCatalog(subset)}
+		c := archive.Commit{Catalog: design.NewCatalog(subset)}
 		c.Catalog.Add(one)
 		if err := l.Add(ctx, one); err != nil {
 			return err

@@ -19,6 +19,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
@@ -68,13 +69,13 @@ func (d docs) Describe(ctx context.Context, subset string, known int64) (int64, 
 }
 
 // Marks lists the loaded files.
-func (d docs) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
+func (d docs) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
 	h, err := d.head(ctx, subset, d.consistency)
 	if err != nil || h.version == 0 {
 		return nil, err
 	}
 	iter := d.session.Query("SELECT commit_number, mark FROM marks WHERE design = ? AND subset = ?", d.scope(), subset).IterContext(ctx)
-	var marks []engine.Mark
+	var marks []archive.Mark
 	var number int64
 	var text string
 	var wrong error
@@ -82,7 +83,7 @@ func (d docs) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
 		if !h.counts(number) {
 			continue
 		}
-		var m engine.Mark
+		var m archive.Mark
 		wrong = errors.Join(wrong, json.Unmarshal([]byte(text), &m))
 		marks = append(marks, m)
 	}
@@ -312,7 +313,7 @@ func (t *attempt) send(ctx context.Context, insert string, rows []row) error {
 
 // Count writes catalog and marks and has the number count, unless another
 // commit was faster.
-func (t *attempt) Count(ctx context.Context, catalog []byte, done []engine.Mark) (int64, error) {
+func (t *attempt) Count(ctx context.Context, catalog []byte, done []archive.Mark) (int64, error) {
 	err := t.session.Query("INSERT INTO catalogs (design, subset, commit_number, catalog) VALUES (?, ?, ?, ?)", t.scope(), t.subset, t.number, catalog).ExecContext(ctx)
 	if err != nil {
 		return 0, err

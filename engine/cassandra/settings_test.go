@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/query/flavour"
@@ -83,7 +83,7 @@ func TestShortLists(t *testing.T) {
 			f = flavour.EpochList
 			p.ranges(c, q, f, strings.Clone)
 		} else {
-			out := &engine.Query{Question: q, Flavour: f}
+			out := &archive.Query{Question: q, Flavour: f}
 			p.keys(docengine.Derive(c, out), out, strings.Clone)
 		}
 		times := 0

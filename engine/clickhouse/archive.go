@@ -5,23 +5,23 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/query/flavour"
 )
 
 // archive is the database under one design.
-type archive struct {
+type openArchive struct {
 	*sqlengine.Archive
 	db *database
 }
 
 // Open opens the archive under a design.
-func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error) {
+func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
 	if err := sqlengine.Offered(Driver(), n); err != nil {
 		return nil, err
 	}
-	a := &archive{db: d}
+	a := &openArchive{db: d}
 	list := func(engines string) func(subset string) (string, []any) {
 		return func(subset string) (string, []any) {
 			return "SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, " + quote(tableName(subset, "")) + ") AND engine " + engines, nil
@@ -36,37 +36,37 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 		CountDocs: func(from string) string { return "SELECT count(), sum(length(data)) FROM " + from },
 		Entries:   func(data string) string { return "toJSONString(" + data + ")" },
 	}
-	return engine.Explained(a, d.explain), nil
+	return archive.Explained(a, d.explain), nil
 }
 
 // Size is in bytes on disk, of this design's tables.
-func (a *archive) Size(ctx context.Context) (int64, error) {
+func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	tables := map[design.Name]string{design.Wide: "wide_", design.Document: "doc_", design.Normalized: "line_data_|stat_header|data_file"}[a.Design]
 	return sqlengine.Number(ctx, a.Pool, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = currentDatabase() AND match(table, '/("+
 		tables+"|"+a.OwnName("barograph_")+")[^/]*$')")
 }
 
 // Explain tells which granules the indexes leave; they are no counts of rows.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
+func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
-		return engine.Plan{Text: "the subset holds no records of this line type\n"}, err
+		return archive.Plan{Text: "the subset holds no records of this line type\n"}, err
 	}
 	lines, err := sqlengine.Texts(ctx, a.Pool, "EXPLAIN indexes = 1, pretty = 0 "+q.Text)
-	return engine.Plan{Text: strings.Join(lines, "\n") + "\n", Access: accesses(q.Question.Subset, lines)}, err
+	return archive.Plan{Text: strings.Join(lines, "\n") + "\n", Access: accesses(q.Question.Subset, lines)}, err
 }
 
 // accesses reads the tables that a plan reaches, and the granules of each, as
 // Granules: 4/123, of which the last line counts.
-func accesses(subset string, lines []string) (out []engine.Access) {
+func accesses(subset string, lines []string) (out []archive.Access) {
 	for _, line := range lines {
 		line = strings.TrimLeft(line, " │├└─")
 		if rest, ok := strings.CutPrefix(line, "ReadFromMergeTree ("); ok {
 			name := strings.TrimSuffix(strings.TrimPrefix(rest, databaseName+"."), ")")
-			out = append(out, engine.Access{Object: strings.TrimPrefix(name, tableName(subset, "")), Method: engine.FullScan, Examined: -1, Kept: -1})
+			out = append(out, archive.Access{Object: strings.TrimPrefix(name, tableName(subset, "")), Method: archive.FullScan, Examined: -1, Kept: -1})
 		}
 		if rest, ok := strings.CutPrefix(line, "Granules: "); ok && len(out) > 0 {
 			if some, all, ok := strings.Cut(rest, "/"); ok && some != all {
-				out[len(out)-1].Method = engine.PrunedScan
+				out[len(out)-1].Method = archive.PrunedScan
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
@@ -43,15 +44,16 @@ func Driver() engine.Driver {
 		Summary: "ClickHouse, a columnar database in a folder, by chDB's library in a process of its own",
 		Example: "clickhouse:folder",
 		Params:  params,
-		Offers: map[design.Name][]flavour.Name{
-			design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
-			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
-			design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
-		},
-		Means:     []design.Name{design.Normalized, design.Document, design.Wide},
-		Abilities: offered(),
-		Place:     engine.Embedded,
-		Library:   &engine.Library{Artifacts: []engine.Artifact{artifact()}, Find: find},
+		Abilities: append([]any{archive.Offer{
+			Designs: map[design.Name][]flavour.Name{
+				design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
+				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
+				design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
+			},
+			Means: []design.Name{design.Normalized, design.Document, design.Wide},
+		}}, offered()...),
+		Place:   engine.Embedded,
+		Library: &engine.Library{Artifacts: []engine.Artifact{artifact()}, Find: find},
 		Wrote: func(path string, _ []byte) bool {
 			_, err := os.Stat(filepath.Join(path, "metadata", databaseName+".sql"))
 			return err == nil
@@ -127,7 +129,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		d.seal(context.WithoutCancel(ctx))
 		return end()
 	}
-	return &engine.Engine{Archives: d, Abilities: d.abilities(), About: d.about, Processes: []int32{int32(h.PID())}, Close: closed}, nil //nolint:gosec // pids are small
+	return &engine.Engine{Abilities: append([]any{d}, d.abilities()...), About: d.about, Processes: []int32{int32(h.PID())}, Close: closed}, nil //nolint:gosec // pids are small
 }
 
 // arguments are those of the library, which finds its configuration in dir.

@@ -13,6 +13,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/enginetest/scantest"
 	"github.com/barograph/barograph/internal/fault"
@@ -46,12 +47,12 @@ func TestScans(t *testing.T) {
 func TestSums(t *testing.T) {
 	enginetest.Installed(t, Driver())
 	path := filepath.Join(t.TempDir(), "arch[ive")
-	open := func(o engine.Options) (*engine.Engine, engine.Archive, error) {
+	open := func(o engine.Options) (*engine.Engine, archive.Archive, error) {
 		e, err := engine.Registry{Driver()}.Open(t.Context(), "clickhouse:"+path, o)
 		if err != nil {
 			return nil, nil, err
 		}
-		a, err := e.Archives.Open(t.Context(), design.Wide)
+		a, err := archive.Of(e).Open(t.Context(), design.Wide)
 		return e, a, err
 	}
 	e, a, err := open(engine.Options{})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/record"
 )
@@ -91,7 +92,7 @@ func TestLargeCommit(t *testing.T) {
 			took = time.Since(began)
 		}
 		e = open()
-		a, err := e.Archives.Open(t.Context(), design.Wide)
+		a, err := archive.Of(e).Open(t.Context(), design.Wide)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +121,7 @@ func TestLargeCommit(t *testing.T) {
 // with those of the same identity.
 func stored(t *testing.T, e *engine.Engine, n int, failed func(error)) int {
 	t.Helper()
-	a, err := e.Archives.Open(t.Context(), design.Wide)
+	a, err := archive.Of(e).Open(t.Context(), design.Wide)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,7 @@ func stored(t *testing.T, e *engine.Engine, n int, failed func(error)) int {
 		err = l.Add(t.Context(), &b)
 	}
 	if err == nil {
-		_, err = l.Commit(t.Context(), engine.Commit{Catalog: c, Done: []engine.Mark{{Path: name, Digest: strings.Repeat("0", 24) + strconv.Itoa(10_000_000+n), Read: int64(n), Stored: int64(n), Loaded: time.Now()}}})
+		_, err = l.Commit(t.Context(), archive.Commit{Catalog: c, Done: []archive.Mark{{Path: name, Digest: strings.Repeat("0", 24) + strconv.Itoa(10_000_000+n), Read: int64(n), Stored: int64(n), Loaded: time.Now()}}})
 	}
 	if err != nil {
 		if failed == nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/query/answer"
@@ -36,10 +37,10 @@ func (d *database) lake(ctx context.Context, s engine.Store) (*tables.Lake, erro
 	l := &lakes{p, s}
 	return &tables.Lake{
 		Table: l.table,
-		Phrase: func(t *tables.LakeTable, q *question.Question, c *design.Catalog) (*engine.Query, error) {
+		Phrase: func(t *tables.LakeTable, q *question.Question, c *design.Catalog) (*archive.Query, error) {
 			return sqlengine.PhraseLake(*dialect(), ident(t.Name), t, q, c)
 		},
-		Ask: func(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+		Ask: func(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 			return l.Rows(ctx, q.Text, nil, sqlengine.NewDecoder(design.Wide, q, into).Values)
 		},
 		Close: func() error {

@@ -8,13 +8,14 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
 
 // Loader opens the loader of a subset; a second one for the same subset is an error.
-func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 		Insert: func(ctx context.Context, q sqlengine.Querier, table string, cols []sqlengine.Column, next sqlengine.Next) error {
 			return store(ctx, q, table, cols, true, next)
 		},
-		Replace: func(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *engine.Stored) error {
+		Replace: func(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *archive.Stored) error {
 			return a.replace(ctx, q, subset, lines, held, stored)
 		},
 		Close: func() error { a.db.end(of); return nil },
@@ -75,7 +76,7 @@ func (d *database) end(of string) {
 
 // make makes the tables of a subset that are there for all types; then the
 // subset is listed.
-func (a *archive) make(ctx context.Context, of, subset string) error {
+func (a *openArchive) make(ctx context.Context, of, subset string) error {
 	texts := []string{
 		tableText(a.Own(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), nil, "id"),
 		tableText(a.Own(subset, sqlengine.MarksTable), sqlengine.MarkColumns(), nil, "seq"),
@@ -126,7 +127,7 @@ func rowOf(catalog []byte) sqlengine.Next {
 
 // replace deletes the records that lines replace: their identities stand in a
 // table of memory beside the one that they are in.
-func (a *archive) replace(ctx context.Context, q sqlengine.Querier, subset string, lines *sqlengine.Lines, held []design.Row, stored *engine.Stored) error {
+func (a *openArchive) replace(ctx context.Context, q sqlengine.Querier, subset string, lines *sqlengine.Lines, held []design.Row, stored *archive.Stored) error {
 	table, cols := a.Table(subset, lines.Type)
 	keys := identity(cols)
 	stage := strings.TrimSuffix(table, `"`) + copyMark + `keys"`

@@ -13,6 +13,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -21,7 +22,7 @@ import (
 )
 
 // archive is the document archive of a collection.
-type archive struct {
+type openArchive struct {
 	*docengine.Archive
 	*store
 	locked *docengine.Locked
@@ -29,7 +30,7 @@ type archive struct {
 
 // Loader makes the indexes before anything is loaded: an archive all of whose
 // files are there already may lack them.
-func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := a.Archive.Loader(ctx, subset)
 	if err != nil {
 		return nil, err
@@ -42,8 +43,8 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 
 // Contents counts the documents and, by sub-document look-ups, their leads: no
 // document is sent.
-func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents, error) {
-	out := engine.Contents{Records: map[string]int64{}, Object: "documents"}
+func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
+	out := archive.Contents{Records: map[string]int64{}, Object: "documents"}
 	listed, err := a.locked.IDs(ctx, subset)
 	if err != nil {
 		return out, err
@@ -73,7 +74,7 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 // Size is the bytes of all documents before the server compresses them; what a
 // bucket takes on disk is told by the cluster's management alone. Archives of
 // earlier versions are read for it.
-func (a *archive) Size(ctx context.Context) (int64, error) {
+func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	subsets, err := a.Subsets(ctx)
 	if err != nil {
 		return 0, err
@@ -95,7 +96,7 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 }
 
 // walk reads all documents of a subset for their size.
-func (a *archive) walk(ctx context.Context, subset string) (total int64, err error) {
+func (a *openArchive) walk(ctx context.Context, subset string) (total int64, err error) {
 	listed, err := a.locked.IDs(ctx, subset)
 	for _, ids := range listed {
 		if err == nil {
@@ -109,7 +110,7 @@ func (a *archive) walk(ctx context.Context, subset string) (total int64, err err
 }
 
 // Dump reads all listed ids: the key-value service cannot list those that it holds.
-func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	var listed map[string][]string
 	return a.Archive.Dump(ctx, subset, func(t *record.LineType, each func(id string, doc []byte) error) (err error) {
 		if listed == nil {
@@ -122,7 +123,7 @@ func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 }
 
 // Phrase writes the statement, or derives the ids.
-func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
+func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	out, c, err := a.Phrasing(ctx, Driver(), design.Document, q, f)
 	if err != nil {
 		return nil, err
@@ -146,7 +147,7 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 }
 
 // Ask gets the documents by their ids, or puts the statement to the query service.
-func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -197,7 +198,7 @@ func (d *database) wrote() {
 	d.answered = nil
 }
 
-func (a *archive) options(q *engine.Query) statement {
+func (a *openArchive) options(q *archive.Query) statement {
 	o := statement{readOnly: true, consistency: a.consistent(q.Text), prepare: true}
 	if q.Flavour == flavour.Keys {
 		o.keys = make([]string, len(q.Keys))
@@ -210,7 +211,7 @@ func (a *archive) options(q *engine.Query) statement {
 
 // explaining is the statement that asks for the plan. The SDK prepares what is
 // not ad hoc, and PREPARE … EXPLAIN is no N1QL; a plan waits for no index.
-func (a *archive) explaining(q *engine.Query) (string, statement) {
+func (a *openArchive) explaining(q *archive.Query) (string, statement) {
 	o := a.options(q)
 	o.prepare, o.consistency = false, notBounded
 	return "EXPLAIN " + q.Text, o
@@ -218,7 +219,7 @@ func (a *archive) explaining(q *engine.Query) (string, statement) {
 
 // gather reads documents by bulk requests, keeps the records that are asked for
 // and restores the order.
-func (a *archive) gather(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+func (a *openArchive) gather(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	p, err := docengine.Plan[*docengine.Lookup](q)
 	if err != nil {
 		return err
@@ -246,22 +247,22 @@ func (a *archive) gather(ctx context.Context, q *engine.Query, into *answer.Buil
 }
 
 // Explain asks for the plan of a statement.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
+func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	table := design.DocTable(q.Question.Type)
 	holds, err := a.Holds(ctx, q.Question.Subset, q.Question.Type)
 	switch {
 	case err != nil || !holds:
 		return docengine.Nothing(q), err
 	case q.Flavour == flavour.KeysNative:
-		return engine.Plan{
+		return archive.Plan{
 			Text:   q.Text + ", decode them, restore the order",
-			Access: []engine.Access{{Object: table, Method: engine.KeyLookup, Examined: int64(len(q.Keys)), Kept: -1}},
+			Access: []archive.Access{{Object: table, Method: archive.KeyLookup, Examined: int64(len(q.Keys)), Kept: -1}},
 		}, ctx.Err()
 	}
 	var plan []byte
 	text, o := a.explaining(q)
 	if _, err := a.docs.query(ctx, text, o, func(row []byte) error { plan = bytes.Clone(row); return nil }); err != nil {
-		return engine.Plan{}, engine.Failed(ctx, err)
+		return archive.Plan{}, engine.Failed(ctx, err)
 	}
-	return engine.Plan{Text: string(plan), Access: accesses(table, plan)}, nil
+	return archive.Plan{Text: string(plan), Access: accesses(table, plan)}, nil
 }

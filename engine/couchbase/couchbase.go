@@ -20,6 +20,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
@@ -34,10 +35,11 @@ func Driver() engine.Driver {
 		Summary: "Couchbase, a document database: key-value service and N1QL",
 		Example: "couchbase://user@127.0.0.1/mdata",
 		Params:  params(),
-		Offers: map[design.Name][]flavour.Name{design.Document: {
-			flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys, flavour.KeysNative,
-		}},
-		Abilities: []any{kv.Offer{
+		Abilities: []any{archive.Offer{
+			Designs: map[design.Name][]flavour.Name{design.Document: {
+				flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys, flavour.KeysNative,
+			}},
+		}, kv.Offer{
 			Layouts: []kv.Layout{kv.Document},
 			NoScan:  map[kv.Layout]string{kv.Document: "the key-value service has no order of keys; N1QL has one, but nothing here can run it"},
 		}},
@@ -165,7 +167,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if d.docs, err = s.dial(ctx); err != nil {
 		return nil, d.unreachable(err)
 	}
-	return &engine.Engine{Archives: d, Abilities: []any{kvTables{d}}, About: d.about, Close: d.docs.Close}, nil
+	return &engine.Engine{Abilities: []any{d, kvTables{d}}, About: d.about, Close: d.docs.Close}, nil
 }
 
 func (d *database) unreachable(err error) error {
@@ -215,12 +217,12 @@ func (d *database) askVersion() (version string) {
 }
 
 // Open gives the archive; document is the only design.
-func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error) {
+func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
 	if n != design.Document {
 		return nil, fmt.Errorf("couchbase has no design %q, only %q: %w", n, design.Document, engine.ErrNoDesign)
 	}
 	o := docengine.Options{Design: design.Document, Shown: d.shown, ReadOnly: d.readOnly, Lease: d.lease, Writers: d.writers, List: true, Log: d.log}
 	s := &store{database: d}
 	l := docengine.NewLocked(s, o)
-	return &archive{docengine.New(l, o), s, l}, nil
+	return &openArchive{docengine.New(l, o), s, l}, nil
 }

@@ -8,12 +8,14 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/query/flavour"
@@ -28,31 +30,31 @@ const envServer = "BAROGRAPH_COUCHBASE"
 // native is the engine as far as the mock goes: the key-value service.
 func native() engine.Driver {
 	d := Driver()
-	d.Offers = map[design.Name][]flavour.Name{design.Document: {flavour.KeysNative}}
+	enginetest.Only(&d, design.Document, flavour.KeysNative)
 	whole := d.Open
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 		e, err := whole(ctx, u, o)
 		if err == nil {
-			e.Archives = nativeArchives{e.Archives}
+			e.Abilities = slices.Insert(e.Abilities, 0, any(nativeArchives{archive.Of(e)}))
 		}
 		return e, err
 	}
 	return d
 }
 
-type nativeArchives struct{ engine.Archives }
+type nativeArchives struct{ archive.Database }
 
-func (n nativeArchives) Open(ctx context.Context, d design.Name) (engine.Archive, error) {
-	a, err := n.Archives.Open(ctx, d)
+func (n nativeArchives) Open(ctx context.Context, d design.Name) (archive.Archive, error) {
+	a, err := n.Database.Open(ctx, d)
 	if err != nil {
 		return nil, err
 	}
 	return nativeArchive{a}, nil
 }
 
-type nativeArchive struct{ engine.Archive }
+type nativeArchive struct{ archive.Archive }
 
-func (n nativeArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
+func (n nativeArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	if f != flavour.KeysNative {
 		return nil, flavour.ErrCannotExpress
 	}

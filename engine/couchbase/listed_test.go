@@ -11,6 +11,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/lab"
 )
@@ -28,11 +29,11 @@ func TestRemovedIdsAreNotListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	opened, err := e.Archives.Open(t.Context(), design.Document)
+	opened, err := archive.Of(e).Open(t.Context(), design.Document)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := opened.(nativeArchive).Archive.(*archive)
+	a := opened.(nativeArchive).Archive.(*openArchive)
 	store := func(name string, lead int, days ...int) {
 		text := ""
 		for _, day := range days {

@@ -10,7 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -254,19 +254,19 @@ func put(v gjson.Result, c *question.Column, k int, into *answer.Builder) error 
 
 // accesses finds the operators of a plan that reach documents of a table; in the
 // bucket those of all line types lie together.
-func accesses(table string, plan []byte) []engine.Access {
-	var out []engine.Access
+func accesses(table string, plan []byte) []archive.Access {
+	var out []archive.Access
 	var walk func(v gjson.Result)
 	walk = func(v gjson.Result) {
 		if v.IsObject() {
-			a := engine.Access{Object: table, Index: v.Get("index").Str, Examined: -1, Kept: -1}
+			a := archive.Access{Object: table, Index: v.Get("index").Str, Examined: -1, Kept: -1}
 			switch v.Get(`\#operator`).Str {
 			case "PrimaryScan", "PrimaryScan2", "PrimaryScan3":
-				a.Method = engine.FullScan
+				a.Method = archive.FullScan
 			case "IndexScan", "IndexScan2", "IndexScan3":
-				a.Method = engine.IndexScan
+				a.Method = archive.IndexScan
 			case "KeyScan":
-				a.Method, a.Index = engine.KeyLookup, ""
+				a.Method, a.Index = archive.KeyLookup, ""
 			}
 			if a.Method != "" {
 				out = append(out, a)

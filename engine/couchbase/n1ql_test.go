@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
@@ -107,10 +107,10 @@ func TestRowsOfAReply(t *testing.T) {
 }
 
 func TestPlans(t *testing.T) {
-	for plan, want := range map[string]engine.Access{
-		`{"plan":{"#operator":"Sequence","~children":[{"#operator":"PrimaryScan3","index":"#primary"}]}}`:          {Object: "k", Method: engine.FullScan, Index: "#primary", Examined: -1, Kept: -1},
-		`{"plan":{"~child":{"#operator":"IndexScan3","index":"barograph_1","spans":[{"exact":true}]}}}`:            {Object: "k", Method: engine.IndexScan, Index: "barograph_1", Examined: -1, Kept: -1},
-		`{"plan":{"~children":[{"#operator":"KeyScan","keys":"$keys"},{"#operator":"Fetch","keyspace":"mdata"}]}}`: {Object: "k", Method: engine.KeyLookup, Examined: -1, Kept: -1},
+	for plan, want := range map[string]archive.Access{
+		`{"plan":{"#operator":"Sequence","~children":[{"#operator":"PrimaryScan3","index":"#primary"}]}}`:          {Object: "k", Method: archive.FullScan, Index: "#primary", Examined: -1, Kept: -1},
+		`{"plan":{"~child":{"#operator":"IndexScan3","index":"barograph_1","spans":[{"exact":true}]}}}`:            {Object: "k", Method: archive.IndexScan, Index: "barograph_1", Examined: -1, Kept: -1},
+		`{"plan":{"~children":[{"#operator":"KeyScan","keys":"$keys"},{"#operator":"Fetch","keyspace":"mdata"}]}}`: {Object: "k", Method: archive.KeyLookup, Examined: -1, Kept: -1},
 	} {
 		if got := accesses("k", []byte(plan)); len(got) != 1 || got[0] != want {
 			t.Errorf("%s: %+v, want %+v", plan, got, want)
@@ -155,12 +155,12 @@ func TestParametersThatAreRefused(t *testing.T) {
 // TestExplainIsNotPrepared: the SDK sends what is not ad hoc as PREPARE …, which
 // EXPLAIN may not follow.
 func TestExplainIsNotPrepared(t *testing.T) {
-	a := &archive{store: &store{database: &database{settings: &settings{consistency: once}}}}
-	text, o := a.explaining(&engine.Query{Text: "SELECT 1", Flavour: flavour.Keys, Keys: []string{"DD::1"}})
+	a := &openArchive{store: &store{database: &database{settings: &settings{consistency: once}}}}
+	text, o := a.explaining(&archive.Query{Text: "SELECT 1", Flavour: flavour.Keys, Keys: []string{"DD::1"}})
 	if text != "EXPLAIN SELECT 1" || o.prepare || o.keys == nil {
 		t.Errorf("%s with %+v", text, o)
 	}
-	if o := a.options(&engine.Query{Text: "SELECT 1"}); !o.prepare {
+	if o := a.options(&archive.Query{Text: "SELECT 1"}); !o.prepare {
 		t.Error("questions are not prepared")
 	}
 }

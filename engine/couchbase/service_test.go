@@ -16,6 +16,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/kv"
@@ -38,9 +39,9 @@ func reach(t *testing.T, raw string) *store {
 			t.Error(err)
 		}
 	})
-	d, ok := e.Archives.(*database)
+	d, ok := archive.Of(e).(*database)
 	if !ok {
-		t.Fatalf("the archives are a %T", e.Archives)
+		t.Fatalf("the archives are a %T", archive.Of(e))
 	}
 	return &store{database: d}
 }

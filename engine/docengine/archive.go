@@ -19,6 +19,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -148,13 +149,13 @@ func Types(c *design.Catalog) iter.Seq[*record.LineType] {
 }
 
 // Marks lists the loaded files.
-func (a *Archive) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
+func (a *Archive) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
 	return a.store.Marks(ctx, subset)
 }
 
 // MarksOf finds the marks of files, where the store can.
-func (a *Archive) MarksOf(ctx context.Context, subset string, files []engine.Mark) ([]engine.Mark, error) {
-	if f, can := a.store.(engine.Finder); can {
+func (a *Archive) MarksOf(ctx context.Context, subset string, files []archive.Mark) ([]archive.Mark, error) {
+	if f, can := a.store.(archive.Finder); can {
 		return f.MarksOf(ctx, subset, files)
 	}
 	return nil, errors.ErrUnsupported
@@ -163,9 +164,9 @@ func (a *Archive) MarksOf(ctx context.Context, subset string, files []engine.Mar
 // Marked is a mark as stores keep it that keep each for itself: with its place
 // in the order of loading.
 type Marked struct {
-	Version int64       `json:"version,omitempty"` // of its commit
-	Number  int64       `json:"number"`
-	Mark    engine.Mark `json:"mark"`
+	Version int64        `json:"version,omitempty"` // of its commit
+	Number  int64        `json:"number"`
+	Mark    archive.Mark `json:"mark"`
 }
 
 // ParseMarked reads the text of a Marked. Each load reads those of all files, a
@@ -195,7 +196,7 @@ func ParseMarked(text []byte) (m Marked, err error) {
 }
 
 // setMark sets the field of a mark that has a name in JSON.
-func setMark(m *engine.Mark, name string, value gjson.Result) (err error) {
+func setMark(m *archive.Mark, name string, value gjson.Result) (err error) {
 	switch name {
 	case "path":
 		m.Path = value.String()
@@ -222,7 +223,7 @@ func setMark(m *engine.Mark, name string, value gjson.Result) (err error) {
 func whole(value gjson.Result) (int64, error) { return strconv.ParseInt(value.Raw, 10, 64) }
 
 // ParseMarks reads the texts of Marked and puts them into the order of loading.
-func ParseMarks(texts []string) ([]engine.Mark, error) {
+func ParseMarks(texts []string) ([]archive.Mark, error) {
 	all := make([]Marked, len(texts))
 	var err error
 	for i := range texts {
@@ -235,11 +236,11 @@ func ParseMarks(texts []string) ([]engine.Mark, error) {
 }
 
 // ByNumber puts marks into the order of loading, and tells the next number.
-func ByNumber(all []Marked) (marks []engine.Mark, next int64) {
+func ByNumber(all []Marked) (marks []archive.Mark, next int64) {
 	slices.SortFunc(all, func(x, y Marked) int {
 		return cmp.Or(cmp.Compare(x.Version, y.Version), cmp.Compare(x.Number, y.Number))
 	})
-	marks = make([]engine.Mark, len(all))
+	marks = make([]archive.Mark, len(all))
 	for i := range all {
 		marks[i], next = all[i].Mark, max(next, all[i].Number+1)
 	}
@@ -247,9 +248,9 @@ func ByNumber(all []Marked) (marks []engine.Mark, next int64) {
 }
 
 // Latest drops marks of files that were loaded again later.
-func Latest(all []engine.Mark) []engine.Mark {
+func Latest(all []archive.Mark) []archive.Mark {
 	seen := map[string]bool{}
-	out := make([]engine.Mark, 0, len(all))
+	out := make([]archive.Mark, 0, len(all))
 	for _, m := range slices.Backward(all) {
 		if !seen[m.Digest] {
 			seen[m.Digest] = true
@@ -257,22 +258,22 @@ func Latest(all []engine.Mark) []engine.Mark {
 		}
 	}
 	slices.Reverse(out)
-	return engine.Known(out)
+	return archive.Known(out)
 }
 
 // Phrasing begins the phrasing of a question for an engine's design: the error
 // wraps flavour.ErrCannotExpress where it offers no such flavour. The catalog
 // must not be changed.
-func (a *Archive) Phrasing(ctx context.Context, d engine.Driver, n design.Name, q *question.Question, f flavour.Name) (*engine.Query, *design.Catalog, error) {
-	if err := d.Express(n, f, q); err != nil {
+func (a *Archive) Phrasing(ctx context.Context, d engine.Driver, n design.Name, q *question.Question, f flavour.Name) (*archive.Query, *design.Catalog, error) {
+	if err := archive.Express(&d, n, f, q); err != nil {
 		return nil, nil, err
 	}
 	c, err := a.Known(ctx, q.Subset)
-	return &engine.Query{Question: q, Flavour: f}, c, err
+	return &archive.Query{Question: q, Flavour: f}, c, err
 }
 
 // Plan is what Phrase has put into the query for Ask.
-func Plan[T any](q *engine.Query) (p T, err error) {
+func Plan[T any](q *archive.Query) (p T, err error) {
 	if len(q.Args) > 0 {
 		if p, ok := q.Args[0].(T); ok {
 			return p, nil
@@ -317,7 +318,7 @@ func (l *Lookup) String() string { return fmt.Sprintf("%d ids", len(l.Places)) }
 
 // Derive puts into out the ids of the documents that its question can match,
 // each once, by series and time, and the time that it took.
-func Derive(c *design.Catalog, out *engine.Query) *Lookup {
+func Derive(c *design.Catalog, out *archive.Query) *Lookup {
 	began := time.Now()
 	q, l := out.Question, &Lookup{}
 	for i, s := range SeriesOf(c, q) {
@@ -399,8 +400,8 @@ func InOrder[T any](ctx context.Context, ids []string, size, width int, get func
 }
 
 // Nothing is the plan of a question for a line type that a subset does not hold.
-func Nothing(q *engine.Query) engine.Plan {
-	return engine.Plan{Text: fmt.Sprintf("subset %q holds no %s: nothing is read", q.Question.Subset, q.Question.Type.Name)}
+func Nothing(q *archive.Query) archive.Plan {
+	return archive.Plan{Text: fmt.Sprintf("subset %q holds no %s: nothing is read", q.Question.Subset, q.Question.Type.Name)}
 }
 
 // Walk calls each for every document of a line type of a subset. The document is
@@ -409,7 +410,7 @@ type Walk func(t *record.LineType, each func(id string, doc []byte) error) error
 
 // Dump walks the documents of a subset, one line type after the other.
 func (a *Archive) Dump(ctx context.Context, subset string, walk Walk) iter.Seq2[*record.Batch, error] {
-	return engine.Dump(func(to *engine.Dumper) error {
+	return archive.Dump(func(to *archive.Dumper) error {
 		known, err := a.Known(ctx, subset)
 		if err != nil {
 			return err
@@ -500,8 +501,8 @@ func (a *Archive) Prefixes(ctx context.Context, subset string, t *record.LineTyp
 }
 
 // CountPayloads counts pairs, and the records that each says it holds.
-func (a *Archive) CountPayloads(ctx context.Context, subset string, walk Walk) (engine.Contents, error) {
-	c := engine.Contents{Records: map[string]int64{}, Object: "pairs"}
+func (a *Archive) CountPayloads(ctx context.Context, subset string, walk Walk) (archive.Contents, error) {
+	c := archive.Contents{Records: map[string]int64{}, Object: "pairs"}
 	known, err := a.Known(ctx, subset)
 	if err != nil {
 		return c, err

@@ -71,7 +71,7 @@ func TestParseMarks(t *testing.T) {
 }
 
 // TestParseMarked: every field comes back as it was written, and a field that
-// engine.Mark will have one day, too.
+// archive.Mark will have one day, too.
 func TestParseMarked(t *testing.T) {
 	want := everyField()
 	text, err := json.Marshal(want)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
@@ -24,12 +25,12 @@ type loader struct {
 	subset string
 	groups design.Groups
 
-	marks   []engine.Mark // of the archive, as of version
-	version int64         // 0 = they are to be read
+	marks   []archive.Mark // of the archive, as of version
+	version int64          // 0 = they are to be read
 }
 
 // Loader opens a loader. Any number may be open; their commits take turns.
-func (a *Archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *Archive) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	if a.o.ReadOnly {
 		return nil, &fault.Error{Setting: a.o.Shown, Err: engine.ErrReadOnly, Cure: "open it for writing"}
 	}
@@ -72,20 +73,20 @@ func (a *Archive) turn(ctx context.Context, subset string) (done func(), err err
 // Commit stores what was added. The records are dropped whether it succeeds or
 // not: a load that failed begins again from its marks. Where another loader was
 // faster all begins anew.
-func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
 	defer l.Close() //nolint:errcheck // it forgets the records, whatever became of them
 	return l.insist(ctx, func(ctx context.Context, t *attempt) (bool, error) { return t.run(ctx, &c) })
 }
 
 // insist tries until a commit counts.
-func (l *loader) insist(ctx context.Context, do func(ctx context.Context, t *attempt) (counts bool, err error)) (engine.Stored, error) {
+func (l *loader) insist(ctx context.Context, do func(ctx context.Context, t *attempt) (counts bool, err error)) (archive.Stored, error) {
 	done, err := l.a.turn(ctx, l.subset)
 	if err != nil {
-		return engine.Stored{}, err
+		return archive.Stored{}, err
 	}
 	defer done()
 	for {
-		t := attempt{l: l, stored: engine.Stored{Replaced: map[string]int64{}}}
+		t := attempt{l: l, stored: archive.Stored{Replaced: map[string]int64{}}}
 		counts, err := t.try(ctx, do)
 		if err != nil || counts {
 			return t.stored, engine.Failed(ctx, err)
@@ -99,7 +100,7 @@ type attempt struct {
 	commit  Commit
 	catalog *design.Catalog // as it was
 	changes []Change
-	stored  engine.Stored
+	stored  archive.Stored
 }
 
 func (t *attempt) try(ctx context.Context, do func(context.Context, *attempt) (bool, error)) (counts bool, err error) {
@@ -114,7 +115,7 @@ func (t *attempt) try(ctx context.Context, do func(context.Context, *attempt) (b
 	return counts, commit.End(ctx, counts, err)
 }
 
-func (t *attempt) run(ctx context.Context, c *engine.Commit) (counts bool, err error) {
+func (t *attempt) run(ctx context.Context, c *archive.Commit) (counts bool, err error) {
 	for _, lt := range t.l.groups.Types() {
 		if err := t.find(ctx, lt); err != nil {
 			return false, err
@@ -243,14 +244,14 @@ func (m *merger) merge(t *attempt, doc *design.Doc, id string, old []byte) (*rec
 }
 
 // count makes the commit count.
-func (t *attempt) count(ctx context.Context, c *engine.Commit) (bool, error) {
+func (t *attempt) count(ctx context.Context, c *archive.Commit) (bool, error) {
 	next := design.NewCatalog(t.l.subset)
 	next.Merge(t.catalog)
 	done := slices.Clone(c.Done)
 	for i := range done {
 		done[i].Settle(t.stored)
 	}
-	var old []engine.Mark
+	var old []archive.Mark
 	if len(done) > 0 && next.Files.Records > 0 {
 		var err error
 		if old, err = t.l.marksOf(ctx, done); err != nil {
@@ -271,13 +272,13 @@ func (t *attempt) count(ctx context.Context, c *engine.Commit) (bool, error) {
 }
 
 func (l *loader) finds() bool {
-	_, ok := l.a.store.(engine.Finder)
+	_, ok := l.a.store.(archive.Finder)
 	return ok
 }
 
 // marksOf are the marks that the archive has of files.
-func (l *loader) marksOf(ctx context.Context, files []engine.Mark) (_ []engine.Mark, err error) {
-	if f, ok := l.a.store.(engine.Finder); ok {
+func (l *loader) marksOf(ctx context.Context, files []archive.Mark) (_ []archive.Mark, err error) {
+	if f, ok := l.a.store.(archive.Finder); ok {
 		return f.MarksOf(ctx, l.subset, files)
 	}
 	if version := l.a.last(l.subset).version; version != l.version {
@@ -286,11 +287,11 @@ func (l *loader) marksOf(ctx context.Context, files []engine.Mark) (_ []engine.M
 		}
 		l.version = version
 	}
-	return engine.Of(l.marks, files), nil
+	return archive.SameFiles(l.marks, files), nil
 }
 
 // keep makes the commit count with its catalog.
-func (t *attempt) keep(ctx context.Context, next *design.Catalog, done []engine.Mark) (bool, error) {
+func (t *attempt) keep(ctx context.Context, next *design.Catalog, done []archive.Mark) (bool, error) {
 	text, err := next.Encode()
 	if err != nil {
 		return false, err

@@ -16,6 +16,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
@@ -310,7 +311,7 @@ func (s *Locked) Describe(ctx context.Context, subset string, _ int64) (int64, [
 }
 
 // Marks lists the loaded files.
-func (s *Locked) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
+func (s *Locked) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
 	st, err := s.settled(ctx, subset)
 	if err != nil || len(st.Marked) == 0 {
 		return nil, err
@@ -323,9 +324,9 @@ func (s *Locked) Marks(ctx context.Context, subset string) ([]engine.Mark, error
 	if err != nil {
 		return nil, err
 	}
-	var all []engine.Mark
+	var all []archive.Mark
 	for _, n := range names {
-		var some []engine.Mark
+		var some []archive.Mark
 		if err := json.Unmarshal(texts[n], &some); err != nil {
 			return nil, fmt.Errorf("%s: %w", n, err)
 		}
@@ -474,7 +475,7 @@ func (k *lockedCommit) Remove(ctx context.Context, t *record.LineType, ids []str
 	return k.s.Remove(context.WithoutCancel(ctx), k.subset, t, ids)
 }
 
-func (k *lockedCommit) Count(ctx context.Context, catalog []byte, done []engine.Mark) (int64, error) {
+func (k *lockedCommit) Count(ctx context.Context, catalog []byte, done []archive.Mark) (int64, error) {
 	if len(done) > 0 {
 		if err := k.s.put(ctx, partName("marks", k.subset, k.p.Commit), done); err != nil {
 			return 0, err

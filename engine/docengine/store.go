@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
@@ -24,7 +24,7 @@ type Store interface {
 	Describe(ctx context.Context, subset string, known int64) (version int64, catalog []byte, err error)
 
 	// Marks lists the marks of the commits that count, one per digest, see Marks.
-	Marks(ctx context.Context, subset string) ([]engine.Mark, error)
+	Marks(ctx context.Context, subset string) ([]archive.Mark, error)
 
 	// Create makes a subset, or refuses to load into it.
 	Create(ctx context.Context, subset string) error
@@ -66,7 +66,7 @@ type Commit interface {
 	// Count has the commit count: documents, catalog and marks together, durable
 	// when it returns. The version is 0 where another commit was faster: then
 	// all begins anew.
-	Count(ctx context.Context, catalog []byte, done []engine.Mark) (version int64, err error)
+	Count(ctx context.Context, catalog []byte, done []archive.Mark) (version int64, err error)
 
 	// End is the last call: it gives up what Begin took and, where the commit
 	// does not count, takes away what it wrote. err is why it failed, and is

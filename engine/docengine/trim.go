@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
@@ -44,7 +44,7 @@ func (t *attempt) trim(ctx context.Context, from int64) (bool, error) {
 // records in a catalog.
 func (t *attempt) old(ctx context.Context, lt *record.LineType, from int64, gone *design.Catalog) (Change, error) {
 	ch := Change{Type: lt, There: map[string][]byte{}, Gone: true}
-	query := engine.Query{Question: &question.Question{Type: lt, Subset: t.l.subset, Valid: question.Times{First: math.MinInt64, Last: from - 1}}}
+	query := archive.Query{Question: &question.Question{Type: lt, Subset: t.l.subset, Valid: question.Times{First: math.MinInt64, Last: from - 1}}}
 	Derive(t.catalog, &query)
 	var b record.Batch
 	for some := range slices.Chunk(query.Keys, docsAsked) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/dry/pairs"
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/query/answer"
@@ -20,21 +21,21 @@ import (
 // Driver describes the dry engine: dry:.
 func Driver() engine.Driver {
 	return engine.Driver{
-		Scheme:    "dry",
-		Summary:   "no database: answers are recalled from memory, which is the client's floor",
-		Example:   "dry:",
-		Offers:    map[design.Name][]flavour.Name{design.Memory: {flavour.Recall}},
-		Abilities: []any{kv.Offer{Layouts: []kv.Layout{kv.Pairs}}},
-		Place:     engine.Memory,
-		Open:      open,
+		Scheme:  "dry",
+		Summary: "no database: answers are recalled from memory, which is the client's floor",
+		Example: "dry:",
+		Abilities: []any{archive.Offer{
+			Designs: map[design.Name][]flavour.Name{design.Memory: {flavour.Recall}},
+		}, kv.Offer{Layouts: []kv.Layout{kv.Pairs}}},
+		Place: engine.Memory,
+		Open:  open,
 	}
 }
 
 func open(_ context.Context, _ *url.URL, o engine.Options) (*engine.Engine, error) {
 	s := &store{readOnly: o.ReadOnly, subsets: map[string]*subset{}}
 	return &engine.Engine{
-		Archives:  s,
-		Abilities: []any{pairs.New(o.ReadOnly)},
+		Abilities: []any{s, pairs.New(o.ReadOnly)},
 		About: func(context.Context) (engine.About, error) {
 			return engine.About{Product: "dry", Version: "1", Acknowledged: "in the client's own memory"}, nil
 		},
@@ -52,16 +53,16 @@ type store struct {
 }
 
 // Open gives the archive; memory is the only design.
-func (s *store) Open(_ context.Context, d design.Name) (engine.Archive, error) {
+func (s *store) Open(_ context.Context, d design.Name) (archive.Archive, error) {
 	if d != design.Memory {
 		return nil, fmt.Errorf("dry has no design %q, only %q: %w", d, design.Memory, engine.ErrNoDesign)
 	}
-	return &archive{s}, nil
+	return &openArchive{s}, nil
 }
 
-type archive struct{ *store }
+type openArchive struct{ *store }
 
-func (a *archive) Close() error { return nil }
+func (a *openArchive) Close() error { return nil }
 
 // recalled is the answer to a phrased question, as it was after some commit.
 type recalled struct {
@@ -73,18 +74,19 @@ type recalled struct {
 func (r *recalled) String() string { return fmt.Sprintf("%d rows in memory", r.answer.Rows) }
 
 // Phrase computes the answer.
-func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if err := Driver().Express(design.Memory, f, q); err != nil {
+func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
+	d := Driver()
+	if err := archive.Express(&d, design.Memory, f, q); err != nil {
 		return nil, err
 	}
 	r, err := a.compute(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	return &engine.Query{Question: q, Flavour: f, Text: "recall the answer to " + q.Name + " from memory", Args: []any{r}}, nil
+	return &archive.Query{Question: q, Flavour: f, Text: "recall the answer to " + q.Name + " from memory", Args: []any{r}}, nil
 }
 
-func (a *archive) compute(ctx context.Context, q *question.Question) (*recalled, error) {
+func (a *openArchive) compute(ctx context.Context, q *question.Question) (*recalled, error) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	ref := answer.NewReference(q)
@@ -100,7 +102,7 @@ func (a *archive) compute(ctx context.Context, q *question.Question) (*recalled,
 }
 
 // Ask replays the answer; it computes it anew if records were committed since.
-func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -127,20 +129,20 @@ func replay(from *answer.Answer, into *answer.Builder) {
 }
 
 // Explain says that there is no plan: the rows of the answer lie ready.
-func (a *archive) Explain(_ context.Context, q *engine.Query) (engine.Plan, error) {
-	plan := engine.Plan{Text: q.Text + ": no plan, no search, no input or output"}
+func (a *openArchive) Explain(_ context.Context, q *archive.Query) (archive.Plan, error) {
+	plan := archive.Plan{Text: q.Text + ": no plan, no search, no input or output"}
 	if r, ok := q.Args[0].(*recalled); ok && r.answer.Rows > 0 {
 		n := int64(r.answer.Rows)
-		plan.Access = []engine.Access{{Object: "memory", Method: engine.KeyLookup, Examined: n, Kept: n, Measured: true}}
+		plan.Access = []archive.Access{{Object: "memory", Method: archive.KeyLookup, Examined: n, Kept: n, Measured: true}}
 	}
 	return plan, nil
 }
 
 // Size is 0: nothing is on disk.
-func (a *archive) Size(context.Context) (int64, error) { return 0, nil }
+func (a *openArchive) Size(context.Context) (int64, error) { return 0, nil }
 
 // Dump walks the batches as they are held.
-func (a *archive) Dump(ctx context.Context, name string) iter.Seq2[*record.Batch, error] {
+func (a *openArchive) Dump(ctx context.Context, name string) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
 		a.mu.RLock()
 		defer a.mu.RUnlock()

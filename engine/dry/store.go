@@ -7,13 +7,14 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
 // subset is one copy of a data set.
 type subset struct {
 	types   map[*record.LineType]*table
-	marks   []engine.Mark
+	marks   []archive.Mark
 	catalog *design.Catalog
 }
 
@@ -73,23 +74,23 @@ func (t *table) put(k record.Key, b *record.Batch, i int) {
 }
 
 // mark notes files; one that is loaded again has one mark, the new one.
-func (s *subset) mark(done []engine.Mark) {
+func (s *subset) mark(done []archive.Mark) {
 	for _, m := range done {
-		s.marks = slices.DeleteFunc(s.marks, func(o engine.Mark) bool { return o.Digest == m.Digest })
+		s.marks = slices.DeleteFunc(s.marks, func(o archive.Mark) bool { return o.Digest == m.Digest })
 		s.marks = append(s.marks, m)
 	}
 }
 
-func (a *archive) Marks(ctx context.Context, name string) ([]engine.Mark, error) {
+func (a *openArchive) Marks(ctx context.Context, name string) ([]archive.Mark, error) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	if s := a.subsets[name]; s != nil {
-		return engine.Known(slices.Clone(s.marks)), ctx.Err()
+		return archive.Known(slices.Clone(s.marks)), ctx.Err()
 	}
 	return nil, ctx.Err()
 }
 
-func (a *archive) Catalog(ctx context.Context, name string) (*design.Catalog, error) {
+func (a *openArchive) Catalog(ctx context.Context, name string) (*design.Catalog, error) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	c := design.NewCatalog(name)
@@ -99,16 +100,16 @@ func (a *archive) Catalog(ctx context.Context, name string) (*design.Catalog, er
 	return c, ctx.Err()
 }
 
-func (a *archive) Subsets(ctx context.Context) ([]string, error) {
+func (a *openArchive) Subsets(ctx context.Context) ([]string, error) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	return slices.Sorted(maps.Keys(a.subsets)), ctx.Err()
 }
 
-func (a *archive) Contents(ctx context.Context, name string) (engine.Contents, error) {
+func (a *openArchive) Contents(ctx context.Context, name string) (archive.Contents, error) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	c := engine.Contents{Records: map[string]int64{}, Object: "rows"}
+	c := archive.Contents{Records: map[string]int64{}, Object: "rows"}
 	if s := a.subsets[name]; s != nil {
 		for t, tab := range s.types {
 			c.Records[t.Name] = tab.rows
@@ -119,7 +120,7 @@ func (a *archive) Contents(ctx context.Context, name string) (engine.Contents, e
 }
 
 // Loader opens a loader; any number may be open.
-func (a *archive) Loader(ctx context.Context, name string) (engine.Loader, error) {
+func (a *openArchive) Loader(ctx context.Context, name string) (archive.Loader, error) {
 	if a.readOnly {
 		return nil, engine.ErrReadOnly
 	}
@@ -141,8 +142,8 @@ func (l *loader) Add(ctx context.Context, b *record.Batch) error {
 	return nil
 }
 
-func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
-	stored := engine.Stored{Replaced: map[string]int64{}}
+func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
+	stored := archive.Stored{Replaced: map[string]int64{}}
 	if err := ctx.Err(); err != nil {
 		return stored, err
 	}
@@ -155,7 +156,7 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 		l.meet(s, b, &stored)
 	}
 	if err := c.Check(&stored); err != nil {
-		return engine.Stored{}, err
+		return archive.Stored{}, err
 	}
 	if s == nil {
 		s = &subset{types: map[*record.LineType]*table{}, catalog: design.NewCatalog(l.name)}
@@ -167,14 +168,14 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 	for i := range c.Done {
 		c.Done[i].Settle(stored)
 	}
-	c.Describe(s.catalog, design.Memory, &stored, c.Done, engine.Of(s.marks, c.Done))
+	c.Describe(s.catalog, design.Memory, &stored, c.Done, archive.SameFiles(s.marks, c.Done))
 	s.mark(c.Done)
 	l.store.commits++
 	return stored, nil
 }
 
 // meet looks for records of b that are there already.
-func (l *loader) meet(s *subset, b *record.Batch, stored *engine.Stored) {
+func (l *loader) meet(s *subset, b *record.Batch, stored *archive.Stored) {
 	if s == nil || s.types[b.Type] == nil {
 		return
 	}

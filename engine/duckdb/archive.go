@@ -14,6 +14,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -21,14 +22,14 @@ import (
 
 // archive is a file under one design. It is safe for concurrent use: every
 // call has a connection of its own.
-type archive struct {
+type openArchive struct {
 	*sqlengine.Archive
 	db *database
 }
 
 // newArchive opens the archive of a design.
-func newArchive(db *database, n design.Name) *archive {
-	a := &archive{db: db}
+func newArchive(db *database, n design.Name) *openArchive {
+	a := &openArchive{db: db}
 	within := " FROM duckdb_tables() WHERE database_name = " + flavour.Quote(db.alias)
 	dialect := *dialectIn("")
 	dialect.Table = func(subset, table string) string { return a.dialect(subset).Table(subset, table) }
@@ -81,7 +82,7 @@ func (db *database) with(ctx context.Context, f func(c *conn) error) error {
 }
 
 // Phrase puts a question into DuckDB's SQL.
-func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
+func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	out, err := a.PhraseIn(ctx, a.dialect(q.Subset), q, f)
 	if err != nil || a.Design != design.Normalized ||
 		!slices.ContainsFunc(q.Columns, func(c question.Column) bool { return c.Role == question.Lead }) {
@@ -96,7 +97,7 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 
 // Size writes what is in DuckDB's log into the file and returns the size of
 // both. The file holds all designs that were loaded into it.
-func (a *archive) Size(ctx context.Context) (size int64, err error) {
+func (a *openArchive) Size(ctx context.Context) (size int64, err error) {
 	if !a.db.readOnly {
 		// While a loader writes, DuckDB refuses; then the log counts as it is.
 		if err := a.Pool.Exec(ctx, "CHECKPOINT"); err != nil && ctx.Err() != nil {
@@ -128,7 +129,7 @@ const (
 // Check compares the checksum of every block of the file with what it holds;
 // DuckDB itself looks at those that it reads. Blocks behind those that the header
 // counts are what a checkpoint that was killed, or found the disk full, has left.
-func (a *archive) Check(ctx context.Context, _ string) (problems []string, err error) {
+func (a *openArchive) Check(ctx context.Context, _ string) (problems []string, err error) {
 	if a.db.path == "" {
 		return nil, nil
 	}
@@ -202,7 +203,7 @@ func checksum(b []byte) uint64 {
 
 // Explain returns DuckDB's physical plan, and what its scans read when the
 // query was run once more under EXPLAIN ANALYZE.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (plan engine.Plan, err error) {
+func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (plan archive.Plan, err error) {
 	err = a.db.with(ctx, func(c *conn) error {
 		if plan.Text, err = c.printed(ctx, "EXPLAIN "+q.Text, q.Args...); err != nil {
 			if ok, e := a.Exists(ctx, q.Question); e == nil && !ok {
@@ -224,8 +225,8 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (plan engine.Pla
 			if err != nil {
 				return err
 			}
-			if s.Method == engine.FullScan && s.Examined < rows {
-				s.Method = engine.PrunedScan
+			if s.Method == archive.FullScan && s.Examined < rows {
+				s.Method = archive.PrunedScan
 			}
 		}
 		return nil
@@ -263,21 +264,21 @@ type operator struct {
 }
 
 // accesses reads the scans of tables from DuckDB's profile.
-func accesses(profile []byte) ([]engine.Access, error) {
+func accesses(profile []byte) ([]archive.Access, error) {
 	var root operator
 	if err := json.Unmarshal(profile, &root); err != nil {
 		return nil, err
 	}
-	var out []engine.Access
+	var out []archive.Access
 	var walk func(o *operator)
 	walk = func(o *operator) {
 		if o.Kind == "TABLE_SCAN" && o.Info.Table != "" {
-			a := engine.Access{
-				Object: o.Info.Table[strings.LastIndexByte(o.Info.Table, '.')+1:], Method: engine.FullScan,
+			a := archive.Access{
+				Object: o.Info.Table[strings.LastIndexByte(o.Info.Table, '.')+1:], Method: archive.FullScan,
 				Examined: o.Scanned, Kept: o.Rows, Measured: true,
 			}
 			if o.Info.Type == "Index Scan" {
-				a.Method = engine.IndexScan
+				a.Method = archive.IndexScan
 			}
 			out = append(out, a)
 		}

@@ -13,7 +13,9 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/duckdb"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -21,7 +23,7 @@ import (
 )
 
 // open opens an archive at a URL; it is closed with t.
-func open(t *testing.T, url string, n design.Name) engine.Archive {
+func open(t *testing.T, url string, n design.Name) archive.Archive {
 	t.Helper()
 	e, err := engine.Registry{duckdb.Driver()}.Open(t.Context(), url, engine.Options{})
 	if err != nil {
@@ -32,7 +34,7 @@ func open(t *testing.T, url string, n design.Name) engine.Archive {
 			t.Error(err)
 		}
 	})
-	a, err := e.Archives.Open(t.Context(), n)
+	a, err := archive.Of(e).Open(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,13 +65,13 @@ func series(path string, leads int, valid ...int64) *record.Batch {
 }
 
 // store commits batches to a subset.
-func store(t testing.TB, a engine.Archive, subset string, batches ...*record.Batch) engine.Stored {
+func store(t testing.TB, a archive.Archive, subset string, batches ...*record.Batch) archive.Stored {
 	t.Helper()
 	l, err := a.Loader(t.Context(), subset)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := engine.Commit{Catalog: design.NewCatalog(subset)}
+	c := archive.Commit{Catalog: design.NewCatalog(subset)}
 	for _, b := range batches {
 		if err := l.Add(t.Context(), b); err != nil {
 			t.Fatal(err)
@@ -87,7 +89,7 @@ func store(t testing.TB, a engine.Archive, subset string, batches ...*record.Bat
 }
 
 // digest is that of what a subset holds.
-func digest(t testing.TB, a engine.Archive, subset string) (d record.Digest) {
+func digest(t testing.TB, a archive.Archive, subset string) (d record.Digest) {
 	t.Helper()
 	var h record.Hasher
 	for b, err := range a.Dump(t.Context(), subset) {
@@ -117,7 +119,7 @@ func TestSubsetsNamedLikeDatabases(t *testing.T) {
 				}
 				q := &question.Question{Name: "all", Subset: subset, Type: b.Type, Valid: question.Times{List: []int64{0, 3600}}}
 				q.Columns, _ = question.Columns(b.Type, "fcst_lead", "fbar")
-				for _, f := range duckdb.Driver().Offers[n] {
+				for _, f := range enginetest.Offered(duckdb.Driver())[n] {
 					p, err := a.Phrase(t.Context(), q, f)
 					if err != nil {
 						t.Fatalf("%q, %s: %v", subset, f, err)
@@ -173,7 +175,7 @@ func TestOlderFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := e.Archives.Open(t.Context(), design.Wide)
+	a, err := archive.Of(e).Open(t.Context(), design.Wide)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +261,7 @@ func TestCommitAgainAfterFailure(t *testing.T) {
 			}
 			gone, stop := context.WithCancel(t.Context())
 			stop()
-			if _, err := l.Commit(gone, engine.Commit{}); !errors.Is(err, context.Canceled) {
+			if _, err := l.Commit(gone, archive.Commit{}); !errors.Is(err, context.Canceled) {
 				t.Errorf("a cancelled commit: %v", err)
 			}
 			if d := digest(t, a, "a"); d.Records != 0 {
@@ -268,7 +270,7 @@ func TestCommitAgainAfterFailure(t *testing.T) {
 			if err := l.Add(t.Context(), b); err != nil {
 				t.Fatal(err)
 			}
-			if s, err := l.Commit(t.Context(), engine.Commit{}); err != nil || s.New != 3 {
+			if s, err := l.Commit(t.Context(), archive.Commit{}); err != nil || s.New != 3 {
 				t.Errorf("the second commit: %+v, %v", s, err)
 			}
 		})
@@ -335,7 +337,7 @@ func TestHeaderValuesAreQuoted(t *testing.T) {
 		q := &question.Question{Name: "evil", Subset: "a", Type: b.Type, Valid: question.Times{List: []int64{0}}}
 		q.Header[record.VxMask] = []string{evil}
 		q.Columns, _ = question.Columns(b.Type, "vx_mask", "fbar")
-		for _, f := range duckdb.Driver().Offers[n] {
+		for _, f := range enginetest.Offered(duckdb.Driver())[n] {
 			p, err := a.Phrase(t.Context(), q, f)
 			if err != nil {
 				t.Fatal(err)
@@ -402,7 +404,7 @@ func TestLoadIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		a, err := e.Archives.Open(t.Context(), design.Wide)
+		a, err := archive.Of(e).Open(t.Context(), design.Wide)
 		if err != nil {
 			t.Fatal(err)
 		}

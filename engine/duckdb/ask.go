@@ -9,7 +9,7 @@ import (
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 )
@@ -42,7 +42,7 @@ func leadNote(versions []string) string {
 }
 
 // Ask runs a query and copies its reply, column by column.
-func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
 		into.Reset(q.Question.Columns)
 		return err
@@ -51,7 +51,7 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 }
 
 // ask runs a query under a design; where there is no such table it fails.
-func (db *database) ask(ctx context.Context, n design.Name, q *engine.Query, into *answer.Builder) error {
+func (db *database) ask(ctx context.Context, n design.Name, q *archive.Query, into *answer.Builder) error {
 	into.Reset(q.Question.Columns)
 	return db.with(ctx, func(c *conn) error {
 		r, err := c.query(ctx, q.Text, q.Args...)

@@ -7,7 +7,7 @@ import (
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/record"
 )
@@ -237,7 +237,7 @@ func (d *docReader) entriesInto(b *record.Batch, s span, head uint32, valid int6
 
 // storeDocs writes the documents of g, merged with those of the same id that
 // the archive holds.
-func (l *loader) storeDocs(ctx context.Context, _ sqlengine.Querier, g *design.Grouper, held []design.Row, stored *engine.Stored) error {
+func (l *loader) storeDocs(ctx context.Context, _ sqlengine.Querier, g *design.Grouper, held []design.Row, stored *archive.Stored) error {
 	lay := newLayout(design.Document, g.Type)
 	have, err := l.haveDocs(ctx, g, sqlengine.Series(held), &lay)
 	if err != nil {

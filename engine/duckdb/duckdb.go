@@ -18,6 +18,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
@@ -45,18 +46,19 @@ var params = []engine.Param{ //nolint:gochecknoglobals // a constant table
 // Driver describes DuckDB.
 func Driver() engine.Driver {
 	return engine.Driver{
-		Scheme:    scheme,
-		Licence:   "MIT",
-		Summary:   "DuckDB, a columnar database in one file, inside Barograph's process",
-		Example:   "duckdb:archive.db",
-		Params:    params,
-		Offers:    offers(),
-		Means:     []design.Name{design.Normalized, design.Document, design.Wide},
-		Abilities: offered(),
-		Place:     engine.Embedded,
-		Library:   &engine.Library{Optional: true, Artifacts: []engine.Artifact{httpfs()}, Find: func() error { _, err := extension(); return err }},
-		Wrote:     func(_ string, head []byte) bool { return len(head) > 12 && string(head[8:12]) == "DUCK" },
-		Open:      open,
+		Scheme:  scheme,
+		Licence: "MIT",
+		Summary: "DuckDB, a columnar database in one file, inside Barograph's process",
+		Example: "duckdb:archive.db",
+		Params:  params,
+		Abilities: append([]any{archive.Offer{
+			Designs: offers(),
+			Means:   []design.Name{design.Normalized, design.Document, design.Wide},
+		}}, offered()...),
+		Place:   engine.Embedded,
+		Library: &engine.Library{Optional: true, Artifacts: []engine.Artifact{httpfs()}, Find: func() error { _, err := extension(); return err }},
+		Wrote:   func(_ string, head []byte) bool { return len(head) > 12 && string(head[8:12]) == "DUCK" },
+		Open:    open,
 	}
 }
 
@@ -115,8 +117,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		return nil, unreachable(path, err)
 	}
 	return &engine.Engine{
-		Archives:  archives{db},
-		Abilities: db.abilities(file, settings),
+		Abilities: append([]any{archives{db}}, db.abilities(file, settings)...),
 		About:     db.about,
 		Close: func() error {
 			db.close()
@@ -200,7 +201,7 @@ func (db *database) about(ctx context.Context) (engine.About, error) {
 type archives struct{ db *database }
 
 // Open opens the archive of a design.
-func (as archives) Open(ctx context.Context, d design.Name) (engine.Archive, error) {
+func (as archives) Open(ctx context.Context, d design.Name) (archive.Archive, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -209,7 +210,7 @@ func (as archives) Open(ctx context.Context, d design.Name) (engine.Archive, err
 		if err := as.db.seal(ctx); err != nil {
 			return nil, as.db.explain(err)
 		}
-		return engine.Explained(newArchive(as.db, d), as.db.explain), nil
+		return archive.Explained(newArchive(as.db, d), as.db.explain), nil
 	}
 	return nil, fmt.Errorf("duckdb: %s: %w", d, engine.ErrNoDesign)
 }

@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/record"
 )
@@ -18,8 +18,8 @@ const (
 )
 
 // Dump walks the records of a subset, as they were when it began.
-func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
-	return engine.Dump(func(to *engine.Dumper) error {
+func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	return archive.Dump(func(to *archive.Dumper) error {
 		return a.db.with(ctx, func(c *conn) error {
 			if err := c.Exec(ctx, "BEGIN TRANSACTION"); err != nil {
 				return err
@@ -35,7 +35,7 @@ func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 }
 
 // dump walks the records of line types for which a further condition holds.
-func (a *archive) dump(ctx context.Context, c *conn, subset string, types []*record.LineType, further string, to *engine.Dumper) error {
+func (a *openArchive) dump(ctx context.Context, c *conn, subset string, types []*record.LineType, further string, to *archive.Dumper) error {
 	heads := map[int64]record.Header{}
 	if a.Design == design.Normalized && len(types) > 0 {
 		err := a.ReadHeaders(ctx, c, subset, func(h record.Header, id int64) { heads[id] = h })
@@ -83,7 +83,7 @@ type dumper struct {
 }
 
 // page walks the chunks of a reply.
-func (d *dumper) page(r *result, to *engine.Dumper) error {
+func (d *dumper) page(r *result, to *archive.Dumper) error {
 	for r.next() {
 		d.batch.Reset(d.layout.t, "")
 		columns := make([]vector, len(d.layout.columns))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
@@ -81,10 +82,10 @@ func lake(ctx context.Context, s engine.Store) (*tables.Lake, error) {
 	}
 	return &tables.Lake{
 		Write: l.write, Table: l.table,
-		Phrase: func(t *tables.LakeTable, q *question.Question, c *design.Catalog) (*engine.Query, error) {
+		Phrase: func(t *tables.LakeTable, q *question.Question, c *design.Catalog) (*archive.Query, error) {
 			return sqlengine.PhraseLake(*dialectIn(""), lakeTable(t), t, q, c)
 		},
-		Ask: func(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+		Ask: func(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 			return db.ask(ctx, design.Wide, q, into)
 		},
 		Close: func() error { db.close(); return nil },

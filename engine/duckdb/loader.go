@@ -11,6 +11,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
@@ -19,14 +20,14 @@ import (
 
 // loader is the connection of a loader.
 type loader struct {
-	a      *archive
+	a      *openArchive
 	c      *conn
 	subset string
 	schema string
 }
 
 // Loader opens the loader of a subset; a second one for the same subset is an error.
-func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 			return q.Exec(ctx, sqlengine.Create(a.Dialect.Table(subset, lay.table), lay.columns, lay.typeName))
 		},
 		Insert: l.insert, Lines: l.lines, Docs: l.storeDocs, Order: compareHeaders, Replace: l.replace,
-		Dump: func(ctx context.Context, t *record.LineType, where string, to *engine.Dumper) error {
+		Dump: func(ctx context.Context, t *record.LineType, where string, to *archive.Dumper) error {
 			return a.dump(ctx, c, subset, []*record.LineType{t}, " AND "+where, to)
 		},
 		Close: func() error {
@@ -168,7 +169,7 @@ func (l *loader) writer(table string) (*chunkWriter, error) {
 
 // replace deletes from the archive the records that rows of p replace. rows are
 // those that may be there.
-func (l *loader) replace(ctx context.Context, _ sqlengine.Querier, p *sqlengine.Lines, rows []design.Row, stored *engine.Stored) error {
+func (l *loader) replace(ctx context.Context, _ sqlengine.Querier, p *sqlengine.Lines, rows []design.Row, stored *archive.Stored) error {
 	lay := newLayout(p.Design, p.Type)
 	columns := lay.identity()
 	create := strings.Replace(sqlengine.Create("barograph_stage", columns, lay.typeName), "CREATE TABLE IF NOT EXISTS", "CREATE OR REPLACE TEMP TABLE", 1)
@@ -208,7 +209,7 @@ func (l *loader) stage(ctx context.Context, columns []sqlengine.Column, p *sqlen
 }
 
 // meet compares the records of p with those that are there, the hits.
-func (l *loader) meet(ctx context.Context, lay *layout, p *sqlengine.Lines, hits string, stored *engine.Stored) error {
+func (l *loader) meet(ctx context.Context, lay *layout, p *sqlengine.Lines, hits string, stored *archive.Stored) error {
 	r, err := l.c.query(ctx, "SELECT "+sqlengine.Names("t.", lay.columns)+" FROM "+hits)
 	if err != nil {
 		return err
@@ -218,13 +219,13 @@ func (l *loader) meet(ctx context.Context, lay *layout, p *sqlengine.Lines, hits
 	for i, id := range p.IDs {
 		d.heads[id] = p.Heads[i]
 	}
-	var in *engine.Index
-	for have, err := range engine.Dump(func(to *engine.Dumper) error { return d.page(r, to) }) {
+	var in *archive.Index
+	for have, err := range archive.Dump(func(to *archive.Dumper) error { return d.page(r, to) }) {
 		if err != nil {
 			return err
 		}
 		if in == nil {
-			in = engine.IndexOf(p.Batches)
+			in = archive.IndexOf(p.Batches)
 		}
 		if err := stored.MeetAll(have, in); err != nil {
 			return err
@@ -242,7 +243,7 @@ func bounds(rows []design.Row) (first, last int64) {
 }
 
 // storeMarks writes marks; that of a file that is loaded again replaces the old one.
-func (l *loader) storeMarks(ctx context.Context, _ sqlengine.Querier, done []engine.Mark) error {
+func (l *loader) storeMarks(ctx context.Context, _ sqlengine.Querier, done []archive.Mark) error {
 	table := l.a.Own(l.subset, sqlengine.MarksTable)
 	seq, err := sqlengine.Number(ctx, l.c, "SELECT max(seq) FROM "+table)
 	if err != nil {
@@ -371,7 +372,7 @@ func (l *layout) identity() []sqlengine.Column {
 }
 
 // ambiguous reports whether a schema's name is a database's too.
-func (a *archive) ambiguous(schema string) bool {
+func (a *openArchive) ambiguous(schema string) bool {
 	for _, taken := range [...]string{a.db.alias, "temp", "system", "memory"} {
 		if strings.EqualFold(schema, taken) {
 			return true
@@ -383,7 +384,7 @@ func (a *archive) ambiguous(schema string) bool {
 // dialect is the dialect in which a subset is asked. Where DuckDB could take
 // the name of its schema for that of a database, the file's own name stands
 // before it.
-func (a *archive) dialect(subset string) *flavour.Dialect {
+func (a *openArchive) dialect(subset string) *flavour.Dialect {
 	if a.ambiguous(schemaName(subset)) {
 		return dialectIn(a.db.alias)
 	}

@@ -6,18 +6,18 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 )
 
 // Profiles that DuckDB 1.5.5 gave for a generated archive; long lists in them
 // are cut. Whether a scan was pruned shows only beside the table's rows.
 func TestAccesses(t *testing.T) {
-	for name, want := range map[string][]engine.Access{
+	for name, want := range map[string][]archive.Access{
 		"normalized": {
-			{Object: "line_data_sal1l2", Method: engine.FullScan, Examined: 245760, Kept: 48169, Measured: true},
-			{Object: "stat_header", Method: engine.FullScan, Examined: 32, Kept: 5, Measured: true},
+			{Object: "line_data_sal1l2", Method: archive.FullScan, Examined: 245760, Kept: 48169, Measured: true},
+			{Object: "stat_header", Method: archive.FullScan, Examined: 32, Kept: 5, Measured: true},
 		},
-		"wide": {{Object: "wide_sal1l2", Method: engine.FullScan, Examined: 245760, Kept: 848, Measured: true}},
+		"wide": {{Object: "wide_sal1l2", Method: archive.FullScan, Examined: 245760, Kept: 848, Measured: true}},
 	} {
 		text, err := os.ReadFile(filepath.Join("testdata", "plans", name+".json"))
 		if err != nil {

@@ -49,8 +49,8 @@ func reader(ctx context.Context, u *url.URL, o engine.Options, file string) (*en
 		return err
 	})
 	return &engine.Engine{
-		Archives: r, About: r.About, Cost: r.Cost(), Processes: []int32{int32(r.PID())}, //nolint:gosec // pids are small
-		Abilities: lazily(func() (*engine.Engine, error) { err := inProcess(); return here, err }),
+		About: r.About, Cost: r.Cost(), Processes: []int32{int32(r.PID())}, //nolint:gosec // pids are small
+		Abilities: append([]any{r}, lazily(func() (*engine.Engine, error) { err := inProcess(); return here, err })...),
 		Close: func() error {
 			err := r.Close()
 			if here != nil {

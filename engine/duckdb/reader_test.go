@@ -16,6 +16,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/duckdb"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/host"
@@ -42,7 +43,7 @@ func archiveFile(t testing.TB) string {
 		series = append(series, enginetest.Series{Type: lt, Header: h, Lead: []int32{0, 21600, 43200}, Valid: times(1546300800, 21600, 120)})
 	}
 	for _, n := range designs() {
-		a, err := e.Archives.Open(t.Context(), n)
+		a, err := archive.Of(e).Open(t.Context(), n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,9 +60,9 @@ func archiveFile(t testing.TB) string {
 }
 
 // readers opens a file by a process and in this one.
-func readers(t testing.TB, url string, n design.Name) (by, here engine.Archive, e *engine.Engine) {
+func readers(t testing.TB, url string, n design.Name) (by, here archive.Archive, e *engine.Engine) {
 	t.Helper()
-	var out []engine.Archive
+	var out []archive.Archive
 	for _, o := range []engine.Options{{ReadOnly: true}, {ReadOnly: true, InProcess: true}} {
 		opened, err := engine.Registry{duckdb.Driver()}.Open(t.Context(), url, o)
 		if err != nil {
@@ -72,7 +73,7 @@ func readers(t testing.TB, url string, n design.Name) (by, here engine.Archive, 
 				t.Error(err)
 			}
 		})
-		a, err := opened.Archives.Open(t.Context(), n)
+		a, err := archive.Of(opened).Open(t.Context(), n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +92,7 @@ func TestReader(t *testing.T) {
 		if e.Cost == "" || len(e.Processes) != 1 || e.Processes[0] == int32(os.Getpid()) {
 			t.Errorf("cost %q, processes %v", e.Cost, e.Processes)
 		}
-		same := func(what string, f func(a engine.Archive) (any, error)) {
+		same := func(what string, f func(a archive.Archive) (any, error)) {
 			t.Helper()
 			x, err := f(by)
 			y, want := f(here)
@@ -99,13 +100,13 @@ func TestReader(t *testing.T) {
 				t.Errorf("%s, %s: %v, %v; want %v, %v", n, what, x, err, y, want)
 			}
 		}
-		same("subsets", func(a engine.Archive) (any, error) { return a.Subsets(t.Context()) })
-		same("contents", func(a engine.Archive) (any, error) { return a.Contents(t.Context(), "s") })
-		same("no contents", func(a engine.Archive) (any, error) { return a.Contents(t.Context(), "none") })
-		same("marks", func(a engine.Archive) (any, error) { return a.Marks(t.Context(), "s") })
-		same("size", func(a engine.Archive) (any, error) { return a.Size(t.Context()) })
-		same("digest", func(a engine.Archive) (any, error) { return digest(t, a, "s"), nil })
-		same("catalog", func(a engine.Archive) (any, error) {
+		same("subsets", func(a archive.Archive) (any, error) { return a.Subsets(t.Context()) })
+		same("contents", func(a archive.Archive) (any, error) { return a.Contents(t.Context(), "s") })
+		same("no contents", func(a archive.Archive) (any, error) { return a.Contents(t.Context(), "none") })
+		same("marks", func(a archive.Archive) (any, error) { return a.Marks(t.Context(), "s") })
+		same("size", func(a archive.Archive) (any, error) { return a.Size(t.Context()) })
+		same("digest", func(a archive.Archive) (any, error) { return digest(t, a, "s"), nil })
+		same("catalog", func(a archive.Archive) (any, error) {
 			c, err := a.Catalog(t.Context(), "s")
 			return []any{string(c.Text()), c.Intact()}, err
 		})
@@ -127,7 +128,7 @@ func TestReader(t *testing.T) {
 		}
 		for _, q := range cases {
 			q = q.In("s")
-			for _, f := range duckdb.Driver().Offers[n] {
+			for _, f := range enginetest.Offered(duckdb.Driver())[n] {
 				p, err := by.Phrase(t.Context(), q, f)
 				want, wanted := here.Phrase(t.Context(), q, f)
 				if errors.Is(err, flavour.ErrCannotExpress) != errors.Is(wanted, flavour.ErrCannotExpress) || (err == nil) != (wanted == nil) {
@@ -155,7 +156,7 @@ func TestReader(t *testing.T) {
 		if _, err := by.Loader(t.Context(), "s"); !errors.Is(err, engine.ErrReadOnly) {
 			t.Errorf("a loader: %v", err)
 		}
-		if _, err := e.Archives.Open(t.Context(), "none"); !errors.Is(err, engine.ErrNoDesign) {
+		if _, err := archive.Of(e).Open(t.Context(), "none"); !errors.Is(err, engine.ErrNoDesign) {
 			t.Errorf("no such design: %v", err)
 		}
 		for range by.Dump(t.Context(), "s") {
@@ -176,7 +177,7 @@ func BenchmarkReader(b *testing.B) {
 	lt, _ := record.TypeByName("SAL1L2")
 	q := &question.Question{Name: "all", Type: lt, Subset: "s"}
 	q.Columns, _ = question.Columns(lt, "fcst_valid_beg", "fcst_lead", "model", "fabar", "oabar", "total")
-	for name, a := range map[string]engine.Archive{"process": by, "here": here} {
+	for name, a := range map[string]archive.Archive{"process": by, "here": here} {
 		b.Run("dump/"+name, func(b *testing.B) {
 			var n int64
 			for b.Loop() {
@@ -201,11 +202,11 @@ func BenchmarkReader(b *testing.B) {
 }
 
 // endless is a query that takes days.
-func endless() *engine.Query {
+func endless() *archive.Query {
 	lt, _ := record.TypeByName("SAL1L2")
 	q := &question.Question{Name: "endless", Type: lt, Subset: "s"}
 	q.Columns, _ = question.Columns(lt, "model", "total")
-	return &engine.Query{Question: q, Text: "SELECT 'x', sum(a.range * b.range)::DOUBLE FROM range(1000000000) a, range(1000000000) b"}
+	return &archive.Query{Question: q, Text: "SELECT 'x', sum(a.range * b.range)::DOUBLE FROM range(1000000000) a, range(1000000000) b"}
 }
 
 // TestReaderEnds: a call ends with its context, and others go on; a process that crashes
@@ -312,7 +313,7 @@ func readAll(t *testing.T, path string, n design.Name) error {
 		return err
 	}
 	defer e.Close()
-	a, err := e.Archives.Open(t.Context(), n)
+	a, err := archive.Of(e).Open(t.Context(), n)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/duckdb"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -44,7 +46,7 @@ func TestStrangersView(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := e.Archives.Open(t.Context(), n)
+			a, err := archive.Of(e).Open(t.Context(), n)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +60,7 @@ func TestStrangersView(t *testing.T) {
 			sl1l2, _ := record.TypeByName("SL1L2")
 			q := &question.Question{Name: "all", Type: sl1l2, Subset: "s", Valid: question.Times{List: []int64{0}}}
 			q.Columns, _ = question.Columns(sl1l2, "vx_mask", "fbar")
-			flavours := duckdb.Driver().Offers[n]
+			flavours := enginetest.Offered(duckdb.Driver())[n]
 			query, err := a.Phrase(t.Context(), q, flavours[len(flavours)-1])
 			if err == nil {
 				err = a.Ask(t.Context(), query, &answer.Builder{})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -19,9 +20,9 @@ import (
 // before it is timed. For comparisons that are published there is `barograph met`.
 func Benchmark(b *testing.B, d engine.Driver, url func(b *testing.B) string) {
 	files := Generate(41, 8, fullSeries()...)
-	for _, n := range slices.Sorted(maps.Keys(d.Offers)) {
+	for _, n := range slices.Sorted(maps.Keys(archive.Promised(&d).Designs)) {
 		b.Run("design="+string(n), func(b *testing.B) {
-			a, err := openFor(b, d, url(b), func(e *engine.Engine) (engine.Archive, error) { return e.Archives.Open(b.Context(), n) })
+			a, err := openFor(b, d, url(b), func(e *engine.Engine) (archive.Archive, error) { return archive.Of(e).Open(b.Context(), n) })
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -29,7 +30,7 @@ func Benchmark(b *testing.B, d engine.Driver, url func(b *testing.B) string) {
 				b.Fatal(err)
 			}
 			for _, q := range benchmarkCases(b, files) {
-				for _, f := range d.Offers[n] {
+				for _, f := range archive.Flavours(&d, n) {
 					b.Run("case="+q.question.Name+"/flavour="+string(f), func(b *testing.B) { benchmarkAsk(b, a, q, f) })
 				}
 			}
@@ -39,7 +40,7 @@ func Benchmark(b *testing.B, d engine.Driver, url func(b *testing.B) string) {
 	}
 }
 
-func openFor(b *testing.B, d engine.Driver, url string, archive func(*engine.Engine) (engine.Archive, error)) (engine.Archive, error) {
+func openFor(b *testing.B, d engine.Driver, url string, archive func(*engine.Engine) (archive.Archive, error)) (archive.Archive, error) {
 	e, err := engine.Registry{d}.Open(b.Context(), url, engine.Options{})
 	if err != nil {
 		return nil, err
@@ -114,7 +115,7 @@ func benchmarkCases(b *testing.B, files []File) []benchmarkCase {
 
 // benchmarkLoad loads the files into a new subset per step, per files a commit.
 // Each document's leads are spread over all files: one file a commit is all merging.
-func benchmarkLoad(b *testing.B, a engine.Archive, name string, files []File, per int) {
+func benchmarkLoad(b *testing.B, a archive.Archive, name string, files []File, per int) {
 	var records int64
 	copies := 0
 	for i := range files {
@@ -129,7 +130,7 @@ func benchmarkLoad(b *testing.B, a engine.Archive, name string, files []File, pe
 	b.ReportMetric(float64(records)*float64(copies)/b.Elapsed().Seconds(), "records/s")
 }
 
-func benchmarkAsk(b *testing.B, a engine.Archive, c benchmarkCase, f flavour.Name) {
+func benchmarkAsk(b *testing.B, a archive.Archive, c benchmarkCase, f flavour.Name) {
 	p, err := a.Phrase(b.Context(), c.question, f)
 	if err != nil {
 		b.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
@@ -21,8 +22,8 @@ import (
 // there while the node is down, too; otherwise questions are answered right or
 // fail until it is back. cfg.URL names databases of l.
 func RunCluster(t *testing.T, cfg Config, l *lab.Lab, copies bool) {
-	for _, d := range slices.Sorted(maps.Keys(cfg.Driver.Offers)) {
-		s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
+	for _, d := range slices.Sorted(maps.Keys(archive.Promised(&cfg.Driver).Designs)) {
+		s := &suite{Config: cfg, design: d, flavours: archive.Flavours(&cfg.Driver, d), root: t.Name()}
 		t.Run("design="+string(d), func(t *testing.T) {
 			t.Run("cases", s.wholeCases)
 			t.Run("a killed node", func(t *testing.T) { s.killedNode(t, l, copies) })
@@ -114,7 +115,7 @@ func (s *suite) found(t *testing.T, h *opened, acknowledged, files []File) {
 
 // storeEach loads files, one a commit, until one fails, and returns those that
 // were acknowledged.
-func storeEach(ctx context.Context, a engine.Archive, subset string, files []File) (acknowledged []File, err error) {
+func storeEach(ctx context.Context, a archive.Archive, subset string, files []File) (acknowledged []File, err error) {
 	for _, f := range files {
 		if _, err := store(ctx, a, subset, []File{f}, 1); err != nil {
 			return acknowledged, err

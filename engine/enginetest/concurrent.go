@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 )
@@ -66,7 +66,7 @@ func (s *suite) askers(t *testing.T, h *opened, qs []*question.Question, want []
 	}
 }
 
-func askInto(ctx context.Context, a engine.Archive, p *engine.Query, into *answer.Builder, want *answer.Answer) error {
+func askInto(ctx context.Context, a archive.Archive, p *archive.Query, into *answer.Builder, want *answer.Answer) error {
 	if err := a.Ask(ctx, p, into); err != nil {
 		return fmt.Errorf("%s, %s: ask: %w", p.Question.Name, p.Flavour, err)
 	}

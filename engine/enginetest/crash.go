@@ -18,6 +18,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/posts"
 )
 
@@ -64,7 +65,7 @@ func runChild(t *testing.T, cfg Config, j job) {
 		runPostChild(t, cfg, j)
 		return
 	}
-	s := &suite{Config: cfg, design: j.Design, flavours: cfg.Driver.Offers[j.Design]}
+	s := &suite{Config: cfg, design: j.Design, flavours: archive.Flavours(&cfg.Driver, j.Design)}
 	if j.Fill {
 		s.fill(t, j.URL)
 		return
@@ -95,7 +96,7 @@ func (s *suite) unmarked(t *testing.T, h *opened, subset string, files []File) [
 		t.Fatalf("marks: %v", err)
 	}
 	return slices.DeleteFunc(slices.Clone(files), func(f File) bool {
-		return slices.ContainsFunc(there, func(m engine.Mark) bool { return m.Digest == f.Mark().Digest })
+		return slices.ContainsFunc(there, func(m archive.Mark) bool { return m.Digest == f.Mark().Digest })
 	})
 }
 
@@ -163,7 +164,7 @@ func (s *suite) crash(t *testing.T) {
 	t.Run("a killed load is resumed", s.killed)
 	t.Run("a killed removal is gone on with", s.killedTrim)
 	if s.Driver.Place == engine.Embedded {
-		if Nightly() || s.design == slices.Min(slices.Collect(maps.Keys(s.Driver.Offers))) { // the file is of one kind
+		if Nightly() || s.design == slices.Min(slices.Collect(maps.Keys(archive.Promised(&s.Driver).Designs))) { // the file is of one kind
 			t.Run("a kill while the database is made", s.killedYoung)
 			t.Run("a bit that turned", s.rot)
 			t.Run("a full disk", s.fullDisk)
@@ -209,7 +210,7 @@ func (s *suite) undamaged(t *testing.T, url string) {
 		return
 	}
 	defer e.Close()
-	a, err := e.Archives.Open(t.Context(), s.design)
+	a, err := archive.Of(e).Open(t.Context(), s.design)
 	if err != nil {
 		t.Logf("nothing to verify: %v", err)
 		return
@@ -278,7 +279,7 @@ func (s *suite) held(t *testing.T) {
 		}
 		return
 	}
-	a, err := e.Archives.Open(t.Context(), s.design)
+	a, err := archive.Of(e).Open(t.Context(), s.design)
 	if err != nil {
 		t.Error(err)
 	} else if err := a.Close(); err != nil {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
@@ -125,7 +126,7 @@ func (s *suite) reread(ctx context.Context, raw string, readOnly bool) (d record
 		return d, err
 	}
 	defer e.Close()
-	a, err := e.Archives.Open(ctx, s.design)
+	a, err := archive.Of(e).Open(ctx, s.design)
 	if err != nil {
 		return d, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
@@ -28,8 +29,8 @@ type Disk func(t *testing.T, url, catalog string, full bool)
 // marked before its lines, records that replace others, every line type loaded
 // into tables that hold some) is in Run.
 func RunDefects(t *testing.T, cfg Config, disk Disk) {
-	for _, d := range slices.Sorted(maps.Keys(cfg.Driver.Offers)) {
-		s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
+	for _, d := range slices.Sorted(maps.Keys(archive.Promised(&cfg.Driver).Designs)) {
+		s := &suite{Config: cfg, design: d, flavours: archive.Flavours(&cfg.Driver, d), root: t.Name()}
 		t.Run("design="+string(d), func(t *testing.T) {
 			t.Run("files that are loaded already", s.filesLoadedAlready)
 			t.Run("a batch that cannot be written", func(t *testing.T) { s.failingBatch(t, disk) })
@@ -127,7 +128,7 @@ func (s *suite) longRecords(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c := engine.Commit{Catalog: design.NewCatalog("a")}
+				c := archive.Commit{Catalog: design.NewCatalog("a")}
 				c.Catalog.Add(b)
 				if err := l.Add(t.Context(), b); err != nil {
 					t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/dry"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/query/answer"
@@ -25,20 +26,20 @@ const envDefect = "BAROGRAPH_ENGINETEST_DEFECT"
 
 // defects are engines that the suite must not pass. Those with a peer's name
 // repeat what was found in it.
-func defects() map[string]func(engine.Archive) engine.Archive {
-	all := map[string]func(engine.Archive) engine.Archive{
-		"VxIngest replaces leads":         func(a engine.Archive) engine.Archive { return &replacing{a} },
-		"METstat2json collapses headers":  func(a engine.Archive) engine.Archive { return &collapsing{a} },
-		"JSONBench loads a part":          func(a engine.Archive) engine.Archive { return &partial{a} },
-		"METdbLoad marks what is not":     func(a engine.Archive) engine.Archive { return &marking{a} },
-		"Dump rounds to single precision": func(a engine.Archive) engine.Archive { return &rounding{a} },
-		"subsets mix":                     func(a engine.Archive) engine.Archive { return &mixing{a} },
-		"every flavour is accepted":       func(a engine.Archive) engine.Archive { return &boasting{a} },
-		"a cancelled context is ignored":  func(a engine.Archive) engine.Archive { return &deaf{a} },
-		"counts are not settled":          func(a engine.Archive) engine.Archive { return &unsettled{a} },
+func defects() map[string]func(archive.Archive) archive.Archive {
+	all := map[string]func(archive.Archive) archive.Archive{
+		"VxIngest replaces leads":         func(a archive.Archive) archive.Archive { return &replacing{a} },
+		"METstat2json collapses headers":  func(a archive.Archive) archive.Archive { return &collapsing{a} },
+		"JSONBench loads a part":          func(a archive.Archive) archive.Archive { return &partial{a} },
+		"METdbLoad marks what is not":     func(a archive.Archive) archive.Archive { return &marking{a} },
+		"Dump rounds to single precision": func(a archive.Archive) archive.Archive { return &rounding{a} },
+		"subsets mix":                     func(a archive.Archive) archive.Archive { return &mixing{a} },
+		"every flavour is accepted":       func(a archive.Archive) archive.Archive { return &boasting{a} },
+		"a cancelled context is ignored":  func(a archive.Archive) archive.Archive { return &deaf{a} },
+		"counts are not settled":          func(a archive.Archive) archive.Archive { return &unsettled{a} },
 	}
 	for _, f := range enginetest.Faults() {
-		all["answer: "+string(f)] = func(a engine.Archive) engine.Archive { return enginetest.Faulty(a, f) }
+		all["answer: "+string(f)] = func(a archive.Archive) archive.Archive { return enginetest.Faulty(a, f) }
 	}
 	return all
 }
@@ -55,7 +56,7 @@ func TestDefective(t *testing.T) {
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 		e, err := open(ctx, u, o)
 		if err == nil {
-			e.Archives = wrapped{e.Archives, wrap}
+			e.Abilities = slices.Insert(e.Abilities, 0, any(wrapped{archive.Of(e), wrap}))
 		}
 		return e, err
 	}
@@ -80,12 +81,12 @@ func TestEveryDefectIsCaught(t *testing.T) {
 }
 
 type wrapped struct {
-	engine.Archives
-	wrap func(engine.Archive) engine.Archive
+	archive.Database
+	wrap func(archive.Archive) archive.Archive
 }
 
-func (w wrapped) Open(ctx context.Context, d design.Name) (engine.Archive, error) {
-	a, err := w.Archives.Open(ctx, d)
+func (w wrapped) Open(ctx context.Context, d design.Name) (archive.Archive, error) {
+	a, err := w.Database.Open(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func (w wrapped) Open(ctx context.Context, d design.Name) (engine.Archive, error
 
 // spoiled is a loader that is given other batches than it should be.
 type spoiled struct {
-	engine.Loader
+	archive.Loader
 	spoil func(b *record.Batch) *record.Batch
 }
 
@@ -116,9 +117,9 @@ func rows(b *record.Batch, keep func(i int) bool) *record.Batch {
 }
 
 // replacing keeps the leads of the file that came first, of each series and time.
-type replacing struct{ engine.Archive }
+type replacing struct{ archive.Archive }
 
-func (a *replacing) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *replacing) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := a.Archive.Loader(ctx, subset)
 	type doc struct {
 		t     *record.LineType
@@ -146,9 +147,9 @@ func (a *replacing) Loader(ctx context.Context, subset string) (engine.Loader, e
 }
 
 // collapsing takes records of one time for one record, whatever their header.
-type collapsing struct{ engine.Archive }
+type collapsing struct{ archive.Archive }
 
-func (a *collapsing) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *collapsing) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := a.Archive.Loader(ctx, subset)
 	return &spoiled{l, func(b *record.Batch) *record.Batch {
 		seen := map[[2]int64]bool{}
@@ -162,9 +163,9 @@ func (a *collapsing) Loader(ctx context.Context, subset string) (engine.Loader, 
 }
 
 // partial loads nine records of ten and says nothing.
-type partial struct{ engine.Archive }
+type partial struct{ archive.Archive }
 
-func (a *partial) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *partial) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := a.Archive.Loader(ctx, subset)
 	return &lying{&spoiled{l, func(b *record.Batch) *record.Batch {
 		return rows(b, func(i int) bool { return i%10 != 9 })
@@ -173,7 +174,7 @@ func (a *partial) Loader(ctx context.Context, subset string) (engine.Loader, err
 
 // lying reports that every record it was given is new.
 type lying struct {
-	engine.Loader
+	archive.Loader
 	given int64
 }
 
@@ -182,7 +183,7 @@ func (l *lying) Add(ctx context.Context, b *record.Batch) error {
 	return l.Loader.Add(ctx, b)
 }
 
-func (l *lying) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+func (l *lying) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
 	s, err := l.Loader.Commit(ctx, c)
 	s.New, l.given = l.given, 0
 	for _, n := range s.Replaced {
@@ -192,16 +193,16 @@ func (l *lying) Commit(ctx context.Context, c engine.Commit) (engine.Stored, err
 }
 
 // marking marks files without their records.
-type marking struct{ engine.Archive }
+type marking struct{ archive.Archive }
 
-func (a *marking) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *marking) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := a.Archive.Loader(ctx, subset)
 	return &lying{&spoiled{l, func(b *record.Batch) *record.Batch {
 		return rows(b, func(int) bool { return false })
 	}}, 0}, err
 }
 
-type rounding struct{ engine.Archive }
+type rounding struct{ archive.Archive }
 
 func (a *rounding) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
@@ -222,13 +223,13 @@ func (a *rounding) Dump(ctx context.Context, subset string) iter.Seq2[*record.Ba
 }
 
 // mixing keeps all subsets in one.
-type mixing struct{ engine.Archive }
+type mixing struct{ archive.Archive }
 
-func (a *mixing) Loader(ctx context.Context, _ string) (engine.Loader, error) {
+func (a *mixing) Loader(ctx context.Context, _ string) (archive.Loader, error) {
 	return a.Archive.Loader(ctx, "a")
 }
 
-func (a *mixing) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
+func (a *mixing) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	p, err := a.Archive.Phrase(ctx, q.In("a"), f)
 	if err == nil {
 		p.Question = q
@@ -236,29 +237,29 @@ func (a *mixing) Phrase(ctx context.Context, q *question.Question, f flavour.Nam
 	return p, err
 }
 
-type boasting struct{ engine.Archive }
+type boasting struct{ archive.Archive }
 
-func (a *boasting) Phrase(ctx context.Context, q *question.Question, _ flavour.Name) (*engine.Query, error) {
+func (a *boasting) Phrase(ctx context.Context, q *question.Question, _ flavour.Name) (*archive.Query, error) {
 	return a.Archive.Phrase(ctx, q, flavour.Recall)
 }
 
-type deaf struct{ engine.Archive }
+type deaf struct{ archive.Archive }
 
-func (a *deaf) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+func (a *deaf) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	return a.Archive.Ask(context.WithoutCancel(ctx), q, into)
 }
 
-type unsettled struct{ engine.Archive }
+type unsettled struct{ archive.Archive }
 
-func (a *unsettled) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *unsettled) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := a.Archive.Loader(ctx, subset)
 	return &forgetful{l}, err
 }
 
 // forgetful settles a copy of the marks.
-type forgetful struct{ engine.Loader }
+type forgetful struct{ archive.Loader }
 
-func (l *forgetful) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+func (l *forgetful) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
 	c.Done = slices.Clone(c.Done)
 	return l.Loader.Commit(ctx, c)
 }

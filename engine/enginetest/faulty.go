@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 )
@@ -33,12 +33,12 @@ func Faults() []Fault {
 
 // Faulty wraps an archive such that its answers have a fault. It is for tests
 // of whatever compares: a fault that enters a result is a failed test.
-func Faulty(a engine.Archive, f Fault) engine.Archive {
+func Faulty(a archive.Archive, f Fault) archive.Archive {
 	return &faulty{Archive: a, fault: f, first: map[*question.Question]*answer.Answer{}}
 }
 
 type faulty struct {
-	engine.Archive
+	archive.Archive
 	fault Fault
 
 	mu    sync.Mutex
@@ -46,7 +46,7 @@ type faulty struct {
 }
 
 // Ask asks the archive and spoils the answer.
-func (a *faulty) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+func (a *faulty) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	var b answer.Builder
 	if err := a.Archive.Ask(ctx, q, &b); err != nil {
 		return err

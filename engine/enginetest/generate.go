@@ -9,7 +9,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
@@ -49,10 +49,10 @@ func (f *File) Records() int64 {
 
 // Mark is the mark of the whole file, as a loader computes it before it knows
 // what the archive holds already.
-func (f *File) Mark() engine.Mark {
+func (f *File) Mark() archive.Mark {
 	k := xxh3.HashString128(f.Path)
 	n := f.Records()
-	return engine.Mark{Path: f.Path, Digest: fmt.Sprintf("%016x%016x", k.Hi, k.Lo), Bytes: 100 * n, Read: n, Stored: n, Loaded: time.Unix(newYear2019, 0).UTC()}
+	return archive.Mark{Path: f.Path, Digest: fmt.Sprintf("%016x%016x", k.Hi, k.Lo), Bytes: 100 * n, Read: n, Stored: n, Loaded: time.Unix(newYear2019, 0).UTC()}
 }
 
 // batch is the file's batch of a line type.

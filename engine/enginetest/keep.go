@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/archive/load"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 )
 
 // keep loads other values of records that are to stand beside those that are
@@ -16,7 +16,7 @@ import (
 // file is read.
 func (s *suite) keep(t *testing.T) {
 	h := s.fresh(t)
-	if why := engine.OneOfEach(h.Archive); why != "" {
+	if why := archive.OneOfEach(h.Archive); why != "" {
 		_, err := load.Run(t.Context(), h.Archive, "a", nil, load.Options{OnConflict: load.Keep})
 		if err == nil || !hasCure(err) || !strings.Contains(err.Error(), why) {
 			t.Errorf("to keep all, where %s: %v", why, err)
@@ -36,7 +36,7 @@ func (s *suite) keep(t *testing.T) {
 	}
 	told := s.refusedBeside(t, l, later)
 	holds(t, h, "a", expect(first))
-	got, err := commitIf(t.Context(), l, "a", later, func(c engine.Contradiction) bool { return !told[c] })
+	got, err := commitIf(t.Context(), l, "a", later, func(c archive.Contradiction) bool { return !told[c] })
 	if n := expect(later).Records; err != nil || got.New != n || len(got.Replaced) > 0 || len(told) == 0 {
 		t.Errorf("%d records are to be kept beside others: %+v, %v", n, got, err)
 	}
@@ -65,14 +65,14 @@ func kept(files []File) []File {
 
 // refusedBeside commits files whose records must not stand beside others, and
 // returns what is told of them.
-func (s *suite) refusedBeside(t *testing.T, l engine.Loader, files []File) map[engine.Contradiction]bool {
+func (s *suite) refusedBeside(t *testing.T, l archive.Loader, files []File) map[archive.Contradiction]bool {
 	t.Helper()
-	_, err := commitIf(t.Context(), l, "a", files, func(engine.Contradiction) bool { return true })
-	told, ok := errors.AsType[*engine.Contradicted](err)
+	_, err := commitIf(t.Context(), l, "a", files, func(archive.Contradiction) bool { return true })
+	told, ok := errors.AsType[*archive.Contradicted](err)
 	if !ok {
 		t.Fatalf("records that must not be stored beside others: %v", err)
 	}
-	out := map[engine.Contradiction]bool{}
+	out := map[archive.Contradiction]bool{}
 	for _, c := range told.Records {
 		if c.Again() || c.What == "" {
 			t.Errorf("other values are said to be the same again: %+v", c)
@@ -84,10 +84,10 @@ func (s *suite) refusedBeside(t *testing.T, l engine.Loader, files []File) map[e
 
 // keptAgain commits records that are there, two of some identities, whatever is
 // allowed: it is told of each, and nothing is stored.
-func (s *suite) keptAgain(t *testing.T, l engine.Loader, files []File) {
+func (s *suite) keptAgain(t *testing.T, l archive.Loader, files []File) {
 	t.Helper()
-	_, err := commitIf(t.Context(), l, "a", files, func(engine.Contradiction) bool { return false })
-	told, ok := errors.AsType[*engine.Contradicted](err)
+	_, err := commitIf(t.Context(), l, "a", files, func(archive.Contradiction) bool { return false })
+	told, ok := errors.AsType[*archive.Contradicted](err)
 	if !ok {
 		t.Fatalf("the same again: %v", err)
 	}

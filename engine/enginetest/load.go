@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
@@ -117,9 +117,9 @@ func (s *suite) contradict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refuse := func(engine.Contradiction) bool { return true }
+	refuse := func(archive.Contradiction) bool { return true }
 	_, err = commitIf(t.Context(), l, "a", later[:1], refuse)
-	told, ok := errors.AsType[*engine.Contradicted](err)
+	told, ok := errors.AsType[*archive.Contradicted](err)
 	if !ok || !maps.Equal(heldOf(told.Records), want) || len(want) == 0 {
 		t.Fatalf("the commit of %d other values says %v", len(want), err)
 	}
@@ -135,12 +135,12 @@ func (s *suite) contradict(t *testing.T) {
 
 // contradictAgain goes on with the loader: the same values are not refused, and
 // those that may be replaced are.
-func (s *suite) contradictAgain(t *testing.T, h *opened, l engine.Loader, first, later []File, want map[record.Key]record.Digest) {
+func (s *suite) contradictAgain(t *testing.T, h *opened, l archive.Loader, first, later []File, want map[record.Key]record.Digest) {
 	t.Helper()
-	if got, err := commitIf(t.Context(), l, "a", later[1:], func(engine.Contradiction) bool { return true }); err != nil || len(got.Other) > 0 || got.New > 0 {
+	if got, err := commitIf(t.Context(), l, "a", later[1:], func(archive.Contradiction) bool { return true }); err != nil || len(got.Other) > 0 || got.New > 0 {
 		t.Fatalf("the same again: %+v, %v", got, err)
 	}
-	got, err := commitIf(t.Context(), l, "a", later[:1], func(c engine.Contradiction) bool { _, ok := want[c.Key]; return !ok })
+	got, err := commitIf(t.Context(), l, "a", later[:1], func(c archive.Contradiction) bool { _, ok := want[c.Key]; return !ok })
 	if err != nil || !maps.Equal(heldOf(got.Other), want) {
 		t.Errorf("the commit replaces %d values and speaks of %d, %v", len(want), len(got.Other), err)
 	}
@@ -168,7 +168,7 @@ func digests(files []File) map[record.Key]record.Digest {
 	return at
 }
 
-func heldOf(found []engine.Contradiction) map[record.Key]record.Digest {
+func heldOf(found []archive.Contradiction) map[record.Key]record.Digest {
 	out := map[record.Key]record.Digest{}
 	for _, c := range found {
 		out[c.Key] = c.Held
@@ -227,7 +227,7 @@ func (s *suite) nothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Commit(t.Context(), engine.Commit{}); err != nil {
+	if _, err := l.Commit(t.Context(), archive.Commit{}); err != nil {
 		t.Errorf("a commit without catalog and marks: %v", err)
 	}
 	if err := l.Close(); err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 )
 
 // twoLoaders opens two loaders of one subset and gives each half of the leads
@@ -23,7 +23,7 @@ func (s *suite) twoLoaders(t *testing.T) {
 	}
 	two, refused := h.Loader(ctx, "a")
 	if refused == nil {
-		loaders := []engine.Loader{one, two, two}
+		loaders := []archive.Loader{one, two, two}
 		add := func(i int) {
 			for _, b := range files[i].Batches {
 				if err := loaders[i].Add(ctx, b); err != nil {
@@ -37,7 +37,7 @@ func (s *suite) twoLoaders(t *testing.T) {
 			if i == 2 {
 				add(i)
 			}
-			c := engine.Commit{Catalog: design.NewCatalog("a"), Done: []engine.Mark{files[i].Mark()}}
+			c := archive.Commit{Catalog: design.NewCatalog("a"), Done: []archive.Mark{files[i].Mark()}}
 			for _, b := range files[i].Batches {
 				c.Catalog.Add(b)
 			}
@@ -45,7 +45,7 @@ func (s *suite) twoLoaders(t *testing.T) {
 				t.Fatalf("commit of file %d: %v", i, err)
 			}
 		}
-		for _, l := range []engine.Loader{one, two} {
+		for _, l := range []archive.Loader{one, two} {
 			if err := l.Close(); err != nil {
 				t.Error(err)
 			}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -21,7 +21,7 @@ import (
 // it in every flavour.
 func (s *suite) means(t *testing.T) {
 	h := s.fresh(t)
-	if !slices.Contains(s.Driver.Means, s.design) {
+	if !slices.Contains(archive.Promised(&s.Driver).Means, s.design) {
 		for _, f := range s.flavours {
 			if _, err := h.Phrase(t.Context(), question.Verification("a"), f); !errors.Is(err, flavour.ErrCannotExpress) {
 				t.Errorf("%s: means are not promised, but phrased: %v", f, err)
@@ -65,7 +65,7 @@ func (s *suite) means(t *testing.T) {
 }
 
 // scan asks the verification scan.
-func (s *suite) scan(t *testing.T, a engine.Archive, q *question.Question) (*answer.Answer, error) {
+func (s *suite) scan(t *testing.T, a archive.Archive, q *question.Question) (*answer.Answer, error) {
 	t.Helper()
 	p, err := a.Phrase(t.Context(), q, flavour.MeansFlavour(s.design))
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *suite) scan(t *testing.T, a engine.Archive, q *question.Question) (*ans
 }
 
 // scanned is scan, held against the reference.
-func (s *suite) scanned(t *testing.T, a engine.Archive, q *question.Question, want *answer.Answer) error {
+func (s *suite) scanned(t *testing.T, a archive.Archive, q *question.Question, want *answer.Answer) error {
 	t.Helper()
 	got, err := s.scan(t, a, q)
 	if err == nil {
@@ -100,7 +100,7 @@ func (s *suite) meansPlan(t *testing.T, h *opened, q *question.Question) {
 		t.Fatalf("the plan is %q, %v", plan.Text, err)
 	}
 	for _, a := range plan.Access {
-		if strings.Contains(a.Object, strings.ToLower(q.Type.Name)) && a.Method == engine.PrunedScan {
+		if strings.Contains(a.Object, strings.ToLower(q.Type.Name)) && a.Method == archive.PrunedScan {
 			t.Errorf("the plan passes over blocks of %s:\n%s", a.Object, plan.Text)
 		}
 	}

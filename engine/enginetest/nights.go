@@ -9,6 +9,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
@@ -19,7 +20,7 @@ import (
 // not grow with its archive shows one figure three times.
 func BenchmarkNights(b *testing.B, d engine.Driver, url func(b *testing.B) string, n design.Name) {
 	for b.Loop() {
-		a, err := openFor(b, d, url(b), func(e *engine.Engine) (engine.Archive, error) { return e.Archives.Open(b.Context(), n) })
+		a, err := openFor(b, d, url(b), func(e *engine.Engine) (archive.Archive, error) { return archive.Of(e).Open(b.Context(), n) })
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -60,7 +61,7 @@ func night() []Series {
 }
 
 // storeNight loads the files of a night as load does, which asks for their marks.
-func storeNight(b *testing.B, a engine.Archive, night int, files []File) {
+func storeNight(b *testing.B, a archive.Archive, night int, files []File) {
 	for i := range files {
 		files[i].Path = fmt.Sprintf("night/%d/file_%03d.stat", night, i)
 		for _, batch := range files[i].Batches {
@@ -70,15 +71,15 @@ func storeNight(b *testing.B, a engine.Archive, night int, files []File) {
 			}
 		}
 	}
-	var asked []engine.Mark
+	var asked []archive.Mark
 	for i := range files {
 		asked = append(asked, files[i].Mark())
 	}
-	marks, err := engine.MarksOf(b.Context(), a, "a", asked)
+	marks, err := archive.MarksOf(b.Context(), a, "a", asked)
 	if errors.Is(err, errors.ErrUnsupported) {
 		marks, err = a.Marks(b.Context(), "a")
 	}
-	if known := engine.Of(marks, asked); err != nil || len(known) != 0 {
+	if known := archive.SameFiles(marks, asked); err != nil || len(known) != 0 {
 		b.Fatal(len(known), err)
 	}
 	if _, err := store(b.Context(), a, "a", files, len(files)); err != nil {

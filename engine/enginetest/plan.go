@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/query/flavour"
 )
@@ -14,7 +14,7 @@ import (
 // the line type, and no table that the design does not have; what is left of
 // what was looked at is not more than that; and METviewer's BINARY keeps every
 // index from being used in the first step, so that some table is read whole.
-func (s *suite) accesses(t *testing.T, h *opened, p *engine.Query) {
+func (s *suite) accesses(t *testing.T, h *opened, p *archive.Query) {
 	t.Helper()
 	plan, err := h.Explain(t.Context(), p)
 	if err != nil || plan.Text == "" {
@@ -28,7 +28,7 @@ func (s *suite) accesses(t *testing.T, h *opened, p *engine.Query) {
 			t.Errorf("the plan reaches %q, which is no table of %s", a.Object, s.design)
 		}
 		switch a.Method {
-		case engine.FullScan, engine.PrunedScan, engine.IndexScan, engine.KeyLookup:
+		case archive.FullScan, archive.PrunedScan, archive.IndexScan, archive.KeyLookup:
 		default:
 			t.Errorf("%q is no method", a.Method)
 		}
@@ -39,8 +39,8 @@ func (s *suite) accesses(t *testing.T, h *opened, p *engine.Query) {
 	if !reached {
 		t.Errorf("nothing of %+v reaches %s; the plan:\n%s", plan.Access, table, plan.Text)
 	}
-	scans := slices.ContainsFunc(plan.Access, func(a engine.Access) bool {
-		return a.Method == engine.FullScan || a.Method == engine.PrunedScan
+	scans := slices.ContainsFunc(plan.Access, func(a archive.Access) bool {
+		return a.Method == archive.FullScan || a.Method == archive.PrunedScan
 	})
 	if p.Flavour == flavour.MetviewerSQL && !scans {
 		t.Errorf("an index serves BINARY in every step: %+v\n%s", plan.Access, plan.Text)

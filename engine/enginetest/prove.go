@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -28,7 +28,7 @@ func references(files []File, qs []*question.Question) []*answer.Answer {
 // prove asks every question in every flavour that is offered, or by day of a
 // slow server in one, and holds each answer against the reference. The files
 // are those loaded into the questions' subset.
-func (s *suite) prove(t *testing.T, a engine.Archive, files []File, qs ...*question.Question) {
+func (s *suite) prove(t *testing.T, a archive.Archive, files []File, qs ...*question.Question) {
 	t.Helper()
 	if s.thin() {
 		s.proveInTurn(t, a, files, qs...)
@@ -37,7 +37,7 @@ func (s *suite) prove(t *testing.T, a engine.Archive, files []File, qs ...*quest
 	}
 }
 
-func (s *suite) proveAll(t *testing.T, a engine.Archive, files []File, qs ...*question.Question) {
+func (s *suite) proveAll(t *testing.T, a archive.Archive, files []File, qs ...*question.Question) {
 	t.Helper()
 	for i, want := range references(files, qs) {
 		for _, f := range s.flavours {
@@ -48,7 +48,7 @@ func (s *suite) proveAll(t *testing.T, a engine.Archive, files []File, qs ...*qu
 
 // proveInTurn is prove for many questions of one kind: each is asked in one
 // flavour, and one flavour after the other has its turn.
-func (s *suite) proveInTurn(t *testing.T, a engine.Archive, files []File, qs ...*question.Question) {
+func (s *suite) proveInTurn(t *testing.T, a archive.Archive, files []File, qs ...*question.Question) {
 	t.Helper()
 	for i, want := range references(files, qs) {
 		s.turn++
@@ -56,7 +56,7 @@ func (s *suite) proveInTurn(t *testing.T, a engine.Archive, files []File, qs ...
 	}
 }
 
-func (s *suite) proveOne(t *testing.T, a engine.Archive, q *question.Question, f flavour.Name, want *answer.Answer) {
+func (s *suite) proveOne(t *testing.T, a archive.Archive, q *question.Question, f flavour.Name, want *answer.Answer) {
 	t.Helper()
 	p, err := a.Phrase(t.Context(), q, f)
 	if errors.Is(err, flavour.ErrCannotExpress) && mayRefuse(f, q) {

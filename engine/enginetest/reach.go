@@ -12,13 +12,15 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/flavour"
 )
 
 // driver checks what the driver says of itself.
 func (c Config) driver(t *testing.T) {
 	d := c.Driver
-	if d.Scheme == "" || d.Summary == "" || d.Open == nil || d.Place == "" || len(d.Offers)+len(d.Abilities) == 0 {
+	if d.Scheme == "" || d.Summary == "" || d.Open == nil || d.Place == "" || len(archive.Promised(&d).Designs)+len(d.Abilities) == 0 {
 		t.Errorf("the driver is incomplete: %+v", d)
 	}
 	registry := engine.Registry{d}
@@ -33,7 +35,7 @@ func (c Config) driver(t *testing.T) {
 			t.Errorf("parameter %+v is not explained", p)
 		}
 	}
-	for n, flavours := range d.Offers {
+	for n, flavours := range archive.Promised(&d).Designs {
 		if len(flavours) == 0 || !slices.Contains(design.Names(), n) {
 			t.Errorf("design %q is offered with flavours %q", n, flavours)
 		}
@@ -52,11 +54,29 @@ func (c Config) driver(t *testing.T) {
 	}
 	KeepsPromise(t, d, e)
 	for _, n := range append(design.Names(), "no such design") {
-		if _, offered := d.Offers[n]; offered || e.Archives == nil {
+		if archive.Flavours(&d, n) != nil || archive.Of(e) == nil {
 			continue
 		}
-		if _, err := e.Archives.Open(t.Context(), n); !errors.Is(err, engine.ErrNoDesign) {
+		if _, err := archive.Of(e).Open(t.Context(), n); !errors.Is(err, engine.ErrNoDesign) {
 			t.Errorf("design %q is not offered; opening it gives %v, want ErrNoDesign", n, err)
+		}
+	}
+}
+
+// Offered are the designs of an engine with their flavours.
+func Offered(d engine.Driver) map[design.Name][]flavour.Name { return archive.Promised(&d).Designs }
+
+// Only leaves of an engine's designs those that are named, each with these flavours, or
+// with all of its own where there are none.
+func Only(d *engine.Driver, n design.Name, flavours ...flavour.Name) {
+	if len(flavours) == 0 {
+		flavours = archive.Flavours(d, n)
+	}
+	d.Abilities = slices.Clone(d.Abilities)
+	for i, a := range d.Abilities {
+		if o, ok := a.(archive.Offer); ok {
+			o.Designs = map[design.Name][]flavour.Name{n: flavours}
+			d.Abilities[i] = o
 		}
 	}
 }
@@ -65,8 +85,8 @@ func (c Config) driver(t *testing.T) {
 // other way round: nil is "cannot".
 func KeepsPromise(t *testing.T, d engine.Driver, e *engine.Engine) {
 	t.Helper()
-	if (e.Archives == nil) != (len(d.Offers) == 0) {
-		t.Errorf("%s offers %v; it keeps archives: %v", d.Scheme, d.Offers, e.Archives != nil)
+	if (archive.Of(e) == nil) != (len(archive.Promised(&d).Designs) == 0) {
+		t.Errorf("%s offers %v; it keeps archives: %v", d.Scheme, archive.Promised(&d).Designs, archive.Of(e) != nil)
 	}
 }
 
@@ -96,7 +116,7 @@ func (c Config) refused(t *testing.T, url string, o engine.Options) {
 	e, err := engine.Registry{c.Driver}.Open(t.Context(), url, o)
 	if err == nil { // a server's client may connect with the first archive
 		defer e.Close()
-		_, err = e.Archives.Open(context.WithoutCancel(t.Context()), c.anyDesign())
+		_, err = archive.Of(e).Open(context.WithoutCancel(t.Context()), c.anyDesign())
 	}
 	if n := strings.Count(fmt.Sprint(err), engine.ErrUnreachable.Error()); n != 1 {
 		t.Errorf("%v says %d times that the engine is not reached", err, n)
@@ -115,7 +135,7 @@ func (c Config) refused(t *testing.T, url string, o engine.Options) {
 }
 
 func (c Config) anyDesign() design.Name {
-	for n := range c.Driver.Offers {
+	for n := range archive.Promised(&c.Driver).Designs {
 		return n
 	}
 	return ""

@@ -11,6 +11,7 @@ import (
 
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 )
 
 // RealDay lists the VSDB files of $BAROGRAPH_DATA/vsdb_data, one real day; a
@@ -38,10 +39,10 @@ func RealDay(b *testing.B) []string {
 // url, parsing and the sync of the last commit included.
 func BenchmarkRealDay(b *testing.B, d engine.Driver, url func(b *testing.B) string) {
 	files := RealDay(b)
-	for _, n := range slices.Sorted(maps.Keys(d.Offers)) {
+	for _, n := range slices.Sorted(maps.Keys(archive.Promised(&d).Designs)) {
 		b.Run("engine="+d.Scheme+"/design="+string(n), func(b *testing.B) {
 			for b.Loop() {
-				a, err := openFor(b, d, url(b), func(e *engine.Engine) (engine.Archive, error) { return e.Archives.Open(b.Context(), n) })
+				a, err := openFor(b, d, url(b), func(e *engine.Engine) (archive.Archive, error) { return archive.Of(e).Open(b.Context(), n) })
 				if err != nil {
 					b.Fatal(err)
 				}

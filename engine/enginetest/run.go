@@ -10,6 +10,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 )
@@ -71,8 +72,8 @@ func Run(t *testing.T, cfg Config) {
 		cfg.runKV(t)
 		cfg.runPosts(t)
 	}
-	for i, d := range slices.Sorted(maps.Keys(cfg.Driver.Offers)) {
-		s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
+	for i, d := range slices.Sorted(maps.Keys(archive.Promised(&cfg.Driver).Designs)) {
+		s := &suite{Config: cfg, design: d, flavours: archive.Flavours(&cfg.Driver, d), root: t.Name()}
 		t.Run("design="+string(d), func(t *testing.T) {
 			if cfg.thin() && i > 0 {
 				t.Run("load", s.load)
@@ -124,7 +125,7 @@ func (s *suite) run(t *testing.T) {
 
 // opened is an open engine with one archive.
 type opened struct {
-	engine.Archive
+	archive.Archive
 	engine *engine.Engine
 	closed bool
 }
@@ -136,7 +137,7 @@ func (s *suite) open(t *testing.T, url string, o engine.Options) *opened {
 	if err != nil {
 		t.Fatalf("open %s: %v", url, err)
 	}
-	a, err := e.Archives.Open(t.Context(), s.design)
+	a, err := archive.Of(e).Open(t.Context(), s.design)
 	if err != nil {
 		_ = e.Close()
 		t.Fatalf("open the archive of %s: %v", url, err)
@@ -216,7 +217,7 @@ func (c Config) repetitions(t *testing.T, night, day int) int {
 }
 
 // ask phrases and asks; the builder holds the rests of another answer before.
-func ask(ctx context.Context, a engine.Archive, q *engine.Query) (*answer.Answer, error) {
+func ask(ctx context.Context, a archive.Archive, q *archive.Query) (*answer.Answer, error) {
 	var into answer.Builder
 	into.Reset(q.Question.Columns)
 	into.Grow(3)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 )
@@ -27,12 +28,12 @@ func RunServer(t *testing.T, cfg Config, l *lab.Lab) {
 		t.Run("nobody without the password", func(t *testing.T) { cfg.locked(t, l) })
 	}
 	t.Run("records of a killed server", func(t *testing.T) { RunKilledRecords(t, cfg, l) })
-	designs := slices.Sorted(maps.Keys(cfg.Driver.Offers))
+	designs := slices.Sorted(maps.Keys(archive.Promised(&cfg.Driver).Designs))
 	if cfg.thin() {
 		designs = designs[:1]
 	}
 	for _, d := range designs {
-		s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
+		s := &suite{Config: cfg, design: d, flavours: archive.Flavours(&cfg.Driver, d), root: t.Name()}
 		t.Run("design="+string(d), func(t *testing.T) {
 			t.Run("two loads at once", s.twoLoads)
 			t.Run("a killed server", func(t *testing.T) { s.killedServer(t, l) })
@@ -95,7 +96,7 @@ func (s *suite) twoLoads(t *testing.T) {
 	url, files := s.URL(t), crashFiles()
 	back := slices.Clone(files)
 	slices.Reverse(back)
-	var stored [2]engine.Stored
+	var stored [2]archive.Stored
 	group, ctx := errgroup.WithContext(t.Context())
 	for i, order := range [][]File{files, back} {
 		h := s.open(t, url, engine.Options{}) // a client of its own
@@ -171,7 +172,7 @@ func (s *suite) deadServer(t *testing.T, l *lab.Lab) {
 		t.Fatal(err)
 	}
 	killed := false
-	_, err = commitIf(t.Context(), loader, "a", other, func(engine.Contradiction) bool {
+	_, err = commitIf(t.Context(), loader, "a", other, func(archive.Contradiction) bool {
 		if !killed {
 			killed = true
 			if err := l.Kill(0); err != nil {
@@ -202,7 +203,7 @@ func (s *suite) resume(ctx context.Context, url string, files []File) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	a, err := e.Archives.Open(ctx, s.design)
+	a, err := archive.Of(e).Open(ctx, s.design)
 	if err != nil {
 		return err
 	}
@@ -229,8 +230,8 @@ func (s *suite) resume(ctx context.Context, url string, files []File) (err error
 // proves the seven cases on it in every flavour: what a further size or setting
 // of an engine must pass whose whole suite runs elsewhere.
 func RunCases(t *testing.T, cfg Config) {
-	for _, d := range slices.Sorted(maps.Keys(cfg.Driver.Offers)) {
-		s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
+	for _, d := range slices.Sorted(maps.Keys(archive.Promised(&cfg.Driver).Designs)) {
+		s := &suite{Config: cfg, design: d, flavours: archive.Flavours(&cfg.Driver, d), root: t.Name()}
 		t.Run("design="+string(d), s.wholeCases)
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
 // store loads files into a subset, per files a commit, and checks that every
 // record is accounted for. No two files of one commit may hold one identity.
-func store(ctx context.Context, a engine.Archive, subset string, files []File, per int) (engine.Stored, error) {
-	total := engine.Stored{Replaced: map[string]int64{}}
+func store(ctx context.Context, a archive.Archive, subset string, files []File, per int) (archive.Stored, error) {
+	total := archive.Stored{Replaced: map[string]int64{}}
 	l, err := a.Loader(ctx, subset)
 	if err != nil {
 		return total, err
@@ -35,18 +35,18 @@ func store(ctx context.Context, a engine.Archive, subset string, files []File, p
 }
 
 // commit stores whole files in one commit and checks the sums.
-func commit(ctx context.Context, l engine.Loader, subset string, files []File) (engine.Stored, error) {
+func commit(ctx context.Context, l archive.Loader, subset string, files []File) (archive.Stored, error) {
 	return commitIf(ctx, l, subset, files, nil)
 }
 
 // commitIf is commit with what it must not replace.
-func commitIf(ctx context.Context, l engine.Loader, subset string, files []File, refuse func(engine.Contradiction) bool) (engine.Stored, error) {
-	c := engine.Commit{Catalog: design.NewCatalog(subset), Refuse: refuse}
+func commitIf(ctx context.Context, l archive.Loader, subset string, files []File, refuse func(archive.Contradiction) bool) (archive.Stored, error) {
+	c := archive.Commit{Catalog: design.NewCatalog(subset), Refuse: refuse}
 	var given int64
 	for i := range files {
 		for _, b := range files[i].Batches {
 			if err := l.Add(ctx, b); err != nil {
-				return engine.Stored{}, err
+				return archive.Stored{}, err
 			}
 			c.Catalog.Add(b)
 		}
@@ -73,7 +73,7 @@ func commitIf(ctx context.Context, l engine.Loader, subset string, files []File,
 }
 
 // mustStore is store where an error ends the test.
-func mustStore(t *testing.T, a engine.Archive, subset string, files []File, per int) engine.Stored {
+func mustStore(t *testing.T, a archive.Archive, subset string, files []File, per int) archive.Stored {
 	t.Helper()
 	s, err := store(t.Context(), a, subset, files, per)
 	if err != nil {
@@ -83,7 +83,7 @@ func mustStore(t *testing.T, a engine.Archive, subset string, files []File, per 
 }
 
 // dump computes the digest of what a subset holds.
-func dump(ctx context.Context, a engine.Archive, subset string) (record.Digest, error) {
+func dump(ctx context.Context, a archive.Archive, subset string) (record.Digest, error) {
 	var sum record.Digest
 	var h record.Hasher
 	for b, err := range a.Dump(ctx, subset) {
@@ -96,9 +96,9 @@ func dump(ctx context.Context, a engine.Archive, subset string) (record.Digest, 
 }
 
 // twins are the records of files that a later one of the same identity replaces.
-func twins(files []File) []engine.At {
-	var out []engine.At
-	last := map[record.Key]engine.At{}
+func twins(files []File) []archive.At {
+	var out []archive.At
+	last := map[record.Key]archive.At{}
 	var h record.Hasher
 	for i := range files {
 		for _, b := range files[i].Batches {
@@ -108,7 +108,7 @@ func twins(files []File) []engine.At {
 				if at, ok := last[k]; ok {
 					out = append(out, at)
 				}
-				last[k] = engine.At{Batch: b, I: j}
+				last[k] = archive.At{Batch: b, I: j}
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func expect(files []File) record.Digest {
 }
 
 // holds checks a subset against a digest, and its count of records too.
-func holds(t testing.TB, a engine.Archive, subset string, want record.Digest) {
+func holds(t testing.TB, a archive.Archive, subset string, want record.Digest) {
 	t.Helper()
 	got, err := dump(t.Context(), a, subset)
 	if err != nil {
@@ -158,13 +158,13 @@ func holds(t testing.TB, a engine.Archive, subset string, want record.Digest) {
 }
 
 // marked checks that every file has one mark, and no other has any.
-func marked(t testing.TB, a engine.Archive, subset string, files []File) {
+func marked(t testing.TB, a archive.Archive, subset string, files []File) {
 	t.Helper()
 	marks, err := a.Marks(t.Context(), subset)
 	if err != nil {
 		t.Fatalf("marks: %v", err)
 	}
-	want := map[string]engine.Mark{}
+	want := map[string]archive.Mark{}
 	for i := range files {
 		m := files[i].Mark()
 		want[m.Digest] = m
@@ -183,23 +183,23 @@ func marked(t testing.TB, a engine.Archive, subset string, files []File) {
 }
 
 // found checks that an archive which finds marks by digests finds what it lists.
-func found(t testing.TB, a engine.Archive, subset string, marks []engine.Mark) {
+func found(t testing.TB, a archive.Archive, subset string, marks []archive.Mark) {
 	t.Helper()
-	some := []engine.Mark{{Digest: strings.Repeat("0", 32)}}
+	some := []archive.Mark{{Digest: strings.Repeat("0", 32)}}
 	for i := 0; i < len(marks); i += 2 {
-		some = append(some, engine.Mark{Digest: marks[i].Digest})
+		some = append(some, archive.Mark{Digest: marks[i].Digest})
 	}
-	got, err := engine.MarksOf(t.Context(), a, subset, some)
+	got, err := archive.MarksOf(t.Context(), a, subset, some)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return
 	}
-	if want := engine.Of(marks, some); err != nil || engine.Sum(got) != engine.Sum(want) || len(got) != len(want) {
+	if want := archive.SameFiles(marks, some); err != nil || archive.SumMarks(got) != archive.SumMarks(want) || len(got) != len(want) {
 		t.Errorf("of %d marks %d are found: %v, %v; want %v", len(marks), len(got), got, err, want)
 	}
 }
 
 // cataloged checks the subset's catalog against that of the files.
-func cataloged(t testing.TB, a engine.Archive, subset string, files []File) {
+func cataloged(t testing.TB, a archive.Archive, subset string, files []File) {
 	t.Helper()
 	got, err := a.Catalog(t.Context(), subset)
 	if err != nil {
@@ -218,7 +218,7 @@ func cataloged(t testing.TB, a engine.Archive, subset string, files []File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want.Files = engine.Sum(marks)
+	want.Files = archive.SumMarks(marks)
 	if len(files) > 0 && (got.Design == "" || got.Program == "" || got.Schema != got.Needs()) {
 		t.Errorf("the catalog is of design %q, program %q, schema %d", got.Design, got.Program, got.Schema)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 )
@@ -54,7 +55,7 @@ func IsChild(scheme string) bool {
 // ends; it does not return.
 func Child(open func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error)) {
 	signal.Ignore(os.Interrupt) // ^C is for the parent, which ends this process or the call
-	c := &child{archives: map[design.Name]engine.Archive{}}
+	c := &child{archives: map[design.Name]archive.Archive{}}
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		time.AfterFunc(patience, func() { os.Exit(0) }) //nolint:forbidigo // the archive is only read
@@ -125,7 +126,7 @@ type child struct {
 	failed error                         // why it could not be opened
 
 	mu       sync.Mutex
-	archives map[design.Name]engine.Archive
+	archives map[design.Name]archive.Archive
 }
 
 // connection answers the calls of one connection, one after another. When the parent
@@ -168,13 +169,13 @@ func (c *child) connection(conn net.Conn) {
 }
 
 // archive opens the archive of a design, once.
-func (c *child) archive(ctx context.Context, n design.Name) (engine.Archive, error) {
+func (c *child) archive(ctx context.Context, n design.Name) (archive.Archive, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if a := c.archives[n]; a != nil {
 		return a, nil
 	}
-	a, err := c.engine.Archives.Open(ctx, n)
+	a, err := archive.Of(c.engine).Open(ctx, n)
 	if err == nil {
 		c.archives[n] = a
 	}
@@ -198,7 +199,7 @@ func (c *child) call(ctx context.Context, r *request, out *reply, chunk func([]b
 	if err != nil {
 		return err
 	}
-	var q *engine.Query
+	var q *archive.Query
 	if r.Query != nil {
 		if q, err = r.Query.query(nil); err != nil {
 			return err
@@ -216,11 +217,11 @@ func (c *child) call(ctx context.Context, r *request, out *reply, chunk func([]b
 	case opSubsets:
 		out.Names, err = a.Subsets(ctx)
 	case opContents:
-		var contents engine.Contents
+		var contents archive.Contents
 		contents, err = a.Contents(ctx, r.Subset)
 		out.Contents = &contents
 	case opPhrase:
-		var put *engine.Query
+		var put *archive.Query
 		if put, err = a.Phrase(ctx, q.Question, r.Flavour); err == nil {
 			out.Query, err = newWireQuery(put)
 		}
@@ -233,9 +234,9 @@ func (c *child) call(ctx context.Context, r *request, out *reply, chunk func([]b
 			e.rows(&b.Answer, from, min(from+chunkRows, b.Rows))
 			err = chunk(e.buf)
 		}
-		out.Query = &wireQuery{Query: engine.Query{Server: q.Server}}
+		out.Query = &wireQuery{Query: archive.Query{Server: q.Server}}
 	case opExplain:
-		var plan engine.Plan
+		var plan archive.Plan
 		plan, err = a.Explain(ctx, q)
 		out.Plan = &plan
 	case opDump:

@@ -2,7 +2,7 @@
 // again: a crash or a hang there does not end this process.
 //
 // Process is the process. Reader reads archives by one: it serves the read side of
-// engine.Archive over a socket, to several callers at once (see Child).
+// archive.Archive over a socket, to several callers at once (see Child).
 package host
 
 import (

@@ -19,6 +19,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -338,26 +339,26 @@ func (r *Reader) About(ctx context.Context) (engine.About, error) {
 }
 
 // Open opens the archive of a design.
-func (r *Reader) Open(ctx context.Context, n design.Name) (engine.Archive, error) {
+func (r *Reader) Open(ctx context.Context, n design.Name) (archive.Archive, error) {
 	if _, err := r.call(ctx, &request{Op: opOpen, Design: n}, nil); err != nil {
 		return nil, err
 	}
-	return &archive{r, n}, nil
+	return &openArchive{r, n}, nil
 }
 
-// archive is the read side of engine.Archive.
-type archive struct {
+// archive is the read side of archive.Archive.
+type openArchive struct {
 	*Reader
 	design design.Name
 }
 
 // Loader is refused: the process only reads.
-func (a *archive) Loader(context.Context, string) (engine.Loader, error) {
+func (a *openArchive) Loader(context.Context, string) (archive.Loader, error) {
 	return nil, fmt.Errorf("%s: %w", a.o.Path, engine.ErrReadOnly)
 }
 
 // Marks lists the files that are loaded completely.
-func (a *archive) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
+func (a *openArchive) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
 	last, err := a.call(ctx, &request{Op: opMarks, Design: a.design, Subset: subset}, nil)
 	if err != nil {
 		return nil, err
@@ -366,7 +367,7 @@ func (a *archive) Marks(ctx context.Context, subset string) ([]engine.Mark, erro
 }
 
 // Catalog is the subset's metadata.
-func (a *archive) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
+func (a *openArchive) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
 	last, err := a.call(ctx, &request{Op: opCatalog, Design: a.design, Subset: subset}, nil)
 	if err != nil {
 		return nil, err
@@ -378,7 +379,7 @@ func (a *archive) Catalog(ctx context.Context, subset string) (*design.Catalog, 
 }
 
 // Subsets lists the subsets.
-func (a *archive) Subsets(ctx context.Context) ([]string, error) {
+func (a *openArchive) Subsets(ctx context.Context) ([]string, error) {
 	last, err := a.call(ctx, &request{Op: opSubsets, Design: a.design}, nil)
 	if err != nil {
 		return nil, err
@@ -387,10 +388,10 @@ func (a *archive) Subsets(ctx context.Context) ([]string, error) {
 }
 
 // Contents counts what a subset has.
-func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents, error) {
+func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	last, err := a.call(ctx, &request{Op: opContents, Design: a.design, Subset: subset}, nil)
 	if err != nil || last.Contents == nil {
-		return engine.Contents{}, err
+		return archive.Contents{}, err
 	}
 	if last.Contents.Records == nil {
 		last.Contents.Records = map[string]int64{}
@@ -399,8 +400,8 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 }
 
 // Phrase puts a question into the engine's words.
-func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	w, err := newWireQuery(&engine.Query{Question: q})
+func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
+	w, err := newWireQuery(&archive.Query{Question: q})
 	if err != nil {
 		return nil, err
 	}
@@ -415,7 +416,7 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 }
 
 // Ask sends a query and copies the rows.
-func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	w, err := newWireQuery(q)
 	if err != nil {
 		return err
@@ -430,20 +431,20 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 }
 
 // Explain returns how the engine carries out a query.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
+func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	w, err := newWireQuery(q)
 	if err != nil {
-		return engine.Plan{}, err
+		return archive.Plan{}, err
 	}
 	last, err := a.call(ctx, &request{Op: opExplain, Design: a.design, Query: w}, nil)
 	if err != nil || last.Plan == nil {
-		return engine.Plan{}, err
+		return archive.Plan{}, err
 	}
 	return *last.Plan, nil
 }
 
 // Dump walks every record.
-func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
 		var d decoder
 		var b record.Batch
@@ -463,7 +464,7 @@ func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 }
 
 // Size is the archive's size on disk.
-func (a *archive) Size(ctx context.Context) (int64, error) {
+func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	last, err := a.call(ctx, &request{Op: opSize, Design: a.design}, nil)
 	if err != nil {
 		return 0, err
@@ -472,7 +473,7 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 }
 
 // Check looks at what is below the records.
-func (a *archive) Check(ctx context.Context, _ string) ([]string, error) {
+func (a *openArchive) Check(ctx context.Context, _ string) ([]string, error) {
 	if a.o.Check == nil {
 		return nil, nil
 	}
@@ -480,4 +481,4 @@ func (a *archive) Check(ctx context.Context, _ string) ([]string, error) {
 }
 
 // Close leaves the process to the Reader.
-func (a *archive) Close() error { return nil }
+func (a *openArchive) Close() error { return nil }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -16,7 +17,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// operation is a method of engine.Archive, or of engine.Engine.
+// operation is a method of archive.Archive, or of engine.Engine.
 type operation string
 
 const (
@@ -47,21 +48,21 @@ type reply struct {
 	Last     bool
 	Err      *wireError
 	About    *engine.About
-	Marks    []engine.Mark
+	Marks    []archive.Mark
 	Names    []string
-	Contents *engine.Contents
+	Contents *archive.Contents
 	Query    *wireQuery
-	Plan     *engine.Plan
+	Plan     *archive.Plan
 	Size     int64
 	Catalog  []byte // its text
 	Chunk    []byte // rows of an answer or a batch of records, see encoder
 }
 
-// wireQuery is an engine.Query; of a question that is not phrased yet it has the question alone.
+// wireQuery is an archive.Query; of a question that is not phrased yet it has the question alone.
 type wireQuery struct {
 	Question question.Question // without its line type
 	Type     string
-	Query    engine.Query // without its question and its arguments
+	Query    archive.Query // without its question and its arguments
 	Args     []wireArg
 }
 
@@ -72,7 +73,7 @@ type wireArg struct {
 	IsList bool
 }
 
-func newWireQuery(q *engine.Query) (*wireQuery, error) {
+func newWireQuery(q *archive.Query) (*wireQuery, error) {
 	w := &wireQuery{Question: *q.Question, Query: *q}
 	if w.Question.Type != nil {
 		w.Type = w.Question.Type.Name
@@ -91,8 +92,8 @@ func newWireQuery(q *engine.Query) (*wireQuery, error) {
 	return w, nil
 }
 
-// query is the engine.Query; q is its question, or nil where that came with it.
-func (w *wireQuery) query(q *question.Question) (*engine.Query, error) {
+// query is the archive.Query; q is its question, or nil where that came with it.
+func (w *wireQuery) query(q *question.Question) (*archive.Query, error) {
 	out := w.Query
 	for _, a := range w.Args {
 		if a.IsList {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
@@ -27,19 +27,19 @@ const (
 
 // adoption is one under way.
 type adoption struct {
-	a     *archive
+	a     *openArchive
 	name  string // of the subset
 	pool  sqlengine.Querier
 	have  map[string][]string // tables of the database → their columns
 	twins map[string]map[string]bool
 	tally *tally
-	out   engine.Adoption
+	out   archive.Adoption
 
 	before *design.Catalog // nil = it was not adopted before
-	marks  []engine.Mark
+	marks  []archive.Mark
 
-	next   *archive // of the copies; nil = nothing is mended
-	loader engine.Loader
+	next   *openArchive // of the copies; nil = nothing is mended
+	loader archive.Loader
 	held   *design.Catalog // of what is not committed yet
 	all    record.Digest
 }
@@ -50,8 +50,8 @@ const adoptRows = 1 << 18
 // Adopt looks through a database of METviewer's and, to mend it, writes what it
 // reads into a second one, from which the tables change places with the first's
 // by one RENAME TABLE. Other programs cannot write meanwhile.
-func (a *archive) Adopt(ctx context.Context, subset string, mend bool) (*engine.Adoption, error) {
-	s := &adoption{a: a, name: subset, pool: a.Pool, tally: newTally(), out: engine.Adoption{Database: a.database(subset), Read: map[string]int64{}}}
+func (a *openArchive) Adopt(ctx context.Context, subset string, mend bool) (*archive.Adoption, error) {
+	s := &adoption{a: a, name: subset, pool: a.Pool, tally: newTally(), out: archive.Adoption{Database: a.database(subset), Read: map[string]int64{}}}
 	if err := s.check(ctx, mend); err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (s *adoption) mend(ctx context.Context, c *sql.Conn) error {
 	if err != nil {
 		return err
 	}
-	s.next = n.(*archive) //nolint:forcetypeassert // it opens no other
+	s.next = n.(*openArchive) //nolint:forcetypeassert // it opens no other
 	fresh := s.next.database(s.name)
 	if err := drop(do, fresh); err != nil { // of one that died
 		return err
@@ -219,7 +219,7 @@ func (s *adoption) referred() string {
 	return strings.Join(of, " UNION ")
 }
 
-func (a *archive) exec(ctx context.Context, text string) error {
+func (a *openArchive) exec(ctx context.Context, text string) error {
 	return sqlengine.Standard{Over: a.db.writes}.Exec(ctx, text)
 }
 
@@ -303,7 +303,7 @@ func (s *adoption) readType(ctx context.Context, t *record.LineType) error {
 		} else {
 			s.tally.add(noFile, 1, of)
 		}
-		if have.Batch.Len() == engine.DumpRows || of != file {
+		if have.Batch.Len() == archive.DumpRows || of != file {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -339,9 +339,9 @@ func (s *adoption) take(ctx context.Context, b *record.Batch) error {
 	return s.commit(ctx, nil)
 }
 
-func (s *adoption) commit(ctx context.Context, marks []engine.Mark) error {
+func (s *adoption) commit(ctx context.Context, marks []archive.Mark) error {
 	s.all.Add(s.held.Held())
-	_, err := s.loader.Commit(ctx, engine.Commit{Catalog: s.held, Done: marks})
+	_, err := s.loader.Commit(ctx, archive.Commit{Catalog: s.held, Done: marks})
 	s.held = design.NewCatalog(s.name)
 	return err
 }
@@ -468,7 +468,7 @@ func (s *adoption) exchange(ctx context.Context, locks *sql.Conn) error {
 }
 
 // Forget drops the tables that an adoption has kept.
-func (a *archive) Forget(ctx context.Context, subset string) error {
+func (a *openArchive) Forget(ctx context.Context, subset string) error {
 	name := oldPrefix + a.database(subset)
 	n, err := sqlengine.Number(ctx, a.Pool, "SELECT count(*) FROM information_schema.tables WHERE table_schema = "+flavour.Quote(name))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -24,7 +24,7 @@ import (
 )
 
 // archive is the server under one design.
-type archive struct {
+type openArchive struct {
 	*sqlengine.Archive
 	db      *database
 	seen    sync.Map // subsets in which nothing is left of a load that died
@@ -38,11 +38,11 @@ type archive struct {
 const otherThings = "table_type = 'VIEW' OR COALESCE(engine, '') IN ('CONNECT', 'FEDERATED', 'SPIDER', 'S3', 'CSV', 'MRG_MyISAM')"
 
 // Open opens the archive under a design.
-func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error) {
+func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
 	if err := sqlengine.Offered(Driver(), n); err != nil {
 		return nil, err
 	}
-	a := &archive{db: d}
+	a := &openArchive{db: d}
 	a.Archive = &sqlengine.Archive{
 		Driver: Driver, Design: n, Dialect: dialectIn(d.prefix), Pool: sqlengine.Standard{Over: d.pool}, Param: "?",
 		Subset: func(_ context.Context, name string) (string, bool, error) {
@@ -79,18 +79,18 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 	return a, nil
 }
 
-func (a *archive) Close() error { return a.statements.close() }
+func (a *openArchive) Close() error { return a.statements.close() }
 
 // database is the name of a subset's database: the URL's path and the subset.
-func (a *archive) database(subset string) string {
+func (a *openArchive) database(subset string) string {
 	return a.db.prefix + databaseName(a.db.prefix, subset)
 }
 
 // table is the quoted name of a table of a subset.
-func (a *archive) table(subset, table string) string { return a.Dialect.Table(subset, table) }
+func (a *openArchive) table(subset, table string) string { return a.Dialect.Table(subset, table) }
 
 // Size is what the server says of its tables; InnoDB's part of it is an estimate.
-func (a *archive) Size(ctx context.Context) (int64, error) {
+func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	names, err := a.Subsets(ctx)
 	if err != nil || len(names) == 0 {
 		return 0, err
@@ -100,7 +100,7 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 }
 
 // Check has the server look at every page and index of the subset's tables.
-func (a *archive) Check(ctx context.Context, subset string) (problems []string, err error) {
+func (a *openArchive) Check(ctx context.Context, subset string) (problems []string, err error) {
 	text, args := a.Tables(subset)
 	tables, err := sqlengine.Texts(ctx, a.Pool, text, args...)
 	for _, t := range tables {
@@ -120,14 +120,14 @@ func (a *archive) Check(ctx context.Context, subset string) (problems []string, 
 }
 
 // Contents counts what a subset holds.
-func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents, error) {
+func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	c, err := a.Archive.Contents(ctx, subset)
 	c.Database = a.database(subset)
 	return c, err
 }
 
 // typeName is the name of the table of a line type.
-func (a *archive) typeName(t *record.LineType) string {
+func (a *openArchive) typeName(t *record.LineType) string {
 	if a.Design == design.Normalized {
 		return tableOf(t)
 	}
@@ -136,13 +136,13 @@ func (a *archive) typeName(t *record.LineType) string {
 }
 
 // metviewerLines is the query for records of METviewer's tables, and its columns.
-func (a *archive) metviewerLines(ctx context.Context, q sqlengine.Querier, subset string, t *record.LineType) (string, []sqlengine.Column, error) {
+func (a *openArchive) metviewerLines(ctx context.Context, q sqlengine.Querier, subset string, t *record.LineType) (string, []sqlengine.Column, error) {
 	twins, err := a.twins(ctx, q, subset)
 	exprs, cols := a.lineSelect(subset, t, twins)
 	return "SELECT " + exprs + a.fromLines(subset, t), cols, err
 }
 
-func (a *archive) fromLines(subset string, t *record.LineType) string {
+func (a *openArchive) fromLines(subset string, t *record.LineType) string {
 	return " FROM " + a.table(subset, tableOf(t)) + " ld JOIN " + a.table(subset, design.HeaderTable) + " h USING (stat_header_id)"
 }
 
@@ -151,7 +151,7 @@ func (a *archive) fromLines(subset string, t *record.LineType) string {
 //
 // Rows of another program have no repeating columns in one text, and, if it was
 // METdbLoad, init times that are wrong: both are computed.
-func (a *archive) lineSelect(subset string, t *record.LineType, twins map[string]map[string]bool) (exprs string, cols []sqlengine.Column) {
+func (a *openArchive) lineSelect(subset string, t *record.LineType, twins map[string]map[string]bool) (exprs string, cols []sqlengine.Column) {
 	var list []string
 	ours := twins[tableOf(t)][ownColumn(t)]
 	add := func(c sqlengine.Column, expr, others string) {
@@ -193,7 +193,7 @@ const initTime = "ld.fcst_valid_beg - INTERVAL IF(h.version = 'V01', ld.fcst_lea
 // repeatsOf is the expression of repeating columns from METviewer's table of
 // them. METdbLoad drops the last threshold of PCT, PJC and PRC, which is 1
 // always: MET reads no others.
-func (a *archive) repeatsOf(subset string, t *record.LineType) string {
+func (a *openArchive) repeatsOf(subset string, t *record.LineType) string {
 	child, columns := childTable(t)
 	order, last := "i_value", "]"
 	if t.Name == "MCTC" {
@@ -215,7 +215,7 @@ func loneThreshold(t *record.LineType) bool {
 	return t.Name == "PCT" || t.Name == "PJC" || t.Name == "PRC"
 }
 
-func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
+func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	if f == flavour.CachedSQL && a.db.cache != "" {
 		return nil, fmt.Errorf("mariadb, %s: the server keeps no answers, %s (the lab's profile tuned has a query cache): %w", f, a.db.cache, flavour.ErrCannotExpress)
 	}
@@ -232,7 +232,7 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 
 // dialectFor is the dialect for a question of METviewer's tables: its columns
 // as they are, or, where they could not hold a value, with their twins.
-func (a *archive) dialectFor(ctx context.Context, q *question.Question) (*flavour.Dialect, error) {
+func (a *openArchive) dialectFor(ctx context.Context, q *question.Question) (*flavour.Dialect, error) {
 	if a.Design != design.Normalized {
 		return a.Dialect, nil
 	}
@@ -264,7 +264,7 @@ func (a *archive) dialectFor(ctx context.Context, q *question.Question) (*flavou
 
 // twins lists the invisible columns of METviewer's tables, by table, and, of a
 // database that another program has filled, the columns that they lack.
-func (a *archive) twins(ctx context.Context, q sqlengine.Querier, subset string) (map[string]map[string]bool, error) {
+func (a *openArchive) twins(ctx context.Context, q sqlengine.Querier, subset string) (map[string]map[string]bool, error) {
 	twins, db := map[string]map[string]bool{}, a.database(subset)
 	err := q.Rows(ctx, "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = ? AND "+
 		"(column_name LIKE 'barograph%' OR NOT EXISTS (SELECT 1 FROM information_schema.tables WHERE table_schema = ? AND table_name = ?)) AND "+
@@ -286,7 +286,7 @@ func (a *archive) twins(ctx context.Context, q sqlengine.Querier, subset string)
 }
 
 // Ask sends a query as the URL's parameters say.
-func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	err := a.ask(ctx, q, sqlengine.NewDecoder(a.Design, q, into))
 	if absent(err) {
 		return nil
@@ -294,7 +294,7 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 	return failed(ctx, err)
 }
 
-func (a *archive) ask(ctx context.Context, q *engine.Query, d *sqlengine.Decoder) error {
+func (a *openArchive) ask(ctx context.Context, q *archive.Query, d *sqlengine.Decoder) error {
 	if a.db.profile {
 		return a.askProfiled(ctx, q, d)
 	}
@@ -310,7 +310,7 @@ func (a *archive) ask(ctx context.Context, q *engine.Query, d *sqlengine.Decoder
 }
 
 // run executes a statement that is prepared.
-func run(ctx context.Context, s *sql.Stmt, q *engine.Query, d *sqlengine.Decoder) error {
+func run(ctx context.Context, s *sql.Stmt, q *archive.Query, d *sqlengine.Decoder) error {
 	rows, err := s.QueryContext(ctx, q.Args...) //nolint:rowserrcheck // Each looks at it
 	if err != nil {
 		return err
@@ -320,7 +320,7 @@ func run(ctx context.Context, s *sql.Stmt, q *engine.Query, d *sqlengine.Decoder
 
 // askProfiled also asks how long the server was busy with the question, over
 // the same connection.
-func (a *archive) askProfiled(ctx context.Context, q *engine.Query, d *sqlengine.Decoder) error {
+func (a *openArchive) askProfiled(ctx context.Context, q *archive.Query, d *sqlengine.Decoder) error {
 	c, err := a.db.pool.Conn(ctx)
 	if err != nil {
 		return err
@@ -401,16 +401,16 @@ func (s *statements) close() error {
 }
 
 // Explain runs the question once and returns ANALYZE FORMAT=JSON; MySQL runs nothing.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
+func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	var plan string
 	err := a.db.pool.QueryRowContext(ctx, a.db.explain()+q.Text, q.Args...).Scan(&plan)
 	if absent(err) {
-		return engine.Plan{Text: "the subset holds no records of this line type\n"}, nil
+		return archive.Plan{Text: "the subset holds no records of this line type\n"}, nil
 	}
 	if err != nil {
-		return engine.Plan{}, failed(ctx, err)
+		return archive.Plan{}, failed(ctx, err)
 	}
-	out := engine.Plan{Text: plan}
+	out := archive.Plan{Text: plan}
 	out.Access, err = accesses([]byte(plan), func(name string) string {
 		if name == "ld" {
 			return a.typeName(q.Question.Type)
@@ -439,11 +439,11 @@ type tableAccess struct {
 
 // accesses reads the tables of a plan in the order in which they stand; called
 // gives the table of an alias.
-func accesses(plan []byte, called func(name string) string) ([]engine.Access, error) {
+func accesses(plan []byte, called func(name string) string) ([]archive.Access, error) {
 	if !gjson.ValidBytes(plan) {
 		return nil, errors.New("the plan is no JSON")
 	}
-	var out []engine.Access
+	var out []archive.Access
 	walk(gjson.ParseBytes(plan), func(t *tableAccess) {
 		if t.Function == "" && !strings.HasPrefix(t.Table, "<") { // <derived2>: rows of another step
 			out = append(out, t.access(called(t.Table)))
@@ -466,16 +466,16 @@ func walk(v gjson.Result, f func(*tableAccess)) {
 	})
 }
 
-func (t *tableAccess) access(object string) engine.Access {
-	a := engine.Access{Object: object, Method: engine.IndexScan, Index: t.Key, Examined: int64(math.Round(t.Rows + t.Scanned)), Kept: -1}
+func (t *tableAccess) access(object string) archive.Access {
+	a := archive.Access{Object: object, Method: archive.IndexScan, Index: t.Key, Examined: int64(math.Round(t.Rows + t.Scanned)), Kept: -1}
 	switch t.Type {
 	case "ALL", "index": // index: all of an index
-		a.Method = engine.FullScan
+		a.Method = archive.FullScan
 	case "const", "eq_ref", "system":
-		a.Method = engine.KeyLookup
+		a.Method = archive.KeyLookup
 	case "range":
 		if t.Key == "PRIMARY" && len(t.Parts) == 1 && oneByOne.MatchString(t.Condition) {
-			a.Method = engine.KeyLookup
+			a.Method = archive.KeyLookup
 		}
 	}
 	if t.Loops == nil || *t.Loops > 0 && t.Read == nil {

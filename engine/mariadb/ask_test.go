@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -42,7 +43,7 @@ func someRecords(t *testing.T) (*record.Batch, *question.Question, *answer.Answe
 }
 
 // cacheHits is how many answers the server has taken from its query cache.
-func cacheHits(t *testing.T, a *archive) int {
+func cacheHits(t *testing.T, a *openArchive) int {
 	t.Helper()
 	n, err := strconv.Atoi(texts(t, a, "SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'QCACHE_HITS'")[0])
 	if err != nil {
@@ -57,7 +58,7 @@ func TestQueryCache(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
 	for i, query := range []string{"", "?engine=InnoDB", "?protocol=prepared", "?engine=InnoDB&protocol=prepared"} {
 		t.Run("url="+query, func(t *testing.T) {
-			for d, flavours := range Driver().Offers {
+			for d, flavours := range enginetest.Offered(Driver()) {
 				a := under(t, l, "c"+strconv.Itoa(i)+"_"+query, d)
 				b, q, want := someRecords(t)
 				if _, err := commit(t, a, "s", b); err != nil {
@@ -101,7 +102,7 @@ func TestQueryCache(t *testing.T) {
 }
 
 // asked asks n times and tells how many answers came from the query cache.
-func asked(t *testing.T, a *archive, q *question.Question, f flavour.Name, want *answer.Answer, n int) int {
+func asked(t *testing.T, a *openArchive, q *question.Question, f flavour.Name, want *answer.Answer, n int) int {
 	t.Helper()
 	p, err := a.Phrase(t.Context(), q, f)
 	if err != nil {
@@ -131,7 +132,7 @@ func TestServerTime(t *testing.T) {
 			if _, err := commit(t, a, "s", b); err != nil {
 				t.Fatal(err)
 			}
-			p, err := a.Phrase(t.Context(), q, Driver().Offers[d][1])
+			p, err := a.Phrase(t.Context(), q, enginetest.Offered(Driver())[d][1])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +158,7 @@ func TestServerTime(t *testing.T) {
 // plan of each flavour says so, with what the server counted.
 func TestPlans(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
-	for d, flavours := range Driver().Offers {
+	for d, flavours := range enginetest.Offered(Driver()) {
 		a := under(t, l, "x_", d)
 		b, q, want := someRecords(t)
 		if _, err := commit(t, a, "s", b); err != nil {
@@ -180,7 +181,7 @@ func TestPlans(t *testing.T) {
 				if !step.Measured || step.Examined < step.Kept || step.Kept < 0 || step.Object == "" {
 					t.Errorf("%s, %s: %+v\n%s", d, f, step, plan.Text)
 				}
-				full = full || step.Method == engine.FullScan
+				full = full || step.Method == archive.FullScan
 			}
 			if full != (f == flavour.MetviewerSQL) && d == design.Normalized {
 				t.Errorf("%s, %s: %+v", d, f, plan.Access)

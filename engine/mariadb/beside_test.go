@@ -7,6 +7,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/record"
 )
@@ -99,7 +100,7 @@ func TestRights(t *testing.T) {
 	if _, err := commit(t, a, "s", one("a")); err != nil {
 		t.Fatal(err)
 	}
-	user := func(rights string) *archive {
+	user := func(rights string) *openArchive {
 		name := "u" + strings.ToLower(strings.NewReplacer(",", "", " ", "").Replace(rights))
 		for _, s := range []string{"CREATE USER " + name + "@'%' IDENTIFIED BY 'p'", "GRANT " + rights + " ON rights_s.* TO " + name + "@'%'"} {
 			if err := a.exec(t.Context(), s); err != nil {
@@ -116,11 +117,11 @@ func TestRights(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { e.Close() })
-		n, err := e.Archives.Open(t.Context(), design.Normalized)
+		n, err := archive.Of(e).Open(t.Context(), design.Normalized)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return n.(*archive)
+		return n.(*openArchive)
 	}
 	const all = "SELECT, INSERT, UPDATE, DELETE, LOCK TABLES"
 	for rights, may := range map[string]bool{"SELECT": false, "SELECT, INSERT": false, "SELECT, INSERT, LOCK TABLES": false, "SELECT, INSERT, UPDATE, DELETE": false, all: true} {
@@ -152,7 +153,7 @@ func TestLabels(t *testing.T) {
 		if _, err := commit(t, a, "s", batch("SL1L2", "a", header("V01", "M"), 1, nil)); err != nil {
 			t.Fatal(err)
 		}
-		for _, label := range []engine.Label{
+		for _, label := range []archive.Label{
 			{Group: "NO GROUP", Description: "x"},
 			{Group: "Site"},
 			{Group: "Site", Description: "first", User: "me", XML: "<load_spec/>"},

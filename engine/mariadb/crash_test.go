@@ -14,6 +14,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/mariadb"
 	"github.com/barograph/barograph/lab"
@@ -21,14 +22,14 @@ import (
 )
 
 // opened opens an archive; it is closed with t.
-func opened(t testing.TB, url string, n design.Name) engine.Archive {
+func opened(t testing.TB, url string, n design.Name) archive.Archive {
 	t.Helper()
 	e, err := engine.Registry{mariadb.Driver()}.Open(t.Context(), url, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close() }) // its server may have been killed
-	a, err := e.Archives.Open(t.Context(), n)
+	a, err := archive.Of(e).Open(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,14 +59,14 @@ func files(seed uint64, n int) []enginetest.File {
 }
 
 // store commits each file by itself.
-func store(ctx context.Context, a engine.Archive, subset string, files []enginetest.File) error {
+func store(ctx context.Context, a archive.Archive, subset string, files []enginetest.File) error {
 	l, err := a.Loader(ctx, subset)
 	if err != nil {
 		return err
 	}
 	defer l.Close() // nothing is left uncommitted
 	for i := range files {
-		c := engine.Commit{Catalog: design.NewCatalog(subset), Done: []engine.Mark{files[i].Mark()}}
+		c := archive.Commit{Catalog: design.NewCatalog(subset), Done: []archive.Mark{files[i].Mark()}}
 		for _, b := range files[i].Batches {
 			if err := l.Add(ctx, b); err != nil {
 				return err
@@ -98,7 +99,7 @@ func expected(files []enginetest.File) record.Digest {
 	return sum
 }
 
-func digest(t *testing.T, a engine.Archive, subset string) (sum record.Digest) {
+func digest(t *testing.T, a archive.Archive, subset string) (sum record.Digest) {
 	t.Helper()
 	var h record.Hasher
 	for b, err := range a.Dump(t.Context(), subset) {
@@ -112,7 +113,7 @@ func digest(t *testing.T, a engine.Archive, subset string) (sum record.Digest) {
 
 // whole checks that the archive holds exactly what is marked, and splits the
 // files into those and the rest.
-func whole(t *testing.T, a engine.Archive, files []enginetest.File) (there, rest []enginetest.File) {
+func whole(t *testing.T, a archive.Archive, files []enginetest.File) (there, rest []enginetest.File) {
 	t.Helper()
 	marks, err := a.Marks(t.Context(), "s")
 	if err != nil {
@@ -181,7 +182,7 @@ func TestServerDiesWhileRecordsAreReplaced(t *testing.T) {
 }
 
 // killed loads what is not there yet, kills the server meanwhile and starts it again.
-func killed(t *testing.T, l *lab.Lab, a engine.Archive, all []enginetest.File, rng *rand.Rand) {
+func killed(t *testing.T, l *lab.Lab, a archive.Archive, all []enginetest.File, rng *rand.Rand) {
 	t.Helper()
 	_, rest := whole(t, a, all)
 	ended := make(chan error, 1)

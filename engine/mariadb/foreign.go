@@ -16,7 +16,7 @@ type stranger struct {
 
 // foreign is the catalog of a database that METdbLoad has filled: it is asked
 // as it is. It is read whole for that, once, and again when a table has changed.
-func (a *archive) foreign(ctx context.Context, subset string) (*design.Catalog, error) {
+func (a *openArchive) foreign(ctx context.Context, subset string) (*design.Catalog, error) {
 	changed, err := sqlengine.Texts(ctx, a.Pool, "SELECT COALESCE(MAX(update_time), '') FROM information_schema.tables WHERE table_schema = ?", a.database(subset))
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (a *archive) foreign(ctx context.Context, subset string) (*design.Catalog, 
 }
 
 // walk makes the catalog of all that a subset holds.
-func (a *archive) walk(ctx context.Context, subset string) (*design.Catalog, error) {
+func (a *openArchive) walk(ctx context.Context, subset string) (*design.Catalog, error) {
 	c := design.NewCatalog(subset)
 	for b, err := range a.Dump(ctx, subset) {
 		if err != nil {

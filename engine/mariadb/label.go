@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
@@ -13,7 +13,7 @@ const noGroup = "NO GROUP"
 
 // Label keeps what METviewer shows, as METdbLoad does after a load: one row of
 // metadata, a row of instance_info for each load.
-func (a *archive) Label(ctx context.Context, subset string, l engine.Label) error {
+func (a *openArchive) Label(ctx context.Context, subset string, l archive.Label) error {
 	if a.Design != design.Normalized {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
@@ -272,7 +272,7 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 		if err := have.Row(); err != nil {
 			return err
 		}
-		if refs = append(refs, ref); len(refs) == engine.DumpRows {
+		if refs = append(refs, ref); len(refs) == archive.DumpRows {
 			note()
 		}
 		return nil
@@ -283,7 +283,7 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 
 // replace notes which records of the commit replace others, all of which must
 // be of this program.
-func (lt *lineTable) replace(stored *engine.Stored) error {
+func (lt *lineTable) replace(stored *archive.Stored) error {
 	for k, b := range lt.batches {
 		stored.New += int64(b.Len())
 		if lt.there.Empty() {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
@@ -21,7 +22,7 @@ import (
 // loading is what a loader of any design has: a connection under the subset's
 // lock.
 type loading struct {
-	a       *archive
+	a       *openArchive
 	subset  string
 	conn    *sql.Conn       // nil = to be opened
 	batches []*record.Batch // of the documents that are stored
@@ -39,7 +40,7 @@ type loader struct {
 	next    int64           // number of the next row
 }
 
-func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	if a.db.readOnly {
 		return nil, &fault.Error{Setting: a.db.shown, Err: engine.ErrReadOnly, Cure: "open it for writing"}
 	}
@@ -157,7 +158,7 @@ func (l *loading) mayWrite(ctx context.Context) error {
 
 // refuseStrange refuses a database whose tables somebody else has made, such as one of
 // METdbLoad's, before anything is written into it.
-func (a *archive) refuseStrange(ctx context.Context, c *sql.Conn, subset string) error {
+func (a *openArchive) refuseStrange(ctx context.Context, c *sql.Conn, subset string) error {
 	var tables, ours int
 	err := c.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(table_name LIKE 'barograph%catalog'), 0) FROM information_schema.tables WHERE table_schema = ?", a.database(subset)).Scan(&tables, &ours)
 	if err != nil || tables == 0 || ours > 0 {
@@ -169,8 +170,8 @@ func (a *archive) refuseStrange(ctx context.Context, c *sql.Conn, subset string)
 	}
 }
 
-func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
-	var stored engine.Stored
+func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
+	var stored archive.Stored
 	err := l.insist(ctx, func() error { return l.commit(ctx, c, &stored) })
 	clear(l.batches)
 	l.types = l.types[:0]
@@ -234,12 +235,12 @@ func (l *loading) undo(ctx context.Context) {
 // whoever opens the subset next.
 const undoPatience = 20 * time.Second
 
-func (l *loader) commit(ctx context.Context, c engine.Commit, stored *engine.Stored) error {
+func (l *loader) commit(ctx context.Context, c archive.Commit, stored *archive.Stored) error {
 	if err := l.a.recover(ctx, l.conn, l.subset); err != nil {
 		return err
 	}
 	for alone := false; !alone; {
-		*stored = engine.Stored{Replaced: map[string]int64{}}
+		*stored = archive.Stored{Replaced: map[string]int64{}}
 		if err := l.refresh(ctx); err != nil {
 			return err
 		}
@@ -307,7 +308,7 @@ func (l *loader) refresh(ctx context.Context) error {
 }
 
 // writeMeta writes the catalog and the marks.
-func (l *loader) writeMeta(ctx context.Context, c engine.Commit, stored engine.Stored) error {
+func (l *loader) writeMeta(ctx context.Context, c archive.Commit, stored archive.Stored) error {
 	done := slices.Clone(c.Done) // the commit may be done again
 	for i := range done {
 		done[i].Settle(stored)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
@@ -34,13 +35,14 @@ func Driver() engine.Driver {
 			{Name: "server_time", Default: "false", Help: "ask the server, after each question, how long it took it (SHOW PROFILES, one more round trip): true or false"},
 			{Name: "socket", Default: "", Help: "path of the server's socket, in place of host and port"},
 		}...),
-		Offers: map[design.Name][]flavour.Name{
-			design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.CachedSQL, flavour.ISORange, flavour.EpochRange},
-			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
-			design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
-		},
-		Means:     []design.Name{design.Normalized, design.Document, design.Wide},
-		Abilities: offered(),
+		Abilities: append([]any{archive.Offer{
+			Designs: map[design.Name][]flavour.Name{
+				design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.CachedSQL, flavour.ISORange, flavour.EpochRange},
+				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
+				design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
+			},
+			Means: []design.Name{design.Normalized, design.Document, design.Wide},
+		}}, offered()...),
 		NotRun: "MySQL 8 and Aurora, of which records of verification, their questions and records under keys are meant (the words are chosen by the server's version; posting and scanning are refused there); " +
 			"why: no registry has such a server for this machine, the tests run against MariaDB",
 		Place:  engine.Remote,
@@ -94,7 +96,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	return &engine.Engine{Archives: d, Abilities: d.abilities(configs(u, d.secure)), Metrics: d.metrics, About: d.about, Close: d.close}, nil
+	return &engine.Engine{Abilities: append([]any{d}, d.abilities(configs(u, d.secure))...), Metrics: d.metrics, About: d.about, Close: d.close}, nil
 }
 
 // connected learns what the server is and makes the pools of connections.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/mariadb"
 	"github.com/barograph/barograph/lab"
@@ -87,7 +88,7 @@ func TestServerDiesAndTwoLoad(t *testing.T) {
 		t.Run("url="+query, func(t *testing.T) {
 			c := enginetest.Config{Driver: mariadb.Driver(), URL: fresh(l, query)}
 			if query != "" { // the other designs know no other engine
-				c.Driver.Offers = map[design.Name][]flavour.Name{design.Normalized: c.Driver.Offers[design.Normalized]}
+				enginetest.Only(&c.Driver, design.Normalized)
 			}
 			enginetest.RunServer(t, c, l)
 		})
@@ -167,12 +168,12 @@ func parsed(t testing.TB, raw string) *url.URL {
 // offering is a driver of some designs only.
 func offering(designs ...design.Name) engine.Driver {
 	d := mariadb.Driver()
-	maps.DeleteFunc(d.Offers, func(n design.Name, _ []flavour.Name) bool { return !slices.Contains(designs, n) })
+	maps.DeleteFunc(archive.Promised(&d).Designs, func(n design.Name, _ []flavour.Name) bool { return !slices.Contains(designs, n) })
 	whole := d.Open
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 		e, err := whole(ctx, u, o)
 		if err == nil {
-			e.Archives = offered{e.Archives, designs}
+			e.Abilities = slices.Insert(e.Abilities, 0, any(offered{archive.Of(e), designs}))
 		}
 		return e, err
 	}
@@ -180,15 +181,15 @@ func offering(designs ...design.Name) engine.Driver {
 }
 
 type offered struct {
-	engine.Archives
+	archive.Database
 	designs []design.Name
 }
 
-func (o offered) Open(ctx context.Context, d design.Name) (engine.Archive, error) {
+func (o offered) Open(ctx context.Context, d design.Name) (archive.Archive, error) {
 	if !slices.Contains(o.designs, d) {
 		return nil, engine.ErrNoDesign
 	}
-	return o.Archives.Open(ctx, d)
+	return o.Database.Open(ctx, d)
 }
 
 // METviewer's tables with the further indexes and a storage engine that knows

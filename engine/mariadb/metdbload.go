@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
@@ -39,8 +39,8 @@ const (
 const fromFiles = "as it is: what was lost stands in the file alone; barograph load FILE --on-conflict last takes it from there"
 
 // findings are the texts of what may be wrong.
-func findings() []engine.Finding {
-	return []engine.Finding{
+func findings() []archive.Finding {
+	return []archive.Finding{
 		initBeyond: {Name: "init time beyond 24 h", Says: "a VSDB lead of 25 or more hours was taken for HHMMSS: fcst_init_beg is wrong", Mend: "fcst_init_beg = fcst_valid_beg - fcst_lead"},
 		emptyLevel: {
 			Name: "empty level", Says: "TSOILT and WSOILT have no level in VSDB files (dtcenter/MET#755): each value stands one column too far left, fbar was rounded into total",
@@ -73,7 +73,7 @@ func findings() []engine.Finding {
 
 // tally counts what is found, while rows are read and mended.
 type tally struct {
-	found [allFindings]engine.Finding
+	found [allFindings]archive.Finding
 	seen  map[record.Key]uint64       // of the type that is read: a digest of the values
 	steps map[record.Header][]float64 // thresholds of PCT
 	hash  record.Hasher
@@ -98,8 +98,8 @@ func (t *tally) list(kind int, names []string) {
 }
 
 // told are those that were found.
-func (t *tally) told() []engine.Finding {
-	return slices.DeleteFunc(slices.Clone(t.found[:]), func(f engine.Finding) bool { return f.Rows == 0 })
+func (t *tally) told() []archive.Finding {
+	return slices.DeleteFunc(slices.Clone(t.found[:]), func(f archive.Finding) bool { return f.Rows == 0 })
 }
 
 // mended is a batch of one file without what can be mended, and without the

@@ -45,7 +45,7 @@ func TestMySQLsWords(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				a := opened.(*archive) //nolint:forcetypeassert // it opens no other
+				a := opened.(*openArchive) //nolint:forcetypeassert // it opens no other
 				for _, text := range a.createSubset("s") {
 					look(d.words(text))
 				}

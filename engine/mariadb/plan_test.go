@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/record"
 )
@@ -28,40 +28,40 @@ func TestAccesses(t *testing.T) {
 		name   string
 		design design.Name
 		plan   string
-		want   []engine.Access
+		want   []archive.Access
 	}{
-		{"metviewer-sql", design.Normalized, stored("metviewer_sql"), []engine.Access{
-			{Object: "stat_header", Method: engine.FullScan, Examined: 32, Kept: 2, Measured: true},
-			{Object: "line_data_sal1l2", Method: engine.IndexScan, Index: "stat_header_id_idx", Examined: 32110, Kept: 28718, Measured: true},
+		{"metviewer-sql", design.Normalized, stored("metviewer_sql"), []archive.Access{
+			{Object: "stat_header", Method: archive.FullScan, Examined: 32, Kept: 2, Measured: true},
+			{Object: "line_data_sal1l2", Method: archive.IndexScan, Index: "stat_header_id_idx", Examined: 32110, Kept: 28718, Measured: true},
 		}},
-		{"documents", design.Document, stored("documents"), []engine.Access{
-			{Object: "doc_sal1l2", Method: engine.IndexScan, Index: "series_idx", Examined: 606, Kept: 542, Measured: true},
+		{"documents", design.Document, stored("documents"), []archive.Access{
+			{Object: "doc_sal1l2", Method: archive.IndexScan, Index: "series_idx", Examined: 606, Kept: 542, Measured: true},
 		}},
-		{"keys", design.Document, stored("keys"), []engine.Access{
-			{Object: "doc_sal1l2", Method: engine.KeyLookup, Index: "PRIMARY", Examined: 542, Kept: 542, Measured: true},
+		{"keys", design.Document, stored("keys"), []archive.Access{
+			{Object: "doc_sal1l2", Method: archive.KeyLookup, Index: "PRIMARY", Examined: 542, Kept: 542, Measured: true},
 		}},
-		{"wide", design.Wide, stored("wide"), []engine.Access{
-			{Object: "wide_sal1l2", Method: engine.IndexScan, Index: "series_idx", Examined: 80287, Kept: 28718, Measured: true},
+		{"wide", design.Wide, stored("wide"), []archive.Access{
+			{Object: "wide_sal1l2", Method: archive.IndexScan, Index: "series_idx", Examined: 80287, Kept: 28718, Measured: true},
 		}},
 		{
 			"F5 of METviewer: the lines first, then one header each", design.Normalized,
 			`{"query_block": {"nested_loop": [
 				{"table": {"table_name": "ld", "access_type": "ALL", "r_loops": 1, "rows": 114300, "r_rows": 114300, "r_filtered": 0.5564304}},
 				{"table": {"table_name": "h", "access_type": "eq_ref", "key": "PRIMARY", "r_loops": 636, "rows": 1, "r_rows": 1, "r_filtered": 100}}]}}`,
-			[]engine.Access{
-				{Object: "line_data_sal1l2", Method: engine.FullScan, Examined: 114300, Kept: 636, Measured: true},
-				{Object: "stat_header", Method: engine.KeyLookup, Index: "PRIMARY", Examined: 636, Kept: 636, Measured: true},
+			[]archive.Access{
+				{Object: "line_data_sal1l2", Method: archive.FullScan, Examined: 114300, Kept: 636, Measured: true},
+				{Object: "stat_header", Method: archive.KeyLookup, Index: "PRIMARY", Examined: 636, Kept: 636, Measured: true},
 			},
 		},
 		{
 			"never run", design.Normalized,
 			`{"query_block": {"nested_loop": [{"table": {"table_name": "h", "access_type": "ref", "key": "x", "r_loops": 0, "rows": 5, "r_rows": null}}]}}`,
-			[]engine.Access{{Object: "stat_header", Method: engine.IndexScan, Index: "x", Measured: true}},
+			[]archive.Access{{Object: "stat_header", Method: archive.IndexScan, Index: "x", Measured: true}},
 		},
 		{
 			"not analysed", design.Normalized,
 			`{"query_block": {"nested_loop": [{"table": {"table_name": "h", "access_type": "const", "key": "PRIMARY", "rows": 1}}]}}`,
-			[]engine.Access{{Object: "stat_header", Method: engine.KeyLookup, Index: "PRIMARY", Examined: 1, Kept: -1}},
+			[]archive.Access{{Object: "stat_header", Method: archive.KeyLookup, Index: "PRIMARY", Examined: 1, Kept: -1}},
 		},
 		{"nothing to read", design.Normalized, `{"query_block": {"select_id": 1, "table": {"message": "Impossible WHERE"}}}`, nil},
 	} {

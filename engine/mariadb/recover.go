@@ -20,7 +20,7 @@ import (
 
 // lockName is the name of a subset's lock. The server's locks know no case and
 // hold 64 characters.
-func (a *archive) lockName(subset string) string {
+func (a *openArchive) lockName(subset string) string {
 	return fmt.Sprintf("barograph %016x", xxh3.HashString(a.database(subset)))
 }
 
@@ -29,7 +29,7 @@ const lockSeconds = 3600
 
 // locked runs do under the subset's lock. It does not give the lock back where
 // do failed because ctx ended: the connection is gone then.
-func (a *archive) locked(ctx context.Context, c *sql.Conn, subset string, do func() error) (err error) {
+func (a *openArchive) locked(ctx context.Context, c *sql.Conn, subset string, do func() error) (err error) {
 	name := a.lockName(subset)
 	for {
 		var got sql.NullInt64
@@ -51,7 +51,7 @@ func (a *archive) locked(ctx context.Context, c *sql.Conn, subset string, do fun
 
 // ready waits, once for each subset, until no commit that this archive has not
 // seen begin is under way, and takes back what a commit that died has left.
-func (a *archive) ready(ctx context.Context, subset string) error {
+func (a *openArchive) ready(ctx context.Context, subset string) error {
 	if _, ok := a.seen.Load(subset); ok {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (a *archive) ready(ctx context.Context, subset string) error {
 
 // recover ends what a commit began that died: rows that do not count yet are
 // taken away, rows that were replaced already too. The lock is held.
-func (a *archive) recover(ctx context.Context, c *sql.Conn, subset string) error {
+func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) error {
 	if a.Design != design.Normalized {
 		_, err := c.ExecContext(ctx, "ROLLBACK")
 		return err
@@ -145,7 +145,7 @@ func (p added) order() string {
 
 // takeAway deletes what a commit has added to a table, but for what another
 // program has added since, or refers to.
-func (a *archive) takeAway(subset string, p added) string {
+func (a *openArchive) takeAway(subset string, p added) string {
 	table := a.table(subset, p.table)
 	since := fmt.Sprintf(" WHERE %s >= %d", p.column, p.first)
 	switch {
@@ -190,7 +190,7 @@ type goneOf struct {
 	header int64
 }
 
-func (a *archive) goneRows(ctx context.Context, c *sql.Conn, subset string) (map[goneOf][]int64, error) {
+func (a *openArchive) goneRows(ctx context.Context, c *sql.Conn, subset string) (map[goneOf][]int64, error) {
 	gone := map[goneOf][]int64{}
 	err := sqlengine.Standard{Over: c}.Rows(ctx, "SELECT line_table, stat_header_id, id FROM "+a.table(subset, goneTable), nil, func(row []any) error {
 		var of goneOf
@@ -204,7 +204,7 @@ func (a *archive) goneRows(ctx context.Context, c *sql.Conn, subset string) (map
 
 // remove takes rows of one header out of a line table, and their repeating
 // columns out of its child table.
-func remove(ctx context.Context, c *sql.Conn, a *archive, subset, table string, header int64, ids []int64) error {
+func remove(ctx context.Context, c *sql.Conn, a *openArchive, subset, table string, header int64, ids []int64) error {
 	slices.Sort(ids)
 	in := " IN " + flavour.List(ids, whole)
 	for _, t := range record.Types() {
@@ -239,7 +239,7 @@ func childOf(table string) string {
 // server repairs by itself, when it opens them, the tables that say of
 // themselves that they were not closed; a table whose keys it was making anew
 // does not say so, and its index may be short without an error: a wrong answer.
-func (a *archive) mend(ctx context.Context, c *sql.Conn, subset string, tables []string) error {
+func (a *openArchive) mend(ctx context.Context, c *sql.Conn, subset string, tables []string) error {
 	slices.Sort(tables)
 	for _, table := range slices.Compact(tables) {
 		name := a.table(subset, table)

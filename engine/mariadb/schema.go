@@ -27,7 +27,7 @@ const ours = "\n) ENGINE = InnoDB CHARACTER SET = utf8mb4 COLLATE = utf8mb4_nopa
 // createSubset lists the statements that make a subset: the table of the catalog
 // first, by which a database is known for Barograph's, and its row last, by
 // which it is whole.
-func (a *archive) createSubset(subset string) []string {
+func (a *openArchive) createSubset(subset string) []string {
 	db := ident(a.database(subset))
 	catalog := a.table(subset, a.OwnName(sqlengine.CatalogTable))
 	out := []string{
@@ -95,7 +95,7 @@ func typeName(c sqlengine.Column) string {
 }
 
 // typeTable is the statement that makes a wide or document table.
-func (a *archive) typeTable(subset string, t *record.LineType) string {
+func (a *openArchive) typeTable(subset string, t *record.LineType) string {
 	name, cols, _ := sqlengine.Table(a.Design, t)
 	text := sqlengine.Create(a.table(subset, name), cols, typeName)
 	text = strings.TrimSuffix(text, "\n)")

@@ -13,6 +13,8 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -21,7 +23,7 @@ import (
 )
 
 // under opens an archive of a lab.
-func under(t *testing.T, l *lab.Lab, rest string, n design.Name) *archive {
+func under(t *testing.T, l *lab.Lab, rest string, n design.Name) *openArchive {
 	t.Helper()
 	u, err := url.Parse(l.URL() + rest)
 	if err != nil {
@@ -36,15 +38,15 @@ func under(t *testing.T, l *lab.Lab, rest string, n design.Name) *archive {
 			t.Error(err)
 		}
 	})
-	a, err := e.Archives.Open(t.Context(), n)
+	a, err := archive.Of(e).Open(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a.(*archive)
+	return a.(*openArchive)
 }
 
 // texts returns the rows of a query, columns with a blank between.
-func texts(t *testing.T, a *archive, query string, args ...any) []string {
+func texts(t *testing.T, a *openArchive, query string, args ...any) []string {
 	t.Helper()
 	rows, err := a.db.pool.QueryContext(t.Context(), query, args...)
 	if err != nil {
@@ -111,14 +113,14 @@ func header(version, model string) record.Header {
 }
 
 // commit stores batches in one commit of a loader of its own.
-func commit(t *testing.T, a *archive, subset string, batches ...*record.Batch) (engine.Stored, error) {
+func commit(t *testing.T, a *openArchive, subset string, batches ...*record.Batch) (archive.Stored, error) {
 	t.Helper()
 	l, err := a.Loader(t.Context(), subset)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close() // nothing is left uncommitted
-	c := engine.Commit{Catalog: design.NewCatalog(subset)}
+	c := archive.Commit{Catalog: design.NewCatalog(subset)}
 	for _, b := range batches {
 		if err := l.Add(t.Context(), b); err != nil {
 			t.Fatal(err)
@@ -128,7 +130,7 @@ func commit(t *testing.T, a *archive, subset string, batches ...*record.Batch) (
 	return l.Commit(t.Context(), c)
 }
 
-func sum(t *testing.T, a *archive, subset string) (d record.Digest) {
+func sum(t *testing.T, a *openArchive, subset string) (d record.Digest) {
 	t.Helper()
 	var h record.Hasher
 	for b, err := range a.Dump(t.Context(), subset) {
@@ -422,9 +424,9 @@ func TestDoublesAreExact(t *testing.T) {
 }
 
 // proven asks a question in every flavour that can put it.
-func proven(t *testing.T, a *archive, q *question.Question, want *answer.Answer) {
+func proven(t *testing.T, a *openArchive, q *question.Question, want *answer.Answer) {
 	t.Helper()
-	for _, f := range Driver().Offers[a.Design] {
+	for _, f := range enginetest.Offered(Driver())[a.Design] {
 		p, err := a.Phrase(t.Context(), q, f)
 		if errors.Is(err, flavour.ErrCannotExpress) {
 			continue

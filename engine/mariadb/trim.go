@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
@@ -34,7 +34,7 @@ func (l *loader) trim(ctx context.Context, from int64) error {
 		l.types = append(l.types, t)
 		lt := l.w.table(t, nil)
 		where := " WHERE ld.fcst_valid_beg < " + l.a.Dialect.DateTime(from)
-		for b, failed := range engine.Dump(func(to *engine.Dumper) error { return l.a.DumpType(ctx, q, l.subset, t, where, to) }) {
+		for b, failed := range archive.Dump(func(to *archive.Dumper) error { return l.a.DumpType(ctx, q, l.subset, t, where, to) }) {
 			if err = failed; err == nil {
 				gone.Add(b)
 			}
@@ -52,7 +52,7 @@ func (l *loader) trim(ctx context.Context, from int64) error {
 		return err
 	}
 	l.catalog.Trim(from, gone, gone.Held().Records)
-	meta := func(ctx context.Context) error { return l.writeMeta(ctx, engine.Commit{}, engine.Stored{}) }
+	meta := func(ctx context.Context) error { return l.writeMeta(ctx, archive.Commit{}, archive.Stored{}) }
 	steps := []func(context.Context) error{l.start, l.w.finish, meta, l.end}
 	if l.w.apart() {
 		steps = []func(context.Context) error{l.start, l.w.settle, meta, l.end, l.w.finish}

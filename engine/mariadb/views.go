@@ -425,7 +425,7 @@ func (w *lineWriter) linkPairs(ctx context.Context, heads []int64) error {
 }
 
 // removeView takes the rows of a type's view away.
-func (a *archive) removeView(t *record.LineType, subset, in string) (texts []string) {
+func (a *openArchive) removeView(t *record.LineType, subset, in string) (texts []string) {
 	v, ok := objectViews()[t.Name]
 	if !ok {
 		return nil

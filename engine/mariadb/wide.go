@@ -9,14 +9,14 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
 
 // loader is the loader of the designs whose tables know transactions.
-func (l *loading) loader() engine.Loader {
+func (l *loading) loader() archive.Loader {
 	s := sqlengine.LoadSession{
 		Transaction: l.transaction,
 		Make: func(ctx context.Context, _ sqlengine.Querier, t *record.LineType) error {
@@ -25,7 +25,7 @@ func (l *loading) loader() engine.Loader {
 		Apart: true, Insert: l.insert, Lines: l.wide, Replace: l.meet, Upserts: true, Close: l.Close,
 	}
 	var out *sqlengine.Loader
-	s.Docs = func(ctx context.Context, q sqlengine.Querier, g *design.Grouper, held []design.Row, stored *engine.Stored) error {
+	s.Docs = func(ctx context.Context, q sqlengine.Querier, g *design.Grouper, held []design.Row, stored *archive.Stored) error {
 		l.batches = g.Batches
 		defer func() { l.batches = nil }()
 		return out.StoreDocs(ctx, q, g, held, stored)
@@ -107,14 +107,14 @@ func (l *loading) wide(ctx context.Context, _ sqlengine.Querier, table string, c
 }
 
 // wideLines is the query for records of a wide table with their keys, and its columns.
-func (a *archive) wideLines(_ context.Context, _ sqlengine.Querier, subset string, t *record.LineType) (string, []sqlengine.Column, error) {
+func (a *openArchive) wideLines(_ context.Context, _ sqlengine.Querier, subset string, t *record.LineType) (string, []sqlengine.Column, error) {
 	table, cols := a.Table(subset, t)
 	cols = append(slices.Clone(cols), sqlengine.Column{Name: wideKey, From: sqlengine.Identity})
 	return "SELECT " + sqlengine.Names("ld.", cols) + " FROM " + table + " ld", cols, nil
 }
 
 // OneOfEach says why wide rows are one of an identity.
-func (a *archive) OneOfEach() string {
+func (a *openArchive) OneOfEach() string {
 	if a.Design == design.Wide {
 		return "a row's primary key is its record's identity"
 	}
@@ -137,7 +137,7 @@ func keysOf(lines *sqlengine.Lines) func(r design.Row) []byte {
 const wideAsked = 2000
 
 // meet finds the records that wide rows replace; LOAD DATA REPLACE does the rest.
-func (l *loading) meet(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *engine.Stored) error {
+func (l *loading) meet(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *archive.Stored) error {
 	keys, meet := keysOf(lines), l.a.Meeter(ctx, q, l.subset, lines, stored)
 	for some := range slices.Chunk(held, wideAsked) {
 		where := " WHERE (ld.fcst_valid_epoch, ld." + wideKey + ") IN " + flavour.List(some, func(r design.Row) string {

@@ -13,7 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -27,18 +27,18 @@ const (
 )
 
 // archive is the document archive of a database.
-type archive struct {
+type openArchive struct {
 	*docengine.Archive
 	*database
 }
 
-func (a *archive) collection(subset string, t *record.LineType) *mongo.Collection {
+func (a *openArchive) collection(subset string, t *record.LineType) *mongo.Collection {
 	return a.db.Collection(collectionName(subset, t))
 }
 
 // Contents counts the documents and, by unwinding them, the leads.
-func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents, error) {
-	out := engine.Contents{Records: map[string]int64{}, Object: "documents"}
+func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
+	out := archive.Contents{Records: map[string]int64{}, Object: "documents"}
 	known, err := a.Known(ctx, subset)
 	if err != nil {
 		return out, err
@@ -65,7 +65,7 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 }
 
 // Size is what the server says that the database takes on disk.
-func (a *archive) Size(ctx context.Context) (int64, error) {
+func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	var stats struct {
 		Storage float64 `bson:"storageSize"` // a whole number of either kind
 		Indexes float64 `bson:"indexSize"`
@@ -75,7 +75,7 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 }
 
 // Dump walks the documents as they are stored, one collection after the other.
-func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return a.Archive.Dump(ctx, subset, func(t *record.LineType, each func(id string, doc []byte) error) error {
 		c, err := a.collection(subset, t).Find(ctx, bson.D{})
 		if err != nil {
@@ -97,7 +97,7 @@ type plan struct {
 func (p *plan) String() string { return p.collection }
 
 // Phrase writes the filter of the documents.
-func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
+func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	out, c, err := a.Phrasing(ctx, Driver(), design.Document, q, f)
 	if err != nil {
 		return nil, err
@@ -251,7 +251,7 @@ func (p *plan) filters(keys []string) []bson.D {
 }
 
 // Ask reads the documents, decodes the leads that are wanted and restores the order.
-func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	p, err := docengine.Plan[*plan](q)
 	if err != nil {
 		return err
@@ -272,7 +272,7 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 	})
 }
 
-func (a *archive) send(ctx context.Context, p *plan, filter bson.D) (*mongo.Cursor, error) {
+func (a *openArchive) send(ctx context.Context, p *plan, filter bson.D) (*mongo.Cursor, error) {
 	c := a.db.Collection(p.collection)
 	if len(p.unwind) > 0 {
 		return c.Aggregate(ctx, p.pipeline(filter), options.Aggregate().SetBatchSize(replySize))
@@ -281,15 +281,15 @@ func (a *archive) send(ctx context.Context, p *plan, filter bson.D) (*mongo.Curs
 }
 
 // Explain has the server carry out the query and tell how.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
+func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	p, err := docengine.Plan[*plan](q)
 	if err != nil {
-		return engine.Plan{}, err
+		return archive.Plan{}, err
 	}
 	if holds, err := a.Holds(ctx, q.Question.Subset, q.Question.Type); err != nil || !holds {
 		return docengine.Nothing(q), err
 	}
-	var plan engine.Plan
+	var plan archive.Plan
 	for _, filter := range p.filters(q.Keys) {
 		command := bson.D{{Key: "find", Value: p.collection}, {Key: "filter", Value: filter}, {Key: "projection", Value: projection()}}
 		if len(p.unwind) > 0 {
@@ -349,8 +349,8 @@ func each(a bson.A, f func(bson.D) bson.D) bson.A {
 // inside its $cursor stage. Plans that were not chosen are not looked at.
 // FerretDB prints the plan of the SQL below, of which nothing is told here but
 // that the whole collection is read, where it is.
-func accesses(table string, reply bson.D) []engine.Access {
-	var out []engine.Access
+func accesses(table string, reply bson.D) []archive.Access {
+	var out []archive.Access
 	var walk func(d bson.D, inside bool)
 	walk = func(d bson.D, inside bool) {
 		if inside {
@@ -379,14 +379,14 @@ func accesses(table string, reply bson.D) []engine.Access {
 	}
 	walk(reply, false)
 	if out == nil && pushedDown(reply) != nil && !*pushedDown(reply) {
-		out = append(out, engine.Access{Object: table, Method: engine.FullScan, Examined: -1, Kept: -1})
+		out = append(out, archive.Access{Object: table, Method: archive.FullScan, Examined: -1, Kept: -1})
 	}
 	return out
 }
 
 // stage reads one stage of executionStages.
-func stage(table string, d bson.D) (engine.Access, bool) {
-	a := engine.Access{Object: table, Examined: -1, Kept: -1, Measured: true}
+func stage(table string, d bson.D) (archive.Access, bool) {
+	a := archive.Access{Object: table, Examined: -1, Kept: -1, Measured: true}
 	name := ""
 	for _, e := range d {
 		switch e.Key {
@@ -402,14 +402,14 @@ func stage(table string, d bson.D) (engine.Access, bool) {
 	}
 	switch name {
 	case "COLLSCAN", "SCAN":
-		a.Method = engine.FullScan
+		a.Method = archive.FullScan
 	case "IXSCAN", "COUNT_SCAN", "DISTINCT_SCAN":
-		a.Method = engine.IndexScan
+		a.Method = archive.IndexScan
 		if a.Index == "_id_" {
-			a.Method = engine.KeyLookup
+			a.Method = archive.KeyLookup
 		}
 	case "IDHACK", "CLUSTERED_IXSCAN", "EXPRESS_IXSCAN":
-		a.Method = engine.KeyLookup
+		a.Method = archive.KeyLookup
 	default:
 		return a, false
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
@@ -27,15 +28,16 @@ import (
 // Driver describes the engine: mongodb://host/database.
 func Driver() engine.Driver {
 	return engine.Driver{
-		Scheme:    "mongodb",
-		Licence:   "SSPL-1.0 (FerretDB: Apache-2.0)",
-		Summary:   "MongoDB, a document database, or what speaks its protocol",
-		Example:   "mongodb://127.0.0.1:27017/barograph",
-		Params:    append(params(), driverParams()...),
-		Offers:    map[design.Name][]flavour.Name{design.Document: offered()},
-		Abilities: []any{kv.Offer{Layouts: []kv.Layout{kv.Document}}},
-		Place:     engine.Remote,
-		Server:    server(),
+		Scheme:  "mongodb",
+		Licence: "SSPL-1.0 (FerretDB: Apache-2.0)",
+		Summary: "MongoDB, a document database, or what speaks its protocol",
+		Example: "mongodb://127.0.0.1:27017/barograph",
+		Params:  append(params(), driverParams()...),
+		Abilities: []any{archive.Offer{
+			Designs: map[design.Name][]flavour.Name{design.Document: offered()},
+		}, kv.Offer{Layouts: []kv.Layout{kv.Document}}},
+		Place:  engine.Remote,
+		Server: server(),
 		NotRun: "MongoDB itself: replica sets, sharded clusters, TLS, its plans; why: no registry has it, the tests run against FerretDB, " +
 			"which speaks its protocol and whose times are in no ranking",
 		Open: open,
@@ -165,7 +167,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		return nil, errors.Join(err, d.client.Disconnect(context.WithoutCancel(ctx)))
 	}
 	last := context.WithoutCancel(ctx) // a close is waited for
-	return &engine.Engine{Archives: d, Abilities: []any{kvTables{d}}, About: d.about, Close: func() error { return d.client.Disconnect(last) }}, nil
+	return &engine.Engine{Abilities: []any{d, kvTables{d}}, About: d.about, Close: func() error { return d.client.Disconnect(last) }}, nil
 }
 
 // reach asks the server who it is.
@@ -255,12 +257,12 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 }
 
 // Open gives the archive; document is the only design.
-func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error) {
+func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
 	if n != design.Document {
 		return nil, fmt.Errorf("mongodb has no design %q, only %q: %w", n, design.Document, engine.ErrNoDesign)
 	}
 	o := docengine.Options{Design: design.Document, Shown: d.shown, ReadOnly: d.readOnly, Lease: d.lease, Writers: d.writers, Log: d.log}
-	return &archive{Archive: docengine.New(docengine.NewLocked(&store{d}, o), o), database: d}, nil
+	return &openArchive{Archive: docengine.New(docengine.NewLocked(&store{d}, o), o), database: d}, nil
 }
 
 // failed is engine.Failed; a command may be given up a moment before its deadline.

@@ -14,7 +14,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -120,16 +120,16 @@ func TestPlans(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		reply string
-		want  []engine.Access
+		want  []archive.Access
 	}{
-		"scan":  {stats(`{"stage": "COLLSCAN", "nReturned": 3, "docsExamined": 10}`), []engine.Access{{Object: "c", Method: engine.FullScan, Examined: 10, Kept: 3, Measured: true}}},
-		"index": {stats(`{"stage": "FETCH", "inputStage": {"stage": "IXSCAN", "indexName": "i", "nReturned": 3, "keysExamined": 4}}`), []engine.Access{{Object: "c", Method: engine.IndexScan, Index: "i", Examined: 4, Kept: 3, Measured: true}}},
-		"keys":  {stats(`{"stage": "FETCH", "inputStage": {"stage": "IXSCAN", "indexName": "_id_", "nReturned": 3, "keysExamined": 4}}`), []engine.Access{{Object: "c", Method: engine.KeyLookup, Index: "_id_", Examined: 4, Kept: 3, Measured: true}}},
-		"shards": {stats(`{"stage": "SHARD_MERGE", "shards": [{"executionStages": {"stage": "IDHACK", "nReturned": 1, "keysExamined": 1}}, {"executionStages": {"stage": "IDHACK", "nReturned": 0, "keysExamined": 0}}]}`), []engine.Access{
-			{Object: "c", Method: engine.KeyLookup, Examined: 1, Kept: 1, Measured: true}, {Object: "c", Method: engine.KeyLookup, Examined: 0, Kept: 0, Measured: true},
+		"scan":  {stats(`{"stage": "COLLSCAN", "nReturned": 3, "docsExamined": 10}`), []archive.Access{{Object: "c", Method: archive.FullScan, Examined: 10, Kept: 3, Measured: true}}},
+		"index": {stats(`{"stage": "FETCH", "inputStage": {"stage": "IXSCAN", "indexName": "i", "nReturned": 3, "keysExamined": 4}}`), []archive.Access{{Object: "c", Method: archive.IndexScan, Index: "i", Examined: 4, Kept: 3, Measured: true}}},
+		"keys":  {stats(`{"stage": "FETCH", "inputStage": {"stage": "IXSCAN", "indexName": "_id_", "nReturned": 3, "keysExamined": 4}}`), []archive.Access{{Object: "c", Method: archive.KeyLookup, Index: "_id_", Examined: 4, Kept: 3, Measured: true}}},
+		"shards": {stats(`{"stage": "SHARD_MERGE", "shards": [{"executionStages": {"stage": "IDHACK", "nReturned": 1, "keysExamined": 1}}, {"executionStages": {"stage": "IDHACK", "nReturned": 0, "keysExamined": 0}}]}`), []archive.Access{
+			{Object: "c", Method: archive.KeyLookup, Examined: 1, Kept: 1, Measured: true}, {Object: "c", Method: archive.KeyLookup, Examined: 0, Kept: 0, Measured: true},
 		}},
-		"aggregation": {`{"stages": [{"$cursor": ` + stats(`{"stage": "COLLSCAN", "nReturned": 1, "docsExamined": 2}`) + `}, {"$unwind": {}}]}`, []engine.Access{{Object: "c", Method: engine.FullScan, Examined: 2, Kept: 1, Measured: true}}},
-		"ferretdb":    {`{"queryPlanner": {"Plan": ["SCAN x"]}, "filterPushdown": false}`, []engine.Access{{Object: "c", Method: engine.FullScan, Examined: -1, Kept: -1}}},
+		"aggregation": {`{"stages": [{"$cursor": ` + stats(`{"stage": "COLLSCAN", "nReturned": 1, "docsExamined": 2}`) + `}, {"$unwind": {}}]}`, []archive.Access{{Object: "c", Method: archive.FullScan, Examined: 2, Kept: 1, Measured: true}}},
+		"ferretdb":    {`{"queryPlanner": {"Plan": ["SCAN x"]}, "filterPushdown": false}`, []archive.Access{{Object: "c", Method: archive.FullScan, Examined: -1, Kept: -1}}},
 	} {
 		var reply bson.D
 		if err := bson.UnmarshalExtJSON([]byte(c.reply), false, &reply); err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/lab"
@@ -24,9 +25,9 @@ func TestLateSwap(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	d, ok := e.Archives.(*database)
+	d, ok := archive.Of(e).(*database)
 	if !ok {
-		t.Fatalf("the archives are a %T", e.Archives)
+		t.Fatalf("the archives are a %T", archive.Of(e))
 	}
 	s := &store{d}
 	for rev := range int64(4) {

@@ -11,13 +11,13 @@ import (
 	goora "github.com/sijms/go-ora/v2"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/query/flavour"
 )
 
 // archive is the schema under one design.
-type archive struct {
+type openArchive struct {
 	*sqlengine.Archive
 	db *database
 }
@@ -26,15 +26,15 @@ type archive struct {
 const allTables = "SELECT table_name FROM user_tables"
 
 // Open opens the archive under a design.
-func (db *database) Open(_ context.Context, n design.Name) (engine.Archive, error) {
+func (db *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
 	if err := sqlengine.Offered(Driver(), n); err != nil {
 		return nil, err
 	}
 	return newArchive(db, n), nil
 }
 
-func newArchive(db *database, n design.Name) *archive {
-	a := &archive{db: db}
+func newArchive(db *database, n design.Name) *openArchive {
+	a := &openArchive{db: db}
 	a.Archive = &sqlengine.Archive{
 		Driver: Driver, Design: n, Dialect: dialect(), Pool: querier{sqlengine.Standard{Over: db.pool}}, Param: ":1",
 		Homes: allTables, Subset: a.subset,
@@ -49,7 +49,7 @@ func newArchive(db *database, n design.Name) *archive {
 }
 
 // subset reads whose catalog a table is: its name may be a subset's cut short.
-func (a *archive) subset(ctx context.Context, table string) (string, bool, error) {
+func (a *openArchive) subset(ctx context.Context, table string) (string, bool, error) {
 	if !strings.HasSuffix(table, "/"+a.OwnName(sqlengine.CatalogTable)) {
 		return "", false, nil
 	}
@@ -62,7 +62,7 @@ func (a *archive) subset(ctx context.Context, table string) (string, bool, error
 
 // Size counts the segments of this design's tables in all subsets, with their
 // indexes and LOBs.
-func (a *archive) Size(ctx context.Context) (int64, error) {
+func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	tables := "table_name LIKE '%/doc!_%' ESCAPE '!'"
 	if a.Design == design.Normalized {
 		tables = "table_name LIKE '%/line!_data!_%' ESCAPE '!' OR table_name LIKE '%/stat!_header' ESCAPE '!' OR table_name LIKE '%/data!_file' ESCAPE '!'"
@@ -112,32 +112,32 @@ func canonical(v any) any {
 }
 
 // Explain is EXPLAIN PLAN: what the optimiser would do, with its guesses.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
+func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
-		return engine.Plan{Text: "the subset holds no records of this line type\n"}, err
+		return archive.Plan{Text: "the subset holds no records of this line type\n"}, err
 	}
 	// The plan stands in a table of which every session has its own.
 	c, err := a.db.pool.Conn(ctx)
 	if err != nil {
-		return engine.Plan{}, sqlengine.Failed(ctx, err)
+		return archive.Plan{}, sqlengine.Failed(ctx, err)
 	}
 	defer c.Close() //nolint:errcheck // it goes back to the pool
 	return explain(ctx, querier{sqlengine.Standard{Over: c}}, q)
 }
 
-func explain(ctx context.Context, c querier, q *engine.Query) (engine.Plan, error) {
+func explain(ctx context.Context, c querier, q *archive.Query) (archive.Plan, error) {
 	question := q.Text
 	if len(q.Args) > 0 { // a statement that is explained takes no parameters; the plan does not depend on the ids
 		question = strings.Replace(question, ":1", "'[]'", 1)
 	}
 	for _, s := range []string{"DELETE FROM plan_table", "EXPLAIN PLAN FOR " + question} {
 		if err := c.Exec(ctx, s); err != nil {
-			return engine.Plan{}, err
+			return archive.Plan{}, err
 		}
 	}
 	text, err := sqlengine.Texts(ctx, c, "SELECT plan_table_output FROM TABLE(DBMS_XPLAN.DISPLAY)")
 	if err != nil {
-		return engine.Plan{}, err
+		return archive.Plan{}, err
 	}
 	var steps []step
 	err = c.Rows(ctx, "SELECT operation, NVL(options, ' '), NVL(object_name, ' '), NVL(cardinality, -1) FROM plan_table ORDER BY id", nil, func(row []any) error {
@@ -146,7 +146,7 @@ func explain(ctx context.Context, c querier, q *engine.Query) (engine.Plan, erro
 		steps = append(steps, s)
 		return err
 	})
-	return engine.Plan{Text: strings.Join(text, "\n") + "\n", Access: accesses(q.Question.Subset, steps)}, err
+	return archive.Plan{Text: strings.Join(text, "\n") + "\n", Access: accesses(q.Question.Subset, steps)}, err
 }
 
 // step is a row of PLAN_TABLE.
@@ -158,26 +158,26 @@ type step struct {
 // accesses reads the steps that reach tables. An index that leads to rows is
 // the child of the step that reads these, or, in nested loops, comes before it;
 // one that suffices has no such step. Its name tells its table.
-func accesses(subset string, steps []step) []engine.Access {
+func accesses(subset string, steps []step) []archive.Access {
 	prefix := objectName(subset, "")
-	var out []engine.Access
+	var out []archive.Access
 	for _, s := range steps {
-		a := engine.Access{Object: strings.TrimPrefix(s.object, prefix), Method: engine.FullScan, Examined: -1, Kept: s.rows}
+		a := archive.Access{Object: strings.TrimPrefix(s.object, prefix), Method: archive.FullScan, Examined: -1, Kept: s.rows}
 		switch {
 		case s.operation == "TABLE ACCESS" && strings.HasPrefix(s.options, "BY INDEX ROWID"):
-			a.Method = engine.IndexScan
+			a.Method = archive.IndexScan
 		case s.operation == "TABLE ACCESS":
 		case strings.HasPrefix(s.operation, "INDEX"):
-			a.Index, a.Method = a.Object, engine.IndexScan
+			a.Index, a.Method = a.Object, archive.IndexScan
 			if strings.HasPrefix(s.options, "UNIQUE") {
-				a.Method = engine.KeyLookup
+				a.Method = archive.KeyLookup
 			}
 			a.Object = indexed(a.Index)
 		default:
 			continue
 		}
-		i := slices.IndexFunc(out, func(o engine.Access) bool {
-			return o.Object == a.Object && a.Method != engine.FullScan && o.Method != engine.FullScan && (o.Index == "") != (a.Index == "")
+		i := slices.IndexFunc(out, func(o archive.Access) bool {
+			return o.Object == a.Object && a.Method != archive.FullScan && o.Method != archive.FullScan && (o.Index == "") != (a.Index == "")
 		})
 		switch {
 		case i < 0:

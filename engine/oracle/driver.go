@@ -3,6 +3,7 @@ package oracle
 import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -19,10 +20,12 @@ func Driver() engine.Driver {
 			{Name: "ssl_verify", Default: "true", Help: "check the server's certificate: true or false"},
 			{Name: "wallet", Help: "folder of an Oracle wallet, with certificates or a password"},
 		},
-		Offers: map[design.Name][]flavour.Name{
-			design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
-			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
-		},
+		Abilities: []any{archive.Offer{
+			Designs: map[design.Name][]flavour.Name{
+				design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
+				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
+			},
+		}},
 		Place:  engine.Remote,
 		NotRun: notRun,
 		Open:   open,

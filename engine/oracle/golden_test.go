@@ -13,6 +13,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -46,20 +47,20 @@ func records(file, lineType, model string, n int) *record.Batch {
 }
 
 // stored commits batches of one file through a loader of their own.
-func stored(t *testing.T, a engine.Archive, batches ...*record.Batch) engine.Stored {
+func stored(t *testing.T, a archive.Archive, batches ...*record.Batch) archive.Stored {
 	t.Helper()
 	l, err := a.Loader(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := engine.Commit{Catalog: design.NewCatalog("a")}
+	c := archive.Commit{Catalog: design.NewCatalog("a")}
 	for _, b := range batches {
 		c.Catalog.Add(b)
 		if err := l.Add(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c.Done = []engine.Mark{{Path: batches[0].File, Digest: "00112233445566778899aabbccddeeff", Bytes: 100, Read: 5, Stored: 5, Loaded: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}}
+	c.Done = []archive.Mark{{Path: batches[0].File, Digest: "00112233445566778899aabbccddeeff", Bytes: 100, Read: 5, Stored: 5, Loaded: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}}
 	s, err := l.Commit(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -71,13 +72,13 @@ func stored(t *testing.T, a engine.Archive, batches ...*record.Batch) engine.Sto
 }
 
 // openedOver opens a stand-in that logs.
-func openedOver(t *testing.T, n design.Name, log *statementLog) engine.Archive {
+func openedOver(t *testing.T, n design.Name, log *statementLog) archive.Archive {
 	t.Helper()
 	e, err := engine.Registry{over(log)}.Open(t.Context(), "oracle:"+filepath.Join(t.TempDir(), "standin.db"), engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := e.Archives.Open(t.Context(), n)
+	a, err := archive.Of(e).Open(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func TestStatements(t *testing.T) {
 }
 
 // lifeOf asks an archive everything that is no question of a case.
-func lifeOf(t *testing.T, a engine.Archive, title func(string)) {
+func lifeOf(t *testing.T, a archive.Archive, title func(string)) {
 	t.Helper()
 	title("subsets")
 	_, err := a.Subsets(t.Context())
@@ -129,7 +130,7 @@ func lifeOf(t *testing.T, a engine.Archive, title func(string)) {
 	q, err := question.Find("test_1")
 	must(t, err)
 	f := flavour.ISORange
-	if a.(*archive).Design == design.Document {
+	if a.(*openArchive).Design == design.Document {
 		f = flavour.Keys
 	}
 	title("a question, its catalog first, and its plan")

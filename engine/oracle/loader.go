@@ -14,13 +14,14 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
 
-func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	if a.db.readOnly {
 		return nil, &fault.Error{Setting: "oracle", Err: engine.ErrReadOnly, Cure: "open it for writing, as `barograph load` does"}
 	}
@@ -70,7 +71,7 @@ func checkKey(file, key string) error {
 	return &fault.Error{File: file, Problem: fmt.Sprintf("holds a series whose id has %d bytes; Oracle's columns take %d", len(key), idBytes), Cure: "use the normalized design"}
 }
 
-func (a *archive) analyze(ctx context.Context, table string) error {
+func (a *openArchive) analyze(ctx context.Context, table string) error {
 	return a.Pool.Exec(ctx, "BEGIN DBMS_STATS.GATHER_TABLE_STATS(ownname => USER, tabname => :1); END;", table)
 }
 
@@ -245,7 +246,7 @@ func index(subset, on, name, columns string) object {
 }
 
 // subsetObjects make a subset. The catalog's table comes last.
-func (a *archive) subsetObjects(subset string) []object {
+func (a *openArchive) subsetObjects(subset string) []object {
 	catalog := objectName(subset, a.OwnName(sqlengine.CatalogTable))
 	out := []object{table(subset, a.OwnName(sqlengine.MarksTable), sqlengine.MarkColumns())}
 	if a.Design == design.Normalized {
@@ -267,7 +268,7 @@ func (a *archive) subsetObjects(subset string) []object {
 // METviewer's stat_header_id_idx holds stat_header_id alone. Here the valid
 // time follows it, so that a load finds the records that it replaces without
 // reading the whole series; a question by header is served by the same index.
-func (a *archive) typeObjects(subset string, t *record.LineType) []object {
+func (a *openArchive) typeObjects(subset string, t *record.LineType) []object {
 	name, cols, _ := sqlengine.Table(a.Design, t)
 	out := []object{table(subset, name, cols)}
 	if a.Design == design.Normalized {
@@ -278,7 +279,7 @@ func (a *archive) typeObjects(subset string, t *record.LineType) []object {
 
 // makeAll makes what is not there. Each statement commits; so no transaction
 // may be under way.
-func (a *archive) makeAll(ctx context.Context, objects []object) error {
+func (a *openArchive) makeAll(ctx context.Context, objects []object) error {
 	for _, o := range objects {
 		n, err := sqlengine.Number(ctx, a.Pool, "SELECT COUNT(*) FROM "+o.view+" WHERE "+o.column+" = :1", o.name)
 		if err != nil {

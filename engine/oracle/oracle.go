@@ -71,7 +71,7 @@ func opened(ctx context.Context, c driver.Connector, o engine.Options) (*engine.
 		db.pool.Close() //nolint:errcheck // the first error says more
 		return nil, err
 	}
-	return &engine.Engine{Archives: db, About: db.about, Close: db.pool.Close}, nil
+	return &engine.Engine{Abilities: []any{db}, About: db.about, Close: db.pool.Close}, nil
 }
 
 // connector sets up every session.

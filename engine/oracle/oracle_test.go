@@ -24,6 +24,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
@@ -220,16 +221,16 @@ func TestNumbersAsTexts(t *testing.T) {
 // Plans as DBMS_XPLAN's table has them (Oracle's SQL Tuning Guide, "Reading
 // Execution Plans": nested loops, range and unique scans).
 func TestAccesses(t *testing.T) {
-	const full, index, lookup = engine.FullScan, engine.IndexScan, engine.KeyLookup
+	const full, index, lookup = archive.FullScan, archive.IndexScan, archive.KeyLookup
 	for _, tc := range []struct {
 		name  string
 		steps []step
-		want  []engine.Access
+		want  []archive.Access
 	}{
 		{
 			"hash join",
 			[]step{{"SELECT STATEMENT", " ", " ", 9}, {"HASH JOIN", " ", " ", 9}, {"TABLE ACCESS", "FULL", "a/stat_header", 2}, {"TABLE ACCESS", "FULL", "a/line_data_ctc", 90}},
-			[]engine.Access{{Object: "stat_header", Method: full, Examined: -1, Kept: 2}, {Object: "line_data_ctc", Method: full, Examined: -1, Kept: 90}},
+			[]archive.Access{{Object: "stat_header", Method: full, Examined: -1, Kept: 2}, {Object: "line_data_ctc", Method: full, Examined: -1, Kept: 90}},
 		},
 		{
 			"nested loops",
@@ -239,7 +240,7 @@ func TestAccesses(t *testing.T) {
 				{"INDEX", "RANGE SCAN", "a/line_data_ctc_stat_header_id_idx", 40},
 				{"TABLE ACCESS", "BY INDEX ROWID", "a/line_data_ctc", 30},
 			},
-			[]engine.Access{
+			[]archive.Access{
 				{Object: "stat_header", Method: index, Index: "stat_header_unique_pk", Examined: -1, Kept: 2},
 				{Object: "line_data_ctc", Method: index, Index: "line_data_ctc_stat_header_id_idx", Examined: -1, Kept: 30},
 			},
@@ -247,12 +248,12 @@ func TestAccesses(t *testing.T) {
 		{
 			"keys",
 			[]step{{"JSONTABLE EVALUATION", " ", " ", 8168}, {"TABLE ACCESS", "BY INDEX ROWID", "a/doc_ctc", 1}, {"INDEX", "UNIQUE SCAN", "a/doc_ctc_pk", 1}},
-			[]engine.Access{{Object: "doc_ctc", Method: lookup, Index: "doc_ctc_pk", Examined: -1, Kept: 1}},
+			[]archive.Access{{Object: "doc_ctc", Method: lookup, Index: "doc_ctc_pk", Examined: -1, Kept: 1}},
 		},
 		{
 			"index alone",
 			[]step{{"INDEX", "FAST FULL SCAN", "a/doc_ctc_series_idx", 7}},
-			[]engine.Access{{Object: "doc_ctc", Method: index, Index: "doc_ctc_series_idx", Examined: -1, Kept: 7}},
+			[]archive.Access{{Object: "doc_ctc", Method: index, Index: "doc_ctc_series_idx", Examined: -1, Kept: 7}},
 		},
 	} {
 		if got := accesses("a", tc.steps); !reflect.DeepEqual(got, tc.want) {
@@ -266,7 +267,7 @@ func TestNoDDLInATransaction(t *testing.T) {
 	e, err := engine.Registry{over(nil)}.Open(t.Context(), "oracle:"+filepath.Join(t.TempDir(), "s.db"), engine.Options{})
 	must(t, err)
 	defer e.Close()
-	db := e.Archives.(*database)
+	db := archive.Of(e).(*database)
 	tx, err := db.pool.BeginTx(t.Context(), nil)
 	must(t, err)
 	if _, err := tx.ExecContext(t.Context(), `CREATE TABLE "x" (a NUMBER)`); err == nil {

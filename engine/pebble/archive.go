@@ -23,7 +23,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -55,7 +55,7 @@ func after(prefix []byte) []byte {
 }
 
 // archive is the keyvalue archive of a store.
-type archive struct {
+type openArchive struct {
 	*docengine.Archive
 	*store
 }
@@ -92,7 +92,7 @@ func (s *store) between(ctx context.Context, from, to []byte, each func(key, val
 }
 
 // walk walks the documents of a subset in the order of their keys.
-func (a *archive) walk(ctx context.Context, subset string) docengine.Walk {
+func (a *openArchive) walk(ctx context.Context, subset string) docengine.Walk {
 	return func(t *record.LineType, each func(id string, doc []byte) error) error {
 		prefixes, err := a.Prefixes(ctx, subset, t)
 		for _, prefix := range prefixes {
@@ -105,17 +105,17 @@ func (a *archive) walk(ctx context.Context, subset string) docengine.Walk {
 }
 
 // Contents counts pairs, and the records that each says it holds.
-func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents, error) {
+func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	return a.CountPayloads(ctx, subset, a.walk(ctx, subset))
 }
 
 // Dump walks all pairs of the subset.
-func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return a.Archive.Dump(ctx, subset, a.walk(ctx, subset))
 }
 
 // Size is the size of the folder after what is in memory was written.
-func (a *archive) Size(ctx context.Context) (int64, error) {
+func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -151,7 +151,7 @@ func ignoreGone(err error) error {
 // of values: reading the pairs looks at those of data alone. What a flush that
 // was killed, or found the disk full, has left beside them is no damage; it goes
 // when the archive is next opened for writing.
-func (a *archive) Check(ctx context.Context, _ string) (problems []string, err error) {
+func (a *openArchive) Check(ctx context.Context, _ string) (problems []string, err error) {
 	for _, files := range []struct {
 		pattern string
 		check   func(context.Context, string) error
@@ -250,7 +250,7 @@ type plan struct {
 }
 
 // Phrase derives what to read from the catalog.
-func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
+func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	out, c, err := a.Phrasing(ctx, Driver(), design.KeyValue, q, f)
 	if err != nil {
 		return nil, err
@@ -288,7 +288,7 @@ func bounds(t *question.Times) string {
 
 // Ask reads the pairs at one moment of the store, decodes them and restores
 // the order.
-func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	_, err := a.read(ctx, q, into)
 	return err
 }
@@ -303,7 +303,7 @@ type reader struct {
 	looked, decoded int64 // pairs looked for or walked over, and those of wanted times
 }
 
-func (a *archive) read(ctx context.Context, q *engine.Query, into *answer.Builder) (r reader, err error) {
+func (a *openArchive) read(ctx context.Context, q *archive.Query, into *answer.Builder) (r reader, err error) {
 	p, err := docengine.Plan[*plan](q)
 	if err != nil {
 		return r, err
@@ -399,27 +399,27 @@ func keys(s *docengine.Series, want *question.Times) (from, to []byte) {
 
 // Explain tells what Ask does with the query, and counts, by doing it once,
 // what it reads; Pebble itself has no plans.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
+func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	var into answer.Builder
 	into.Reset(q.Question.Columns)
 	r, err := a.read(ctx, q, &into)
 	if err != nil {
-		return engine.Plan{}, err
+		return archive.Plan{}, err
 	}
 	p, _ := q.Args[0].(*plan) // read has looked
-	out := engine.Plan{Text: a.describe(q, p)}
+	out := archive.Plan{Text: a.describe(q, p)}
 	if len(q.Keys)+len(p.ranges) > 0 {
-		access := engine.Access{Object: q.Question.Type.Name + " pairs", Method: engine.KeyLookup, Index: "key", Examined: r.looked, Kept: r.decoded, Measured: true}
+		access := archive.Access{Object: q.Question.Type.Name + " pairs", Method: archive.KeyLookup, Index: "key", Examined: r.looked, Kept: r.decoded, Measured: true}
 		if q.Flavour != flavour.KeysNative {
-			access.Method = engine.IndexScan
+			access.Method = archive.IndexScan
 		}
-		out.Access = []engine.Access{access}
+		out.Access = []archive.Access{access}
 	}
 	return out, nil
 }
 
 // describe is the plan for people: the first ids or series, and the store's state.
-func (a *archive) describe(q *engine.Query, p *plan) string {
+func (a *openArchive) describe(q *archive.Query, p *plan) string {
 	const shown = 20
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s, with one iterator; decode the payloads; sort the rows\n", q.Text)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/record"
 )
@@ -46,13 +46,13 @@ func (d docs) Describe(ctx context.Context, subset string, known int64) (int64, 
 }
 
 // Marks lists the loaded files.
-func (d docs) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
+func (d docs) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
 	marks, _, err := d.marked(ctx, subset)
 	return marks, err
 }
 
 // marked is Marks, and the number of the next mark.
-func (d docs) marked(ctx context.Context, subset string) ([]engine.Mark, int64, error) {
+func (d docs) marked(ctx context.Context, subset string) ([]archive.Mark, int64, error) {
 	var all []docengine.Marked
 	err := d.scan(ctx, markKey(subset, ""), func(_, value []byte) error {
 		m, err := docengine.ParseMarked(value)
@@ -64,7 +64,7 @@ func (d docs) marked(ctx context.Context, subset string) ([]engine.Mark, int64, 
 }
 
 // MarksOf lists those of files that are there.
-func (d docs) MarksOf(ctx context.Context, subset string, files []engine.Mark) ([]engine.Mark, error) {
+func (d docs) MarksOf(ctx context.Context, subset string, files []archive.Mark) ([]archive.Mark, error) {
 	var all []docengine.Marked
 	for i := range files {
 		text, ok, err := d.get(markKey(subset, files[i].Digest))
@@ -139,7 +139,7 @@ func (b *batch) Remove(ctx context.Context, _ *record.LineType, ids []string) er
 }
 
 // Count applies the batch, which is synced.
-func (b *batch) Count(ctx context.Context, catalog []byte, done []engine.Mark) (int64, error) {
+func (b *batch) Count(ctx context.Context, catalog []byte, done []archive.Mark) (int64, error) {
 	if err := b.Set(catalogKey(b.subset), catalog, nil); err != nil {
 		return 0, err
 	}
@@ -159,7 +159,7 @@ func (b *batch) Count(ctx context.Context, catalog []byte, done []engine.Mark) (
 }
 
 // mark puts the marks into the batch, numbered behind those that are there.
-func (b *batch) mark(ctx context.Context, done []engine.Mark) error {
+func (b *batch) mark(ctx context.Context, done []archive.Mark) error {
 	if len(done) == 0 {
 		return nil
 	}

@@ -25,6 +25,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
@@ -42,9 +43,10 @@ func Driver() engine.Driver {
 			{Name: "compression", Default: "fastest", Help: "of blocks: none, fastest, balanced or good"},
 			{Name: "memtable", Default: "64", Help: "memory that collects writes before they become a table, MiB"},
 		},
-		Offers:    map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative, flavour.EpochRange}},
-		Abilities: offered(),
-		Place:     engine.Embedded,
+		Abilities: append([]any{archive.Offer{
+			Designs: map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative, flavour.EpochRange}},
+		}}, offered()...),
+		Place: engine.Embedded,
 		Wrote: func(path string, _ []byte) bool {
 			manifests, err := filepath.Glob(filepath.Join(path, "MANIFEST-*"))
 			return err == nil && len(manifests) > 0
@@ -80,7 +82,7 @@ type store struct {
 	readOnly bool
 	stopped  *stopped
 	place    atomic.Pointer[engine.Location] // since it is open
-	archive  engine.Archive                  // the one that all share: the commits of a subset take turns in it
+	archive  archive.Archive                 // the one that all share: the commits of a subset take turns in it
 
 	mu      sync.RWMutex
 	commits map[string]int64 // of each subset, since the store was opened
@@ -119,10 +121,9 @@ func (s *settings) open(disk vfs.FS, dir string, o engine.Options) (*engine.Engi
 		st.place.Store(&at)
 	}
 	shared := docengine.New(docs{store: st}, docengine.Options{Design: design.KeyValue, Shown: dir, ReadOnly: o.ReadOnly})
-	st.archive = engine.Explained(&archive{shared, st}, st.explain)
+	st.archive = archive.Explained(&openArchive{shared, st}, st.explain)
 	return &engine.Engine{
-		Archives:  st,
-		Abilities: st.abilities(),
+		Abilities: append([]any{st}, st.abilities()...),
 		Metrics:   st.metrics,
 		About:     func(context.Context) (engine.About, error) { return s.about(), nil },
 		Close:     func() error { return st.write(st.db.Close) },
@@ -273,7 +274,7 @@ func unreachable(dir string, err error) error {
 }
 
 // Open gives the archive; keyvalue is the only design.
-func (s *store) Open(_ context.Context, d design.Name) (engine.Archive, error) {
+func (s *store) Open(_ context.Context, d design.Name) (archive.Archive, error) {
 	if d != design.KeyValue {
 		return nil, fmt.Errorf("pebble has no design %q, only %q: %w", d, design.KeyValue, engine.ErrNoDesign)
 	}

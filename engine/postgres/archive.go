@@ -14,24 +14,24 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 )
 
 // archive is the database under one design.
-type archive struct {
+type openArchive struct {
 	*sqlengine.Archive
 	db *database
 }
 
 // Open opens the archive under a design.
-func (db *database) Open(_ context.Context, n design.Name) (engine.Archive, error) {
+func (db *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
 	if err := sqlengine.Offered(Driver(), n); err != nil {
 		return nil, err
 	}
-	a := &archive{db: db}
+	a := &openArchive{db: db}
 	// plain is a table that runs nobody's functions when it is read, and hides no row.
 	const plain = `relkind IN ('r', 'p') AND NOT relrowsecurity`
 	a.Archive = &sqlengine.Archive{
@@ -62,7 +62,7 @@ func (db *database) Open(_ context.Context, n design.Name) (engine.Archive, erro
 }
 
 // subset reads whose schema one is: its name may be a subset's in another form, or cut.
-func (a *archive) subset(ctx context.Context, schema string) (string, bool, error) {
+func (a *openArchive) subset(ctx context.Context, schema string) (string, bool, error) {
 	names, err := sqlengine.Texts(ctx, a.Pool, "SELECT subset FROM "+flavour.Ident(schema)+"."+a.OwnName(sqlengine.CatalogTable))
 	if damaged, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(damaged.Code, "XX") {
 		return schema, true, nil // what is damaged is told when it is read
@@ -74,7 +74,7 @@ func (a *archive) subset(ctx context.Context, schema string) (string, bool, erro
 }
 
 // snapshot runs f in a transaction that sees everything as of one moment.
-func (a *archive) snapshot(ctx context.Context, f func(ctx context.Context, q sqlengine.Querier) error) error {
+func (a *openArchive) snapshot(ctx context.Context, f func(ctx context.Context, q sqlengine.Querier) error) error {
 	ctx, stop := context.WithCancel(ctx) // a dump that is left is ended in the server, too
 	defer stop()
 	tx, err := a.db.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
@@ -89,7 +89,7 @@ func (a *archive) snapshot(ctx context.Context, f func(ctx context.Context, q sq
 // keep beside themselves (TOAST), and of their indexes, not all of which reading
 // the records reaches, where it has amcheck and lets this user
 // have it: for the time of a transaction that is taken back.
-func (a *archive) Check(ctx context.Context, subset string) (problems []string, err error) {
+func (a *openArchive) Check(ctx context.Context, subset string) (problems []string, err error) {
 	tx, err := a.db.pool.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadWrite})
 	if err != nil {
 		return nil, failed(ctx, err)
@@ -121,7 +121,7 @@ func (a *archive) Check(ctx context.Context, subset string) (problems []string, 
 }
 
 // Size counts the tables of this design in all subsets, with their indexes.
-func (a *archive) Size(ctx context.Context) (int64, error) {
+func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	schemas, err := sqlengine.Texts(ctx, a.Pool, a.Homes)
 	if err != nil {
 		return 0, err
@@ -137,7 +137,7 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 }
 
 // Ask decodes replies from the wire, see decodeRow.
-func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	d := sqlengine.NewDecoder(a.Design, q, into)
 	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
 		return err
@@ -216,15 +216,15 @@ func cell(raw []byte, f *pgconn.FieldDescription) any {
 // Explain runs the question twice: for its plan as the server prints it, with
 // what it took in time and pages, and for the same as JSON, from which the
 // accesses are read.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
+func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
-		return engine.Plan{Text: "the subset holds no records of this line type\n"}, err
+		return archive.Plan{Text: "the subset holds no records of this line type\n"}, err
 	}
 	lines, err := sqlengine.Texts(ctx, a.Pool, "EXPLAIN (ANALYZE, BUFFERS) "+q.Text, q.Args...)
 	if err != nil {
-		return engine.Plan{}, err
+		return archive.Plan{}, err
 	}
-	plan := engine.Plan{Text: strings.Join(lines, "\n") + "\n"}
+	plan := archive.Plan{Text: strings.Join(lines, "\n") + "\n"}
 	e, err := a.profile(ctx, q)
 	if err != nil {
 		return plan, err
@@ -258,7 +258,7 @@ type node struct {
 	Plans     []node
 }
 
-func (a *archive) profile(ctx context.Context, q *engine.Query) (*explained, error) {
+func (a *openArchive) profile(ctx context.Context, q *archive.Query) (*explained, error) {
 	text, err := sqlengine.Texts(ctx, a.Pool, "EXPLAIN (ANALYZE, FORMAT JSON) "+q.Text, q.Args...)
 	if err != nil {
 		return nil, err
@@ -285,7 +285,7 @@ type relations struct {
 }
 
 // relations reads the database's catalog.
-func (a *archive) relations(ctx context.Context) (relations, error) {
+func (a *openArchive) relations(ctx context.Context) (relations, error) {
 	r := relations{brin: map[string]bool{}, parent: map[string]string{}, parts: map[string]int{}}
 	err := a.Pool.Rows(ctx, `SELECT c.relname, coalesce(p.relname, ''), (m.amname = 'brin')::int
 		FROM pg_class c LEFT JOIN pg_am m ON m.oid = c.relam LEFT JOIN pg_inherits i ON i.inhrelid = c.oid LEFT JOIN pg_class p ON p.oid = i.inhparent
@@ -306,8 +306,8 @@ func (a *archive) relations(ctx context.Context) (relations, error) {
 
 // accesses reads the scans of tables from a plan. Those of the partitions of a
 // table are one access, where they are made the same way.
-func (e *explained) accesses(known relations) []engine.Access {
-	var out []engine.Access
+func (e *explained) accesses(known relations) []archive.Access {
+	var out []archive.Access
 	scanned := map[string]int{} // partitions, by table
 	var walk func(n *node)
 	walk = func(n *node) {
@@ -319,7 +319,7 @@ func (e *explained) accesses(known relations) []engine.Access {
 					scanned[p]++
 				}
 			}
-			i := slices.IndexFunc(out, func(o engine.Access) bool {
+			i := slices.IndexFunc(out, func(o archive.Access) bool {
 				return o.Object == a.Object && o.Method == a.Method && o.Index == a.Index
 			})
 			if i >= 0 && known.parts[a.Object] > 0 {
@@ -335,17 +335,17 @@ func (e *explained) accesses(known relations) []engine.Access {
 	}
 	walk(&e.Plan)
 	for i := range out {
-		if a := &out[i]; a.Method == engine.FullScan && scanned[a.Object] < known.parts[a.Object] {
-			a.Method = engine.PrunedScan
+		if a := &out[i]; a.Method == archive.FullScan && scanned[a.Object] < known.parts[a.Object] {
+			a.Method = archive.PrunedScan
 		}
 	}
 	return out
 }
 
 // access is what a node that scans a table does.
-func (n *node) access(known relations) engine.Access {
+func (n *node) access(known relations) archive.Access {
 	whole := func(f float64) int64 { return int64(math.Round(f * n.Loops)) }
-	a := engine.Access{Object: n.Relation, Method: engine.FullScan, Kept: whole(n.Rows), Measured: true}
+	a := archive.Access{Object: n.Relation, Method: archive.FullScan, Kept: whole(n.Rows), Measured: true}
 	a.Examined = whole(n.Rows + n.Filtered + n.Rechecked)
 	indexes := n.indexes()
 	if len(indexes) == 0 {
@@ -364,11 +364,11 @@ func (n *node) access(known relations) engine.Access {
 	a.Index = strings.Join(names, " + ")
 	switch {
 	case pruned:
-		a.Method = engine.PrunedScan
+		a.Method = archive.PrunedScan
 	case lookup:
-		a.Method = engine.KeyLookup
+		a.Method = archive.KeyLookup
 	default:
-		a.Method = engine.IndexScan
+		a.Method = archive.IndexScan
 	}
 	return a
 }

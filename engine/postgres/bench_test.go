@@ -17,6 +17,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/postgres"
 	"github.com/barograph/barograph/lab"
@@ -52,14 +53,14 @@ func serverSeconds(b *testing.B, l *lab.Lab) float64 {
 }
 
 // archive opens an archive in a fresh database of the server.
-func (d *databases) archive(b *testing.B, n design.Name) (a engine.Archive, url string, done func()) {
+func (d *databases) archive(b *testing.B, n design.Name) (a archive.Archive, url string, done func()) {
 	b.Helper()
 	url = d.url(b)
 	e, err := engine.Registry{postgres.Driver()}.Open(b.Context(), url, engine.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	if a, err = e.Archives.Open(b.Context(), n); err != nil {
+	if a, err = archive.Of(e).Open(b.Context(), n); err != nil {
 		b.Fatal(err)
 	}
 	return a, url, func() { _, _ = a.Close(), e.Close() }
@@ -72,7 +73,7 @@ func BenchmarkLoad(b *testing.B) {
 	files := enginetest.RealDay(b)
 	for _, profile := range postgres.Driver().Server.Profiles {
 		d := &databases{server: enginetest.Lab(b, postgres.Driver(), lab.Options{Profile: profile.Name})}
-		for _, n := range slices.Sorted(maps.Keys(postgres.Driver().Offers)) {
+		for _, n := range slices.Sorted(maps.Keys(enginetest.Offered(postgres.Driver()))) {
 			var ready map[string][]byte
 			b.Run("profile="+profile.Name+"/design="+string(n)+"/by=barograph", func(b *testing.B) {
 				for b.Loop() {
@@ -158,7 +159,7 @@ func unload(b *testing.B, url string) map[string][]byte {
 }
 
 // empty makes the subset's tables and indexes by a load, and empties them.
-func empty(b *testing.B, a engine.Archive, files []string) {
+func empty(b *testing.B, a archive.Archive, files []string) {
 	b.Helper()
 	if _, err := load.Run(b.Context(), a, "a", files, load.Options{}); err != nil {
 		b.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/postgres"
 	"github.com/barograph/barograph/engine/sqlengine"
@@ -18,14 +19,14 @@ import (
 )
 
 // open opens an archive in a fresh database.
-func (d *databases) open(t *testing.T, n design.Name) (engine.Archive, string) {
+func (d *databases) open(t *testing.T, n design.Name) (archive.Archive, string) {
 	t.Helper()
 	url := d.url(t)
 	e, err := engine.Registry{postgres.Driver()}.Open(t.Context(), url, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := e.Archives.Open(t.Context(), n)
+	a, err := archive.Of(e).Open(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func (d *databases) strangersView(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := enginetest.Series{Type: lt, Header: record.DefaultHeader(), Lead: []int32{0}, Valid: []int64{1546300800}}
-		c := engine.Commit{Catalog: design.NewCatalog("a")}
+		c := archive.Commit{Catalog: design.NewCatalog("a")}
 		for _, f := range enginetest.Generate(3, 1, s) {
 			for _, b := range f.Batches {
 				c.Catalog.Add(b)
@@ -85,7 +86,7 @@ func (d *databases) strangersView(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		if a, err = e.Archives.Open(t.Context(), design.Normalized); err != nil {
+		if a, err = archive.Of(e).Open(t.Context(), design.Normalized); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := a.Contents(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "plain tables") {
@@ -118,13 +119,13 @@ func (d *databases) plans(t *testing.T) {
 	}
 	q.Order = q.Columns[:2]
 	files := enginetest.Generate(3, 1, series...)
-	for n, flavours := range postgres.Driver().Offers {
+	for n, flavours := range enginetest.Offered(postgres.Driver()) {
 		a, _ := d.open(t, n)
 		l, err := a.Loader(t.Context(), "a")
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := engine.Commit{Catalog: design.NewCatalog("a")}
+		c := archive.Commit{Catalog: design.NewCatalog("a")}
 		for _, b := range files[0].Batches {
 			c.Catalog.Add(b)
 			if err := l.Add(t.Context(), b); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/postgres"
 	"github.com/barograph/barograph/lab"
@@ -40,7 +41,7 @@ func TestDivided(t *testing.T) {
 						t.Fatal(err)
 					}
 					defer e.Close()
-					a, err := e.Archives.Open(t.Context(), n)
+					a, err := archive.Of(e).Open(t.Context(), n)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -62,7 +63,7 @@ func TestDivided(t *testing.T) {
 }
 
 // divided asks an archive of 48 records in every flavour.
-func divided(t *testing.T, a engine.Archive, n design.Name, query string) {
+func divided(t *testing.T, a archive.Archive, n design.Name, query string) {
 	t.Helper()
 	lt, _ := record.TypeByName("SAL1L2")
 	q := &question.Question{Name: "a day", Subset: "a", Type: lt, Valid: question.Times{First: 1546300800, Last: 1546300800 + 3*21600, Step: 21600}}
@@ -71,7 +72,7 @@ func divided(t *testing.T, a engine.Archive, n design.Name, query string) {
 		t.Fatal(err)
 	}
 	q.Order = q.Columns[:3]
-	for _, f := range postgres.Driver().Offers[n] {
+	for _, f := range enginetest.Offered(postgres.Driver())[n] {
 		p, err := a.Phrase(t.Context(), q, f)
 		if err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
@@ -16,13 +17,13 @@ import (
 
 // loader is what a loader knows of the tables' partitions.
 type loader struct {
-	a      *archive
+	a      *openArchive
 	subset string
 	parts  map[*record.LineType]partitioning
 	there  map[part]bool
 }
 
-func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	if a.db.readOnly {
 		return nil, &fault.Error{Setting: "postgres", Err: engine.ErrReadOnly, Cure: "open it for writing"}
 	}
@@ -99,7 +100,7 @@ func (l *loader) makeTable(ctx context.Context, q sqlengine.Querier, t *record.L
 
 // replace deletes from the archive the records that lines replace. Their
 // identities go to a temporary table, which is joined with the archive's.
-func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *engine.Stored) error {
+func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *archive.Stored) error {
 	table, cols := l.a.Table(l.subset, lines.Type)
 	rows, err := present(ctx, q, table, lines, held)
 	if err != nil || len(rows) == 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/postgres"
 	"github.com/barograph/barograph/internal/fault"
@@ -42,7 +43,7 @@ func TestParameters(t *testing.T) {
 	if got := about.Settings["max_parallel_workers_per_gather"]; got != "0" {
 		t.Errorf("one thread, but %s workers", got)
 	}
-	a, err := e.Archives.Open(t.Context(), design.Wide)
+	a, err := archive.Of(e).Open(t.Context(), design.Wide)
 	if err != nil {
 		t.Fatal(err)
 	}

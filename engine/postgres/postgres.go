@@ -17,6 +17,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
@@ -38,16 +39,17 @@ func Driver() engine.Driver {
 			{Name: "pipeline", Default: "0", Help: "records under keys: statements of all workers share so many connections, on each of which many are under way, each a transaction of its own; 0 = a connection for each worker"},
 			{Name: "sslmode", Help: "as in libpq: disable, prefer, require, verify-ca, verify-full; tls and its like say more"},
 		}...),
-		Offers: map[design.Name][]flavour.Name{
-			design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
-			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
-			design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
-		},
-		Means:     []design.Name{design.Normalized, design.Document, design.Wide},
-		Abilities: offered(),
-		Place:     engine.Remote,
-		Server:    server(),
-		Open:      open,
+		Abilities: append([]any{archive.Offer{
+			Designs: map[design.Name][]flavour.Name{
+				design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
+				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
+				design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
+			},
+			Means: []design.Name{design.Normalized, design.Document, design.Wide},
+		}}, offered()...),
+		Place:  engine.Remote,
+		Server: server(),
+		Open:   open,
 	}
 }
 
@@ -90,7 +92,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		db.pool.Close()
 		return nil, unreachable(err)
 	}
-	return &engine.Engine{Archives: db, Abilities: db.abilities(), Metrics: db.metrics, About: db.about, Close: func() error { db.pool.Close(); return nil }}, nil
+	return &engine.Engine{Abilities: append([]any{db}, db.abilities()...), Metrics: db.metrics, About: db.about, Close: func() error { db.pool.Close(); return nil }}, nil
 }
 
 // config reads the URL.

@@ -53,7 +53,7 @@ func typeName(c sqlengine.Column) string {
 }
 
 // subsetTables are the statements that make a subset.
-func (a *archive) subsetTables(subset string) []string {
+func (a *openArchive) subsetTables(subset string) []string {
 	catalog := a.Own(subset, sqlengine.CatalogTable)
 	out := []string{
 		"CREATE SCHEMA IF NOT EXISTS " + flavour.Ident(schemaName(subset)),
@@ -83,7 +83,7 @@ func (a *archive) subsetTables(subset string) []string {
 // METviewer's stat_header_id_idx holds stat_header_id alone. Here the valid
 // time follows it, so that a load finds the records that it replaces without
 // reading the whole series; a question by header is served by the same index.
-func (a *archive) typeTables(subset string, t *record.LineType) []string {
+func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
 	name, cols, _ := sqlengine.Table(a.Design, t)
 	table := a.Dialect.Table(subset, name)
 	index := "CREATE INDEX IF NOT EXISTS " + name + "_"

@@ -14,6 +14,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -69,7 +70,7 @@ type Archive struct {
 
 // Offered refuses a design that the engine does not offer.
 func Offered(d engine.Driver, n design.Name) error {
-	if _, ok := d.Offers[n]; !ok {
+	if archive.Flavours(&d, n) == nil {
 		return fmt.Errorf("%s: %s: %w", d.Scheme, n, engine.ErrNoDesign)
 	}
 	return nil
@@ -219,7 +220,7 @@ func garbled(what string, err error) error {
 }
 
 // Marks lists the files that are loaded whole.
-func (a *Archive) Marks(ctx context.Context, subset string) (marks []engine.Mark, err error) {
+func (a *Archive) Marks(ctx context.Context, subset string) (marks []archive.Mark, err error) {
 	ok, err := a.hasOwn(ctx, subset, MarksTable)
 	if err != nil || !ok {
 		return nil, err
@@ -227,7 +228,7 @@ func (a *Archive) Marks(ctx context.Context, subset string) (marks []engine.Mark
 	return a.marks(ctx, a.Pool, subset, "")
 }
 
-func (a *Archive) marks(ctx context.Context, q Querier, subset, where string) (marks []engine.Mark, err error) {
+func (a *Archive) marks(ctx context.Context, q Querier, subset, where string) (marks []archive.Mark, err error) {
 	text, parse := Names("", MarkColumns()[1:]), markOf
 	if a.MarkText {
 		text, parse = "digest, mark", markIn
@@ -237,11 +238,11 @@ func (a *Archive) marks(ctx context.Context, q Querier, subset, where string) (m
 		marks = append(marks, m)
 		return garbled("the list of loaded files of subset "+subset, err)
 	})
-	return engine.Known(marks), err
+	return archive.Known(marks), err
 }
 
 // MarksOf finds the marks of files, of which an archive of this catalog may have some.
-func (a *Archive) MarksOf(ctx context.Context, q Querier, subset string, files []engine.Mark, c *design.Catalog) (old []engine.Mark, err error) {
+func (a *Archive) MarksOf(ctx context.Context, q Querier, subset string, files []archive.Mark, c *design.Catalog) (old []archive.Mark, err error) {
 	if c.Files.Records == 0 {
 		return nil, nil
 	}
@@ -256,12 +257,12 @@ func (a *Archive) MarksOf(ctx context.Context, q Querier, subset string, files [
 }
 
 // Digests lists those of marks.
-func Digests(marks []engine.Mark) string {
-	return flavour.Join(marks, ", ", func(m engine.Mark) string { return flavour.Quote(m.Digest) })
+func Digests(marks []archive.Mark) string {
+	return flavour.Join(marks, ", ", func(m archive.Mark) string { return flavour.Quote(m.Digest) })
 }
 
 // markIn reads a mark that is kept as JSON beside its digest.
-func markIn(row []any) (m engine.Mark, err error) {
+func markIn(row []any) (m archive.Mark, err error) {
 	var digest, text string
 	if err = Scan(row, &digest, &text); err == nil {
 		err = json.Unmarshal([]byte(text), &m)
@@ -273,7 +274,7 @@ func markIn(row []any) (m engine.Mark, err error) {
 }
 
 // markOf reads a row of MarkColumns, without the number.
-func markOf(row []any) (m engine.Mark, err error) {
+func markOf(row []any) (m archive.Mark, err error) {
 	var times string
 	if err = Scan(row, &m.Path, &m.Digest, &m.Bytes, &m.Read, &m.Stored, &m.Replaced, &m.Quarantined, &times); err == nil {
 		err = m.SetTimes(times)
@@ -297,8 +298,8 @@ func (a *Archive) Stored(ctx context.Context, q Querier, subset string) (types [
 }
 
 // Contents counts what a subset holds.
-func (a *Archive) Contents(ctx context.Context, subset string) (engine.Contents, error) {
-	c := engine.Contents{Records: map[string]int64{}, Object: "rows"}
+func (a *Archive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
+	c := archive.Contents{Records: map[string]int64{}, Object: "rows"}
 	count := func(from string) string { return "SELECT COUNT(*), COUNT(*) FROM " + from }
 	if a.Design == design.Document {
 		c.Object, count = "documents", a.CountDocs
@@ -326,13 +327,14 @@ func (a *Archive) Contents(ctx context.Context, subset string) (engine.Contents,
 }
 
 // Phrase puts a question into the engine's SQL.
-func (a *Archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
+func (a *Archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	return a.PhraseIn(ctx, a.Dialect, q, f)
 }
 
 // PhraseIn is Phrase in another dialect than the archive's.
-func (a *Archive) PhraseIn(ctx context.Context, d *flavour.Dialect, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if err := a.Driver().Express(a.Design, f, q); err != nil {
+func (a *Archive) PhraseIn(ctx context.Context, d *flavour.Dialect, q *question.Question, f flavour.Name) (*archive.Query, error) {
+	driver := a.Driver()
+	if err := archive.Express(&driver, a.Design, f, q); err != nil {
 		return nil, err
 	}
 	catalog, err := a.Catalog(ctx, q.Subset)
@@ -343,7 +345,7 @@ func (a *Archive) PhraseIn(ctx context.Context, d *flavour.Dialect, q *question.
 }
 
 // Ask sends a query and decodes the reply.
-func (a *Archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+func (a *Archive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	d := NewDecoder(a.Design, q, into)
 	if a.Repeats != nil {
 		d.asRepeats = a.Repeats
@@ -356,7 +358,7 @@ func (a *Archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 
 // Dump reads table by table.
 func (a *Archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
-	return engine.Dump(func(to *engine.Dumper) error {
+	return archive.Dump(func(to *archive.Dumper) error {
 		dump := func(ctx context.Context, q Querier) error {
 			types, err := a.Stored(ctx, q, subset)
 			for _, t := range types {
@@ -374,7 +376,7 @@ func (a *Archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 }
 
 // DumpType dumps the records of a type for which a condition holds.
-func (a *Archive) DumpType(ctx context.Context, q Querier, subset string, t *record.LineType, where string, to *engine.Dumper) error {
+func (a *Archive) DumpType(ctx context.Context, q Querier, subset string, t *record.LineType, where string, to *archive.Dumper) error {
 	if a.Design == design.Document {
 		table, _ := a.Table(subset, t)
 		docs := newDocuments(t, subset)
@@ -423,13 +425,13 @@ func (a *Archive) entries(data string) string {
 
 // Phrase puts a question as text, and tells what deriving its keys took. The
 // error wraps flavour.ErrCannotExpress where the flavour cannot put it.
-func Phrase(d *flavour.Dialect, n design.Name, f flavour.Name, q *question.Question, c *design.Catalog) (*engine.Query, error) {
+func Phrase(d *flavour.Dialect, n design.Name, f flavour.Name, q *question.Question, c *design.Catalog) (*archive.Query, error) {
 	began := time.Now()
 	p, err := flavour.Put(d, n, f, q, c)
 	if err != nil {
 		return nil, err
 	}
-	query := &engine.Query{Question: q, Flavour: f, Text: p.Text, Args: p.Args, Keys: p.Keys, Leads: p.Leads}
+	query := &archive.Query{Question: q, Flavour: f, Text: p.Text, Args: p.Args, Keys: p.Keys, Leads: p.Leads}
 	if p.Keys != nil {
 		query.Derive = time.Since(began)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
@@ -156,7 +156,7 @@ func AppendIdentity(dst []byte, k record.Key) []byte {
 type Decoder struct {
 	columns    []question.Column
 	normalized bool
-	query      *engine.Query
+	query      *archive.Query
 	into       *answer.Builder
 	last       []string // by column: the text of the row before
 	repeats    []float64
@@ -164,7 +164,7 @@ type Decoder struct {
 }
 
 // NewDecoder resets into and prepares to decode the reply to q under design n.
-func NewDecoder(n design.Name, q *engine.Query, into *answer.Builder) *Decoder {
+func NewDecoder(n design.Name, q *archive.Query, into *answer.Builder) *Decoder {
 	into.Reset(q.Question.Columns)
 	return &Decoder{
 		columns: q.Question.Columns, normalized: n == design.Normalized, query: q, into: into,
@@ -253,7 +253,7 @@ func (d *Decoder) Text(k int, v []byte) {
 func (d *Decoder) Time(k int, v int64) { d.into.Whole(k, v) }
 
 // From hands out the rows of a query for the collector's columns.
-func (c *Collector) From(ctx context.Context, q Querier, text string, to *engine.Dumper) error {
+func (c *Collector) From(ctx context.Context, q Querier, text string, to *archive.Dumper) error {
 	err := q.Rows(ctx, text, nil, func(row []any) error {
 		if err := c.Values(row); err != nil {
 			return err
@@ -277,7 +277,7 @@ func (c *Collector) Values(row []any) error {
 }
 
 // End ends the row under way and hands the batch out when it is full.
-func (c *Collector) End(to *engine.Dumper) error {
+func (c *Collector) End(to *archive.Dumper) error {
 	if err := c.Row(); err != nil {
 		return err
 	}
@@ -309,7 +309,7 @@ func newDocuments(t *record.LineType, subset string) *documents {
 
 // add takes a row of docDumpColumns and the entries as JSON, and hands the
 // batch out when it is full.
-func (d *documents) add(row []any, to *engine.Dumper) (err error) {
+func (d *documents) add(row []any, to *archive.Dumper) (err error) {
 	h := &d.header
 	for f := range h {
 		if h[f], err = AsText(row[1+f], h[f]); err != nil {

@@ -61,7 +61,7 @@ type Column struct {
 
 // MarksTable and CatalogTable are Barograph's own tables in every subset.
 const (
-	MarksTable   = "barograph_marks"   // engine.Mark, one row per file, numbered in the order of loading
+	MarksTable   = "barograph_marks"   // archive.Mark, one row per file, numbered in the order of loading
 	CatalogTable = "barograph_catalog" // one row: design.Catalog as JSON
 	FileTable    = "data_file"         // METviewer's table of files
 )
@@ -193,7 +193,7 @@ func DocColumns() []Column {
 	)
 }
 
-// MarkColumns are the columns of MarksTable. loaded is that of engine.Mark.Times.
+// MarkColumns are the columns of MarksTable. loaded is that of archive.Mark.Times.
 func MarkColumns() []Column {
 	return []Column{
 		{Name: "seq", Type: BigInt, Primary: true},

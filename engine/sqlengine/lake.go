@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -15,7 +15,7 @@ import (
 // PhraseLake puts a question to a table: over a range of valid times if that can
 // express it, over a list otherwise. Of files that are parted the parts are
 // asked for, too, as no engine derives them from the columns.
-func PhraseLake(d flavour.Dialect, table string, t *tables.LakeTable, q *question.Question, c *design.Catalog) (*engine.Query, error) {
+func PhraseLake(d flavour.Dialect, table string, t *tables.LakeTable, q *question.Question, c *design.Catalog) (*archive.Query, error) {
 	if where := parts(t.Partition, q); where != "" {
 		table = "(SELECT * FROM " + table + " WHERE " + tables.PartColumn + " " + where + ") AS w"
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
@@ -24,7 +24,7 @@ type Lines struct {
 }
 
 // writeType stores the records of a line type.
-func (l *Loader) writeType(ctx context.Context, q Querier, g *design.Grouper, stored *engine.Stored) error {
+func (l *Loader) writeType(ctx context.Context, q Querier, g *design.Grouper, stored *archive.Stored) error {
 	stored.New += int64(len(g.Rows))
 	if l.s.Order != nil {
 		g.SortHeads(l.s.Order)
@@ -104,14 +104,14 @@ const (
 
 // replace finds the rows of the series and times that are loaded again, and
 // deletes those of the same identity.
-func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []design.Row, stored *engine.Stored) error {
+func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []design.Row, stored *archive.Stored) error {
 	table, cols := l.a.Table(l.subset, lines.Type)
 	have := l.a.Collect(lines.Type, cols)
 	heads := map[int64]*record.Header{}
 	for i, id := range lines.IDs {
 		heads[id] = &lines.Heads[i]
 	}
-	var in *engine.Index
+	var in *archive.Index
 	_, fresh := l.headers.Fresh()
 	old := slices.DeleteFunc(Series(held), func(r design.Row) bool { return lines.IDs[r.Head] >= fresh })
 	for some := range slices.Chunk(old, seriesAsked) {
@@ -139,7 +139,7 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []de
 			return err
 		}
 		if in == nil && len(ids) > 0 {
-			in = engine.IndexOf(lines.Batches)
+			in = archive.IndexOf(lines.Batches)
 		}
 		gone := stored.MeetSome(&have.Batch, in)
 		if lines.Keep {
@@ -159,15 +159,15 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []de
 
 // Meeter returns a function that has stored Meet the records of a table for
 // which a condition holds, each of which lines bring again.
-func (a *Archive) Meeter(ctx context.Context, q Querier, subset string, lines *Lines, stored *engine.Stored) func(where string) error {
-	var in *engine.Index
+func (a *Archive) Meeter(ctx context.Context, q Querier, subset string, lines *Lines, stored *archive.Stored) func(where string) error {
+	var in *archive.Index
 	return func(where string) error {
-		for have, err := range engine.Dump(func(to *engine.Dumper) error { return a.DumpType(ctx, q, subset, lines.Type, where, to) }) {
+		for have, err := range archive.Dump(func(to *archive.Dumper) error { return a.DumpType(ctx, q, subset, lines.Type, where, to) }) {
 			if err != nil {
 				return err
 			}
 			if in == nil {
-				in = engine.IndexOf(lines.Batches)
+				in = archive.IndexOf(lines.Batches)
 			}
 			if err := stored.MeetAll(have, in); err != nil {
 				return err

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
@@ -33,7 +33,7 @@ type LoadSession struct {
 	Version func(ctx context.Context, q Querier) (int64, error)
 	Store   func(ctx context.Context, q Querier, catalog []byte) error
 	// Marks writes marks; nil = as rows of MarkColumns.
-	Marks func(ctx context.Context, q Querier, done []engine.Mark) error
+	Marks func(ctx context.Context, q Querier, done []archive.Mark) error
 
 	// Make makes the table of a line type, where it is not there. Apart = by
 	// statements that commit, which are sent before the transaction.
@@ -49,7 +49,7 @@ type LoadSession struct {
 	Lines func(ctx context.Context, q Querier, table string, cols []Column, lines *Lines) error
 	// Docs stores documents, merged with those that are there; nil = StoreDocs,
 	// by Insert, which replaces a document of the same id where Upserts is set.
-	Docs    func(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *engine.Stored) error
+	Docs    func(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *archive.Stored) error
 	Upserts bool
 
 	// Order is in what order headers are stored; nil = that of first sight.
@@ -58,14 +58,14 @@ type LoadSession struct {
 	// be there, and has stored Meet them; of lines with Keep set it deletes none.
 	// nil = they are found by header and valid time, and deleted by RowID, which
 	// names a row of table ld.
-	Replace func(ctx context.Context, q Querier, lines *Lines, held []design.Row, stored *engine.Stored) error
+	Replace func(ctx context.Context, q Querier, lines *Lines, held []design.Row, stored *archive.Stored) error
 	RowID   string
 	Pairs   string // stands before pairs of values behind IN
 	Delete  func(ctx context.Context, q Querier, table string, ids []string) error
 
 	// Dump dumps the records of a type for which a condition holds, in the
 	// transaction; nil = Archive.DumpType.
-	Dump func(ctx context.Context, t *record.LineType, where string, to *engine.Dumper) error
+	Dump func(ctx context.Context, t *record.LineType, where string, to *archive.Dumper) error
 
 	// Analyze has the server look at a table that grew: until then it plans for
 	// what it guesses.
@@ -147,11 +147,11 @@ func (l *Loader) check(b *record.Batch) error {
 }
 
 // Commit writes everything in one transaction.
-func (l *Loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+func (l *Loader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
 	if l.a == nil {
-		return engine.Stored{}, errClosed
+		return archive.Stored{}, errClosed
 	}
-	stored, done := engine.Stored{Replaced: map[string]int64{}}, slices.Clone(c.Done)
+	stored, done := archive.Stored{Replaced: map[string]int64{}}, slices.Clone(c.Done)
 	var err error
 	if l.s.Apart {
 		err = l.makeTypes(ctx, l.a.Pool)
@@ -161,7 +161,7 @@ func (l *Loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 	}
 	l.groups.Reset()
 	if err != nil {
-		return engine.Stored{}, Failed(ctx, fmt.Errorf("%s: commit to %s: %w", l.a.Dialect.Name, l.subset, err))
+		return archive.Stored{}, Failed(ctx, fmt.Errorf("%s: commit to %s: %w", l.a.Dialect.Name, l.subset, err))
 	}
 	if l.headers != nil {
 		l.headers.Keep()
@@ -194,9 +194,9 @@ func (l *Loader) makeTypes(ctx context.Context, q Querier) error {
 }
 
 // write is the body of a commit's transaction.
-func (l *Loader) write(ctx context.Context, q Querier, c *engine.Commit, done []engine.Mark, stored *engine.Stored) error {
+func (l *Loader) write(ctx context.Context, q Querier, c *archive.Commit, done []archive.Mark, stored *archive.Stored) error {
 	if l.unsure {
-		*stored = engine.Stored{Replaced: map[string]int64{}}
+		*stored = archive.Stored{Replaced: map[string]int64{}}
 		copy(done, c.Done)
 	}
 	if err := l.begin(ctx, q); err != nil {
@@ -242,7 +242,7 @@ const manyMarks = 1000
 
 // marksOf finds the marks that the archive has of files. A load of many small files
 // knows the digests of all, as it has written or read them, and queries known ones only.
-func (l *Loader) marksOf(ctx context.Context, q Querier, files []engine.Mark) ([]engine.Mark, error) {
+func (l *Loader) marksOf(ctx context.Context, q Querier, files []archive.Mark) ([]archive.Mark, error) {
 	if l.marked == nil && l.catalog.Files.Records <= int64(manyMarks*len(files)) {
 		marks, err := l.a.marks(ctx, q, l.subset, "")
 		if err != nil {
@@ -254,7 +254,7 @@ func (l *Loader) marksOf(ctx context.Context, q Querier, files []engine.Mark) ([
 		}
 	}
 	if l.marked != nil {
-		files = slices.DeleteFunc(slices.Clone(files), func(m engine.Mark) bool { return !l.marked[m.Digest] })
+		files = slices.DeleteFunc(slices.Clone(files), func(m archive.Mark) bool { return !l.marked[m.Digest] })
 	}
 	return l.a.MarksOf(ctx, q, l.subset, files, l.catalog)
 }
@@ -321,7 +321,7 @@ func (l *Loader) writeCatalog(ctx context.Context, q Querier) error {
 const digestsAsked = 500
 
 // writeMarks writes marks; that of a file that is loaded again replaces the old one.
-func (l *Loader) writeMarks(ctx context.Context, q Querier, done, old []engine.Mark) error {
+func (l *Loader) writeMarks(ctx context.Context, q Querier, done, old []archive.Mark) error {
 	if len(done) == 0 {
 		return nil
 	}
@@ -343,7 +343,7 @@ func (l *Loader) writeMarks(ctx context.Context, q Querier, done, old []engine.M
 			return err
 		}
 	}
-	return l.s.Insert(ctx, q, table, MarkColumns(), rowsOf(done, func(to Sink, i int, m engine.Mark) {
+	return l.s.Insert(ctx, q, table, MarkColumns(), rowsOf(done, func(to Sink, i int, m archive.Mark) {
 		to.Whole(0, last+1+int64(i))
 		to.Text(1, m.Path)
 		to.Text(2, m.Digest)
@@ -403,7 +403,7 @@ func (l *Loader) Close() (err error) {
 }
 
 // StoreDocs stores documents, merged with those of the same id that are there.
-func (l *Loader) StoreDocs(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *engine.Stored) error {
+func (l *Loader) StoreDocs(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *archive.Stored) error {
 	table, cols := l.a.Table(l.subset, g.Type)
 	old, err := l.oldDocs(ctx, q, table, g, held)
 	if err != nil {

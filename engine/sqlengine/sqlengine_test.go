@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -69,7 +69,7 @@ func TestDecoderValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := &engine.Query{Question: &question.Question{Type: lt, Columns: cols}, Leads: flavour.HMS}
+	q := &archive.Query{Question: &question.Question{Type: lt, Columns: cols}, Leads: flavour.HMS}
 	var into answer.Builder
 	d := NewDecoder(design.Normalized, q, &into)
 	for k, v := range []any{[]byte("GFS"), time.Unix(1546300800, 0), int32(1080000), int64(-13000), nil, -9999.0, "KDEN"} {
@@ -149,8 +149,8 @@ func TestFirstLoadAsksForNoMarks(t *testing.T) {
 		others, ask int
 	}{{"a", 0, 0}, {"b", 0, 0}, {"a", 0, 1}, {"c", 0, 1}, {"d", 1, 1}} {
 		version += int64(step.others) // commits of other loaders; the archive of this server stays an empty one
-		done := []engine.Mark{{Path: step.file, Digest: strings.Repeat(step.file, 32), Loaded: time.Unix(1, 0)}}
-		if _, err := l.Commit(t.Context(), engine.Commit{Done: done}); err != nil || q.asked != step.ask {
+		done := []archive.Mark{{Path: step.file, Digest: strings.Repeat(step.file, 32), Loaded: time.Unix(1, 0)}}
+		if _, err := l.Commit(t.Context(), archive.Commit{Done: done}); err != nil || q.asked != step.ask {
 			t.Errorf("commit %d, of %s: asked %d times, %v; want %d", i, step.file, q.asked, err, step.ask)
 		}
 	}
@@ -195,9 +195,9 @@ func TestSecondLoadNamesKnownMarksOnly(t *testing.T) {
 		file  string
 		named int
 	}{{"b", 0}, {"c", 0}, {"a", 2}} { // its mark is read, and replaced
-		done := []engine.Mark{{Path: step.file, Digest: strings.Repeat(step.file, 32), Loaded: time.Unix(1, 0)}}
+		done := []archive.Mark{{Path: step.file, Digest: strings.Repeat(step.file, 32), Loaded: time.Unix(1, 0)}}
 		l.unsure = false // as Commit does
-		if err := l.write(t.Context(), q, &engine.Commit{Done: done}, done, &engine.Stored{Replaced: map[string]int64{}}); err != nil || q.lists != 1 || q.named != step.named {
+		if err := l.write(t.Context(), q, &archive.Commit{Done: done}, done, &archive.Stored{Replaced: map[string]int64{}}); err != nil || q.lists != 1 || q.named != step.named {
 			t.Errorf("commit %d, of %s: %v; %d lists, %d statements that name files, want %d", i, step.file, err, q.lists, q.named, step.named)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
@@ -31,7 +31,7 @@ func (l *Loader) Trim(ctx context.Context, from int64) error {
 				where = "fcst_valid_epoch < " + strconv.FormatInt(from, 10)
 				objects, err = add(ctx, q, objects, "SELECT count(*) FROM "+table+" WHERE "+where)
 			}
-			for b, failed := range engine.Dump(func(to *engine.Dumper) error { return l.dump(ctx, q, t, where, to) }) {
+			for b, failed := range archive.Dump(func(to *archive.Dumper) error { return l.dump(ctx, q, t, where, to) }) {
 				if err = failed; err == nil {
 					gone.Add(b)
 				}
@@ -56,7 +56,7 @@ func (l *Loader) Trim(ctx context.Context, from int64) error {
 	return nil
 }
 
-func (l *Loader) dump(ctx context.Context, q Querier, t *record.LineType, where string, to *engine.Dumper) error {
+func (l *Loader) dump(ctx context.Context, q Querier, t *record.LineType, where string, to *archive.Dumper) error {
 	if l.s.Dump != nil {
 		return l.s.Dump(ctx, t, where, to)
 	}

@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
 
 // archive is the file under one design.
-type archive struct {
+type openArchive struct {
 	*sqlengine.Archive
 	db *database
 }
@@ -26,11 +26,11 @@ const allTables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql N
 const otherThings = "SELECT tbl_name FROM sqlite_schema WHERE type IN ('view', 'trigger') OR type = 'table' AND sql LIKE 'CREATE VIRTUAL%'"
 
 // Open opens the archive under a design.
-func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error) {
+func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
 	if err := sqlengine.Offered(Driver(), n); err != nil {
 		return nil, err
 	}
-	a := &archive{db: d}
+	a := &openArchive{db: d}
 	a.Archive = &sqlengine.Archive{
 		Driver: Driver, Design: n, Dialect: dialect(), Pool: sqlengine.Standard{Over: d.pool},
 		Homes: allTables,
@@ -47,11 +47,11 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 		},
 		Join: "CROSS JOIN", // keeps to the order of the table of lines
 	}
-	return engine.Explained(a, d.explain), nil
+	return archive.Explained(a, d.explain), nil
 }
 
 // Size is that of the file, whatever its designs.
-func (a *archive) Size(ctx context.Context) (int64, error) { return a.db.size(ctx) }
+func (a *openArchive) Size(ctx context.Context) (int64, error) { return a.db.size(ctx) }
 
 // The tables of a subset:
 //
@@ -82,7 +82,7 @@ func typeName(c sqlengine.Column) string {
 }
 
 // subsetTables are the statements that make a subset.
-func (a *archive) subsetTables(subset string) []string {
+func (a *openArchive) subsetTables(subset string) []string {
 	out := []string{
 		sqlengine.Create(a.Own(subset, sqlengine.MarksTable), sqlengine.MarkColumns(), typeName),
 		sqlengine.Create(a.Own(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), typeName),
@@ -104,7 +104,7 @@ func (a *archive) subsetTables(subset string) []string {
 // METviewer's stat_header_id_idx holds stat_header_id alone. Here the valid
 // time follows it, so that a load finds the records that it replaces without
 // reading the whole series; a question by header is served by the same index.
-func (a *archive) typeTables(subset string, t *record.LineType) []string {
+func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
 	name, cols, _ := sqlengine.Table(a.Design, t)
 	table := a.Dialect.Table(subset, name)
 	out := []string{sqlengine.Create(table, cols, typeName)}
@@ -120,7 +120,7 @@ func index(subset, table, name, on, columns string) string {
 
 // Check has SQLite walk every page that is in use, whose checksums are compared as they are
 // read: table by table, as it ends at the first page that does not fit.
-func (a *archive) Check(ctx context.Context, _ string) (problems []string, err error) {
+func (a *openArchive) Check(ctx context.Context, _ string) (problems []string, err error) {
 	tables, err := sqlengine.Texts(ctx, a.Pool, allTables)
 	if err != nil {
 		return nil, err
@@ -145,16 +145,16 @@ func (a *archive) Check(ctx context.Context, _ string) (problems []string, err e
 
 // Explain is EXPLAIN QUERY PLAN. SQLite tells no counts; of a table that is
 // scanned in the outermost loop they are those of the table.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
+func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
-		return engine.Plan{Text: "the subset holds no records of this line type\n"}, err
+		return archive.Plan{Text: "the subset holds no records of this line type\n"}, err
 	}
 	steps, text, err := a.queryPlan(ctx, q)
 	if err != nil {
-		return engine.Plan{}, err
+		return archive.Plan{}, err
 	}
-	plan := engine.Plan{Text: text, Access: accesses(a.Design, q.Question.Type, q.Question.Subset, steps)}
-	if len(plan.Access) == 0 || plan.Access[0].Method != engine.FullScan {
+	plan := archive.Plan{Text: text, Access: accesses(a.Design, q.Question.Type, q.Question.Subset, steps)}
+	if len(plan.Access) == 0 || plan.Access[0].Method != archive.FullScan {
 		return plan, nil
 	}
 	outer := &plan.Access[0]
@@ -164,7 +164,7 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, er
 }
 
 // queryPlan runs EXPLAIN QUERY PLAN: its lines, and as a tree for people.
-func (a *archive) queryPlan(ctx context.Context, q *engine.Query) (steps []string, text string, err error) {
+func (a *openArchive) queryPlan(ctx context.Context, q *archive.Query) (steps []string, text string, err error) {
 	var b strings.Builder
 	depth := map[int]int{}
 	err = a.Pool.Rows(ctx, "EXPLAIN QUERY PLAN "+q.Text, q.Args, func(row []any) error {
@@ -185,25 +185,25 @@ var step = regexp.MustCompile(`^(SCAN|SEARCH) (\S+?)(?: USING (INTEGER PRIMARY K
 
 // accesses reads the lines of EXPLAIN QUERY PLAN. Rows of json_each are made
 // of what another step has read, and are no access.
-func accesses(n design.Name, t *record.LineType, subset string, steps []string) []engine.Access {
-	var out []engine.Access
+func accesses(n design.Name, t *record.LineType, subset string, steps []string) []archive.Access {
+	var out []archive.Access
 	for _, s := range steps {
 		m := step.FindStringSubmatch(s)
 		if m == nil || strings.Contains(s, " VIRTUAL TABLE ") {
 			continue
 		}
-		a := engine.Access{Object: sqlengine.Called(n, t, m[2]), Method: engine.IndexScan, Examined: -1, Kept: -1}
+		a := archive.Access{Object: sqlengine.Called(n, t, m[2]), Method: archive.IndexScan, Examined: -1, Kept: -1}
 		a.Index = strings.ReplaceAll(m[4], tableName(subset, ""), "")
 		switch {
 		case m[1] == "SCAN":
-			a.Method = engine.FullScan
+			a.Method = archive.FullScan
 		case m[3] == "INTEGER PRIMARY KEY":
-			a.Method, a.Index = engine.KeyLookup, "INTEGER PRIMARY KEY"
+			a.Method, a.Index = archive.KeyLookup, "INTEGER PRIMARY KEY"
 			if strings.ContainsAny(m[5], "<>") {
-				a.Method = engine.IndexScan
+				a.Method = archive.IndexScan
 			}
 		case strings.HasPrefix(a.Index, "sqlite_autoindex_") && whole(m[5]): // of a primary key
-			a.Method = engine.KeyLookup
+			a.Method = archive.KeyLookup
 		}
 		out = append(out, a)
 	}

@@ -18,6 +18,8 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
@@ -38,9 +40,9 @@ func opened(t *testing.T, path string, o engine.Options) *engine.Engine {
 	return e
 }
 
-func under(t *testing.T, e *engine.Engine, n design.Name) engine.Archive {
+func under(t *testing.T, e *engine.Engine, n design.Name) archive.Archive {
 	t.Helper()
-	a, err := e.Archives.Open(t.Context(), n)
+	a, err := archive.Of(e).Open(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +67,7 @@ func records(mask string, valid int64, n int, value float64) *record.Batch {
 }
 
 // stored commits batches through one loader.
-func stored(t *testing.T, a engine.Archive, subset string, batches ...*record.Batch) engine.Stored {
+func stored(t *testing.T, a archive.Archive, subset string, batches ...*record.Batch) archive.Stored {
 	t.Helper()
 	l, err := a.Loader(t.Context(), subset)
 	if err != nil {
@@ -78,7 +80,7 @@ func stored(t *testing.T, a engine.Archive, subset string, batches ...*record.Ba
 	return s
 }
 
-func commit(t *testing.T, l engine.Loader, subset string, batches ...*record.Batch) engine.Stored {
+func commit(t *testing.T, l archive.Loader, subset string, batches ...*record.Batch) archive.Stored {
 	t.Helper()
 	c := design.NewCatalog(subset)
 	for _, b := range batches {
@@ -87,14 +89,14 @@ func commit(t *testing.T, l engine.Loader, subset string, batches ...*record.Bat
 			t.Fatal(err)
 		}
 	}
-	s, err := l.Commit(t.Context(), engine.Commit{Catalog: c})
+	s, err := l.Commit(t.Context(), archive.Commit{Catalog: c})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func digest(t *testing.T, a engine.Archive, subset string) record.Digest {
+func digest(t *testing.T, a archive.Archive, subset string) record.Digest {
 	t.Helper()
 	var d record.Digest
 	var h record.Hasher
@@ -120,7 +122,7 @@ func want(batches ...*record.Batch) record.Digest {
 // have to be decoded from text here.
 func TestJSONBKeepsEveryDouble(t *testing.T) {
 	e := opened(t, filepath.Join(t.TempDir(), "a.db"), engine.Options{})
-	pool := e.Archives.(*database).pool
+	pool := archive.Of(e).(*database).pool
 	s, err := pool.PrepareContext(t.Context(), "SELECT value ->> 'v' FROM jsonb_each(jsonb(?))")
 	if err != nil {
 		t.Fatal(err)
@@ -239,7 +241,7 @@ func TestLoadersOfTwoProcesses(t *testing.T) {
 		if _, err := a.Loader(t.Context(), "other"); err == nil {
 			t.Errorf("%s: two loaders in one process", n)
 		}
-		for _, l := range []engine.Loader{la, lb} {
+		for _, l := range []archive.Loader{la, lb} {
 			if err := l.Close(); err != nil {
 				t.Error(err)
 			}
@@ -256,7 +258,7 @@ func TestWaitingForALockEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := opened(t, path, engine.Options{}).Archives.(*database).connect(lockStep)
+	other, err := engine.Find[*database](opened(t, path, engine.Options{})).connect(lockStep)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +271,7 @@ func TestWaitingForALockEnds(t *testing.T) {
 		if err := l.Add(ctx, records("Y", 0, 3, 1)); err != nil {
 			t.Error(err)
 		}
-		if _, err := l.Commit(ctx, engine.Commit{}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := l.Commit(ctx, archive.Commit{}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the commit gave up with %v", err)
 		}
 		return nil
@@ -328,7 +330,7 @@ func TestPlans(t *testing.T) {
 	for _, n := range []design.Name{design.Normalized, design.Document} {
 		a := under(t, e, n)
 		stored(t, a, "s", records("X", 0, 3, 1), records("Z", 0, 3, 2))
-		for _, f := range Driver().Offers[n] {
+		for _, f := range enginetest.Offered(Driver())[n] {
 			p, err := a.Phrase(t.Context(), q, f)
 			if err != nil {
 				t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
@@ -20,13 +21,13 @@ import (
 // loader is the connection of a loader, and what it has prepared.
 type loader struct {
 	*conn
-	a      *archive
+	a      *openArchive
 	subset string
 	tables map[string]*lineTable
 	times  map[int64]string // epoch → DATETIME
 }
 
-func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	if a.db.readOnly {
 		return nil, &fault.Error{File: a.db.path, Err: engine.ErrReadOnly, Cure: "open it for writing, as `barograph load` does"}
 	}

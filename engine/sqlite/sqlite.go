@@ -22,6 +22,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
@@ -37,15 +38,16 @@ func Driver() engine.Driver {
 		Params: []engine.Param{
 			{Name: "cache", Default: strconv.Itoa(cacheMiB), Help: "page cache of a connection, MiB"},
 		},
-		Offers: map[design.Name][]flavour.Name{
-			design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
-			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
-		},
-		Means:     []design.Name{design.Normalized, design.Document},
-		Abilities: offered(),
-		Place:     engine.Embedded,
-		Wrote:     func(_ string, head []byte) bool { return strings.HasPrefix(string(head), "SQLite format 3") },
-		Open:      open,
+		Abilities: append([]any{archive.Offer{
+			Designs: map[design.Name][]flavour.Name{
+				design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
+				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
+			},
+			Means: []design.Name{design.Normalized, design.Document},
+		}}, offered()...),
+		Place: engine.Embedded,
+		Wrote: func(_ string, head []byte) bool { return strings.HasPrefix(string(head), "SQLite format 3") },
+		Open:  open,
 	}
 }
 
@@ -91,7 +93,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		}
 		return nil, d.unreachable("cannot be opened", err, "name an archive that barograph loaded, or a new file in a folder that can be written")
 	}
-	return &engine.Engine{Archives: d, Abilities: d.abilities(), About: d.about, Close: d.pool.Close}, nil
+	return &engine.Engine{Abilities: append([]any{d}, d.abilities()...), About: d.about, Close: d.pool.Close}, nil
 }
 
 // isSQLite reports whether a file that has no head of SQLite's was one: but for a few

@@ -5,7 +5,7 @@ import (
 	"regexp"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
@@ -23,8 +23,8 @@ type Lake struct {
 	// Table makes the files of a table known; it is not there yet.
 	Table func(ctx context.Context, t *LakeTable) error
 
-	Phrase func(t *LakeTable, q *question.Question, c *design.Catalog) (*engine.Query, error)
-	Ask    func(ctx context.Context, q *engine.Query, into *answer.Builder) error
+	Phrase func(t *LakeTable, q *question.Question, c *design.Catalog) (*archive.Query, error)
+	Ask    func(ctx context.Context, q *archive.Query, into *answer.Builder) error
 	Close  func() error // forgets the tables; the files stay
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
@@ -56,7 +57,7 @@ func (d *database) lake(ctx context.Context, s engine.Store) (*tables.Lake, erro
 	}
 	return &tables.Lake{
 		Table: l.table, Ask: l.ask, Close: l.close,
-		Phrase: func(t *tables.LakeTable, q *question.Question, c *design.Catalog) (*engine.Query, error) {
+		Phrase: func(t *tables.LakeTable, q *question.Question, c *design.Catalog) (*archive.Query, error) {
 			return sqlengine.PhraseLake(dialect(), lakeTable(t), t, q, c)
 		},
 	}, nil
@@ -133,7 +134,7 @@ func dialect() flavour.Dialect {
 	}
 }
 
-func (l *lakes) ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+func (l *lakes) ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	d := sqlengine.NewDecoder(design.Wide, q, into)
 	row := make([]any, len(q.Question.Columns))
 	return l.client.run(ctx, request{text: q.Text, row: func(got gjson.Result) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -21,7 +21,7 @@ import (
 )
 
 // archive is the keyvalue archive of a store.
-type archive struct {
+type openArchive struct {
 	*docengine.Archive
 	*store
 }
@@ -74,7 +74,7 @@ var globs = strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, `\`,
 
 // walk walks the documents of a subset on all nodes, once per line type and
 // version. SCAN looks at every key of the server, and may show one twice.
-func (a *archive) walk(ctx context.Context, subset string) docengine.Walk {
+func (a *openArchive) walk(ctx context.Context, subset string) docengine.Walk {
 	return func(t *record.LineType, each func(id string, doc []byte) error) error {
 		if _, err := a.settled(ctx, subset); err != nil {
 			return err
@@ -132,18 +132,18 @@ func (s *store) node(ctx context.Context, m *redis.Client, match string, seen ma
 }
 
 // Contents counts pairs, and the records that each says it holds.
-func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents, error) {
+func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	return a.CountPayloads(ctx, subset, a.walk(ctx, subset))
 }
 
 // Dump walks all pairs of the subset.
-func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return a.Archive.Dump(ctx, subset, a.walk(ctx, subset))
 }
 
 // Size is the memory that the data of the whole server take, of all nodes
 // together: a store in memory has no other size that tells anything.
-func (a *archive) Size(ctx context.Context) (int64, error) {
+func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	masters, err := a.masters(ctx)
 	if err != nil {
 		return 0, failed(ctx, err)
@@ -170,7 +170,7 @@ type plan struct {
 }
 
 // Phrase derives from the catalog what to read.
-func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
+func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	out, c, err := a.Phrasing(ctx, Driver(), design.KeyValue, q, f)
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (s *store) verb() string {
 
 // Ask reads the pairs, several batches at once, decodes them in the order of
 // the ids and restores the order of the answer.
-func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	p, err := docengine.Plan[*plan](q)
 	if err != nil {
 		return err
@@ -230,14 +230,14 @@ func (s *store) fetch(ctx context.Context, ids []string, each func(i int, payloa
 
 // Explain tells what Ask does with the query, and counts what it finds; the
 // server has no plans.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
+func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	p, err := docengine.Plan[*plan](q)
 	if err != nil {
-		return engine.Plan{}, err
+		return archive.Plan{}, err
 	}
 	found := int64(0)
 	if err := a.fetch(ctx, p.ids, func(int, []byte) error { found++; return nil }); err != nil {
-		return engine.Plan{}, failed(ctx, err)
+		return archive.Plan{}, failed(ctx, err)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %d batches under way; decode the payloads; sort the rows\n%d of %d ids exist\n", q.Text, a.inflight, found, len(p.ids))
@@ -247,9 +247,9 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, er
 	if n := len(p.ids) - 20; n > 0 {
 		fmt.Fprintf(&b, "and %d more\n", n)
 	}
-	plan := engine.Plan{Text: b.String()}
+	plan := archive.Plan{Text: b.String()}
 	if len(p.ids) > 0 {
-		plan.Access = []engine.Access{{Object: string(design.KeyValue), Method: engine.KeyLookup, Index: "hash table", Examined: int64(len(p.ids)), Kept: found, Measured: true}}
+		plan.Access = []archive.Access{{Object: string(design.KeyValue), Method: archive.KeyLookup, Index: "hash table", Examined: int64(len(p.ids)), Kept: found, Measured: true}}
 	}
 	return plan, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/lab"
@@ -34,7 +35,7 @@ func openStore(t *testing.T, l *lab.Lab, namespace string, o engine.Options) *st
 			t.Error(err)
 		}
 	})
-	s, ok := e.Archives.(*store)
+	s, ok := archive.Of(e).(*store)
 	if !ok {
 		t.Fatal("the archives are no store")
 	}
@@ -69,7 +70,7 @@ func halfway(t *testing.T, s *store, b *record.Batch) {
 	if err := l.Add(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	c := engine.Commit{Catalog: design.NewCatalog("a")}
+	c := archive.Commit{Catalog: design.NewCatalog("a")}
 	c.Catalog.Add(b)
 	if _, err := l.Commit(t.Context(), c); err != nil {
 		t.Fatal(err)
@@ -90,13 +91,13 @@ type unended struct{ docengine.Commit }
 func (unended) End(context.Context, bool, error) error { return nil }
 
 // opened is the archive of a store.
-func opened(t *testing.T, s *store) *archive {
+func opened(t *testing.T, s *store) *openArchive {
 	t.Helper()
 	a, err := s.Open(t.Context(), design.KeyValue)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a.(*archive)
+	return a.(*openArchive)
 }
 
 // TestCommitThatCounts: a loader that dies before its payloads are in their
@@ -108,7 +109,7 @@ func TestCommitThatCounts(t *testing.T) {
 	q := &question.Question{Name: "all", Subset: "a", Type: b.Type}
 	q.Columns, _ = question.Columns(b.Type, "fcst_valid_beg", "fbar")
 	ask := func(s *store) (*answer.Builder, error) {
-		p, err := opened(t, s).Phrase(t.Context(), q, Driver().Offers[design.KeyValue][0])
+		p, err := opened(t, s).Phrase(t.Context(), q, enginetest.Offered(Driver())[design.KeyValue][0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +157,7 @@ func TestWhatDiedIsSwept(t *testing.T) {
 	if err := loader.Add(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	c := engine.Commit{Catalog: design.NewCatalog("a")}
+	c := archive.Commit{Catalog: design.NewCatalog("a")}
 	c.Catalog.Add(b)
 	if _, err := loader.Commit(t.Context(), c); err != nil {
 		t.Fatal(err)

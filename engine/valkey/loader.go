@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
@@ -50,7 +50,7 @@ func (d docs) Describe(ctx context.Context, subset string, known int64) (int64, 
 }
 
 // Marks lists the loaded files.
-func (d docs) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
+func (d docs) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
 	texts, err := d.client.HVals(ctx, d.own("marks", subset)).Result()
 	if err != nil {
 		return nil, failed(ctx, err)
@@ -59,7 +59,7 @@ func (d docs) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
 }
 
 // MarksOf lists those of files that are there.
-func (d docs) MarksOf(ctx context.Context, subset string, files []engine.Mark) ([]engine.Mark, error) {
+func (d docs) MarksOf(ctx context.Context, subset string, files []archive.Mark) ([]archive.Mark, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -161,7 +161,7 @@ func (t *attempt) Write(ctx context.Context, _ *record.LineType, docs []docengin
 	return err
 }
 
-func (t *attempt) Count(ctx context.Context, catalog []byte, done []engine.Mark) (int64, error) {
+func (t *attempt) Count(ctx context.Context, catalog []byte, done []archive.Mark) (int64, error) {
 	next := t.version + 1
 	args := []any{t.version, t.token, catalog}
 	for i, m := range done {

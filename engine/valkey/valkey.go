@@ -17,6 +17,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/query/flavour"
@@ -37,11 +38,12 @@ func Driver() engine.Driver {
 			{Name: "pipeline", Default: "0", Help: "records under keys: reads and writes of all workers share so many connections, on each of which many are under way; 0 = a connection for each worker"},
 			{Name: "prefix", Default: "7", Help: "records under keys, layout clustered: bytes of a key that make its part, where the table is made"},
 		}...),
-		Offers:    map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative}},
-		Abilities: []any{kv.Offer{Layouts: []kv.Layout{kv.Columns, kv.Clustered}}},
-		Place:     engine.Remote,
-		Server:    server(),
-		Open:      open,
+		Abilities: []any{archive.Offer{
+			Designs: map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative}},
+		}, kv.Offer{Layouts: []kv.Layout{kv.Columns, kv.Clustered}}},
+		Place:  engine.Remote,
+		Server: server(),
+		Open:   open,
 	}
 }
 
@@ -119,7 +121,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err := s.connect(ctx); err != nil {
 		return nil, unreachable(err)
 	}
-	return &engine.Engine{Archives: s, Abilities: []any{kvTables{s}}, Metrics: s.metrics, About: s.about, Close: s.client.Close}, nil
+	return &engine.Engine{Abilities: []any{s, kvTables{s}}, Metrics: s.metrics, About: s.about, Close: s.client.Close}, nil
 }
 
 // said gives the log what the library says of its connections, which it keeps
@@ -164,12 +166,12 @@ func unreachable(err error) error {
 }
 
 // Open gives the archive; keyvalue is the only design.
-func (s *store) Open(_ context.Context, d design.Name) (engine.Archive, error) {
+func (s *store) Open(_ context.Context, d design.Name) (archive.Archive, error) {
 	if d != design.KeyValue {
 		return nil, fmt.Errorf("valkey has no design %q, only %q: %w", d, design.KeyValue, engine.ErrNoDesign)
 	}
 	o := docengine.Options{Design: design.KeyValue, Shown: "valkey", ReadOnly: s.readOnly, Writers: s.inflight}
-	return &archive{docengine.New(docs{store: s}, o), s}, nil
+	return &openArchive{docengine.New(docs{store: s}, o), s}, nil
 }
 
 // about tells what server it is, and what a commit is worth there.

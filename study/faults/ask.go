@@ -9,6 +9,7 @@ import (
 
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/results/run"
@@ -84,7 +85,7 @@ func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 type asker struct {
 	*runner
 	k       *kill
-	archive engine.Archive
+	archive archive.Archive
 	done    func()
 	turn    int
 	b       answer.Builder

@@ -13,6 +13,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/query/flavour"
@@ -62,7 +63,7 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 // engine.ErrUnreachable where a named engine is not installed, or none at all.
 func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
 	fits := func(d *engine.Driver) bool {
-		return d.Server != nil && slices.Contains(d.Server.Nodes, c.Nodes) && c.Registry.KeepsArchives(d) == nil
+		return d.Server != nil && slices.Contains(d.Server.Nodes, c.Nodes) && archive.Require(c.Registry, d) == nil
 	}
 	names := c.Registry.Those(fits)
 	engines, isDefault := c.Engines, len(c.Engines) == 0
@@ -75,8 +76,8 @@ func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
 	}
 	for _, name := range engines {
 		d, ok := c.Registry.Find(name)
-		if ok && c.Registry.KeepsArchives(d) != nil {
-			return nil, &fault.Status{Code: fault.Usage, Err: c.Registry.KeepsArchives(d)}
+		if ok && archive.Require(c.Registry, d) != nil {
+			return nil, &fault.Status{Code: fault.Usage, Err: archive.Require(c.Registry, d)}
 		}
 		if !ok || !fits(d) {
 			return nil, fault.Misuse("--engine "+name, "has no cluster of "+strconv.Itoa(c.Nodes)+" nodes to start", "choose one of "+strings.Join(names, ", "))
@@ -115,7 +116,7 @@ func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driv
 		return c.Registry.Open(ctx, l.URL(), engine.Options{})
 	}
 	for _, n := range c.wanted(d) {
-		one.Design, one.Flavours = n, correct(d.Offers[n])
+		one.Design, one.Flavours = n, correct(archive.Flavours(d, n))
 		got, err := Run(ctx, one)
 		c.lacks = got.Lacks
 		one.Reject, c.Reject = nil, nil // each line once
@@ -131,7 +132,7 @@ func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driv
 
 // wanted are the designs to study.
 func (c *Clusters) wanted(d *engine.Driver) []design.Name {
-	all := d.Designs()
+	all := archive.Designs(d)
 	if len(c.Designs) == 0 {
 		return all[:1]
 	}

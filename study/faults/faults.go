@@ -11,6 +11,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -171,12 +172,12 @@ func (s *runner) say(kind run.Kind, k *kill, format string, args ...any) {
 }
 
 // client opens the archive anew, as another process would.
-func (s *runner) client(ctx context.Context) (engine.Archive, func(), error) {
+func (s *runner) client(ctx context.Context) (archive.Archive, func(), error) {
 	e, err := s.Open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err := e.Archives.Open(ctx, s.Design)
+	a, err := archive.Of(e).Open(ctx, s.Design)
 	if err != nil {
 		return nil, nil, errors.Join(err, e.Close())
 	}

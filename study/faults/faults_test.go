@@ -13,6 +13,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/dry"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/internal/fault"
@@ -28,7 +29,7 @@ import (
 // cluster is one archive in memory behind a switch: while a node is down every
 // call fails, and afterwards it may have forgotten.
 type cluster struct {
-	engine.Archive
+	archive.Archive
 	down, was atomic.Bool
 	met       atomic.Bool // a call met the node that is down
 	forgets   bool        // the first record and the first mark, after a kill
@@ -60,33 +61,33 @@ func (c *cluster) gone() bool {
 	return down
 }
 
-func (c *cluster) Close() error                                              { return nil }
-func (c *cluster) Open(context.Context, design.Name) (engine.Archive, error) { return c, nil }
+func (c *cluster) Close() error                                               { return nil }
+func (c *cluster) Open(context.Context, design.Name) (archive.Archive, error) { return c, nil }
 
 func (c *cluster) open(context.Context) (*engine.Engine, error) {
-	return &engine.Engine{Archives: c, Close: func() error { return nil }}, nil
+	return &engine.Engine{Abilities: []any{c}, Close: func() error { return nil }}, nil
 }
 
-func (c *cluster) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (c *cluster) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := c.Archive.Loader(ctx, subset)
 	return &slow{l, c}, err
 }
 
 // slow gives the kill time to fall into a load.
 type slow struct {
-	engine.Loader
+	archive.Loader
 	c *cluster
 }
 
-func (l *slow) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+func (l *slow) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
 	time.Sleep(2 * time.Millisecond)
 	if l.c.gone() {
-		return engine.Stored{}, errDown
+		return archive.Stored{}, errDown
 	}
 	return l.Loader.Commit(ctx, c)
 }
 
-func (c *cluster) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
+func (c *cluster) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
 	if c.gone() {
 		return nil, errDown
 	}
@@ -101,7 +102,7 @@ func (c *cluster) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 	return c.Archive.Dump(ctx, subset)
 }
 
-func (c *cluster) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+func (c *cluster) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	if !c.gone() {
 		return c.Archive.Ask(ctx, q, into)
 	}
@@ -150,7 +151,7 @@ func TestKills(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := e.Archives.Open(t.Context(), design.Memory)
+			a, err := archive.Of(e).Open(t.Context(), design.Memory)
 			if err != nil {
 				t.Fatal(err)
 			}

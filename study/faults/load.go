@@ -11,6 +11,7 @@ import (
 
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/results/run"
@@ -150,7 +151,7 @@ type ledger struct {
 }
 
 // commit notes an acknowledged commit.
-func (l *ledger) commit(batches []*record.Batch, done []engine.Mark) {
+func (l *ledger) commit(batches []*record.Batch, done []archive.Mark) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var h record.Hasher
@@ -212,11 +213,11 @@ func (l *ledger) failed(k *kill, err error, patience time.Duration) bool {
 }
 
 // check notes acknowledged files whose mark is gone.
-func (l *ledger) check(marks []engine.Mark) {
+func (l *ledger) check(marks []archive.Mark) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for digest, path := range l.files {
-		if !slices.ContainsFunc(marks, func(m engine.Mark) bool { return m.Digest == digest }) {
+		if !slices.ContainsFunc(marks, func(m archive.Mark) bool { return m.Digest == digest }) {
 			l.lost[path] = true
 		}
 	}
@@ -240,12 +241,12 @@ func (l *ledger) recovery() time.Duration {
 
 // witness is an archive whose acknowledged commits are noted.
 type witness struct {
-	engine.Archive
+	archive.Archive
 	ledger *ledger
 }
 
 // Loader opens a loader that notes what is acknowledged.
-func (w *witness) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (w *witness) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := w.Archive.Loader(ctx, subset)
 	if err != nil {
 		return nil, err
@@ -254,7 +255,7 @@ func (w *witness) Loader(ctx context.Context, subset string) (engine.Loader, err
 }
 
 type witnessed struct {
-	engine.Loader
+	archive.Loader
 	ledger  *ledger
 	pending []*record.Batch
 }
@@ -266,7 +267,7 @@ func (w *witnessed) Add(ctx context.Context, b *record.Batch) error {
 }
 
 // Commit notes what the archive acknowledges.
-func (w *witnessed) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+func (w *witnessed) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
 	stored, err := w.Loader.Commit(ctx, c)
 	if err == nil {
 		w.ledger.commit(w.pending, c.Done)

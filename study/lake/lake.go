@@ -19,6 +19,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
@@ -204,18 +205,18 @@ func (r *runner) engine(ctx context.Context, raw, work string, s engine.Store) e
 	return err
 }
 
-// archive is where the records lie before they are written out.
-func archive(work string) string { return filepath.Join(work, "records.duckdb") }
+// recordsFile is where the records lie before they are written out.
+func recordsFile(work string) string { return filepath.Join(work, "records.duckdb") }
 
 // load loads the files, and computes the reference from them.
 func (r *runner) load(ctx context.Context, work string) (err error) {
 	r.Progress(fmt.Sprintf("loading %d files", len(r.Files)))
-	db, err := r.Registry.Open(ctx, writer+":"+archive(work), engine.Options{Log: r.Log})
+	db, err := r.Registry.Open(ctx, writer+":"+recordsFile(work), engine.Options{Log: r.Log})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	a, err := db.Archives.Open(ctx, design.Wide)
+	a, err := archive.Of(db).Open(ctx, design.Wide)
 	if err != nil {
 		return err
 	}
@@ -292,7 +293,7 @@ func (r *runner) write(ctx context.Context, work string) (err error) {
 				}
 				name := strings.ToLower(fmt.Sprintf("%s_%d_%s", p, l.told, q.Type.Name))
 				t := &tables.LakeTable{Name: name, Type: q.Type, Prefix: name + "/", Partition: p}
-				if err := to.Write(ctx, archive(work), subset, t, int64(mb*1e6)); err != nil {
+				if err := to.Write(ctx, recordsFile(work), subset, t, int64(mb*1e6)); err != nil {
 					return fmt.Errorf("writing %s: %w", name, err)
 				}
 				l.tables[q.Type] = t
@@ -324,7 +325,7 @@ func (r *runner) tables(ctx context.Context, _ string) error {
 type one struct {
 	party *party
 	cell  run.Cell
-	query *engine.Query
+	query *archive.Query
 	want  *answer.Answer
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/results/measure"
@@ -113,7 +114,7 @@ func (c *crowd) run(ctx context.Context, way []*cell, n, rep int) (out run.Sampl
 type asking struct {
 	turn    int
 	cells   []*cell
-	queries []*engine.Query
+	queries []*archive.Query
 	b       answer.Builder
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/dry"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/pebble"
@@ -32,7 +33,7 @@ func TestAskers(t *testing.T) {
 	tired.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 		e, err := open(ctx, u, o)
 		if err == nil {
-			e.Archives = tiring{e.Archives, 2 * 2 * 2} // cases, flavours, proof and repetition
+			e.Abilities = slices.Insert(e.Abilities, 0, any(tiring{archive.Of(e), 2 * 2 * 2})) // cases, flavours, proof and repetition
 		}
 		return e, err
 	}
@@ -90,7 +91,7 @@ func TestARepetitionThatIsWrong(t *testing.T) {
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 		e, err := open(ctx, u, o)
 		if err == nil {
-			e.Archives = tiring{e.Archives, 3*2 + 3*2 + 1} // cases, flavours: the proofs, the first repetitions and one more
+			e.Abilities = slices.Insert(e.Abilities, 0, any(tiring{archive.Of(e), 3*2 + 3*2 + 1})) // cases, flavours: the proofs, the first repetitions and one more
 		}
 		return e, err
 	}
@@ -122,12 +123,12 @@ func TestARepetitionThatIsWrong(t *testing.T) {
 
 // tiring archives answer rightly until they were asked so often.
 type tiring struct {
-	engine.Archives
+	archive.Database
 	rights int64
 }
 
-func (a tiring) Open(ctx context.Context, d design.Name) (engine.Archive, error) {
-	archive, err := a.Archives.Open(ctx, d)
+func (a tiring) Open(ctx context.Context, d design.Name) (archive.Archive, error) {
+	archive, err := a.Database.Open(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -135,17 +136,17 @@ func (a tiring) Open(ctx context.Context, d design.Name) (engine.Archive, error)
 }
 
 type tiredArchive struct {
-	engine.Archive
-	faulty engine.Archive
+	archive.Archive
+	faulty archive.Archive
 	rights int64
 	asked  atomic.Int64
 }
 
-func (a *tiredArchive) Explain(context.Context, *engine.Query) (engine.Plan, error) {
-	return engine.Plan{}, errors.New("syntax error")
+func (a *tiredArchive) Explain(context.Context, *archive.Query) (archive.Plan, error) {
+	return archive.Plan{}, errors.New("syntax error")
 }
 
-func (a *tiredArchive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+func (a *tiredArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	if a.asked.Add(1) > a.rights {
 		return a.faulty.Ask(ctx, q, into)
 	}

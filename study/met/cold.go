@@ -11,6 +11,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -118,7 +119,7 @@ func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Nam
 		return out, err
 	}
 	defer e.Close() //nolint:errcheck // read only
-	a, err := e.Archives.Open(ctx, d)
+	a, err := archive.Of(e).Open(ctx, d)
 	if err != nil {
 		return out, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/dry"
 	"github.com/barograph/barograph/engine/pebble"
 	"github.com/barograph/barograph/engine/sqlite"
@@ -49,7 +50,7 @@ func TestStudyOfAnArchive(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		a, err := e.Archives.Open(t.Context(), design.Normalized)
+		a, err := archive.Of(e).Open(t.Context(), design.Normalized)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
@@ -309,7 +310,7 @@ func (s *runner) fill(ctx context.Context, t Target, o *opened, i int, r *run.Ar
 }
 
 // fillCopy loads the k-th copy and returns how many lines it read.
-func (s *runner) fillCopy(ctx context.Context, t Target, a engine.Archive, k int, r *run.Archive, step Progress) (int64, error) {
+func (s *runner) fillCopy(ctx context.Context, t Target, a archive.Archive, k int, r *run.Archive, step Progress) (int64, error) {
 	name, before := CopyName(t.Subset, k), int64(k)*s.folder.Run.Data.Bytes
 	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, Parsed: s.parsed, From: s.origin, Progress: func(p load.Progress) {
 		step.Done = before + p.Bytes
@@ -334,7 +335,7 @@ func (s *runner) fillCopy(ctx context.Context, t Target, a engine.Archive, k int
 
 // inspect counts and digests a subset. An archive that does not hold exactly
 // the data is not timed.
-func (s *runner) inspect(ctx context.Context, a engine.Archive, k int, subset string, r *run.Archive) error {
+func (s *runner) inspect(ctx context.Context, a archive.Archive, k int, subset string, r *run.Archive) error {
 	contents, err := a.Contents(ctx, subset)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -169,9 +170,9 @@ type runner struct {
 type cell struct {
 	run.Cell
 	target   Target
-	archive  engine.Archive
+	archive  archive.Archive
 	unopened error // why archive is nil
-	query    *engine.Query
+	query    *archive.Query
 	want     *answer.Answer
 	proven   bool // its first answer was right
 	bad      bool // a result was wrong, or none came: the cell is not queried again

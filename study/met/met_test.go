@@ -7,12 +7,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/dry"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/pebble"
@@ -101,7 +103,7 @@ func TestStudyProvesThenTimes(t *testing.T) {
 	out, r, samples := runStudy(t, files, reg, targets)
 	ways := 0
 	for _, target := range targets {
-		ways += len(target.Driver.Offers[target.Design])
+		ways += len(archive.Flavours(target.Driver, target.Design))
 	}
 	if want := 3 * ways; out.Equal != want || out.Wrong+out.Failed+out.NotWhole != 0 || out.Err() != nil {
 		t.Errorf("outcome %+v, want %d equal and nothing else", out, want)
@@ -261,7 +263,7 @@ func TestOneDamagedArchiveDoesNotStopTheOthers(t *testing.T) {
 			}
 		}
 	}
-	if timed != 2*3*len(reg[1].Offers[design.Document]) {
+	if timed != 2*3*len(archive.Flavours(&reg[1], design.Document)) {
 		t.Errorf("%d answers of the other archive were timed", timed)
 	}
 }
@@ -363,7 +365,7 @@ func fill(t *testing.T, target met.Target, files []string, apply func(*record.Ba
 		t.Fatal(err)
 	}
 	defer e.Close()
-	a, err := e.Archives.Open(t.Context(), target.Design)
+	a, err := archive.Of(e).Open(t.Context(), target.Design)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -393,17 +395,17 @@ func digestOf(b *record.Batch) record.Digest {
 }
 
 type damaging struct {
-	engine.Archive
+	archive.Archive
 	apply func(*record.Batch) *record.Batch
 }
 
-func (d *damaging) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (d *damaging) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := d.Archive.Loader(ctx, subset)
 	return &damagingLoader{l, d}, err
 }
 
 type damagingLoader struct {
-	engine.Loader
+	archive.Loader
 	d *damaging
 }
 
@@ -443,19 +445,19 @@ func faulty(d engine.Driver, f enginetest.Fault) engine.Driver {
 		if err != nil {
 			return nil, err
 		}
-		e.Archives = faultyArchives{e.Archives, f}
+		e.Abilities = slices.Insert(e.Abilities, 0, any(faultyArchives{archive.Of(e), f}))
 		return e, nil
 	}
 	return d
 }
 
 type faultyArchives struct {
-	engine.Archives
+	archive.Database
 	f enginetest.Fault
 }
 
-func (a faultyArchives) Open(ctx context.Context, d design.Name) (engine.Archive, error) {
-	archive, err := a.Archives.Open(ctx, d)
+func (a faultyArchives) Open(ctx context.Context, d design.Name) (archive.Archive, error) {
+	archive, err := a.Database.Open(ctx, d)
 	if err != nil {
 		return nil, err
 	}

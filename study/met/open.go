@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -27,7 +28,7 @@ import (
 // usable, for the reason in errs.
 type opened struct {
 	engines  []*engine.Engine
-	archives []engine.Archive
+	archives []archive.Archive
 	abouts   []engine.About
 	errs     []error
 }
@@ -49,14 +50,14 @@ func (o *opened) close() {
 // archive that cannot be opened is told, and the others go on.
 func (s *runner) open(ctx context.Context) (*opened, error) {
 	n := len(s.o.Targets)
-	o := &opened{engines: make([]*engine.Engine, n), archives: make([]engine.Archive, n), abouts: make([]engine.About, n), errs: make([]error, n)}
+	o := &opened{engines: make([]*engine.Engine, n), archives: make([]archive.Archive, n), abouts: make([]engine.About, n), errs: make([]error, n)}
 	for i, t := range s.o.Targets {
 		e, err := s.o.Registry.Open(ctx, t.URL, engine.Options{Log: s.o.Log, Threads: s.o.Threads, ReadOnly: s.isSource(i)})
 		damaged := t.Driver.Place == engine.Embedded && (errors.Is(err, engine.ErrUnreachable) || fault.Code(err) == fault.Differs)
 		switch {
 		case err != nil && (!damaged || s.isSource(i)):
 			return o, err
-		case err == nil && e.Archives == nil:
+		case err == nil && archive.Of(e) == nil:
 			return o, errors.Join(&fault.Error{Setting: t.String(), Problem: "keeps no verification archives", Cure: "see `barograph list engines`"}, e.Close())
 		case err != nil:
 			o.errs[i] = err
@@ -66,7 +67,7 @@ func (s *runner) open(ctx context.Context) (*opened, error) {
 		if o.abouts[i], o.errs[i] = e.About(ctx); o.errs[i] != nil {
 			continue
 		}
-		a, err := e.Archives.Open(ctx, t.Design)
+		a, err := archive.Of(e).Open(ctx, t.Design)
 		if o.errs[i] = err; err == nil {
 			o.archives[i] = a
 		}
@@ -88,7 +89,7 @@ func (s *runner) foreign(i int) bool {
 }
 
 // source takes the first target for the data.
-func (s *runner) source(ctx context.Context, a engine.Archive) (err error) {
+func (s *runner) source(ctx context.Context, a archive.Archive) (err error) {
 	if a == nil {
 		return nil // which is told
 	}
@@ -139,7 +140,7 @@ func (s *runner) place(ctx context.Context, o *opened) error {
 }
 
 // others counts the files of a subset, and of those of its copies, that are not this study's.
-func (s *runner) others(ctx context.Context, a engine.Archive, subset string) (n int, err error) {
+func (s *runner) others(ctx context.Context, a archive.Archive, subset string) (n int, err error) {
 	for k := range s.o.Copies {
 		marks, err := a.Marks(ctx, CopyName(subset, k))
 		if err != nil {
@@ -156,7 +157,7 @@ func (s *runner) others(ctx context.Context, a engine.Archive, subset string) (n
 
 // fillFloor gives the floor what the cases ask for: it answers from memory,
 // which need not hold the rest.
-func (s *runner) fillFloor(ctx context.Context, a engine.Archive, subset string) (n int64, err error) {
+func (s *runner) fillFloor(ctx context.Context, a archive.Archive, subset string) (n int64, err error) {
 	l, err := a.Loader(ctx, subset)
 	if err != nil {
 		return 0, err
@@ -168,7 +169,7 @@ func (s *runner) fillFloor(ctx context.Context, a engine.Archive, subset string)
 		if err := l.Add(ctx, b); err != nil {
 			return n, err
 		}
-		stored, err := l.Commit(ctx, engine.Commit{Catalog: c})
+		stored, err := l.Commit(ctx, archive.Commit{Catalog: c})
 		if err != nil {
 			return n, err
 		}
@@ -223,7 +224,7 @@ type Selection struct {
 func (s *Selection) Targets(all engine.Registry) ([]Target, error) {
 	urls := slices.Clone(s.Engines)
 	if len(urls) == 0 {
-		urls, s.Skipped = all.Installed(all.Those(func(d *engine.Driver) bool { return d.Place == engine.Embedded && len(d.Offers) > 0 }))
+		urls, s.Skipped = all.Installed(all.Those(func(d *engine.Driver) bool { return d.Place == engine.Embedded && archive.Keeps(d) }))
 	}
 	if s.Floor && !slices.Contains(urls, "dry") {
 		urls = append([]string{"dry"}, urls...)
@@ -238,7 +239,7 @@ func (s *Selection) Targets(all engine.Registry) ([]Target, error) {
 		if err != nil {
 			return nil, err
 		}
-		wanted := d.Designs()
+		wanted := archive.Designs(d)
 		if len(s.Designs) > 0 && d.Place != engine.Memory {
 			wanted = slices.DeleteFunc(wanted, s.leavesOut)
 		}
@@ -275,16 +276,16 @@ func (s *Selection) check(all engine.Registry, urls []string) error {
 		if d.Place == engine.Memory {
 			continue
 		}
-		if err := all.KeepsArchives(d); err != nil {
+		if err := archive.Require(all, d); err != nil {
 			return &fault.Status{Code: fault.Usage, Err: err}
 		}
-		mine := d.Designs()
+		mine := archive.Designs(d)
 		if len(s.Designs) > 0 && len(s.Engines) > 0 && !slices.ContainsFunc(mine, func(n design.Name) bool { return !s.leavesOut(n) }) {
 			return fault.NotOffered("--design", design.Name(strings.Join(s.Designs, ",")), mine, d.Scheme)
 		}
 		for _, n := range mine {
 			if designs = append(designs, n); len(s.Designs) == 0 || !s.leavesOut(n) {
-				flavours = append(flavours, d.Offers[n]...)
+				flavours = append(flavours, archive.Flavours(d, n)...)
 			}
 		}
 	}
@@ -388,10 +389,10 @@ func Answerable(ctx context.Context, files []string, o load.Reading, qs []*quest
 
 // AnswerableIn leaves out those to which an archive has none, each asked in the
 // last of the offered flavours that can express it.
-func AnswerableIn(ctx context.Context, a engine.Archive, offered []flavour.Name, subset string, qs []*question.Question) (out []*question.Question, err error) {
+func AnswerableIn(ctx context.Context, a archive.Archive, offered []flavour.Name, subset string, qs []*question.Question) (out []*question.Question, err error) {
 	var b answer.Builder
 	for _, q := range qs {
-		query, err := engine.Put(ctx, a, q.In(subset), offered)
+		query, err := archive.Put(ctx, a, q.In(subset), offered)
 		if err == nil {
 			err = a.Ask(ctx, query, &b)
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -78,7 +78,7 @@ func (s *runner) timingNote(proving time.Duration) string {
 }
 
 func (s *runner) flavours(t Target) []flavour.Name {
-	offered := t.Driver.Offers[t.Design]
+	offered := archive.Flavours(t.Driver, t.Design)
 	if s.o.Flavours == nil {
 		return offered
 	}
@@ -111,10 +111,10 @@ func (s *runner) proveCell(ctx context.Context, c *cell, q *question.Question, f
 	}
 	c.query = query
 	unranked := s.unranked(c.target)
-	plan := engine.Plan{Text: "no plan: this server only stands in for another"}
+	plan := archive.Plan{Text: "no plan: this server only stands in for another"}
 	if !unranked {
 		if plan, err = c.archive.Explain(ctx, query); err != nil {
-			plan = engine.Plan{Text: "no plan: " + err.Error()}
+			plan = archive.Plan{Text: "no plan: " + err.Error()}
 			s.noPlan(c, err)
 		}
 	}
@@ -173,7 +173,7 @@ func (s *runner) archive(t Target) *run.Archive {
 }
 
 // Accesses are those of a plan, as the run folder keeps them.
-func Accesses(p engine.Plan) []run.Access {
+func Accesses(p archive.Plan) []run.Access {
 	var out []run.Access
 	for _, a := range p.Access {
 		out = append(out, run.Access{Object: a.Object, Method: string(a.Method), Index: a.Index, Examined: a.Examined, Kept: a.Kept, Measured: a.Measured})

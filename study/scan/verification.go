@@ -11,6 +11,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
@@ -26,7 +27,7 @@ import (
 type Verification struct {
 	Files   []string // VSDB and MET files; those that the archive holds already are not loaded again
 	Subset  string
-	Designs []design.Name // of Driver.Means, each once
+	Designs []design.Name // of archive.Offer.Means, each once
 	Warm    int           // repetitions under each design
 	Cold    int           // likewise, each with the database opened anew and emptied caches; 0 = none
 	Seed    uint64        // of the order
@@ -55,9 +56,9 @@ type verifier struct {
 
 // asked is the archive under a design, and the question in its words.
 type asked struct {
-	archive engine.Archive // nil = closed
-	query   *engine.Query  // nil = not put yet
-	right   bool           // its answer was proven
+	archive archive.Archive // nil = closed
+	query   *archive.Query  // nil = not put yet
+	right   bool            // its answer was proven
 	reps    map[run.Phase]int
 }
 
@@ -133,20 +134,20 @@ func (v *verifier) read(ctx context.Context) error {
 }
 
 // archive opens the database and the archive of a design, unless they are open.
-func (v *verifier) archive(ctx context.Context, i int) (_ engine.Archive, err error) {
+func (v *verifier) archive(ctx context.Context, i int) (_ archive.Archive, err error) {
 	if v.db == nil {
 		if v.db, err = v.Open(ctx); err != nil {
 			return nil, err
 		}
 	}
 	if v.archives[i].archive == nil {
-		v.archives[i].archive, err = v.db.Archives.Open(ctx, v.Designs[i])
+		v.archives[i].archive, err = archive.Of(v.db).Open(ctx, v.Designs[i])
 	}
 	return v.archives[i].archive, err
 }
 
 // query puts the question under a design, unless that was done.
-func (v *verifier) query(ctx context.Context, i int) (*engine.Query, error) {
+func (v *verifier) query(ctx context.Context, i int) (*archive.Query, error) {
 	a, err := v.archive(ctx, i)
 	if err == nil && v.archives[i].query == nil {
 		v.archives[i].query, err = a.Phrase(ctx, v.question, flavour.MeansFlavour(v.Designs[i]))
@@ -219,7 +220,7 @@ func (v *verifier) prepare(ctx context.Context, i int) error {
 
 // whole reports whether the archive holds what the files do: of an archive of
 // other files, too, the reference would know nothing.
-func (v *verifier) whole(ctx context.Context, a engine.Archive) error {
+func (v *verifier) whole(ctx context.Context, a archive.Archive) error {
 	c, err := a.Contents(ctx, v.Subset)
 	if err != nil {
 		return err
@@ -297,19 +298,19 @@ func (v *verifier) sample(ctx context.Context, i int, phase run.Phase) error {
 // named, or all under which it computes means. An engine or a design that
 // does not is refused.
 func DesignsOf(all engine.Registry, d *engine.Driver, named []string) ([]design.Name, error) {
-	if len(d.Means) == 0 {
+	if len(archive.Promised(d).Means) == 0 {
 		return nil, &fault.Error{
 			Setting: d.Scheme, Problem: "does not compute means by group: Barograph would have to, and that is not the engine's time",
-			Cure: fmt.Sprintf("choose one of %q", all.Those(func(d *engine.Driver) bool { return len(d.Means) > 0 })), Err: flavour.ErrCannotExpress,
+			Cure: fmt.Sprintf("choose one of %q", all.Those(func(d *engine.Driver) bool { return len(archive.Promised(d).Means) > 0 })), Err: flavour.ErrCannotExpress,
 		}
 	}
 	if len(named) == 0 {
-		return d.Means, nil
+		return archive.Promised(d).Means, nil
 	}
 	var out []design.Name
 	for _, name := range named {
-		if !slices.Contains(d.Means, design.Name(name)) {
-			return nil, &fault.Error{Setting: d.Scheme + ", design " + name, Problem: "is not asked for means", Cure: fmt.Sprintf("choose of %q", d.Means), Err: flavour.ErrCannotExpress}
+		if !slices.Contains(archive.Promised(d).Means, design.Name(name)) {
+			return nil, &fault.Error{Setting: d.Scheme + ", design " + name, Problem: "is not asked for means", Cure: fmt.Sprintf("choose of %q", archive.Promised(d).Means), Err: flavour.ErrCannotExpress}
 		}
 		out = append(out, design.Name(name))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/internal/fault"
@@ -42,7 +44,7 @@ func anomalyFiles(t *testing.T, day int) []string {
 }
 
 // verification is a short run on DuckDB, whose archives wrap changes.
-func verification(t *testing.T, wrap func(engine.Archive) engine.Archive) scan.Verification {
+func verification(t *testing.T, wrap func(archive.Archive) archive.Archive) scan.Verification {
 	t.Helper()
 	url := "duckdb:" + filepath.Join(t.TempDir(), "a.db")
 	return scan.Verification{
@@ -50,7 +52,7 @@ func verification(t *testing.T, wrap func(engine.Archive) engine.Archive) scan.V
 		Open: func(ctx context.Context) (*engine.Engine, error) {
 			e, err := all.Registry().Open(ctx, url, engine.Options{})
 			if err == nil && wrap != nil {
-				e.Archives = archives{e.Archives, wrap}
+				e.Abilities = slices.Insert(e.Abilities, 0, any(archives{archive.Of(e), wrap}))
 			}
 			return e, err
 		},
@@ -60,12 +62,12 @@ func verification(t *testing.T, wrap func(engine.Archive) engine.Archive) scan.V
 }
 
 type archives struct {
-	engine.Archives
-	wrap func(engine.Archive) engine.Archive
+	archive.Database
+	wrap func(archive.Archive) archive.Archive
 }
 
-func (w archives) Open(ctx context.Context, d design.Name) (engine.Archive, error) {
-	a, err := w.Archives.Open(ctx, d)
+func (w archives) Open(ctx context.Context, d design.Name) (archive.Archive, error) {
+	a, err := w.Database.Open(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -116,11 +118,11 @@ func TestVerify(t *testing.T) {
 
 // TestVerifyCatches: wrong answers have no times.
 func TestVerifyCatches(t *testing.T) {
-	for name, wrap := range map[string]func(engine.Archive) engine.Archive{
-		"a lost group":    func(a engine.Archive) engine.Archive { return enginetest.Faulty(a, enginetest.LostRow) },
-		"a group twice":   func(a engine.Archive) engine.Archive { return enginetest.Faulty(a, enginetest.DuplicatedRow) },
-		"a stored value":  func(a engine.Archive) engine.Archive { return &spoilt{a, false} },
-		"a record of NHX": func(a engine.Archive) engine.Archive { return &spoilt{a, true} },
+	for name, wrap := range map[string]func(archive.Archive) archive.Archive{
+		"a lost group":    func(a archive.Archive) archive.Archive { return enginetest.Faulty(a, enginetest.LostRow) },
+		"a group twice":   func(a archive.Archive) archive.Archive { return enginetest.Faulty(a, enginetest.DuplicatedRow) },
+		"a stored value":  func(a archive.Archive) archive.Archive { return &spoilt{a, false} },
+		"a record of NHX": func(a archive.Archive) archive.Archive { return &spoilt{a, true} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, result := verification(t, wrap), folder(t, run.Run{}, run.Scan{})
@@ -143,17 +145,17 @@ func TestVerifyCatches(t *testing.T) {
 // spoilt is an archive that stores one record wrong: another value, or under
 // another region.
 type spoilt struct {
-	engine.Archive
+	archive.Archive
 	region bool
 }
 
-func (s *spoilt) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (s *spoilt) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := s.Archive.Loader(ctx, subset)
 	return &spoiltLoader{Loader: l, region: s.region}, err
 }
 
 type spoiltLoader struct {
-	engine.Loader
+	archive.Loader
 	region, done bool
 }
 
@@ -188,7 +190,7 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 	for _, d := range all.Registry() {
 		designs, err := scan.DesignsOf(all.Registry(), &d, nil)
-		if _, ok := errors.AsType[*fault.Error](err); ok == (len(d.Means) > 0) || len(designs) != len(d.Means) {
+		if _, ok := errors.AsType[*fault.Error](err); ok == (len(archive.Promised(&d).Means) > 0) || len(designs) != len(archive.Promised(&d).Means) {
 			t.Errorf("%s: %v, %v", d.Scheme, designs, err)
 		}
 		if _, err := scan.DesignsOf(all.Registry(), &d, []string{string(design.Memory)}); err == nil {

@@ -1,4 +1,4 @@
-package engine
+package archive
 
 import (
 	"context"
@@ -13,15 +13,16 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
 
-// Archives opens archives under a design. The error wraps ErrNoDesign where
+// Database opens archives under a design. The error wraps ErrNoDesign where
 // the engine does not offer it.
-type Archives interface {
+type Database interface {
 	Open(ctx context.Context, d design.Name) (Archive, error)
 }
 
@@ -215,13 +216,13 @@ func (c *Commit) Describe(kept *design.Catalog, n design.Name, s *Stored, done, 
 	if s.Gone != nil {
 		kept.Merge(s.Gone)
 	}
-	kept.Design, kept.Program, kept.Schema = n, Version(), kept.Needs()
-	kept.Files.Add(Sum(done))
-	kept.Files.Sub(Sum(old))
+	kept.Design, kept.Program, kept.Schema = n, engine.Version(), kept.Needs()
+	kept.Files.Add(SumMarks(done))
+	kept.Files.Sub(SumMarks(old))
 }
 
-// Sum is the digest of marks, whose number is its Records.
-func Sum(marks []Mark) (d record.Digest) {
+// SumMarks is the digest of marks, whose number is its Records.
+func SumMarks(marks []Mark) (d record.Digest) {
 	for i := range marks {
 		if marks[i].forgotten() {
 			continue
@@ -236,8 +237,8 @@ func Sum(marks []Mark) (d record.Digest) {
 	return d
 }
 
-// Of selects the marks of the same files as some others.
-func Of(marks, done []Mark) (out []Mark) {
+// SameFiles selects the marks of the same files as some others.
+func SameFiles(marks, done []Mark) (out []Mark) {
 	same := map[string]bool{}
 	for i := range done {
 		same[done[i].Digest] = true

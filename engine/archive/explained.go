@@ -1,0 +1,108 @@
+package archive
+
+import (
+	"context"
+	"iter"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+)
+
+// Explained passes every error of an archive and its loaders through explain,
+// which may put a place and a cure to it.
+func Explained(a Archive, explain func(error) error) Archive {
+	return explained{a, func(err error) error {
+		if err == nil {
+			return nil
+		}
+		return explain(err)
+	}}
+}
+
+type explained struct {
+	Archive
+	explain func(error) error
+}
+
+// told explains the error beside a value.
+func told[T any](e explained) func(v T, err error) (T, error) {
+	return func(v T, err error) (T, error) { return v, e.explain(err) }
+}
+
+func (e explained) Loader(ctx context.Context, subset string) (Loader, error) {
+	l, err := e.Archive.Loader(ctx, subset)
+	if err != nil {
+		return nil, e.explain(err)
+	}
+	return explainedLoader{l, e}, nil
+}
+
+func (e explained) Marks(ctx context.Context, subset string) ([]Mark, error) {
+	return told[[]Mark](e)(e.Archive.Marks(ctx, subset))
+}
+
+func (e explained) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
+	return told[*design.Catalog](e)(e.Archive.Catalog(ctx, subset))
+}
+
+func (e explained) Subsets(ctx context.Context) ([]string, error) {
+	return told[[]string](e)(e.Archive.Subsets(ctx))
+}
+
+func (e explained) Contents(ctx context.Context, subset string) (Contents, error) {
+	return told[Contents](e)(e.Archive.Contents(ctx, subset))
+}
+
+func (e explained) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*Query, error) {
+	return told[*Query](e)(e.Archive.Phrase(ctx, q, f))
+}
+
+func (e explained) Ask(ctx context.Context, q *Query, into *answer.Builder) error {
+	return e.explain(e.Archive.Ask(ctx, q, into))
+}
+
+func (e explained) Explain(ctx context.Context, q *Query) (Plan, error) {
+	return told[Plan](e)(e.Archive.Explain(ctx, q))
+}
+
+func (e explained) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	return func(yield func(*record.Batch, error) bool) {
+		for b, err := range e.Archive.Dump(ctx, subset) {
+			if !yield(b, e.explain(err)) {
+				return
+			}
+		}
+	}
+}
+
+// OneOfEach is the archive's, where it has one.
+func (e explained) OneOfEach() string { return OneOfEach(e.Archive) }
+
+// Check is the archive's, where it has one.
+func (e explained) Check(ctx context.Context, subset string) ([]string, error) {
+	c, can := e.Archive.(Checker)
+	if !can {
+		return nil, nil
+	}
+	return told[[]string](e)(c.Check(ctx, subset))
+}
+
+func (e explained) Size(ctx context.Context) (int64, error) {
+	return told[int64](e)(e.Archive.Size(ctx))
+}
+
+type explainedLoader struct {
+	Loader
+	to explained
+}
+
+func (l explainedLoader) Add(ctx context.Context, b *record.Batch) error {
+	return l.to.explain(l.Loader.Add(ctx, b))
+}
+
+func (l explainedLoader) Commit(ctx context.Context, c Commit) (Stored, error) {
+	return told[Stored](l.to)(l.Loader.Commit(ctx, c))
+}

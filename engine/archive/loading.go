@@ -1,0 +1,47 @@
+package archive
+
+import (
+	"encoding/json"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine"
+)
+
+// LoadingFile is the file in which a load of an embedded archive names itself; ""
+// for other engines.
+func LoadingFile(d *engine.Driver, u *url.URL) string {
+	if path := engine.Path(u); d.Place == engine.Embedded && path != "" {
+		return strings.TrimRight(path, "/") + ".loading"
+	}
+	return ""
+}
+
+// LoadedBy reads the load that a file of LoadingFile names; nil = none is in flight.
+func LoadedBy(file string) *design.Loading {
+	var l design.Loading
+	text, err := os.ReadFile(file)
+	if file == "" || err != nil || json.Unmarshal(text, &l) != nil || !InFlight(&l) {
+		return nil
+	}
+	return &l
+}
+
+// InFlight reports whether a load may be in flight. One of another host may; one of
+// this host is, if its process existed when it started.
+func InFlight(l *design.Loading) bool {
+	if host, _ := os.Hostname(); host != l.Host {
+		return true
+	}
+	p, err := process.NewProcess(int32(l.PID)) //nolint:gosec // as it was written
+	if err != nil {
+		return false
+	}
+	began, err := p.CreateTime() // ms
+	return err != nil || time.UnixMilli(began).Before(l.Since.Add(2*time.Second))
+}
