@@ -13,7 +13,7 @@ import (
 
 // folders are satellites with all that is in them.
 var folders = []string{ //nolint:gochecknoglobals // a constant table
-	"river", "lab", "serve", "formats/shef", "formats/tpcds",
+	"river", "lab", "serve", "archive/tablediff", "formats/shef", "formats/tpcds",
 	"study/ycsb", "study/post", "study/scan", "study/own", "study/lake", "study/tables", "study/faults", "study/synth",
 	"engine/kv", "engine/posts", "engine/tables", "engine/dry", "engine/asterixdb", "engine/bbolt", "engine/mongodb", "engine/couchbase", "engine/cassandra", "engine/valkey",
 	"engine/oracle", "engine/trino", "engine/new", "engine/enginetest", "internal/core", "internal/fuzz", "internal/mutate",
@@ -22,7 +22,7 @@ var folders = []string{ //nolint:gochecknoglobals // a constant table
 // files are satellites in folders of the core.
 var files = []*regexp.Regexp{ //nolint:gochecknoglobals // a constant table
 	regexp.MustCompile(`^engine/(\w+/)?(kv\w*|post\w*|scan|own|lake|abilities|server|cluster)\.go$`),
-	regexp.MustCompile(`^cmd/barograph/(agent|coldstart|faults|httpserver|lab|lake|own|post|scan|serve|shef\w*|synth|ycsb\w*)\.go$`),
+	regexp.MustCompile(`^cmd/barograph/(agent|coldstart|diff|faults|httpserver|lab|lake|own|post|scan|serve|shef\w*|synth|ycsb\w*)\.go$`),
 	regexp.MustCompile(`^results/report/(bottleneck|cost|faults|lake|nodes|own|points\w*|post|ramp|scan|transfers)\.go$`),
 	regexp.MustCompile(`^query/export/(read)?gauges\.go$`),
 }
