@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -107,9 +108,9 @@ type Driver struct {
 	Params    []Param
 	Abilities []any // what its databases can do, one value of each ability: archive.Offer, kv.Offer, posts.Offer, tables.Offer; promised = delivered
 	Place     Place
-	Server    *Server  // how the lab starts one; nil = embedded
-	Library   *Library // what an embedded engine needs besides this program; nil = nothing
-	NotRun    string   // what of it was not run against a server, and why; "" = all of it was
+	Server    *launch.Server // how the lab starts one; nil = embedded
+	Library   *Library       // what an embedded engine needs besides this program; nil = nothing
+	NotRun    string         // what of it was not run against a server, and why; "" = all of it was
 
 	// Wrote reports whether an embedded engine wrote a file or folder, of whose
 	// content head is the beginning (16 bytes, none of a folder); nil = no files.
@@ -123,7 +124,7 @@ type Driver struct {
 
 // Library is what an embedded engine loads at run time, from a language registry.
 type Library struct {
-	Artifacts []Artifact
+	Artifacts []launch.Artifact
 	Find      func() error // looks for it; its error names what is missing
 	Optional  bool         // the engine opens without it; what needs it says so
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -43,8 +44,8 @@ func TestInstalled(t *testing.T) {
 		{Scheme: "bare", Place: Embedded, Library: &Library{Find: absent}},
 		{Scheme: "extended", Place: Embedded, Library: &Library{Find: absent, Optional: true}},
 		{Scheme: "damaged", Library: &Library{Find: func() error { return &fault.Error{Problem: "is not what its checksum says"} }}},
-		{Scheme: "served", Server: &Server{Find: absent}},
-		{Scheme: "ready", Server: &Server{Find: func() error { return nil }}},
+		{Scheme: "served", Server: &launch.Server{Find: absent}},
+		{Scheme: "ready", Server: &launch.Server{Find: func() error { return nil }}},
 	}
 	installed, skipped := all.Installed([]string{"plain", "bare", "extended", "damaged", "served", "ready"})
 	if want := []string{"plain", "extended", "ready"}; !slices.Equal(installed, want) {

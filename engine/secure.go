@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -119,4 +120,9 @@ func account(u *url.URL) (*url.URL, error) {
 	q.Del(passEnv)
 	out.RawQuery = q.Encode()
 	return &out, nil
+}
+
+// ClusterTLS is how the functions of launch.Server connect to a cluster; nil = without TLS.
+func ClusterTLS(c *launch.Cluster) (*tls.Config, error) {
+	return TLS(&url.URL{Scheme: "lab", Host: c.Nodes[0].Host, RawQuery: strings.TrimPrefix(c.Parameters(), "?")})
 }

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/lab"
 )
 
 // small are tiny artifacts that stand for every kind.
-func small() map[string]engine.Artifact {
-	return map[string]engine.Artifact{
+func small() map[string]launch.Artifact {
+	return map[string]launch.Artifact{
 		"jar":  {Name: "junit-bare", Maven: "junit:junit:4.13.2", SHA256: "8e495b634469d64fb8acfa3495a065cbacc8a0fff55ce1e31007be4c16dc57d3"},
 		"jars": {Name: "junit-4.13.2", Maven: "junit:junit:4.13.2", SHA256: "dfcbc7c62ad3f4e5a634b063eaef88511d78484ad7664c1e43b32e94e14026ec", Jars: true},
 	}
@@ -34,11 +34,11 @@ func needsMaven(t *testing.T) {
 
 func TestInstallArtifacts(t *testing.T) {
 	needsMaven(t)
-	t.Setenv(engine.EnvArtifacts, t.TempDir())
+	t.Setenv(launch.EnvArtifacts, t.TempDir())
 	for name, a := range small() {
 		t.Run(name, func(t *testing.T) {
 			d := driver()
-			d.Server.Artifacts = []engine.Artifact{a}
+			d.Server.Artifacts = []launch.Artifact{a}
 			if line := lab.InstallLine(lab.Servers(d)); line != "barograph lab install --yes stub" {
 				t.Errorf("the line to install it is %q", line)
 			}
@@ -63,17 +63,17 @@ func TestInstallArtifacts(t *testing.T) {
 
 func TestInstallRefusesAnotherArtifact(t *testing.T) {
 	needsMaven(t)
-	t.Setenv(engine.EnvArtifacts, t.TempDir())
+	t.Setenv(launch.EnvArtifacts, t.TempDir())
 	a := small()["jars"]
 	a.SHA256 = strings.Repeat("0", 64)
 	d := driver()
-	d.Server.Artifacts = []engine.Artifact{a}
+	d.Server.Artifacts = []launch.Artifact{a}
 	var out strings.Builder
 	err := lab.Install(t.Context(), lab.Servers(d), &out)
 	if err == nil || !strings.Contains(err.Error(), "SHA-256") || a.Installed() {
 		t.Errorf("the error is %v", err)
 	}
-	rest, _ := os.ReadDir(os.Getenv(engine.EnvArtifacts))
+	rest, _ := os.ReadDir(os.Getenv(launch.EnvArtifacts))
 	if len(rest) != 0 {
 		t.Errorf("left behind: %v", rest)
 	}
@@ -86,8 +86,8 @@ func TestChangedJarsAreNotUsed(t *testing.T) {
 		"a dependency": {"b-2.jar", "changed"}, "one more": {"c.jar", ""}, "its own": {"a-1.jar", "changed"}, "none": {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Setenv(engine.EnvArtifacts, t.TempDir())
-			a := engine.Artifact{Name: "a-1", Maven: "g:a:1", Jars: true, SHA256: "40633aaa03a8a05e6dad1e570cd080121db0641d173f9c4cff67877b64ec3b55"}
+			t.Setenv(launch.EnvArtifacts, t.TempDir())
+			a := launch.Artifact{Name: "a-1", Maven: "g:a:1", Jars: true, SHA256: "40633aaa03a8a05e6dad1e570cd080121db0641d173f9c4cff67877b64ec3b55"}
 			dir, err := a.Dir()
 			if err != nil {
 				t.Fatal(err)
@@ -105,7 +105,7 @@ func TestChangedJarsAreNotUsed(t *testing.T) {
 				}
 			}
 			d := driver()
-			d.Server.Artifacts = []engine.Artifact{a}
+			d.Server.Artifacts = []launch.Artifact{a}
 			l, err := lab.Up(t.Context(), d, lab.Options{Dir: filepath.Join(t.TempDir(), "lab")})
 			if err == nil {
 				err = l.Down()
@@ -120,7 +120,7 @@ func TestChangedJarsAreNotUsed(t *testing.T) {
 // TestTPCGen: the right version on the PATH is found, another is refused; where
 // nothing is there the error says what to do.
 func TestTPCGen(t *testing.T) {
-	t.Setenv(engine.EnvArtifacts, t.TempDir())
+	t.Setenv(launch.EnvArtifacts, t.TempDir())
 	bin := t.TempDir()
 	t.Setenv("PATH", bin)
 	n := lab.TPCGen()

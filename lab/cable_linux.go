@@ -6,11 +6,11 @@ import (
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 )
 
 // cut pulls a node's cable, or plugs it in again.
-func cut(iso *engine.Isolation, node int, out bool) error {
+func cut(iso *launch.Isolation, node int, out bool) error {
 	cable, err := netlink.LinkByName(namespace(iso, node))
 	switch {
 	case err != nil:
@@ -45,7 +45,7 @@ const (
 
 // queue has packets wait before a node's cable, or no longer: of small bandwidth at
 // both ends, while a delay is of what the node sends, as with Isolate.Latency.
-func queue(iso *engine.Isolation, node int, f Fault) error {
+func queue(iso *launch.Isolation, node int, f Fault) error {
 	ns, err := netns.GetFromName(namespace(iso, node))
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 )
 
 // CA signs certificates of servers and clients, for as long as this process keeps it.
@@ -75,7 +75,7 @@ const certificateLife = 365 * 24 * time.Hour
 // certify gives each node a certificate that names all nodes, as clients may go
 // from one to another. Nobody can sign another one for this lab: the CA's key
 // is written nowhere.
-func (a *account) certify(c *engine.Cluster) error {
+func (a *account) certify(c *launch.Cluster) error {
 	until := time.Now().Add(certificateLife)
 	ca, err := NewCA(until)
 	if err != nil {

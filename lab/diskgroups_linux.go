@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -232,7 +232,7 @@ func (g *groups) limits(dir, device string) bool {
 // throttleNode gives the disks' limits to an isolated node's group, which
 // under version 2 is a new one at the top. Under version 1 isolated nodes stay
 // in Barograph's own group of blkio.
-func throttleNode(c *engine.Cluster, node int) error {
+func throttleNode(c *launch.Cluster, node int) error {
 	if c.Isolation == nil || len(c.Disks) == 0 {
 		return nil
 	}

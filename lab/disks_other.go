@@ -5,7 +5,7 @@ package lab
 import (
 	"context"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 )
 
 // UpDisks makes throttled disks, which takes Linux.
@@ -20,4 +20,4 @@ func UpDisks(_ context.Context, o DiskOptions) (DiskSet, error) {
 func DownDisks(string) error { return nil }
 
 func mountsBelow(string) (map[string]string, error) { return nil, nil } //nolint:nilnil // none are
-func throttleNode(*engine.Cluster, int) error       { return nil }
+func throttleNode(*launch.Cluster, int) error       { return nil }

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/lab"
 )
 
@@ -307,17 +307,17 @@ func TestDisksOfAServer(t *testing.T) {
 	set := disks(t, quick(filepath.Join(parent, "disks"), 2))
 	d := driver()
 	d.Server.User = "nobody"
-	d.Server.Prepare = func(c *engine.Cluster, _ *engine.Node) ([]engine.Command, error) {
-		var out []engine.Command
+	d.Server.Prepare = func(c *launch.Cluster, _ *launch.Node) ([]launch.Command, error) {
+		var out []launch.Command
 		for _, dir := range c.Disks {
-			out = append(out, engine.Command{Args: []string{"sh", "-c", `echo x > "$0"/table`, dir}})
+			out = append(out, launch.Command{Args: []string{"sh", "-c", `echo x > "$0"/table`, dir}})
 		}
 		return out, nil
 	}
-	d.Server.Start = func(*engine.Cluster, *engine.Node) ([]engine.Command, error) {
-		return []engine.Command{{Args: []string{"sleep", "1000"}}}, nil
+	d.Server.Start = func(*launch.Cluster, *launch.Node) ([]launch.Command, error) {
+		return []launch.Command{{Args: []string{"sleep", "1000"}}}, nil
 	}
-	d.Server.Ready = func(context.Context, *engine.Cluster, *engine.Node) error { return nil }
+	d.Server.Ready = func(context.Context, *launch.Cluster, *launch.Node) error { return nil }
 	o := lab.Options{Dir: filepath.Join(parent, "stub"), Disks: []string{set.Disks[0].Path, set.Disks[1].Path}}
 	l := up(t, d, o)
 	folders := l.State().Cluster.Disks

@@ -1,6 +1,6 @@
 // Package lab starts throwaway servers: each in a folder of its own, on
 // loopback or in network namespaces, on free ports, as the account that the engine names,
-// with a profile of settings. What to run comes from engine.Server; this
+// with a profile of settings. What to run comes from launch.Server; this
 // package owns the processes.
 //
 //	l, err := lab.Up(ctx, &driver, lab.Options{Dir: dir, Profile: "tuned"})

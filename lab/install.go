@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -24,7 +25,7 @@ import (
 type Need struct {
 	Name      string            // as `barograph lab install` takes it
 	Packages  []string          // of Debian and Ubuntu
-	Artifacts []engine.Artifact // of a language registry
+	Artifacts []launch.Artifact // of a language registry
 	Find      func() error      // looks for the programs; its error names what is missing
 }
 
@@ -60,7 +61,7 @@ func InstallCommands(needs []Need) [][]string {
 			continue
 		}
 		add(n.Packages...)
-		if slices.ContainsFunc(n.Artifacts, func(a engine.Artifact) bool { return a.Maven != "" }) { // Maven fetches them, and Java runs them
+		if slices.ContainsFunc(n.Artifacts, func(a launch.Artifact) bool { return a.Maven != "" }) { // Maven fetches them, and Java runs them
 			if _, err := exec.LookPath("java"); err != nil {
 				add("default-jre-headless")
 			}
@@ -68,12 +69,12 @@ func InstallCommands(needs []Need) [][]string {
 				add("maven")
 			}
 		}
-		if slices.ContainsFunc(n.Artifacts, func(a engine.Artifact) bool { return a.Wheel != "" }) {
+		if slices.ContainsFunc(n.Artifacts, func(a launch.Artifact) bool { return a.Wheel != "" }) {
 			if _, err := exec.LookPath("pip3"); err != nil {
 				add("python3-pip")
 			}
 		}
-		if slices.ContainsFunc(n.Artifacts, func(a engine.Artifact) bool { return a.NPM != "" }) {
+		if slices.ContainsFunc(n.Artifacts, func(a launch.Artifact) bool { return a.NPM != "" }) {
 			if _, err := exec.LookPath("npm"); err != nil {
 				add("npm")
 			}
@@ -89,8 +90,8 @@ func InstallCommands(needs []Need) [][]string {
 }
 
 // missing are the artifacts that Install has to fetch.
-func missing(needs ...Need) []engine.Artifact {
-	var out []engine.Artifact
+func missing(needs ...Need) []launch.Artifact {
+	var out []launch.Artifact
 	for _, n := range needs {
 		for _, a := range n.Artifacts {
 			if !a.Installed() {
@@ -167,7 +168,7 @@ func TPCGen() Need {
 	n := Need{Name: TPCGenName, Find: func() error { _, err := TPCGenProgram(); return err }}
 	if _, onPath := tpcgenOnPath(); onPath != nil {
 		if a, ok := tpcgenWheel(runtime.GOOS, runtime.GOARCH); ok {
-			n.Artifacts = []engine.Artifact{a}
+			n.Artifacts = []launch.Artifact{a}
 		}
 	}
 	return n
@@ -217,7 +218,7 @@ func tpcgenOnPath() (string, error) {
 
 // tpcgenWheel is the artifact for a kind of machine. Linux's is the one for
 // glibc, which Barograph needs itself.
-func tpcgenWheel(goos, arch string) (engine.Artifact, bool) {
+func tpcgenWheel(goos, arch string) (launch.Artifact, bool) {
 	sums := map[string][2]string{ // of the wheel, and of what is unpacked from it
 		"linux/amd64":   {"490d693dad29ddc4ad6a41f96932a7ddd7b13b04546a54f8dd9c0468648aa17e", "32177a0e541bd33279d6c915dfa0a4b6ced475288b2db1715c6b1efaa0d4bc2b"},
 		"linux/arm64":   {"2fb311272eb71f99156870d2177164823a4a39730982be9bc2448af8da84c96e", "20b58dddf5562af2790818bfb32f813cf9c75676a415384edb463fe502f89654"},
@@ -226,13 +227,13 @@ func tpcgenWheel(goos, arch string) (engine.Artifact, bool) {
 		"windows/amd64": {"469d0a5a6797fa6e98d51a12ef7d16afa7b6f9622d3eb4805acc585725fcd25b", "e9e4a9eed48bceaec4d8e76792d6701ee0afd5c211b4a8148fa6e195a3621b7d"},
 	}
 	sum, ok := sums[goos+"/"+arch]
-	return engine.Artifact{Name: "tpcgen-cli-" + tpcgenVersion, Wheel: "tpcgen-cli==" + tpcgenVersion, SHA256: sum[0], Tree: sum[1]}, ok
+	return launch.Artifact{Name: "tpcgen-cli-" + tpcgenVersion, Wheel: "tpcgen-cli==" + tpcgenVersion, SHA256: sum[0], Tree: sum[1]}, ok
 }
 
 // fetch has Maven, pip, npm or Go bring an artifact, checks it and puts it into its folder.
 // The folder appears when it is whole, so that a fetch that was broken off is
 // begun again.
-func fetch(ctx context.Context, a engine.Artifact, w io.Writer) error {
+func fetch(ctx context.Context, a launch.Artifact, w io.Writer) error {
 	dir, err := a.Dir()
 	if err != nil {
 		return err
@@ -279,7 +280,7 @@ func fetch(ctx context.Context, a engine.Artifact, w io.Writer) error {
 
 // download has Maven, pip or npm bring an artifact into a folder, and names its
 // own file.
-func download(ctx context.Context, a engine.Artifact, got string, w io.Writer) (string, error) {
+func download(ctx context.Context, a launch.Artifact, got string, w io.Writer) (string, error) {
 	switch {
 	case a.Wheel != "":
 		return pack(ctx, a.Wheel, got, "*.whl", w, "pip3", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", got, a.Wheel)
@@ -408,7 +409,7 @@ func untar(ctx context.Context, file, dir string) error {
 
 // build makes the program of a Go module in work/whole. Its go.sum holds the
 // checksums of everything that is fetched.
-func build(ctx context.Context, a engine.Artifact, work string, w io.Writer) error {
+func build(ctx context.Context, a launch.Artifact, work string, w io.Writer) error {
 	files, err := a.Go()
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -31,7 +31,7 @@ const bridgeHost = 254
 
 // isolate plans the isolation of a cluster: a name and a subnet that nobody
 // uses here, and from it the addresses of the nodes.
-func isolate(c *engine.Cluster, o *Isolate) error {
+func isolate(c *launch.Cluster, o *Isolate) error {
 	if os.Geteuid() != 0 {
 		return &fault.Error{Setting: "--isolate", Problem: "needs root: it makes network namespaces and control groups", Cure: "run as root, or without it: the nodes then share this machine's network"}
 	}
@@ -40,7 +40,7 @@ func isolate(c *engine.Cluster, o *Isolate) error {
 	if err != nil {
 		return err
 	}
-	c.Isolation = &engine.Isolation{Name: name, Subnet: subnet.String(), CPUs: o.CPUs, Memory: o.Memory, Latency: o.Latency}
+	c.Isolation = &launch.Isolation{Name: name, Subnet: subnet.String(), CPUs: o.CPUs, Memory: o.Memory, Latency: o.Latency}
 	for i := range c.Nodes {
 		c.Nodes[i].Host = hostIn(subnet, i+1).String()
 	}
@@ -74,11 +74,11 @@ func hostIn(s *net.IPNet, last int) net.IP {
 	return net.IPv4(ip[0], ip[1], ip[2], byte(last)).To4()
 }
 
-func namespace(iso *engine.Isolation, node int) string { return iso.Name + "n" + strconv.Itoa(node+1) }
+func namespace(iso *launch.Isolation, node int) string { return iso.Name + "n" + strconv.Itoa(node+1) }
 
 // connect makes the bridge and the namespaces, those that are not there yet:
 // after a reboot all are gone.
-func connect(c *engine.Cluster) error {
+func connect(c *launch.Cluster) error {
 	iso := c.Isolation
 	if iso == nil {
 		return nil
@@ -119,7 +119,7 @@ func address(l netlink.Link, subnet *net.IPNet, last int) error {
 }
 
 // plug makes a node's namespace and a cable from it to the bridge.
-func plug(iso *engine.Isolation, bridge netlink.Link, subnet *net.IPNet, node int) error {
+func plug(iso *launch.Isolation, bridge netlink.Link, subnet *net.IPNet, node int) error {
 	name := namespace(iso, node)
 	home, err := netns.Get()
 	if err != nil {
@@ -197,7 +197,7 @@ func onThread(f func() error) error {
 
 // within runs f, which starts a process, in a node's namespace: the process
 // inherits it.
-func within(iso *engine.Isolation, node int, f func() error) error {
+func within(iso *launch.Isolation, node int, f func() error) error {
 	if iso == nil {
 		return f()
 	}
@@ -215,7 +215,7 @@ func within(iso *engine.Isolation, node int, f func() error) error {
 }
 
 // disconnect removes what connect and confine made; what is not there is no error.
-func disconnect(c *engine.Cluster) error {
+func disconnect(c *launch.Cluster) error {
 	iso := c.Isolation
 	if iso == nil {
 		return nil
@@ -242,7 +242,7 @@ func disconnect(c *engine.Cluster) error {
 const period = uint64(100_000)
 
 // groupPath is a node's control group.
-func groupPath(iso *engine.Isolation, node int) string {
+func groupPath(iso *launch.Isolation, node int) string {
 	return "/barograph-" + namespace(iso, node)
 }
 
@@ -264,7 +264,7 @@ func controllers() ([]cgroup1.Subsystem, error) {
 
 // confine puts a process into its node's control group, which is made for the
 // first one.
-func confine(iso *engine.Isolation, node, pid int) error {
+func confine(iso *launch.Isolation, node, pid int) error {
 	if iso == nil {
 		return nil
 	}
@@ -278,7 +278,7 @@ func confine(iso *engine.Isolation, node, pid int) error {
 	return nil
 }
 
-func confine1(iso *engine.Isolation, node, pid int) error {
+func confine1(iso *launch.Isolation, node, pid int) error {
 	quota, length, memory := int64(iso.CPUs*float64(period)), period, iso.Memory
 	r := &specs.LinuxResources{CPU: &specs.LinuxCPU{}, Memory: &specs.LinuxMemory{}}
 	if quota > 0 {
@@ -294,7 +294,7 @@ func confine1(iso *engine.Isolation, node, pid int) error {
 	return g.AddProc(uint64(pid))
 }
 
-func confine2(iso *engine.Isolation, node, pid int) error {
+func confine2(iso *launch.Isolation, node, pid int) error {
 	quota, length, memory := int64(iso.CPUs*float64(period)), period, iso.Memory
 	r := &cgroup2.Resources{CPU: &cgroup2.CPU{}, Memory: &cgroup2.Memory{}}
 	if quota > 0 {
@@ -315,7 +315,7 @@ func confine2(iso *engine.Isolation, node, pid int) error {
 const leaving = 5 * time.Second
 
 // release removes a node's control group; its processes have ended.
-func release(iso *engine.Isolation, node int) error {
+func release(iso *launch.Isolation, node int) error {
 	for until := time.Now().Add(leaving); ; time.Sleep(poll) {
 		err := remove(iso, node)
 		if err == nil || time.Now().After(until) {
@@ -324,7 +324,7 @@ func release(iso *engine.Isolation, node int) error {
 	}
 }
 
-func remove(iso *engine.Isolation, node int) error {
+func remove(iso *launch.Isolation, node int) error {
 	if cgroups.Mode() == cgroups.Unified {
 		m, err := cgroup2.Load(groupPath(iso, node))
 		if err == nil {

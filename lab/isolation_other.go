@@ -2,15 +2,15 @@
 
 package lab
 
-import "github.com/barograph/barograph/engine"
+import "github.com/barograph/barograph/engine/launch"
 
-func isolate(*engine.Cluster, *Isolate) error                 { return errSystem }
-func connect(*engine.Cluster) error                           { return nil }
-func disconnect(*engine.Cluster) error                        { return nil }
-func within(_ *engine.Isolation, _ int, f func() error) error { return f() }
-func confine(*engine.Isolation, int, int) error               { return nil }
-func cut(*engine.Isolation, int, bool) error                  { return errSystem }
-func queue(*engine.Isolation, int, Fault) error               { return errSystem }
+func isolate(*launch.Cluster, *Isolate) error                 { return errSystem }
+func connect(*launch.Cluster) error                           { return nil }
+func disconnect(*launch.Cluster) error                        { return nil }
+func within(_ *launch.Isolation, _ int, f func() error) error { return f() }
+func confine(*launch.Isolation, int, int) error               { return nil }
+func cut(*launch.Isolation, int, bool) error                  { return errSystem }
+func queue(*launch.Isolation, int, Fault) error               { return errSystem }
 func tryQueue(Fault) error                                    { return errSystem }
 
 func (*Lab) mount(int) error        { return errSystem }

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/lab"
 )
 
@@ -44,7 +44,7 @@ func needsRoot(t *testing.T) {
 }
 
 // traces finds what a lab left in the network and in the control groups.
-func traces(t *testing.T, iso *engine.Isolation) []string {
+func traces(t *testing.T, iso *launch.Isolation) []string {
 	t.Helper()
 	var out []string
 	links, err := net.Interfaces()

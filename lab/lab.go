@@ -17,6 +17,7 @@ import (
 	"github.com/shirou/gopsutil/v4/mem"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -30,7 +31,7 @@ type Options struct {
 	Patience time.Duration // for a node to be ready; 0 = usualPatience
 	Isolate  *Isolate      // keep the nodes apart; nil = they share this machine
 	TLS      bool          // its clients connect over TLS, by certificates that the lab makes
-	Disks    []string      // folders, one a disk: each gets one for the engine, removed by Down; see engine.Cluster.Disks
+	Disks    []string      // folders, one a disk: each gets one for the engine, removed by Down; see launch.Cluster.Disks
 
 	// Frail gives every node a disk that can be full, and that forgets what was not
 	// flushed when its power fails (FUSE), which needs root. It is no disk to time.
@@ -59,7 +60,7 @@ type Isolate struct {
 
 // Lab is a server that runs. Its methods are for one goroutine.
 type Lab struct {
-	server   *engine.Server
+	server   *launch.Server
 	account  *account
 	state    State
 	patience time.Duration
@@ -120,7 +121,7 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 		}
 	}
 	o.Nodes = max(o.Nodes, 1)
-	if o.TLS && d.Server.TLS == engine.NoTLS {
+	if o.TLS && d.Server.TLS == launch.NoTLS {
 		return nil, bad("TLS", "is not offered by the lab's "+d.Scheme, "leave it out")
 	}
 	if !slices.Contains(d.Server.Nodes, o.Nodes) {
@@ -152,7 +153,7 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := engine.Cluster{Dir: dir, Profile: known[at], Memory: o.Memory, TLS: o.TLS || d.Server.TLS == engine.AlwaysTLS}
+	c := launch.Cluster{Dir: dir, Profile: known[at], Memory: o.Memory, TLS: o.TLS || d.Server.TLS == launch.AlwaysTLS}
 	if !d.Server.NoPassword {
 		c.Password = rand.Text()
 	}
@@ -170,7 +171,7 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 	}
 	maps.Copy(c.Settings, o.Settings)
 	for i := range o.Nodes {
-		c.Nodes = append(c.Nodes, engine.Node{Index: i, Dir: filepath.Join(dir, "node"+strconv.Itoa(i+1)), Host: "127.0.0." + strconv.Itoa(i+1)})
+		c.Nodes = append(c.Nodes, launch.Node{Index: i, Dir: filepath.Join(dir, "node"+strconv.Itoa(i+1)), Host: "127.0.0." + strconv.Itoa(i+1)})
 	}
 	if o.Isolate != nil {
 		if err := isolate(&c, o.Isolate); err != nil {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/lab"
 )
 
@@ -85,7 +86,7 @@ func serve(port string) int {
 	}
 }
 
-func query(ctx context.Context, n *engine.Node) (string, error) {
+func query(ctx context.Context, n *launch.Node) (string, error) {
 	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["sql"])))
 	if err != nil {
 		return "", err
@@ -97,24 +98,24 @@ func query(ctx context.Context, n *engine.Node) (string, error) {
 // driver is an engine of which only the server exists.
 func driver() *engine.Driver {
 	self, _ := filepath.Abs(os.Args[0])
-	return &engine.Driver{Scheme: "stub", Example: "stub://host", Server: &engine.Server{
+	return &engine.Driver{Scheme: "stub", Example: "stub://host", Server: &launch.Server{
 		Nodes: []int{1, 3}, Ports: []string{"sql"}, SharedPorts: []string{"peers"}, Stop: syscall.SIGTERM,
-		Profiles: []engine.Profile{{Name: "default"}, {Name: "tuned", Settings: func(memory int64) map[string]string {
+		Profiles: []launch.Profile{{Name: "default"}, {Name: "tuned", Settings: func(memory int64) map[string]string {
 			return map[string]string{"cache": strconv.FormatInt(memory/4, 10)}
 		}}},
 		Find: func() error { return nil },
-		Prepare: func(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
-			return []engine.Command{{Args: []string{"sh", "-c", "echo node " + strconv.Itoa(n.Index) + " > data; echo prepared"}}}, nil
+		Prepare: func(_ *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
+			return []launch.Command{{Args: []string{"sh", "-c", "echo node " + strconv.Itoa(n.Index) + " > data; echo prepared"}}}, nil
 		},
-		Start: func(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+		Start: func(_ *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 			address := net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["sql"]))
-			return []engine.Command{{Args: []string{self, fmt.Sprintf("first=%v", n.First)}, Env: []string{envServe + "=" + address, envOwner + "="}}}, nil
+			return []launch.Command{{Args: []string{self, fmt.Sprintf("first=%v", n.First)}, Env: []string{envServe + "=" + address, envOwner + "="}}}, nil
 		},
-		Ready: func(ctx context.Context, _ *engine.Cluster, n *engine.Node) error {
+		Ready: func(ctx context.Context, _ *launch.Cluster, n *launch.Node) error {
 			_, err := query(ctx, n)
 			return err
 		},
-		URL: func(c *engine.Cluster) string { return "stub://127.0.0.1:" + strconv.Itoa(c.Nodes[0].Ports["sql"]) },
+		URL: func(c *launch.Cluster) string { return "stub://127.0.0.1:" + strconv.Itoa(c.Nodes[0].Ports["sql"]) },
 	}}
 }
 
@@ -200,13 +201,13 @@ func TestOrder(t *testing.T) {
 	d := driver()
 	start := d.Server.Start
 	var started []int
-	d.Server.Start = func(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+	d.Server.Start = func(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 		if started = append(started, n.Index); n.First != (len(started) == 1) {
 			t.Errorf("node %d comes %d. and is told that it is first: %v", n.Index, len(started), n.First)
 		}
 		return start(c, n)
 	}
-	d.Server.Order = func(context.Context, *engine.Cluster) ([]int, error) { return []int{1, 2, 0}, nil }
+	d.Server.Order = func(context.Context, *launch.Cluster) ([]int, error) { return []int{1, 2, 0}, nil }
 	o := lab.Options{Dir: filepath.Join(t.TempDir(), "lab"), Nodes: 3}
 	l := up(t, d, o)
 	for i := range 3 {
@@ -225,11 +226,11 @@ func TestOrder(t *testing.T) {
 func TestSeveralProcesses(t *testing.T) {
 	d := driver()
 	start, formed := d.Server.Start, 0
-	d.Server.Start = func(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+	d.Server.Start = func(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 		cmd, err := start(c, n)
-		return append([]engine.Command{{Args: []string{"sleep", "1000"}}}, cmd...), err
+		return append([]launch.Command{{Args: []string{"sleep", "1000"}}}, cmd...), err
 	}
-	d.Server.Form = func(context.Context, *engine.Cluster) error { formed++; return nil }
+	d.Server.Form = func(context.Context, *launch.Cluster) error { formed++; return nil }
 	dir := filepath.Join(t.TempDir(), "lab")
 	l := up(t, d, lab.Options{Dir: dir, Nodes: 3})
 	s, err := lab.Status(dir)
@@ -258,7 +259,7 @@ func TestSeveralProcesses(t *testing.T) {
 func TestKillTakesTheFamily(t *testing.T) {
 	d := driver()
 	start := d.Server.Start
-	d.Server.Start = func(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+	d.Server.Start = func(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 		cmd, err := start(c, n)
 		cmd[0].Env = append(cmd[0].Env, "LAB_TEST_FAMILY=1")
 		return cmd, err
@@ -311,7 +312,7 @@ func TestCertificates(t *testing.T) {
 	if _, err := lab.Up(t.Context(), d, lab.Options{Dir: dir, TLS: true}); err == nil || !strings.Contains(err.Error(), "is not offered") {
 		t.Fatal(err)
 	}
-	d.Server.TLS = engine.OffersTLS
+	d.Server.TLS = launch.OffersTLS
 	c := up(t, d, lab.Options{Dir: dir, Nodes: 3, TLS: true}).State().Cluster
 	text, err := os.ReadFile(c.CA())
 	roots := x509.NewCertPool()
@@ -377,13 +378,13 @@ func TestForeignProcess(t *testing.T) {
 func abandon(dir string) int {
 	d := driver()
 	if strings.Contains(dir, "broken") {
-		d.Server.Ready = func(context.Context, *engine.Cluster, *engine.Node) error {
+		d.Server.Ready = func(context.Context, *launch.Cluster, *launch.Node) error {
 			return syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
 	}
 	if strings.Contains(dir, "preparing") {
-		d.Server.Prepare = func(*engine.Cluster, *engine.Node) ([]engine.Command, error) {
-			return []engine.Command{{Args: []string{"sh", "-c", "sleep 1000 & while true; do date > data; done"}}}, nil
+		d.Server.Prepare = func(*launch.Cluster, *launch.Node) ([]launch.Command, error) {
+			return []launch.Command{{Args: []string{"sh", "-c", "sleep 1000 & while true; do date > data; done"}}}, nil
 		}
 	}
 	o := lab.Options{Dir: dir, Owned: true}
@@ -521,15 +522,15 @@ func TestFailuresSayWhy(t *testing.T) {
 		want   string
 	}{
 		"a server that ends": {func(d *engine.Driver) {
-			d.Server.Prepare = func(*engine.Cluster, *engine.Node) ([]engine.Command, error) { return nil, nil }
+			d.Server.Prepare = func(*launch.Cluster, *launch.Node) ([]launch.Command, error) { return nil, nil }
 		}, lab.Options{}, "no data"},
 		"a preparation that fails": {func(d *engine.Driver) {
-			d.Server.Prepare = func(*engine.Cluster, *engine.Node) ([]engine.Command, error) {
-				return []engine.Command{{Args: []string{"sh", "-c", "echo the disk is full; exit 1"}}}, nil
+			d.Server.Prepare = func(*launch.Cluster, *launch.Node) ([]launch.Command, error) {
+				return []launch.Command{{Args: []string{"sh", "-c", "echo the disk is full; exit 1"}}}, nil
 			}
 		}, lab.Options{}, "the disk is full"},
 		"a server that does not answer": {func(d *engine.Driver) {
-			d.Server.Ready = func(context.Context, *engine.Cluster, *engine.Node) error { return errors.New("not yet") }
+			d.Server.Ready = func(context.Context, *launch.Cluster, *launch.Node) error { return errors.New("not yet") }
 		}, lab.Options{Patience: 100 * time.Millisecond}, "not yet"},
 		"no such profile": {func(*engine.Driver) {}, lab.Options{Profile: "fast"}, "default, tuned"},
 		"no such size":    {func(*engine.Driver) {}, lab.Options{Nodes: 2}, "[1 3]"},

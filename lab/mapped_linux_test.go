@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/lab"
 )
 
@@ -88,7 +88,7 @@ func endFirstThread() {
 func TestMapped(t *testing.T) {
 	dir, d := filepath.Join(t.TempDir(), "lab"), driver()
 	start := d.Server.Start
-	d.Server.Start = func(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+	d.Server.Start = func(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 		all, err := start(c, n)
 		all[0].Env = append(all[0].Env, envMaps+"=1")
 		return all, err

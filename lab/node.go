@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -76,7 +77,7 @@ func (l *Lab) prepare(ctx context.Context, i int) error {
 }
 
 // open gives a command the node's account, folder and log.
-func (l *Lab) open(cmd *exec.Cmd, command engine.Command, i int) (*os.File, error) {
+func (l *Lab) open(cmd *exec.Cmd, command launch.Command, i int) (*os.File, error) {
 	out, err := os.OpenFile(l.logFile(i), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -121,7 +122,7 @@ func (l *Lab) start(ctx context.Context, i int) error {
 
 // launch starts a process, which outlives this one, and writes it down
 // before it may begin. The channel brings its end, once.
-func (l *Lab) launch(i int, command engine.Command) (chan error, error) {
+func (l *Lab) launch(i int, command launch.Command) (chan error, error) {
 	cmd := exec.Command("/bin/sh", append([]string{"-c", gate, "sh"}, command.Args...)...) //nolint:noctx // it outlives every context
 	out, err := l.open(cmd, command, i)
 	if err != nil {
@@ -290,7 +291,7 @@ func (l *Lab) Restart(ctx context.Context, i int) error {
 // givePorts gives every node ports that nobody listens on: own ones, and
 // shared ones, which have one number on the address of every node. All are
 // held until the last one is found, so that none is given twice.
-func givePorts(c *engine.Cluster, own, shared []string) error {
+func givePorts(c *launch.Cluster, own, shared []string) error {
 	nodes := c.Nodes
 	var held []net.Listener
 	defer func() {
@@ -366,7 +367,7 @@ func leastOfConnections() int {
 
 // listenOnAll listens on one port of every node's address. Isolated nodes
 // have all numbers to themselves; there any that is free here will do.
-func listenOnAll(c *engine.Cluster) ([]net.Listener, error) {
+func listenOnAll(c *launch.Cluster) ([]net.Listener, error) {
 	host := func(i int) string {
 		if c.Isolation != nil {
 			return ""

@@ -15,6 +15,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/run"
 )
@@ -26,7 +27,7 @@ const stateFile = "lab.json"
 type State struct {
 	Engine  string         `json:"engine"` // Driver.Scheme
 	URL     string         `json:"url"`
-	Cluster engine.Cluster `json:"cluster"`
+	Cluster launch.Cluster `json:"cluster"`
 	Nodes   []NodeState    `json:"nodes"`
 	Frail   bool           `json:"frail,omitempty"` // see Options
 	Whole   bool           `json:"whole"`           // all nodes were ready once; else the start was broken off

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -31,8 +32,8 @@ const (
 //go:embed s3/s3.mod s3/s3.sum
 var gateway embed.FS
 
-func gatewayArtifact() engine.Artifact {
-	return engine.Artifact{Name: "versitygw-1.8.0", Package: "github.com/versity/versitygw/cmd/versitygw", Go: func() (map[string][]byte, error) {
+func gatewayArtifact() launch.Artifact {
+	return launch.Artifact{Name: "versitygw-1.8.0", Package: "github.com/versity/versitygw/cmd/versitygw", Go: func() (map[string][]byte, error) {
 		mod, err := gateway.ReadFile("s3/s3.mod")
 		if err != nil {
 			return nil, err
@@ -50,15 +51,15 @@ func StoreDriver() engine.Driver {
 		dir, err := gatewayArtifact().Find()
 		return filepath.Join(dir, gatewayArtifact().Program()), err
 	}
-	folder := func(n *engine.Node) string { return filepath.Join(n.Dir, "data") }
-	return engine.Driver{Scheme: StoreName, Licence: "Apache-2.0", Summary: "versitygw, an object store that speaks S3", Example: "s3://key:secret@127.0.0.1:7070/" + StoreBucket, Place: engine.Remote, Server: &engine.Server{
-		Artifacts: []engine.Artifact{gatewayArtifact()},
+	folder := func(n *launch.Node) string { return filepath.Join(n.Dir, "data") }
+	return engine.Driver{Scheme: StoreName, Licence: "Apache-2.0", Summary: "versitygw, an object store that speaks S3", Example: "s3://key:secret@127.0.0.1:7070/" + StoreBucket, Place: engine.Remote, Server: &launch.Server{
+		Artifacts: []launch.Artifact{gatewayArtifact()},
 		Nodes:     []int{1},
 		Ports:     []string{StoreName},
-		Profiles:  []engine.Profile{{Name: "default", Summary: "versitygw over files of the lab's folder"}},
+		Profiles:  []launch.Profile{{Name: "default", Summary: "versitygw over files of the lab's folder"}},
 		Stop:      syscall.SIGTERM,
 		Find:      func() error { _, err := program(); return err },
-		Prepare: func(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+		Prepare: func(_ *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 			for _, dir := range []string{filepath.Join(folder(n), StoreBucket), filepath.Join(n.Dir, "told")} {
 				if err := os.MkdirAll(dir, 0o700); err != nil {
 					return nil, err
@@ -66,16 +67,16 @@ func StoreDriver() engine.Driver {
 			}
 			return nil, nil
 		},
-		Start: func(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+		Start: func(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 			path, err := program()
-			return []engine.Command{{
+			return []launch.Command{{
 				// What is told of objects lies beside them in files: not all file systems have extended attributes.
 				Args: []string{path, "--quiet", "--keep-alive", "--region", StoreRegion, "--port", n.Address(StoreName), "posix", "--sidecar", filepath.Join(n.Dir, "told"), folder(n)},
 				Env:  []string{"ROOT_ACCESS_KEY=" + storeKey, "ROOT_SECRET_KEY=" + c.Password},
 			}}, err
 		},
 		Ready: storeReady,
-		URL: func(c *engine.Cluster) string {
+		URL: func(c *launch.Cluster) string {
 			return "s3://" + storeKey + ":" + c.Password + "@" + c.Nodes[0].Address(StoreName) + "/" + StoreBucket
 		},
 	}}
@@ -83,7 +84,7 @@ func StoreDriver() engine.Driver {
 
 // storeReady asks for the bucket's keys without a signature, which a store that
 // serves refuses in S3's own words.
-func storeReady(ctx context.Context, _ *engine.Cluster, n *engine.Node) error {
+func storeReady(ctx context.Context, _ *launch.Cluster, n *launch.Node) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.Address(StoreName)+"/"+StoreBucket+"?list-type=2", nil)
 	if err != nil {
 		return err
@@ -101,11 +102,11 @@ func storeReady(ctx context.Context, _ *engine.Cluster, n *engine.Node) error {
 }
 
 // StoreAt is the store that a URL such as the lab's names.
-func StoreAt(raw string) (engine.Store, error) {
+func StoreAt(raw string) (launch.Store, error) {
 	u, err := fault.ParseURL(raw)
 	if err != nil {
-		return engine.Store{}, err
+		return launch.Store{}, err
 	}
 	secret, _ := u.User.Password()
-	return engine.Store{Endpoint: u.Host, Region: StoreRegion, Bucket: strings.Trim(u.Path, "/"), Key: u.User.Username(), Secret: secret}, nil
+	return launch.Store{Endpoint: u.Host, Region: StoreRegion, Bucket: strings.Trim(u.Path, "/"), Key: u.User.Username(), Secret: secret}, nil
 }

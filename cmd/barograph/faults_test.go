@@ -12,6 +12,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -20,7 +21,7 @@ func TestFaultsLeavesNothing(t *testing.T) {
 	data, out := dayOfData(t), filepath.Join(t.TempDir(), "runs", "x")
 	absent := engine.Driver{
 		Scheme: "absent", Place: engine.Remote, Abilities: []any{archive.Offer{Designs: map[design.Name][]flavour.Name{design.Wide: {flavour.ISORange}}}},
-		Server: &engine.Server{Nodes: []int{3}, Profiles: []engine.Profile{{Name: "tuned"}}, Find: func() error { return errors.New("no server is installed") }},
+		Server: &launch.Server{Nodes: []int{3}, Profiles: []launch.Profile{{Name: "tuned"}}, Find: func() error { return errors.New("no server is installed") }},
 	}
 	var errs bytes.Buffer
 	status := execute(t.Context(), &env{args: []string{"faults", data, "--out", out}, stdin: strings.NewReader(""), stdout: io.Discard, stderr: &errs, engines: engine.Registry{absent}})

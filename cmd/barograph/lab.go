@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 )
@@ -101,7 +102,7 @@ func (l *labs) profiles() (all []string, told string) {
 // encrypted are the engines whose labs take TLS.
 func (l *labs) encrypted() (all []string) {
 	for _, d := range l.known {
-		if d.Server != nil && d.Server.TLS != engine.NoTLS {
+		if d.Server != nil && d.Server.TLS != launch.NoTLS {
 			all = append(all, d.Scheme)
 		}
 	}
@@ -175,7 +176,7 @@ func (l *labs) up(c *cobra.Command, args []string) error {
 		if !slices.Contains(d.Server.Nodes, l.Nodes) {
 			return fault.Misuse("--nodes "+strconv.Itoa(l.Nodes), "is not offered by "+d.Scheme, fmt.Sprintf("choose one of %v", d.Server.Nodes))
 		}
-		if l.TLS && d.Server.TLS == engine.NoTLS {
+		if l.TLS && d.Server.TLS == launch.NoTLS {
 			return fault.Misuse("--tls", "is not offered by "+d.Scheme, "choose of "+join(l.encrypted()))
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 )
@@ -64,7 +64,7 @@ func TestLabMistakes(t *testing.T) {
 
 // TestLabInstallsTools: the generator of TPC-DS is installed as servers are.
 func TestLabInstallsTools(t *testing.T) {
-	t.Setenv(engine.EnvArtifacts, t.TempDir())
+	t.Setenv(launch.EnvArtifacts, t.TempDir())
 	t.Setenv("PATH", t.TempDir())
 	if out := must(t, "lab", "install", "tpcgen"); !strings.Contains(out, "tpcgen") {
 		t.Errorf("to be installed: %s", out)

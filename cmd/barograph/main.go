@@ -18,6 +18,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
 
 	"golang.org/x/term"
@@ -115,7 +116,7 @@ func execute(ctx context.Context, e *env) int {
 		status, text = fault.Interrupted, "interrupted; what was committed and written is complete"
 	case out.err != nil:
 		status = fault.Failed
-	case errors.Is(err, engine.ErrUnreachable):
+	case errors.Is(err, engine.ErrUnreachable) || errors.Is(err, launch.ErrChanged):
 		status = fault.Unreachable
 	}
 	if e.json || slices.Contains(e.args, "--json") { // which is not known where flags are not understood

@@ -15,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -23,13 +24,13 @@ const heap = "-Xmx"
 
 // server tells how the lab starts AsterixDB. The first node runs the cluster
 // controller and a node controller, each further one a node controller.
-func server() *engine.Server {
-	return &engine.Server{
-		Artifacts:  []engine.Artifact{artifact()},
+func server() *launch.Server {
+	return &launch.Server{
+		Artifacts:  []launch.Artifact{artifact()},
 		Nodes:      []int{1, 3},
 		Ports:      []string{"api", "nc", "cluster", "client", "web", "query", "console", "active"},
 		NoPassword: true,
-		Profiles: []engine.Profile{
+		Profiles: []launch.Profile{
 			{Name: "default", Summary: "as packaged: a Java heap of a quarter of the memory, of which a quarter each for cache and for writing"},
 			{Name: "tuned", Summary: "a Java heap of half the memory, most of it cache; more memory for sorts and joins", Settings: tuned},
 		},
@@ -42,12 +43,12 @@ func server() *engine.Server {
 		Start:   start,
 		Ready:   ready,
 		Form:    form,
-		URL:     func(c *engine.Cluster) string { return "asterixdb://" + api(c) + "/barograph" },
+		URL:     func(c *launch.Cluster) string { return "asterixdb://" + api(c) + "/barograph" },
 	}
 }
 
-func artifact() engine.Artifact {
-	return engine.Artifact{
+func artifact() launch.Artifact {
+	return launch.Artifact{
 		Name:   "asterixdb-0.9.8",
 		Maven:  "org.apache.asterix:asterix-server:0.9.8:zip:binary-assembly",
 		SHA256: "efd2fbde87d1214c0190ed51b1daf74f2ddd4ca015c6720e279210999297e210",
@@ -75,12 +76,12 @@ func home() (string, error) {
 	return filepath.Join(dir, "apache-asterixdb-0.9.8"), err
 }
 
-func configFile(n *engine.Node) string { return filepath.Join(n.Dir, "asterixdb.conf") }
+func configFile(n *launch.Node) string { return filepath.Join(n.Dir, "asterixdb.conf") }
 
 func nodeID(i int) string { return "nc" + strconv.Itoa(i+1) }
 
 // prepare writes the configuration of the whole cluster into every node's folder.
-func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	dirs := iodevices(c, n)
 	if len(dirs) == 0 {
 		return nil, &fault.Error{Setting: fmt.Sprintf("%d partitions on %d nodes", len(c.Disks), len(c.Nodes)), Problem: "leave a node without one", Cure: "name more disks, or more partitions"}
@@ -120,7 +121,7 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 
 // iodevices are the folders of a node, each of which holds one part of every
 // dataset: one for each of its disks, or of its own.
-func iodevices(c *engine.Cluster, n *engine.Node) []string {
+func iodevices(c *launch.Cluster, n *launch.Node) []string {
 	if len(c.Disks) == 0 {
 		return []string{filepath.Join(n.Dir, "disk")}
 	}
@@ -134,7 +135,7 @@ func iodevices(c *engine.Cluster, n *engine.Node) []string {
 // settings are the names of the settings that hold for the cluster, or for each
 // node: the server ends where one stands in the other's section
 // (asterix-common's StorageProperties and CompilerProperties).
-func settings(c *engine.Cluster, common bool) (out []string) {
+func settings(c *launch.Cluster, common bool) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		ofCluster := slices.ContainsFunc([]string{"compiler.", "storage.compression.", "storage.global.", "storage.lsm.bloomfilter."}, func(prefix string) bool {
 			return strings.HasPrefix(name, prefix)
@@ -150,7 +151,7 @@ func settings(c *engine.Cluster, common bool) (out []string) {
 // keeps no data.
 const controllerHeap = "512m"
 
-func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	dir, err := home()
 	if err != nil {
 		return nil, err
@@ -162,10 +163,10 @@ func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	nc := java(dir, size, "org.apache.hyracks.control.nc.NCDriver", "org.apache.asterix.hyracks.bootstrap.NCApplication", n)
 	nc.Args = append(nc.Args, "-node-id", nodeID(n.Index))
 	if n.Index > 0 {
-		return []engine.Command{nc}, nil
+		return []launch.Command{nc}, nil
 	}
 	cc := java(dir, controllerHeap, "org.apache.hyracks.control.cc.CCDriver", "org.apache.asterix.hyracks.bootstrap.CCApplication", n)
-	return []engine.Command{cc, nc}, nil
+	return []launch.Command{cc, nc}, nil
 }
 
 // opened are what the server reaches of Java's own packages; without them it
@@ -176,7 +177,7 @@ var opened = [...]string{ //nolint:gochecknoglobals // a constant table
 
 // java is a command of the server without its shell script, which needs programs
 // that small systems lack.
-func java(dir, heap, driver, app string, n *engine.Node) engine.Command {
+func java(dir, heap, driver, app string, n *launch.Node) launch.Command {
 	args := []string{"java", "-Xmx" + heap}
 	for _, o := range opened {
 		args = append(args, "--add-opens="+o+"=ALL-UNNAMED")
@@ -184,15 +185,15 @@ func java(dir, heap, driver, app string, n *engine.Node) engine.Command {
 	repo := filepath.Join(dir, "repo")
 	args = append(args, "-classpath", filepath.Join(dir, "etc")+":"+filepath.Join(repo, "*"),
 		"-Dapp.repo="+repo, "-Dapp.home="+dir, "-Dbasedir="+dir, driver, "-app-class", app, "-config-file", configFile(n))
-	return engine.Command{Args: args}
+	return launch.Command{Args: args}
 }
 
 // api is the host and port of the query service.
-func api(c *engine.Cluster) string { return c.Nodes[0].Address("api") }
+func api(c *launch.Cluster) string { return c.Nodes[0].Address("api") }
 
 // ready asks whether the node has joined, and, where all nodes have, for an
 // answer: the cluster answers nothing before that.
-func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
+func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	k := newClient(api(c), nil)
 	defer k.close()
 	cluster, err := k.get(ctx, "/admin/cluster")
@@ -219,7 +220,7 @@ func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
 }
 
 // form waits until the cluster of all nodes answers.
-func form(ctx context.Context, c *engine.Cluster) error {
+func form(ctx context.Context, c *launch.Cluster) error {
 	k := newClient(api(c), nil)
 	defer k.close()
 	ctx, stop := context.WithTimeout(ctx, formPatience)

@@ -16,13 +16,14 @@ import (
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 )
 
 // program is the server as the Maven repository holds it; the Debian package
 // is not in Debian's own archive.
 //
 //nolint:gochecknoglobals // a constant
-var program = engine.Artifact{
+var program = launch.Artifact{
 	Name:   "cassandra-5.0.9",
 	Maven:  "org.apache.cassandra:cassandra-all:5.0.9",
 	SHA256: "1a9f2968d1b7c3e85249cb365983ec626aff3d07186da41cd211174ffe3a6328",
@@ -30,14 +31,14 @@ var program = engine.Artifact{
 }
 
 // server tells the lab how to start Cassandra.
-func server() *engine.Server {
-	return &engine.Server{
+func server() *launch.Server {
+	return &launch.Server{
 		Packages:    []string{"default-jre-headless", "maven"},
-		Artifacts:   []engine.Artifact{program},
+		Artifacts:   []launch.Artifact{program},
 		Nodes:       []int{1, 2, 3},
 		SharedPorts: []string{"storage", "cql"},
-		TLS:         engine.OffersTLS,
-		Profiles: []engine.Profile{
+		TLS:         launch.OffersTLS,
+		Profiles: []launch.Profile{
 			{Name: "default", Summary: "the settings of the package: the log is synced every 10 s, so that a commit outlives the process, NOT the machine"},
 			{Name: "tuned", Summary: "the log is synced before every reply: a commit is durable; memtables outside the heap", Settings: tuned},
 		},
@@ -73,7 +74,7 @@ const logback = `<configuration>
 
 // prepare writes cassandra.yaml. Every node is a seed, so that none waits for
 // the others or copies data that are not there yet.
-func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	var seeds []string
 	for i := range c.Nodes {
 		seeds = append(seeds, fmt.Sprintf("%s:%d", c.Nodes[i].Host, n.Ports["storage"]))
@@ -117,7 +118,7 @@ func heap(memory int64) int64 {
 // smallHeap in MiB is that of a node with less than a gigabyte and a half.
 const smallHeap = 768
 
-func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	lib, err := program.Dir()
 	if err != nil {
 		return nil, err
@@ -146,7 +147,7 @@ func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 		"-Dcassandra.superuser_setup_delay_ms=1000", "-Dcassandra.auth_bcrypt_gensalt_log2_rounds=4", // no wait of 10 s; 26 random digits need no slow hash
 		"-Dcassandra.skip_wait_for_gossip_to_settle=0", "-Dcassandra.ring_delay_ms=1000", "-Dcassandra.consistent.rangemovement=false",
 		"org.apache.cassandra.service.CassandraDaemon")
-	return []engine.Command{{Args: args}}, nil
+	return []launch.Command{{Args: args}}, nil
 }
 
 // administrator is the lab's account; cassandra/cassandra, with which a server
@@ -154,9 +155,9 @@ func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 const administrator = "barograph"
 
 // reach calls ask with a session of one node alone.
-func reach(c *engine.Cluster, n *engine.Node, user, password string, ask func(s *gocql.Session) error) error {
+func reach(c *launch.Cluster, n *launch.Node, user, password string, ask func(s *gocql.Session) error) error {
 	cfg := gocql.NewCluster(n.Host)
-	secure, err := c.Client()
+	secure, err := engine.ClusterTLS(c)
 	if err != nil {
 		return err
 	}
@@ -177,7 +178,7 @@ func reach(c *engine.Cluster, n *engine.Node, user, password string, ask func(s 
 	return ask(s)
 }
 
-func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
+func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	version := func(s *gocql.Session) error {
 		var version string
 		return s.Query("SELECT release_version FROM system.local").ScanContext(ctx, &version)
@@ -190,7 +191,7 @@ func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
 
 // form waits until every node knows every other one, and then gives the
 // cluster its account: a copy on every node, so that any of them lets in.
-func form(ctx context.Context, c *engine.Cluster) error {
+func form(ctx context.Context, c *launch.Cluster) error {
 	ctx, stop := context.WithTimeout(ctx, time.Minute)
 	defer stop()
 	for i := range c.Nodes {
@@ -223,7 +224,7 @@ func form(ctx context.Context, c *engine.Cluster) error {
 }
 
 // address keeps three copies where there are three nodes.
-func address(c *engine.Cluster) string {
+func address(c *launch.Cluster) string {
 	n := &c.Nodes[0]
 	own := []string{"replication=" + strconv.Itoa(len(c.Nodes))}
 	var hosts []string

@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
@@ -53,7 +54,7 @@ func Driver() engine.Driver {
 			Means: []design.Name{design.Normalized, design.Document, design.Wide},
 		}}, offered()...),
 		Place:   engine.Embedded,
-		Library: &engine.Library{Artifacts: []engine.Artifact{artifact()}, Find: find},
+		Library: &engine.Library{Artifacts: []launch.Artifact{artifact()}, Find: find},
 		Wrote: func(path string, _ []byte) bool {
 			_, err := os.Stat(filepath.Join(path, "metadata", databaseName+".sql"))
 			return err == nil

@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/record"
 )
 
@@ -43,7 +44,7 @@ func TestFolder(t *testing.T) {
 // there is none the error names the command that brings it.
 func TestLibrary(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv(engine.EnvArtifacts, dir)
+	t.Setenv(launch.EnvArtifacts, dir)
 	path := filepath.Join(dir, artifact().Name, "package", "libchdb.so")
 	try := func(want string) {
 		t.Helper()

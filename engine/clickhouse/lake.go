@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/query/answer"
@@ -26,10 +26,10 @@ const lakeSettings = "SET use_parquet_metadata_cache = 0, use_query_condition_ca
 // lakes are tables of Parquet files on a store.
 type lakes struct {
 	*pool
-	store engine.Store
+	store launch.Store
 }
 
-func (d *database) lake(ctx context.Context, s engine.Store) (*tables.Lake, error) {
+func (d *database) lake(ctx context.Context, s launch.Store) (*tables.Lake, error) {
 	p, err := d.apart(ctx, lakeDatabase, lakeSettings)
 	if err != nil {
 		return nil, err

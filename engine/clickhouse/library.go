@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -17,8 +18,8 @@ const libraryName = "chDB 26.7.3"
 const librarySum = "36ad4e999882821ef13cf2d0f52c93f48e6ee1b4498b35a201c23ce4b8d15bf5"
 
 // artifact is chDB's library, which comes as a package for Node.js and needs none.
-func artifact() engine.Artifact {
-	return engine.Artifact{
+func artifact() launch.Artifact {
+	return launch.Artifact{
 		Name: "chdb-26.7.3", NPM: "@chdb/lib-linux-x64-gnu@26.7.3-stable.1",
 		SHA256: "c0d32b129e988f2b9a9a31c9141aecf5e1e2453f9a079efc4d36ab8e3f92b2ad",
 	}
@@ -57,7 +58,7 @@ func whole(path string) error {
 	if text, err := os.ReadFile(path + ".checked"); err == nil && string(text) == seen {
 		return nil
 	}
-	got, err := engine.FileSum(path)
+	got, err := launch.FileSum(path)
 	if err != nil {
 		return err
 	}

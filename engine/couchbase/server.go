@@ -11,11 +11,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 )
 
-func artifact() engine.Artifact {
-	return engine.Artifact{
+func artifact() launch.Artifact {
+	return launch.Artifact{
 		Name: "couchbasemock-1.5.27", Maven: "com.couchbase.mock:CouchbaseMock:1.5.27",
 		SHA256: "69aad2c1b3e538120bc89425682f27facfb219094645906a63c411b2c46a8b9c",
 	}
@@ -23,18 +23,18 @@ func artifact() engine.Artifact {
 
 // server tells how the lab starts CouchbaseMock: a double of the key-value
 // service for tests. No registry has Couchbase Server.
-func server() *engine.Server {
-	return &engine.Server{
-		Artifacts:  []engine.Artifact{artifact()},
+func server() *launch.Server {
+	return &launch.Server{
+		Artifacts:  []launch.Artifact{artifact()},
 		Nodes:      []int{1},
 		Ports:      []string{"rest"},
 		NoPassword: true,
-		Profiles:   []engine.Profile{{Name: "default", Summary: "CouchbaseMock, for tests only: it answers no N1QL, and its times are ranked nowhere"}},
+		Profiles:   []launch.Profile{{Name: "default", Summary: "CouchbaseMock, for tests only: it answers no N1QL, and its times are ranked nowhere"}},
 		Stop:       syscall.SIGTERM,
 		Find:       func() error { _, err := program(); return err },
-		Prepare:    func(*engine.Cluster, *engine.Node) ([]engine.Command, error) { return nil, nil },
+		Prepare:    func(*launch.Cluster, *launch.Node) ([]launch.Command, error) { return nil, nil },
 		Start:      start,
-		Ready: func(ctx context.Context, c *engine.Cluster, _ *engine.Node) error {
+		Ready: func(ctx context.Context, c *launch.Cluster, _ *launch.Node) error {
 			_, err := dataServer(ctx, c, mockBucket)
 			return err
 		},
@@ -47,12 +47,12 @@ func program() (string, error) {
 	return filepath.Join(dir, "CouchbaseMock-1.5.27.jar"), err
 }
 
-func start(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+func start(_ *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	jar, err := program()
 	if err != nil {
 		return nil, err
 	}
-	return []engine.Command{{Args: []string{"java", "-Xmx512m", "-jar", jar, "-h", n.Host, "-p", strconv.Itoa(n.Ports["rest"]), "-b", mockBucket + ":", "-n", "1", "-R", "0", "-v", "16", "--cccp"}}}, nil
+	return []launch.Command{{Args: []string{"java", "-Xmx512m", "-jar", jar, "-h", n.Host, "-p", strconv.Itoa(n.Ports["rest"]), "-b", mockBucket + ":", "-n", "1", "-R", "0", "-v", "16", "--cccp"}}}, nil
 }
 
 // mockBucket is the bucket that the mock is started with; its user has the same
@@ -61,7 +61,7 @@ const mockBucket = "mdata"
 
 // dataServer asks the mock's REST port for the address of a bucket's data
 // service: each has one of its own.
-func dataServer(ctx context.Context, c *engine.Cluster, bucket string) (string, error) {
+func dataServer(ctx context.Context, c *launch.Cluster, bucket string) (string, error) {
 	n := &c.Nodes[0]
 	url := fmt.Sprintf("http://%s:%d/pools/default/b/%s", n.Host, n.Ports["rest"], bucket)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
@@ -91,7 +91,7 @@ func dataServer(ctx context.Context, c *engine.Cluster, bucket string) (string, 
 // serverURL asks the mock, which chooses its data port when it starts: before
 // that nobody can be reached at the URL. It creates no indexes, as there is no
 // query service.
-func serverURL(c *engine.Cluster) string {
+func serverURL(c *launch.Cluster) string {
 	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
 	defer stop()
 	host, err := dataServer(ctx, c, mockBucket)

@@ -19,6 +19,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
@@ -56,7 +57,7 @@ func Driver() engine.Driver {
 			Means:   []design.Name{design.Normalized, design.Document, design.Wide},
 		}}, offered()...),
 		Place:   engine.Embedded,
-		Library: &engine.Library{Optional: true, Artifacts: []engine.Artifact{httpfs()}, Find: func() error { _, err := extension(); return err }},
+		Library: &engine.Library{Optional: true, Artifacts: []launch.Artifact{httpfs()}, Find: func() error { _, err := extension(); return err }},
 		Wrote:   func(_ string, head []byte) bool { return len(head) > 12 && string(head[8:12]) == "DUCK" },
 		Open:    open,
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
@@ -25,8 +25,8 @@ const extensionVersion = "1.5.5"
 
 // httpfs is the extension that speaks S3, from the Python package index: nothing
 // is fetched from DuckDB's own repository.
-func httpfs() engine.Artifact {
-	return engine.Artifact{
+func httpfs() launch.Artifact {
+	return launch.Artifact{
 		Name: "duckdb-httpfs-" + extensionVersion, Wheel: "duckdb-extension-httpfs==" + extensionVersion,
 		SHA256: "84913dbe172ccb54368de2c4a020c38ca8b0e76f99df548f7fac37934cc7826f",
 		Tree:   "26f1dbd5917c8404a2d9a0e4df60f5960a1231f0ab3c69eaa3d43a1f306a3c75",
@@ -48,12 +48,12 @@ const lakeView = "barograph_lake"
 // lakes is a database in memory, which knows a store.
 type lakes struct {
 	*database
-	store engine.Store
+	store launch.Store
 }
 
 // lake opens a database in memory for a store. Nothing of the store's files is kept
 // in it between answers.
-func lake(ctx context.Context, s engine.Store) (*tables.Lake, error) {
+func lake(ctx context.Context, s launch.Store) (*tables.Lake, error) {
 	path, err := extension()
 	if err != nil {
 		return nil, &fault.Error{Setting: "DuckDB's extension httpfs", Problem: "is not installed", Err: err, Cure: "`barograph lab install --yes duckdb`"}

@@ -20,6 +20,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 )
@@ -179,10 +180,10 @@ func findGalera() error {
 }
 
 // settingsFile of a node of a cluster; the scripts that copy the data read it.
-func settingsFile(n *engine.Node) string { return filepath.Join(n.Dir, "galera.cnf") }
+func settingsFile(n *launch.Node) string { return filepath.Join(n.Dir, "galera.cnf") }
 
 // writeGalera writes the settings that make a server a node of a cluster.
-func writeGalera(c *engine.Cluster, n *engine.Node) error {
+func writeGalera(c *launch.Cluster, n *launch.Node) error {
 	if err := findGalera(); err != nil {
 		return &fault.Error{Setting: "nodes " + strconv.Itoa(len(c.Nodes)), Err: err, Cure: "install galera-4 and rsync"}
 	}
@@ -216,7 +217,7 @@ func writeGalera(c *engine.Cluster, n *engine.Node) error {
 }
 
 // joined asks a node of a cluster whether it has joined the others.
-func (d *database) joined(ctx context.Context, n *engine.Node) error {
+func (d *database) joined(ctx context.Context, n *launch.Node) error {
 	state := map[string]string{}
 	err := d.shows(ctx, state, "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_local_state_comment', 'wsrep_cluster_status', 'wsrep_cluster_size', 'wsrep_ready')")
 	if err != nil {
@@ -232,7 +233,7 @@ func (d *database) joined(ctx context.Context, n *engine.Node) error {
 
 // order begins with the node that stopped last, which says so, or, where all
 // have died, with the one that has got furthest, which is told so.
-func order(ctx context.Context, c *engine.Cluster) ([]int, error) {
+func order(ctx context.Context, c *launch.Cluster) ([]int, error) {
 	all := make([]int, len(c.Nodes))
 	best, furthest := -1, int64(-1)
 	for i := range c.Nodes {
@@ -272,7 +273,7 @@ const grastate = "grastate.dat"
 
 // bootstrap tells a node that it may begin the cluster anew. No link of the
 // server's account leads out of its folder.
-func bootstrap(n *engine.Node) error {
+func bootstrap(n *launch.Node) error {
 	dir, err := os.OpenRoot(data(n))
 	if err != nil {
 		return err
@@ -287,7 +288,7 @@ func bootstrap(n *engine.Node) error {
 
 // recovered asks a node that does not run for the number of the last commit
 // that it has; -1 = none.
-func recovered(ctx context.Context, c *engine.Cluster, n *engine.Node) (int64, error) {
+func recovered(ctx context.Context, c *launch.Cluster, n *launch.Node) (int64, error) {
 	found, err := programs()
 	if err != nil {
 		return 0, err

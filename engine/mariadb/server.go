@@ -16,18 +16,19 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // server tells how the lab starts MariaDB.
-func server() *engine.Server {
-	return &engine.Server{
+func server() *launch.Server {
+	return &launch.Server{
 		Packages: []string{"mariadb-server", "galera-4", "rsync"},
 		User:     "mysql",
 		Nodes:    []int{1, 3}, // three are a Galera cluster
 		Ports:    []string{sqlPort, groupPort, catchUpPort, snapshotPort},
-		TLS:      engine.OffersTLS,
-		Profiles: []engine.Profile{
+		TLS:      launch.OffersTLS,
+		Profiles: []launch.Profile{
 			{Name: "default", Summary: "as packaged: InnoDB's pool of 128 MiB, MyISAM's key cache of 128 MiB, no query cache"},
 			{Name: "tuned", Summary: "caches as large as the memory allows, a query cache, commits that survive the server but not the machine", Settings: tuned},
 		},
@@ -82,7 +83,7 @@ func programs() (paths [2]string, err error) {
 	return paths, nil
 }
 
-func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	found, err := programs()
 	if err != nil {
 		return nil, err
@@ -103,23 +104,23 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	if err := os.WriteFile(file, []byte(grants), 0o600); err != nil {
 		return nil, err
 	}
-	return []engine.Command{{Env: environment(n), Args: []string{
+	return []launch.Command{{Env: environment(n), Args: []string{
 		found[1], "--no-defaults", "--datadir=" + data(n),
 		"--auth-root-authentication-method=normal", "--skip-test-db", "--extra-file=" + file,
 	}}}, nil
 }
 
-func data(n *engine.Node) string { return filepath.Join(n.Dir, "data") }
+func data(n *launch.Node) string { return filepath.Join(n.Dir, "data") }
 
 // temporary is a node's own folder of temporary tables: a server that starts
 // removes all that it finds there, another server's too.
-func temporary(n *engine.Node) string { return filepath.Join(n.Dir, "tmp") }
+func temporary(n *launch.Node) string { return filepath.Join(n.Dir, "tmp") }
 
-func environment(n *engine.Node) []string { return []string{"TMPDIR=" + temporary(n)} }
+func environment(n *launch.Node) []string { return []string{"TMPDIR=" + temporary(n)} }
 
 // start runs the server with no other file of settings than the profile's. Its
 // socket has a relative name, as a path of more than 107 bytes is none.
-func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	found, err := programs()
 	if err != nil {
 		return nil, err
@@ -128,11 +129,11 @@ func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	if len(c.Nodes) > 1 && n.First {
 		args = append(args, "--wsrep-new-cluster")
 	}
-	return []engine.Command{{Args: args, Env: environment(n)}}, nil
+	return []launch.Command{{Args: args, Env: environment(n)}}, nil
 }
 
 // arguments are those of every start of a node.
-func arguments(server string, c *engine.Cluster, n *engine.Node) []string {
+func arguments(server string, c *launch.Cluster, n *launch.Node) []string {
 	settings := "--no-defaults"
 	if len(c.Nodes) > 1 {
 		settings = "--defaults-file=" + settingsFile(n)
@@ -152,7 +153,7 @@ func arguments(server string, c *engine.Cluster, n *engine.Node) []string {
 	return args
 }
 
-func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
+func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	u, err := url.Parse(nodeURL(c, *n))
 	if err != nil {
 		return err
@@ -168,7 +169,7 @@ func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
 }
 
 // nodeURL names some nodes of a cluster.
-func nodeURL(c *engine.Cluster, nodes ...engine.Node) string {
+func nodeURL(c *launch.Cluster, nodes ...launch.Node) string {
 	var all []string
 	for i := range nodes {
 		all = append(all, nodes[i].Address(sqlPort))
@@ -176,7 +177,7 @@ func nodeURL(c *engine.Cluster, nodes ...engine.Node) string {
 	return "mariadb://root:" + c.Password + "@" + strings.Join(all, ",") + "/" + c.Parameters()
 }
 
-func serverURL(c *engine.Cluster) string { return nodeURL(c, c.Nodes...) }
+func serverURL(c *launch.Cluster) string { return nodeURL(c, c.Nodes...) }
 
 // statusTotals are the totals of SHOW GLOBAL STATUS that tell what a run cost,
 // and their units. Times of row locks are in ms.

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 )
 
 // ferretdb holds a program that serves MongoDB's protocol, as the sources of a
@@ -23,8 +24,8 @@ func source() map[string]string {
 	return map[string]string{"main.go": "ferretdb/main.go", "go.mod": "ferretdb/ferretdb.mod", "go.sum": "ferretdb/ferretdb.sum"}
 }
 
-func artifact() engine.Artifact {
-	return engine.Artifact{Name: "ferretdb-1.23.1-tls", Go: func() (map[string][]byte, error) {
+func artifact() launch.Artifact {
+	return launch.Artifact{Name: "ferretdb-1.23.1-tls", Go: func() (map[string][]byte, error) {
 		files := map[string][]byte{}
 		for name, from := range source() {
 			text, err := fs.ReadFile(ferretdb, from)
@@ -39,18 +40,18 @@ func artifact() engine.Artifact {
 
 // server tells how the lab starts FerretDB. It knows users in name alone, so that
 // nobody is let in who does not show a certificate of the lab's own.
-func server() *engine.Server {
-	return &engine.Server{
-		Artifacts: []engine.Artifact{artifact()},
+func server() *launch.Server {
+	return &launch.Server{
+		Artifacts: []launch.Artifact{artifact()},
 		Nodes:     []int{1},
 		Ports:     []string{"mongodb"},
-		TLS:       engine.AlwaysTLS,
-		Profiles: []engine.Profile{
+		TLS:       launch.AlwaysTLS,
+		Profiles: []launch.Profile{
 			{Name: "default", Summary: "FerretDB over SQLite: MongoDB's protocol, for correctness only; its times are ranked nowhere"},
 		},
 		Stop:    syscall.SIGTERM,
 		Find:    func() error { _, err := program(); return err },
-		Prepare: func(*engine.Cluster, *engine.Node) ([]engine.Command, error) { return nil, nil },
+		Prepare: func(*launch.Cluster, *launch.Node) ([]launch.Command, error) { return nil, nil },
 		Start:   start,
 		Ready:   ready,
 		URL:     serverURL,
@@ -62,18 +63,18 @@ func program() (string, error) {
 	return filepath.Join(dir, artifact().Program()), err
 }
 
-func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	path, err := program()
 	if err != nil {
 		return nil, err
 	}
-	return []engine.Command{{
+	return []launch.Command{{
 		Args: []string{path, "-dir", filepath.Join(n.Dir, "data"), "-listen", n.Address("mongodb"), "-certificate", n.Certificate(), "-ca", c.CA()},
 		Env:  []string{"GOGC=400", "GOMEMLIMIT=1GiB"}, // it decodes every document for every question: most of its time was garbage
 	}}, nil
 }
 
-func ready(ctx context.Context, c *engine.Cluster, _ *engine.Node) error {
+func ready(ctx context.Context, c *launch.Cluster, _ *launch.Node) error {
 	u, err := url.Parse(serverURL(c) + "&serverSelectionTimeoutMS=500")
 	if err != nil {
 		return err
@@ -86,7 +87,7 @@ func ready(ctx context.Context, c *engine.Cluster, _ *engine.Node) error {
 	return errors.Join(err, e.Close())
 }
 
-func serverURL(c *engine.Cluster) string {
+func serverURL(c *launch.Cluster) string {
 	n := &c.Nodes[0]
 	return "mongodb://" + n.Address("mongodb") + "/?" + url.Values{"tls": {"true"}, "tlsCAFile": {c.CA()}, "tlsCertificateKeyFile": {n.Certificate()}}.Encode()
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/query/flavour"
 )
@@ -30,34 +31,34 @@ const (
 )
 
 // server tells the lab how to start PostgreSQL.
-func server() *engine.Server {
-	return &engine.Server{
+func server() *launch.Server {
+	return &launch.Server{
 		Packages: []string{"postgresql"},
 		User:     "postgres",
 		Nodes:    []int{1},
 		Ports:    []string{"sql"},
-		TLS:      engine.OffersTLS,
-		Profiles: []engine.Profile{
+		TLS:      launch.OffersTLS,
+		Profiles: []launch.Profile{
 			{Name: "default", Summary: "the settings of the package"},
 			{Name: "tuned", Summary: "memory for the machine, a long log between checkpoints, no just-in-time compiler", Settings: tuned},
 		},
 		Stop:    syscall.SIGINT, // fast: sessions are ended, data are written
 		Find:    func() error { _, err := programs(); return err },
 		Prepare: prepare,
-		Start: func(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+		Start: func(_ *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 			bin, err := programs()
 			err = errors.Join(err, forgetKilled(n))
-			return []engine.Command{{Args: []string{filepath.Join(bin, "postgres"), "-D", data(n), "-c", "config_file=" + config(n)}}}, err
+			return []launch.Command{{Args: []string{filepath.Join(bin, "postgres"), "-D", data(n), "-c", "config_file=" + config(n)}}}, err
 		},
 		Ready: ready,
-		URL:   func(c *engine.Cluster) string { return address(c, &c.Nodes[0]) },
+		URL:   func(c *launch.Cluster) string { return address(c, &c.Nodes[0]) },
 	}
 }
 
 // forgetKilled removes the note of a postmaster that was killed, as the lab knows
 // of none that runs: until its parent reaps it, PostgreSQL takes the zombie for
 // one that does. What it left in shared memory is looked for in another way.
-func forgetKilled(n *engine.Node) error {
+func forgetKilled(n *launch.Node) error {
 	dir, err := os.OpenRoot(n.Dir) // no link of the server's account leads out of it
 	if err != nil {
 		return err
@@ -112,16 +113,16 @@ func programs() (string, error) {
 	return "", errors.New("no initdb in /usr/lib/postgresql/*/bin or on the path")
 }
 
-func data(n *engine.Node) string   { return filepath.Join(n.Dir, "data") }
-func config(n *engine.Node) string { return filepath.Join(n.Dir, "postgresql.conf") }
+func data(n *launch.Node) string   { return filepath.Join(n.Dir, "data") }
+func config(n *launch.Node) string { return filepath.Join(n.Dir, "postgresql.conf") }
 
-func address(c *engine.Cluster, n *engine.Node) string {
+func address(c *launch.Cluster, n *launch.Node) string {
 	return fmt.Sprintf("postgres://postgres:%s@%s:%d/postgres", c.Password, n.Host, n.Ports["sql"]) + c.Parameters()
 }
 
 // prepare writes the settings, and the password: every user of this machine
 // reaches loopback.
-func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	bin, err := programs()
 	if err != nil {
 		return nil, err
@@ -142,12 +143,12 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	for name, text := range map[string]string{config(n): b.String(), access: clients + " all all all scram-sha-256\n", password: c.Password + "\n"} {
 		err = errors.Join(err, os.WriteFile(name, []byte(text), 0o600))
 	}
-	return []engine.Command{{Args: []string{
+	return []launch.Command{{Args: []string{
 		filepath.Join(bin, "initdb"), "-D", data(n), "-U", "postgres", "--auth=scram-sha-256", "--pwfile=" + password, "-E", "UTF8", "--locale=C",
 	}}}, err
 }
 
-func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
+func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	u, err := url.Parse(address(c, n))
 	if err != nil {
 		return err

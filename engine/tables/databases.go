@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 )
 
 // Ability is one function of Databases.
@@ -27,7 +28,7 @@ func Has(d *engine.Driver, a Ability) bool { return slices.Contains(engine.Promi
 type Databases struct {
 	Own  func(ctx context.Context) (*Tables, error)
 	Star Scans
-	Lake func(ctx context.Context, s engine.Store) (*Lake, error)
+	Lake func(ctx context.Context, s launch.Store) (*Lake, error)
 }
 
 // Of is the ability of an open database. It is never nil.

@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 )
 
 // user is the lab's account.
@@ -29,7 +29,7 @@ const iterations = 1000
 
 // writeAccount writes who may ask the coordinator, with the password's hash
 // (PBKDF2 with HMAC-SHA-1, 64 bytes, as Trino's file authenticator computes it).
-func writeAccount(c *engine.Cluster, n *engine.Node) error {
+func writeAccount(c *launch.Cluster, n *launch.Node) error {
 	salt := make([]byte, 16)
 	if _, err := rand.Read(salt); err != nil {
 		return err
@@ -46,7 +46,7 @@ func writeAccount(c *engine.Cluster, n *engine.Node) error {
 
 // secret is what the nodes know one another by, whose port without TLS takes
 // nobody else's requests: derived, as all of them must have the same.
-func secret(c *engine.Cluster) string {
+func secret(c *launch.Cluster) string {
 	sum := sha256.Sum256([]byte("between the nodes of the cluster of " + c.Password))
 	return hex.EncodeToString(sum[:])
 }

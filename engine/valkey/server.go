@@ -17,16 +17,17 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 )
 
 // server tells the lab how to start Valkey or, where that is not installed, Redis.
-func server() *engine.Server {
-	return &engine.Server{
+func server() *launch.Server {
+	return &launch.Server{
 		Packages: []string{"redis-server"},
 		Nodes:    []int{1, 2, 3},
 		Ports:    []string{"client", "bus"},
-		TLS:      engine.OffersTLS,
-		Profiles: []engine.Profile{
+		TLS:      launch.OffersTLS,
+		Profiles: []launch.Profile{
 			{Name: "default", Summary: "the settings of the package: snapshots now and then, so that a commit is NOT durable"},
 			{Name: "tuned", Summary: "a log that is synced before every reply: a commit is durable", Settings: tuned},
 			{Name: "memory", Summary: "no persistence at all: all is lost with the process", Settings: memory},
@@ -63,14 +64,14 @@ func program() (string, error) {
 	return "", errors.New("neither valkey-server nor redis-server is on the path")
 }
 
-func config(n *engine.Node) string { return filepath.Join(n.Dir, "valkey.conf") }
+func config(n *launch.Node) string { return filepath.Join(n.Dir, "valkey.conf") }
 
 // prepare writes the password, which must not stand among the arguments.
-func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	return nil, os.WriteFile(config(n), []byte("requirepass "+c.Password+"\nmasterauth "+c.Password+"\n"), 0o600)
 }
 
-func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	path, err := program()
 	if err != nil {
 		return nil, err
@@ -90,14 +91,14 @@ func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 			"--cluster-announce-ip", n.Host, // or the others would call back where its connections come from
 			"--cluster-node-timeout", "5000")
 	}
-	return []engine.Command{{Args: args}}, nil
+	return []launch.Command{{Args: args}}, nil
 }
 
-func host(n *engine.Node) string { return n.Address("client") }
+func host(n *launch.Node) string { return n.Address("client") }
 
 // reach calls ask with a client of one node.
-func reach(c *engine.Cluster, n *engine.Node, ask func(c *redis.Client) error) error {
-	secure, err := c.Client()
+func reach(c *launch.Cluster, n *launch.Node, ask func(c *redis.Client) error) error {
+	secure, err := engine.ClusterTLS(c)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func reach(c *engine.Cluster, n *engine.Node, ask func(c *redis.Client) error) e
 // ready asks for a key that is not there: a server that still reads its log
 // refuses that. A node of a cluster that was formed must have joined it; that
 // it then serves takes the others too, which may be down.
-func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
+func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	return reach(c, n, func(c *redis.Client) error {
 		text, err := c.Info(ctx, "persistence").Result()
 		if err != nil {
@@ -127,7 +128,7 @@ const slots = 16384
 // form gives each node its share of the slots, introduces the nodes to one
 // another and waits until each says that all slots are served: what `redis-cli
 // --cluster create` does, without replicas.
-func form(ctx context.Context, c *engine.Cluster) error {
+func form(ctx context.Context, c *launch.Cluster) error {
 	if len(c.Nodes) == 1 {
 		return nil
 	}
@@ -161,7 +162,7 @@ func form(ctx context.Context, c *engine.Cluster) error {
 }
 
 // joined asks a node whether it knows all nodes and all slots.
-func joined(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
+func joined(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	nodes := len(c.Nodes)
 	return reach(c, n, func(c *redis.Client) error {
 		text, err := c.ClusterInfo(ctx).Result()
@@ -176,7 +177,7 @@ func joined(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
 	})
 }
 
-func address(c *engine.Cluster) string {
+func address(c *launch.Cluster) string {
 	var seeds []string
 	for i := range c.Nodes[1:] {
 		seeds = append(seeds, host(&c.Nodes[i+1]))

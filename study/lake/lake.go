@@ -20,6 +20,7 @@ import (
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
@@ -84,7 +85,7 @@ type runner struct {
 	catalog *design.Catalog
 	cases   []*question.Question
 	want    []*answer.Answer
-	store   engine.Store // without the gate
+	store   launch.Store // without the gate
 	gate    *lab.Gate
 	layouts []layout
 	parties []*party
@@ -180,7 +181,7 @@ func (p *Program) Check() error {
 
 // engine opens an engine and its lake. What an embedded one keeps beside the store
 // lies in work, where no other place is named.
-func (r *runner) engine(ctx context.Context, raw, work string, s engine.Store) error {
+func (r *runner) engine(ctx context.Context, raw, work string, s launch.Store) error {
 	d, u, err := r.Registry.Parse(raw)
 	if err != nil {
 		return err

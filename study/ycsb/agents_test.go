@@ -22,6 +22,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/dry"
 	"github.com/barograph/barograph/engine/kv"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/results/run"
 )
@@ -172,27 +173,27 @@ func hold(ctx context.Context, c *kv.Conn, at string) error {
 // agentDriver is of a server whose nodes are agents.
 func agentDriver() *engine.Driver {
 	self, _ := filepath.Abs(os.Args[0])
-	at := func(n *engine.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["agent"])) }
-	return &engine.Driver{Scheme: "agent", Example: "agent://host", Server: &engine.Server{
-		Nodes: []int{1, 2}, Ports: []string{"agent"}, Stop: syscall.SIGTERM, Profiles: []engine.Profile{{Name: "default"}},
+	at := func(n *launch.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["agent"])) }
+	return &engine.Driver{Scheme: "agent", Example: "agent://host", Server: &launch.Server{
+		Nodes: []int{1, 2}, Ports: []string{"agent"}, Stop: syscall.SIGTERM, Profiles: []launch.Profile{{Name: "default"}},
 		Find:    func() error { return nil },
-		Prepare: func(*engine.Cluster, *engine.Node) ([]engine.Command, error) { return nil, nil },
-		Start: func(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
-			return []engine.Command{{Args: []string{self}, Env: []string{envAgent + "=" + at(n)}}}, nil
+		Prepare: func(*launch.Cluster, *launch.Node) ([]launch.Command, error) { return nil, nil },
+		Start: func(_ *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
+			return []launch.Command{{Args: []string{self}, Env: []string{envAgent + "=" + at(n)}}}, nil
 		},
-		Ready: func(ctx context.Context, _ *engine.Cluster, n *engine.Node) error {
+		Ready: func(ctx context.Context, _ *launch.Cluster, n *launch.Node) error {
 			c, err := (&net.Dialer{}).DialContext(ctx, "tcp", at(n))
 			if err != nil {
 				return err
 			}
 			return c.Close()
 		},
-		URL: func(c *engine.Cluster) string { return "agent://" + at(&c.Nodes[0]) },
+		URL: func(c *launch.Cluster) string { return "agent://" + at(&c.Nodes[0]) },
 	}}
 }
 
 // apart starts two agents, each in a network namespace of its own.
-func apart(t *testing.T) *engine.Cluster {
+func apart(t *testing.T) *launch.Cluster {
 	t.Helper()
 	skip := t.Skipf
 	if strings.Contains(","+os.Getenv("BAROGRAPH_REQUIRE")+",", ",isolation,") {

@@ -1,8 +1,9 @@
-package engine
+package launch
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -18,6 +19,9 @@ import (
 // EnvArtifacts names the folder in which servers from language registries are
 // kept; the default is barograph/artifacts in the user's cache folder.
 const EnvArtifacts = "BAROGRAPH_ARTIFACTS"
+
+// ErrChanged is wrapped by the error of an artifact whose checksum is not the published one.
+var ErrChanged = errors.New("it is not used")
 
 // Artifact is a server's program, or a tool, from a language registry: the Maven
 // repository, the npm registry, the Python package index, or Go modules. `barograph lab install`
@@ -129,7 +133,7 @@ func (a Artifact) compare(path, got, want string) error {
 		return nil
 	}
 	return &fault.Error{
-		File: path, Problem: "is not what was published: its SHA-256 is " + got + ", not " + want, Err: ErrUnreachable,
+		File: path, Problem: "is not what was published: its SHA-256 is " + got + ", not " + want, Err: ErrChanged,
 		Cure: "remove it, and " + a.Name + " from the local repository of Maven or the cache of pip or npm, and install it again; if the checksum stays different, do not use it",
 	}
 }

@@ -1,4 +1,4 @@
-package engine_test
+package launch_test
 
 import (
 	"errors"
@@ -6,19 +6,19 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/launch"
 )
 
 // TestChangedArtifactsAreNotUsed changes what an installation put into the folder in every way that a neighbour
 // could. Check refuses each change and accepts the folder as it was.
 func TestChangedArtifactsAreNotUsed(t *testing.T) {
-	tree := engine.Artifact{
+	tree := launch.Artifact{
 		Name: "tree-1", Wheel: "tree==1", SHA256: "of the wheel",
 		// printf 'a' > bin/a; printf 'b' > b; then the command in the comment of TreeSum
 		Tree: "f3fbedde74b71797298f55f63b4efb33e277aec33041871e87b83a4df064e524",
 	}
 	for name, c := range map[string]struct {
-		artifact engine.Artifact
+		artifact launch.Artifact
 		change   func(dir string) error
 		refused  bool
 	}{
@@ -30,11 +30,11 @@ func TestChangedArtifactsAreNotUsed(t *testing.T) {
 			return errors.Join(os.Rename(filepath.Join(dir, "b"), filepath.Join(dir, "c")), os.Rename(filepath.Join(dir, "bin", "a"), filepath.Join(dir, "b")),
 				os.Rename(filepath.Join(dir, "c"), filepath.Join(dir, "bin", "a")))
 		}, true},
-		"no checksum at all": {engine.Artifact{Name: "tree-1", Wheel: "tree==1", SHA256: "of the wheel"}, func(string) error { return nil }, true},
-		"built here":         {engine.Artifact{Name: "tree-1", Go: func() (map[string][]byte, error) { return nil, nil }}, func(string) error { return nil }, false},
+		"no checksum at all": {launch.Artifact{Name: "tree-1", Wheel: "tree==1", SHA256: "of the wheel"}, func(string) error { return nil }, true},
+		"built here":         {launch.Artifact{Name: "tree-1", Go: func() (map[string][]byte, error) { return nil, nil }}, func(string) error { return nil }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Setenv(engine.EnvArtifacts, t.TempDir())
+			t.Setenv(launch.EnvArtifacts, t.TempDir())
 			dir, err := c.artifact.Dir()
 			if err != nil {
 				t.Fatal(err)

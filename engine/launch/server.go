@@ -1,9 +1,7 @@
-package engine
+package launch
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -126,11 +124,6 @@ func (c *Cluster) Parameters(own ...string) string {
 	return "?" + strings.Join(own, "&")
 }
 
-// Client is how the server's own functions connect to it; nil = without TLS.
-func (c *Cluster) Client() (*tls.Config, error) {
-	return TLS(&url.URL{Scheme: "lab", Host: c.Nodes[0].Host, RawQuery: strings.TrimPrefix(c.Parameters(), "?")})
-}
-
 // Isolation tells how the nodes of a cluster are kept apart: each has a
 // network namespace, joined to the others and to this machine by a bridge, and
 // a control group with its limits. They are hosts as far as the network and
@@ -185,30 +178,6 @@ func (n *Node) Certificate() string { return n.Dir + ".pem" }
 // Address is the node's host with one of its ports.
 func (n *Node) Address(port string) string {
 	return net.JoinHostPort(n.Host, strconv.Itoa(n.Ports[port]))
-}
-
-// Pause waits; it ends at once, with its error, where ctx does.
-func Pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}
-
-// Await tries every so often until it succeeds, or until ctx ends: then the last
-// error is told with it.
-func Await(ctx context.Context, every time.Duration, try func() error) error {
-	for {
-		err := try()
-		if err == nil {
-			return nil
-		}
-		if ended := Pause(ctx, every); ended != nil {
-			return errors.Join(ended, err)
-		}
-	}
 }
 
 // Command is a program to run.
