@@ -57,7 +57,7 @@ func (c countedArchive) Subsets(ctx context.Context) ([]string, error) {
 func TestPlotsWithoutRecords(t *testing.T) {
 	dir := t.TempDir()
 	data, url := filepath.Join(dir, "data"), "sqlite:"+filepath.Join(dir, "a.db")
-	must(t, "synth", "vsdb", "--from", "2024-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data)
+	must(t, "synth", "vsdb", "--since", "2024-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data)
 	must(t, "load", data, "--engine", url)
 	var n calls
 	drivers := slices.Clone(all.Registry())

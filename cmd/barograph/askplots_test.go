@@ -48,7 +48,7 @@ func metArchive(t *testing.T, lines ...metLine) string {
 		t.Fatal(err)
 	}
 	url := "sqlite:" + filepath.Join(dir, "archive.db")
-	must(t, "load", dir, "--to", url)
+	must(t, "load", dir, "--engine", url)
 	return url
 }
 
@@ -63,17 +63,17 @@ const (
 // drawn once; what cannot be computed as asked is refused by its name.
 func TestRatioOfTwoStatistics(t *testing.T) {
 	url := metArchive(t, metLine{"A", 12, 1, "TMP", "P850", 4, 25}, metLine{"A", 24, 1, "TMP", "P850", 2, 36})
-	out := must(t, "ask", metPlot(t, tmpTwo, modelA, sumsOf, twoLines), "--from", url, "--plot", filepath.Join(t.TempDir(), "r.svg"), "--format", "csv")
+	out := must(t, "ask", metPlot(t, tmpTwo, modelA, sumsOf, twoLines), "--engine", url, "--plot", filepath.Join(t.TempDir(), "r.svg"), "--format", "csv")
 	const name = "RMSE,RATIO(A RMSE/A ME),"
 	if strings.Count(out, "RATIO") != 2 || !strings.Contains(out, name+"12,1,1.25,") || !strings.Contains(out, name+"24,1,3,") {
 		t.Errorf("want 5/4 and 6/2, once:\n%s", out)
 	}
 	absent := strings.Replace(twoLines, "A TMP ME", "A TMP CSI", 1)
-	status, out, stderr := barograph(t, "ask", metPlot(t, tmpTwo, modelA, sumsOf, absent), "--from", url, "--stat", "RMSE")
+	status, out, stderr := barograph(t, "ask", metPlot(t, tmpTwo, modelA, sumsOf, absent), "--engine", url, "--stat", "RMSE")
 	if status != 2 || out != "" || !strings.Contains(stderr, `RATIO(A TMP RMSE/A TMP CSI): "A TMP CSI" is no curve of this axis`) {
 		t.Errorf("status %d\n%s%s", status, out, stderr)
 	}
-	_, out, stderr = barograph(t, "ask", metPlot(t, tmpTwo, modelA, sumsOf, twoLines), "--from", url, "--stat", "ME")
+	_, out, stderr = barograph(t, "ask", metPlot(t, tmpTwo, modelA, sumsOf, twoLines), "--engine", url, "--stat", "ME")
 	if strings.Contains(out, "RATIO") || !strings.Contains(stderr, "RATIO(A RMSE/A ME) is not drawn: --stat names ME") {
 		t.Errorf("%s%s", out, stderr)
 	}
@@ -166,7 +166,7 @@ y_label: error of the height (m)
 		{"files of another variable", []string{two, "--where", "fcst_var=TMP"}, "-TMP_SL1L2", 0, []string{"RMSE of TMP at P500, P850"}, []string{"HGT"}, []string{"RMSE,A,12,6,"}},
 	} {
 		svg := filepath.Join(dir, strings.ReplaceAll(c.name, " ", "_")+".svg")
-		status, out, stderr := barograph(t, append([]string{"ask", "--from", url, "--plot", svg, "--format", "csv"}, c.args...)...)
+		status, out, stderr := barograph(t, append([]string{"ask", "--engine", url, "--plot", svg, "--format", "csv"}, c.args...)...)
 		file := strings.TrimSuffix(svg, ".svg") + c.file + ".svg"
 		if status != c.status {
 			t.Errorf("%s: status %d\n%s", c.name, status, stderr)
@@ -197,13 +197,13 @@ func TestPartsThatAreLeftOut(t *testing.T) {
 	url := metArchive(t, theLines()...)
 	plot := metPlot(t, `<fcst_var name="HGT"><stat>RMSE</stat></fcst_var><fcst_var name="TMP"><stat>GSS</stat></fcst_var>`, modelA, sumsOf, "")
 	svg := filepath.Join(t.TempDir(), "x.svg")
-	status, out, stderr := barograph(t, "ask", plot, "--from", url, "--plot", svg)
+	status, out, stderr := barograph(t, "ask", plot, "--engine", url, "--plot", svg)
 	const lacks = "line 1: dep1/TMP, stat GSS: is not computed from SL1L2"
 	if texts := strings.ReplaceAll(svgTexts(t, svg), "\n", " "); status != 4 || !strings.Contains(texts, "left out: "+lacks) || !strings.Contains(stderr, "left out: "+lacks) || !strings.Contains(out, "A ") {
 		t.Errorf("status %d\n%s\n%s\n%s", status, texts, stderr, out)
 	}
 	for _, format := range []string{"table", "csv", "json", "parquet"} {
-		args := []string{"ask", plot, "--from", url, "--where", "model=Z", "--format", format}
+		args := []string{"ask", plot, "--engine", url, "--where", "model=Z", "--format", format}
 		if format == "parquet" {
 			args = append(args, "--out", filepath.Join(t.TempDir(), "x.parquet"))
 		}
@@ -223,7 +223,7 @@ func TestEquivalencePlot(t *testing.T) {
 	svg := filepath.Join(t.TempDir(), "etb.svg")
 	lists := strings.Replace(twoLines, `"A TMP RMSE","A TMP ME","RATIO"`, `"A TMP RMSE","A TMP ME","ETB"`, 1)
 	plot := metPlot(t, tmpTwo, modelA, sumsOf+`<eqbound_low>-0.5</eqbound_low><eqbound_high>0.25</eqbound_high>`, lists)
-	out := must(t, "ask", plot, "--from", url, "--plot", svg, "--format", "csv")
+	out := must(t, "ask", plot, "--engine", url, "--plot", svg, "--format", "csv")
 	texts := strings.ReplaceAll(svgTexts(t, strings.TrimSuffix(svg, ".svg")+"-RMSE.svg"), "\n", " ")
 	for _, want := range []string{"1 ETB(A RMSE and A ME)", "no difference", "lower bound of ETB(A RMSE and A ME)", "upper bound of ETB(A RMSE and A ME)", "over all places of the axis", "different and not equivalent"} {
 		if !strings.Contains(texts, want) {

@@ -62,7 +62,7 @@ func TestCasesOfAnotherYear(t *testing.T) {
 	plainRunOnly(t)
 	dir := t.TempDir()
 	data, url := filepath.Join(dir, "data"), "sqlite:"+filepath.Join(dir, "archive.db")
-	must(t, "synth", "vsdb", "--from", "2024-02-28", "--to", "2024-02-29", "--models", "gfs", "--stattypes", "anom", "--out", data)
+	must(t, "synth", "vsdb", "--since", "2024-02-28", "--until", "2024-02-29", "--models", "gfs", "--stattypes", "anom", "--out", data)
 	file, names := casesOf(t, data)
 	for _, want := range []string{
 		"dieoff_sal1l2_hgt", "one_sal1l2_hgt", "all_sal1l2_hgt", "levels_sal1l2_hgt", "profile_sal1l2_hgt", "large_sal1l2", "dieoff_val1l2_wind",

@@ -62,7 +62,7 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 func TestStudiesOfFilesThatContradict(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
-	must(t, "synth", "vsdb", "--from", "2024-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data)
+	must(t, "synth", "vsdb", "--since", "2024-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data)
 	found, err := filepath.Glob(filepath.Join(data, "*", "*", "*", "*", "*.vsdb"))
 	if err != nil || len(found) == 0 {
 		t.Fatal(found, err)

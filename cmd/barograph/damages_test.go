@@ -39,7 +39,7 @@ const damageSeed = 20261122
 func fewRecords(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	must(t, "synth", "vsdb", "--from", "2019-01-01", "--models", "gfs", "--stattypes", "anom,pres", "--out", filepath.Join(dir, "all"))
+	must(t, "synth", "vsdb", "--since", "2019-01-01", "--models", "gfs", "--stattypes", "anom,pres", "--out", filepath.Join(dir, "all"))
 	n := 0
 	err := filepath.WalkDir(filepath.Join(dir, "all"), func(path string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() || n == 3 {

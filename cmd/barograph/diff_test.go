@@ -12,11 +12,11 @@ import (
 func TestDiffStory(t *testing.T) {
 	url := sharedPlace(t, "mariadb")
 	data, more := dayOfData(t), filepath.Join(t.TempDir(), "more")
-	must(t, "synth", "vsdb", "--from", "2019-01-02", "--models", "gfs", "--stattypes", "anom", "--out", more)
+	must(t, "synth", "vsdb", "--since", "2019-01-02", "--models", "gfs", "--stattypes", "anom", "--out", more)
 	for subset, files := range map[string][]string{"mv_a": {data}, "mv_b": {data}, "mv_c": {data, more}} {
-		must(t, append(append([]string{"load"}, files...), "--to", url, "--design", "normalized", "--subset", subset)...)
+		must(t, append(append([]string{"load"}, files...), "--engine", url, "--design", "normalized", "--subset", subset)...)
 	}
-	if out := must(t, "load", data, "--to", url+"mv_gfs", "--design", "normalized"); !strings.Contains(out, "mv_gfsarchive") {
+	if out := must(t, "load", data, "--engine", url+"mv_gfs", "--design", "normalized"); !strings.Contains(out, "mv_gfsarchive") {
 		t.Errorf("the database of a load without --subset is not named: %s", out)
 	}
 	if out := must(t, "diff", url+"mv_a", url+"mv_b"); !strings.Contains(out, "0 differ") || !strings.Contains(out, "stat_header") {

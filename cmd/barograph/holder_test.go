@@ -49,7 +49,7 @@ func TestHolderOfServers(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			args := []string{"load", data, "--to", db, "--subset", "mv_x", "--design", string(x.design)}
+			args := []string{"load", data, "--engine", db, "--subset", "mv_x", "--design", string(x.design)}
 			note()
 			status, _, stderr := barograph(t, args...)
 			if status != 0 || !strings.Contains(stderr, says) || !strings.Contains(stderr, "both take turns") {

@@ -122,7 +122,7 @@ func TestOpenShowsNoToken(t *testing.T) {
 	t.Setenv("OUT", dir)
 	t.Setenv("TMPDIR", temporary)
 	db := "sqlite:" + filepath.Join(dir, "x.db")
-	must(t, "load", dayOfData(t), "--to", db)
+	must(t, "load", dayOfData(t), "--engine", db)
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	r, w := io.Pipe()

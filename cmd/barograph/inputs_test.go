@@ -31,15 +31,15 @@ func TestCutLines(t *testing.T) {
 		{"few.vsdb", sal1l2[:strings.Index(sal1l2, "0.1326")] + "\n", "", "few.vsdb:1: the line is cut: it has 3 numbers of SAL1L2, VSDB writes 6 or 7"},
 	} {
 		path := put(t, dir, c.name, c.text)
-		status, _, stderr := barograph(t, "load", path, "--to", "sqlite:"+filepath.Join(dir, c.name+".db"))
+		status, _, stderr := barograph(t, "load", path, "--engine", "sqlite:"+filepath.Join(dir, c.name+".db"))
 		if status != fault.Incomplete || !strings.Contains(stderr, c.says) {
 			t.Errorf("load %s: status %d\n%s", c.name, status, stderr)
 		}
 		if c.keep != "" {
-			must(t, "load", path, "--last-line", c.keep, "--to", "sqlite:"+filepath.Join(dir, c.name+".db"))
+			must(t, "load", path, "--last-line", c.keep, "--engine", "sqlite:"+filepath.Join(dir, c.name+".db"))
 		}
 	}
-	if status, _, _ := barograph(t, "load", "x", "--last-line", "perhaps", "--to", "sqlite:x"); status != fault.Usage {
+	if status, _, _ := barograph(t, "load", "x", "--last-line", "perhaps", "--engine", "sqlite:x"); status != fault.Usage {
 		t.Errorf("--last-line perhaps: status %d", status)
 	}
 }
@@ -47,7 +47,7 @@ func TestCutLines(t *testing.T) {
 // GSI's 15 known columns of MPR are kept, the other eight are said.
 func TestLeftOutColumnsAreSaid(t *testing.T) {
 	file := sharedData(t, "met/stat/strangers/gsi_mpr_extra_columns.stat")
-	stdout := must(t, "load", file, "--to", "sqlite:"+filepath.Join(t.TempDir(), "a.db"))
+	stdout := must(t, "load", file, "--engine", "sqlite:"+filepath.Join(t.TempDir(), "a.db"))
 	for _, want := range []string{"30 read = 30 stored", "of 30 lines of MPR: OBS_PRS OBS_ERR_IN OBS_ERR_ADJ OBS_ERR_FIN PREP_USE ANLY_USE SETUP_QC QC_WGHT"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
@@ -70,7 +70,7 @@ func TestBadInputs(t *testing.T) {
 	}
 	named := []string{"empty.stat: is empty", "cut.vsdb.gz: ", `gfs_\xff.vsdb": the name is not UTF-8`, "pipe.vsdb: is no regular file but a pipe", "link.stat: is a link to nothing", "null.stat: is no regular file but a device"}
 	for i, want := range []string{"3 read = 2 stored + 0 same again + 0 other values + 1 quarantined", "1 of 2 lines of " + filepath.Join(dir, "quarantined.vsdb")} {
-		status, stdout, stderr := barograph(t, "load", dir, "--to", "sqlite:"+filepath.Join(out, "a.db"))
+		status, stdout, stderr := barograph(t, "load", dir, "--engine", "sqlite:"+filepath.Join(out, "a.db"))
 		if status != fault.Incomplete || !strings.Contains(stdout, want) || !strings.Contains(stdout, "6 failed") || !strings.Contains(stderr, "left aside: 1 file of these folders, by name (*.png), such as "+filepath.Join(dir, "plot.png")) || !strings.Contains(stderr, "1 line of these files is in quarantine, 6 files could not be read") {
 			t.Errorf("load %d: status %d\n%s%s", i+1, status, stdout, stderr)
 		}
@@ -100,7 +100,7 @@ func TestLoadSpecWalksNoFolders(t *testing.T) {
 	}
 	put(t, filepath.Join(dir, "below"), "b.vsdb", strings.Replace(sal1l2, " 24 ", " 48 ", 1))
 	spec := put(t, dir, "load.xml", "<load_spec><folder_tmpl>"+dir+"</folder_tmpl></load_spec>")
-	if stdout := must(t, "load", "--spec", spec, "--to", "sqlite:"+filepath.Join(dir, "a.db")); !strings.Contains(stdout, "1 loaded") {
+	if stdout := must(t, "load", "--spec", spec, "--engine", "sqlite:"+filepath.Join(dir, "a.db")); !strings.Contains(stdout, "1 loaded") {
 		t.Error(stdout)
 	}
 }

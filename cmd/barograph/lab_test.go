@@ -37,13 +37,13 @@ func TestLabStory(t *testing.T) {
 	}
 	data := dayOfData(t)
 	for _, n := range []string{"normalized", "document", "wide"} {
-		must(t, "load", data, "--to", rows[0].Name, "--design", n)
-		if out := must(t, "ask", "test_3", "--from", url, "--design", n, "--format", "csv"); !strings.Contains(out, "vx_mask") {
+		must(t, "load", data, "--engine", rows[0].Name, "--design", n)
+		if out := must(t, "ask", "test_3", "--engine", url, "--design", n, "--format", "csv"); !strings.Contains(out, "vx_mask") {
 			t.Errorf("%s: the answer is %q", n, out)
 		}
 	}
 	must(t, "lab", "down", "postgres", "--lab-dir", dir)
-	if status, _, stderr := barograph(t, "ask", "test_3", "--from", url); status != fault.Unreachable || !strings.Contains(stderr, "lab up") {
+	if status, _, stderr := barograph(t, "ask", "test_3", "--engine", url); status != fault.Unreachable || !strings.Contains(stderr, "lab up") {
 		t.Errorf("after down: status %d, %s", status, stderr)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "postgres")); err == nil {

@@ -41,7 +41,7 @@ func TestLabDisksStory(t *testing.T) {
 		if of := r.Scan; len(of.Configs) != 2 || len(of.Disks) != 2 || of.Disks[1].Path != set.Disks[1].Path || of.Disks[1].Limit != 150e6 || of.Limited != "every path lies on a throttled disk of the lab" {
 			t.Errorf("%+v, %s", of.Disks, of.Limited)
 		}
-		if r, _, _ = scanned(t, 0, "--db", "duckdb:"+filepath.Join(t.TempDir(), "star.db"), "--disks=1", "--lab-dir", dir, "--data", data, "--reps", "1", "--query", "scan"); len(r.Scan.Disks) != 1 {
+		if r, _, _ = scanned(t, 0, "--engine", "duckdb:"+filepath.Join(t.TempDir(), "star.db"), "--disks=1", "--lab-dir", dir, "--data", data, "--reps", "1", "--query", "scan"); len(r.Scan.Disks) != 1 {
 			t.Errorf("%+v", r.Scan.Disks)
 		}
 	})

@@ -42,7 +42,7 @@ func must(t *testing.T, args ...string) string {
 func dayOfData(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
-	must(t, "synth", "vsdb", "--from", "2019-01-01", "--models", "gfs", "--stattypes", "anom", "--out", dir)
+	must(t, "synth", "vsdb", "--since", "2019-01-01", "--models", "gfs", "--stattypes", "anom", "--out", dir)
 	return dir
 }
 
@@ -52,20 +52,20 @@ func TestLoadAskReportStory(t *testing.T) {
 	for _, target := range [][2]string{{"duckdb", "normalized"}, {"duckdb", "document"}, {"duckdb", "wide"}, {"sqlite", "normalized"}, {"sqlite", "document"}, {"pebble", "keyvalue"}} {
 		url := target[0] + ":" + filepath.Join(dir, target[0]+target[1])
 		var first, again load.Result
-		if err := json.Unmarshal([]byte(must(t, "load", data, "--to", url, "--design", target[1], "--json")), &first); err != nil {
+		if err := json.Unmarshal([]byte(must(t, "load", data, "--engine", url, "--design", target[1], "--json")), &first); err != nil {
 			t.Fatal(err)
 		}
 		if first.Read != 4*8745 || first.Stored != first.Read || first.Records["SAL1L2"] != 4*7950 || first.Records["VAL1L2"] != 4*795 {
 			t.Errorf("%v: %+v", target, first)
 		}
-		if err := json.Unmarshal([]byte(must(t, "load", data, "--to", url, "--design", target[1], "--json")), &again); err != nil {
+		if err := json.Unmarshal([]byte(must(t, "load", data, "--engine", url, "--design", target[1], "--json")), &again); err != nil {
 			t.Fatal(err)
 		}
 		if again.Read != 0 || again.Skipped != 4 || again.Digest != first.Digest {
 			t.Errorf("%v, loaded again: %+v", target, again)
 		}
 		digests = append(digests, first.Digest)
-		rows := must(t, "ask", "test_3", "--from", url, "--design", target[1], "--format", "csv")
+		rows := must(t, "ask", "test_3", "--engine", url, "--design", target[1], "--format", "csv")
 		if n := strings.Count(rows, "\n"); n != 1+4*53*2 {
 			t.Errorf("%v: %d lines of CSV", target, n)
 		}
@@ -80,8 +80,8 @@ func TestLoadAskReportStory(t *testing.T) {
 func TestAskFormatsAndPlot(t *testing.T) {
 	data, dir := dayOfData(t), t.TempDir()
 	url := "sqlite:" + filepath.Join(dir, "a.db")
-	must(t, "load", data, "--to", url, "--design", "document")
-	from := []string{"ask", "test_3", "--from", url, "--design", "document"}
+	must(t, "load", data, "--engine", url, "--design", "document")
+	from := []string{"ask", "test_3", "--engine", url, "--design", "document"}
 	records, err := csv.NewReader(strings.NewReader(must(t, append(from, "--format", "csv")...))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
@@ -170,27 +170,27 @@ func TestExitStatuses(t *testing.T) {
 	}{
 		{"help", []string{"--help"}, 0, ""},
 		{"version", []string{"--version"}, 0, ""},
-		{"good load", []string{"load", good, "--to", db}, 0, ""},
+		{"good load", []string{"load", good, "--engine", db}, 0, ""},
 		{"unknown command", []string{"lod"}, fault.Usage, "lod"},
 		{"unknown command with flags", []string{"laod", good, "--to", db}, fault.Usage, "did you mean load?"},
 		{"unknown command of a command with flags", []string{"list", "engnies", "--verbos"}, fault.Usage, "did you mean engines?"},
 		{"unknown flag", []string{"load", good, "--too", db}, fault.Usage, "--help"},
-		{"no files", []string{"load", "--to", db}, fault.Usage, "--help"},
-		{"unknown engine", []string{"load", good, "--to", "db2:x"}, fault.Usage, "choose one of"},
-		{"pebble without a folder", []string{"load", good, "--to", "pebble://archive"}, fault.Usage, "names no folder; write pebble:archive.pebble"},
-		{"duckdb without a file", []string{"load", good, "--to", "duckdb:"}, fault.Usage, "names no file; write duckdb:archive.db"},
-		{"sqlite without a file", []string{"load", good, "--to", "sqlite:"}, fault.Usage, "names no file; write sqlite:archive.db"},
+		{"no files", []string{"load", "--engine", db}, fault.Usage, "--help"},
+		{"unknown engine", []string{"load", good, "--engine", "db2:x"}, fault.Usage, "choose one of"},
+		{"pebble without a folder", []string{"load", good, "--engine", "pebble://archive"}, fault.Usage, "names no folder; write pebble:archive.pebble"},
+		{"duckdb without a file", []string{"load", good, "--engine", "duckdb:"}, fault.Usage, "names no file; write duckdb:archive.db"},
+		{"sqlite without a file", []string{"load", good, "--engine", "sqlite:"}, fault.Usage, "names no file; write sqlite:archive.db"},
 		{"post into no file", []string{"shef", "post", good, "--engine", "sqlite:" + filepath.Join(dir, "none.db"), "--schema", "barograph"}, fault.Unreachable, "shef post --make makes one"},
 		{"nor was one made", []string{"shef", "export", "--to", "csv", "--engine", "sqlite:" + filepath.Join(dir, "none.db"), "--schema", "barograph"}, fault.Unreachable, "shef post --make makes one"},
 		{"unknown design of values", []string{"shef", "post", good, "--engine", "sqlite:" + filepath.Join(dir, "none.db"), "--schema", "barograph", "--design", "singel"}, fault.Usage, "did you mean single?"},
 		{"no number", []string{"scan", "own", "--tables", dir, "--queries", dir, "--engine", db, "--tolerance", "NaN"}, fault.Usage, "--tolerance NaN: is no number that can be meant"},
 		{"a number without end", []string{"scan", "lake", good, "--rate", "inf"}, fault.Usage, "is no number that can be meant"},
-		{"unknown parameter", []string{"load", good, "--to", db + "?colour=red"}, fault.Usage, "colour"},
-		{"unknown design", []string{"load", good, "--to", db, "--design", "wide"}, fault.Usage, "choose one of"},
-		{"unknown case", []string{"ask", "test_7", "--from", db}, fault.Usage, "test_6"},
-		{"unknown flavour", []string{"ask", "test_1", "--from", db, "--flavour", "haiku"}, fault.Usage, "choose one of"},
-		{"unknown field", []string{"ask", "test_1", "--from", db, "--where", "colour=red"}, fault.Usage, "colour"},
-		{"unknown statistic", []string{"ask", "test_1", "--from", db, "--stat", "ANOM_COR"}, fault.Usage, "did you mean ANOM_CORR?"},
+		{"unknown parameter", []string{"load", good, "--engine", db + "?colour=red"}, fault.Usage, "colour"},
+		{"unknown design", []string{"load", good, "--engine", db, "--design", "wide"}, fault.Usage, "choose one of"},
+		{"unknown case", []string{"ask", "test_7", "--engine", db}, fault.Usage, "test_6"},
+		{"unknown flavour", []string{"ask", "test_1", "--engine", db, "--flavour", "haiku"}, fault.Usage, "choose one of"},
+		{"unknown field", []string{"ask", "test_1", "--engine", db, "--where", "colour=red"}, fault.Usage, "colour"},
+		{"unknown statistic", []string{"ask", "test_1", "--engine", db, "--stat", "ANOM_COR"}, fault.Usage, "did you mean ANOM_CORR?"},
 		{"no engine", []string{"load", good}, fault.Usage, "load needs --engine or --spec; write barograph load FILES… --engine URL"},
 		{"no question", []string{"ask", "--engine", db}, fault.Usage, "ask takes 1 or 2 arguments, not 0; write barograph ask [URL] CASE"},
 		{"one of two", []string{"diff", db}, fault.Usage, "diff takes 2 arguments, not 1"},
@@ -238,10 +238,10 @@ func TestExitStatuses(t *testing.T) {
 		{"show of an engine without archives", []string{"show", "trino://h/x"}, fault.Usage, "keeps no verification archives"},
 		{"verify of a server that is not named", []string{"verify", "cassandra"}, fault.Usage, "barograph lab up cassandra"},
 		{"faults of an engine without archives", []string{"faults", good, bad, "--engine", "trino"}, fault.Usage, "keeps no verification archives"},
-		{"absent file", []string{"load", filepath.Join(dir, "absent.vsdb"), "--to", db}, fault.Failed, "absent.vsdb"},
-		{"a flag of before", []string{"load", good, "--to", "sqlite:" + filepath.Join(dir, "old.db"), "--digest=false"}, 0, "1 file"},
-		{"quarantined line", []string{"load", bad, "--to", db}, fault.Incomplete, "bad.vsdb:1"},
-		{"unreachable", []string{"ask", "test_1", "--from", "sqlite:" + filepath.Join(good, "x.db")}, fault.Unreachable, "x.db"},
+		{"absent file", []string{"load", filepath.Join(dir, "absent.vsdb"), "--engine", db}, fault.Failed, "absent.vsdb"},
+		{"a flag of before", []string{"load", good, "--engine", "sqlite:" + filepath.Join(dir, "old.db"), "--digest=false"}, 0, "1 file"},
+		{"quarantined line", []string{"load", bad, "--engine", db}, fault.Incomplete, "bad.vsdb:1"},
+		{"unreachable", []string{"ask", "test_1", "--engine", "sqlite:" + filepath.Join(good, "x.db")}, fault.Unreachable, "x.db"},
 		{"no run folder", []string{"report", dir}, fault.Failed, "run folder"},
 		{"a report of nothing", []string{"report", filepath.Join(dir, "absent")}, fault.Failed, "absent: file does not exist; name a"},
 		{"a page of nothing", []string{"serve", filepath.Join(dir, "absent")}, fault.Failed, "absent: file does not exist; name a"},
@@ -292,7 +292,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"synth", "vsdb", "--from", "2024-01-01", "--to", "2024-01-01", "--models", "gfs", "--out", filepath.Join(disk, "files")},
+		{"synth", "vsdb", "--since", "2024-01-01", "--until", "2024-01-01", "--models", "gfs", "--out", filepath.Join(disk, "files")},
 		{"shef", "decode", shef, "--out", filepath.Join(disk, "values.csv")},
 		{"met", data, "--engine", "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "--out", filepath.Join(disk, "run")},
 	} {
@@ -385,7 +385,7 @@ func TestNamesAreNoPaths(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	must(t, "ask", question, "--from", "pebble:"+filepath.Join(out, "archives", "%252E%252E-keyvalue.db"), "--subset", "../s", "--plot", filepath.Join(deep, "x.svg"))
+	must(t, "ask", question, "--engine", "pebble:"+filepath.Join(out, "archives", "%252E%252E-keyvalue.db"), "--subset", "../s", "--plot", filepath.Join(deep, "x.svg"))
 	for at := deep; at != dir; at = filepath.Dir(at) {
 		if inside, err := os.ReadDir(filepath.Dir(at)); err != nil || len(inside) != 1 {
 			t.Errorf("outside the run folder: %v, %v", inside, err)

@@ -49,7 +49,7 @@ func TestMetviewerStory(t *testing.T) {
 	data, dir := foldersOf(t), t.TempDir()
 	spec := loadSpec(t, data, specConnection, specFields)
 	url := "sqlite:" + filepath.Join(dir, "archive.db")
-	status, out, stderr := barograph(t, "load", "--spec", spec, "--to", url, "--json")
+	status, out, stderr := barograph(t, "load", "--spec", spec, "--engine", url, "--json")
 	var sum load.Result
 	if err := json.Unmarshal([]byte(out), &sum); err != nil || status != 0 {
 		t.Fatalf("status %d, %v\n%s", status, err, stderr)
@@ -67,7 +67,7 @@ func TestMetviewerStory(t *testing.T) {
 	}
 
 	plot, svg := filepath.Join("testdata", "plot.xml"), filepath.Join(dir, "out.svg")
-	status, out, stderr = barograph(t, "ask", plot, "--from", url, "--plot", svg)
+	status, out, stderr = barograph(t, "ask", plot, "--engine", url, "--plot", svg)
 	if status != 0 {
 		t.Fatalf("status %d\n%s", status, stderr)
 	}
@@ -82,11 +82,11 @@ func TestMetviewerStory(t *testing.T) {
 			t.Errorf("the statistics lack %q:\n%s", want, out)
 		}
 	}
-	again := must(t, "ask", plot, "--from", url, "--plot", svg, "--seed", "99")
+	again := must(t, "ask", plot, "--engine", url, "--plot", svg, "--seed", "99")
 	if again != out {
 		t.Error("another --seed changed intervals whose seed stands in the plot")
 	}
-	if status, _, stderr := barograph(t, "ask", plot+"#plot-HGT_SAL1L2-2", "--from", url, "--subset", "other"); status != 4 || !strings.Contains(stderr, "no record matches in subset other") {
+	if status, _, stderr := barograph(t, "ask", plot+"#plot-HGT_SAL1L2-2", "--engine", url, "--subset", "other"); status != 4 || !strings.Contains(stderr, "no record matches in subset other") {
 		t.Errorf("status %d, --subset does not win:\n%s", status, stderr)
 	}
 }
@@ -94,9 +94,9 @@ func TestMetviewerStory(t *testing.T) {
 // TestStatisticOfNothing: a plot without records is told apart from one that is drawn.
 func TestStatisticOfNothing(t *testing.T) {
 	url := "sqlite:" + filepath.Join(t.TempDir(), "archive.db")
-	must(t, "load", dayOfData(t), "--to", url)
+	must(t, "load", dayOfData(t), "--engine", url)
 	svg := filepath.Join(t.TempDir(), "out.svg")
-	status, _, stderr := barograph(t, "ask", filepath.Join("testdata", "plot.xml"), "--from", url, "--plot", svg, "--where", "model=NONE")
+	status, _, stderr := barograph(t, "ask", filepath.Join("testdata", "plot.xml"), "--engine", url, "--plot", svg, "--where", "model=NONE")
 	if status != 4 || !strings.Contains(stderr, "3 of 3 questions, of SAL1L2: no record matches") {
 		t.Errorf("status %d\n%s", status, stderr)
 	}
@@ -135,7 +135,7 @@ func TestLoadSpecUsage(t *testing.T) {
 			t.Errorf("%s: status %d\n%s", name, status, stderr)
 		}
 	}
-	status, _, stderr := barograph(t, "load", "--spec", loadSpec(t, data, specConnection, specFields), "--to", "sqlite:"+filepath.Join(data, "a.db"))
+	status, _, stderr := barograph(t, "load", "--spec", loadSpec(t, data, specConnection, specFields), "--engine", "sqlite:"+filepath.Join(data, "a.db"))
 	if status != 1 || !strings.Contains(stderr, "none of its 5 folders") {
 		t.Errorf("status %d\n%s", status, stderr)
 	}

@@ -35,10 +35,10 @@ func TestNamesOfFilesForgeNothing(t *testing.T) {
 			t.Errorf("barograph %q: status %d\n%q", args, status, all)
 		}
 	}
-	prints(4, "load", dir, "--to", "sqlite:x.db")
-	prints(4, "load", dir, "--to", "sqlite:x.db") // the second time they are skipped
+	prints(4, "load", dir, "--engine", "sqlite:x.db")
+	prints(4, "load", dir, "--engine", "sqlite:x.db") // the second time they are skipped
 	prints(0, "show", "sqlite:x.db")
 	prints(1, "verify", "sqlite:x.db", filepath.Join(dir, "c\n"+forged+"\x1b[2J.vsdb"))
 	prints(1, "report", "none\n"+forged+"\x1b[2J")
-	prints(1, "load", dir+"/none\n"+forged+"\x1b[2J", "--to", "sqlite:x.db")
+	prints(1, "load", dir+"/none\n"+forged+"\x1b[2J", "--engine", "sqlite:x.db")
 }

@@ -12,7 +12,7 @@ import (
 func TestPost(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "run")
-	stdout := must(t, "post", "--db", "sqlite:"+filepath.Join(dir, "a.db"), "--design", "array24,single", "--method", "multi-row,prepared",
+	stdout := must(t, "post", "--engine", "sqlite:"+filepath.Join(dir, "a.db"), "--design", "array24,single", "--method", "multi-row,prepared",
 		"--test", "quiet,live,delete", "--messages", "20", "--mean", "15", "--per-day", "10", "--clients", "2", "--out", out)
 	for _, want := range []string{"Number of Products: 20", "Avg Post time: 0.", "Max Post Time: 0", "quiet   insert", "maintenance off", "reference"} {
 		if !strings.Contains(stdout, want) {
@@ -34,7 +34,7 @@ func TestPost(t *testing.T) {
 
 	feed := filepath.Join(dir, "feed")
 	must(t, "synth", "shef", "--messages", "20", "--mean", "15", "--out", feed)
-	stdout = must(t, "post", "--db", "duckdb:"+filepath.Join(dir, "b.db"), "--design", "single", "--method", "bulk", "--now", "2006-03-09", "--out", filepath.Join(dir, "run2"), feed)
+	stdout = must(t, "post", "--engine", "duckdb:"+filepath.Join(dir, "b.db"), "--design", "single", "--method", "bulk", "--now", "2006-03-09", "--out", filepath.Join(dir, "run2"), feed)
 	if !strings.Contains(stdout, "Number of Products: 20") || !strings.Contains(stdout, "once  insert") {
 		t.Errorf("from files:\n%s", stdout)
 	}
@@ -49,7 +49,7 @@ func TestPostAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tests := range []string{"once", "", "quiet,noise"} {
-		args := []string{"post", "--db", url, "--design", "single,array24", "--method", "multi-row", "--out", filepath.Join(dir, "run"+tests), file}
+		args := []string{"post", "--engine", url, "--design", "single,array24", "--method", "multi-row", "--out", filepath.Join(dir, "run"+tests), file}
 		if tests != "" {
 			args = append(args, "--test", tests)
 		}
@@ -78,10 +78,10 @@ func TestPostAsItIs(t *testing.T) {
 
 func TestPostRefuses(t *testing.T) {
 	for _, args := range [][]string{
-		{"post", "--db", "sqlite:x.db", "--test", "endurance"},
-		{"post", "--db", "pebble:x"},
-		{"post", "--db", "sqlite:x.db", "--now", "soon", "x"},
-		{"post", "--db", "sqlite:x.db", "-"},
+		{"post", "--engine", "sqlite:x.db", "--test", "endurance"},
+		{"post", "--engine", "pebble:x"},
+		{"post", "--engine", "sqlite:x.db", "--now", "soon", "x"},
+		{"post", "--engine", "sqlite:x.db", "-"},
 		{"synth", "shef", "--out", "x", "--mean", "0.1"},
 	} {
 		if status, _, stderr := barograph(t, args...); status != 2 || stderr == "" {

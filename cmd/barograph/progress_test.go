@@ -65,12 +65,12 @@ func TestBarsOnATerminal(t *testing.T) {
 		want       int
 		args       []string
 	}{
-		{"synth", "making data", t.Context(), 0, []string{"synth", "vsdb", "--from", "2019-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data}},
+		{"synth", "making data", t.Context(), 0, []string{"synth", "vsdb", "--since", "2019-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data}},
 		{"synth tpcds", "", t.Context(), 0, []string{"synth", "tpcds", "--sf", "0.01", "--out", filepath.Join(dir, "star")}},
-		{"load", "loading", t.Context(), 0, []string{"load", data, "--to", db}},
-		{"load, all skipped", "loading", t.Context(), 0, []string{"load", data, "--to", db}},
-		{"load, the first fails", "loading", t.Context(), fault.Incomplete, []string{"load", cut, data, "--to", db}},
-		{"load, interrupted", "interrupted", gone, fault.Interrupted, []string{"load", data, "--to", "sqlite:" + filepath.Join(dir, "b.db")}},
+		{"load", "loading", t.Context(), 0, []string{"load", data, "--engine", db}},
+		{"load, all skipped", "loading", t.Context(), 0, []string{"load", data, "--engine", db}},
+		{"load, the first fails", "loading", t.Context(), fault.Incomplete, []string{"load", cut, data, "--engine", db}},
+		{"load, interrupted", "interrupted", gone, fault.Interrupted, []string{"load", data, "--engine", "sqlite:" + filepath.Join(dir, "b.db")}},
 		{"met", "proving", t.Context(), 0, []string{"met", data, "--engine", "pebble", "--case", "test_3", "--reps", "1", "--out", filepath.Join(dir, "run")}},
 		{"met, interrupted", "interrupted", gone, fault.Interrupted, []string{"met", data, "--engine", "pebble", "--out", filepath.Join(dir, "run2")}},
 	} {

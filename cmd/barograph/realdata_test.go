@@ -73,7 +73,7 @@ func TestRealDay(t *testing.T) {
 		url := target.engine + ":" + filepath.Join(dir, target.engine+"-"+target.design)
 		rand.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] }) // any order, one digest
 		var r load.Result
-		args := append([]string{"load", "--to", url, "--design", target.design, "--json"}, files...)
+		args := append([]string{"load", "--engine", url, "--design", target.design, "--json"}, files...)
 		if err := json.Unmarshal([]byte(must(t, args...)), &r); err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestRealDayVerification(t *testing.T) {
 	data, dir := unpack(t, "met/vsdb/vxingest_vsdb_20190101.tar.xz"), t.TempDir()
 	for _, db := range []string{"duckdb", "sqlite"} {
 		out := filepath.Join(dir, db)
-		must(t, "scan", "verification", data, "--db", db+":"+filepath.Join(dir, db+".db"), "--reps", "1", "--out", out)
+		must(t, "scan", "verification", data, "--engine", db+":"+filepath.Join(dir, db+".db"), "--reps", "1", "--out", out)
 		r, samples, err := run.Read(out)
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ func goldenACC(t *testing.T, url, design string) {
 		{"test_3", "ANOM_CORR_UNCNTR", []float64{0, 24, 72, 120, 144, 240, 384}, []float64{0.9999789, 0.9980118, 0.9773669, 0.8714623, 0.7945998, 0.5111469, 0.2431133}},
 		{"test_6", "VAL1L2_ANOM_CORR", []float64{0, 24, 120, 240}, []float64{0.9999046, 0.9825258, 0.7148983, 0.3717729}},
 	} {
-		text := must(t, "ask", g.name, "--from", url, "--design", design, "--valid", "2019010100", "--where", "vx_mask=G2/NHX", "--stat", g.stat, "--json")
+		text := must(t, "ask", g.name, "--engine", url, "--design", design, "--valid", "2019010100", "--where", "vx_mask=G2/NHX", "--stat", g.stat, "--json")
 		var c run.Curves
 		if err := json.Unmarshal([]byte(text), &c); err != nil {
 			t.Fatal(err)
@@ -154,7 +154,7 @@ func goldenACC(t *testing.T, url, design string) {
 // batch mode would be asked for them.
 func TestRealDayAsPlot(t *testing.T) {
 	data, url := unpack(t, "met/vsdb/vxingest_vsdb_20190101.tar.xz"), "pebble:"+filepath.Join(t.TempDir(), "archive")
-	must(t, "load", data, "--to", url, "--subset", "mv_real")
+	must(t, "load", data, "--engine", url, "--subset", "mv_real")
 	file := filepath.Join(t.TempDir(), "real.xml")
 	text := `<plot_spec><connection><host>x</host><database>mv_real</database></connection><plot>
 		<template>series_plot.R_tmpl</template>
@@ -172,7 +172,7 @@ func TestRealDayAsPlot(t *testing.T) {
 		"ANOM_CORR_RAW": {"0.9999789", "0.9980118", "0.9773669", "0.8714623", "0.7945998", "0.5111469", "0.2431133"},
 	} {
 		out := filepath.Join(t.TempDir(), "out.txt")
-		must(t, "ask", file, "--from", url, "--stat", stat, "--plot", filepath.Join(t.TempDir(), "out.svg"), "--out", out)
+		must(t, "ask", file, "--engine", url, "--stat", stat, "--plot", filepath.Join(t.TempDir(), "out.svg"), "--out", out)
 		text, err := os.ReadFile(out)
 		if err != nil {
 			t.Fatal(err)
@@ -194,7 +194,7 @@ func TestRealDayAsPlot(t *testing.T) {
 func TestRealMETSamples(t *testing.T) {
 	dir := t.TempDir()
 	var cycles load.Result
-	text := must(t, "load", unpack(t, "met/stat/g2g_met12_20241031_00z_12z.tar.xz"), "--to", "pebble:"+filepath.Join(dir, "g2g"), "--json")
+	text := must(t, "load", unpack(t, "met/stat/g2g_met12_20241031_00z_12z.tar.xz"), "--engine", "pebble:"+filepath.Join(dir, "g2g"), "--json")
 	if err := json.Unmarshal([]byte(text), &cycles); err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestRealMETSamples(t *testing.T) {
 		url := target[0] + ":" + filepath.Join(dir, target[0]+target[1])
 		quarantine := filepath.Join(dir, "quarantine.csv")
 		samples := sharedData(t, "met/stat")
-		status, stdout, stderr := barograph(t, "load", samples, "--to", url, "--design", target[1], "--quarantine", quarantine, "--json")
+		status, stdout, stderr := barograph(t, "load", samples, "--engine", url, "--design", target[1], "--quarantine", quarantine, "--json")
 		if status != 0 && status != 4 {
 			t.Fatalf("%v: status %d\n%s", target, status, stderr)
 		}

@@ -20,10 +20,10 @@ func TestScan(t *testing.T) {
 		t.Errorf("made %s", made)
 	}
 	db, paths := "duckdb:"+filepath.Join(dir, "star.db"), filepath.Join(dir, "a")+","+filepath.Join(dir, "b")
-	if said := must(t, "scan", "--db", db, "--data", data, "--paths", paths, "--explain"); !strings.Contains(said, "partitions: 2, one for each path") {
+	if said := must(t, "scan", "--engine", db, "--data", data, "--paths", paths, "--explain"); !strings.Contains(said, "partitions: 2, one for each path") {
 		t.Errorf("explained: %s", said)
 	}
-	stdout := must(t, "scan", "experiment2", "--db", db, "--data", data, "--paths", paths, "--reps", "2", "--cold", "1", "--query", "scan,q55", "--measure-disks", "--out", out)
+	stdout := must(t, "scan", "experiment2", "--engine", db, "--data", data, "--paths", paths, "--reps", "2", "--cold", "1", "--query", "scan,q55", "--measure-disks", "--out", out)
 	for _, want := range []string{"2 paths × 2 partitions", "cold", "Response times", "What held it back", "Configurations", "DuckDB"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in\n%s", want, stdout)
@@ -50,13 +50,13 @@ func TestScan(t *testing.T) {
 
 func TestScanRefuses(t *testing.T) {
 	for _, args := range [][]string{
-		{"scan", "--db", "duckdb:x.db"},
-		{"scan", "experiment3", "--db", "duckdb:x.db", "--data", "x"},
-		{"scan", "--db", "duckdb:x.db", "--data", "x", "--query", "q1"},
-		{"scan", "--db", "duckdb:x.db", "--data", "x", "--partitions", "none"},
-		{"scan", "experiment2", "--db", "duckdb:x.db", "--data", "x", "--paths", "a"},
+		{"scan", "--engine", "duckdb:x.db"},
+		{"scan", "experiment3", "--engine", "duckdb:x.db", "--data", "x"},
+		{"scan", "--engine", "duckdb:x.db", "--data", "x", "--query", "q1"},
+		{"scan", "--engine", "duckdb:x.db", "--data", "x", "--partitions", "none"},
+		{"scan", "experiment2", "--engine", "duckdb:x.db", "--data", "x", "--paths", "a"},
 		{"synth", "tpcds", "--out", filepath.Join(t.TempDir(), "x"), "--generator", "dbgen"},
-		{"scan", "--db", "duckdb:x.db", "--data", "x", "--paths", "a,a"},
+		{"scan", "--engine", "duckdb:x.db", "--data", "x", "--paths", "a,a"},
 	} {
 		if status, _, stderr := barograph(t, args...); status != 2 || stderr == "" {
 			t.Errorf("%v: status %d, %q", args, status, stderr)
@@ -68,7 +68,7 @@ func TestScanRefuses(t *testing.T) {
 			t.Errorf("%v, which has no star: status %d, %q", flag, status, stderr)
 		}
 	}
-	if status, _, stderr := barograph(t, "scan", "--db", "duckdb:x.db", "--data", t.TempDir()); status != 1 || !strings.Contains(stderr, "barograph synth tpcds") {
+	if status, _, stderr := barograph(t, "scan", "--engine", "duckdb:x.db", "--data", t.TempDir()); status != 1 || !strings.Contains(stderr, "barograph synth tpcds") {
 		t.Errorf("no tables: status %d, %q", status, stderr)
 	}
 }
@@ -78,10 +78,10 @@ func TestScanRefuses(t *testing.T) {
 func TestScanVerification(t *testing.T) {
 	dir := t.TempDir()
 	data, out := filepath.Join(dir, "vsdb"), filepath.Join(dir, "run")
-	must(t, "synth", "vsdb", "--from", "2019-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data)
+	must(t, "synth", "vsdb", "--since", "2019-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data)
 	db := "duckdb:" + filepath.Join(dir, "archive.db")
-	must(t, "load", data, "--to", db, "--design", "wide")
-	stdout := must(t, "scan", "verification", data, "--db", db, "--reps", "2", "--cold", "1", "--out", out)
+	must(t, "load", data, "--engine", db, "--design", "wide")
+	stdout := must(t, "scan", "verification", data, "--engine", db, "--reps", "2", "--cold", "1", "--out", out)
 	for _, want := range []string{"verification", "wide", "normalized", "document", "cold", "Response times", "What held it back"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in\n%s", want, stdout)
@@ -107,10 +107,10 @@ func TestScanVerification(t *testing.T) {
 func TestScanVerificationRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
 		"wants --engine":   {"scan", "verification", "x"},
-		"takes at least 1": {"scan", "verification", "--db", "duckdb:x.db"},
-		"does not compute": {"scan", "verification", "x", "--db", "pebble:x"},
-		"is not asked for": {"scan", "verification", "x", "--db", "sqlite:x", "--design", "wide"},
-		"is not known":     {"scan", "verification", "x", "--db", "nothing:x"},
+		"takes at least 1": {"scan", "verification", "--engine", "duckdb:x.db"},
+		"does not compute": {"scan", "verification", "x", "--engine", "pebble:x"},
+		"is not asked for": {"scan", "verification", "x", "--engine", "sqlite:x", "--design", "wide"},
+		"is not known":     {"scan", "verification", "x", "--engine", "nothing:x"},
 	} {
 		if status, _, stderr := barograph(t, args...); status != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%v: status %d, %q", args, status, stderr)

@@ -183,21 +183,21 @@ func TestScanLabRefuses(t *testing.T) {
 		args []string
 	}{
 		{"wants --engine or --lab", []string{}},
-		{"takes --engine or --lab, not both", []string{"--lab", "postgres", "--db", "duckdb:x.db"}},
+		{"takes --engine or --lab, not both", []string{"--lab", "postgres", "--engine", "duckdb:x.db"}},
 		{"takes --disks or --paths, not both", []string{"--lab", "postgres", "--paths", "a", "--disks"}},
 		{"no server to start", []string{"--lab", "duckdb"}},
 		{"is not offered", []string{"--lab", "postgres", "--nodes", "3"}},
 		{"is not known", []string{"--lab", "postgres", "--profile", "fast"}},
 		{"is no setting", []string{"--lab", "postgres", "--setting", "shared_buffers"}},
 		{"needs paths", []string{"--lab", "asterixdb"}},
-		{"tells of servers that --lab starts", []string{"--db", "duckdb:x.db", "--nodes", "3"}},
-		{"tells of servers that --lab starts", []string{"--db", "duckdb:x.db", "--cold-restart=false"}},
+		{"tells of servers that --lab starts", []string{"--engine", "duckdb:x.db", "--nodes", "3"}},
+		{"tells of servers that --lab starts", []string{"--engine", "duckdb:x.db", "--cold-restart=false"}},
 		{"barograph lab disks --count 6 --profile hdd", []string{"--lab", "asterixdb", "--disks"}},
-		{"barograph lab disks --count 8 --profile hdd", []string{"--db", "duckdb:x.db", "--disks=8"}},
-		{"write --disks=8", []string{"--db", "duckdb:x.db", "--disks", "8"}},
-		{"is no number of disks", []string{"--db", "duckdb:x.db", "--disks=none"}},
-		{"the page cache of 192.0.2.1, another machine", []string{"--db", "postgres://192.0.2.1/x", "--paths", dir, "--cold", "1"}},
-		{"the page cache of 192.0.2.1, another machine", []string{"--db", "postgres://127.0.0.1:1,192.0.2.1:2/x", "--paths", dir, "--cold", "1"}},
+		{"barograph lab disks --count 8 --profile hdd", []string{"--engine", "duckdb:x.db", "--disks=8"}},
+		{"write --disks=8", []string{"--engine", "duckdb:x.db", "--disks", "8"}},
+		{"is no number of disks", []string{"--engine", "duckdb:x.db", "--disks=none"}},
+		{"the page cache of 192.0.2.1, another machine", []string{"--engine", "postgres://192.0.2.1/x", "--paths", dir, "--cold", "1"}},
+		{"the page cache of 192.0.2.1, another machine", []string{"--engine", "postgres://127.0.0.1:1,192.0.2.1:2/x", "--paths", dir, "--cold", "1"}},
 	} {
 		args := append([]string{"scan", "--data", dir, "--lab-dir", dir}, tc.args...)
 		if status, _, stderr := barograph(t, args...); status != fault.Usage || !strings.Contains(stderr, tc.says) {

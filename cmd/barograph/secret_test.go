@@ -102,13 +102,13 @@ func keepsSecretInRuns(t *testing.T, data, db, secret, design string) {
 	dir := t.TempDir()
 	out := func(name string) string { return filepath.Join(dir, name) }
 	keeps := func(args ...string) { keepsSecret(t, secret, 0, args...) }
-	keeps("load", data, "--to", db, "--subset", "own", "--verbose")
-	keeps("ask", "test_3", "--from", db, "--subset", "own", "--explain")
+	keeps("load", data, "--engine", db, "--subset", "own", "--verbose")
+	keeps("ask", "test_3", "--engine", db, "--subset", "own", "--explain")
 	keeps("met", data, "--engine", "twin="+db, "--case", "test_3", "--design", design, "--reps", "1", "--clients", "1", "--duration", "50ms", "--out", out("met"))
-	keeps("ycsb", "load", "--db", db, "-P", "workloada", "-p", "recordcount=10", "-p", "db.passwd="+secret)
-	keeps("ycsb", "run", "--db", db, "-P", "workloada", "-p", "recordcount=10", "-p", "operationcount=10", "-p", "db.passwd="+secret, "--out", out("ycsb"))
+	keeps("ycsb", "load", "--engine", db, "-P", "workloada", "-p", "recordcount=10", "-p", "db.passwd="+secret)
+	keeps("ycsb", "run", "--engine", db, "-P", "workloada", "-p", "recordcount=10", "-p", "operationcount=10", "-p", "db.passwd="+secret, "--out", out("ycsb"))
 	if design != "keyvalue" {
-		keeps("post", "--db", db, "--design", "single", "--messages", "2", "--mean", "20", "--out", out("post"))
+		keeps("post", "--engine", db, "--design", "single", "--messages", "2", "--mean", "20", "--out", out("post"))
 	}
 	if n := searchFiles(t, secret, dir); n < 20 {
 		t.Errorf("%d files were searched", n)
@@ -157,14 +157,14 @@ func TestSecretsOfServersThatAreNotReached(t *testing.T) {
 	t.Chdir(t.TempDir())
 	db := "postgres://me:" + marker + "@127.0.0.1:1/x"
 	for _, args := range [][]string{
-		{"load", data, "--to", db},
-		{"ask", "test_3", "--from", db, "--verbose"},
+		{"load", data, "--engine", db},
+		{"ask", "test_3", "--engine", db, "--verbose"},
 		{"met", data, "--engine", "a=" + db},
-		{"ycsb", "load", "--db", db, "-P", "workloada"},
-		{"post", "--db", db, "--messages", "1"},
+		{"ycsb", "load", "--engine", db, "-P", "workloada"},
+		{"post", "--engine", db, "--messages", "1"},
 		{"faults", "--engine", db},
 		{"diff", db, db},
-		{"load", data, "--to", "db2://me:" + marker + "@host"},
+		{"load", data, "--engine", "db2://me:" + marker + "@host"},
 	} {
 		keepsSecret(t, marker, -1, args...)
 	}

@@ -19,7 +19,7 @@ import (
 func TestCommandOfThePage(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	must(t, "load", dayOfData(t), "--to", "sqlite:it's.db", "--design", "document")
+	must(t, "load", dayOfData(t), "--engine", "sqlite:it's.db", "--design", "document")
 	h := httptest.NewUnstartedServer(nil)
 	s, err := serve.New(serve.Options{Registry: all.Registry(), Host: h.Listener.Addr().String()}, "it's.db")
 	if err != nil {

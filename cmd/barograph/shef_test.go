@@ -111,7 +111,7 @@ func TestShefDecodeFilter(t *testing.T) {
 		var errs bytes.Buffer
 		args := []string{
 			"shef", "decode", "--format", "csv", "--now", "2026-11-20", "--shefparm", filepath.Join(dir, "SHEFPARM"), "--stations", filepath.Join(dir, "stations"),
-			"--station", "A*,X*,!AAB", "--pe", "HG,Y?", "--ts", "R?", "--from", "2026-11-10", "--until", "2026-11-10T23:00:00Z", "-",
+			"--station", "A*,X*,!AAB", "--pe", "HG,Y?", "--ts", "R?", "--since", "2026-11-10", "--until", "2026-11-10T23:00:00Z", "-",
 		}
 		status := execute(t.Context(), &env{args: args, stdin: in, stdout: lines, stderr: &errs, engines: all.Registry()})
 		lines.Close()
@@ -133,7 +133,7 @@ func TestShefDecodeFilter(t *testing.T) {
 	if s := <-done; !strings.HasPrefix(s, "0 1 products, 3 messages") || !strings.Contains(s, "3 values were left out by") {
 		t.Error(s)
 	}
-	for _, args := range [][]string{{"--pe", "[H"}, {"--from", "soon"}, {"--shefparm", filepath.Join(dir, "bad")}, {"--stations", filepath.Join(dir, "bad")}} {
+	for _, args := range [][]string{{"--pe", "[H"}, {"--since", "soon"}, {"--shefparm", filepath.Join(dir, "bad")}, {"--stations", filepath.Join(dir, "bad")}} {
 		if status, _, errs := barograph(t, append(append([]string{"shef", "decode"}, args...), dir)...); status == 0 || status == 4 {
 			t.Errorf("%v: status %d: %s", args, status, errs)
 		}

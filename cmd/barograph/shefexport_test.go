@@ -37,7 +37,7 @@ func TestShefExport(t *testing.T) {
 			t.Fatal(errs)
 		}
 	}
-	if status, _, errs := barograph(t, append(now, "shef", "post", "--db", db, "--schema", "barograph", "--make", name)...); status != 4 {
+	if status, _, errs := barograph(t, append(now, "shef", "post", "--engine", db, "--schema", "barograph", "--make", name)...); status != 4 {
 		t.Fatal(errs)
 	}
 	url := filepath.Join(dir, "url")
@@ -45,7 +45,7 @@ func TestShefExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := []string{"--engine", "@" + url, "--schema", "barograph"}
-	if got := export(0, append(of, "--to", "csv", "--from", "2026-11-10T02", "--until", "2026-11-10T03")...); strings.Count(got, "AAA,2026-11-10T0") != 2 || !strings.Contains(got, "2 values, 0 left out") {
+	if got := export(0, append(of, "--to", "csv", "--since", "2026-11-10T02", "--until", "2026-11-10T03")...); strings.Count(got, "AAA,2026-11-10T0") != 2 || !strings.Contains(got, "2 values, 0 left out") {
 		t.Error(got)
 	}
 	if got, want := export(0, append(of, "--to", "json", "--station", "AAA")...), `{"station":"AAA","time":"2026-11-10T02:00:00Z","code":"HGIRGZN","value":2,"quality":"Z"`; !strings.Contains(got, want) || !strings.Contains(got, "4 left out by filters") {

@@ -27,7 +27,7 @@ func TestShefPost(t *testing.T) {
 	if err := os.WriteFile(name, []byte(shefSample), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"shef", "post", "--db", db, "--schema", "barograph", "--now", "2026-11-20", name}
+	args := []string{"shef", "post", "--engine", db, "--schema", "barograph", "--now", "2026-11-20", name}
 	if status, _, errs := barograph(t, args...); status != 5 || !strings.Contains(errs, "shef post --make makes one") {
 		t.Errorf("no tables: status %d: %s", status, errs)
 	}
@@ -44,22 +44,22 @@ func TestShefPost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, bad := range [][]string{
-		{"--db", db, name}, {"--db", db, "--schema", "other", name}, {"--db", db, "--policy", "other", name}, {"--db", "pebble:x", "--schema", "barograph", name},
+		{"--engine", db, name}, {"--engine", db, "--schema", "other", name}, {"--engine", db, "--policy", "other", name}, {"--engine", "pebble:x", "--schema", "barograph", name},
 	} {
 		if status, _, errs := barograph(t, append([]string{"shef", "post"}, bad...)...); status != 2 {
 			t.Errorf("%v: status %d: %s", bad, status, errs)
 		}
 	}
-	if status, _, errs := barograph(t, "shef", "post", "--db", "postgres://nobody@127.0.0.1:1/x", "--apps-defaults", tokens, name); status != 1 || !strings.Contains(errs, "tokens:1") {
+	if status, _, errs := barograph(t, "shef", "post", "--engine", "postgres://nobody@127.0.0.1:1/x", "--apps-defaults", tokens, name); status != 1 || !strings.Contains(errs, "tokens:1") {
 		t.Errorf("status %d: %s", status, errs)
 	}
-	if status, _, errs := barograph(t, "shef", "post", "--db", "postgres://nobody@127.0.0.1:1/x", name); status != 5 {
+	if status, _, errs := barograph(t, "shef", "post", "--engine", "postgres://nobody@127.0.0.1:1/x", name); status != 5 {
 		t.Errorf("no server: status %d: %s", status, errs)
 	}
 	if err := os.WriteFile(tokens, []byte("postgres://nobody:secret@127.0.0.1:1/x\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if status, _, errs := barograph(t, "shef", "post", "--db", "@"+tokens, name); status != 5 || strings.Contains(errs, "secret") {
+	if status, _, errs := barograph(t, "shef", "post", "--engine", "@"+tokens, name); status != 5 || strings.Contains(errs, "secret") {
 		t.Errorf("a URL in a file: status %d: %s", status, errs)
 	}
 }
@@ -99,7 +99,7 @@ func TestShefServe(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan int)
 	go func() {
-		args := []string{"shef", "serve", "--spool", spool, "--db", "sqlite:" + filepath.Join(dir, "river.db"), "--schema", "barograph", "--make", "--settle", "20ms", "--metrics", "127.0.0.1:0", "--log-file", filepath.Join(dir, "log"), "-"}
+		args := []string{"shef", "serve", "--spool", spool, "--engine", "sqlite:" + filepath.Join(dir, "river.db"), "--schema", "barograph", "--make", "--settle", "20ms", "--metrics", "127.0.0.1:0", "--log-file", filepath.Join(dir, "log"), "-"}
 		done <- execute(ctx, &env{args: args, stdin: in, stdout: &out, stderr: &errs, engines: all.Registry()})
 	}()
 	ready := make([]byte, 100)
@@ -148,7 +148,7 @@ func TestShefServe(t *testing.T) {
 			t.Errorf("%v: status %d: %s", args, status, errs)
 		}
 	}
-	if status, _, errs := barograph(t, "shef", "serve", "--spool", spool, "--db", "sqlite:x", "file"); status != 2 {
+	if status, _, errs := barograph(t, "shef", "serve", "--spool", spool, "--engine", "sqlite:x", "file"); status != 2 {
 		t.Errorf("status %d: %s", status, errs)
 	}
 }
@@ -157,7 +157,7 @@ func TestShefServe(t *testing.T) {
 // when the service begins, and waits for the next one.
 func TestShefServeAway(t *testing.T) {
 	dir := t.TempDir()
-	serve := []string{"shef", "serve", "--spool", filepath.Join(dir, "spool"), "--schema", "barograph", "--make", "--settle", "20ms", "--db"}
+	serve := []string{"shef", "serve", "--spool", filepath.Join(dir, "spool"), "--schema", "barograph", "--make", "--settle", "20ms", "--engine"}
 	var out, errs safe
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan int)

@@ -29,7 +29,7 @@ import (
 func TestShowAndVerify(t *testing.T) {
 	dir := t.TempDir()
 	data, db := filepath.Join(dir, "data"), filepath.Join(dir, "a.db")
-	must(t, "synth", "vsdb", "--from", "2024-01-01", "--to", "2024-01-02", "--models", "gfs", "--stattypes", "pres", "--out", data)
+	must(t, "synth", "vsdb", "--since", "2024-01-01", "--until", "2024-01-02", "--models", "gfs", "--stattypes", "pres", "--out", data)
 	bad := filepath.Join(dir, "bad.vsdb")
 	if err := os.WriteFile(bad, []byte("V01 GFS 24 nonsense\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func (c countingArchives) Open(ctx context.Context, n design.Name) (archive.Arch
 func TestShowReadsTheCatalog(t *testing.T) {
 	data, dir := filepath.Join(t.TempDir(), "data"), t.TempDir()
 	for _, day := range []string{"2024-01-01", "2024-01-04"} {
-		must(t, "synth", "vsdb", "--from", day, "--models", "gfs", "--stattypes", "anom", "--out", data)
+		must(t, "synth", "vsdb", "--since", day, "--models", "gfs", "--stattypes", "anom", "--out", data)
 	}
 	for _, url := range []string{"duckdb:" + filepath.Join(dir, "a.db"), "sqlite:" + filepath.Join(dir, "a.sqlite"), "pebble:" + filepath.Join(dir, "a.pebble")} {
 		must(t, "load", data, "--engine", url)

@@ -21,8 +21,8 @@ func TestStory(t *testing.T) {
 	}
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
-	must(t, "synth", "met", "--from", "2024-10-31", "--leads", "12,24", "--out", filepath.Join(dir, "G2G_v12", "20241031-00z"))
-	must(t, "synth", "vsdb", "--from", "2019-01-01", "--models", "gfs", "--stattypes", "anom,pres", "--out", filepath.Join(dir, "vsdb_data"))
+	must(t, "synth", "met", "--since", "2024-10-31", "--leads", "12,24", "--out", filepath.Join(dir, "G2G_v12", "20241031-00z"))
+	must(t, "synth", "vsdb", "--since", "2019-01-01", "--models", "gfs", "--stattypes", "anom,pres", "--out", filepath.Join(dir, "vsdb_data"))
 	for _, more := range []string{"06Z", "12Z", "18Z"} {
 		for _, kind := range []string{"anom", "pres"} {
 			if err := os.RemoveAll(filepath.Join(dir, "vsdb_data", "vsdb_data", kind, more)); err != nil {

@@ -14,7 +14,7 @@ import (
 func TestWhatAKillLeavesIsNoDamage(t *testing.T) {
 	dir := t.TempDir()
 	data, archive := filepath.Join(dir, "data"), filepath.Join(dir, "a.pebble")
-	must(t, "synth", "vsdb", "--from", "2024-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data)
+	must(t, "synth", "vsdb", "--since", "2024-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data)
 	must(t, "load", data, "--engine", "pebble:"+archive)
 	var left []string
 	for _, pattern := range []string{"*.sst", "*.blob"} {
@@ -61,7 +61,7 @@ func TestNetworkFileSystem(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, archive := filepath.Join(dir, "data"), "sqlite:"+filepath.Join(dir, "a.db")
-	must(t, "synth", "vsdb", "--from", "2024-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data)
+	must(t, "synth", "vsdb", "--since", "2024-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data)
 	for _, args := range [][]string{{"load", data, "--engine", archive}, {"verify", archive}} {
 		t.Setenv("HOST_PROC_MOUNTINFO", "")
 		if status, _, stderr := barograph(t, args...); status != 0 || strings.Contains(stderr, "network file system") {
@@ -77,7 +77,7 @@ func TestNetworkFileSystem(t *testing.T) {
 // TestAllDamagedTables: verify lists every table of SQLite that has a damaged page.
 func TestAllDamagedTables(t *testing.T) {
 	t.Chdir(t.TempDir())
-	must(t, "synth", "vsdb", "--from", "2024-01-01", "--models", "gfs", "--stattypes", "anom", "--out", "data")
+	must(t, "synth", "vsdb", "--since", "2024-01-01", "--models", "gfs", "--stattypes", "anom", "--out", "data")
 	must(t, "load", "data", "--engine", "sqlite:a.db", "--design", "document")
 	text, err := os.ReadFile("a.db")
 	if err != nil {

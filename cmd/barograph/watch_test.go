@@ -146,7 +146,7 @@ func TestWatchLacks(t *testing.T) {
 // the files beside it too, and their load brings nothing back.
 func TestRetain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
-	must(t, "synth", "vsdb", "--from", "2019-01-01", "--to", "2019-01-03", "--models", "gfs", "--stattypes", "anom", "--out", dir)
+	must(t, "synth", "vsdb", "--since", "2019-01-01", "--until", "2019-01-03", "--models", "gfs", "--stattypes", "anom", "--out", dir)
 	for _, url := range []string{"duckdb:" + filepath.Join(t.TempDir(), "a.db"), "pebble:" + filepath.Join(t.TempDir(), "a.pebble")} {
 		must(t, "load", dir, "--engine", url)
 		retain := []string{"load", dir, "--engine", url, "--retain", "1d"}

@@ -79,7 +79,7 @@ func TestYCSBOutlivesItsServer(t *testing.T) {
 			t.Parallel()
 			d, _ := all.Registry().Find(scheme)
 			l := enginetest.Lab(t, *d, lab.Options{Memory: storyMemory, Profile: "tuned"}) // durable commits
-			common := []string{"--db", l.URL(), "-p", "recordcount=200", "--verify", "--threads", "4"}
+			common := []string{"--engine", l.URL(), "-p", "recordcount=200", "--verify", "--threads", "4"}
 			must(t, append([]string{"ycsb", "load", "-p", "batchsize=20"}, common...)...)
 			restarted := make(chan error, 1)
 			errs := &onceSaid{text: " sec: ", then: func() { // the run is under way
@@ -139,7 +139,7 @@ var counted = regexp.MustCompile(`\[[A-Z-]+\], Return=.*`)
 
 func story(t *testing.T, url, layout string, noScan bool) {
 	t.Helper()
-	common := []string{"--db", url, "--layout", layout, "-p", "table=table_" + layout, "-p", "operationcount=60", "--verify", "--threads", "3"}
+	common := []string{"--engine", url, "--layout", layout, "-p", "table=table_" + layout, "-p", "operationcount=60", "--verify", "--threads", "3"}
 	must(t, append([]string{"ycsb", "load", "-p", "recordcount=200", "-p", "batchsize=50"}, common...)...)
 	records := 200
 	for _, w := range ycsb.Workloads() {
@@ -176,7 +176,7 @@ func story(t *testing.T, url, layout string, noScan bool) {
 
 // The lines are YCSB's.
 func TestYCSBText(t *testing.T) {
-	out := must(t, "ycsb", "run", "--db", "dry", "-P", "workloadf", "--target", "100000", "-p", "hdrhistogram.percentiles=50,91,99.9", "-p", "hdrhistogram.fileoutput=true",
+	out := must(t, "ycsb", "run", "--engine", "dry", "-P", "workloadf", "--target", "100000", "-p", "hdrhistogram.percentiles=50,91,99.9", "-p", "hdrhistogram.fileoutput=true",
 		"-p", "hdrhistogram.output.path="+filepath.Join(t.TempDir(), "x-"))
 	line := regexp.MustCompile(`^\[[A-Z_a-z%-]+\], [A-Za-z0-9=_()/%.]+, [0-9]+(\.[0-9]+)?$`)
 	for l := range strings.Lines(out) {
@@ -201,7 +201,7 @@ func TestYCSBText(t *testing.T) {
 // Exit statuses tell the truth; YCSB's are on request.
 func TestYCSBExitStatuses(t *testing.T) {
 	url := "pebble:" + filepath.Join(t.TempDir(), "db")
-	load := []string{"ycsb", "load", "--db", url, "-p", "recordcount=100"}
+	load := []string{"ycsb", "load", "--engine", url, "-p", "recordcount=100"}
 	must(t, load...)
 	for _, x := range []struct {
 		want int
@@ -210,20 +210,20 @@ func TestYCSBExitStatuses(t *testing.T) {
 		{fault.Incomplete, load},
 		{0, append(load, "--resume")},
 		{0, append(load, "--ycsb-exit-codes")},
-		{fault.Incomplete, []string{"ycsb", "run", "--db", url, "-p", "recordcount=101", "-p", "operationcount=10"}},
-		{0, []string{"ycsb", "run", "--db", url, "-p", "recordcount=100", "-p", "operationcount=10"}},
-		{fault.Differs, []string{"ycsb", "run", "--db", url, "-p", "recordcount=100", "-p", "operationcount=10", "--verify"}},
-		{fault.Usage, []string{"ycsb", "run", "--db", url, "-p", "recordcuont=100"}},
-		{fault.Usage, []string{"ycsb", "run", "--db", url, "-P", "workloadx"}},
+		{fault.Incomplete, []string{"ycsb", "run", "--engine", url, "-p", "recordcount=101", "-p", "operationcount=10"}},
+		{0, []string{"ycsb", "run", "--engine", url, "-p", "recordcount=100", "-p", "operationcount=10"}},
+		{fault.Differs, []string{"ycsb", "run", "--engine", url, "-p", "recordcount=100", "-p", "operationcount=10", "--verify"}},
+		{fault.Usage, []string{"ycsb", "run", "--engine", url, "-p", "recordcuont=100"}},
+		{fault.Usage, []string{"ycsb", "run", "--engine", url, "-P", "workloadx"}},
 		{fault.Usage, []string{"ycsb", "run"}},
-		{fault.Usage, []string{"ycsb", "run", "--db", "nothing:x"}},
-		{fault.Usage, []string{"ycsb", "run", "--db", url, "--fault-command", "true"}}, // of a fault that was not asked for
-		{0, []string{"ycsb", "run", "--db", url, "-p", "recordcount=100", "-p", "operationcount=10", "--history", "3"}},
-		{fault.Usage, []string{"ycsb", "run", "--db", url, "--history", "3", "--agents", "127.0.0.1:1"}},
-		{fault.Unreachable, []string{"ycsb", "run", "--db", "pebble:/dev/null/x"}},
-		{255, []string{"ycsb", "load", "--db", url, "-p", "recordcount=100", "-p", "insertcount=200", "--ycsb-exit-codes"}},
+		{fault.Usage, []string{"ycsb", "run", "--engine", "nothing:x"}},
+		{fault.Usage, []string{"ycsb", "run", "--engine", url, "--fault-command", "true"}}, // of a fault that was not asked for
+		{0, []string{"ycsb", "run", "--engine", url, "-p", "recordcount=100", "-p", "operationcount=10", "--history", "3"}},
+		{fault.Usage, []string{"ycsb", "run", "--engine", url, "--history", "3", "--agents", "127.0.0.1:1"}},
+		{fault.Unreachable, []string{"ycsb", "run", "--engine", "pebble:/dev/null/x"}},
+		{255, []string{"ycsb", "load", "--engine", url, "-p", "recordcount=100", "-p", "insertcount=200", "--ycsb-exit-codes"}},
 		{0, []string{"ycsb", "properties"}},
-		{fault.Usage, []string{"ycsb", "sweep", "--db", "dry", "--threads", "a"}},
+		{fault.Usage, []string{"ycsb", "sweep", "--engine", "dry", "--threads", "a"}},
 	} {
 		if got, _, errs := barograph(t, x.args...); got != x.want {
 			t.Errorf("%v: status %d, want %d\n%s", x.args, got, x.want, errs)
@@ -236,8 +236,8 @@ func TestYCSBExitStatuses(t *testing.T) {
 func TestYCSBWrongAnswersHaveNoNumbers(t *testing.T) {
 	dir := t.TempDir()
 	url := "pebble:" + filepath.Join(dir, "db")
-	must(t, "ycsb", "load", "--db", url, "-p", "recordcount=50", "--verify")
-	must(t, "ycsb", "load", "--db", url, "-p", "recordcount=100", "--resume")                                                        // random values
+	must(t, "ycsb", "load", "--engine", url, "-p", "recordcount=50", "--verify")
+	must(t, "ycsb", "load", "--engine", url, "-p", "recordcount=100", "--resume")                                                        // random values
 	timed := regexp.MustCompile(`Throughput|Latency\(|RunTime|Highest|p95 [0-9]|"measured"|"throughput_ops_s": [1-9]|_ns": [1-9]|` + // YCSB's lines, JSON
 		`has no times[ —]+[0-9]|has no times,[^,]*,[0-9]+,[0-9]+,,*[0-9]`) // a table's cells, CSV after rep and rows
 	for i, x := range [][]string{{"run"}, {"run", "--json"}, {"run", "--csv"}, {"run", "--out", "DIR"}, {"sweep", "--threads", "1,2", "--client-overhead=false"}, {"sweep", "--json", "--client-overhead=false"}, {"sweep", "--csv", "--client-overhead=false"}} {
@@ -247,7 +247,7 @@ func TestYCSBWrongAnswersHaveNoNumbers(t *testing.T) {
 			args[len(args)-1] = out
 		}
 		hdr := filepath.Join(dir, fmt.Sprint("hdr", i))
-		code, stdout, stderr := barograph(t, append(args, "--db", url, "-P", "workloadc", "-p", "recordcount=100", "-p", "operationcount=50", "--verify",
+		code, stdout, stderr := barograph(t, append(args, "--engine", url, "-P", "workloadc", "-p", "recordcount=100", "-p", "operationcount=50", "--verify",
 			"-p", "hdrhistogram.fileoutput=true", "-p", "hdrhistogram.output.path="+hdr)...)
 		if found := timed.FindString(stdout + stderr); code != fault.Differs || found != "" || !strings.Contains(stdout+stderr, "wrong") {
 			t.Errorf("%v: status %d, %q\n%s%s", x, code, found, stdout, stderr)
@@ -277,7 +277,7 @@ func TestYCSBWrongAnswersHaveNoNumbers(t *testing.T) {
 
 func TestYCSBSweepAndJSON(t *testing.T) {
 	dir := t.TempDir()
-	args := []string{"ycsb", "sweep", "--db", "dry", "--db", "sqlite:" + filepath.Join(dir, "a.db"), "--load", "--threads", "1,3", "-P", "workloade", "-p", "recordcount=100", "-p", "operationcount=100", "--json"}
+	args := []string{"ycsb", "sweep", "--engine", "dry", "--engine", "sqlite:" + filepath.Join(dir, "a.db"), "--load", "--threads", "1,3", "-P", "workloade", "-p", "recordcount=100", "-p", "operationcount=100", "--json"}
 	var cells []run.Sample
 	if err := json.Unmarshal([]byte(must(t, args...)), &cells); err != nil || len(cells) != 4 {
 		t.Fatalf("%v, %v", cells, err)
@@ -288,7 +288,7 @@ func TestYCSBSweepAndJSON(t *testing.T) {
 		}
 	}
 	out := filepath.Join(dir, "result.json")
-	must(t, "ycsb", "run", "--db", "dry", "-P", "workloadc", "--json", "-p", "exportfile="+out)
+	must(t, "ycsb", "run", "--engine", "dry", "-P", "workloadc", "--json", "-p", "exportfile="+out)
 	text, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
@@ -306,11 +306,11 @@ func TestYCSBShardsAndMerge(t *testing.T) {
 	url := "pebble:" + filepath.Join(dir, "db")
 	var outs []string
 	for _, shard := range []string{"1/2", "2/2"} {
-		must(t, "ycsb", "load", "--db", url, "-p", "recordcount=301", "--shard", shard)
+		must(t, "ycsb", "load", "--engine", url, "-p", "recordcount=301", "--shard", shard)
 	}
 	for i, shard := range []string{"1/2", "2/2"} {
 		out := filepath.Join(dir, fmt.Sprint("client", i))
-		must(t, "ycsb", "run", "--db", url, "-P", "workloada", "-p", "recordcount=301", "-p", "operationcount=101", "--shard", shard, "--out", out)
+		must(t, "ycsb", "run", "--engine", url, "-P", "workloada", "-p", "recordcount=301", "-p", "operationcount=101", "--shard", shard, "--out", out)
 		outs = append(outs, out)
 	}
 	both := filepath.Join(dir, "both")
@@ -330,7 +330,7 @@ func TestYCSBShardsAndMerge(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(both, "report.html")); err != nil {
 		t.Error(err)
 	}
-	for _, args := range [][]string{{"merge", outs[0], outs[0], "--out", both + "2"}, {"ycsb", "sweep", "--db", "dry", "-p", "shard=1/2"}} {
+	for _, args := range [][]string{{"merge", outs[0], outs[0], "--out", both + "2"}, {"ycsb", "sweep", "--engine", "dry", "-p", "shard=1/2"}} {
 		if code, _, _ := barograph(t, args...); code == 0 {
 			t.Errorf("%v succeeded", args)
 		}
@@ -339,7 +339,7 @@ func TestYCSBShardsAndMerge(t *testing.T) {
 
 func TestYCSBSaturation(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
-	must(t, "ycsb", "sweep", "--db", "sqlite:"+filepath.Join(t.TempDir(), "a.db"), "--load", "--workloads", "workloada,workloade", "-p", "recordcount=100", "-p", "operationcount=200",
+	must(t, "ycsb", "sweep", "--engine", "sqlite:"+filepath.Join(t.TempDir(), "a.db"), "--load", "--workloads", "workloada,workloade", "-p", "recordcount=100", "-p", "operationcount=200",
 		"--find-saturation", "--p95", "10s", "--max-threads", "4", "--out", out)
 	r, points, err := run.Read(out)
 	if err != nil || len(points) < 4 {

@@ -33,22 +33,22 @@ func TestYCSBInterop(t *testing.T) {
 	theirs := database(t, sharedServer(t, "postgres"), "theirs", table+")")
 	yahoo(t, classes, theirs, "-load", "true")
 	for _, w := range []string{"workloadc", "workloada", "workloade", "workloadf"} {
-		must(t, "ycsb", "run", "--db", theirs, "-P", w, "-p", "recordcount=500", "-p", "operationcount=500", "-p", "insertproportion=0", "--verify")
+		must(t, "ycsb", "run", "--engine", theirs, "-P", w, "-p", "recordcount=500", "-p", "operationcount=500", "-p", "insertproportion=0", "--verify")
 	}
 	ours := sharedPlace(t, "postgres")
-	must(t, "ycsb", "load", "--db", ours, "-p", "recordcount=500", "--verify")
+	must(t, "ycsb", "load", "--engine", ours, "-p", "recordcount=500", "--verify")
 	yahoo(t, classes, ours, "-t", "true")
 
 	plain := database(t, sharedServer(t, "postgres"), "plain", table+")")
 	yahoo(t, classes, plain, "-load", "false")
-	status, _, stderr := barograph(t, "ycsb", "run", "--db", plain, "-P", "workloada", "-p", "recordcount=500", "-p", "operationcount=2000")
+	status, _, stderr := barograph(t, "ycsb", "run", "--engine", plain, "-P", "workloada", "-p", "recordcount=500", "-p", "operationcount=2000")
 	if status != 0 || !strings.Contains(stderr, "carry no stamp: they were not compared") {
 		t.Errorf("status %d; want a sentence about YCSB's values:\n%s", status, stderr)
 	}
 	yahoo(t, classes, plain, "-t", "false")
-	must(t, "ycsb", "run", "--db", plain, "-P", "workloada", "-p", "recordcount=500", "-p", "operationcount=2000") // over values of both
+	must(t, "ycsb", "run", "--engine", plain, "-P", "workloada", "-p", "recordcount=500", "-p", "operationcount=2000") // over values of both
 	mixed := sharedPlace(t, "postgres")
-	must(t, "ycsb", "load", "--db", mixed, "-p", "recordcount=500")
+	must(t, "ycsb", "load", "--engine", mixed, "-p", "recordcount=500")
 	yahoo(t, classes, mixed, "-t", "false")
 }
 
