@@ -91,7 +91,7 @@ func Failed(ctx context.Context, err error, broken ...error) error {
 
 // lost reports whether a call failed as its connection broke or none was had.
 func lost(err error, broken []error) bool {
-	if _, told := errors.AsType[*fault.Error](err); told || errors.Is(err, ErrUnreachable) {
+	if _, explained := errors.AsType[*fault.Error](err); explained || errors.Is(err, ErrUnreachable) {
 		return false // of a file, or said already
 	}
 	_, network := errors.AsType[*net.OpError](err)

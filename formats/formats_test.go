@@ -115,7 +115,7 @@ func TestOpen(t *testing.T) {
 }
 
 // A gzip file need not say so, and a name need not be true about it.
-func TestGzipIsToldByItsBytes(t *testing.T) {
+func TestGzipIsDetectedByItsBytes(t *testing.T) {
 	dir := t.TempDir()
 	packedPath := write(t, dir, "x.gz", vsdbLine)
 	for from, to := range map[string]string{packedPath: "b.vsdb", write(t, dir, "plain", vsdbLine): "c.vsdb.gz"} {

@@ -12,8 +12,8 @@ import (
 // SpecFiles finds the files of a load_spec. METdbLoad passes over folders that
 // do not exist in silence; here they are told. Like
 // METdbLoad it looks at what is directly in a folder, not below.
-func SpecFiles(s *metviewer.LoadSpec, told func(text string)) ([]string, error) {
-	files, err := specFiles(s, told)
+func SpecFiles(s *metviewer.LoadSpec, report func(text string)) ([]string, error) {
+	files, err := specFiles(s, report)
 	if err != nil {
 		return nil, err
 	}
@@ -23,12 +23,12 @@ func SpecFiles(s *metviewer.LoadSpec, told func(text string)) ([]string, error) 
 	case len(files) == 0:
 		return nil, &fault.Error{File: s.File, Setting: "load_stat, load_mode, load_mtd", Problem: fmt.Sprintf("leave out all of the %d files", found), Cure: "write true for what is to be loaded"}
 	case len(files) < found:
-		told(fmt.Sprintf("%s: load_stat, load_mode and load_mtd leave out %d of %d files", fault.Name(s.File), found-len(files), found))
+		report(fmt.Sprintf("%s: load_stat, load_mode and load_mtd leave out %d of %d files", fault.Name(s.File), found-len(files), found))
 	}
 	return files, nil
 }
 
-func specFiles(s *metviewer.LoadSpec, told func(text string)) ([]string, error) {
+func specFiles(s *metviewer.LoadSpec, report func(text string)) ([]string, error) {
 	if len(s.Files) > 0 {
 		return Expand(s.Files)
 	}
@@ -44,7 +44,7 @@ func specFiles(s *metviewer.LoadSpec, told func(text string)) ([]string, error) 
 		return nil, &fault.Error{File: s.File, Setting: "folder_tmpl", Problem: fmt.Sprintf("none of its %d folders holds a VSDB or MET file (the first is %s)", len(folders), fault.Name(folders[0])), Cure: "check the paths"}
 	}
 	if len(missing) > 0 {
-		told(fmt.Sprintf("%s: %d of %d folders hold no VSDB or MET file: %s", fault.Name(s.File), len(missing), len(folders), some(missing)))
+		report(fmt.Sprintf("%s: %d of %d folders hold no VSDB or MET file: %s", fault.Name(s.File), len(missing), len(folders), some(missing)))
 	}
 	return Expand(files)
 }

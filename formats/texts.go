@@ -25,8 +25,8 @@ const Stdin = "-"
 // Texts are files of text whose names tell nothing, such as SHEF's. What cannot
 // be read is told, and the rest goes on.
 type Texts struct {
-	Paths []string    // folders made into their files
-	Told  func(error) // of a file that cannot be read, or not to its end: once of each
+	Paths  []string    // folders made into their files
+	Report func(error) // of a file that cannot be read, or not to its end: once of each
 
 	ctx    context.Context //nolint:containedctx // io.Reader has none
 	stdin  io.Reader
@@ -47,8 +47,8 @@ func LeftAlone(path string) bool {
 
 // NewTexts finds the files that arguments name: files, folders (all files in
 // them but those LeftAlone), Stdin.
-func NewTexts(ctx context.Context, args []string, stdin io.Reader, told func(error)) (*Texts, error) {
-	t := &Texts{ctx: ctx, stdin: stdin, named: args, Told: told, unread: map[string]bool{}}
+func NewTexts(ctx context.Context, args []string, stdin io.Reader, report func(error)) (*Texts, error) {
+	t := &Texts{ctx: ctx, stdin: stdin, named: args, Report: report, unread: map[string]bool{}}
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		switch {
@@ -93,7 +93,7 @@ func (t *Texts) All() iter.Seq2[string, io.Reader] {
 func (t *Texts) tell(path string, err error) {
 	if !t.unread[path] {
 		t.unread[path] = true
-		t.Told(err)
+		t.Report(err)
 	}
 }
 

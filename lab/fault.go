@@ -42,7 +42,7 @@ func actions() []Action {
 }
 
 // mending is the action that mends what a broke; "" where a mends.
-func (a Action) mending() Action {
+func (a Action) repair() Action {
 	if i := slices.Index(actions(), a); i%2 == 0 {
 		return actions()[i+1]
 	}
@@ -114,8 +114,8 @@ func ParseFaults(text string) (out []Fault, err error) {
 		if problem := f.after(out); problem != "" {
 			return nil, bad(problem)
 		}
-		if mends := f.Action.mending(); mends != "" {
-			broken[mends] = f.Node
+		if repair := f.Action.repair(); repair != "" {
+			broken[repair] = f.Node
 		} else if !was {
 			return nil, bad("mends what was not broken")
 		}
@@ -127,13 +127,13 @@ func ParseFaults(text string) (out []Fault, err error) {
 // after says why a fault cannot come after others; "" where it can.
 func (f Fault) after(done []Fault) string {
 	needsProcess := f.Action == Kill || f.Action == Halt || f.Action == PowerOff
-	for _, o := range Mend(done) {
+	for _, o := range Repairs(done) {
 		down := o.Action == Restart || o.Action == PowerOn
 		switch {
 		case o.Node != f.Node:
 		case needsProcess && down:
 			return "comes while the node is down"
-		case o.Action == f.Action.mending() && !f.Action.graded():
+		case o.Action == f.Action.repair() && !f.Action.graded():
 			return "comes while the node is broken in this way"
 		}
 	}
@@ -141,13 +141,13 @@ func (f Fault) after(done []Fault) string {
 }
 
 // Mend is what is left to mend after faults, the last one first.
-func Mend(done []Fault) (out []Fault) {
+func Repairs(done []Fault) (out []Fault) {
 	for i, f := range done {
-		mends := f.Action.mending()
-		if mends != "" && !slices.ContainsFunc(done[i:], func(o Fault) bool {
-			return o.Node == f.Node && (o.Action == mends || mends == Resume && (o.Action == Kill || o.Action == PowerOff))
+		repair := f.Action.repair()
+		if repair != "" && !slices.ContainsFunc(done[i:], func(o Fault) bool {
+			return o.Node == f.Node && (o.Action == repair || repair == Resume && (o.Action == Kill || o.Action == PowerOff))
 		}) {
-			out = slices.Insert(out, 0, Fault{Action: mends, Node: f.Node})
+			out = slices.Insert(out, 0, Fault{Action: repair, Node: f.Node})
 		}
 	}
 	return out

@@ -48,12 +48,12 @@ func TestParseFaults(t *testing.T) {
 		if err == nil && fmt.Sprint(got) != want || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v; want %s", text, got, err, want)
 		}
-		if err == nil && strings.HasPrefix(text, "kill:3") && len(lab.Mend(got)) != 0 {
+		if err == nil && strings.HasPrefix(text, "kill:3") && len(lab.Repairs(got)) != 0 {
 			t.Errorf("%s is mended already", text)
 		}
 	}
 	broken, _ := lab.ParseFaults("kill:node2@20s,stop:node1@30s")
-	if got := fmt.Sprint(lab.Mend(broken)); got != "[resume:node1@0s restart:node2@0s]" {
+	if got := fmt.Sprint(lab.Repairs(broken)); got != "[resume:node1@0s restart:node2@0s]" {
 		t.Errorf("to mend: %s", got)
 	}
 }

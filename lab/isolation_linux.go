@@ -106,7 +106,7 @@ func connect(c *launch.Cluster) error {
 }
 
 func networkError(what string, err error) error {
-	if _, told := errors.AsType[*fault.Error](err); told {
+	if _, explained := errors.AsType[*fault.Error](err); explained {
 		return err
 	}
 	return &fault.Error{Setting: "--isolate", Problem: "cannot make the " + what, Err: err, Cure: "the kernel must allow bridges, veth pairs and network namespaces; else run without --isolate"}

@@ -487,15 +487,15 @@ func TestAbandoned(t *testing.T) {
 			}
 			if name == "whole" {
 				var said strings.Builder
-				told, err := lab.ReportOf(parent, nil, false)
-				if err = errors.Join(err, told.Text(&said)); err != nil || len(told) != 1 || !told[0].Orphan || !strings.Contains(said.String(), "orphan: who started it was killed") {
-					t.Errorf("%+v, %v: %s", told, err, said.String())
+				report, err := lab.ReportOf(parent, nil, false)
+				if err = errors.Join(err, report.Text(&said)); err != nil || len(report) != 1 || !report[0].Orphan || !strings.Contains(said.String(), "orphan: who started it was killed") {
+					t.Errorf("%+v, %v: %s", report, err, said.String())
 				}
 				if err := lab.Sweep(parent); err != nil {
 					t.Fatal(err)
 				}
-				if told, err := lab.ReportOf(parent, nil, false); err != nil || len(told) > 0 {
-					t.Errorf("%+v, %v", told, err)
+				if report, err := lab.ReportOf(parent, nil, false); err != nil || len(report) > 0 {
+					t.Errorf("%+v, %v", report, err)
 				}
 				if left, err := filepath.Glob(filepath.Join(parent, "*.lock")); err != nil || len(left) > 0 {
 					t.Errorf("%q are left, %v", left, err)

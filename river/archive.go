@@ -29,8 +29,8 @@ type Archive struct {
 	Posters int
 	Change  func(*record.Gauge) // changes a copy of each value before it is posted; nil = none is
 	// Told is told of what was posted together; nil = nobody is.
-	Told func(posted posts.Posted, products int64, took time.Duration)
-	Shut func() error // closes what is opened from; nil = nothing is closed
+	Measured func(posted posts.Posted, products int64, took time.Duration)
+	Shut     func() error // closes what is opened from; nil = nothing is closed
 
 	store    *posts.Store
 	posters  []posts.Poster
@@ -124,8 +124,8 @@ func (a *Archive) post(ctx context.Context, products []*Product) ([]Tally, error
 	if err != nil {
 		return nil, err
 	}
-	if a.Told != nil {
-		a.Told(posted, given, time.Since(began))
+	if a.Measured != nil {
+		a.Measured(posted, given, time.Since(began))
 	}
 	tallies := make([]Tally, len(products))
 	switch {

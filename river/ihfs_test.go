@@ -325,16 +325,16 @@ func TestIHFSPolicies(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	tokens := river.DefaultTokens()
-	var told []string
-	tell := func(err error) { told = append(told, err.Error()) }
+	var reported []string
+	tell := func(err error) { reported = append(reported, err.Error()) }
 	if err := tokens.Read(strings.NewReader("# a site's\nshef_winpast : 5 # days\nshef_duplicate : USE_REVCODE\nshef_post_baddata: pe\nwhfs_x : y\nshef_load_ingest : ON\nshef_post_latest : \"ON\"\nshef_load_maxfcst : ON\nbasis_hours_filter : 48\nshef_out : OFF\nshef_winfutur : 3\nshef_perflog : ON\nSHEF_winpast : 3\n"), "f", tell); err != nil {
 		t.Fatal(err)
 	}
 	if tokens.Past != 120*time.Hour || tokens.Policy != posts.RevisedOnly || !tokens.KeepBad || tokens.Latest != "ON" || !tokens.LearnIngest || !tokens.MaxForecast || tokens.OldestBasis != 48*time.Hour {
 		t.Errorf("%+v", tokens)
 	}
-	if len(told) != 2 || !strings.Contains(told[0], "f:11: shef_winfutur") || !strings.Contains(told[0], "did you mean shef_winfuture?") || !strings.Contains(told[1], "did you mean shef_winpast?") {
-		t.Errorf("%q", told)
+	if len(reported) != 2 || !strings.Contains(reported[0], "f:11: shef_winfutur") || !strings.Contains(reported[0], "did you mean shef_winfuture?") || !strings.Contains(reported[1], "did you mean shef_winpast?") {
+		t.Errorf("%q", reported)
 	}
 	for _, bad := range []string{"shef_procobs : YES", "shef_storetext : on", "shef_duplicate : MAYBE", "shef_winpast : x", "shef_post_unk : SOME"} {
 		if err := tokens.Read(strings.NewReader("\n"+bad), "f", tell); err == nil || !strings.Contains(err.Error(), "f:2") {

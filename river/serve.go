@@ -136,7 +136,7 @@ func (s *Service) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, path := range s.Spool.told() {
+		for _, path := range s.Spool.reportOdd() {
 			s.Log.Warn("is left where it is: it is neither a file nor a link to one", "path", path)
 		}
 		if err := s.round(ctx, ready); err != nil && ctx.Err() == nil {

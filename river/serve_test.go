@@ -28,7 +28,7 @@ type board struct {
 	refuses  string   // id of a product that it never takes
 	overflow float64  // a value that it never takes; 0 = none
 	reloads  int
-	told     chan struct{}
+	called   chan struct{}
 	full     int           // so many transactions fail, where Reload does not
 	began    chan struct{} // told of each transaction, which waits for it to be taken twice
 }
@@ -67,9 +67,9 @@ func (b *board) Reload(context.Context) error {
 	b.Lock()
 	defer b.Unlock()
 	b.reloads++
-	if b.told != nil {
-		close(b.told)
-		b.told = nil
+	if b.called != nil {
+		close(b.called)
+		b.called = nil
 	}
 	if b.away > 0 {
 		return errors.New("connection refused")
@@ -271,12 +271,12 @@ func TestLogFile(t *testing.T) {
 // ends then leaves them where they are; it is told to read its tables anew.
 func TestServiceAway(t *testing.T) {
 	dir := t.TempDir()
-	b := &board{away: 1 << 30, told: make(chan struct{})}
+	b := &board{away: 1 << 30, called: make(chan struct{})}
 	var log bytes.Buffer
 	put(t, dir, "1", sample("RR1LCH", 1))
-	told := b.told
+	called := b.called
 	_, stop := serving(t, dir, b, &log, nil)
-	<-told
+	<-called
 	stop()
 	if _, err := os.Stat(filepath.Join(dir, "1")); err != nil {
 		t.Error(err)

@@ -299,9 +299,9 @@ func (s *Spool) Backlog() (files int, bytes int64, oldest time.Time, err error) 
 }
 
 // told gives what Ready has found that is not read, once.
-func (s *Spool) told() (paths []string) {
-	for path, told := range s.odd {
-		if s.odd[path] = true; !told {
+func (s *Spool) reportOdd() (paths []string) {
+	for path, reported := range s.odd {
+		if s.odd[path] = true; !reported {
 			paths = append(paths, path)
 		}
 	}

@@ -51,7 +51,7 @@ const elsewhere = "shef_post_precip shef_load_shefpe shef_perflog shef_data_log 
 // Read reads a file of tokens, "token : value # comment" a line. Those of other
 // programs are passed over; one that asks for what is not built is an error, and
 // one that seems misspelt is told.
-func (t *Tokens) Read(r io.Reader, file string, told func(error)) error {
+func (t *Tokens) Read(r io.Reader, file string, report func(error)) error {
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
@@ -64,7 +64,7 @@ func (t *Tokens) Read(r io.Reader, file string, told func(error)) error {
 			return &fault.Error{File: file, Line: n, Problem: name + " " + problem, Cure: cure}
 		}
 		if near := misspelt(name); near != "" {
-			told(&fault.Error{File: file, Line: n, Problem: name + " is no token of the decoder, and is passed over", Cure: "did you mean " + near + "?"})
+			report(&fault.Error{File: file, Line: n, Problem: name + " is no token of the decoder, and is passed over", Cure: "did you mean " + near + "?"})
 		}
 	}
 	return lines.Err()

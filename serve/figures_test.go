@@ -47,7 +47,7 @@ func BenchmarkPage(b *testing.B) {
 			var url string
 			for range 5 {
 				began := time.Now()
-				url = begun(b, program, archive)
+				url = startServer(b, program, archive)
 				starts = append(starts, time.Since(began).Seconds()*1e3)
 			}
 			tells(b, "page", starts)
@@ -66,7 +66,7 @@ func BenchmarkPage(b *testing.B) {
 }
 
 // begun starts the program and returns its URL as soon as that answers.
-func begun(b *testing.B, program, archive string) string {
+func startServer(b *testing.B, program, archive string) string {
 	c := exec.CommandContext(b.Context(), program, "serve", archive)
 	out, err := c.StdoutPipe()
 	if err == nil {

@@ -87,7 +87,7 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 				continue
 			}
 			d, err := curve.Values(q, b.Take(), name, a.seed)
-			if _, told := err.(*fault.Error); told { //nolint:errorlint // the baseline has no record of it
+			if _, explained := err.(*fault.Error); explained { //nolint:errorlint // the baseline has no record of it
 				continue
 			}
 			if err != nil {

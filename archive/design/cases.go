@@ -87,7 +87,7 @@ var (
 )
 
 // told are the header fields that a title has, and the words before them.
-var told = [...]struct { //nolint:gochecknoglobals // a constant table
+var fieldLabels = [...]struct { //nolint:gochecknoglobals // a constant table
 	field record.Field
 	word  string
 }{{record.FcstVar, " "}, {record.FcstThresh, " "}, {record.FcstLev, " at "}, {record.VxMask, " over "}, {record.Model, " of "}}
@@ -166,7 +166,7 @@ func (c *Catalog) casesOf(t *record.LineType, variable string) (out []*question.
 		q.Select()
 		q.Name = question.NameOf(shape.name, t.Name, strings.Join(q.Header[record.FcstVar], "_"))
 		q.Title = strings.ReplaceAll(shape.title, "%s", cmp.Or(stat, "records")) + ": " + t.Name
-		for _, x := range told {
+		for _, x := range fieldLabels {
 			if v := q.Header[x.field]; v != nil {
 				q.Title += x.word + some(v)
 			} else if len(c.values(&q, x.field)) > 1 {

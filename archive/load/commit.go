@@ -19,7 +19,7 @@ type commit struct {
 	window  *window
 	done    []*archive.Mark          // files that are whole with it
 	forgets []archive.Mark           // that it takes from the archive
-	begun   map[string]*archive.Mark // files of which records are in it, or in an earlier one
+	opened  map[string]*archive.Mark // files of which records are in it, or in an earlier one
 	bytes   int64                    // parsed, up to its last record
 	decided map[decision]bool        // which other values of the archive are replaced, or stand beside the new ones
 	outcome chan outcome
@@ -52,7 +52,7 @@ func (r *run) commit(ctx context.Context) error {
 	case r.o.By != nil && !r.last:
 		r.window.catalog.Loading, r.noted = r.o.By, true
 	}
-	c := &commit{window: r.window, done: r.done, forgets: r.forgotten, begun: maps.Clone(r.files), bytes: r.at.Bytes, decided: map[decision]bool{}, outcome: make(chan outcome, 1)}
+	c := &commit{window: r.window, done: r.done, forgets: r.forgotten, opened: maps.Clone(r.files), bytes: r.at.Bytes, decided: map[decision]bool{}, outcome: make(chan outcome, 1)}
 	r.under, r.window, r.spare, r.done, r.forgotten = c, r.spare, nil, nil, nil
 	given := r.given(c)
 	go func() {
@@ -78,8 +78,8 @@ func (r *run) await(ctx context.Context) error {
 		return nil
 	}
 	o := <-c.outcome
-	for told, ok := errors.AsType[*archive.Contradicted](o.err); ok; told, ok = errors.AsType[*archive.Contradicted](o.err) {
-		if o.err = r.settle(ctx, c, told.Records); o.err == nil {
+	for contradicted, ok := errors.AsType[*archive.Contradicted](o.err); ok; contradicted, ok = errors.AsType[*archive.Contradicted](o.err) {
+		if o.err = r.settle(ctx, c, contradicted.Records); o.err == nil {
 			o.stored, o.err = c.store(ctx, r.loader, r.given(c))
 		}
 	}

@@ -221,7 +221,7 @@ func (r *run) locate(ctx context.Context, c *commit, found []archive.Contradicti
 		return nil, err
 	}
 	all := append(slices.Clone(r.sum.Files), before...)
-	for _, m := range c.begun {
+	for _, m := range c.opened {
 		all = append(all, *m)
 	}
 	for _, m := range all {

@@ -53,10 +53,10 @@ func TestConflictsAreSettledByPath(t *testing.T) {
 			a, files := memory(t), contradicting(t)
 			r := rand.New(rand.NewPCG(1, uint64(trial)))
 			r.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
-			var told []design.Conflict
+			var reported []design.Conflict
 			s := mustLoad(t, a, load.Options{
 				OnConflict: tc.o, Workers: 1 + trial%3, Window: []int{1, 2, 5, 100}[trial%4],
-				Conflict: func(c design.Conflict) { told = append(told, c) },
+				Conflict: func(c design.Conflict) { reported = append(reported, c) },
 			}, files...)
 			if s.Read != 11 || s.Stored != 5 || s.Same != 2 || s.Other != 4 {
 				t.Errorf("%s, trial %d: read %d, stored %d, same %d, other %d; want 11 = 5 + 2 + 4", tc.o, trial, s.Read, s.Stored, s.Same, s.Other)
@@ -65,7 +65,7 @@ func TestConflictsAreSettledByPath(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := places(told); !slices.Equal(got, tc.want) || !slices.Equal(places(c.Conflicts), tc.want) {
+			if got := places(reported); !slices.Equal(got, tc.want) || !slices.Equal(places(c.Conflicts), tc.want) {
 				t.Errorf("%s, trial %d: told %q, the archive reports %q, want %q", tc.o, trial, got, places(c.Conflicts), tc.want)
 			}
 			if what := c.Conflicts[0].What; !strings.Contains(what, "SL1L2") || !strings.Contains(what, "fbar") {

@@ -129,8 +129,8 @@ func TestKeepIsResumed(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		for _, window := range []int{2, 100} {
-			var told []design.Conflict
-			o := load.Options{Window: window, Conflict: func(c design.Conflict) { told = append(told, c) }}
+			var reported []design.Conflict
+			o := load.Options{Window: window, Conflict: func(c design.Conflict) { reported = append(reported, c) }}
 			if window == 2 {
 				s, err := load.Run(t.Context(), &unmarked{a}, "s", files[:2], o)
 				if err != nil || s.Stored != 0 || s.Same != 8 || s.Kept != 0 {

@@ -105,11 +105,11 @@ func newRun(o Options, released *int) *run {
 
 // TestBatchesAreCounted: what a batch adds to the mark of its file and to the sums, and whose memory is given back.
 func TestBatchesAreCounted(t *testing.T) {
-	released, told := 0, []uint32(nil)
+	released, calls := 0, []uint32(nil)
 	var at []Progress
 	r := newRun(Options{
 		Window: 100, OnConflict: First, Takes: func(lt string) bool { return lt == "SL1L2" },
-		Reject: func(q record.Reject) { told = append(told, q.Line) }, Progress: func(p Progress) { at = append(at, p) },
+		Reject: func(q record.Reject) { calls = append(calls, q.Line) }, Progress: func(p Progress) { at = append(at, p) },
 	}, &released)
 	f := &File{Path: "a", Digest: "d", Bytes: 50, At: 20}
 	b := datedRows("a", 0, 1, 1, 2, 3)
@@ -140,8 +140,8 @@ func TestBatchesAreCounted(t *testing.T) {
 	if m.Read != 6 || m.Stored != 3 || m.Quarantined != 3 || m.Replaced != 0 || m.Bytes != 50 || m.Digest != "d" || len(r.files) != 1 {
 		t.Errorf("%+v", m)
 	}
-	if !slices.Equal(told, []uint32{4, 5, 7}) || r.rejects["a"].Lines != 3 {
-		t.Errorf("lines %v in quarantine, %+v", told, r.rejects["a"])
+	if !slices.Equal(calls, []uint32{4, 5, 7}) || r.rejects["a"].Lines != 3 {
+		t.Errorf("lines %v in quarantine, %+v", calls, r.rejects["a"])
 	}
 	if !maps.Equal(r.sum.ByType, map[string]int64{"SL1L2": 3}) || !maps.Equal(r.sum.NotTaken, map[string]int64{"SAL1L2": 1}) || !maps.Equal(r.sum.LeftOut, map[string]int64{"SL1L2: X": 2}) {
 		t.Errorf("%v, %v, %v", r.sum.ByType, r.sum.NotTaken, r.sum.LeftOut)
@@ -168,8 +168,8 @@ func TestMeeting(t *testing.T) {
 		"the same": {1, 1, 1, 0, 0, 0, 0, 1},
 	} {
 		released := 0
-		var told []design.Conflict
-		r := newRun(Options{Window: 100, OnConflict: on, Conflict: func(c design.Conflict) { told = append(told, c) }}, &released)
+		var reported []design.Conflict
+		r := newRun(Options{Window: 100, OnConflict: on, Conflict: func(c design.Conflict) { reported = append(reported, c) }}, &released)
 		for i, value := range []float64{1, x.value} {
 			b := datedRows("a", 0, value, 1)
 			b.Lines, b.Line[0] = 1, uint32(i+1) //nolint:gosec // few
@@ -183,11 +183,11 @@ func TestMeeting(t *testing.T) {
 		}
 		r.total(&m)
 		if r.sum.Read != 2 || r.sum.Stored != x.stored || r.sum.Same != x.same || r.sum.Other != x.other || r.sum.Kept != x.kept || stands != x.stands ||
-			len(r.sum.Lacking) != x.lacking || len(told) != x.conflicts || len(r.window.catalog.Conflicts) != x.conflicts {
-			t.Errorf("%s: %+v, line %d stands, %d conflicts", on, r.sum, stands, len(told))
+			len(r.sum.Lacking) != x.lacking || len(reported) != x.conflicts || len(r.window.catalog.Conflicts) != x.conflicts {
+			t.Errorf("%s: %+v, line %d stands, %d conflicts", on, r.sum, stands, len(reported))
 		}
-		if len(told) > 0 && (told[0].Refused != (on == Refuse) || told[0].Kept != (on == Keep) || on != Keep && int(told[0].Stands.Line) != stands) {
-			t.Errorf("%s: %+v", on, told[0])
+		if len(reported) > 0 && (reported[0].Refused != (on == Refuse) || reported[0].Kept != (on == Keep) || on != Keep && int(reported[0].Stands.Line) != stands) {
+			t.Errorf("%s: %+v", on, reported[0])
 		}
 	}
 }

@@ -208,15 +208,15 @@ func release(b *record.Batch) { pool.Put(b) }
 // alone is kept in f.Err.
 func (w *worker) parse(ctx context.Context, f *File) error {
 	kept, batches := w.Parsed.file(f.Path)
-	var begun *formats.File
+	var startedFile *formats.File
 	if kept != nil {
 		f.Digest, f.Bytes, f.Time, f.Err = kept.Digest, kept.Bytes, kept.Time, kept.Err
-	} else if begun = w.identify(f); f.Err != nil {
+	} else if startedFile = w.identify(f); f.Err != nil {
 		w.Parsed.end(f)
 		return nil
 	}
-	if begun != nil {
-		defer begun.Close() //nolint:errcheck // nothing was written
+	if startedFile != nil {
+		defer startedFile.Close() //nolint:errcheck // nothing was written
 	}
 	if f.Bytes > 0 && w.Skip != nil { // archives of old hold empty files as loaded
 		var err error
@@ -233,7 +233,7 @@ func (w *worker) parse(ctx context.Context, f *File) error {
 		return nil
 	}
 	var src source
-	if src, f.Err = w.start(f, begun); f.Err != nil {
+	if src, f.Err = w.start(f, startedFile); f.Err != nil {
 		w.Parsed.end(f)
 		return nil
 	}
@@ -242,14 +242,14 @@ func (w *worker) parse(ctx context.Context, f *File) error {
 }
 
 // start begins to read the records of a file.
-func (w *worker) start(f *File, begun *formats.File) (source, error) {
+func (w *worker) start(f *File, startedFile *formats.File) (source, error) {
 	switch {
 	case w.open != nil:
 		return w.open(f.Path)
-	case begun == nil: // it has not changed, and is to be read again
+	case startedFile == nil: // it has not changed, and is to be read again
 		return w.files.Open(f.Path)
 	}
-	return begun, begun.Start()
+	return startedFile, startedFile.Start()
 }
 
 // read sends the batches of a file.

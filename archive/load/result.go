@@ -122,7 +122,7 @@ func (r *Result) Text(out io.Writer) error {
 
 // Refused counts the lines whose values were refused: by this load, and, as the
 // archive reports, by an earlier one of files that were skipped, which are told.
-func Refused(ctx context.Context, a archive.Archive, subset string, s *Summary, by OnConflict, told func(design.Conflict)) (n int64, err error) {
+func Refused(ctx context.Context, a archive.Archive, subset string, s *Summary, by OnConflict, report func(design.Conflict)) (n int64, err error) {
 	if by == Refuse || by == "" {
 		n = s.Other
 	}
@@ -135,7 +135,7 @@ func Refused(ctx context.Context, a archive.Archive, subset string, s *Summary, 
 	}
 	for _, one := range c.Conflicts {
 		if one.Refused && slices.Contains(s.Skipped, one.Dropped.File) {
-			told(one)
+			report(one)
 			s.Lacking = append(s.Lacking, one.Dropped.File)
 			n++
 		}

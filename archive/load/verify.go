@@ -181,7 +181,7 @@ func (p *pairing) compare(b *record.Batch, i int, k record.Key) {
 		return
 	}
 	_, right := p.right[k]
-	if _, told := p.wrong[k]; right || told || !ok && b.Valid[i] < p.from {
+	if _, known := p.wrong[k]; right || known || !ok && b.Valid[i] < p.from {
 		return
 	}
 	at := archive.At{Batch: b, I: i}

@@ -198,10 +198,10 @@ func TestRefusedLines(t *testing.T) {
 		c.Note(one)
 	}
 	for name, x := range map[string]struct {
-		s    Summary
-		by   OnConflict
-		want int64
-		told int
+		s       Summary
+		by      OnConflict
+		want    int64
+		reports int
 	}{
 		"of this load":   {Summary{Other: 2}, Refuse, 2, 0},
 		"by default":     {Summary{Other: 2}, "", 2, 0},
@@ -209,10 +209,10 @@ func TestRefusedLines(t *testing.T) {
 		"skipped":        {Summary{Other: 2, Skipped: []string{"skipped"}}, Refuse, 3, 1},
 		"skipped, first": {Summary{Other: 2, Skipped: []string{"skipped", "new"}}, First, 1, 1},
 	} {
-		told := 0
-		n, err := Refused(t.Context(), &counting{catalog: c}, "s", &x.s, x.by, func(design.Conflict) { told++ })
-		if err != nil || n != x.want || told != x.told || len(x.s.Lacking) != x.told {
-			t.Errorf("%s: %d, %d told, %v; want %d, %d", name, n, told, err, x.want, x.told)
+		reports := 0
+		n, err := Refused(t.Context(), &counting{catalog: c}, "s", &x.s, x.by, func(design.Conflict) { reports++ })
+		if err != nil || n != x.want || reports != x.reports || len(x.s.Lacking) != x.reports {
+			t.Errorf("%s: %d, %d told, %v; want %d, %d", name, n, reports, err, x.want, x.reports)
 		}
 	}
 }

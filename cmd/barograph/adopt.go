@@ -95,7 +95,7 @@ func adopted(w io.Writer, a *archive.Adoption) error {
 		if f.First != "" {
 			f.Says += " (" + f.First + ")"
 		}
-		fmt.Fprintf(w, "  %9d  %s: %s\n             repaired: %s\n", f.Rows, f.Name, f.Says, f.Mend)
+		fmt.Fprintf(w, "  %9d  %s: %s\n             repaired: %s\n", f.Rows, f.Name, f.Says, f.Repair)
 	}
 	if a.Kept == "" {
 		_, err := fmt.Fprintln(w, "nothing was written; --repair repairs it")

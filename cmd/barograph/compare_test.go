@@ -42,9 +42,9 @@ func TestCompare(t *testing.T) {
 	if out := must(t, "compare", a, a, "--fail-over", "0%"); !strings.Contains(out, "1 the same within the noise") {
 		t.Errorf("a run against itself:\n%s", out)
 	}
-	status, out, told := barograph(t, "compare", a, b, "--fail-over", "10%", "--html", page)
-	if status != 4 || !strings.Contains(out, "slower") || !strings.Contains(told, "worse by more than 10%") {
-		t.Errorf("status %d\n%s%s", status, out, told)
+	status, out, stderr := barograph(t, "compare", a, b, "--fail-over", "10%", "--html", page)
+	if status != 4 || !strings.Contains(out, "slower") || !strings.Contains(stderr, "worse by more than 10%") {
+		t.Errorf("status %d\n%s%s", status, out, stderr)
 	}
 	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "<svg") {
 		t.Errorf("the page: %v", err)
@@ -57,8 +57,8 @@ func TestCompare(t *testing.T) {
 		t.Errorf("--benchstat prints %q", lines)
 	}
 	for _, args := range [][]string{{a}, {a, b, "--fail-over", "10"}, {a, dir}} {
-		if status, _, told := barograph(t, append([]string{"compare"}, args...)...); status == 0 {
-			t.Errorf("compare %v: %s", args, told)
+		if status, _, stderr := barograph(t, append([]string{"compare"}, args...)...); status == 0 {
+			t.Errorf("compare %v: %s", args, stderr)
 		}
 	}
 }

@@ -63,8 +63,8 @@ that a package installs. The commands act on the engines named, or on every engi
 	install.ValidArgs = append(l.known.Installable(), lab.TPCGenName)
 	install.Flags().BoolVar(&l.yes, "yes", false, "run the commands (as root, on Debian or Ubuntu)")
 	up := sub("up [ENGINE…]", "Start servers and print their names", l.up)
-	profiles, told := l.profiles()
-	up.Long = "Up starts servers and prints their names. It does not change a server that runs already.\n\nProfiles; the first one of an engine is its default:\n" + told
+	profiles, descriptions := l.profiles()
+	up.Long = "Up starts servers and prints their names. It does not change a server that runs already.\n\nProfiles; the first one of an engine is its default:\n" + descriptions
 	up.Flags().IntVar(&l.Nodes, "nodes", 1, "nodes of the cluster")
 	up.Flags().StringVar(&l.Profile, "profile", "", "settings: "+join(profiles)+" (default: the engine's first)")
 	up.Flags().BoolVar(&l.isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
@@ -84,7 +84,7 @@ that a package installs. The commands act on the engines named, or on every engi
 }
 
 // profiles are the names of all profiles, and what each engine's are.
-func (l *labs) profiles() (all []string, told string) {
+func (l *labs) profiles() (all []string, descriptions string) {
 	for _, d := range l.known {
 		if d.Server == nil {
 			continue
@@ -93,10 +93,10 @@ func (l *labs) profiles() (all []string, told string) {
 			if !slices.Contains(all, p.Name) {
 				all = append(all, p.Name)
 			}
-			told += fmt.Sprintf("\n  %-11s%-9s%s", d.Scheme, p.Name, p.Summary)
+			descriptions += fmt.Sprintf("\n  %-11s%-9s%s", d.Scheme, p.Name, p.Summary)
 		}
 	}
-	return all, told
+	return all, descriptions
 }
 
 // encrypted are the engines whose labs take TLS.

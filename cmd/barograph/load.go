@@ -255,7 +255,7 @@ func (j *loadJob) absentFile(e *env) string {
 
 // loadFiles loads files; told is given what was done. The error is also that of
 // lines that the archive lacks.
-func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, told func(*load.Result) error) error {
+func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report func(*load.Result) error) error {
 	a, made, free, err := j.openToLoad(ctx, e)
 	if err != nil {
 		return err
@@ -322,7 +322,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, told fu
 		out.Removed, out.From = removal.Records, removal.From
 	}
 	lacks := errors.Join(sum.Incomplete(refused), removal.Err())
-	if err := told(out); err != nil || !j.verify {
+	if err := report(out); err != nil || !j.verify {
 		return errors.Join(err, lacks)
 	}
 	v, err := load.Verify(ctx, a.Archive, j.subset)

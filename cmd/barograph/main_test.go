@@ -129,8 +129,8 @@ func TestAskFormatsAndPlot(t *testing.T) {
 	if err != nil || len(values) != 12 || values[11].Statistic != "RMSFA" || strconv.FormatFloat(*values[11].Value, 'g', -1, 64) != records[12][4] {
 		t.Errorf("%+v, %v", values, err)
 	}
-	if _, _, told := barograph(t, narrow...); !strings.Contains(told, "pools 4 values of fcst_valid_beg") {
-		t.Errorf("what is pooled: %s", told)
+	if _, _, stderr := barograph(t, narrow...); !strings.Contains(stderr, "pools 4 values of fcst_valid_beg") {
+		t.Errorf("what is pooled: %s", stderr)
 	}
 	named := "--stat=ANOM_CORR"
 	if status, _, says := barograph(t, "ask", "dieoff_sal1l2_hgt", "--engine", url, named); status != 0 || !strings.Contains(says, "dieoff_sal1l2_hgt: ") {
@@ -329,14 +329,14 @@ func TestMetWritesAReport(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if told := must(t, "report", out, "--weigh", "ask=0,load=9"); !strings.Contains(told, "By the weights ask=0,load=9,size=1") || !strings.Contains(told, "barograph load '"+data+"' --engine ") {
-		t.Errorf("advice by other weights:\n%s", told)
+	if text := must(t, "report", out, "--weigh", "ask=0,load=9"); !strings.Contains(text, "By the weights ask=0,load=9,size=1") || !strings.Contains(text, "barograph load '"+data+"' --engine ") {
+		t.Errorf("advice by other weights:\n%s", text)
 	}
-	if status, _, told := barograph(t, "report", out, "--weigh", "speed=1"); status != 2 || !strings.Contains(told, "recover") {
-		t.Errorf("--weigh speed=1: %d, %s", status, told)
+	if status, _, stderr := barograph(t, "report", out, "--weigh", "speed=1"); status != 2 || !strings.Contains(stderr, "recover") {
+		t.Errorf("--weigh speed=1: %d, %s", status, stderr)
 	}
-	if status, _, told := barograph(t, "report", out, "--with", out); status == 0 || !strings.Contains(told, "kills no nodes") {
-		t.Errorf("--with a study: %d, %s", status, told)
+	if status, _, stderr := barograph(t, "report", out, "--with", out); status == 0 || !strings.Contains(stderr, "kills no nodes") {
+		t.Errorf("--with a study: %d, %s", status, stderr)
 	}
 	if status, _, stderr := barograph(t, "met", out, "--out", out); status == 0 {
 		t.Errorf("a second run into the same folder is taken: %s", stderr)

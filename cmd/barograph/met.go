@@ -37,7 +37,7 @@ type study struct {
 	out, subset, from, mix       string
 	named                        bool // subset was given
 	reps, warmups, cold, threads int
-	copies, askers               []int
+	copies, clients              []int
 	askFor                       time.Duration
 	askReps                      int
 	limit                        time.Duration
@@ -103,7 +103,7 @@ and fits how each time grows.`, met.DerivedCases),
 	c.MarkFlagsMutuallyExclusive("case", "mix")
 	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
 	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "numbers of copies of the data to study: 1,2,4,8,16")
-	c.Flags().IntSliceVar(&s.askers, "clients", nil, "numbers of concurrent clients: 1,2,4,8,16,32,64")
+	c.Flags().IntSliceVar(&s.clients, "clients", nil, "numbers of concurrent clients: 1,2,4,8,16,32,64")
 	c.Flags().DurationVar(&s.askFor, "duration", met.DefaultAskFor, "with --clients: wall time of one measurement")
 	c.Flags().IntVar(&s.askReps, "rounds", 1, "with --clients: passes over all numbers of clients")
 	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
@@ -181,7 +181,7 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 	}
 	o := met.Options{
 		Registry: e.engines, Targets: targets, Cases: cases, Files: files, KeepLast: s.lastLine.keeps(), From: s.from != "", Subset: s.subset, Named: s.named, Reps: s.reps, Warmups: s.warmups,
-		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold, Askers: s.askers, AskFor: s.askFor, AskReps: s.askReps,
+		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold, Clients: s.clients, AskFor: s.askFor, AskReps: s.askReps,
 	}
 	for _, f := range s.Flavours {
 		o.Flavours = append(o.Flavours, flavour.Name(f))
@@ -212,9 +212,9 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 	if err := e.reportAdvising(s.out, s.advising, s.print); err != nil {
 		return err
 	}
-	if len(s.askers) > 0 && len(s.copies) == 0 {
-		if _, err := os.Stat(s.askersFolder(s.out)); err == nil { // there is none where no question has rows
-			if err := e.report(s.askersFolder(s.out)); err != nil {
+	if len(s.clients) > 0 && len(s.copies) == 0 {
+		if _, err := os.Stat(s.clientsFolder(s.out)); err == nil { // there is none where no question has rows
+			if err := e.report(s.clientsFolder(s.out)); err != nil {
 				return err
 			}
 		}
@@ -298,7 +298,7 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 	o.Points = func() (*run.Folder, error) {
 		r := folder.Run
 		r.Workload = run.Mixed
-		return run.Create(s.askersFolder(out), r)
+		return run.Create(s.clientsFolder(out), r)
 	}
 	outcome, err = met.Run(ctx, folder, o)
 	s.began = s.began || slices.ContainsFunc(folder.Run.Archives, func(a run.Archive) bool { return a.Place != string(engine.Memory) })
@@ -306,7 +306,7 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 }
 
 // askersFolder is where a study keeps what many askers at once get.
-func (s *study) askersFolder(out string) string { return filepath.Join(out, "askers") }
+func (s *study) clientsFolder(out string) string { return filepath.Join(out, "askers") }
 
 // findCases finds the cases to ask, also by a name that is derived from the data, and
 // says what of a plot is not supported, but for what is refused where curves are drawn.

@@ -103,12 +103,12 @@ func (c *console) Write(p []byte) (int, error) {
 // progress shows one step after the other: a bar on a terminal, a line at the
 // end of each step elsewhere.
 type progress struct {
-	env   *env
-	bars  *mpb.Progress
-	bar   *mpb.Bar
-	step  string
-	begun time.Time
-	ended time.Time // of the step before
+	env     *env
+	bars    *mpb.Progress
+	bar     *mpb.Bar
+	step    string
+	started time.Time
+	ended   time.Time // of the step before
 }
 
 func newProgress(e *env) *progress { return &progress{env: e, ended: time.Now()} }
@@ -117,7 +117,7 @@ func newProgress(e *env) *progress { return &progress{env: e, ended: time.Now()}
 func (p *progress) at(step string, done, of int64, bytes bool) {
 	if step != p.step {
 		p.stop()
-		p.step, p.begun = step, time.Now()
+		p.step, p.started = step, time.Now()
 		if p.env.terminal {
 			p.draw(step, bytes)
 		}
@@ -148,10 +148,10 @@ func (p *progress) draw(step string, bytes bool) {
 func (p *progress) end(step, note string) {
 	p.stop()
 	if step != p.step {
-		p.begun = p.ended
+		p.started = p.ended
 	}
 	p.step, p.ended = "", time.Now()
-	fmt.Fprintf(p.env.stderr, "%-34s %6.2f s  %s\n", step, time.Since(p.begun).Seconds(), note)
+	fmt.Fprintf(p.env.stderr, "%-34s %6.2f s  %s\n", step, time.Since(p.started).Seconds(), note)
 }
 
 // stop removes the bar, also one that an error left behind.

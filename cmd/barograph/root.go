@@ -106,7 +106,7 @@ func asUsage(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			err := check(c, args)
-			if _, told := errors.AsType[*fault.Error](err); err != nil && !told && c.HasAvailableSubCommands() {
+			if _, explained := errors.AsType[*fault.Error](err); err != nil && !explained && c.HasAvailableSubCommands() {
 				var known []string
 				for _, sub := range c.Commands() {
 					if sub.IsAvailableCommand() {
@@ -115,11 +115,11 @@ func asUsage(c *cobra.Command) {
 				}
 				return usage(fault.Unknown(c.CommandPath(), args[0], known))
 			}
-			told := miscalled(c, err)
-			if told == err && err != nil { //nolint:errorlint // the same error or another
+			usageErr := miscalled(c, err)
+			if usageErr == err && err != nil { //nolint:errorlint // the same error or another
 				return usage(fmt.Errorf("%w; see `%s --help`", err, c.CommandPath()))
 			}
-			return told
+			return usageErr
 		}
 	}
 	for _, sub := range c.Commands() {

@@ -167,14 +167,14 @@ that is not less than the cores. auto is the rule of "barograph scan".`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			y.HoldOut = heldOut != ""
-			told, err := y.Forecasts(args[0])
-			if told == nil {
+			forecasts, err := y.Forecasts(args[0])
+			if forecasts == nil {
 				return err
 			}
 			if heldOut != "" {
-				err = errors.Join(err, writeHeldOut(heldOut, told))
+				err = errors.Join(err, writeHeldOut(heldOut, forecasts))
 			}
-			return errors.Join(err, e.print(told, told.Text))
+			return errors.Join(err, e.print(forecasts, forecasts.Text))
 		},
 	}
 	c.Flags().StringSliceVar(&y.Queries, "queries", nil, "queries (default: all that have cold times)")
@@ -194,12 +194,12 @@ that is not less than the cores. auto is the rule of "barograph scan".`,
 	return c
 }
 
-func writeHeldOut(path string, told *scan.Forecasts) error {
+func writeHeldOut(path string, forecasts *scan.Forecasts) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(scan.WriteHeldOut(f, told.Engine, told.HeldOut), f.Close())
+	return errors.Join(scan.WriteHeldOut(f, forecasts.Engine, forecasts.HeldOut), f.Close())
 }
 
 func newScanVerification(e *env) *cobra.Command {

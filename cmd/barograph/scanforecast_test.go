@@ -101,14 +101,14 @@ func TestScanForecast(t *testing.T) {
 		t.Errorf("%v: %d lines; %s", err, strings.Count(string(text), "\n"), said)
 	}
 
-	var told scan.Forecasts
-	if err := json.Unmarshal([]byte(must(t, "scan", "forecast", dir, "--disks", "6", "--read-mbps", "100", "--bytes", "1TiB", "--json")), &told); err != nil {
+	var forecasts scan.Forecasts
+	if err := json.Unmarshal([]byte(must(t, "scan", "forecast", dir, "--disks", "6", "--read-mbps", "100", "--bytes", "1TiB", "--json")), &forecasts); err != nil {
 		t.Fatal(err)
 	}
-	if len(told.Questions) != 2 || told.Questions[0].Query != "q3" || !strings.Contains(told.Questions[0].Problem, "2 setups") {
-		t.Fatalf("%+v", told)
+	if len(forecasts.Questions) != 2 || forecasts.Questions[0].Query != "q3" || !strings.Contains(forecasts.Questions[0].Problem, "2 setups") {
+		t.Fatalf("%+v", forecasts)
 	}
-	q := told.Questions[1]
+	q := forecasts.Questions[1]
 	if want := 0.5 + 8*float64(1<<40)/1e9/4; q.At.Forecast.Seconds.Low > want || q.At.Forecast.Seconds.High < want || q.Enough < 5 || q.Enough > 6 || q.At.Setup.Partitions != 6 {
 		t.Errorf("%+v, %+v", q, *q.At)
 	}
@@ -181,8 +181,8 @@ func TestScanForecastRefuses(t *testing.T) {
 			t.Errorf("%v: status %d, want %d; %s", c.args, status, c.status, stderr)
 		}
 	}
-	if _, _, told := barograph(t, append([]string{"scan", "forecast", "nosuch"}, rate...)...); strings.Count(told, "name a") != 1 {
-		t.Errorf("a problem is told once: %s", told)
+	if _, _, stderr := barograph(t, append([]string{"scan", "forecast", "nosuch"}, rate...)...); strings.Count(stderr, "name a") != 1 {
+		t.Errorf("a problem is told once: %s", stderr)
 	}
 	if status, _, _ := barograph(t, "scan", "forecast"); status != 2 {
 		t.Errorf("no run: status %d", status)

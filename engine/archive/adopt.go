@@ -9,7 +9,7 @@ type Adopter interface {
 	// also makes the subset one of Barograph's, mended: in copies of its tables,
 	// which take their places all at once. Until then nothing is changed; the
 	// tables as they were are kept in a place of their own.
-	Adopt(ctx context.Context, subset string, mend bool) (*Adoption, error)
+	Adopt(ctx context.Context, subset string, repair bool) (*Adoption, error)
 
 	// Forget drops what Adopt has kept.
 	Forget(ctx context.Context, subset string) error
@@ -26,11 +26,11 @@ type Adoption struct {
 
 // Finding is something that is wrong with rows.
 type Finding struct {
-	Name  string `json:"name"`
-	Rows  int64  `json:"rows"`
-	Says  string `json:"says"`
-	Mend  string `json:"mend"` // what mending does
-	First string `json:"first,omitempty"`
+	Name   string `json:"name"`
+	Rows   int64  `json:"rows"`
+	Says   string `json:"says"`
+	Repair string `json:"mend"` // what mending does
+	First  string `json:"first,omitempty"`
 }
 
 // Labeller is an Archive with a place for what METviewer's menus show of a

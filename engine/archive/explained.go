@@ -28,7 +28,7 @@ type explained struct {
 }
 
 // told explains the error beside a value.
-func told[T any](e explained) func(v T, err error) (T, error) {
+func explain[T any](e explained) func(v T, err error) (T, error) {
 	return func(v T, err error) (T, error) { return v, e.explain(err) }
 }
 
@@ -41,23 +41,23 @@ func (e explained) Loader(ctx context.Context, subset string) (Loader, error) {
 }
 
 func (e explained) Marks(ctx context.Context, subset string) ([]Mark, error) {
-	return told[[]Mark](e)(e.Archive.Marks(ctx, subset))
+	return explain[[]Mark](e)(e.Archive.Marks(ctx, subset))
 }
 
 func (e explained) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
-	return told[*design.Catalog](e)(e.Archive.Catalog(ctx, subset))
+	return explain[*design.Catalog](e)(e.Archive.Catalog(ctx, subset))
 }
 
 func (e explained) Subsets(ctx context.Context) ([]string, error) {
-	return told[[]string](e)(e.Archive.Subsets(ctx))
+	return explain[[]string](e)(e.Archive.Subsets(ctx))
 }
 
 func (e explained) Contents(ctx context.Context, subset string) (Contents, error) {
-	return told[Contents](e)(e.Archive.Contents(ctx, subset))
+	return explain[Contents](e)(e.Archive.Contents(ctx, subset))
 }
 
 func (e explained) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*Query, error) {
-	return told[*Query](e)(e.Archive.Phrase(ctx, q, f))
+	return explain[*Query](e)(e.Archive.Phrase(ctx, q, f))
 }
 
 func (e explained) Ask(ctx context.Context, q *Query, into *answer.Builder) error {
@@ -65,7 +65,7 @@ func (e explained) Ask(ctx context.Context, q *Query, into *answer.Builder) erro
 }
 
 func (e explained) Explain(ctx context.Context, q *Query) (Plan, error) {
-	return told[Plan](e)(e.Archive.Explain(ctx, q))
+	return explain[Plan](e)(e.Archive.Explain(ctx, q))
 }
 
 func (e explained) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
@@ -87,11 +87,11 @@ func (e explained) Check(ctx context.Context, subset string) ([]string, error) {
 	if !can {
 		return nil, nil
 	}
-	return told[[]string](e)(c.Check(ctx, subset))
+	return explain[[]string](e)(c.Check(ctx, subset))
 }
 
 func (e explained) Size(ctx context.Context) (int64, error) {
-	return told[int64](e)(e.Archive.Size(ctx))
+	return explain[int64](e)(e.Archive.Size(ctx))
 }
 
 type explainedLoader struct {
@@ -104,5 +104,5 @@ func (l explainedLoader) Add(ctx context.Context, b *record.Batch) error {
 }
 
 func (l explainedLoader) Commit(ctx context.Context, c Commit) (Stored, error) {
-	return told[Stored](l.to)(l.Loader.Commit(ctx, c))
+	return explain[Stored](l.to)(l.Loader.Commit(ctx, c))
 }

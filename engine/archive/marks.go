@@ -22,5 +22,5 @@ func MarksOf(ctx context.Context, a Archive, subset string, files []Mark) ([]Mar
 
 // MarksOf is the archive's, where it has one.
 func (e explained) MarksOf(ctx context.Context, subset string, files []Mark) ([]Mark, error) {
-	return told[[]Mark](e)(MarksOf(ctx, e.Archive, subset, files))
+	return explain[[]Mark](e)(MarksOf(ctx, e.Archive, subset, files))
 }

@@ -144,7 +144,7 @@ func (l *loader) commit(ctx context.Context, held *lock, s *state, c archive.Com
 		c.Done[i].Settle(*stored)
 	}
 	parts := w.parts()
-	before, err := l.begun(version, held.token, parts)
+	before, err := l.startVersion(version, held.token, parts)
 	if err != nil {
 		return err
 	}
@@ -295,12 +295,12 @@ func (p *pending) typeParts(lines func(out io.Writer, types []*record.LineType) 
 
 // begun is the statement that notes that a commit has begun. It comes before
 // all else that a commit writes, as its record alone lets others find the rest.
-func (l *loader) begun(version int64, token string, parts []part) (string, error) {
+func (l *loader) startVersion(version int64, token string, parts []part) (string, error) {
 	writes := []string{}
 	for _, p := range parts {
 		writes = append(writes, p.dataset)
 	}
-	text, err := json.Marshal(map[string]any{"id": begunID(l.subset), "kind": "begun", "subset": l.subset, "commit": version, "token": token, "writes": writes})
+	text, err := json.Marshal(map[string]any{"id": startedID(l.subset), "kind": "begun", "subset": l.subset, "commit": version, "token": token, "writes": writes})
 	return "UPSERT INTO " + l.a.dataset(stateDataset) + " (" + string(text) + ");\n", err
 }
 

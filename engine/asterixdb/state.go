@@ -29,7 +29,7 @@ type state struct {
 	exists  bool
 	version int64
 	catalog *design.Catalog
-	begun   int64    // number of the commit that was begun last
+	started int64    // number of the commit that was begun last
 	token   string   // of its lock
 	writes  []string // the datasets that it writes
 	astral  bool     // there are texts with letters beyond U+FFFF
@@ -39,14 +39,14 @@ func newState(subset string) state { return state{catalog: design.NewCatalog(sub
 
 // broken reports whether a commit was begun and has not been made to count: it
 // is under way, or has died.
-func (s *state) broken() bool { return s.begun > s.version }
+func (s *state) broken() bool { return s.started > s.version }
 
 func catalogID(subset string) string { return "catalog/" + subset }
-func begunID(subset string) string   { return "begun/" + subset }
+func startedID(subset string) string { return "begun/" + subset }
 
 func (a *openArchive) stateQuery(subset string) string {
 	return "SELECT VALUE s FROM " + a.dataset(stateDataset) + " AS s WHERE s.id IN [" +
-		quote(catalogID(subset)) + ", " + quote(begunID(subset)) + "]"
+		quote(catalogID(subset)) + ", " + quote(startedID(subset)) + "]"
 }
 
 // row takes a record of the state.
@@ -58,7 +58,7 @@ func (s *state) row(row []byte) (err error) {
 		s.astral = r.Get("astral").Bool()
 		s.catalog, err = design.ParseCatalog([]byte(r.Get("catalog").String()))
 	case "begun":
-		s.begun, s.token = r.Get("commit").Int(), r.Get("token").String()
+		s.started, s.token = r.Get("commit").Int(), r.Get("token").String()
 		for _, w := range r.Get("writes").Array() {
 			s.writes = append(s.writes, w.String())
 		}
@@ -155,7 +155,7 @@ func (a *openArchive) recover(ctx context.Context, subset string, s *state) erro
 	if err := a.db.client.quiet(ctx, s.token); err != nil {
 		return err
 	}
-	states, n := a.dataset(stateDataset), strconv.FormatInt(s.begun, 10)
+	states, n := a.dataset(stateDataset), strconv.FormatInt(s.started, 10)
 	of := ".subset = " + quote(subset)
 	for _, name := range s.writes {
 		// What was there before comes back; then the rest can be told by its number.
@@ -168,13 +168,13 @@ func (a *openArchive) recover(ctx context.Context, subset string, s *state) erro
 	}
 	_, err := a.db.client.run(ctx, request{
 		text: fmt.Sprintf("DELETE FROM %s AS u WHERE u.`commit` = %s AND u%s AND u.kind IN [\"undo\", \"mark\"];\n", states, n, of) +
-			fmt.Sprintf("DELETE FROM %s AS b WHERE b.id = %s", states, quote(begunID(subset))),
+			fmt.Sprintf("DELETE FROM %s AS b WHERE b.id = %s", states, quote(startedID(subset))),
 	})
 	if err != nil {
 		return err
 	}
-	a.db.log.Info("a load that was broken off was taken back", "subset", subset, "commit", s.begun)
-	s.begun = 0
+	a.db.log.Info("a load that was broken off was taken back", "subset", subset, "commit", s.started)
+	s.started = 0
 	return nil
 }
 

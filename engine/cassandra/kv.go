@@ -90,7 +90,7 @@ const (
 const hashParts = 24
 
 // parted reports whether a partition holds many records.
-func (tb *kvTable) parted() bool { return tb.layout != kv.Columns }
+func (tb *kvTable) partitioned() bool { return tb.layout != kv.Columns }
 
 // prove reports whether the table is there, and that it is laid out as it must be.
 func (tb *kvTable) prove(ctx context.Context, name string) (there bool, err error) {
@@ -104,7 +104,7 @@ func (tb *kvTable) prove(ctx context.Context, name string) (there bool, err erro
 		return false, failed(ctx, err)
 	}
 	want := map[string]string{keyColumn: "partition_key"}
-	if tb.parted() {
+	if tb.partitioned() {
 		want = map[string]string{prefixColumn: "partition_key", keyColumn: "clustering"}
 	}
 	for _, f := range tb.fields {
@@ -118,7 +118,7 @@ func (tb *kvTable) prove(ctx context.Context, name string) (there bool, err erro
 			}
 		}
 	}
-	if !tb.parted() {
+	if !tb.partitioned() {
 		return true, nil
 	}
 	var comment string
@@ -150,7 +150,7 @@ func (tb *kvTable) make(ctx context.Context) error {
 			return err
 		}
 	}
-	if tb.parted() {
+	if tb.partitioned() {
 		comment := hashed
 		if tb.layout == kv.Clustered {
 			comment = prefixed + strconv.Itoa(tb.prefix)
@@ -271,14 +271,14 @@ func (tb *kvTable) columns(f kv.Fields, behind string) string {
 
 // where is the record of a key; at gives its arguments.
 func (tb *kvTable) where() string {
-	if tb.parted() {
+	if tb.partitioned() {
 		return " WHERE " + prefixColumn + " = ? AND " + keyColumn + " = ?"
 	}
 	return " WHERE " + keyColumn + " = ?"
 }
 
 func (c *kvConn) at(args []any, key []byte) []any {
-	if c.parted() {
+	if c.partitioned() {
 		args = append(args, c.part(key))
 	}
 	return append(args, key)
@@ -383,7 +383,7 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	}
 	text := c.text('i', r.Fields(), func() string {
 		names, more := keyColumn, 0
-		if c.parted() {
+		if c.partitioned() {
 			names, more = prefixColumn+", "+keyColumn, 1
 		}
 		return "INSERT INTO " + c.table + " (" + names + ", " + c.columns(r.Fields(), "") + ") VALUES (?" + strings.Repeat(", ?", r.Len()+more) + ")"

@@ -267,7 +267,7 @@ func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 	nodes := s.up()
 	for _, c := range counts {
 		found := map[string]float64{}
-		told := false
+		reported := false
 		for _, node := range nodes {
 			own := map[string]float64{}
 			err := s.add(ctx, node, c.text, own)
@@ -277,7 +277,7 @@ func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 			if err != nil {
 				return m, failed(ctx, err)
 			}
-			told = true
+			reported = true
 			for name, v := range own {
 				found[name] += v
 			}
@@ -287,7 +287,7 @@ func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 				}
 			}
 		}
-		if !told {
+		if !reported {
 			continue
 		}
 		if c.rows == nil {

@@ -244,10 +244,10 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 // Rows gives each row to f. No commit takes its place while the statement begins.
 func (d *database) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
 	d.publish.RLock()
-	begun := sync.OnceFunc(d.publish.RUnlock)
-	defer begun()
+	release := sync.OnceFunc(d.publish.RUnlock)
+	defer release()
 	return d.pool.Rows(ctx, text, args, func(row []any) error {
-		begun()
+		release()
 		return f(row)
 	})
 }

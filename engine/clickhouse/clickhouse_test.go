@@ -102,7 +102,7 @@ func TestSums(t *testing.T) {
 				_, err = load.Digest(t.Context(), a, "a")
 				e.Close()
 			}
-			if told, ok := errors.AsType[*fault.Error](err); !ok || told.Problem != "archive "+path+" is damaged" {
+			if damaged, ok := errors.AsType[*fault.Error](err); !ok || damaged.Problem != "archive "+path+" is damaged" {
 				t.Errorf("%s, %s: %v", c.file, c.to, err)
 			}
 		}

@@ -55,7 +55,7 @@ func (l *lakes) table(ctx context.Context, t *tables.LakeTable) error {
 		return ident(c.Name) + " " + typeName(c, t.Type)
 	})
 	files := "*.parquet"
-	if t.Partition != tables.Unparted {
+	if t.Partition != tables.Unpartitioned {
 		columns, files = columns+", "+tables.PartColumn+" String", "*/*.parquet"
 	}
 	at := "http://" + l.store.Endpoint + "/" + l.store.Bucket + "/" + t.Prefix + files

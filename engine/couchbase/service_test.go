@@ -54,7 +54,7 @@ func TestService(t *testing.T) {
 	t.Run("revisions", func(t *testing.T) { revisions(t, reach(t, named(t))) })
 	t.Run("sub-documents", func(t *testing.T) { subDocuments(t, reach(t, named(t))) })
 	t.Run("bulk gets", func(t *testing.T) { bulkGets(t, reach(t, named(t)+"&in_flight=600")) })
-	t.Run("many askers", func(t *testing.T) { manyAskers(t, reach(t, named(t)+"&in_flight=2000")) })
+	t.Run("many askers", func(t *testing.T) { concurrentClients(t, reach(t, named(t)+"&in_flight=2000")) })
 	t.Run("records of many fields", func(t *testing.T) { manyFields(t, reach(t, named(t))) })
 	t.Run("indexes", func(t *testing.T) {
 		indexes(t, reach(t, strings.Replace(named(t), "indexes=false", "indexes=true", 1)+"&retry=fail-fast&query_timeout=1s"))
@@ -183,7 +183,7 @@ func bulkGets(t *testing.T, s *store) {
 
 // manyAskers: the SDK refuses operations that it cannot queue; several askers
 // with many ids each stay below that together.
-func manyAskers(t *testing.T, s *store) {
+func concurrentClients(t *testing.T, s *store) {
 	docs, ids := documents(1500)
 	if err := s.Write(t.Context(), "a", nil, docs); err != nil {
 		t.Fatal(err)

@@ -100,7 +100,7 @@ func (l *lakes) at(key string) string { return flavour.Quote("s3://" + l.store.B
 // table makes a view of the files, which are listed for each answer.
 func (l *lakes) table(ctx context.Context, t *tables.LakeTable) error {
 	parts, levels := "hive_partitioning = false", "*.parquet"
-	if t.Partition != tables.Unparted {
+	if t.Partition != tables.Unpartitioned {
 		parts, levels = "hive_partitioning = true, hive_types = {"+tables.PartColumn+": VARCHAR}", "*/*.parquet"
 	}
 	return pool{l.database}.Exec(ctx, "CREATE VIEW "+lakeTable(t)+" AS SELECT * FROM read_parquet("+l.at(t.Prefix+levels)+", "+parts+")")
@@ -111,7 +111,7 @@ func (l *lakes) table(ctx context.Context, t *tables.LakeTable) error {
 func (l *lakes) write(ctx context.Context, archive, subset string, t *tables.LakeTable, bytes int64) (err error) {
 	p := pool{l.database}
 	by := map[tables.Partition]string{
-		tables.Unparted: "''", tables.ByDay: "strftime(fcst_valid_beg, '%Y-%m-%d')", tables.ByModel: "model", tables.ByVariable: "fcst_var",
+		tables.Unpartitioned: "''", tables.ByDay: "strftime(fcst_valid_beg, '%Y-%m-%d')", tables.ByModel: "model", tables.ByVariable: "fcst_var",
 	}[t.Partition]
 	if t.Partition == tables.ByModel || t.Partition == tables.ByVariable {
 		by = "regexp_replace(" + by + ", " + flavour.Quote(tables.NotInParts) + ", '_', 'g')"
@@ -159,7 +159,7 @@ func (l *lakes) write(ctx context.Context, archive, subset string, t *tables.Lak
 	each := int64(probeRows)
 	for begin, k := int64(0), 0; k < len(parts); k++ {
 		folder := t.Prefix
-		if t.Partition != tables.Unparted {
+		if t.Partition != tables.Unpartitioned {
 			folder += tables.PartColumn + "=" + parts[k] + "/"
 		}
 		for at := int64(0); at < rows[k]; {

@@ -19,10 +19,10 @@ func (s *suite) concurrent(t *testing.T) {
 	mustStore(t, h, "cases", files, 4)
 	qs := theCases(t, "cases")
 	want := references(files, qs)
-	t.Run("askers", func(t *testing.T) { s.askers(t, h, qs, want, nil) })
+	t.Run("askers", func(t *testing.T) { s.clients(t, h, qs, want, nil) })
 	t.Run("askers beside a loader", func(t *testing.T) {
 		more := Generate(22, 4, mixedSeries()...)
-		s.askers(t, h, qs, want, func(ctx context.Context) error {
+		s.clients(t, h, qs, want, func(ctx context.Context) error {
 			_, err := store(ctx, h, "mixed", more, 1)
 			return err
 		})
@@ -33,7 +33,7 @@ func (s *suite) concurrent(t *testing.T) {
 
 // askers has four goroutines, at night eight, ask all cases, each beginning elsewhere, with
 // queries of their own and with shared ones.
-func (s *suite) askers(t *testing.T, h *opened, qs []*question.Question, want []*answer.Answer, beside func(context.Context) error) {
+func (s *suite) clients(t *testing.T, h *opened, qs []*question.Question, want []*answer.Answer, beside func(context.Context) error) {
 	group, ctx := errgroup.WithContext(t.Context())
 	if beside != nil {
 		group.Go(func() error { return beside(ctx) })

@@ -34,10 +34,10 @@ func (s *suite) keep(t *testing.T) {
 	if got, err := commit(t.Context(), l, "a", first); err != nil || got.New != expect(first).Records {
 		t.Fatalf("the first commit: %+v, %v", got, err)
 	}
-	told := s.refusedBeside(t, l, later)
+	reported := s.refusedBeside(t, l, later)
 	holds(t, h, "a", expect(first))
-	got, err := commitIf(t.Context(), l, "a", later, func(c archive.Contradiction) bool { return !told[c] })
-	if n := expect(later).Records; err != nil || got.New != n || len(got.Replaced) > 0 || len(told) == 0 {
+	got, err := commitIf(t.Context(), l, "a", later, func(c archive.Contradiction) bool { return !reported[c] })
+	if n := expect(later).Records; err != nil || got.New != n || len(got.Replaced) > 0 || len(reported) == 0 {
 		t.Errorf("%d records are to be kept beside others: %+v, %v", n, got, err)
 	}
 	s.keptAgain(t, l, []File{twice})
@@ -68,12 +68,12 @@ func kept(files []File) []File {
 func (s *suite) refusedBeside(t *testing.T, l archive.Loader, files []File) map[archive.Contradiction]bool {
 	t.Helper()
 	_, err := commitIf(t.Context(), l, "a", files, func(archive.Contradiction) bool { return true })
-	told, ok := errors.AsType[*archive.Contradicted](err)
+	contradicted, ok := errors.AsType[*archive.Contradicted](err)
 	if !ok {
 		t.Fatalf("records that must not be stored beside others: %v", err)
 	}
 	out := map[archive.Contradiction]bool{}
-	for _, c := range told.Records {
+	for _, c := range contradicted.Records {
 		if c.Again() || c.What == "" {
 			t.Errorf("other values are said to be the same again: %+v", c)
 		}
@@ -87,12 +87,12 @@ func (s *suite) refusedBeside(t *testing.T, l archive.Loader, files []File) map[
 func (s *suite) keptAgain(t *testing.T, l archive.Loader, files []File) {
 	t.Helper()
 	_, err := commitIf(t.Context(), l, "a", files, func(archive.Contradiction) bool { return false })
-	told, ok := errors.AsType[*archive.Contradicted](err)
+	contradicted, ok := errors.AsType[*archive.Contradicted](err)
 	if !ok {
 		t.Fatalf("the same again: %v", err)
 	}
 	var same int64
-	for _, c := range told.Records {
+	for _, c := range contradicted.Records {
 		if c.Again() {
 			same++
 		}

@@ -119,11 +119,11 @@ func (s *suite) contradict(t *testing.T) {
 	}
 	refuse := func(archive.Contradiction) bool { return true }
 	_, err = commitIf(t.Context(), l, "a", later[:1], refuse)
-	told, ok := errors.AsType[*archive.Contradicted](err)
-	if !ok || !maps.Equal(heldOf(told.Records), want) || len(want) == 0 {
+	contradicted, ok := errors.AsType[*archive.Contradicted](err)
+	if !ok || !maps.Equal(heldOf(contradicted.Records), want) || len(want) == 0 {
 		t.Fatalf("the commit of %d other values says %v", len(want), err)
 	}
-	if c := told.Records[0]; !strings.Contains(c.What, ", not ") && c.What != "the repeating columns differ" {
+	if c := contradicted.Records[0]; !strings.Contains(c.What, ", not ") && c.What != "the repeating columns differ" {
 		t.Errorf("the difference is %q", c.What)
 	}
 	holds(t, h, "a", expect(first))

@@ -50,9 +50,9 @@ const adoptRows = 1 << 18
 // Adopt looks through a database of METviewer's and, to mend it, writes what it
 // reads into a second one, from which the tables change places with the first's
 // by one RENAME TABLE. Other programs cannot write meanwhile.
-func (a *openArchive) Adopt(ctx context.Context, subset string, mend bool) (*archive.Adoption, error) {
+func (a *openArchive) Adopt(ctx context.Context, subset string, repair bool) (*archive.Adoption, error) {
 	s := &adoption{a: a, name: subset, pool: a.Pool, tally: newTally(), out: archive.Adoption{Database: a.database(subset), Read: map[string]int64{}}}
-	if err := s.check(ctx, mend); err != nil {
+	if err := s.check(ctx, repair); err != nil {
 		return nil, err
 	}
 	c, err := a.db.writes.Conn(ctx)
@@ -60,17 +60,17 @@ func (a *openArchive) Adopt(ctx context.Context, subset string, mend bool) (*arc
 		return nil, failed(ctx, err)
 	}
 	defer c.Raw(func(any) error { return driver.ErrBadConn }) //nolint:errcheck // ends the connection, and its locks with it
-	if !mend {
+	if !repair {
 		err = s.read(ctx)
 	} else {
-		err = a.locked(ctx, c, subset, func() error { return s.mend(ctx, c) })
+		err = a.locked(ctx, c, subset, func() error { return s.repair(ctx, c) })
 	}
-	s.out.Findings = s.tally.told()
+	s.out.Findings = s.tally.findings()
 	return &s.out, failed(ctx, err)
 }
 
 // check is all that can be known before anything is written.
-func (s *adoption) check(ctx context.Context, mend bool) (err error) {
+func (s *adoption) check(ctx context.Context, repair bool) (err error) {
 	db := s.out.Database
 	refuse := func(problem, cure string) error {
 		return &fault.Error{Setting: "database " + db, Problem: problem + "; nothing was written", Cure: cure}
@@ -99,7 +99,7 @@ func (s *adoption) check(ctx context.Context, mend bool) (err error) {
 		}
 	}
 	problems, err := s.a.Check(ctx, s.name)
-	if err != nil || !mend {
+	if err != nil || !repair {
 		return err
 	}
 	if len(problems) > 0 {
@@ -134,7 +134,7 @@ func (s *adoption) types() []*record.LineType {
 }
 
 // mend makes the copies, holds them against what was read, and exchanges them.
-func (s *adoption) mend(ctx context.Context, c *sql.Conn) error {
+func (s *adoption) repair(ctx context.Context, c *sql.Conn) error {
 	do := func(text string) error { _, err := c.ExecContext(ctx, text); return err }
 	db := *s.a.db
 	db.prefix = newPrefix + db.prefix
@@ -280,7 +280,7 @@ func (s *adoption) readType(ctx context.Context, t *record.LineType) error {
 	s.tally.seen = map[record.Key]uint64{}
 	flush := func() error {
 		have.Batch.File = file
-		b := s.tally.mended(have.Batch.Clone())
+		b := s.tally.repaired(have.Batch.Clone())
 		have.Reset()
 		return s.take(ctx, b)
 	}

@@ -280,7 +280,7 @@ func appendText[S string | []byte](dst []byte, s S) []byte {
 //
 // These are half of the text of a record of VSDB, and to read text is what
 // costs the server most.
-func told(c *sqlengine.Column, batches []*record.Batch, missing string) string {
+func distinctValues(c *sqlengine.Column, batches []*record.Batch, missing string) string {
 	if len(batches) == 0 {
 		return ""
 	}
@@ -302,7 +302,7 @@ func told(c *sqlengine.Column, batches []*record.Batch, missing string) string {
 			return !slices.ContainsFunc(b.ObsLead, func(v int32) bool { return v != 0 })
 		}, "0")
 	case sqlengine.Header:
-		return toldField(c.Field, batches)
+		return distinctFields(c.Field, batches)
 	case sqlengine.Data:
 		if c.Data.Kind == record.Text {
 			return ""
@@ -315,7 +315,7 @@ func told(c *sqlengine.Column, batches []*record.Batch, missing string) string {
 }
 
 // toldField is told of a header field; what a literal cannot hold is sent.
-func toldField(f record.Field, batches []*record.Batch) string {
+func distinctFields(f record.Field, batches []*record.Batch) string {
 	first := true
 	var value string
 	for _, b := range batches {
@@ -339,7 +339,7 @@ func toldField(f record.Field, batches []*record.Batch) string {
 func split(cols []sqlengine.Column, batches []*record.Batch) (sent []sqlengine.Column, names, set []string) {
 	for k := range cols {
 		c := &cols[k]
-		if value := told(c, batches, "NULL"); value != "" {
+		if value := distinctValues(c, batches, "NULL"); value != "" {
 			set = append(set, c.Name+" = "+value)
 			continue
 		}

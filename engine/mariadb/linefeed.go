@@ -31,7 +31,7 @@ func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable, id int64) er
 			continue
 		}
 		missing, _ := c.number(nil, math.NaN())
-		if value := told(&c.Column, lt.batches, strings.ReplaceAll(string(missing), null, "NULL")); value != "" && c.From != sqlengine.Header {
+		if value := distinctValues(&c.Column, lt.batches, strings.ReplaceAll(string(missing), null, "NULL")); value != "" && c.From != sqlengine.Header {
 			set = append(set, c.met.name+" = "+value)
 			continue
 		}

@@ -41,33 +41,33 @@ const fromFiles = "as it is: what was lost stands in the file alone; barograph l
 // findings are the texts of what may be wrong.
 func findings() []archive.Finding {
 	return []archive.Finding{
-		initBeyond: {Name: "init time beyond 24 h", Says: "a VSDB lead of 25 or more hours was taken for HHMMSS: fcst_init_beg is wrong", Mend: "fcst_init_beg = fcst_valid_beg - fcst_lead"},
+		initBeyond: {Name: "init time beyond 24 h", Says: "a VSDB lead of 25 or more hours was taken for HHMMSS: fcst_init_beg is wrong", Repair: "fcst_init_beg = fcst_valid_beg - fcst_lead"},
 		emptyLevel: {
 			Name: "empty level", Says: "TSOILT and WSOILT have no level in VSDB files (dtcenter/MET#755): each value stands one column too far left, fbar was rounded into total",
-			Mend: "values go back to their columns, fbar is missing; barograph load FILE --on-conflict last brings it",
+			Repair: "values go back to their columns, fbar is missing; barograph load FILE --on-conflict last brings it",
 		},
-		reliTotal: {Name: "RELI total", Says: "VSDB's RELI lines have no total: 0 stands there", Mend: "it is missing"},
+		reliTotal: {Name: "RELI total", Says: "VSDB's RELI lines have no total: 0 stands there", Repair: "it is missing"},
 		pstdCut: {
 			Name: "PSTD cut", Says: "BRIERCL to BSS_SMPL were taken for the first five thresholds, which pushes out the last five",
-			Mend: "they go back to their columns; the last thresholds are those of the PCT lines of the same header",
+			Repair: "they go back to their columns; the last thresholds are those of the PCT lines of the same header",
 		},
-		mprMoved:    {Name: "MPR moved by one", Says: "mpr_climo, which MET does not write, holds OBS_QC, and the columns after it the next one's value", Mend: fromFiles},
-		orankMoved:  {Name: "ORANK climo_stdev", Says: "climo_stdev is another column's value", Mend: fromFiles},
-		sameAgain:   {Name: "the same line again", Says: "a record stands there more than once, as force_dup_file makes it", Mend: "once"},
-		otherValues: {Name: "other values", Says: "a record stands there more than once, with other values: METviewer pools both", Mend: "that of the lowest data_file_id and line_num stays"},
+		mprMoved:    {Name: "MPR moved by one", Says: "mpr_climo, which MET does not write, holds OBS_QC, and the columns after it the next one's value", Repair: fromFiles},
+		orankMoved:  {Name: "ORANK climo_stdev", Says: "climo_stdev is another column's value", Repair: fromFiles},
+		sameAgain:   {Name: "the same line again", Says: "a record stands there more than once, as force_dup_file makes it", Repair: "once"},
+		otherValues: {Name: "other values", Says: "a record stands there more than once, with other values: METviewer pools both", Repair: "that of the lowest data_file_id and line_num stays"},
 		timeBeyond: {
 			Name: "times out of range", Says: fmt.Sprintf("a valid, initial or observation time is outside the years %d to %d, so that not every engine reads it back", record.FirstYear, record.LastYear),
-			Mend: "left out, as load quarantines such lines",
+			Repair: "left out, as load quarantines such lines",
 		},
-		noHeader:    {Name: "lines without a header", Says: "no row of stat_header has their stat_header_id: METviewer never sees them", Mend: "left out"},
-		noFile:      {Name: "lines of an unknown file", Says: "no row of data_file has their data_file_id", Mend: "of a file of that number"},
-		noParent:    {Name: "repeating columns of no line", Says: "no line has their line_data_id", Mend: "left out"},
-		noLines:     {Name: "files without lines", Says: "data_file has them, no table has a line of them: they were empty, pruned, or their load died", Mend: "left out: they can be loaded again"},
-		headerTwice: {Name: "headers twice", Says: "stat_header holds them more than once, as without stat_header_db_check", Mend: "once"},
-		lacksTable:  {Name: "missing tables", Mend: "made, empty; no lines are lost"},
-		lacksColumn: {Name: "missing columns", Mend: "added: NA, or missing, of the rows that are there; ec_value as MET's default. The same file loaded again with units or a description brings other records"},
-		lacksIndex:  {Name: "missing indexes by data_file_id", Mend: "made"},
-		addedSince:  {Name: "added since", Says: "rows that another program has loaded beside Barograph's", Mend: "counted, as all others"},
+		noHeader:    {Name: "lines without a header", Says: "no row of stat_header has their stat_header_id: METviewer never sees them", Repair: "left out"},
+		noFile:      {Name: "lines of an unknown file", Says: "no row of data_file has their data_file_id", Repair: "of a file of that number"},
+		noParent:    {Name: "repeating columns of no line", Says: "no line has their line_data_id", Repair: "left out"},
+		noLines:     {Name: "files without lines", Says: "data_file has them, no table has a line of them: they were empty, pruned, or their load died", Repair: "left out: they can be loaded again"},
+		headerTwice: {Name: "headers twice", Says: "stat_header holds them more than once, as without stat_header_db_check", Repair: "once"},
+		lacksTable:  {Name: "missing tables", Repair: "made, empty; no lines are lost"},
+		lacksColumn: {Name: "missing columns", Repair: "added: NA, or missing, of the rows that are there; ec_value as MET's default. The same file loaded again with units or a description brings other records"},
+		lacksIndex:  {Name: "missing indexes by data_file_id", Repair: "made"},
+		addedSince:  {Name: "added since", Says: "rows that another program has loaded beside Barograph's", Repair: "counted, as all others"},
 	}
 }
 
@@ -98,13 +98,13 @@ func (t *tally) list(kind int, names []string) {
 }
 
 // told are those that were found.
-func (t *tally) told() []archive.Finding {
+func (t *tally) findings() []archive.Finding {
 	return slices.DeleteFunc(slices.Clone(t.found[:]), func(f archive.Finding) bool { return f.Rows == 0 })
 }
 
 // mended is a batch of one file without what can be mended, and without the
 // records that were there before.
-func (t *tally) mended(b *record.Batch) *record.Batch {
+func (t *tally) repaired(b *record.Batch) *record.Batch {
 	totals := map[uint32]float64{} // by header: what stands for its level
 	for k := range b.Headers {
 		h := &b.Headers[k]

@@ -107,7 +107,7 @@ func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) e
 			tables = append(tables, child)
 		}
 	}
-	if err := a.mend(ctx, c, subset, tables); err != nil {
+	if err := a.repair(ctx, c, subset, tables); err != nil {
 		return err
 	}
 	slices.SortFunc(parts, func(p, q added) int { return -strings.Compare(p.order(), q.order()) }) // children, lines, headers
@@ -239,7 +239,7 @@ func childOf(table string) string {
 // server repairs by itself, when it opens them, the tables that say of
 // themselves that they were not closed; a table whose keys it was making anew
 // does not say so, and its index may be short without an error: a wrong answer.
-func (a *openArchive) mend(ctx context.Context, c *sql.Conn, subset string, tables []string) error {
+func (a *openArchive) repair(ctx context.Context, c *sql.Conn, subset string, tables []string) error {
 	slices.Sort(tables)
 	for _, table := range slices.Compact(tables) {
 		name := a.table(subset, table)

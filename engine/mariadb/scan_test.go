@@ -80,7 +80,7 @@ func TestSpent(t *testing.T) {
 	if read.CPU != -1 || read.Read < 1<<20 {
 		t.Errorf("%+v", read)
 	}
-	told := scantest.Spends(t, mariadb.Driver(), at, func() {
+	spent := scantest.Spends(t, mariadb.Driver(), at, func() {
 		db, err := sql.Open("mysql", dsn(t, l.URL(), "/"))
 		if err != nil {
 			t.Fatal(err)
@@ -90,8 +90,8 @@ func TestSpent(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if told.CPU <= 0 || told.Read < 0 {
-		t.Errorf("with userstat: %+v", told)
+	if spent.CPU <= 0 || spent.Read < 0 {
+		t.Errorf("with userstat: %+v", spent)
 	}
-	t.Log(read, told)
+	t.Log(read, spent)
 }

@@ -85,7 +85,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 // A server is what it says that it is.
-func TestServersAreToldApart(t *testing.T) {
+func TestServersAreDistinguished(t *testing.T) {
 	const hash = "0123456789abcdef0123456789abcdef01234567"
 	for name, c := range map[string]struct {
 		reply    bson.D

@@ -194,7 +194,7 @@ func (r *request) take(p *pgconn.Pipeline) {
 			note(err)
 			r.rows = tag.RowsAffected()
 		default:
-			if _, told := errors.AsType[*pgconn.PgError](err); !told {
+			if _, fromServer := errors.AsType[*pgconn.PgError](err); !fromServer {
 				note(errLost)
 				return
 			}

@@ -226,8 +226,8 @@ func acknowledged(settings map[string]string) (string, []engine.Promise) {
 
 // failed is engine.Failed; a server that ends says so to its sessions.
 func failed(ctx context.Context, err error) error {
-	if told, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(told.Code, "57P0") {
-		return engine.Failed(ctx, err, told)
+	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(pgErr.Code, "57P0") {
+		return engine.Failed(ctx, err, pgErr)
 	}
 	return engine.Failed(ctx, err)
 }

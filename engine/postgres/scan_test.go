@@ -87,13 +87,13 @@ func TestSpent(t *testing.T) {
 		t.Skip("NOT TESTED: pg_stat_kcache is missing; install it: apt-get install postgresql-15-pg-stat-kcache")
 	}
 	execute(t, l.URL(), "ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements', 'pg_stat_kcache'")
-	told := scantest.Spends(t, postgres.Driver(), l.URL(), func() {
+	spent := scantest.Spends(t, postgres.Driver(), l.URL(), func() {
 		restart()
 		execute(t, l.URL(), "CREATE EXTENSION pg_stat_statements")
 		execute(t, l.URL(), "CREATE EXTENSION pg_stat_kcache")
 	})
-	if told.CPU <= 0 || told.Read < 0 {
-		t.Errorf("with pg_stat_kcache: %+v", told)
+	if spent.CPU <= 0 || spent.Read < 0 {
+		t.Errorf("with pg_stat_kcache: %+v", spent)
 	}
-	t.Log(blocks, told)
+	t.Log(blocks, spent)
 }

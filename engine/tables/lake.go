@@ -45,10 +45,10 @@ type Partition string
 
 // The partitions.
 const (
-	Unparted   Partition = "none"
-	ByDay      Partition = "day" // of fcst_valid_beg
-	ByModel    Partition = "model"
-	ByVariable Partition = "variable" // fcst_var
+	Unpartitioned Partition = "none"
+	ByDay         Partition = "day" // of fcst_valid_beg
+	ByModel       Partition = "model"
+	ByVariable    Partition = "variable" // fcst_var
 )
 
 // PartColumn is the column by which files are parted: each of its values is a
@@ -66,4 +66,4 @@ const NotInParts = "[^A-Za-z0-9.-]"
 func Part(value string) string { return notInParts.ReplaceAllString(value, "_") }
 
 // Partitions are all of them.
-func Partitions() []Partition { return []Partition{Unparted, ByDay, ByModel, ByVariable} }
+func Partitions() []Partition { return []Partition{Unpartitioned, ByDay, ByModel, ByVariable} }

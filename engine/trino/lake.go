@@ -95,12 +95,12 @@ func lakeTable(t *tables.LakeTable) string { return lakeSchema + "." + flavour.I
 func (l *lakes) table(ctx context.Context, t *tables.LakeTable) error {
 	columns := flavour.Join(sqlengine.WideColumns(t.Type), ", ", func(c sqlengine.Column) string { return flavour.Ident(c.Name) + " " + lakeType(c.Type) })
 	with := "format = 'PARQUET', external_location = " + flavour.Quote("s3://"+l.store.Bucket+"/"+t.Prefix)
-	if t.Partition != tables.Unparted {
+	if t.Partition != tables.Unpartitioned {
 		columns += ", " + tables.PartColumn + " varchar"
 		with += ", partitioned_by = ARRAY[" + flavour.Quote(tables.PartColumn) + "]"
 	}
 	err := l.client.run(ctx, request{text: "CREATE TABLE " + lakeTable(t) + " (" + columns + ") WITH (" + with + ")"})
-	if err == nil && t.Partition != tables.Unparted {
+	if err == nil && t.Partition != tables.Unpartitioned {
 		err = l.client.run(ctx, request{text: fmt.Sprintf("CALL %s.system.sync_partition_metadata('lake', %s, 'ADD')", lakeCatalog, flavour.Quote(t.Name))})
 	}
 	return err

@@ -44,7 +44,7 @@ type kvTable struct {
 }
 
 // asker carries out commands.
-type asker interface {
+type sender interface {
 	redis.Cmdable
 	Process(ctx context.Context, cmd redis.Cmder) error
 }
@@ -220,7 +220,7 @@ func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 // kvConn is a connection: a table and the memory of one worker.
 type kvConn struct {
 	*kvTable
-	client asker
+	client sender
 	row    kv.Row
 	names  []string
 	args   []any

@@ -27,7 +27,7 @@ func (cu *cursor) took(keys []string, page int64) {
 // merge gives the keys of a table in their order: the sorted sets of all buckets,
 // merged.
 type merge struct {
-	client  asker
+	client  sender
 	cursors []cursor
 	page    int64 // keys that are asked for at once
 }

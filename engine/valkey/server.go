@@ -224,7 +224,7 @@ func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 	if err != nil {
 		return m, failed(ctx, err)
 	}
-	sums, told := map[string]float64{}, map[string]bool{}
+	sums, reported := map[string]float64{}, map[string]bool{}
 	for _, node := range nodes {
 		text, err := node.Info(ctx).Result()
 		if err != nil {
@@ -234,7 +234,7 @@ func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 		for _, t := range infoTotals {
 			if v, err := strconv.ParseFloat(info[t.name], 64); err == nil {
 				sums[t.name] += v * t.factor
-				told[t.name] = true
+				reported[t.name] = true
 				if len(nodes) > 1 && slices.Contains(ofEach, t.name) {
 					m.Totals = append(m.Totals, engine.Total{Name: t.name + " at " + node.Options().Addr, Value: v})
 				}
@@ -243,7 +243,7 @@ func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 	}
 	slices.SortFunc(m.Totals, func(a, b engine.Total) int { return strings.Compare(a.Name, b.Name) })
 	for _, t := range infoTotals {
-		if told[t.name] {
+		if reported[t.name] {
 			m.Totals = append(m.Totals, engine.Total{Name: t.name, Unit: t.unit, Value: sums[t.name]})
 		}
 	}

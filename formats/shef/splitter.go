@@ -192,13 +192,13 @@ func (s *Splitter) look(line []byte) int {
 	if len(line) > 0 && line[0] == 'N' && string(trim(line)) == "NNNN" {
 		s.content, s.ended = true, true
 	} else {
-		s.begun(line)
+		s.startsMessage(line)
 	}
 	return 0
 }
 
 // begun notes whether a line is more than the begin of an envelope.
-func (s *Splitter) begun(line []byte) {
+func (s *Splitter) startsMessage(line []byte) {
 	if !s.content {
 		t := trim(line)
 		s.content = len(t) > 0 && !isSequence(t)
@@ -220,7 +220,7 @@ func (s *Splitter) frame(line []byte) int {
 	case soh > from && len(bytes.Trim(line[soh+1:], "\x00\x03 \t\r")) == 0: // it frames what is below
 		return soh
 	}
-	s.begun(line)
+	s.startsMessage(line)
 	return 0
 }
 

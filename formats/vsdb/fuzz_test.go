@@ -56,7 +56,7 @@ func checkConservation(t *testing.T, text []byte) {
 	}
 	r := NewReader(iotest.HalfReader(bytes.NewReader(text)), "fuzz", Options{Rows: 5})
 	var b record.Batch
-	told := int64(0)
+	reported := int64(0)
 	for {
 		err := r.Next(&b)
 		if errors.Is(err, io.EOF) {
@@ -66,7 +66,7 @@ func checkConservation(t *testing.T, text []byte) {
 			t.Fatal(err)
 		}
 		checkBatch(t, &b)
-		told += int64(b.Lines)
+		reported += int64(b.Lines)
 		for i, n := range b.Line {
 			mark(n)
 			checkRow(t, &b, i, lines[n-1])
@@ -83,8 +83,8 @@ func checkConservation(t *testing.T, text []byte) {
 			t.Fatalf("line %d is lost: %q", i+1, line)
 		}
 	}
-	if told != r.Lines() {
-		t.Fatalf("%d lines in batches, %d counted", told, r.Lines())
+	if reported != r.Lines() {
+		t.Fatalf("%d lines in batches, %d counted", reported, r.Lines())
 	}
 }
 

@@ -41,7 +41,7 @@ func (b *builder) conditions() (fields []metviewer.Field) {
 		for i, one := range alternatives {
 			g, ok := compared(one)
 			if !ok || i > 0 && (g.Name != f.Name || g.First+f.First != "") {
-				b.unasked = fmt.Sprintf("line %d: plot_cond: the condition %q cannot be asked for", b.p.CondLine, text)
+				b.notQueried = fmt.Sprintf("line %d: plot_cond: the condition %q cannot be asked for", b.p.CondLine, text)
 				return nil
 			}
 			g.List, g.Line = append(f.List, g.List...), f.Line

@@ -22,9 +22,9 @@ type builder struct {
 	q     *Question
 	notes []string
 
-	claims  claims
-	unasked string            // why the plot's condition cannot be asked for
-	read    map[*string]Times // lists of times, by their first text: those of a plot have thousands
+	claims     claims
+	notQueried string            // why the plot's condition cannot be asked for
+	read       map[*string]Times // lists of times, by their first text: those of a plot have thousands
 }
 
 // axes are the independent variables that are drawn, beside every field of the header.
@@ -50,8 +50,8 @@ func (b *builder) build() error {
 			b.q.Drawing.Equalize = append(b.q.Drawing.Equalize, Group{Field: f.Name, Values: [][]string{b.written(f, opened(f.List))}})
 		}
 	}
-	if b.unasked != "" {
-		return errors.New(b.unasked)
+	if b.notQueried != "" {
+		return errors.New(b.notQueried)
 	}
 	for _, f := range b.p.Series[b.dep.Axis-1] {
 		if err := b.curves(f); err != nil {

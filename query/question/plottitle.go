@@ -15,10 +15,10 @@ import (
 // tag is a place in a title or label that METviewer fills in:
 // {fcst_lead?format=HH}, {vx_mask?map=true}, {dep1_1_stat1}.
 var (
-	tag      = regexp.MustCompile(`\{(\w+)(?:\?([^{}]*))?\}`)
-	depTag   = regexp.MustCompile(`^dep([12])_(\d+)(?:_stat(\d+))?$`)
-	parted   = regexp.MustCompile(`\s*[&;]\s*`)
-	bounding = regexp.MustCompile(`^([<>=!]{1,2})(\d*(?:\.\d+)?)$`)
+	tag       = regexp.MustCompile(`\{(\w+)(?:\?([^{}]*))?\}`)
+	depTag    = regexp.MustCompile(`^dep([12])_(\d+)(?:_stat(\d+))?$`)
+	separator = regexp.MustCompile(`\s*[&;]\s*`)
+	bounding  = regexp.MustCompile(`^([<>=!]{1,2})(\d*(?:\.\d+)?)$`)
 )
 
 // filled is a title or label with what it names; tags that name nothing stay. R's
@@ -72,7 +72,7 @@ func (b *builder) valueOf(name string) (value string, ok bool) {
 // a threshold of millimetres in inches or with letters for its symbol.
 func (b *builder) parameters(name, value, list string) string {
 	with := map[string]string{}
-	for _, pair := range parted.Split(list, -1) {
+	for _, pair := range separator.Split(list, -1) {
 		k, v, _ := strings.Cut(pair, "=")
 		with[strings.TrimSpace(k)] = strings.TrimSpace(v)
 	}

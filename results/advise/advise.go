@@ -267,7 +267,7 @@ func (a *Advice) order() {
 	if i := slices.IndexFunc(a.Choices[:n], func(c Choice) bool { return apart(a.Choices[0], c) }); i > 0 {
 		a.Tied = i
 	}
-	if a.Told() {
+	if a.Compared() {
 		slices.SortStableFunc(a.Choices[:a.Tied], func(x, y Choice) int { return cmp.Compare(x.Needs(), y.Needs()) })
 	}
 	for _, name := range names() {
@@ -282,7 +282,7 @@ func (a *Advice) order() {
 
 // Told reports whether the repetitions are enough to give scores an interval.
 // Where they are not, the order is that of the medians, and proves nothing.
-func (a *Advice) Told() bool { return a.Choices[0].Score.High < math.Inf(1) }
+func (a *Advice) Compared() bool { return a.Choices[0].Score.High < math.Inf(1) }
 
 // Real are the choices that may be advised.
 func (a *Advice) Real() []Choice {

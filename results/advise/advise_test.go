@@ -288,7 +288,7 @@ func TestAdvice(t *testing.T) {
 		for _, c := range s.Sizes[0].cells {
 			c.times = c.times[:5]
 		}
-		if a := s.Advise(Defaults()); a.Told() || a.Choices[0].Engine != "server" {
+		if a := s.Advise(Defaults()); a.Compared() || a.Choices[0].Engine != "server" {
 			t.Errorf("%+v", a)
 		}
 	})

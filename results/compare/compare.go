@@ -156,7 +156,7 @@ const (
 	NotRight    Verdict = "not right"
 	Slower      Verdict = "slower" // or less, of what had better be more
 	Faster      Verdict = "faster"
-	Mended      Verdict = "mended" // is right, and was not
+	Repaired    Verdict = "mended" // is right, and was not
 	Gone        Verdict = "absent"
 	Added       Verdict = "new"
 	NoTimes     Verdict = "not timed"    // on one side
@@ -167,7 +167,7 @@ const (
 )
 
 func (v Verdict) order() int {
-	return slices.Index([]Verdict{Broken, Slower, Faster, NotRight, Mended, Gone, Added, OtherAnswer, NoTimes, TooFew, Same, Floor}, v)
+	return slices.Index([]Verdict{Broken, Slower, Faster, NotRight, Repaired, Gone, Added, OtherAnswer, NoTimes, TooFew, Same, Floor}, v)
 }
 
 // Alike reports whether a cell has nothing of its own to tell.
@@ -176,7 +176,7 @@ func (v Verdict) Alike() bool {
 }
 
 // Marked reports whether the verdict says that something changed.
-func (v Verdict) Marked() bool { return v == Broken || v == Slower || v == Faster || v == Mended }
+func (v Verdict) Marked() bool { return v == Broken || v == Slower || v == Faster || v == Repaired }
 
 // key is what is compared: a quantity of a cell in a phase.
 type key struct {
@@ -436,7 +436,7 @@ func finding(k key, a, b *side) Finding {
 	case a.State == NotMade:
 		f.Verdict = Added
 	case bad(a.State):
-		f.Verdict = Mended
+		f.Verdict = Repaired
 	case a.State != Right || b.State != Right:
 		f.Verdict = NoTimes
 	case a.digest != b.digest && k.cell.Workload == "met":

@@ -104,7 +104,7 @@ func TestVerdicts(t *testing.T) {
 	a := made(t, 1, cells{"same": 3, "slower": 3, "faster": 3, "broken": 3, "fails": 3, "mended": wrong, "neither": wrong, "gone": 3, "other": 1})
 	b := made(t, 2, cells{"same": 3, "slower": 5, "faster": 2, "broken": wrong, "fails": failed, "mended": 3, "neither": failed, "added": 3, "other": "x"})
 	c := Runs(a, []Run{b}, 1)
-	want := map[string]Verdict{"same": Same, "slower": Slower, "faster": Faster, "broken": Broken, "fails": Broken, "mended": Mended, "neither": NotRight, "gone": Gone, "added": Added, "other": OtherAnswer}
+	want := map[string]Verdict{"same": Same, "slower": Slower, "faster": Faster, "broken": Broken, "fails": Broken, "mended": Repaired, "neither": NotRight, "gone": Gone, "added": Added, "other": OtherAnswer}
 	for _, f := range c.Others[0].Findings {
 		if name := f.Cell.At("case"); f.Verdict != want[name] {
 			t.Errorf("%s is %q, want %q", name, f.Verdict, want[name])

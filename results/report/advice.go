@@ -113,7 +113,7 @@ func (a *adviser) prose() [][]Cell {
 		out = append(out, a.figures(next)...)
 		out = append(out, sentence(" It needs ", needs(next), ".")...)
 	}
-	if both, best := products(a.Choices), products(a.Choices[:max(a.Tied, 1)]); len(both) == 2 && a.Told() {
+	if both, best := products(a.Choices), products(a.Choices[:max(a.Tied, 1)]); len(both) == 2 && a.Compared() {
 		answer := best[0] + ". "
 		if len(best) == 2 {
 			answer = "Either. "
@@ -138,7 +138,7 @@ func (a *adviser) choice() []Cell {
 	switch {
 	case n == 1:
 		out = sentence("Nothing but ", wayOf(first).String(), " can be advised: ")
-	case !a.Told():
+	case !a.Compared():
 		out = sentence("The repetitions are too few to tell the choices apart (--reps 30). By the medians, ", wayOf(first).String(), " is the best: ")
 	case a.Tied > 1:
 		var ties []string

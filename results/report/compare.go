@@ -79,7 +79,7 @@ func changes(name string, a *compare.Against) string {
 		{compare.Slower, "slower"},
 		{compare.Faster, "faster"},
 		{compare.NotRight, "right in neither run"},
-		{compare.Mended, "mended"},
+		{compare.Repaired, "mended"},
 		{compare.Gone, "absent"},
 		{compare.Added, "new"},
 		{compare.OtherAnswer, "right with another answer"},
@@ -113,7 +113,7 @@ func findings(a *compare.Against, c *compare.Comparison) *Table {
 		"By %.0f %% two runs of the same differ though nothing changed. “~”: no such difference; “?”: too few repetitions to show one.", 100*c.Margin, several(c.Tests, "test"), 100*c.Margin) + " A terminal shows the cells that changed; all stand on the page (--html FILE) and in --json."
 	for i := range a.Findings {
 		f := &a.Findings[i]
-		mark := Cell{Text: string(f.Verdict), Class: map[compare.Verdict]string{compare.Broken: "bad", compare.NotRight: "bad", compare.Slower: "bad", compare.Faster: "ok", compare.Mended: "ok"}[f.Verdict]}
+		mark := Cell{Text: string(f.Verdict), Class: map[compare.Verdict]string{compare.Broken: "bad", compare.NotRight: "bad", compare.Slower: "bad", compare.Faster: "ok", compare.Repaired: "ok"}[f.Verdict]}
 		if !f.Verdict.Marked() {
 			mark.Class = "dim"
 		}

@@ -35,7 +35,7 @@ type GrowthLaw struct {
 // told reports whether the law rests on enough for an interval: three sizes, so
 // that it can be seen whether a line holds, and repetitions of each that bound
 // its median.
-func (l *GrowthLaw) told() bool {
+func (l *GrowthLaw) determined() bool {
 	return l.Sizes > 2 && !slices.ContainsFunc(l.Times, func(e measure.Estimate) bool { return math.IsNaN(e.Low) })
 }
 
@@ -160,7 +160,7 @@ func (g *growth) sentence() string {
 	bent, cases, most := map[string]bool{}, map[string]int{}, 0 // of ways: not shown to be flat in some case; in so many cases
 	for _, l := range g.sum.Laws {
 		cases[l.String()]++
-		bent[l.String()] = bent[l.String()] || l.Floor || !l.told() || l.Exponent.High >= flatExponent
+		bent[l.String()] = bent[l.String()] || l.Floor || !l.determined() || l.Exponent.High >= flatExponent
 		most = max(most, cases[l.String()])
 	}
 	flat := map[string]bool{}
@@ -188,10 +188,10 @@ func (g *growth) laws() *Table {
 	t := table(append(columns, "at "+number(g.sum.Far)+"× (ms, predicted)")...)
 	for _, l := range g.sum.Laws {
 		e := l.Exponent
-		if !l.told() {
+		if !l.determined() {
 			l.Far.High = math.Inf(1)
 		}
-		cells := append(texts(l.Case, l.Engine, l.Design, l.Flavour), value(e.Value, signed(e.Value)), when(l.told(), value(e.Low, signed(e.Low)+" – "+signed(e.High)), none))
+		cells := append(texts(l.Case, l.Engine, l.Design, l.Flavour), value(e.Value, signed(e.Value)), when(l.determined(), value(e.Low, signed(e.Low)+" – "+signed(e.High)), none))
 		for _, v := range l.Times {
 			cells = append(cells, numeric(v.Value))
 		}

@@ -178,11 +178,11 @@ func (l *laked) advice(engine string) string {
 		}
 	}
 	named := func(w *run.LakeLayout) string {
-		parted := partition(w.Partition)
+		label := partition(w.Partition)
 		if w.Partition != "none" {
-			parted = "parted " + parted
+			label = "parted " + label
 		}
-		return fmt.Sprintf("%s and of %s MB", parted, number(w.MB))
+		return fmt.Sprintf("%s and of %s MB", label, number(w.MB))
 	}
 	words := fmt.Sprintf("%s answers all questions fastest where files are %s", engine, named(ways[best]))
 	switch x := against[worst]; {

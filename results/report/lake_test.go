@@ -32,8 +32,8 @@ func TestLakeAdvice(t *testing.T) {
 	} {
 		r := &run.Run{Reps: c.reps, Seed: 1, Cases: []run.Case{{Name: "q"}}}
 		l := &laked{run: r, ways: []*lakeWay{way("none", 1, c.reps), way("day", 1.001, c.reps), way("model", 3, c.reps)}}
-		if told := l.advice("duckdb"); !strings.Contains(told, c.says) || strings.Contains(told, c.not) {
-			t.Errorf("%s: %s", c.name, told)
+		if advice := l.advice("duckdb"); !strings.Contains(advice, c.says) || strings.Contains(advice, c.not) {
+			t.Errorf("%s: %s", c.name, advice)
 		}
 	}
 }
@@ -48,19 +48,19 @@ func TestLakeWrong(t *testing.T) {
 	l.wrong = []lakeWrong{{run.LakeCell("duckdb", &run.LakeLayout{Partition: "day", MB: 8}, "q"), strings.Repeat("x", 500)}}
 	var b strings.Builder
 	l.whatWasWrong().print(&b)
-	if told := b.String(); !strings.Contains(told, "by valid day") || !strings.Contains(told, strings.Repeat("x", 120)+"…") || strings.Contains(told, strings.Repeat("x", 121)) {
-		t.Error(told)
+	if text := b.String(); !strings.Contains(text, "by valid day") || !strings.Contains(text, strings.Repeat("x", 120)+"…") || strings.Contains(text, strings.Repeat("x", 121)) {
+		t.Error(text)
 	}
 }
 
 // TestLakeInterrupted: of a run that was interrupted no more is said than it has.
 func TestLakeInterrupted(t *testing.T) {
 	l := &laked{run: &run.Run{Reps: 5, Archives: []run.Archive{{Engine: "duckdb"}}, Cases: []run.Case{{Name: "q"}}}, ways: make([]*lakeWay, 2)}
-	if told := l.right(3); !strings.HasPrefix(told, "3 of 10 timed answers are there") {
-		t.Error(told)
+	if sentence := l.right(3); !strings.HasPrefix(sentence, "3 of 10 timed answers are there") {
+		t.Error(sentence)
 	}
 	l.run.Ended = time.Unix(1, 0)
-	if told := l.right(10); !strings.HasPrefix(told, "Every answer of duckdb to 1 question is") {
-		t.Error(told)
+	if sentence := l.right(10); !strings.HasPrefix(sentence, "Every answer of duckdb to 1 question is") {
+		t.Error(sentence)
 	}
 }

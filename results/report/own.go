@@ -362,10 +362,10 @@ func (o *owned) costs() *Table {
 				continue
 			}
 			var spent, took, read float64
-			told, counted, by := false, false, "the system"
+			reported, counted, by := false, false, "the system"
 			for _, m := range c.answers {
 				cpu, ok := o.run.Archives[i+1].CPU(m)
-				told = ok
+				reported = ok
 				spent, took = spent+ms(cpu), took+ms(m.Total)
 				if m.Used == nil || m.Server == nil {
 					continue
@@ -379,7 +379,7 @@ func (o *owned) costs() *Table {
 				}
 			}
 			n := float64(len(c.answers))
-			t.add("", text(q.Name), text(e), when(told, numeric(spent/n), "not told"), when(told, numeric(spent/took), "not told"), when(counted, size(read/n, ""), "not told"), text(by))
+			t.add("", text(q.Name), text(e), when(reported, numeric(spent/n), "not told"), when(reported, numeric(spent/took), "not told"), when(counted, size(read/n, ""), "not told"), text(by))
 		}
 	}
 	return t

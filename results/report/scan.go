@@ -255,16 +255,16 @@ type scanUse struct {
 	read  float64 // bytes a second, of all devices of the paths
 	bytes float64 // an answer, likewise
 
-	throttled bool    // the disks' requests wait before the device, which counts as idle meanwhile
-	counted   bool    // there is a device that the system counts
-	said      bool    // read and bytes are the server's own counts, as no device was counted
-	remote    bool    // nobody but the server tells what it used
-	busy      float64 // share of the time in which the busiest device had a request under way
-	cores     float64 // that client and server used
-	told      bool    // cores are those of all that worked: an embedded engine, or a server on this machine
-	machine   float64 // share of all cores that anybody used
-	waiting   float64 // share of all cores' time that was idle for a disk
-	free      float64 // bytes of memory available after the answer, the least
+	throttled  bool    // the disks' requests wait before the device, which counts as idle meanwhile
+	counted    bool    // there is a device that the system counts
+	said       bool    // read and bytes are the server's own counts, as no device was counted
+	remote     bool    // nobody but the server tells what it used
+	busy       float64 // share of the time in which the busiest device had a request under way
+	cores      float64 // that client and server used
+	coresKnown bool    // cores are those of all that worked: an embedded engine, or a server on this machine
+	machine    float64 // share of all cores that anybody used
+	waiting    float64 // share of all cores' time that was idle for a disk
+	free       float64 // bytes of memory available after the answer, the least
 }
 
 func (s *scans) use(c *scanCell) scanUse {
@@ -295,8 +295,8 @@ func (s *scans) use(c *scanCell) scanUse {
 				u.bytes += float64(s.Said.Read) / n
 			}
 		}
-		cpu, told := a.CPU(p)
-		u.told = told
+		cpu, known := a.CPU(p)
+		u.coresKnown = known
 		u.cores += cpu.Seconds() / t / n
 		u.machine += p.Machine.Busy / n
 		u.waiting += p.Machine.Disk / n
@@ -332,13 +332,13 @@ func (s *scans) bottleneck(c *scanCell, u scanUse) string {
 		return fmt.Sprintf("not the disks: %s/s came of the %s/s that were measured, past their limit or from a cache", byteSize(u.read), byteSize(measured))
 	case u.counted && measured > 0 && u.read > busyDisk*measured:
 		return fmt.Sprintf("disk reads: %s/s of the %s/s that were measured", byteSize(u.read), byteSize(measured))
-	case u.remote && u.told && config.Workers > 0 && u.cores > busyCores*float64(config.Workers):
+	case u.remote && u.coresKnown && config.Workers > 0 && u.cores > busyCores*float64(config.Workers):
 		return fmt.Sprintf("CPU: by the server’s own counters %s cores worked, of %s", number(u.cores), several(config.Workers, "worker"))
-	case u.remote && u.told && u.said:
+	case u.remote && u.coresKnown && u.said:
 		return fmt.Sprintf("not the CPU: by the server’s own counters %s cores worked, and %s/s came from files: it waited for these, or for its network", number(u.cores), byteSize(u.read))
 	case u.remote && u.said:
 		return fmt.Sprintf("the server says that %s/s came from files, past its buffers, and not what CPU it used", byteSize(u.read))
-	case !u.remote && u.told && cores > 0 && u.cores > busyCores*cores:
+	case !u.remote && u.coresKnown && cores > 0 && u.cores > busyCores*cores:
 		return fmt.Sprintf("CPU: %s of %g cores that it may use", number(u.cores), cores)
 	case u.counted && !u.throttled && u.busy > busyDisk && u.read > 0:
 		return fmt.Sprintf("disk reads: a device was busy %.0f %% of the time", 100*u.busy)
@@ -361,7 +361,7 @@ func (s *scans) bottlenecks() *Table {
 		}
 		u := s.use(c)
 		t.add("", append(texts(c.query, string(c.phase), s.names[c.config]), when(u.counted || u.said, size(u.bytes, ""), "not counted"), when(u.counted || u.said, size(u.read, ""), "not counted"),
-			when(u.counted && !u.throttled, numeric(100*u.busy), none), when(u.told, numeric(u.cores), "not told"), numeric(100*u.machine), size(u.free, ""), text(s.bottleneck(c, u)))...)
+			when(u.counted && !u.throttled, numeric(100*u.busy), none), when(u.coresKnown, numeric(u.cores), "not told"), numeric(100*u.machine), size(u.free, ""), text(s.bottleneck(c, u)))...)
 	}
 	return t
 }
@@ -370,20 +370,20 @@ func (s *scans) bottlenecks() *Table {
 func (s *scans) laws() *Table {
 	t := table("question", "configuration", "measured (s)", "law (s)", "off by (%)", "decided by", "the law")
 	t.Note = "Of cold answers: start + max(bytes read ÷ (share drawn × the disks' measured rates), work × bytes ÷ cores). Intervals: 95 %, by bootstrap."
-	told := ""
+	sentence := ""
 	for _, l := range s.Laws {
 		if l.Problem != "" {
 			t.add("", text(l.Query), dim(none), dim(none), dim(none), dim(none), dim(none), text("none: "+l.Problem))
 			continue
 		}
-		told = " For your own disks and data: barograph scan forecast, with this run's folder, --disks 6 --read-mbps 200."
+		sentence = " For your own disks and data: barograph scan forecast, with this run's folder, --disks 6 --read-mbps 200."
 		words := lawInWords(&l)
 		for _, f := range l.Fits {
 			t.add("", text(l.Query), text(s.names[f.Config]), numeric(f.Measured), numeric(f.Predicted), numeric(100*f.Residual), text(f.Bound), text(words))
 			words = ""
 		}
 	}
-	t.Note += told
+	t.Note += sentence
 	return t
 }
 
@@ -391,7 +391,7 @@ func (s *scans) laws() *Table {
 func lawInWords(l *run.ScanLaw) string {
 	of := func(e measure.Estimate) string { return number(e.Value) + " (" + interval(e.Low, e.High) + ")" }
 	start := "start " + of(l.Start) + " s"
-	if !l.Told {
+	if !l.StartKnown {
 		start = "start too short to tell"
 	}
 	work := "work " + of(l.Work) + " s a core and GB"

@@ -194,7 +194,7 @@ func TestScanHeadline(t *testing.T) {
 			}
 		}
 		for _, row := range s.bottlenecks().Rows {
-			if told := row.Cells[5].Text != none; told == c.throttled {
+			if shown := row.Cells[5].Text != none; shown == c.throttled {
 				t.Errorf("%s: the busiest device is %q", name, row.Cells[5].Text)
 			}
 		}
@@ -209,18 +209,18 @@ func TestScanRemoteServer(t *testing.T) {
 		use  scanUse
 		says string
 	}{
-		{scanUse{told: true, said: true, cores: 1.95}, "CPU: by the server’s own counters 1.95 cores worked, of 2 workers"},
-		{scanUse{told: true, said: true, cores: 0.5, read: 3e6}, "not the CPU: by the server’s own counters 0.500 cores worked, and 3.00 MB/s came from files: it waited for these, or for its network"},
+		{scanUse{coresKnown: true, said: true, cores: 1.95}, "CPU: by the server’s own counters 1.95 cores worked, of 2 workers"},
+		{scanUse{coresKnown: true, said: true, cores: 0.5, read: 3e6}, "not the CPU: by the server’s own counters 0.500 cores worked, and 3.00 MB/s came from files: it waited for these, or for its network"},
 		{scanUse{said: true, read: 3e6}, "the server says that 3.00 MB/s came from files, past its buffers, and not what CPU it used"},
 		{scanUse{}, "neither disks nor cores were full"},
 	} {
 		c.use.remote = true
-		if told := s.bottleneck(&scanCell{repeats: &repeats{}}, c.use); told != c.says {
-			t.Errorf("%+v: %s", c.use, told)
+		if sentence := s.bottleneck(&scanCell{repeats: &repeats{}}, c.use); sentence != c.says {
+			t.Errorf("%+v: %s", c.use, sentence)
 		}
 	}
 	cell := &scanCell{repeats: &repeats{answers: []*run.Measured{{Total: time.Second, Used: &run.Used{Server: &run.ServerLoad{Said: &run.Said{CPU: 1500 * time.Millisecond, Read: 2e6}}}}}}}
-	if u := s.use(cell); !u.remote || !u.said || !u.told || u.cores < 1.49 || u.cores > 1.51 || u.read != 2e6 {
+	if u := s.use(cell); !u.remote || !u.said || !u.coresKnown || u.cores < 1.49 || u.cores > 1.51 || u.read != 2e6 {
 		t.Errorf("%+v", u)
 	}
 }

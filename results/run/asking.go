@@ -48,9 +48,9 @@ func (f *Folder) Ask(ctx context.Context, out Sample, a Asking) (Sample, error) 
 	if m.Machine, err = machine.Stop(ctx); err != nil {
 		return out, err
 	}
-	var untold error
-	if m.Server, untold = a.Server.End(ctx); failed == nil {
-		failed = untold
+	var unread error
+	if m.Server, unread = a.Server.End(ctx); failed == nil {
+		failed = unread
 	}
 	for _, s := range res.Series {
 		m.Series = append(m.Series, Slice{Ended: s.Ended, Failed: s.Failed, Slow: s.Slow})

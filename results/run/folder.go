@@ -26,7 +26,7 @@ type Folder struct {
 
 	samples    []*Sample
 	journal    journal
-	told       int                    // warnings that are in the journal
+	journaled  int                    // warnings that are in the journal
 	answers    map[answer.Digest]bool // that are kept
 	quarantine *os.File
 	rejects    *csv.Writer
@@ -47,11 +47,11 @@ func Create(dir string, r Run) (*Folder, error) {
 	if err := f.journal.open(); err != nil {
 		return nil, err
 	}
-	return f.begun()
+	return f.start()
 }
 
 // begun writes the first event; a folder that cannot be written is closed again.
-func (f *Folder) begun() (*Folder, error) {
+func (f *Folder) start() (*Folder, error) {
 	err := errors.Join(f.journal.add(&Event{Kind: Began, PID: os.Getpid(), Text: f.Run.ID}), f.Save())
 	if err != nil {
 		return nil, errors.Join(err, f.journal.close())
@@ -70,7 +70,7 @@ func Resume(dir string, keep func(s *Sample) bool) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{Dir: dir, Run: *r, journal: journal{dir: dir, stop: make(chan struct{})}, told: len(r.Warnings), answers: map[answer.Digest]bool{}}
+	f := &Folder{Dir: dir, Run: *r, journal: journal{dir: dir, stop: make(chan struct{})}, journaled: len(r.Warnings), answers: map[answer.Digest]bool{}}
 	for i := range events {
 		f.journal.events, f.journal.next = append(f.journal.events, &events[i]), events[i].Sequence
 	}
@@ -83,7 +83,7 @@ func Resume(dir string, keep func(s *Sample) bool) (*Folder, error) {
 		}
 	}
 	go f.journal.beat()
-	return f.begun()
+	return f.start()
 }
 
 // Save writes run.json and samples.csv as they stand. Of several errors it returns
@@ -108,8 +108,8 @@ func (f *Folder) Warn(text string) {
 }
 
 func (f *Folder) warn() {
-	for ; f.told < len(f.Run.Warnings); f.told++ {
-		_ = f.journal.add(&Event{Kind: Warned, Text: f.Run.Warnings[f.told]}) // the journal keeps the error
+	for ; f.journaled < len(f.Run.Warnings); f.journaled++ {
+		_ = f.journal.add(&Event{Kind: Warned, Text: f.Run.Warnings[f.journaled]}) // the journal keeps the error
 	}
 }
 

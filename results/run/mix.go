@@ -93,11 +93,11 @@ type Used struct {
 // CPU is the processor time of an answer: the client's, in which an embedded
 // engine works, and the server's. It is not told of a server elsewhere whose
 // counters do not tell it.
-func (a *Archive) CPU(m *Measured) (spent time.Duration, told bool) {
+func (a *Archive) CPU(m *Measured) (spent time.Duration, known bool) {
 	spent = m.CPU
 	if m.Used != nil && m.Server != nil {
-		cpu, told := m.Server.CPU()
-		return spent + cpu, told
+		cpu, known := m.Server.CPU()
+		return spent + cpu, known
 	}
 	return spent, a.Server == nil && a.Place == "embedded"
 }
@@ -146,7 +146,7 @@ func (s Said) since(before Said) *Said {
 
 // CPU is the processor time of a server, by its processes or by its own
 // counters.
-func (s *ServerLoad) CPU() (spent time.Duration, told bool) {
+func (s *ServerLoad) CPU() (spent time.Duration, known bool) {
 	switch {
 	case s.Local:
 		return s.Used.CPU, true

@@ -78,16 +78,16 @@ type ScanPlan struct {
 // ScanLaw is the law of the times of a question: Start + max(bytes ÷ (Drawn · the
 // disks' rates), Work · bytes ÷ cores).
 type ScanLaw struct {
-	Query   string           `json:"query"`
-	Phase   Phase            `json:"phase"`
-	Problem string           `json:"problem,omitempty"` // why there is none; then the rest is empty
-	Drawn   measure.Estimate `json:"drawn"`             // share of the disks' measured rates that the engine gets
-	Work    measure.Estimate `json:"work_seconds_per_gb"`
-	Start   measure.Estimate `json:"start_seconds"`
-	Told    bool             `json:"start_told"`             // false: the points cannot tell Start, which counts as 0
-	Counted bool             `json:"work_counted,omitempty"` // Work is the processor time that was counted: disks decided everywhere
-	Error   float64          `json:"error"`                  // root mean square of the relative errors
-	Fits    []ScanFit        `json:"fits,omitempty"`
+	Query      string           `json:"query"`
+	Phase      Phase            `json:"phase"`
+	Problem    string           `json:"problem,omitempty"` // why there is none; then the rest is empty
+	Drawn      measure.Estimate `json:"drawn"`             // share of the disks' measured rates that the engine gets
+	Work       measure.Estimate `json:"work_seconds_per_gb"`
+	Start      measure.Estimate `json:"start_seconds"`
+	StartKnown bool             `json:"start_told"`             // false: the points cannot tell Start, which counts as 0
+	Counted    bool             `json:"work_counted,omitempty"` // Work is the processor time that was counted: disks decided everywhere
+	Error      float64          `json:"error"`                  // root mean square of the relative errors
+	Fits       []ScanFit        `json:"fits,omitempty"`
 }
 
 // ScanFit is a configuration beside the law.

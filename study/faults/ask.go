@@ -30,7 +30,7 @@ func (s *runner) fill(ctx context.Context) error {
 // next flavour, so that all of them come about.
 func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 	k := s.kill(run.DuringQuestions, rep)
-	c := &asker{runner: s, k: k}
+	c := &client{runner: s, k: k}
 	defer c.close()
 	if err := c.ask(ctx, s.Settle); err != nil {
 		return k, err
@@ -82,7 +82,7 @@ func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 }
 
 // asker is a client that asks, and stays connected until a call fails.
-type asker struct {
+type client struct {
 	*runner
 	k       *kill
 	archive archive.Archive
@@ -96,7 +96,7 @@ type asker struct {
 	failing            bool
 }
 
-func (c *asker) close() {
+func (c *client) close() {
 	if c.done != nil {
 		c.done()
 		c.archive, c.done = nil, nil
@@ -104,7 +104,7 @@ func (c *asker) close() {
 }
 
 // ask asks for as long as d.
-func (c *asker) ask(ctx context.Context, d time.Duration) error {
+func (c *client) ask(ctx context.Context, d time.Duration) error {
 	for began := time.Now(); time.Since(began) < d; {
 		if err := c.once(ctx); err != nil {
 			return err
@@ -114,7 +114,7 @@ func (c *asker) ask(ctx context.Context, d time.Duration) error {
 }
 
 // askUntil asks until the node is back.
-func (c *asker) askUntil(ctx context.Context, back <-chan error) error {
+func (c *client) askUntil(ctx context.Context, back <-chan error) error {
 	for {
 		select {
 		case err := <-back:
@@ -131,7 +131,7 @@ func (c *asker) askUntil(ctx context.Context, back <-chan error) error {
 }
 
 // once asks the next question, and counts what came.
-func (c *asker) once(ctx context.Context) error {
+func (c *client) once(ctx context.Context) error {
 	call, stop := context.WithTimeout(ctx, c.Call)
 	defer stop()
 	at := c.turn % len(c.cases)
@@ -161,7 +161,7 @@ func (c *asker) once(ctx context.Context) error {
 	return nil
 }
 
-func (c *asker) right() {
+func (c *client) right() {
 	c.k.Right++
 	if c.killed.IsZero() {
 		return
@@ -175,7 +175,7 @@ func (c *asker) right() {
 }
 
 // answer asks one question; a wrong answer is an answer.Diff.
-func (c *asker) answer(ctx context.Context, at int, f flavour.Name) error {
+func (c *client) answer(ctx context.Context, at int, f flavour.Name) error {
 	if c.archive == nil {
 		var err error
 		if c.archive, c.done, err = c.client(ctx); err != nil {

@@ -39,10 +39,10 @@ type Clusters struct {
 func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 	var err error
 	c.Reject, c.Add = folder.Reject, folder.Add
-	told := c.Progress
+	report := c.Progress
 	c.Progress = func(kind run.Kind, text string) {
 		_ = folder.Event(run.Event{Kind: kind, Text: text}) // the folder keeps the error
-		told(kind, text)
+		report(kind, text)
 	}
 	for _, d := range c.drivers {
 		if failed := c.study(ctx, folder, d); failed != nil {

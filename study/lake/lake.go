@@ -68,7 +68,7 @@ const writer = "duckdb"
 
 // layout is the files of one layout: a table for each line type that is asked for.
 type layout struct {
-	told   int // in run.Lake.Layouts
+	layout int // in run.Lake.Layouts
 	tables map[*record.LineType]*tables.LakeTable
 }
 
@@ -286,22 +286,22 @@ func (r *runner) write(ctx context.Context, work string) (err error) {
 	defer func() { err = errors.Join(err, to.Close()) }()
 	for _, p := range r.Partitions {
 		for _, mb := range r.Sizes {
-			l := layout{told: len(r.layouts), tables: map[*record.LineType]*tables.LakeTable{}}
-			told := run.LakeLayout{Partition: string(p), MB: mb}
+			l := layout{layout: len(r.layouts), tables: map[*record.LineType]*tables.LakeTable{}}
+			layout := run.LakeLayout{Partition: string(p), MB: mb}
 			for _, q := range r.cases {
 				if l.tables[q.Type] != nil {
 					continue
 				}
-				name := strings.ToLower(fmt.Sprintf("%s_%d_%s", p, l.told, q.Type.Name))
+				name := strings.ToLower(fmt.Sprintf("%s_%d_%s", p, l.layout, q.Type.Name))
 				t := &tables.LakeTable{Name: name, Type: q.Type, Prefix: name + "/", Partition: p}
 				if err := to.Write(ctx, recordsFile(work), subset, t, int64(mb*1e6)); err != nil {
 					return fmt.Errorf("writing %s: %w", name, err)
 				}
 				l.tables[q.Type] = t
-				told.Files, told.Bytes, told.Rows = told.Files+t.Files, told.Bytes+t.Bytes, told.Rows+t.Rows
+				layout.Files, layout.Bytes, layout.Rows = layout.Files+t.Files, layout.Bytes+t.Bytes, layout.Rows+t.Rows
 			}
-			r.Progress(fmt.Sprintf("by %s, files of %g MB: %d files, %d MB", p, mb, told.Files, told.Bytes/1e6))
-			r.layouts, r.into.Run.Lake.Layouts = append(r.layouts, l), append(r.into.Run.Lake.Layouts, told)
+			r.Progress(fmt.Sprintf("by %s, files of %g MB: %d files, %d MB", p, mb, layout.Files, layout.Bytes/1e6))
+			r.layouts, r.into.Run.Lake.Layouts = append(r.layouts, l), append(r.into.Run.Lake.Layouts, layout)
 		}
 	}
 	return nil
@@ -337,7 +337,7 @@ func (r *runner) ask(ctx context.Context, _ string) error {
 		r.Progress(fmt.Sprintf("%s: proving %d answers", p.name, len(r.layouts)*len(r.cases)))
 		for _, l := range r.layouts {
 			for k, q := range r.cases {
-				x := one{party: p, cell: run.LakeCell(p.name, &r.into.Run.Lake.Layouts[l.told], q.Name), want: r.want[k]}
+				x := one{party: p, cell: run.LakeCell(p.name, &r.into.Run.Lake.Layouts[l.layout], q.Name), want: r.want[k]}
 				var err error
 				if x.query, err = p.lake.Phrase(l.tables[q.Type], q, r.catalog); err != nil {
 					return fmt.Errorf("%s, %s: %w", p.name, q.Name, err)

@@ -69,7 +69,7 @@ type Options struct {
 	// Askers are the numbers of clients that ask at once, each for as long as
 	// AskFor, AskReps times; none = that part is left out. Points makes the
 	// folder of what comes of it.
-	Askers  []int
+	Clients []int
 	AskFor  time.Duration // 0 = DefaultAskFor
 	AskReps int           // 0 = 1
 	Points  func() (*run.Folder, error)
@@ -215,7 +215,7 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 		err = s.time(ctx, s.counters(opened))
 	}
 	if err == nil {
-		err = s.askers(ctx)
+		err = s.concurrent(ctx)
 	}
 	if err == nil {
 		opened.close() // a cold start opens the archives in a process of its own
@@ -238,14 +238,14 @@ func (s *runner) finished(step Progress, note string) {
 
 // watched tells the folder, too, what is done: once a second, and at the end of
 // each step.
-func watched(folder *run.Folder, told func(Progress)) func(Progress) {
+func watched(folder *run.Folder, report func(Progress)) func(Progress) {
 	var last time.Time
 	return func(p Progress) {
 		if p.Finished || time.Since(last) > time.Second {
 			last = time.Now()
 			_ = folder.Event(run.Event{Kind: run.Step, Text: p.Step, Done: p.Done, Of: p.Of}) // the folder keeps the error
 		}
-		told(p)
+		report(p)
 	}
 }
 

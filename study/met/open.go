@@ -182,7 +182,7 @@ func (s *runner) fillFloor(ctx context.Context, a archive.Archive, subset string
 // take and how much memory the cases.
 type forecast struct {
 	began time.Time
-	told  bool
+	known bool
 }
 
 // forecastAfter is how long the data are read before anything is foretold.
@@ -193,10 +193,10 @@ func (f *forecast) tell(ctx context.Context, s *runner, at Progress) {
 		f.began = time.Now()
 	}
 	took := time.Since(f.began)
-	if f.told || took < forecastAfter || at.Done*50 < at.Of {
+	if f.known || took < forecastAfter || at.Done*50 < at.Of {
 		return
 	}
-	f.told = true
+	f.known = true
 	share, memory := float64(at.Of)/float64(at.Done), 0.0
 	for _, b := range s.asked.Rows() {
 		memory += share * float64(b.Len()*(120+8*len(b.Num)+16*len(b.Text)))

@@ -10,7 +10,7 @@ import (
 )
 
 // TestStopsAreToldOnce: a machine that pauses again and again gives one warning.
-func TestStopsAreToldOnce(t *testing.T) {
+func TestStopsAreReportedOnce(t *testing.T) {
 	folder, err := run.Create("", run.Run{})
 	if err != nil {
 		t.Fatal(err)

@@ -113,7 +113,7 @@ type cell struct {
 }
 
 // begun is a cell before its figures.
-func (p *Programme) begun(test, scenario string) (run.Cell, *run.Measured) {
+func (p *Programme) startCell(test, scenario string) (run.Cell, *run.Measured) {
 	c := run.PostCell(p.Engine, test, scenario, string(p.Design), string(p.Method), "posters", max(p.Posters, 1), "together", max(p.Together, 1))
 	return c, &run.Measured{Start: time.Since(p.Folder.Run.Started), Posting: &run.Posting{TableBytes: -1, IndexBytes: -1, DeadRows: -1, LogBytes: -1}}
 }
@@ -124,7 +124,7 @@ func (p *Programme) measured(ctx context.Context, c cell) error {
 		c.added = []float64{0}
 	}
 	p.Progress(fmt.Sprintf("%s %s, %s, %s", c.test, c.scenario, p.Design, p.Method))
-	out, figures := p.begun(c.test, c.scenario)
+	out, figures := p.startCell(c.test, c.scenario)
 	rows, err := p.Store.Rows(ctx)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (p *Programme) measured(ctx context.Context, c cell) error {
 	if err != nil {
 		return err
 	}
-	p.told(out, figures, t, after-rows)
+	p.report(out, figures, t, after-rows)
 	if err := p.sized(ctx, figures.Posting); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (p *Programme) measured(ctx context.Context, c cell) error {
 }
 
 // told fills in what a tally tells; added is how many rows there are more.
-func (p *Programme) told(c run.Cell, out *run.Measured, t *Tally, added int64) {
+func (p *Programme) report(c run.Cell, out *run.Measured, t *Tally, added int64) {
 	out.Products, out.Values, out.Total, out.CPU = t.Products, t.Posted.Values, t.Wall, t.CPU
 	out.Parse, out.Post = times(t.Parse, t.ParseTotal, t.Products), t.postTimes()
 	out.RowsRead, out.RowsInserted, out.RowsUpdated, out.Retries = t.Posted.Read, t.Posted.Inserted, t.Posted.Updated, t.Posted.Retries
@@ -323,7 +323,7 @@ func (p *Programme) deleted(ctx context.Context) error {
 	}
 	p.Progress(fmt.Sprintf("delete, %s", p.Design))
 	middle := (first + (last-first)/2) / 86400 * 86400
-	out, figures := p.begun(string(Delete), "older than "+time.Unix(middle, 0).UTC().Format(time.DateOnly))
+	out, figures := p.startCell(string(Delete), "older than "+time.Unix(middle, 0).UTC().Format(time.DateOnly))
 	began := time.Now()
 	rows, err := p.Store.Delete(ctx, middle)
 	if err != nil {

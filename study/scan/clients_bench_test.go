@@ -120,13 +120,13 @@ func psql(b *testing.B, at string) *client {
 		if err != nil {
 			return "", 0, err
 		}
-		told, err := s.line()
+		line, err := s.line()
 		if err != nil {
 			return "", 0, err
 		}
-		f := strings.Fields(told) // Time: 412.345 ms
+		f := strings.Fields(line) // Time: 412.345 ms
 		if len(f) < 3 || f[2] != "ms" {
-			return "", 0, fmt.Errorf("psql tells no time: %q", told)
+			return "", 0, fmt.Errorf("psql tells no time: %q", line)
 		}
 		ms, err := strconv.ParseFloat(f[1], 64)
 		return sum, time.Duration(ms * float64(time.Millisecond)), err

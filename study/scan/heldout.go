@@ -33,16 +33,16 @@ func HoldOut(query string, points []Point, seed uint64) ([]HeldOut, error) {
 	var out []HeldOut
 	for i := range points {
 		p := &points[i]
-		var told Forecast
+		var projection Forecast
 		m, err := FitModel(slices.Delete(slices.Clone(points), i, i+1), seed)
 		if err == nil {
-			told, err = m.Forecast(p.Setup)
+			projection, err = m.Forecast(p.Setup)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("without a configuration of %d disks and %d partitions: %w", len(p.Bandwidth), p.Partitions, err)
 		}
 		for rep, seconds := range p.Seconds {
-			h := HeldOut{Query: query, Setup: p.Setup, Rep: rep + 1, Seconds: seconds, Forecast: told.Seconds}
+			h := HeldOut{Query: query, Setup: p.Setup, Rep: rep + 1, Seconds: seconds, Forecast: projection.Seconds}
 			if len(p.CPU) > 0 {
 				h.CPU = p.CPU[rep]
 			}
@@ -90,10 +90,10 @@ func WriteHeldOut(w io.Writer, engine string, all []HeldOut) error {
 
 // holdOut forecasts what the run itself measured.
 func (x *Forecasts) holdOut(query string, points []Point, seed uint64) error {
-	told, err := HoldOut(query, points, seed)
+	projections, err := HoldOut(query, points, seed)
 	if err != nil {
 		return &fault.Error{Setting: "--held-out of " + query, Problem: "cannot be told", Err: err, Cure: "measure more configurations: barograph scan sweep"}
 	}
-	x.HeldOut = append(x.HeldOut, told...)
+	x.HeldOut = append(x.HeldOut, projections...)
 	return nil
 }

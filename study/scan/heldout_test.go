@@ -97,14 +97,14 @@ func TestHeldOut(t *testing.T) {
 	var engines []string
 	of := map[string][]HeldOut{}
 	for _, sweep := range sweepsIn(t, rows[1:]) {
-		told, err := HoldOut(sweep.query, sweep.points, 1)
+		projections, err := HoldOut(sweep.query, sweep.points, 1)
 		if err != nil {
 			t.Fatalf("%s, %s: %v", sweep.engine, sweep.query, err)
 		}
 		if of[sweep.engine] == nil {
 			engines = append(engines, sweep.engine)
 		}
-		of[sweep.engine] = append(of[sweep.engine], told...)
+		of[sweep.engine] = append(of[sweep.engine], projections...)
 	}
 	for i, engine := range engines {
 		var one bytes.Buffer

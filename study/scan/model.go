@@ -171,7 +171,7 @@ func FitModel(points []Point, seed uint64) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Told = best.startTold
+	m.StartKnown = best.startKnown
 	for i, x := range xs {
 		at := best.law.at(x)
 		m.Fits = append(m.Fits, run.ScanFit{Config: i, Measured: x.time, Predicted: at, Residual: x.time/at - 1, Bound: string(best.law.bound(x))})
@@ -216,7 +216,7 @@ func (m *Model) fit(xs []terms) (fitted, error) {
 	}
 	if len(xs) >= minPoints {
 		best := fitLaw(xs, 0)
-		err := told(best, xs)
+		err := determined(best, xs)
 		if err == nil || counted == 0 {
 			return best, err
 		}
@@ -270,9 +270,9 @@ func (s *Seen) note(x *Setup) {
 
 // fitted is a law with its sum of squared relative errors.
 type fitted struct {
-	law       law
-	loss      float64
-	startTold bool
+	law        law
+	loss       float64
+	startKnown bool
 }
 
 // fitLaw finds the law with the least loss. A work above 0 is known.
@@ -300,9 +300,9 @@ func fitSplit(byCores, byDisks, all []terms, work float64) fitted {
 	}
 	uu := d.uu + c.uu
 	left := uu - d.project() - project
-	out := fitted{loss: math.Inf(1), startTold: left > independent*uu}
+	out := fitted{loss: math.Inf(1), startKnown: left > independent*uu}
 	starts := []float64{0}
-	if out.startTold {
+	if out.startKnown {
 		if s := (d.u + c.u - d.overlap() - overlap) / left; s > 0 {
 			starts = append(starts, s)
 		}
@@ -371,7 +371,7 @@ func loss(p law, xs []terms) (sum float64) {
 
 // told reports, as an error, that the points fit about as well without disks
 // or without cores (an F test of the law with one parameter less).
-func told(best fitted, xs []terms) error {
+func determined(best fitted, xs []terms) error {
 	free := float64(len(xs) - 3)
 	noise := max(best.loss, float64(len(xs))*resolution*resolution) / free
 	test := distuv.F{D1: 1, D2: free}

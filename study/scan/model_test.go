@@ -69,7 +69,7 @@ func TestModelExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !near(m.Drawn.Value, 0.9, 1e-9) || !near(m.Work.Value, 12, 1e-9) || !near(m.Start.Value, 0.8, 1e-9) || !m.Told || m.Error > 1e-9 {
+	if !near(m.Drawn.Value, 0.9, 1e-9) || !near(m.Work.Value, 12, 1e-9) || !near(m.Start.Value, 0.8, 1e-9) || !m.StartKnown || m.Error > 1e-9 {
 		t.Errorf("%+v", *m)
 	}
 }
@@ -243,7 +243,7 @@ func TestModelStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Told || m.Start.Value != 0 {
+	if m.StartKnown || m.Start.Value != 0 {
 		t.Errorf("%+v", m)
 	}
 }

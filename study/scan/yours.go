@@ -169,11 +169,11 @@ func (y *Yours) rates() (mbps []float64, how []string, err error) {
 	mbps = y.ReadMBps
 	for _, path := range y.Paths {
 		if y.Measure {
-			rate, told, err := measure.ReadRate(path)
+			rate, warning, err := measure.ReadRate(path)
 			if err != nil {
 				return nil, nil, &fault.Error{File: path, Problem: "cannot be measured", Err: err, Cure: "name a folder that can be written, or --read-mbps"}
 			}
-			mbps, how = append(mbps, rate/1e6), append(how, path+": "+told)
+			mbps, how = append(mbps, rate/1e6), append(how, path+": "+warning)
 			continue
 		}
 		d, ok := lab.DiskOf(path)
@@ -232,8 +232,8 @@ func (y *Yours) question(r *run.Run, samples []run.Sample, query string, mbps []
 	}
 	at := func(disks int) (ForecastAt, error) {
 		s := y.setup(r, disks, mbps, bytes)
-		told, err := m.Forecast(s)
-		return ForecastAt{s, told}, err
+		projection, err := m.Forecast(s)
+		return ForecastAt{s, projection}, err
 	}
 	yours, err := at(len(mbps))
 	if err != nil {

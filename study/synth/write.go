@@ -71,12 +71,12 @@ func (t *tally) result() Stats {
 // and the error is that of ctx.
 func WriteAll(ctx context.Context, root string, files []FileSpec, workers int, progress func(bytes int64)) (Stats, error) {
 	var t tally
-	var begun atomic.Int64
+	var started atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
 	for range max(workers, 1) {
 		g.Go(func() error {
 			var buf []byte
-			for i := begun.Add(1) - 1; i < int64(len(files)); i = begun.Add(1) - 1 {
+			for i := started.Add(1) - 1; i < int64(len(files)); i = started.Add(1) - 1 {
 				if err := ctx.Err(); err != nil {
 					return err
 				}

@@ -12,7 +12,7 @@ import (
 )
 
 // told has every operation told to whom Options name. What it returns ends that.
-func (o *Options) told(pacing *pace.Options) (func(*pace.Result) error, error) {
+func (o *Options) reporting(pacing *pace.Options) (func(*pace.Result) error, error) {
 	var all []func([]pace.Sample)
 	if o.Metrics != nil {
 		all = append(all, o.Metrics.ended)

@@ -97,7 +97,7 @@ func (w *workload) inflict(ctx context.Context, f *Faults, pacing *pace.Options,
 		close(over)
 		all.Wait()
 		ctx = context.WithoutCancel(ctx)
-		err := r.mend(ctx, f)
+		err := r.repair(ctx, f)
 		if r.Result != nil {
 			r.count(w)
 		}
@@ -211,8 +211,8 @@ func (r *Report) inflictOne(ctx context.Context, f *Faults, x lab.Fault, began t
 }
 
 // mend mends what is broken: what follows asks a whole server.
-func (r *Report) mend(ctx context.Context, f *Faults) (err error) {
-	for _, x := range lab.Mend(f.All[:len(r.Fault.Moments)]) {
+func (r *Report) repair(ctx context.Context, f *Faults) (err error) {
+	for _, x := range lab.Repairs(f.All[:len(r.Fault.Moments)]) {
 		_, failed := f.Inflict(ctx, x)
 		err = errors.Join(err, failed)
 	}

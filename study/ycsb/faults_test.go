@@ -199,7 +199,7 @@ func TestFaultsAreRefused(t *testing.T) {
 
 // A run that ends while its server is away is read back when that is mended, by
 // connections that were lost.
-func TestMendedAtTheEnd(t *testing.T) {
+func TestRepairedAtTheEnd(t *testing.T) {
 	t.Parallel() // it waits
 	w, b := config(t, "readproportion=0.5", "updateproportion=0.5", "target=200", "maxexecutiontime=2"), &breakable{}
 	lost := conns(func(c *kv.Conn) {

@@ -54,7 +54,7 @@ func TestFaultTable(t *testing.T) {
 }
 
 // TestBandwidthTold: what is told of a small cable is what its folder holds.
-func TestBandwidthTold(t *testing.T) {
+func TestBandwidthIsReported(t *testing.T) {
 	text, err := os.ReadFile("../../docs/ycsb.md")
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 // A run tells what the server's counts grew by and what its sessions waited for.
 func TestServerIsWatched(t *testing.T) {
 	var asked atomic.Int64
-	told := func(context.Context) (engine.Metrics, error) {
+	metrics := func(context.Context) (engine.Metrics, error) {
 		n := float64(asked.Add(1))
 		return engine.Metrics{
 			Totals:   []engine.Total{{Name: "commits", Value: 100 * n}, {Name: "written", Unit: "bytes", Value: 1e6 * n}, {Name: "still", Value: 7}},
@@ -24,7 +24,7 @@ func TestServerIsWatched(t *testing.T) {
 		}, nil
 	}
 	var looks [][]run.Counter
-	r := watchedBy(t, Server{Metrics: told, Tell: func(c []run.Counter) { looks = append(looks, c) }})
+	r := watchedBy(t, Server{Metrics: metrics, Tell: func(c []run.Counter) { looks = append(looks, c) }})
 	s := r.Server
 	if len(looks) != s.Looks || len(looks) == 0 || len(looks[0]) != 2 || looks[0][0].Value != 100 {
 		t.Errorf("it was told %v", looks)

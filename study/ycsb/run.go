@@ -172,7 +172,7 @@ func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r 
 		return err
 	}
 	inflicted := w.inflict(ctx, o.Faults, &pacing, r)
-	kept, err := o.told(&pacing)
+	kept, err := o.reporting(&pacing)
 	if err != nil {
 		return errors.Join(err, watch.stop(ctx, r), inflicted(ctx), finish(ctx))
 	}

@@ -57,11 +57,11 @@ func TestRunOfAStoppedProcess(t *testing.T) {
 func stoppedRun(t *testing.T) {
 	t.Helper()
 	c := config(t, "operationcount=300", "target=1000")
-	var begun sync.Once
+	var started sync.Once
 	tell := conns(func(c *kv.Conn) {
 		update := c.Update // probes do not
 		c.Update = func(ctx context.Context, key []byte, r *kv.Row) error {
-			begun.Do(func() { fmt.Fprintln(os.Stdout, "begun") })
+			started.Do(func() { fmt.Fprintln(os.Stdout, "begun") })
 			return update(ctx, key, r)
 		}
 	})

@@ -129,7 +129,7 @@ func (t *Target) nodes() int {
 
 // watch tells the folder how a run goes on.
 func (t *Target) watch(o *Options, cell run.Cell) {
-	told, before := o.Watch, int64(0)
+	report, before := o.Watch, int64(0)
 	tell := func(e run.Event) {
 		e.Cell = cell
 		_ = t.Folder.Event(e) // the folder keeps the error
@@ -159,8 +159,8 @@ func (t *Target) watch(o *Options, cell run.Cell) {
 			e.Times = &run.Quantiles{P50: r.P50, P95: r.P95, P99: r.P99}
 		}
 		tell(e)
-		if before = p.Ended; told != nil {
-			told(p)
+		if before = p.Ended; report != nil {
+			report(p)
 		}
 	}
 }
@@ -324,8 +324,8 @@ func (r *Report) timed() bool {
 // at a moment. The mix is the workload's name.
 func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sample, error) {
 	res, a := r.Result, r.Answers()
-	told := a
-	s := run.Sample{Cell: t.cell(r.Config, mix, r.Threads, r.faults), Rep: rep, Answers: &told, Problems: r.Problems, Warnings: r.Warnings, Fault: r.Fault, Transfers: r.Transfers}
+	tally := a
+	s := run.Sample{Cell: t.cell(r.Config, mix, r.Threads, r.faults), Rep: rep, Answers: &tally, Problems: r.Problems, Warnings: r.Warnings, Fault: r.Fault, Transfers: r.Transfers}
 	m := &run.Measured{Total: res.Elapsed, Used: &run.Used{Client: r.Client, Machine: r.Machine, Server: r.Server}}
 	m.Start = max(0, res.Began.Add(time.Duration(r.Config.Warmup)*time.Second).Sub(since))
 	m.Mix = &run.Mix{

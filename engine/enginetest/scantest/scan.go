@@ -395,8 +395,8 @@ func Spends(t *testing.T, d engine.Driver, url string, between func()) engine.Sp
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, told := range []struct{ before, after int64 }{{int64(before.CPU), int64(after.CPU)}, {before.Read, after.Read}} {
-		if told.after < told.before || (told.before < 0) != (told.after < 0) {
+	for _, counter := range []struct{ before, after int64 }{{int64(before.CPU), int64(after.CPU)}, {before.Read, after.Read}} {
+		if counter.after < counter.before || (counter.before < 0) != (counter.after < 0) {
 			t.Errorf("the server spent %+v, and later %+v", before, after)
 		}
 	}

@@ -224,15 +224,15 @@ func (w worker) Do(ctx context.Context, r *Recorder) error { return w(ctx, r) }
 func TestHungOperationDoesNotHangTheRun(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
-	begun := make(chan struct{}, 2)
-	cancelled := worker(func(ctx context.Context, _ *Recorder) error { begun <- struct{}{}; <-ctx.Done(); return nil })
-	hung := worker(func(context.Context, *Recorder) error { begun <- struct{}{}; <-release; return nil })
+	started := make(chan struct{}, 2)
+	cancelled := worker(func(ctx context.Context, _ *Recorder) error { started <- struct{}{}; <-ctx.Done(); return nil })
+	hung := worker(func(context.Context, *Recorder) error { started <- struct{}{}; <-release; return nil })
 	for _, x := range []struct {
 		w    Worker
 		hung bool
 	}{{cancelled, false}, {hung, true}} {
 		ctx, stop := context.WithCancel(t.Context())
-		go func() { <-begun; stop() }()
+		go func() { <-started; stop() }()
 		got, err := Run(ctx, []Worker{x.w}, Options{Kinds: []string{"READ"}, Statuses: []string{"OK"}, Grace: time.Millisecond})
 		if err != nil || got.Hung != x.hung || got.Ending != Interrupted {
 			t.Errorf("hung %v, ended by %s, %v", got.Hung, got.Ending, err)

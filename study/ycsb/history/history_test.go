@@ -24,18 +24,18 @@ import (
 // liar tells the truth but once in so many operations: then it reads what a
 // later write has replaced, or acknowledges a write that it does not do.
 type liar struct {
-	every  int64
-	stale  bool
-	turn   atomic.Int64 // operations until it lies
-	told   atomic.Int64
-	mu     sync.Mutex
-	values map[string][2]string // of each key, written last and before
+	every    int64
+	stale    bool
+	turn     atomic.Int64 // operations until it lies
+	reported atomic.Int64
+	mu       sync.Mutex
+	values   map[string][2]string // of each key, written last and before
 }
 
 func (l *liar) due() bool { return l.turn.Add(-1) < 0 }
 
 func (l *liar) lied() {
-	l.told.Add(1)
+	l.reported.Add(1)
 	l.turn.Store(l.every)
 }
 
@@ -139,8 +139,8 @@ func TestLiars(t *testing.T) {
 		l.turn.Store(rand.New(rand.NewPCG(seed, 0)).Int64N(8000))
 		all := record(t, l.records(table(t)), seed, 12_000/8)
 		found := history.Judge(all, time.Minute)
-		if f := found[0]; l.told.Load() == 0 || f.Broken == 0 || f.Example == "" {
-			t.Errorf("seed %d: %d lies among %d operations, and %+v", seed, l.told.Load(), len(all), found)
+		if f := found[0]; l.reported.Load() == 0 || f.Broken == 0 || f.Example == "" {
+			t.Errorf("seed %d: %d lies among %d operations, and %+v", seed, l.reported.Load(), len(all), found)
 			continue
 		}
 		seeds = append(seeds, seed)

@@ -28,8 +28,8 @@ const askWarmup = 500 * time.Millisecond
 // askers measures how many answers a second each way gives to so many askers.
 // Every asker asks all cases in turn, and holds each answer against the
 // reference, as a reader would do something with it.
-func (s *runner) askers(ctx context.Context) error {
-	if len(s.o.Askers) == 0 || len(s.cells) == 0 {
+func (s *runner) concurrent(ctx context.Context) error {
+	if len(s.o.Clients) == 0 || len(s.cells) == 0 {
 		return nil
 	}
 	points, err := s.o.Points()
@@ -38,21 +38,21 @@ func (s *runner) askers(ctx context.Context) error {
 	}
 	c := &crowd{s, points}
 	ways := c.ways()
-	step := Progress{Step: "many askers", Unit: "runs", Of: int64(len(ways) * len(s.o.Askers) * s.o.AskReps)}
+	step := Progress{Step: "many askers", Unit: "runs", Of: int64(len(ways) * len(s.o.Clients) * s.o.AskReps)}
 	err = c.all(ctx, ways, &step)
 	if ctx.Err() == nil {
 		points.Run.Ended = time.Now().UTC()
 	}
 	points.Run.Data, points.Run.Archives, points.Run.Machine = s.folder.Run.Data, s.folder.Run.Archives, s.folder.Run.Machine
-	s.finished(step, fmt.Sprintf("%d numbers of askers, %d ways", len(s.o.Askers), len(ways)))
+	s.finished(step, fmt.Sprintf("%d numbers of askers, %d ways", len(s.o.Clients), len(ways)))
 	return errors.Join(err, points.Close())
 }
 
 // all runs every way with every number of askers, in rounds, so that what
 // drifts meets all of them.
 func (c *crowd) all(ctx context.Context, ways [][]*cell, step *Progress) error {
-	for i, round := range measure.Interleave(c.o.Seed, len(ways)*len(c.o.Askers), c.o.AskReps) {
-		way, n := ways[i/len(c.o.Askers)], c.o.Askers[i%len(c.o.Askers)]
+	for i, round := range measure.Interleave(c.o.Seed, len(ways)*len(c.o.Clients), c.o.AskReps) {
+		way, n := ways[i/len(c.o.Clients)], c.o.Clients[i%len(c.o.Clients)]
 		stood := c.still.Stood()
 		p, err := c.run(ctx, way, n, round+1)
 		for err == nil && c.stoodStill(stood) {

@@ -25,7 +25,7 @@ import (
 
 // TestAskers asks by one and by three at once; an engine that begins to lose
 // rows when it is asked often is found, and has no rate.
-func TestAskers(t *testing.T) {
+func TestClients(t *testing.T) {
 	files := day(t)
 	tired := pebble.Driver()
 	tired.Scheme = "tired"
@@ -47,7 +47,7 @@ func TestAskers(t *testing.T) {
 	out, err := met.Run(t.Context(), folder, met.Options{
 		Registry: reg, Targets: []met.Target{target(&reg[0], at, design.Memory), target(&reg[1], at, design.KeyValue), target(&reg[2], at, design.KeyValue)},
 		Cases: cases(t, "test_3", "test_6"), Files: files, Subset: "s", Reps: 1, Seed: 1,
-		Askers: []int{1, 3}, AskFor: 600 * time.Millisecond, AskReps: 2,
+		Clients: []int{1, 3}, AskFor: 600 * time.Millisecond, AskReps: 2,
 		Points: func() (*run.Folder, error) {
 			return run.Create(filepath.Join(dir, "askers"), run.Run{ID: "askers", Workload: run.Mixed, Started: time.Now()})
 		},
@@ -97,8 +97,8 @@ func TestARepetitionThatIsWrong(t *testing.T) {
 	}
 	reg := engine.Registry{d}
 	out, r, samples := runStudy(t, files, reg, []met.Target{target(&reg[0], t.TempDir(), design.KeyValue)})
-	if untold := slices.DeleteFunc(r.Warnings, func(w string) bool { return !strings.Contains(w, "told no plan") }); len(untold) != 2 { // flavours
-		t.Errorf("of the plans that could not be had %q is told", untold)
+	if unreported := slices.DeleteFunc(r.Warnings, func(w string) bool { return !strings.Contains(w, "told no plan") }); len(unreported) != 2 { // flavours
+		t.Errorf("of the plans that could not be had %q is told", unreported)
 	}
 	if out.Wrong != 5 || out.Equal != 1 || fault.Code(out.Err()) != fault.Differs {
 		t.Errorf("%+v, %v; want one cell right of six", out, out.Err())
