@@ -237,7 +237,7 @@ func TestYCSBWrongAnswersHaveNoNumbers(t *testing.T) {
 	dir := t.TempDir()
 	url := "pebble:" + filepath.Join(dir, "db")
 	must(t, "ycsb", "load", "--engine", url, "-p", "recordcount=50", "--verify")
-	must(t, "ycsb", "load", "--engine", url, "-p", "recordcount=100", "--resume")                                                        // random values
+	must(t, "ycsb", "load", "--engine", url, "-p", "recordcount=100", "--resume")                                                    // random values
 	timed := regexp.MustCompile(`Throughput|Latency\(|RunTime|Highest|p95 [0-9]|"measured"|"throughput_ops_s": [1-9]|_ns": [1-9]|` + // YCSB's lines, JSON
 		`has no times[ —]+[0-9]|has no times,[^,]*,[0-9]+,[0-9]+,,*[0-9]`) // a table's cells, CSV after rep and rows
 	for i, x := range [][]string{{"run"}, {"run", "--json"}, {"run", "--csv"}, {"run", "--out", "DIR"}, {"sweep", "--threads", "1,2", "--client-overhead=false"}, {"sweep", "--json", "--client-overhead=false"}, {"sweep", "--csv", "--client-overhead=false"}} {
