@@ -41,7 +41,7 @@ fi
 printf '%s\n' "$IHFS" >url # a password is no argument of a command
 chmod 600 url
 
-says 'pqact.conf: the fields are parted by tabs'
+says 'pqact.conf: the fields are partitioned by tabs'
 printf 'IDS|DDPLUS\t^(S[RX]US|FGUS).. (....) .*\n\tPIPE\t%s shef serve --spool %s/spool --engine @%s/url -\n' "$barograph" "$folder" "$folder" | tee pqact.conf
 says '/etc/systemd/system/barograph-shef.service'
 cat <<UNIT | tee barograph-shef.service

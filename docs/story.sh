@@ -49,7 +49,7 @@ story() {
 		sed "s/$day/$next/g" "$file" >"$later"
 	done
 
-	# What is there? Then the study, of which nothing is told but where the files are.
+	# What is there? Then the study, which is given only the paths of the files.
 	run "barograph show $day"
 	run "barograph met $day --out first ${ENGINES:-} ${MET:-} >first.txt"
 	cat first.txt

@@ -89,7 +89,7 @@ func Failed(ctx context.Context, err error, broken ...error) error {
 	return err
 }
 
-// lost reports whether a call failed as its connection broke or none was had.
+// lost reports whether a call failed as its connection broke or none was obtained.
 func lost(err error, broken []error) bool {
 	if _, explained := errors.AsType[*fault.Error](err); explained || errors.Is(err, ErrUnreachable) {
 		return false // of a file, or said already

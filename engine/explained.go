@@ -20,7 +20,7 @@ func DiskFull(file string, err error) error {
 func NotWritten(file string, err error) error {
 	return &fault.Error{
 		File: file, Problem: "its disk cannot be written any more", Err: err,
-		Cure: "mend what the system's log says of the disk, then run the same command again: what was committed is whole",
+		Cure: "repair what the system's log says of the disk, then run the same command again: what was committed is whole",
 	}
 }
 
@@ -36,7 +36,7 @@ func Damaged(file string, err error) error {
 	}}
 }
 
-// Bytes is the size of a file and of others beside it, which may not be there.
+// Bytes is the size of a file and of others next to it, which may not be there.
 func Bytes(file string, beside ...string) (n int64, err error) {
 	for i, name := range append([]string{file}, beside...) {
 		info, err := os.Stat(name)

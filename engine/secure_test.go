@@ -15,7 +15,7 @@ import (
 )
 
 // TestTLS meets a server that wants a client's certificate: another CA, another
-// name, an expired certificate and a missing one are told as what they are.
+// name, an expired certificate and a missing one are reported as what they are.
 func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

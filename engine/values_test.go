@@ -10,7 +10,7 @@ import (
 )
 
 // TestValues: parameters have their defaults, and the first that is not
-// understood is told with what to write.
+// understood is reported with what to write.
 func TestValues(t *testing.T) {
 	d := engine.Driver{Scheme: "x", Params: []engine.Param{
 		{Name: "batch", Default: "256"}, {Name: "tls", Default: "false"}, {Name: "wait", Default: "10s"}, {Name: "seeds"}, {Name: "level", Default: "one"},

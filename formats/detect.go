@@ -8,7 +8,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// gzipped is the suffix of a compressed file; what is compressed is told by
+// gzipped is the suffix of a compressed file; what is compressed is recognized by
 // the file's first bytes, not by it.
 const gzipped = ".gz"
 

@@ -176,7 +176,7 @@ func TestOpenFaults(t *testing.T) {
 }
 
 // What is no file is refused by name, without being opened, wherever it stands;
-// the files beside it are found.
+// the files next to it are found.
 func TestSpecialFilesAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	good := write(t, dir, "good.vsdb", vsdbLine)

@@ -10,7 +10,7 @@ import (
 )
 
 // SpecFiles finds the files of a load_spec. METdbLoad passes over folders that
-// do not exist in silence; here they are told. Like
+// do not exist in silence; here they are reported. Like
 // METdbLoad it looks at what is directly in a folder, not below.
 func SpecFiles(s *metviewer.LoadSpec, report func(text string)) ([]string, error) {
 	files, err := specFiles(s, report)

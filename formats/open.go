@@ -96,7 +96,7 @@ func look(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil && isLink(path):
-		return nil, &fault.Error{File: path, Problem: "is a link to nothing that can be read", Cure: "remove it or mend it", Err: cause(err)}
+		return nil, &fault.Error{File: path, Problem: "is a link to nothing that can be read", Cure: "remove it or repair it", Err: cause(err)}
 	case err != nil:
 		return nil, unopened(path, err)
 	case !info.IsDir() && !info.Mode().IsRegular():
@@ -192,7 +192,7 @@ func whole(path string, buffer []byte, size int) []byte {
 	return nil
 }
 
-// Hash gives h the bytes of a file that is begun, by way of a buffer.
+// Hash gives h the bytes of a file that is started, by way of a buffer.
 func (f *File) Hash(h io.Writer, buffer []byte) (int64, error) {
 	if f.source.f == nil {
 		n, err := h.Write(f.source.text)

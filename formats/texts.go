@@ -23,7 +23,7 @@ import (
 const Stdin = "-"
 
 // Texts are files of text whose names tell nothing, such as SHEF's. What cannot
-// be read is told, and the rest goes on.
+// be read is reported, and the rest goes on.
 type Texts struct {
 	Paths  []string    // folders made into their files
 	Report func(error) // of a file that cannot be read, or not to its end: once of each

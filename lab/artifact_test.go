@@ -28,7 +28,7 @@ func required(what string) bool {
 // environment demands it.
 func needsMaven(t *testing.T) {
 	if !required("maven") {
-		t.Skip("NOT TESTED: fetching artifacts; set BAROGRAPH_REQUIRE=maven where Maven and its repository can be had")
+		t.Skip("NOT TESTED: fetching artifacts; set BAROGRAPH_REQUIRE=maven where Maven and its repository is available")
 	}
 }
 

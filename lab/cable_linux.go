@@ -87,7 +87,7 @@ func wait(h *netlink.Handle, name string, f Fault) error {
 // tryQueue does what a fault says to packets in a network namespace that nobody uses.
 func tryQueue(f Fault) error {
 	if before(0, f) == nil {
-		return nil // it mends
+		return nil // it repairs
 	}
 	return onThread(func() error {
 		ns, err := netns.New()

@@ -419,7 +419,7 @@ func removeEmpty(dir string) error {
 }
 
 // letGo is how long a mount or a device may stay in use by processes that have
-// been told to end.
+// been instructed to end.
 const letGo = 5 * time.Second
 
 // unmountBelow unmounts all below a folder, the innermost first.

@@ -167,7 +167,7 @@ func TestDisks(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// The same again is the same disks; others are refused.
+	// A duplicate is the same disks; others are refused.
 	again, err := lab.UpDisks(t.Context(), o)
 	if err != nil || again.Disks[0].Device != s.Disks[0].Device {
 		t.Errorf("%+v, %v", again, err)
@@ -416,7 +416,7 @@ func TestForeignFolderOfDisks(t *testing.T) {
 	}
 }
 
-// TestDisksWithoutRoot: whoever is not root is told so, and how to go on.
+// TestDisksWithoutRoot: whoever is not root gets an error that says how to continue.
 func TestDisksWithoutRoot(t *testing.T) {
 	if !lab.Supported {
 		t.Skip("NOT TESTED: disks are made on Linux only")

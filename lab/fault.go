@@ -17,7 +17,7 @@ import (
 // Action is what is done to a node.
 type Action string
 
-// The actions: each breaks a node, or mends what the one before it in this list broke.
+// The actions: each breaks a node, or repairs what the one before it in this list broke.
 const (
 	Kill      Action = "kill"      // SIGKILL, its children too
 	Restart   Action = "restart"   // on its data and ports
@@ -41,7 +41,7 @@ func actions() []Action {
 	return []Action{Kill, Restart, Halt, Resume, Partition, Heal, Slow, Fast, Delay, NoDelay, Bandwidth, AllOfIt, DiskFull, DiskFree, PowerOff, PowerOn}
 }
 
-// mending is the action that mends what a broke; "" where a mends.
+// repair is the action that repairs what a broke; "" where a repairs.
 func (a Action) repair() Action {
 	if i := slices.Index(actions(), a); i%2 == 0 {
 		return actions()[i+1]
@@ -77,9 +77,9 @@ func (f Fault) Amount() []string {
 }
 
 // ParseFaults reads kill:node2@20s,restart@40s. Without a node it is node 1, or
-// the last one that was broken in the way that is mended.
+// the last one that was broken in the way that is repaired.
 func ParseFaults(text string) (out []Fault, err error) {
-	broken := map[Action]int{} // the last node, by what mends it
+	broken := map[Action]int{} // the last node, by what repairs it
 	for part := range strings.SplitSeq(text, ",") {
 		bad := func(problem string) error {
 			return &fault.Error{Setting: "--fault " + part, Problem: problem, Cure: "write like kill:node2@20s,restart@40s or slow:5ms@20s,fast@40s, in the order of the times; `barograph ycsb run --help` names what can be done"}
@@ -117,7 +117,7 @@ func ParseFaults(text string) (out []Fault, err error) {
 		if repair := f.Action.repair(); repair != "" {
 			broken[repair] = f.Node
 		} else if !was {
-			return nil, bad("mends what was not broken")
+			return nil, bad("repairs what was not broken")
 		}
 		out = append(out, f)
 	}
@@ -140,7 +140,7 @@ func (f Fault) after(done []Fault) string {
 	return ""
 }
 
-// Mend is what is left to mend after faults, the last one first.
+// Repairs are what is left to repair after faults, the last one first.
 func Repairs(done []Fault) (out []Fault) {
 	for i, f := range done {
 		repair := f.Action.repair()
@@ -195,7 +195,7 @@ func (l *Lab) freed(ctx context.Context, i int) error {
 	return errors.Join(l.Kill(i), l.Restart(ctx, i))
 }
 
-// Lab is the lab of a state, whoever started it: its nodes can be broken and mended.
+// Lab is the lab of a state, whoever started it: its nodes can be broken and repaired.
 func (s *State) Lab(d *engine.Driver) (*Lab, error) {
 	a, err := findAccount(d.Server.User)
 	return &Lab{server: d.Server, account: a, state: *s, patience: usualPatience, children: make([][]chan error, len(s.Nodes))}, err

@@ -29,7 +29,7 @@ func TestParseFaults(t *testing.T) {
 		{"delay@1s", "does not say how slow, such as delay:5ms"},
 		{"slow:node2@1s", "slow:node2@1s: does not say how slow"},
 		{"power-off:2@1s,power-on@2s,disk-full@3s,disk-free@4s", "[power-off:node2@1s power-on:node2@2s disk-full:node1@3s disk-free:node1@4s]"},
-		{"restart@1s", "restart@1s: mends what was not broken"},
+		{"restart@1s", "restart@1s: repairs what was not broken"},
 		{"kill@2s,restart@1s", "restart@1s: comes before"},
 		{"burn@1s", "--fault burn: is not known; choose one of kill, restart"},
 		{"kil:node1@2s", "--fault kil: is not known; did you mean kill?"},
@@ -49,16 +49,16 @@ func TestParseFaults(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %s", text, got, err, want)
 		}
 		if err == nil && strings.HasPrefix(text, "kill:3") && len(lab.Repairs(got)) != 0 {
-			t.Errorf("%s is mended already", text)
+			t.Errorf("%s is repaired already", text)
 		}
 	}
 	broken, _ := lab.ParseFaults("kill:node2@20s,stop:node1@30s")
 	if got := fmt.Sprint(lab.Repairs(broken)); got != "[resume:node1@0s restart:node2@0s]" {
-		t.Errorf("to mend: %s", got)
+		t.Errorf("to repair: %s", got)
 	}
 }
 
-// TestInflict: nodes of a lab that was started by somebody else are broken and mended.
+// TestInflict: nodes of a lab that was started by somebody else are broken and repaired.
 func TestInflict(t *testing.T) {
 	dir, d := filepath.Join(t.TempDir(), "lab"), driver()
 	up(t, d, lab.Options{Dir: dir, Nodes: 3})

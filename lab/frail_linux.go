@@ -44,7 +44,7 @@ type unflushed struct {
 
 const (
 	pageBytes = 4096
-	diskState = "user.barograph.disk" // the attribute by which a disk is told what happens to it
+	diskState = "user.barograph.disk" // the attribute through which a disk receives its faults
 	diskFull  = "full"
 	diskFree  = "free"
 	diskLost  = "lost"

@@ -232,7 +232,7 @@ func tpcgenWheel(goos, arch string) (launch.Artifact, bool) {
 
 // fetch has Maven, pip, npm or Go bring an artifact, checks it and puts it into its folder.
 // The folder appears when it is whole, so that a fetch that was broken off is
-// begun again.
+// restarted.
 func fetch(ctx context.Context, a launch.Artifact, w io.Writer) error {
 	dir, err := a.Dir()
 	if err != nil {

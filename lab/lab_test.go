@@ -203,7 +203,7 @@ func TestOrder(t *testing.T) {
 	var started []int
 	d.Server.Start = func(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 		if started = append(started, n.Index); n.First != (len(started) == 1) {
-			t.Errorf("node %d comes %d. and is told that it is first: %v", n.Index, len(started), n.First)
+			t.Errorf("node %d comes %d. and First is: %v", n.Index, len(started), n.First)
 		}
 		return start(c, n)
 	}

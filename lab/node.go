@@ -244,7 +244,7 @@ func (l *Lab) ended(i int, err error) error {
 		return err
 	}
 	for _, ended := range l.children[i] {
-		<-ended //nolint:errcheck // how it ended: it was told to
+		<-ended //nolint:errcheck // how it ended: it was instructed to
 	}
 	l.children[i] = nil
 	l.state.Nodes[i].Running = false
@@ -302,7 +302,7 @@ func givePorts(c *launch.Cluster, own, shared []string) error {
 	for i := range nodes {
 		nodes[i].Ports = map[string]int{}
 		for _, name := range own {
-			// On every address: some servers listen there, whatever they are told.
+			// On every address: some servers listen there, whatever their settings are.
 			l, err := take("")
 			if err != nil {
 				return err

@@ -60,7 +60,7 @@ func StoreDriver() engine.Driver {
 		Stop:      syscall.SIGTERM,
 		Find:      func() error { _, err := program(); return err },
 		Prepare: func(_ *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
-			for _, dir := range []string{filepath.Join(folder(n), StoreBucket), filepath.Join(n.Dir, "told")} {
+			for _, dir := range []string{filepath.Join(folder(n), StoreBucket), filepath.Join(n.Dir, "sidecar")} {
 				if err := os.MkdirAll(dir, 0o700); err != nil {
 					return nil, err
 				}
@@ -70,8 +70,8 @@ func StoreDriver() engine.Driver {
 		Start: func(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 			path, err := program()
 			return []launch.Command{{
-				// What is told of objects lies beside them in files: not all file systems have extended attributes.
-				Args: []string{path, "--quiet", "--keep-alive", "--region", StoreRegion, "--port", n.Address(StoreName), "posix", "--sidecar", filepath.Join(n.Dir, "told"), folder(n)},
+				// The metadata of objects is kept in files of a sidecar: not all file systems have extended attributes.
+				Args: []string{path, "--quiet", "--keep-alive", "--region", StoreRegion, "--port", n.Address(StoreName), "posix", "--sidecar", filepath.Join(n.Dir, "sidecar"), folder(n)},
 				Env:  []string{"ROOT_ACCESS_KEY=" + storeKey, "ROOT_SECRET_KEY=" + c.Password},
 			}}, err
 		},

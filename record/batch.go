@@ -39,7 +39,7 @@ type Batch struct {
 
 	LeftOut map[string]int // columns that lines of the batch have and Type does not, by name, blank-separated → lines; nil = none
 
-	Keep bool // its records stand beside others of the same identity and other values
+	Keep bool // its records stand beside others of the same identity and different values
 
 	Rejects []Reject // lines that could not be read, each with its reason
 	Lines   int      // data lines seen: stored and rejected; what a reader makes of two lines (MTD's revisions) counts as one

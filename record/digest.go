@@ -194,7 +194,7 @@ func (h *Hasher) Digest(i int) Digest {
 }
 
 // Record is the Key of row i, or, in a subset that keeps all, one of its
-// identity and its values: there a record is another one with other values.
+// identity and its values: there a record is another one with different values.
 func (h *Hasher) Record(i int, keeps bool) Key {
 	if !keeps {
 		return h.Key(i)

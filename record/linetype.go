@@ -125,7 +125,7 @@ func Types() []*LineType { return types }
 // lines that MET writes of one header and time differ: the places of the write_…_row
 // functions of MET's stat_columns.cc, grid_stat.cc and tc_gen.cc that loop. What
 // a run writes once is none (bin_size, beta_value, ec_value): two values of
-// it are a contradiction, which is better told than counted twice. METdbLoad
+// it are a contradiction, which is better reported than counted twice. METdbLoad
 // has no identity of lines and stores all. Pairs have their place besides index
 // and station: other tools than MET number nothing (GSI's pairs all have index
 // 0 and, on ships, station MASKSTID).

@@ -3,7 +3,7 @@ package record
 // objectTypes are the lines of MODE, of MTD and of TC-Pairs (TC-Stat), which are
 // no STAT lines: a reader puts them into the words of one (package metstat says
 // how). What they have besides a STAT line's header stands in front of their own
-// columns; the flags are METviewer's, told from the object's name and category.
+// columns; the flags are METviewer's, derived from the object's name and category.
 var objectTypes = []*LineType{ //nolint:gochecknoglobals // a constant table
 	LineType{
 		Name: "MODE_CTS", Summary: "MODE: contingency table of the raw fields or of the objects",

@@ -167,7 +167,7 @@ func TestIdentity(t *testing.T) {
 			}
 		}
 		if strings.Join(got, " ") != want {
-			t.Errorf("%s: records are told apart by %q, want %q", lt.Name, got, want)
+			t.Errorf("%s: records are distinguished by %q, want %q", lt.Name, got, want)
 		}
 	}
 }

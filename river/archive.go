@@ -28,7 +28,7 @@ type Archive struct {
 	// them changes nothing but what was missing.
 	Posters int
 	Change  func(*record.Gauge) // changes a copy of each value before it is posted; nil = none is
-	// Told is told of what was posted together; nil = nobody is.
+	// Measured is called with what was posted together; nil = it is not.
 	Measured func(posted posts.Posted, products int64, took time.Duration)
 	Shut     func() error // closes what is opened from; nil = nothing is closed
 
@@ -135,7 +135,7 @@ func (a *Archive) post(ctx context.Context, products []*Product) ([]Tally, error
 		}
 	case len(products) == 1:
 		tallies[0][Posted], tallies[0][Unknown], tallies[0][Filtered] = posted.Values, posted.Unknown, posted.Filtered
-	default: // whose they are is told only of one; posting it again changes nothing
+	default: // only one of them shows whose they are; posting it again changes nothing
 		for i, p := range products {
 			one, err := a.post(ctx, []*Product{p})
 			if err != nil {

@@ -156,7 +156,7 @@ func (p *IHFS) Again(err error) bool {
 	return !ok || waits(e)
 }
 
-// waits reports whether PostgreSQL's error ends when somebody mends the server, or
+// waits reports whether PostgreSQL's error ends when somebody repairs the server, or
 // by itself: connection, transaction's state, password, database, schema, conflict,
 // disk and memory, another's lock, shutdown, system, damage, privileges.
 func waits(e *pgconn.PgError) bool {
@@ -286,7 +286,7 @@ func (p *IHFS) Post(ctx context.Context, products []*Product) ([]Tally, error) {
 }
 
 // judge takes a value through AWIPS's steps, up to the rows that are to be
-// written. What becomes of those is told later, by way of fate.
+// written. What becomes of those is reported later, by way of fate.
 func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 	t, k := &x.Tokens, x.Tokens.category(&g.Code)
 	r := x.newRow(p, g, fate)
@@ -411,7 +411,7 @@ type series struct {
 }
 
 // reference is what the poster goes by; it is read at its start and again when
-// it is told to.
+// it is instructed to.
 type reference struct {
 	post   map[record.ID]bool // of location: whether post is 1
 	areas  map[record.ID]bool // geoarea

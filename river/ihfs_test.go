@@ -343,7 +343,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestNoIHFS: a database that is none is told so, and nothing is made in it.
+// TestNoIHFS: a database that is none is refused, and nothing is made in it.
 func TestNoIHFS(t *testing.T) {
 	url := servers.Lab(t, postgres.Driver(), lab.Options{}).URL()
 	if _, err := river.OpenIHFS(t.Context(), url, river.DefaultTokens()); err == nil || !strings.Contains(err.Error(), "has no table adjustfactor") {
@@ -366,7 +366,7 @@ func stocked(t *testing.T, name string) (*pgx.Conn, *river.IHFS) {
 	return db, p
 }
 
-// TestIHFSLacks: a table without a column is told before anything is posted, and is
+// TestIHFSLacks: a table without a column is reported before anything is posted, and is
 // waited for; so is a table that the account may not write.
 func TestIHFSLacks(t *testing.T) {
 	db, p := stocked(t, "lacks")

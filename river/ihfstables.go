@@ -14,7 +14,7 @@ import (
 )
 
 // families are the tables of observations by the first letter of the element;
-// those of P are told apart in family. Of B, C, D, J, K, O and Z IHFS has no
+// those of P are distinguished in family. Of B, C, D, J, K, O and Z IHFS has no
 // table.
 var families = map[byte]string{ //nolint:gochecknoglobals // a constant table
 	'A': "agricultural", 'E': "evaporation", 'F': "fishcount", 'G': "ground", 'H': "height", 'I': "ice", 'L': "lake", 'M': "moisture",

@@ -44,7 +44,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		products: counter("products_total", "Products that were posted."),
 		Doubled:  counter("products_doubled_total", "Products that had been posted in the last four hours."),
 		Failed:   counter("failed_total", "Files and products that were set aside in failed/."),
-		Retries:  counter("retries_total", "Transactions that were begun again."),
+		Retries:  counter("retries_total", "Transactions that were restarted."),
 		lost:     counter("values_lost_total", "Values that could not be decoded."),
 		values:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "barograph_shef_values_total", Help: "Values, by what became of them."}, []string{"fate"}),
 		latency:  histogram("latency_seconds", "From a file's arrival in the spool to its committed rows."),

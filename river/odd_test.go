@@ -21,7 +21,7 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// TestOddFiles: names of any bytes and links are read; what is no file is told and
+// TestOddFiles: names of any bytes and links are read; what is no file is reported and
 // left; a file that is cut is set aside, and its products are posted all the same.
 func TestOddFiles(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
@@ -58,7 +58,7 @@ func TestOddFiles(t *testing.T) {
 		t.Errorf("%q are left, want %q: %v", have, want, err)
 	}
 	if n := strings.Count(log.String(), "neither a file nor a link"); n != 4 {
-		t.Errorf("%d times told:\n%s", n, &log)
+		t.Errorf("%d times reported:\n%s", n, &log)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestHalfGzip(t *testing.T) {
 	}
 	_, stop := serving(t, dir, &b, &log, nil)
 	put(t, dir, "other", sample("RR2LCH", 1))
-	until(t, "the file beside it", func() bool { return len(b.given()) == 1 })
+	until(t, "the file next to it", func() bool { return len(b.given()) == 1 })
 	time.Sleep(200 * time.Millisecond)
 	if _, err := os.Stat(half); err != nil || len(b.given()) != 1 {
 		t.Fatalf("half a file is posted or put away: %q, %v", b.given(), err)
@@ -259,7 +259,7 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-// TestSpoolGone: a spool that cannot be written is told with what to do.
+// TestSpoolGone: a spool that cannot be written is reported with what to do.
 func TestSpoolGone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	s, err := river.OpenSpool(dir, 0)

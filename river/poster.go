@@ -59,7 +59,7 @@ type Poster interface {
 	// Post posts products, of a station in their order, durable when it returns, and
 	// tells what became of each one's values. It is one transaction, but for a large
 	// backlog into Barograph's tables of a server, which is one for each connection:
-	// after an error some may be there, and posting the same again completes them.
+	// after an error some may be there, and posting a duplicate completes them.
 	Post(ctx context.Context, products []*Product) ([]Tally, error)
 	// Reload reads anew what the poster goes by.
 	Reload(ctx context.Context) error

@@ -29,9 +29,9 @@ type Service struct {
 	Input   Input
 	Log     *slog.Logger // a line for each product
 	Metrics *Metrics
-	// Landed is told of each product whose rows are committed; nil = nobody is.
+	// Landed is called with each product whose rows are committed; nil = nobody is.
 	Landed func(p *Product, latency time.Duration)
-	// Reread is told to read anew what the poster goes by; nil = never.
+	// Reread asks to read anew what the poster goes by; nil = never.
 	Reread <-chan func() error
 	// Ended is closed when nothing more comes: the service ends when the spool is
 	// empty; nil = never.
@@ -108,7 +108,7 @@ func (s *Service) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer watcher.Close() //nolint:errcheck // it only told
+	defer watcher.Close() //nolint:errcheck // it only reported
 	if err := watcher.Add(s.Spool.Dir); err != nil {
 		return err
 	}
@@ -355,7 +355,7 @@ func (s *Service) insist(ctx context.Context, all []*held) []Tally {
 	delay := 50 * time.Millisecond
 	x := settler{to: s.Poster}
 	x.post = func(products []*Product) ([]Tally, error) {
-		// A transaction that has begun is finished; one that hangs is not waited for.
+		// A transaction that has started is finished; one that hangs is not waited for.
 		one, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 		defer stop()
 		tallies, err := s.Poster.Post(one, products)

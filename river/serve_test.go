@@ -30,7 +30,7 @@ type board struct {
 	reloads  int
 	called   chan struct{}
 	full     int           // so many transactions fail, where Reload does not
-	began    chan struct{} // told of each transaction, which waits for it to be taken twice
+	began    chan struct{} // informed of each transaction, which waits for it to be taken twice
 }
 
 func (b *board) Post(_ context.Context, products []*river.Product) ([]river.Tally, error) {
@@ -268,7 +268,7 @@ func TestLogFile(t *testing.T) {
 }
 
 // TestServiceAway: products wait while the database is away, and a service that
-// ends then leaves them where they are; it is told to read its tables anew.
+// ends then leaves them where they are; it is instructed to read its tables anew.
 func TestServiceAway(t *testing.T) {
 	dir := t.TempDir()
 	b := &board{away: 1 << 30, called: make(chan struct{})}

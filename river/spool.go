@@ -42,7 +42,7 @@ type Spool struct {
 	tidy time.Time                // when the list was written anew
 	// killed: whoever posted before did not get to its Close.
 	killed bool
-	odd    map[string]bool // what is no file and no link to one; true = it was told
+	odd    map[string]bool // what is no file and no link to one; true = it was reported
 	cut    map[string]look // gzip that ends early, as it was when it was read
 }
 
@@ -298,7 +298,7 @@ func (s *Spool) Backlog() (files int, bytes int64, oldest time.Time, err error) 
 	return files, bytes, oldest, err
 }
 
-// told gives what Ready has found that is not read, once.
+// reportOdd gives what Ready has found that is not read, once.
 func (s *Spool) reportOdd() (paths []string) {
 	for path, reported := range s.odd {
 		if s.odd[path] = true; !reported {

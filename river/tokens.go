@@ -50,7 +50,7 @@ const elsewhere = "shef_post_precip shef_load_shefpe shef_perflog shef_data_log 
 
 // Read reads a file of tokens, "token : value # comment" a line. Those of other
 // programs are passed over; one that asks for what is not built is an error, and
-// one that seems misspelt is told.
+// one that seems misspelt is reported.
 func (t *Tokens) Read(r io.Reader, file string, report func(error)) error {
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {

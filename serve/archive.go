@@ -74,7 +74,7 @@ func (a *servedArchive) take(ctx context.Context, n design.Name) (archive.Archiv
 		return opened, nil
 	}
 	if _, err := os.Stat(a.path); a.path != "" && errors.Is(err, os.ErrNotExist) {
-		return nil, gone{&fault.Error{File: a.name, Problem: "is not where it was when this page was begun", Cure: "move it back, or start barograph serve anew"}}
+		return nil, gone{&fault.Error{File: a.name, Problem: "is not where it was when this page was started", Cure: "move it back, or start barograph serve anew"}}
 	}
 	kept := context.WithoutCancel(ctx) // what is opened outlives who asked first
 	if a.db == nil {
@@ -150,7 +150,7 @@ func (a *servedArchive) files() (out []string) {
 	return append(out, a.path+".wal", a.path+"-wal")
 }
 
-// stamp changes when an archive is changed. Of an embedded engine it is had
+// stamp changes when an archive is changed. Of an embedded engine it is obtained
 // without opening it, so that who only looks never stands in a loader's way.
 func (a *servedArchive) stamp(ctx context.Context, n design.Name, subset string) (out string, err error) {
 	if a.path != "" {

@@ -327,7 +327,7 @@ func TestBrowser(t *testing.T) {
 	})
 	for name, by := range map[string]func(b *browser, p *page){
 		"what a run measures is drawn": drawsLive, "nothing is a dead end": leadsOn,
-		"the question is taken away": takesAway, "what is wrong is never ranked as fast": ranks, "it prints": prints, "tabs share a stream": shares, "everybody can read reports": reports, "new data are told": tellsNews(more), "a kill is told": tellsKills(dead), "a picture is the server's own": draws,
+		"the question is taken away": takesAway, "what is wrong is never ranked as fast": ranks, "it prints": prints, "tabs share a stream": shares, "everybody can read reports": reports, "new data are reported": tellsNews(more), "a kill is reported": tellsKills(dead), "a picture is the server's own": draws,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.t = t

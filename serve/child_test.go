@@ -121,7 +121,7 @@ func childViews(place string) {
 }
 
 // TestServeIsKilled is the second half of statement 19: a run notices nothing of
-// a page that watches it and is killed; a page that is begun again finds the run going on.
+// a page that watches it and is killed; a page that is restarted finds the run going on.
 func TestServeIsKilled(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs")
 	measurer, _ := child(t, "run", filepath.Join(dir, "one"))

@@ -166,7 +166,7 @@ type Cost struct {
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
 // ask has the rows that the statistics of a question need. Rows of a question
-// that was asked before are had from memory, while the archive is what it was.
+// that was asked before are obtained from memory, while the archive is what it was.
 func (s *Server) ask(ctx context.Context, a *asking, cost *Cost) (rows *answer.Answer, err error) {
 	wide, name, err := a.wide()
 	if err != nil {

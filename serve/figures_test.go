@@ -65,7 +65,7 @@ func BenchmarkPage(b *testing.B) {
 	}
 }
 
-// begun starts the program and returns its URL as soon as that answers.
+// startServer starts the program and returns its URL as soon as that answers.
 func startServer(b *testing.B, program, archive string) string {
 	c := exec.CommandContext(b.Context(), program, "serve", archive)
 	out, err := c.StdoutPipe()
@@ -87,7 +87,7 @@ func startServer(b *testing.B, program, archive string) string {
 	return url
 }
 
-// tells reports the 95th percentile of times, and prints the median beside it.
+// tells reports the 95th percentile of times, and prints the median next to it.
 func tells(b *testing.B, what string, ms []float64) {
 	slices.Sort(ms)
 	p95 := ms[min(len(ms)*95/100, len(ms)-1)]

@@ -255,7 +255,7 @@ type entry struct {
 func (t *tail) more() (out []entry, err error) {
 	now, err := os.Stat(t.path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil // not begun, or of a version before
+		return nil, nil // not started, or of a version before
 	}
 	if err != nil {
 		return nil, err

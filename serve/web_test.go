@@ -19,7 +19,7 @@ func TestBundle(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "go", "tool", "esbuild", "web/app.ts", "web/app.css", "--bundle", "--minify", "--target=es2022", "--format=esm", "--legal-comments=none", "--outdir="+out)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		if !slices.Contains(strings.Split(os.Getenv("BAROGRAPH_REQUIRE"), ","), "browser") && strings.Contains(string(text), "dial tcp") {
-			t.Skipf("NOT TESTED: the bundle: esbuild cannot be had: %.300s", text)
+			t.Skipf("NOT TESTED: the bundle: esbuild is not available: %.300s", text)
 		}
 		t.Fatalf("%v: %s", err, text)
 	}
@@ -58,7 +58,7 @@ func TestVendored(t *testing.T) {
 	}
 }
 
-// TestTypes: tsc finds nothing; it is had by npm ci --ignore-scripts in serve/web.
+// TestTypes: tsc finds nothing; it is obtained by npm ci --ignore-scripts in serve/web.
 func TestTypes(t *testing.T) {
 	if _, err := os.Stat("web/node_modules/.bin/tsc"); err != nil {
 		text := "NOT TESTED: the types of serve/web: run npm ci --ignore-scripts there"

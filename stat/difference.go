@@ -93,7 +93,7 @@ func (b Bootstrap) Significance(one, other Series) (share float64, ok bool, err 
 // perfect are the scores of a perfect forecast by the names of statistics, NaN
 // where there is none (METcalcpy perfect_score_adjustment). ODDS and LODDS,
 // whose perfect score METcalcpy has as 0, and BIAS of VL1L2, which it has as 1,
-// are mended.
+// are repaired.
 var perfect = []struct { //nolint:gochecknoglobals // a constant table
 	score float64
 	names string

@@ -105,7 +105,7 @@ func TestKindsOfLimits(t *testing.T) {
 	}
 }
 
-// Of a bin of records and of tables, whose columns repeat, intervals are had as
+// Of a bin of records and of tables, whose columns repeat, intervals are obtained as
 // of others, on any number of cores.
 func TestIntervalsOfRepeatingColumns(t *testing.T) {
 	for _, a := range readAnswers(t) {

@@ -9,7 +9,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestAbsent: a question without an answer is told which of its conditions
+// TestAbsent: a question without rows names which of its conditions
 // leaves none.
 func TestAbsent(t *testing.T) {
 	c := NewCatalog("s")

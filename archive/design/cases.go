@@ -23,7 +23,7 @@ type shape struct {
 	ask         func(s *series, q *question.Question) bool // false = the data has none
 }
 
-// shapes stand in the order in which they are told.
+// shapes stand in the order in which they are reported.
 var shapes = []shape{ //nolint:gochecknoglobals // a constant table
 	{"dieoff", "Die-off of %s", "fcst_lead", func(s *series, q *question.Question) bool {
 		q.Header[record.Model], q.Header[record.VxMask] = s.first(record.Model, 4), s.first(record.VxMask, 2)
@@ -86,7 +86,7 @@ var (
 	likedLeads   = []int32{72 * 3600, 48 * 3600, 24 * 3600, 12 * 3600, 6 * 3600}
 )
 
-// told are the header fields that a title has, and the words before them.
+// fieldLabels are the header fields that a title has, and the words before them.
 var fieldLabels = [...]struct { //nolint:gochecknoglobals // a constant table
 	field record.Field
 	word  string

@@ -38,7 +38,7 @@ type Catalog struct {
 
 	Loading *Loading `json:"loading,omitempty"` // who loads, or has broken off
 
-	Keeps bool `json:"keeps,omitempty"` // records of one identity and other values stand beside each other
+	Keeps bool `json:"keeps,omitempty"` // records of one identity and different values stand beside each other
 
 	Conflicts     []Conflict `json:"conflicts,omitempty"`      // what files of the archive contradict each other in
 	MoreConflicts bool       `json:"more_conflicts,omitempty"` // there were more than MaxConflicts

@@ -214,7 +214,7 @@ func TestCatalogCounts(t *testing.T) {
 	for i := range b.Len() {
 		gone.Drop(b, i)
 	}
-	gone.Merge(c) // the same again: nothing stays
+	gone.Merge(c) // a duplicate: nothing stays
 	if got := gone.Held(); got != (record.Digest{}) {
 		t.Errorf("of nothing %s is held", got)
 	}

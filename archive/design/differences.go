@@ -23,7 +23,7 @@ func (c *Catalog) Differences(found *Catalog) []string {
 		case n < 0:
 			out = append(out, fmt.Sprintf("%s: %d records more than the loads stored", g, -n))
 		case g.Held != there.Held:
-			out = append(out, fmt.Sprintf("%s: of %d records some hold other values than were stored", g, g.Held.Records))
+			out = append(out, fmt.Sprintf("%s: of %d records some hold different values than were stored", g, g.Held.Records))
 		}
 		if unknown := g.unknown(there); unknown != "" {
 			out = append(out, fmt.Sprintf("%s: the catalog does not know of %s", g, unknown))

@@ -215,7 +215,7 @@ func compareEntries(a *record.Batch, i int, b *record.Batch, j int) int {
 // Merge puts the records of doc into those that the archive holds already
 // under the same id: have, sorted as documents are, with one header. The
 // result goes to into, which is reset; a later value of the same identity
-// replaces the earlier one, unless doc's are kept beside it. Merge calls meet
+// replaces the earlier one, unless doc's are kept next to it. Merge calls meet
 // with the index in have and in doc of each record that is in both.
 func Merge(into, have *record.Batch, doc *Doc, meet func(i, j int)) {
 	into.Reset(have.Type, "")

@@ -32,7 +32,7 @@ const cure = "this is a fault of Barograph or of the engine; do not use the arch
 var ErrNotConserved = errors.New("conservation is broken")
 
 func broken(what string, m archive.Mark) error {
-	return &fault.Error{File: m.Path, Err: fmt.Errorf("%w: %s: read %d, stored %d, same again %d, other values %d, quarantined %d",
+	return &fault.Error{File: m.Path, Err: fmt.Errorf("%w: %s: read %d, stored %d, duplicates %d, conflicts %d, quarantined %d",
 		ErrNotConserved, what, m.Read, m.Stored, m.Replaced-m.Other, m.Other, m.Quarantined), Cure: cure}
 }
 

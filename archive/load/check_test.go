@@ -78,7 +78,7 @@ func TestCheck(t *testing.T) {
 	whole := archive.Mark{Path: "a", Read: 10, Stored: 7, Replaced: 2, Quarantined: 1}
 	for name, c := range map[string]struct {
 		mark   func(m *archive.Mark) // changes the mark of the file
-		stored int64                 // that commits told of
+		stored int64                 // that commits reported
 		a      scripted              // the archive afterwards; it held 5 before
 		says   string                // "" = conserved
 		looks  int

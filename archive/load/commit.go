@@ -21,7 +21,7 @@ type commit struct {
 	forgets []archive.Mark           // that it takes from the archive
 	opened  map[string]*archive.Mark // files of which records are in it, or in an earlier one
 	bytes   int64                    // parsed, up to its last record
-	decided map[decision]bool        // which other values of the archive are replaced, or stand beside the new ones
+	decided map[decision]bool        // which different values of the archive are replaced, or stand beside the new ones
 	outcome chan outcome
 }
 
@@ -70,7 +70,7 @@ func (r *run) look(ctx context.Context) error {
 	return r.await(ctx)
 }
 
-// await waits until no commit is under way. Where the archive holds other values it
+// await waits until no commit is under way. Where the archive holds different values it
 // is decided whose stand, and the commit begins anew.
 func (r *run) await(ctx context.Context) error {
 	c := r.under

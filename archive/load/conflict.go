@@ -126,9 +126,9 @@ func (r *run) note(w *window, c design.Conflict) {
 	}
 }
 
-// settle decides about records of which the archive holds other values: those
+// settle decides about records of which the archive holds different values: those
 // that do not stand leave the window; the others are known, and may replace
-// what is there, or stand beside it.
+// what is there, or stand next to it.
 func (r *run) settle(ctx context.Context, c *commit, found []archive.Contradiction) error {
 	if r.o.OnConflict == Keep {
 		if found = r.drop(c, found); len(found) == 0 {
@@ -169,7 +169,7 @@ func (r *run) drop(c *commit, found []archive.Contradiction) (rest []archive.Con
 			fresh, beside := c.window.brought(f)
 			c.window.kill(fresh)
 			r.again(fresh.Batch.File, false)
-			if beside { // it was told when it met the one before
+			if beside { // it was reported when it met the one before
 				r.sum.Kept--
 			}
 		}

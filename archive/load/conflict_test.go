@@ -15,7 +15,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 )
 
-// contradicting writes three files that give leads 0, 6 and 12 other values, and
+// contradicting writes three files that give leads 0, 6 and 12 different values, and
 // one of which contradicts itself; what they agree in are leads 18 and 24.
 func contradicting(t *testing.T) (files []string) {
 	t.Helper()
@@ -66,7 +66,7 @@ func TestConflictsAreSettledByPath(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := places(reported); !slices.Equal(got, tc.want) || !slices.Equal(places(c.Conflicts), tc.want) {
-				t.Errorf("%s, trial %d: told %q, the archive reports %q, want %q", tc.o, trial, got, places(c.Conflicts), tc.want)
+				t.Errorf("%s, trial %d: reported %q, the archive reports %q, want %q", tc.o, trial, got, places(c.Conflicts), tc.want)
 			}
 			if what := c.Conflicts[0].What; !strings.Contains(what, "SL1L2") || !strings.Contains(what, "fbar") {
 				t.Errorf("the report says %q", what)
@@ -132,7 +132,7 @@ func holdsFbar(t *testing.T, a archive.Archive, want map[int32]float64) {
 	}
 }
 
-// A load that was killed is run again: what it stored is the same again, and
+// A load that was killed is run again: what it stored is a duplicate, and
 // no conflict.
 func TestResumedLoadAlarmsNobody(t *testing.T) {
 	dir := t.TempDir()

@@ -81,7 +81,7 @@ func whole(t *testing.T, a archive.Archive, files ...string) {
 	}
 }
 
-// Lines of one record and other values are all stored, those that are the same
+// Lines of one record and different values are all stored, those that are the same
 // again once: whatever the order of files, the number of workers, the commits
 // and the layout of the archive.
 func TestKeepStoresAll(t *testing.T) {
@@ -121,7 +121,7 @@ func TestKeepStoresAll(t *testing.T) {
 }
 
 // A load that died before its marks is run again: what it stored is the same
-// again and not told twice, and the rest is kept beside it.
+// again and not reported twice, and the rest is kept as well.
 func TestKeepIsResumed(t *testing.T) {
 	for name, a := range onDisk(t) {
 		files := contradicting(t)

@@ -59,7 +59,7 @@ type Summary struct {
 	Held    []archive.Mark // of the files skipped: those of which the archive has lines in quarantine
 
 	Read, Stored int64
-	Same, Other  int64 // records that were there already: the same again, or with other values, which were dropped or replaced what was there
+	Same, Other  int64 // records that were there already: a duplicate, or with different values, which were dropped or replaced what was there
 	Quarantined  int64
 	Kept         int64 // of Stored: records that stand beside others of their identity, see Keep
 

@@ -87,7 +87,7 @@ func digest(t *testing.T, a archive.Archive) record.Digest {
 func TestEveryLineIsAccountedFor(t *testing.T) {
 	dir := t.TempDir()
 	first := write(t, dir, "a.vsdb", line(0, 0, 1)+"V01 GFS 2x nonsense\n"+line(6, 0, 2)+"\n"+line(12, 0, 3))
-	second := write(t, dir, "b.vsdb", line(12, 0, 3)+line(6, 0, 9)+line(18, 0, 4)) // the same again, another value, a new lead
+	second := write(t, dir, "b.vsdb", line(12, 0, 3)+line(6, 0, 9)+line(18, 0, 4)) // a duplicate, another value, a new lead
 	for _, window := range []int{1, 2, 100} {
 		a := memory(t)
 		var rejects []record.Reject
@@ -247,7 +247,7 @@ func TestMETplus1608TwinsAreStoredOnce(t *testing.T) {
 	a := memory(t)
 	s := mustLoad(t, a, load.Options{}, files...)
 	if d := digest(t, a); d.Records != 5 || s.Stored != 5 || s.Same != 5 || len(s.Skipped) != 1 {
-		t.Errorf("%d records, stored %d, same again %d, %d skipped; want 5, 5, 5 (the twin), 1 (the copy)", d.Records, s.Stored, s.Same, len(s.Skipped))
+		t.Errorf("%d records, stored %d, duplicates %d, %d skipped; want 5, 5, 5 (the twin), 1 (the copy)", d.Records, s.Stored, s.Same, len(s.Skipped))
 	}
 }
 
@@ -350,7 +350,7 @@ func (f *finding) MarksOf(ctx context.Context, subset string, files []archive.Ma
 }
 
 // TestFewFilesAreLookedUp: where an archive knows many files the marks of those at
-// hand alone are asked for, and what is known, new or contradicted is told as ever.
+// hand alone are asked for, and what is known, new or contradicted is reported as ever.
 func TestFewFilesAreLookedUp(t *testing.T) {
 	dir := t.TempDir()
 	var many []string

@@ -37,7 +37,7 @@ func TestTwinsInPasses(t *testing.T) {
 			}
 		}
 	}
-	// Where all values are kept, a record of other values is no twin.
+	// Where all values are kept, a record of different values is no twin.
 	other := datedRows("b", 0, 2, 1, 1)
 	for on, n := range map[OnConflict]int{Refuse: 3, Keep: 4} {
 		r := &run{archive: &scripted{dumps: [][]*record.Batch{{b, other}}}, o: Options{OnConflict: on}}
@@ -69,7 +69,7 @@ func TestFingerprintSpills(t *testing.T) {
 	for most, spilled := range map[int]bool{0: false, 4: false, 3: true} {
 		f := Fingerprint{Most: most}
 		f.Add(datedRows("a", 0, 1, 1, 2, 3))
-		f.Add(datedRows("b", 0, 2, 2)) // the fourth: other values
+		f.Add(datedRows("b", 0, 2, 2)) // the fourth: different values
 		if got := len(f.first) == 0 && len(f.differ) == 0; got != spilled || (len(f.files) == spillParts) != spilled {
 			t.Errorf("at most %d records: %d and %d in memory, %d files", most, len(f.first), len(f.differ), len(f.files))
 		}

@@ -58,7 +58,7 @@ type Reading struct {
 	opener func() func(path string) (source, error) // nil = package formats; one call per worker
 }
 
-// Memory is bounded by ahead bytes and workers × depth batches: no file is begun
+// Memory is bounded by ahead bytes and workers × depth batches: no file is started
 // while more than ahead bytes wait to be taken. Without this a load of many
 // files would be parsed whole while the archive commits.
 const (

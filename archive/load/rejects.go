@@ -57,7 +57,7 @@ func (r *Rejects) Conflict(c design.Conflict) {
 	if c.Kept {
 		end = "; both stand"
 	}
-	r.line(record.Reject{File: c.Dropped.File, Line: c.Dropped.Line, Reason: "other values than " + place + end, Text: c.What}, c.What)
+	r.line(record.Reject{File: c.Dropped.File, Line: c.Dropped.Line, Reason: "different values than " + place + end, Text: c.What}, c.What)
 }
 
 func (r *Rejects) line(q record.Reject, then string) {

@@ -31,11 +31,11 @@ type Result struct {
 	Failed      []string         `json:"files_failed,omitempty"`
 	Read        int64            `json:"read"`
 	Stored      int64            `json:"stored"`
-	Same        int64            `json:"same_again"`
-	Other       int64            `json:"other_values"`
+	Same        int64            `json:"duplicates"`
+	Other       int64            `json:"conflicts"`
 	Refused     int64            `json:"refused"`
 	Quarantined int64            `json:"quarantined"`
-	Kept        int64            `json:"kept,omitempty"`    // of Stored: beside other values of their record
+	Kept        int64            `json:"kept,omitempty"`    // of Stored: beside different values of their record
 	Removed     int64            `json:"removed,omitempty"` // records before From, as Retain does
 	From        time.Time        `json:"from,omitzero"`
 	Retention   *Removal         `json:"retention,omitempty"`
@@ -81,9 +81,9 @@ func (r *Result) Text(out io.Writer) error {
 		fmt.Fprintf(w, "database\t%s (the URL's path and the subset)\n", r.Database)
 	}
 	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
-	fmt.Fprintf(w, "lines\t%d read = %d stored + %d same again + %d other values + %d quarantined\n", r.Read, r.Stored, r.Same, r.Other, r.Quarantined)
+	fmt.Fprintf(w, "lines\t%d read = %d stored + %d duplicates + %d conflicts + %d quarantined\n", r.Read, r.Stored, r.Same, r.Other, r.Quarantined)
 	if r.Kept > 0 {
-		fmt.Fprintf(w, "kept\t%d of the records stored stand beside other values of theirs: barograph list conflicts\n", r.Kept)
+		fmt.Fprintf(w, "kept\t%d of the records stored stand beside different values of theirs: barograph list conflicts\n", r.Kept)
 	}
 	for _, m := range r.Held {
 		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, since it was loaded at %s UTC\n", m.Quarantined, m.Read, fault.Name(m.Path), m.Loaded.UTC().Format(time.DateTime))
@@ -121,7 +121,7 @@ func (r *Result) Text(out io.Writer) error {
 }
 
 // Refused counts the lines whose values were refused: by this load, and, as the
-// archive reports, by an earlier one of files that were skipped, which are told.
+// archive reports, by an earlier one of files that were skipped, which are reported.
 func Refused(ctx context.Context, a archive.Archive, subset string, s *Summary, by OnConflict, report func(design.Conflict)) (n int64, err error) {
 	if by == Refuse || by == "" {
 		n = s.Other

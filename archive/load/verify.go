@@ -107,14 +107,14 @@ func (v *Verified) marks(marks []archive.Mark, brought int64) {
 type Misfit struct {
 	Line   design.Line // that has it
 	Record string      // its line type, header and times
-	Lost   bool        // the archive does not hold it; else it holds other values
+	Lost   bool        // the archive does not hold it; else it holds different values
 }
 
 // MaxMisfits is the number of records that Against lists.
 const MaxMisfits = 100
 
 // Against holds every record of the files against the archive's, and lists
-// those that are lost or have other values, by file and line; n counts all of
+// those that are lost or have different values, by file and line; n counts all of
 // them. Of records to which files give different values any may stand. Records
 // are compared in as many passes over files and archive as keep the memory small.
 func Against(ctx context.Context, a archive.Archive, subset string, paths []string, keepLast bool) (list []Misfit, n int64, err error) {

@@ -60,7 +60,7 @@ func (s *spoilt) Marks(ctx context.Context, subset string) ([]archive.Mark, erro
 	return m, err
 }
 
-// TestVerify: whatever was changed in an archive is told, and in one that was
+// TestVerify: whatever was changed in an archive is reported, and in one that was
 // not nothing is; with the files the record is named.
 func TestVerify(t *testing.T) {
 	dir := t.TempDir()
@@ -73,7 +73,7 @@ func TestVerify(t *testing.T) {
 		names string // the record, where files are given
 	}{
 		"nothing":      {},
-		"a value":      {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Num[1][2] += 1e-12; return b }}, says: "hold other values", names: "a.vsdb:3 "},
+		"a value":      {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Num[1][2] += 1e-12; return b }}, says: "hold different values", names: "a.vsdb:3 "},
 		"a lead":       {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Lead[1] = 18 * 3600; return b }}, says: "fcst_lead 18h", names: "a.vsdb:2 lost"},
 		"a valid time": {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Valid[0]++; return b }}, says: "fcst_valid_beg 2019-01-01T00:00:01Z", names: "a.vsdb:1 lost"},
 		"a lost row":   {spoil: spoilt{records: func(b *record.Batch) *record.Batch { return b.Only(func(i int) bool { return i != 3 }) }}, says: "1 of 4 records are lost", names: "b.vsdb:1 lost"},
@@ -154,7 +154,7 @@ func (o *once) Catalog(ctx context.Context, subset string) (*design.Catalog, err
 }
 
 // TestSurvey: files are counted without an archive, and what of them is in
-// quarantine is told by its reasons.
+// quarantine is reported by its reasons.
 func TestSurvey(t *testing.T) {
 	dir := t.TempDir()
 	c, marks, failed, err := load.Survey(t.Context(), []string{write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 2, 2)+line(6, 3, 2)+"nonsense\n"), dir + "/none.vsdb"}, load.Reading{}, nil)
@@ -172,7 +172,7 @@ func TestSurvey(t *testing.T) {
 
 func agree(*load.Pruned) error { return nil }
 
-// TestPrune: a pruned archive is told, forgets what was deleted and the file that
+// TestPrune: a pruned archive is named, forgets what was deleted and the file that
 // it came from, and nothing else; the next load brings it back. What was changed
 // otherwise is not forgotten, nor, unless that is forced, more than a tenth of the records.
 func TestPrune(t *testing.T) {
@@ -205,7 +205,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// TestVerifyMarksAndCatalog: what no record contradicts is told, too.
+// TestVerifyMarksAndCatalog: what no record contradicts is reported, too.
 func TestVerifyMarksAndCatalog(t *testing.T) {
 	dir := t.TempDir()
 	whole := memory(t)

@@ -212,7 +212,7 @@ func TestRefusedLines(t *testing.T) {
 		reports := 0
 		n, err := Refused(t.Context(), &counting{catalog: c}, "s", &x.s, x.by, func(design.Conflict) { reports++ })
 		if err != nil || n != x.want || reports != x.reports || len(x.s.Lacking) != x.reports {
-			t.Errorf("%s: %d, %d told, %v; want %d, %d", name, n, reports, err, x.want, x.reports)
+			t.Errorf("%s: %d, %d reported, %v; want %d, %d", name, n, reports, err, x.want, x.reports)
 		}
 	}
 }
@@ -220,7 +220,7 @@ func TestRefusedLines(t *testing.T) {
 func TestResultText(t *testing.T) {
 	at := time.Unix(0, 0)
 	plain := "archive        duckdb:a.db, design wide, subset s\nfiles          1 loaded, 2 skipped (in the archive already), 0 failed\n" +
-		"lines          9 read = 4 stored + 3 same again + 1 other values + 1 quarantined\narchive holds  4 rows, 1.00 kB on disk\n  SL1L2        4 records\n"
+		"lines          9 read = 4 stored + 3 duplicates + 1 conflicts + 1 quarantined\narchive holds  4 rows, 1.00 kB on disk\n  SL1L2        4 records\n"
 	result := func() *Result {
 		return &Result{
 			Archive: "duckdb:a.db", Design: "wide", Subset: "s", Files: 1, Skipped: 2, Read: 9, Stored: 4, Same: 3, Other: 1, Quarantined: 1,
@@ -284,8 +284,8 @@ func TestRejectsAreShown(t *testing.T) {
 		t.Error(err)
 	}
 	text, err := os.ReadFile(path)
-	want := "file,line,reason,text\nA,3,WHY,TEXT\nC,2,\"OTHER VALUES THAN B:1, WHICH STAND\",W\nC,2,\"OTHER VALUES THAN THE ARCHIVE, WHOSE FILE IS NOT THERE ANY MORE; BOTH STAND\",W\n" +
-		"THE ARCHIVE,0,\"OTHER VALUES THAN B:1, WHICH STAND\",W\n"
+	want := "file,line,reason,text\nA,3,WHY,TEXT\nC,2,\"DIFFERENT VALUES THAN B:1, WHICH STAND\",W\nC,2,\"DIFFERENT VALUES THAN THE ARCHIVE, WHOSE FILE IS NOT THERE ANY MORE; BOTH STAND\",W\n" +
+		"THE ARCHIVE,0,\"DIFFERENT VALUES THAN B:1, WHICH STAND\",W\n"
 	if err != nil || string(text) != want || out.Len() > 0 {
 		t.Errorf("%s, %v; shown: %s\nwant %s", text, err, out.String(), want)
 	}

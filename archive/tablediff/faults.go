@@ -10,7 +10,7 @@ import (
 // Fault is a known fault of the loader of the second database.
 type Fault struct {
 	Name     string // short
-	Says     string // what it does, and where it is told
+	Says     string // what it does, and where it is described
 	Explains func(d *Difference) bool
 }
 

@@ -33,7 +33,7 @@ type Report struct {
 type Table struct {
 	Name      string           `json:"table"`
 	Equal     int64            `json:"equal"`
-	Changed   int64            `json:"changed"`    // both have the line, with other values
+	Changed   int64            `json:"changed"`    // both have the line, with different values
 	OnlyLeft  int64            `json:"only_left"`  // rows
 	OnlyRight int64            `json:"only_right"` // rows
 	Columns   map[string]int64 `json:"columns,omitempty"`

@@ -198,7 +198,7 @@ func TestAgentsInTheClear(t *testing.T) {
 	}
 }
 
-// TestAgentsOverTLS: agents with a certificate of the CA that is named run, those of another one are told nothing.
+// TestAgentsOverTLS: agents with a certificate of the CA that is named run, those of another one receive nothing.
 func TestAgentsOverTLS(t *testing.T) {
 	t.Setenv(envToken, testToken)
 	dir, until := t.TempDir(), time.Now().Add(time.Hour)

@@ -13,7 +13,7 @@ import (
 )
 
 // Two files with the same headers, times and leads, but other numbers: the
-// order of files decided which of them an archive held, and nobody was told.
+// order of files decided which of them an archive held, and nobody was informed.
 func TestFilesThatContradictEachOther(t *testing.T) {
 	dir := t.TempDir()
 	const line = "V01 GFS 24 2019010100 ANL G2 SAL1L2 HGT P500 = 100. 1.5 2. 3. 4. "
@@ -40,7 +40,7 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 				t.Errorf("%s: status %d, %+v", tc.choice, status, got)
 			}
 			if !strings.Contains(stderr, tc.stands+":1, which stand") {
-				t.Errorf("%s: the places are not told:\n%s", tc.choice, stderr)
+				t.Errorf("%s: the places are not reported:\n%s", tc.choice, stderr)
 			}
 			if listed := must(t, "list", "conflicts", "--engine", url); !strings.Contains(listed, tc.stands+":1 ") || !strings.Contains(listed, "GFS") || !strings.Contains(listed, "conflicts: 1") ||
 				strings.Contains(listed, "refusal") != (status != 0) {
@@ -81,7 +81,7 @@ func TestStudiesOfFilesThatContradict(t *testing.T) {
 	status, stdout, _ := barograph(t, "show", data)
 	_, loaded, _ := barograph(t, "load", data, "--engine", url)
 	digest := regexp.MustCompile(`digest\s+(\w+/\d+)`).FindStringSubmatch(loaded)
-	if status != fault.Incomplete || !strings.Contains(stdout, "0 lines are the same again, 1 contradict others") || digest == nil || !strings.Contains(stdout, "digest "+digest[1]) {
+	if status != fault.Incomplete || !strings.Contains(stdout, "0 lines are duplicates, 1 contradict others") || digest == nil || !strings.Contains(stdout, "digest "+digest[1]) {
 		t.Errorf("status %d, digest %v of\n%s", status, digest, stdout)
 	}
 	for _, args := range [][]string{
@@ -99,7 +99,7 @@ func TestStudiesOfFilesThatContradict(t *testing.T) {
 	}
 }
 
-// TestKeepStoresWhatContradicts: both lines are stored and told, a question has
+// TestKeepStoresWhatContradicts: both lines are stored and reported, a question has
 // both, a study of the archive is proven, and another choice is refused.
 func TestKeepStoresWhatContradicts(t *testing.T) {
 	dir := t.TempDir()

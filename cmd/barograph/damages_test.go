@@ -453,7 +453,7 @@ func pruneLead(t *testing.T, db *sql.DB, table string) error {
 }
 
 // interrupt begins to load the files, three records a commit, and ends that when it
-// has told its progress so often after the first commit.
+// has reported its progress so often after the first commit.
 func (u *undamaged) interrupt(t *testing.T, after int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -31,7 +31,7 @@ func loads(l *design.Loading) string {
 	if archive.InFlight(l) {
 		return holds(l)
 	}
-	return fmt.Sprintf("was being loaded when that was broken off (process %d of host %s, begun %s UTC); what is not there yet is brought by the same command again: %s", l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Doing)
+	return fmt.Sprintf("was being loaded when that was broken off (process %d of host %s, started %s UTC); what is not there yet is brought by the same command again: %s", l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Doing)
 }
 
 // askToClose asks whoever only looks at an archive to close it: barograph serve

@@ -253,7 +253,7 @@ func (j *loadJob) absentFile(e *env) string {
 	return engine.Path(u)
 }
 
-// loadFiles loads files; told is given what was done. The error is also that of
+// loadFiles loads files, and calls report with the result. The error is also that of
 // lines that the archive lacks.
 func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report func(*load.Result) error) error {
 	a, made, free, err := j.openToLoad(ctx, e)

@@ -232,7 +232,7 @@ func TestExitStatuses(t *testing.T) {
 		{"no window", []string{"load", good, "--engine", db, "--window", "0"}, fault.Usage, "--window 0"},
 		{"server without URL", []string{"met", good, "--engine", "oracle"}, fault.Usage, "oracle://"},
 		{"server not reached", []string{"met", filepath.Join(dir, "absent.vsdb"), good, "--engine", "postgres://me@127.0.0.1:1/x", "--out", filepath.Join(dir, "run")}, fault.Failed, "absent.vsdb"},
-		{"server not reached, told first", []string{"met", good, "--engine", "postgres://me@127.0.0.1:1/x", "--out", filepath.Join(dir, "run")}, fault.Unreachable, "127.0.0.1:1"},
+		{"server not reached, reported first", []string{"met", good, "--engine", "postgres://me@127.0.0.1:1/x", "--out", filepath.Join(dir, "run")}, fault.Unreachable, "127.0.0.1:1"},
 		{"engine without archives", []string{"load", good, "--engine", "trino://h/x"}, fault.Usage, "keeps no verification archives"},
 		{"study of an engine without archives", []string{"met", good, "--engine", "trino://h/x"}, fault.Usage, "keeps no verification archives"},
 		{"show of an engine without archives", []string{"show", "trino://h/x"}, fault.Usage, "keeps no verification archives"},
@@ -258,7 +258,7 @@ func TestExitStatuses(t *testing.T) {
 	}
 }
 
-// TestOutputThatIsLost: no command ends as if it had told what could not be written.
+// TestOutputThatIsLost: no command ends as if it had printed what could not be written.
 func TestOutputThatIsLost(t *testing.T) {
 	db := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
 	must(t, "load", dayOfData(t), "--engine", db, "--design", "document")
@@ -276,7 +276,7 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// A full disk is told once, with the file and with what can be done.
+// A full disk is reported once, with the file and with what can be done.
 func TestFullDisk(t *testing.T) {
 	data, disk := dayOfData(t), t.TempDir()
 	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk).CombinedOutput(); err != nil {

@@ -305,8 +305,8 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 	return outcome, errors.Join(err, folder.Close())
 }
 
-// askersFolder is where a study keeps what many askers at once get.
-func (s *study) clientsFolder(out string) string { return filepath.Join(out, "askers") }
+// clientsFolder is where a study keeps the results of concurrent clients.
+func (s *study) clientsFolder(out string) string { return filepath.Join(out, "clients") }
 
 // findCases finds the cases to ask, also by a name that is derived from the data, and
 // says what of a plot is not supported, but for what is refused where curves are drawn.

@@ -91,7 +91,7 @@ func TestMetviewerStory(t *testing.T) {
 	}
 }
 
-// TestStatisticOfNothing: a plot without records is told apart from one that is drawn.
+// TestStatisticOfNothing: a plot without records is distinguished from one that is drawn.
 func TestStatisticOfNothing(t *testing.T) {
 	url := "sqlite:" + filepath.Join(t.TempDir(), "archive.db")
 	must(t, "load", dayOfData(t), "--engine", url)

@@ -125,7 +125,7 @@ func (p *place) choose(ctx context.Context, d *engine.Driver, db *engine.Engine,
 		if err != nil {
 			continue // nothing was loaded under it
 		}
-		subsets, _ := a.Subsets(ctx) // an error is told where the archive is used
+		subsets, _ := a.Subsets(ctx) // an error is reported where the archive is used
 		if len(subsets) > 0 {
 			held = append(held, n)
 		}

@@ -41,7 +41,7 @@ func TestPost(t *testing.T) {
 }
 
 // TestPostAsItIs: what a user names is in the tables as it is, whatever tests
-// ran beside; what could not be decoded is told, and makes the run incomplete.
+// ran beside; what could not be decoded is reported, and makes the run incomplete.
 func TestPostAsItIs(t *testing.T) {
 	dir := t.TempDir()
 	file, url := filepath.Join(dir, "x.shef"), "sqlite:"+filepath.Join(dir, "x.db")
@@ -113,7 +113,7 @@ func unreadable(t *testing.T, dir, ending string) {
 	}
 }
 
-// TestShefPassesOverUnreadableFiles: each is told by its name, and the rest of
+// TestShefPassesOverUnreadableFiles: each is reported by its name, and the rest of
 // the folder is decoded and posted.
 func TestShefPassesOverUnreadableFiles(t *testing.T) {
 	dir, feed := t.TempDir(), t.TempDir()

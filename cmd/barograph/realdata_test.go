@@ -223,7 +223,7 @@ func TestRealMETSamples(t *testing.T) {
 		if r.Digest != digest {
 			t.Errorf("%v: digest %s, others %s", target, r.Digest, digest)
 		}
-		t.Logf("%v: %d lines = %d stored + %d same again + %d other values + %d quarantined; %s", target, r.Read, r.Stored, r.Same, r.Other, r.Quarantined, r.Digest)
+		t.Logf("%v: %d lines = %d stored + %d duplicates + %d conflicts + %d quarantined; %s", target, r.Read, r.Stored, r.Same, r.Other, r.Quarantined, r.Digest)
 	}
 }
 

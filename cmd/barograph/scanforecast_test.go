@@ -182,7 +182,7 @@ func TestScanForecastRefuses(t *testing.T) {
 		}
 	}
 	if _, _, stderr := barograph(t, append([]string{"scan", "forecast", "nosuch"}, rate...)...); strings.Count(stderr, "name a") != 1 {
-		t.Errorf("a problem is told once: %s", stderr)
+		t.Errorf("a problem is reported once: %s", stderr)
 	}
 	if status, _, _ := barograph(t, "scan", "forecast"); status != 2 {
 		t.Errorf("no run: status %d", status)

@@ -191,7 +191,7 @@ func (e *env) written(out string, write func(w io.Writer) error) error {
 	}
 	info, err := os.Stat(out)
 	switch {
-	case err != nil: // it is new, or its folder cannot be read, which is told below
+	case err != nil: // it is new, or its folder cannot be read, which is reported below
 	case info.IsDir():
 		return unwritten(out, "is a folder", nil)
 	case info.Mode().Perm()&0o200 == 0:

@@ -110,7 +110,7 @@ func TestShefExport(t *testing.T) {
 	}
 }
 
-// TestShefNothing: files that hold nothing are told, and are status 4.
+// TestShefNothing: files that hold nothing are reported, and are status 4.
 func TestShefNothing(t *testing.T) {
 	dir := t.TempDir()
 	empty, prose, head := filepath.Join(dir, "empty"), filepath.Join(dir, "prose"), filepath.Join(dir, "head.csv")

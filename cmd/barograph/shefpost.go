@@ -413,7 +413,7 @@ func (p *shefPost) hangups(ctx context.Context, signals <-chan os.Signal, to riv
 // notify tells systemd, where it started the service.
 func notify(state string) {
 	if c, err := net.Dial("unixgram", os.Getenv("NOTIFY_SOCKET")); err == nil { //nolint:noctx // a local socket
-		c.Write([]byte(state)) //nolint:errcheck // nobody is told of it then
+		c.Write([]byte(state)) //nolint:errcheck // nobody is informed of it then
 		c.Close()              //nolint:errcheck // likewise
 	}
 }

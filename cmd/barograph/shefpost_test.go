@@ -83,7 +83,7 @@ func (s *safe) String() string {
 }
 
 // TestShefServe: a pipe's products and a folder's are posted as they come, and
-// told; a signal ends the service.
+// reported; a signal ends the service.
 func TestShefServe(t *testing.T) {
 	dir := t.TempDir()
 	spool := filepath.Join(dir, "spool")
@@ -104,7 +104,7 @@ func TestShefServe(t *testing.T) {
 	}()
 	ready := make([]byte, 100)
 	if n, _, err := systemd.ReadFrom(ready); err != nil || !strings.HasPrefix(string(ready[:n]), "READY=1") {
-		t.Errorf("systemd is told %q, %v", ready[:n], err)
+		t.Errorf("systemd receives %q, %v", ready[:n], err)
 	}
 	fmt.Fprint(feed, "\x01\r\r\n123 \r\r\nSRUS54 KLCH 101813\r\r\nRR1LCH\r\r\n.A AAA 1110 /HG 1\r\r\n\x03")
 	until(t, "the pipe's product", func() bool { return strings.Contains(out.String(), "KLCHRR1LCH") })

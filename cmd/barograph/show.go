@@ -89,8 +89,8 @@ type shown struct {
 	Types     []design.Inventory  `json:"line_types"`
 	Reasons   []design.Quarantine `json:"quarantine,omitempty"`
 	Conflicts int                 `json:"conflicts,omitempty"`
-	Again     int64               `json:"lines_same_again,omitempty"` // of files; an archive counts a record once
-	Refused   int64               `json:"lines_refused,omitempty"`    // of files; they contradict others
+	Again     int64               `json:"lines_duplicate,omitempty"` // of files; an archive counts a record once
+	Refused   int64               `json:"lines_refused,omitempty"`   // of files; they contradict others
 	Failed    []string            `json:"files_failed,omitempty"`
 	Loading   *design.Loading     `json:"loading,omitempty"`
 	Removed   int64               `json:"records_removed,omitempty"`
@@ -265,7 +265,7 @@ func (s *shown) print(w io.Writer) {
 		}
 	}
 	if s.Again+s.Refused > 0 {
-		fmt.Fprintf(w, "repeated\t%d lines are the same again, %d contradict others and are refused (load --on-conflict); they are counted below\n", s.Again, s.Refused)
+		fmt.Fprintf(w, "repeated\t%d lines are duplicates, %d contradict others and are refused (load --on-conflict); they are counted below\n", s.Again, s.Refused)
 	}
 	if s.Conflicts > 0 {
 		fmt.Fprintf(w, "conflicts\t%d, lines whose values contradict others\n", s.Conflicts)

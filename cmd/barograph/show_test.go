@@ -56,7 +56,7 @@ func TestShowAndVerify(t *testing.T) {
 	}
 	spoil(t, db)
 	status, out, stderr := barograph(t, "verify", "duckdb:"+db, data)
-	if status != fault.Differs || !strings.Contains(out, "hold other values than were stored") || !strings.Contains(out, ".vsdb:") || !strings.Contains(stderr, "is not whole in 1 of 1") {
+	if status != fault.Differs || !strings.Contains(out, "hold different values than were stored") || !strings.Contains(out, ".vsdb:") || !strings.Contains(stderr, "is not whole in 1 of 1") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
 }
@@ -119,7 +119,7 @@ func (c countingArchives) Open(ctx context.Context, n design.Name) (archive.Arch
 }
 
 // TestShowReadsTheCatalog: what an archive holds, and the picture of it, with
-// its holes, are told without a look at its records.
+// its holes, are reported without a look at its records.
 func TestShowReadsTheCatalog(t *testing.T) {
 	data, dir := filepath.Join(t.TempDir(), "data"), t.TempDir()
 	for _, day := range []string{"2024-01-01", "2024-01-04"} {

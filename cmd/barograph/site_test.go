@@ -132,7 +132,7 @@ func TestDatabasesOfMETdbLoad(t *testing.T) {
 	}
 }
 
-// A database that METdbLoad filled is asked as it is, adopted, mended, and loaded
+// A database that METdbLoad filled is asked as it is, adopted, repaired, and loaded
 // into; then METdbLoad loads on beside.
 func TestAdopt(t *testing.T) {
 	server := sharedServer(t, "mariadb")
@@ -168,7 +168,7 @@ func TestAdopt(t *testing.T) {
 		time.Sleep(time.Duration(i*1500/kills) * time.Millisecond)
 		_ = c.Process.Kill() // it may have ended
 		_ = c.Wait()
-		time.Sleep(100 * time.Millisecond) // the server ends what the client has begun
+		time.Sleep(100 * time.Millisecond) // the server ends what the client has started
 		if sum() == before {
 			continue
 		}
@@ -252,7 +252,7 @@ func TestAdopt(t *testing.T) {
 }
 
 // A database of an older schema, without the tables of objects and cyclones,
-// without columns that came later and with other indexes, is asked as it is, told
+// without columns that came later and with other indexes, is asked as it is, reported
 // what it lacks, and adopted whole; a column that nobody knows is refused, and
 // nothing is written.
 func TestAdoptOlderSchema(t *testing.T) {

@@ -206,7 +206,7 @@ func (v *verdict) print(w io.Writer) {
 		fmt.Fprintln(w, "  "+p)
 	}
 	for _, m := range v.Misfits {
-		what := "the archive holds other values of"
+		what := "the archive holds different values of"
 		if m.Lost {
 			what = "the archive lacks"
 		}

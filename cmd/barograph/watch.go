@@ -41,7 +41,7 @@ func (w *watcher) run(ctx context.Context) (err error) {
 	if w.dirs, err = fsnotify.NewWatcher(); err != nil {
 		return err
 	}
-	defer w.dirs.Close() //nolint:errcheck // it only told
+	defer w.dirs.Close() //nolint:errcheck // it only watched
 	for ctx.Err() == nil {
 		found, err := w.files()
 		if err != nil {
@@ -147,7 +147,7 @@ func (t *watched) add(r *load.Result) {
 }
 
 func (t *watched) line() string {
-	return fmt.Sprintf("%d files loaded, %d skipped, %d failed: %d lines read = %d stored + %d same again + %d other values + %d quarantined; %d records removed",
+	return fmt.Sprintf("%d files loaded, %d skipped, %d failed: %d lines read = %d stored + %d duplicates + %d conflicts + %d quarantined; %d records removed",
 		t.Files, t.Skipped, len(t.Failed), t.Read, t.Stored, t.Same, t.Other, t.Quarantined, t.Removed)
 }
 
@@ -156,7 +156,7 @@ func (e *env) watch(ctx context.Context, j *loadJob, dir string, settle time.Dur
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return &fault.Error{File: dir, Problem: "cannot be watched, as it is no folder", Cure: "name the one that files come to"}
 	}
-	a, _, free, err := j.openToLoad(ctx, e) // what is wrong with the engine is told before files come
+	a, _, free, err := j.openToLoad(ctx, e) // what is wrong with the engine is reported before files come
 	if err != nil {
 		return err
 	}

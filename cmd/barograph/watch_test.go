@@ -143,7 +143,7 @@ func TestWatchLacks(t *testing.T) {
 }
 
 // TestRetain: old records are removed and counted; what is left is whole, with
-// the files beside it too, and their load brings nothing back.
+// the files next to it too, and their load brings nothing back.
 func TestRetain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	must(t, "synth", "vsdb", "--since", "2019-01-01", "--until", "2019-01-03", "--models", "gfs", "--stattypes", "anom", "--out", dir)

@@ -315,7 +315,7 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	return err
 }
 
-// runInto runs into a run folder, with the floor beside it.
+// runInto runs into a run folder, with the floor next to it.
 func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *ycsb.Target, o ycsb.Options) error {
 	targets := []*ycsb.Target{t}
 	if t.Place != engine.Memory && o.Faults == nil && !c.Transfers() {

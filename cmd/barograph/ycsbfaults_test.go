@@ -18,7 +18,7 @@ import (
 )
 
 // faultyLab starts a server in a folder of labs, which holds it under its name;
-// on frail disks, if they can be had and are asked for.
+// on frail disks, if they is available and are asked for.
 func faultyLab(t *testing.T, scheme string, o lab.Options) (labs, url string) {
 	t.Helper()
 	d, _ := all.Registry().Find(scheme)

@@ -131,7 +131,7 @@ func (s *sweep) mixes(c *cobra.Command, f *ycsbFlags) error {
 	return nil
 }
 
-// mix adds one, as agents are told of it, too.
+// mix adds one, as agents are informed of it, too.
 func (s *sweep) mix(c *cobra.Command, f *ycsbFlags, name string, further ...ycsb.Properties) error {
 	config, err := f.config(c, further...)
 	if err != nil {

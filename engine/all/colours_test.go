@@ -9,7 +9,7 @@ import (
 	"github.com/barograph/barograph/results/plot"
 )
 
-// TestColours: each engine has a colour of its own, whatever stands beside it.
+// TestColours: each engine has a colour of its own, whatever stands next to it.
 func TestColours(t *testing.T) {
 	colour, seen := regexp.MustCompile(`#[0-9A-Fa-f]{6}`), map[string]string{}
 	for _, d := range all.Registry() {

@@ -5,8 +5,8 @@ import "context"
 // Adopter is an Archive whose tables are another program's, too, and that can
 // take over what that program has stored in them.
 type Adopter interface {
-	// Adopt reads all of a subset and tells what is wrong with it. With mend it
-	// also makes the subset one of Barograph's, mended: in copies of its tables,
+	// Adopt reads all of a subset and tells what is wrong with it. With repair it
+	// also makes the subset one of Barograph's, repaired: in copies of its tables,
 	// which take their places all at once. Until then nothing is changed; the
 	// tables as they were are kept in a place of their own.
 	Adopt(ctx context.Context, subset string, repair bool) (*Adoption, error)
@@ -29,7 +29,7 @@ type Finding struct {
 	Name   string `json:"name"`
 	Rows   int64  `json:"rows"`
 	Says   string `json:"says"`
-	Repair string `json:"mend"` // what mending does
+	Repair string `json:"repair"` // what a repair does
 	First  string `json:"first,omitempty"`
 }
 

@@ -155,7 +155,7 @@ func (c Contents) Total() int64 {
 type Loader interface {
 	// Add takes records. Between two commits no two records that it is given
 	// have the same identity, unless their batches have Keep set: then they have
-	// other values. The batch stays unchanged until Commit returns; it may hold
+	// different values. The batch stays unchanged until Commit returns; it may hold
 	// records of several headers, of one line type and one file.
 	Add(ctx context.Context, b *record.Batch) error
 
@@ -259,8 +259,8 @@ type Mark struct {
 	Bytes       int64     `json:"bytes"`
 	Read        int64     `json:"read"`        // data lines
 	Stored      int64     `json:"stored"`      // records that were new
-	Replaced    int64     `json:"replaced"`    // records that the archive or the load had already: the same again, or with other values
-	Other       int64     `json:"-"`           // of Replaced, those with other values; known to the load alone
+	Replaced    int64     `json:"replaced"`    // records that the archive or the load had already: duplicates or conflicts
+	Other       int64     `json:"-"`           // of Replaced, those with different values; known to the load alone
 	Quarantined int64     `json:"quarantined"` // lines that could not be read
 	Loaded      time.Time `json:"loaded"`
 	Modified    time.Time `json:"modified,omitzero"` // the file's, where its bytes cannot have changed since without another one; see Unchanged
@@ -361,7 +361,7 @@ func (d *Dumper) Rest(b *record.Batch) error {
 	return nil
 }
 
-// Contradiction is a record of which a commit brings other values than the
+// Contradiction is a record of which a commit brings different values than the
 // archive holds.
 type Contradiction struct {
 	Key     record.Key    // of both
@@ -379,7 +379,7 @@ func (c *Contradiction) Again() bool { return c.Held == c.Brought }
 type Contradicted struct{ Records []Contradiction }
 
 func (e *Contradicted) Error() string {
-	return fmt.Sprintf("the archive holds other values of %d records", len(e.Records))
+	return fmt.Sprintf("the archive holds different values of %d records", len(e.Records))
 }
 
 // Meet takes row j of b, which came from a file, from New to Replaced: have

@@ -27,7 +27,7 @@ type explained struct {
 	explain func(error) error
 }
 
-// told explains the error beside a value.
+// explain explains the error of a call that returns a value and an error.
 func explain[T any](e explained) func(v T, err error) (T, error) {
 	return func(v T, err error) (T, error) { return v, e.explain(err) }
 }

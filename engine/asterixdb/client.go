@@ -87,7 +87,7 @@ const (
 // absent reports whether a dataverse or a dataset does not exist.
 func absent(err error) bool { return is(err, codeNoDataverse, codeNoDataset, codeNoDataset2) }
 
-// run sends a request. Where ctx ends first, the server is told to give up.
+// run sends a request. Where ctx ends first, the server is asked to cancel it.
 func (c *client) run(ctx context.Context, r request) (reply, error) {
 	if r.id == "" {
 		r.id = newToken()
@@ -178,7 +178,7 @@ func (c *client) read(resp *http.Response, row func([]byte) error) (reply, error
 	return out, nil
 }
 
-// cancelPatience is how long a server may take to be told to give up.
+// cancelPatience is how long a server may take to cancel a request.
 const cancelPatience = 2 * time.Second
 
 // cancel tells the server to give up requests; it may have ended them already.

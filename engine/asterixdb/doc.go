@@ -21,7 +21,7 @@
 //
 //  1. inserts a record that only one can insert, the subset's lock, and reads
 //     the number of the last commit;
-//  2. notes that commit number + 1 has begun, then its marks, and a copy of
+//  2. notes that commit number + 1 has started, then its marks, and a copy of
 //     every document that it will replace;
 //  3. writes documents, each with the number of its commit (barograph_commit);
 //  4. replaces one record, which holds the catalog and that number: this is the

@@ -26,7 +26,7 @@ type loader struct {
 	a       *openArchive
 	subset  string
 	token   string
-	commits int // begun by this loader
+	commits int // started by this loader
 	feed    *feed
 	batches map[*record.LineType][]*record.Batch
 	types   []*record.LineType // in the order of first sight
@@ -293,7 +293,7 @@ func (p *pending) typeParts(lines func(out io.Writer, types []*record.LineType) 
 	return out
 }
 
-// begun is the statement that notes that a commit has begun. It comes before
+// startVersion is the statement that notes that a commit has started. It comes before
 // all else that a commit writes, as its record alone lets others find the rest.
 func (l *loader) startVersion(version int64, token string, parts []part) (string, error) {
 	writes := []string{}

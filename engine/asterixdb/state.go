@@ -24,12 +24,12 @@ import (
 )
 
 // state is what the archive says of a subset: the number of its last commit,
-// and of the one that was begun last.
+// and of the one that was started last.
 type state struct {
 	exists  bool
 	version int64
 	catalog *design.Catalog
-	started int64    // number of the commit that was begun last
+	started int64    // number of the commit that was started last
 	token   string   // of its lock
 	writes  []string // the datasets that it writes
 	astral  bool     // there are texts with letters beyond U+FFFF
@@ -37,7 +37,7 @@ type state struct {
 
 func newState(subset string) state { return state{catalog: design.NewCatalog(subset)} }
 
-// broken reports whether a commit was begun and has not been made to count: it
+// broken reports whether a commit was started and has not been made to count: it
 // is under way, or has died.
 func (s *state) broken() bool { return s.started > s.version }
 
@@ -146,7 +146,7 @@ func (a *openArchive) settled(ctx context.Context, subset string) error {
 	}
 }
 
-// recover takes back a commit that was begun and does not count. The lock is
+// recover takes back a commit that was started and does not count. The lock is
 // held, and nothing of that commit is under way. Every step may be done twice.
 func (a *openArchive) recover(ctx context.Context, subset string, s *state) error {
 	if !s.broken() {
@@ -158,7 +158,7 @@ func (a *openArchive) recover(ctx context.Context, subset string, s *state) erro
 	states, n := a.dataset(stateDataset), strconv.FormatInt(s.started, 10)
 	of := ".subset = " + quote(subset)
 	for _, name := range s.writes {
-		// What was there before comes back; then the rest can be told by its number.
+		// What was there before comes back; then the rest can be determined by its number.
 		text := fmt.Sprintf("UPSERT INTO %s (SELECT VALUE u.doc FROM %s AS u WHERE u.kind = \"undo\" AND u.`commit` = %s AND u%s AND u.`dataset` = %s);\n",
 			a.dataset(name), states, n, of, quote(name)) +
 			fmt.Sprintf("DELETE FROM %s AS d WHERE d.%s = %s AND d%s", a.dataset(name), commitMember, n, of)
@@ -267,7 +267,7 @@ type holder struct {
 }
 
 // machine names this machine and its network, within which a port tells
-// whether a process lives; "" = it cannot be told.
+// whether a process lives; "" = it cannot be determined.
 func machine() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

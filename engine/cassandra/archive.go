@@ -44,7 +44,7 @@ func (p *plan) String() string { return fmt.Sprintf("%d queries", len(p.reads)) 
 
 // atOnce is the number of ids in one query of keys, whose coordinator asks for
 // all of them, and of times in one of epoch-list. ScyllaDB takes no longer lists
-// unless it is told to (max_partition_key_restrictions_per_query and
+// unless it is configured to (max_partition_key_restrictions_per_query and
 // max_clustering_key_restrictions_per_query).
 const atOnce = 100
 

@@ -34,7 +34,7 @@
 //
 // A reader takes the version first and then, of each record, the latest row
 // whose number counts: it sees whole commits only, and the same ones to its
-// end, whatever is committed beside it. There are no locks; a client or a node
+// end, whatever is committed next to it. There are no locks; a client or a node
 // may die at any moment. The price: rows of a commit that died, and values that
 // were replaced, stay in the tables, unseen.
 //
@@ -54,7 +54,7 @@
 // A statement that changes the schema goes to the node with the least id of
 // those that are up, whichever client sends it: one node makes one change after
 // another, where two nodes would make one table twice, with two ids, which
-// Cassandra before 6 does not mend. Then every node that is up is asked for the
+// Cassandra before 6 does not repair. Then every node that is up is asked for the
 // table until it serves it: system_schema.tables lists a table before the server
 // knows it.
 //

@@ -89,7 +89,7 @@ const (
 // same number, so few that a scan can ask all.
 const hashParts = 24
 
-// parted reports whether a partition holds many records.
+// partitioned reports whether a partition holds many records.
 func (tb *kvTable) partitioned() bool { return tb.layout != kv.Columns }
 
 // prove reports whether the table is there, and that it is laid out as it must be.

@@ -133,7 +133,7 @@ func (tb *kvTable) within(ctx context.Context, part, from []byte, n int, f kv.Fi
 		row.Reset()
 		tb.decode(cells[1:], f, row)
 		if err := each(cells[0], row); err != nil {
-			_ = rows.Close() // err is what is told
+			_ = rows.Close() // err is what is reported
 			return err
 		}
 	}

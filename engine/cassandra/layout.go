@@ -286,7 +286,7 @@ func (s *store) up() []*gocql.HostInfo {
 
 // change makes a table through the first node that answers. A node changes the
 // schema once at a time; two nodes that made one table at the same moment would
-// give it two ids, which Cassandra before 6 does not mend. All clients choose
+// give it two ids, which Cassandra before 6 does not repair. All clients choose
 // the same node.
 func (s *store) change(ctx context.Context, statement string) error {
 	err := error(gocql.ErrNoConnections)

@@ -257,12 +257,12 @@ var counts = []struct { //nolint:gochecknoglobals // a constant table
 	{"local_writes of system.paxos", "SELECT keyspace_name, count FROM system_views.local_write_latency WHERE keyspace_name = 'system' AND table_name = 'paxos'", nil},
 }
 
-// ofEach are the completed tasks that are told of each node of a cluster, too:
+// ofEach are the completed tasks that are reported for each node of a cluster, too:
 // whether all of them answer a scan.
 var ofEach = []string{"Native-Transport-Requests", "ReadStage"} //nolint:gochecknoglobals // a constant
 
 // metrics adds up what the nodes that are up tell of themselves; ScyllaDB tells
-// none of it. What requests wait for is not told: there are no sessions.
+// none of it. What requests wait for is not reported: there are no sessions.
 func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 	nodes := s.up()
 	for _, c := range counts {

@@ -162,7 +162,7 @@ func configure(dir, text string) (string, error) {
 	return "--config-file=" + file, os.WriteFile(file, []byte("<clickhouse>"+text+"</clickhouse>"), 0o600)
 }
 
-// What the library is told for an archive that is written, and for one that is
+// What the library is configured with for an archive that is written, and for one that is
 // read: then it merges and removes nothing.
 const (
 	writing = "<database_atomic_delay_before_drop_table_sec>0</database_atomic_delay_before_drop_table_sec>" +

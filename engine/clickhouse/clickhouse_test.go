@@ -43,7 +43,7 @@ func TestScans(t *testing.T) {
 }
 
 // TestSums: what turned in a file for which ClickHouse keeps no digest, so that a column
-// has another name or the rows are no table's, is a damage that is told with a cure.
+// has another name or the rows are no table's, is a damage that is reported with a cure.
 func TestSums(t *testing.T) {
 	enginetest.Installed(t, Driver())
 	path := filepath.Join(t.TempDir(), "arch[ive")

@@ -130,7 +130,7 @@ func (d *database) finish(ctx context.Context, number int64, names []string) err
 	d.publish.Lock()
 	defer d.publish.Unlock()
 	for _, name := range names {
-		// A copy that was only begun has the comment of its table, until it is given its own.
+		// A copy that was only started has the comment of its table, until it is given its own.
 		waits, err := sqlengine.Number(ctx, d.pool, fmt.Sprintf("SELECT countIf(name = %s) > countIf(name = %s) FROM system.tables WHERE database = currentDatabase() AND comment = '%d'",
 			quote(name+copyMark), quote(name), number))
 		if err == nil && waits > 0 {

@@ -20,7 +20,7 @@ import (
 
 // sumsFile has the digests of the files of an archive for which ClickHouse keeps
 // none: the definitions of tables, and what says how a part is to be read. Where a bit
-// of one turns, tables are empty or columns have other values, without an error. It
+// of one turns, tables are empty or columns have different values, without an error. It
 // is written when the archive is closed, and is gone while somebody may write into it.
 const sumsFile = "barograph.sums"
 

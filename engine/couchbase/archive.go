@@ -72,7 +72,7 @@ func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Cont
 }
 
 // Size is the bytes of all documents before the server compresses them; what a
-// bucket takes on disk is told by the cluster's management alone. Archives of
+// bucket takes on disk is reported only by the cluster's management. Archives of
 // earlier versions are read for it.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	subsets, err := a.Subsets(ctx)

@@ -19,7 +19,7 @@
 // the key-value service has no order of keys, its range scans of Couchbase 7.6
 // have none over several vBuckets, and N1QL cannot be run here.
 //
-// No Couchbase can be had for the tests. What CouchbaseMock answers, the
+// No Couchbase is available for the tests. What CouchbaseMock answers, the
 // key-value part, is run against it; the statements are held against golden
 // files; what was run against no server is said in Driver.NotRun.
 package couchbase

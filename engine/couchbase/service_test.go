@@ -54,7 +54,7 @@ func TestService(t *testing.T) {
 	t.Run("revisions", func(t *testing.T) { revisions(t, reach(t, named(t))) })
 	t.Run("sub-documents", func(t *testing.T) { subDocuments(t, reach(t, named(t))) })
 	t.Run("bulk gets", func(t *testing.T) { bulkGets(t, reach(t, named(t)+"&in_flight=600")) })
-	t.Run("many askers", func(t *testing.T) { concurrentClients(t, reach(t, named(t)+"&in_flight=2000")) })
+	t.Run("many clients", func(t *testing.T) { concurrentClients(t, reach(t, named(t)+"&in_flight=2000")) })
 	t.Run("records of many fields", func(t *testing.T) { manyFields(t, reach(t, named(t))) })
 	t.Run("indexes", func(t *testing.T) {
 		indexes(t, reach(t, strings.Replace(named(t), "indexes=false", "indexes=true", 1)+"&retry=fail-fast&query_timeout=1s"))
@@ -77,7 +77,7 @@ func indexes(t *testing.T, s *store) {
 }
 
 // revisions: a key that exists, one that does not, and a CAS that is outdated
-// are told apart from failures, and change nothing.
+// are distinguished from failures, and change nothing.
 func revisions(t *testing.T, s *store) {
 	ctx := t.Context()
 	if text, rev, err := s.Load(ctx, "a"); text != nil || rev != 0 || err != nil {
@@ -181,7 +181,7 @@ func bulkGets(t *testing.T, s *store) {
 	}
 }
 
-// manyAskers: the SDK refuses operations that it cannot queue; several askers
+// concurrentClients: the SDK refuses operations that it cannot queue; several clients
 // with many ids each stay below that together.
 func concurrentClients(t *testing.T, s *store) {
 	docs, ids := documents(1500)

@@ -133,7 +133,7 @@ func lost(held context.Context) error {
 	return nil
 }
 
-// outwait waits until a commit that another one has begun is done. Where that
+// outwait waits until a commit that another one has started is done. Where that
 // one is dead, nobody may repair the subset here.
 func (s *Locked) outwait(ctx context.Context, subset string) (*state, error) {
 	var w watch

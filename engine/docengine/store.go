@@ -53,7 +53,7 @@ type Commit interface {
 	// one goroutine at a time.
 	Fetch(ctx context.Context, t *record.LineType, ids []string, each func(id string, doc []byte) error) error
 
-	// Note is told, once and first, what will be written.
+	// Note is called once, before all others, with what will be written.
 	Note(ctx context.Context, all []Change) error
 
 	// Write writes documents; it may be called concurrently.

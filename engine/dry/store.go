@@ -50,7 +50,7 @@ func (t *table) batches() []*record.Batch {
 	return out
 }
 
-// put stores row i of b, over the one that is there, or beside it.
+// put stores row i of b, over the one that is there, or next to it.
 func (t *table) put(k record.Key, b *record.Batch, i int) {
 	if p, ok := t.at.First(k); ok && !b.Keep {
 		p.chunk.rows.ReplaceRow(p.row, b, i)

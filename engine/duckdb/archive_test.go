@@ -219,7 +219,7 @@ func TestNewFileAppearsWhole(t *testing.T) {
 			t.Errorf("the file was seen with %d bytes", size)
 		}
 		if beside, _ := filepath.Glob(path + ".new-*"); len(beside) > 0 {
-			t.Errorf("beside it: %v", beside)
+			t.Errorf("next to it: %v", beside)
 		}
 	}
 }

@@ -262,7 +262,7 @@ func ignoreExisting(err error) error {
 
 // sweep removes what killed processes left of archives that they were making.
 func sweep(path string) {
-	entries, _ := os.ReadDir(filepath.Dir(path)) // a folder that cannot be read is told of by the open
+	entries, _ := os.ReadDir(filepath.Dir(path)) // a folder that cannot be read is reported by the open
 	for _, e := range entries {
 		info, err := e.Info()
 		if err == nil && strings.HasPrefix(e.Name(), filepath.Base(path)+asideMark) && time.Since(info.ModTime()) > asideLife {

@@ -31,7 +31,7 @@ func RunCluster(t *testing.T, cfg Config, l *lab.Lab, copies bool) {
 	}
 }
 
-// killedNode kills a node that is not the one the client was told of, at a
+// killedNode kills a node that is not the one the client was informed of, at a
 // random moment of a load, which goes on if it can and otherwise fails loudly.
 func (s *suite) killedNode(t *testing.T, l *lab.Lab, copies bool) {
 	files, url := crashFiles(), s.URL(t)

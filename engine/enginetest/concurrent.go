@@ -12,15 +12,15 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// concurrent is the topic of several askers at once, also while a loader works.
+// concurrent is the topic of several clients at once, also while a loader works.
 func (s *suite) concurrent(t *testing.T) {
 	h := s.fresh(t)
 	files := Generate(21, 4, caseSeries()...)
 	mustStore(t, h, "cases", files, 4)
 	qs := theCases(t, "cases")
 	want := references(files, qs)
-	t.Run("askers", func(t *testing.T) { s.clients(t, h, qs, want, nil) })
-	t.Run("askers beside a loader", func(t *testing.T) {
+	t.Run("clients", func(t *testing.T) { s.clients(t, h, qs, want, nil) })
+	t.Run("clients beside a loader", func(t *testing.T) {
 		more := Generate(22, 4, mixedSeries()...)
 		s.clients(t, h, qs, want, func(ctx context.Context) error {
 			_, err := store(ctx, h, "mixed", more, 1)
@@ -31,7 +31,7 @@ func (s *suite) concurrent(t *testing.T) {
 	})
 }
 
-// askers has four goroutines, at night eight, ask all cases, each beginning elsewhere, with
+// clients has four goroutines, at night eight, ask all cases, each beginning elsewhere, with
 // queries of their own and with shared ones.
 func (s *suite) clients(t *testing.T, h *opened, qs []*question.Question, want []*answer.Answer, beside func(context.Context) error) {
 	group, ctx := errgroup.WithContext(t.Context())

@@ -28,7 +28,7 @@ type Series struct {
 	Header   record.Header
 	Valid    []int64
 	Lead     []int32
-	Stations int  // records per time and lead, each told apart by one key column of the type (see differs); 0 = 1
+	Stations int  // records per time and lead, each distinguished by one key column of the type (see differs); 0 = 1
 	Windows  bool // forecast and observation have times of their own
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 )
 
-// keep loads other values of records that are to stand beside those that are
+// keep loads different values of records that are to stand beside those that are
 // there: all of them are, every flavour's answers have all of them, and none is
 // stored twice. An archive of one record of each identity refuses that, before a
 // file is read.
@@ -64,7 +64,7 @@ func kept(files []File) []File {
 }
 
 // refusedBeside commits files whose records must not stand beside others, and
-// returns what is told of them.
+// returns what is reported of them.
 func (s *suite) refusedBeside(t *testing.T, l archive.Loader, files []File) map[archive.Contradiction]bool {
 	t.Helper()
 	_, err := commitIf(t.Context(), l, "a", files, func(archive.Contradiction) bool { return true })
@@ -75,7 +75,7 @@ func (s *suite) refusedBeside(t *testing.T, l archive.Loader, files []File) map[
 	out := map[archive.Contradiction]bool{}
 	for _, c := range contradicted.Records {
 		if c.Again() || c.What == "" {
-			t.Errorf("other values are said to be the same again: %+v", c)
+			t.Errorf("different values are said to be a duplicate: %+v", c)
 		}
 		out[c] = true
 	}
@@ -83,13 +83,13 @@ func (s *suite) refusedBeside(t *testing.T, l archive.Loader, files []File) map[
 }
 
 // keptAgain commits records that are there, two of some identities, whatever is
-// allowed: it is told of each, and nothing is stored.
+// allowed: each is reported, and nothing is stored.
 func (s *suite) keptAgain(t *testing.T, l archive.Loader, files []File) {
 	t.Helper()
 	_, err := commitIf(t.Context(), l, "a", files, func(archive.Contradiction) bool { return false })
 	contradicted, ok := errors.AsType[*archive.Contradicted](err)
 	if !ok {
-		t.Fatalf("the same again: %v", err)
+		t.Fatalf("a duplicate: %v", err)
 	}
 	var same int64
 	for _, c := range contradicted.Records {
@@ -98,6 +98,6 @@ func (s *suite) keptAgain(t *testing.T, l archive.Loader, files []File) {
 		}
 	}
 	if want := expect(files).Records; same != want {
-		t.Errorf("%d records are there already, %d are told", want, same)
+		t.Errorf("%d records are there already, %d are reported", want, same)
 	}
 }

@@ -81,7 +81,7 @@ func (c Config) runKV(t *testing.T) {
 }
 
 // kvOtherLayouts opens a table that was made under one layout under the others:
-// the times of one must not be told as those of another.
+// the times of one must not be reported as those of another.
 func (c Config) kvOtherLayouts(t *testing.T, e *engine.Engine, made kv.Layout) {
 	for _, l := range kv.Promised(&c.Driver).Layouts {
 		if l == made {
@@ -280,7 +280,7 @@ func (k kvSuite) values(t *testing.T) {
 	}
 }
 
-// order: keys are told apart and ordered as bytes.
+// order: keys are distinguished and ordered as bytes.
 func (k kvSuite) order(t *testing.T) {
 	c := k.connect(t)
 	keys := []string{"order/A", "order/B", "order/a", "order/a ", "order/a  ", "order/aa", "order/user10", "order/user9", "order/ä"}

@@ -30,7 +30,7 @@ const (
 // The faults of transactions of several records.
 const (
 	KVTorn     KVFault = "half a transaction"           // of one in ten transactions the second update is not done
-	KVPiece    KVFault = "statement tried again"        // what was in the way of one statement is told nobody: that statement alone is run again
+	KVPiece    KVFault = "statement tried again"        // what was in the way of one statement is reported to nobody: that statement alone is run again
 	KVNoUndo   KVFault = "undone, and there"            // a transaction that ends with an error stands
 	KVForgiven KVFault = "a conflict taken for success" // what was given up is acknowledged
 )

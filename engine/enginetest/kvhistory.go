@@ -69,7 +69,7 @@ func (h *kvHistory) one(ctx context.Context) error {
 	return nil
 }
 
-// outcome holds the error of a call against the one that the model foretells.
+// outcome holds the error of a call against the one that the model projects.
 func outcome(what, key string, got, want error) error {
 	switch {
 	case want == nil && got != nil:

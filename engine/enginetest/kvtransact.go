@@ -37,7 +37,7 @@ func (c Config) kvTransactions(t *testing.T, k kvSuite) {
 	for _, level := range kv.IsolationLevels() {
 		err := k.connect(t).Transact(t.Context(), level, func() error { return nil })
 		if slices.Contains(levels, level) != (err == nil) || err != nil && !errors.Is(err, engine.ErrNoDesign) {
-			t.Errorf("of %v, %s is begun: %v", levels, level, err)
+			t.Errorf("of %v, %s is started: %v", levels, level, err)
 		}
 	}
 }

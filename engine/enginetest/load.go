@@ -42,7 +42,7 @@ func (s *suite) load(t *testing.T) {
 		}
 	})
 	t.Run("a later value replaces the earlier one", s.replace)
-	t.Run("other values are refused METdbLoad's order of files decides", s.contradict)
+	t.Run("different values are refused METdbLoad's order of files decides", s.contradict)
 	t.Run("all values are kept METdbLoad stores every line", s.keep)
 	t.Run("a loader closed without commit leaves nothing", s.abandon)
 	t.Run("a commit of nothing", s.nothing)
@@ -57,7 +57,7 @@ func (s *suite) again(t *testing.T, h *opened, files []File) {
 		t.Errorf("loading again stored %d new records", got.New)
 	}
 	if len(got.Other) > 0 {
-		t.Errorf("the same again is said to have other values: %+v", got.Other[0])
+		t.Errorf("a duplicate is said to have different values: %+v", got.Other[0])
 	}
 	want := map[string]int64{}
 	for i := range files {
@@ -71,7 +71,7 @@ func (s *suite) again(t *testing.T, h *opened, files []File) {
 	cataloged(t, h, "a", files)
 }
 
-// replace loads other values of some of the records, from files of other
+// replace loads different values of some of the records, from files of other
 // names, together with records that are new.
 func (s *suite) replace(t *testing.T) {
 	series := mixedSeries()
@@ -95,9 +95,9 @@ func (s *suite) replace(t *testing.T) {
 	cataloged(t, h, "a", all)
 }
 
-// contradict loads other values of some records, the same values of others, and
-// new ones: where other values are refused nothing of the commit is there, and
-// all of them are told.
+// contradict loads different values of some records, the same values of others, and
+// new ones: where different values are refused nothing of the commit is there, and
+// all of them are reported.
 func (s *suite) contradict(t *testing.T) {
 	series := mixedSeries()
 	first := Generate(7, 2, series[:len(series)/2]...)
@@ -121,7 +121,7 @@ func (s *suite) contradict(t *testing.T) {
 	_, err = commitIf(t.Context(), l, "a", later[:1], refuse)
 	contradicted, ok := errors.AsType[*archive.Contradicted](err)
 	if !ok || !maps.Equal(heldOf(contradicted.Records), want) || len(want) == 0 {
-		t.Fatalf("the commit of %d other values says %v", len(want), err)
+		t.Fatalf("the commit of %d conflicts says %v", len(want), err)
 	}
 	if c := contradicted.Records[0]; !strings.Contains(c.What, ", not ") && c.What != "the repeating columns differ" {
 		t.Errorf("the difference is %q", c.What)
@@ -138,7 +138,7 @@ func (s *suite) contradict(t *testing.T) {
 func (s *suite) contradictAgain(t *testing.T, h *opened, l archive.Loader, first, later []File, want map[record.Key]record.Digest) {
 	t.Helper()
 	if got, err := commitIf(t.Context(), l, "a", later[1:], func(archive.Contradiction) bool { return true }); err != nil || len(got.Other) > 0 || got.New > 0 {
-		t.Fatalf("the same again: %+v, %v", got, err)
+		t.Fatalf("a duplicate: %+v, %v", got, err)
 	}
 	got, err := commitIf(t.Context(), l, "a", later[:1], func(c archive.Contradiction) bool { _, ok := want[c.Key]; return !ok })
 	if err != nil || !maps.Equal(heldOf(got.Other), want) {

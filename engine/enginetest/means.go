@@ -106,7 +106,7 @@ func (s *suite) meansPlan(t *testing.T, h *opened, q *question.Question) {
 	}
 }
 
-// meansOf is the reference. A loader that is given other values of a record
+// meansOf is the reference. A loader that is given different values of a record
 // stores the last ones, and of two the reference keeps the first: it is given
 // them from the end.
 func meansOf(t *testing.T, q *question.Question, files []File) *answer.Answer {

@@ -164,7 +164,7 @@ func (s *suite) killedServer(t *testing.T, l *lab.Lab) {
 // command tells its user to try again, and has stored nothing.
 func (s *suite) deadServer(t *testing.T, l *lab.Lab) {
 	url, series := s.URL(t), mixedSeries()
-	first, other := Generate(7, 2, series...), Generate(8, 1, series...) // other values of the same records
+	first, other := Generate(7, 2, series...), Generate(8, 1, series...) // different values of the same records
 	h := s.open(t, url, engine.Options{})
 	mustStore(t, h, "a", first, 2)
 	loader, err := h.Loader(t.Context(), "a")

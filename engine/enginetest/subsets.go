@@ -81,7 +81,7 @@ func (s *suite) subsets(t *testing.T) {
 	t.Run("awkward names", s.awkwardSubsets)
 }
 
-// awkwardSubsets loads other values under each of several awkward names. Names
+// awkwardSubsets loads different values under each of several awkward names. Names
 // that differ in case alone are two subsets; an engine that cannot keep them
 // apart must refuse the second.
 func (s *suite) awkwardSubsets(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 )
 
 // RunTLS reaches a server of the lab with TLS: another CA, another name, no TLS,
-// another password and an expired certificate are refused, and told as what they
+// another password and an expired certificate are refused, and reported as what they
 // are; the password never is.
 func RunTLS(t *testing.T, d engine.Driver, o lab.Options) {
 	t.Helper()
@@ -34,7 +34,7 @@ func RefusesStrangers(t *testing.T, d engine.Driver, at string) {
 		change func(u *url.URL, q url.Values)
 		says   string
 	}{
-		"as told":          {func(*url.URL, url.Values) {}, ""},
+		"valid":            {func(*url.URL, url.Values) {}, ""},
 		"any certificate":  {func(_ *url.URL, q url.Values) { q.Del("tls_ca"); q.Set("tls", "skip-verify") }, ""},
 		"the system's CAs": {func(_ *url.URL, q url.Values) { q.Del("tls_ca"); q.Set("tls", "true") }, "unknown authority"},
 		"another CA":       {func(_ *url.URL, q url.Values) { q.Set("tls_ca", other+".pem") }, "tls_ca=FILE"},

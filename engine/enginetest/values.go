@@ -43,7 +43,7 @@ func (s *suite) values(t *testing.T) {
 // everyType stores records of every line type, twice, the second time into
 // tables that are not empty (METdbLoad then loses over-long records such as PCT
 // and ECLV, or joins them to the wrong row): missing values, texts, repeating
-// columns of changing length, records told apart by key columns alone.
+// columns of changing length, records distinguished by key columns alone.
 func (s *suite) everyType(t *testing.T) {
 	var series []Series
 	for i, lt := range record.Types() {

@@ -5,7 +5,7 @@ import "errors"
 // Sentinel errors of Conn.Transact.
 var (
 	// ErrConflict says that the engine gave a transaction up to let another one go
-	// on, after a deadlock or as their order could not be told. Nothing of it is
+	// on, after a deadlock or as their order could not be determined. Nothing of it is
 	// there; the whole of it may be run again, from what it reads on.
 	ErrConflict = errors.New("another transaction was in the way")
 

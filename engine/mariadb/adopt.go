@@ -38,7 +38,7 @@ type adoption struct {
 	before *design.Catalog // nil = it was not adopted before
 	marks  []archive.Mark
 
-	next   *openArchive // of the copies; nil = nothing is mended
+	next   *openArchive // of the copies; nil = nothing is repaired
 	loader archive.Loader
 	held   *design.Catalog // of what is not committed yet
 	all    record.Digest
@@ -47,7 +47,7 @@ type adoption struct {
 // adoptRows is the number of records of a commit.
 const adoptRows = 1 << 18
 
-// Adopt looks through a database of METviewer's and, to mend it, writes what it
+// Adopt looks through a database of METviewer's and, to repair it, writes what it
 // reads into a second one, from which the tables change places with the first's
 // by one RENAME TABLE. Other programs cannot write meanwhile.
 func (a *openArchive) Adopt(ctx context.Context, subset string, repair bool) (*archive.Adoption, error) {
@@ -133,7 +133,7 @@ func (s *adoption) types() []*record.LineType {
 	return slices.DeleteFunc(slices.Clone(record.Types()), func(t *record.LineType) bool { return s.have[tableOf(t)] == nil })
 }
 
-// mend makes the copies, holds them against what was read, and exchanges them.
+// repair makes the copies, holds them against what was read, and exchanges them.
 func (s *adoption) repair(ctx context.Context, c *sql.Conn) error {
 	do := func(text string) error { _, err := c.ExecContext(ctx, text); return err }
 	db := *s.a.db
@@ -223,7 +223,7 @@ func (a *openArchive) exec(ctx context.Context, text string) error {
 	return sqlengine.Standard{Over: a.db.writes}.Exec(ctx, text)
 }
 
-// read reads every line, file by file, and writes it where it is mended.
+// read reads every line, file by file, and writes it where it is repaired.
 func (s *adoption) read(ctx context.Context) error {
 	count := func(kind int, text string) error {
 		n, err := sqlengine.Number(ctx, s.pool, "SELECT count(*) FROM "+text)
@@ -323,7 +323,7 @@ func (s *adoption) readType(ctx context.Context, t *record.LineType) error {
 	return flush()
 }
 
-// take takes a batch that is mended.
+// take takes a batch that is repaired.
 func (s *adoption) take(ctx context.Context, b *record.Batch) error {
 	s.out.Records += int64(b.Len())
 	if s.next == nil || b.Len() == 0 {
@@ -400,7 +400,7 @@ func (s *adoption) indexes(ctx context.Context) error {
 	return nil
 }
 
-// exchanged reports whether a table is copied and mended: the others stay.
+// exchanged reports whether a table is copied and repaired: the others stay.
 func (s *adoption) exchanged(table string) bool {
 	if s.have[table] == nil || table == design.HeaderTable || table == sqlengine.FileTable || strings.HasPrefix(table, "barograph_") {
 		return true

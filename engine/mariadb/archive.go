@@ -380,7 +380,7 @@ func (s *statements) get(ctx context.Context, pool *sql.DB, text string) (_ *sql
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if full || s.all[text] != nil { // another asker was faster
+	if full || s.all[text] != nil { // another client was faster
 		return one, func() { _ = one.Close() }, nil // nothing is lost with it
 	}
 	if s.all == nil {

@@ -192,7 +192,7 @@ func TestPlans(t *testing.T) {
 }
 
 // A dialer notices the end of a deadline before the context does: whoever gave
-// the deadline is told of it all the same, not of the dialer.
+// the deadline is reported all the same, not of the dialer.
 func TestDeadlineOfADial(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	a := under(t, l, "w_", design.Document)

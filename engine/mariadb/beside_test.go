@@ -91,7 +91,7 @@ func TestLoadsBeside(t *testing.T) {
 	}
 }
 
-// Who may only read asks; who may only insert, too, loads nothing, and is told
+// Who may only read asks; who may only insert, too, loads nothing, and is reported
 // what is missing before anything is written; who may change rows loads.
 func TestRights(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})

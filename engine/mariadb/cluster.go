@@ -124,7 +124,7 @@ func serves(ctx context.Context, c driver.Conn) error {
 // this one read the catalog.
 var errOvertaken = errors.New("another loader has written meanwhile")
 
-// What a commit is told that another node's has overtaken: at its end, when it
+// The error of a commit that another node's has overtaken: at its end, when it
 // takes a number that the other has taken, or changes a table.
 const (
 	errDeadlock    = 1213
@@ -232,7 +232,7 @@ func (d *database) joined(ctx context.Context, n *launch.Node) error {
 }
 
 // order begins with the node that stopped last, which says so, or, where all
-// have died, with the one that has got furthest, which is told so.
+// have died, with the one that has got furthest, which is started first.
 func order(ctx context.Context, c *launch.Cluster) ([]int, error) {
 	all := make([]int, len(c.Nodes))
 	best, furthest := -1, int64(-1)

@@ -16,7 +16,7 @@ import (
 
 // column is what METviewer's tables have of one column of our records. What
 // METviewer's column cannot hold stands, as it is, in an invisible column
-// beside it, its twin, which is made when the first such value comes.
+// next to it, its twin, which is made when the first such value comes.
 type column struct {
 	sqlengine.Column        // what of a record it holds; Name is the record's
 	met              metCol // METviewer's column; its kind is none where METviewer has no such column
@@ -273,7 +273,7 @@ func appendText[S string | []byte](dst []byte, s S) []byte {
 	return dst
 }
 
-// told is the expression of a column that need not be sent, as the server can
+// distinctValues is the expression of a column that need not be sent, as the server can
 // tell it without: a time that is the valid time of every record, a lead of the
 // observation that is always 0, a number that no record has (missing is how it
 // is stored), a header field that is the same everywhere. "" = it must be sent.
@@ -314,7 +314,7 @@ func distinctValues(c *sqlengine.Column, batches []*record.Batch, missing string
 	return ""
 }
 
-// toldField is told of a header field; what a literal cannot hold is sent.
+// distinctFields is the same for a header field; what a literal cannot hold is sent.
 func distinctFields(f record.Field, batches []*record.Batch) string {
 	first := true
 	var value string
@@ -335,7 +335,7 @@ func distinctFields(f record.Field, batches []*record.Batch) string {
 }
 
 // split parts the columns of a table into those that are sent and assignments
-// of those that are told.
+// of distinctValues.
 func split(cols []sqlengine.Column, batches []*record.Batch) (sent []sqlengine.Column, names, set []string) {
 	for k := range cols {
 		c := &cols[k]

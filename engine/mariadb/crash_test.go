@@ -37,7 +37,7 @@ func opened(t testing.TB, url string, n design.Name) archive.Archive {
 }
 
 // files are generated ones, of types with and without repeating columns; those
-// of another seed have the same records with other values.
+// of another seed have the same records with different values.
 func files(seed uint64, n int) []enginetest.File {
 	var all []enginetest.Series
 	for _, name := range []string{"SL1L2", "PCT", "CTC"} {

@@ -104,7 +104,7 @@
 // Rows are streamed by LOAD DATA LOCAL INFILE from memory, made as the server
 // takes them; no file is written. LOCAL turns errors of values into warnings;
 // here a warning ends the load. The server must be started with local_infile.
-// What the server can tell by itself is not sent, see told.
+// What the server can derive is not sent, see distinctValues.
 //
 // # Settings of a session
 //

@@ -492,7 +492,7 @@ func (w *lineWriter) finish(ctx context.Context) error {
 	return w.l.exec(ctx, "DELETE FROM "+w.l.table(goneTable))
 }
 
-// settled is told whether all of this is in the archive.
+// settled is called with whether all of this is in the archive.
 func (w *lineWriter) settled(committed bool) {
 	if w.headers == nil {
 		return

@@ -21,8 +21,8 @@ const (
 	pstdCut
 	mprMoved
 	orankMoved
-	sameAgain
-	otherValues
+	duplicateRecord
+	conflictingRecord
 	timeBeyond
 	noHeader
 	noFile
@@ -51,10 +51,10 @@ func findings() []archive.Finding {
 			Name: "PSTD cut", Says: "BRIERCL to BSS_SMPL were taken for the first five thresholds, which pushes out the last five",
 			Repair: "they go back to their columns; the last thresholds are those of the PCT lines of the same header",
 		},
-		mprMoved:    {Name: "MPR moved by one", Says: "mpr_climo, which MET does not write, holds OBS_QC, and the columns after it the next one's value", Repair: fromFiles},
-		orankMoved:  {Name: "ORANK climo_stdev", Says: "climo_stdev is another column's value", Repair: fromFiles},
-		sameAgain:   {Name: "the same line again", Says: "a record stands there more than once, as force_dup_file makes it", Repair: "once"},
-		otherValues: {Name: "other values", Says: "a record stands there more than once, with other values: METviewer pools both", Repair: "that of the lowest data_file_id and line_num stays"},
+		mprMoved:          {Name: "MPR moved by one", Says: "mpr_climo, which MET does not write, holds OBS_QC, and the columns after it the next one's value", Repair: fromFiles},
+		orankMoved:        {Name: "ORANK climo_stdev", Says: "climo_stdev is another column's value", Repair: fromFiles},
+		duplicateRecord:   {Name: "duplicate record", Says: "a record is stored more than once, as force_dup_file makes it", Repair: "once"},
+		conflictingRecord: {Name: "conflicting record", Says: "a record is stored more than once, with different values: METviewer pools both", Repair: "that of the lowest data_file_id and line_num stays"},
 		timeBeyond: {
 			Name: "times out of range", Says: fmt.Sprintf("a valid, initial or observation time is outside the years %d to %d, so that not every engine reads it back", record.FirstYear, record.LastYear),
 			Repair: "left out, as load quarantines such lines",
@@ -71,7 +71,7 @@ func findings() []archive.Finding {
 	}
 }
 
-// tally counts what is found, while rows are read and mended.
+// tally counts what is found, while rows are read and repaired.
 type tally struct {
 	found [allFindings]archive.Finding
 	seen  map[record.Key]uint64       // of the type that is read: a digest of the values
@@ -97,12 +97,12 @@ func (t *tally) list(kind int, names []string) {
 	t.found[kind].Rows, t.found[kind].Says = int64(len(names)), "the schema is older than METviewer 5.1's: "+strings.Join(names, ", ")
 }
 
-// told are those that were found.
+// findings are those that were found.
 func (t *tally) findings() []archive.Finding {
 	return slices.DeleteFunc(slices.Clone(t.found[:]), func(f archive.Finding) bool { return f.Rows == 0 })
 }
 
-// mended is a batch of one file without what can be mended, and without the
+// repaired is a batch of one file without what can be repaired, and without the
 // records that were there before.
 func (t *tally) repaired(b *record.Batch) *record.Batch {
 	totals := map[uint32]float64{} // by header: what stands for its level
@@ -149,7 +149,7 @@ func (t *tally) repaired(b *record.Batch) *record.Batch {
 // METdbLoad takes for the first of them.
 var afterPSTD = [...]string{"briercl", "briercl_ncl", "briercl_ncu", "bss", "bss_smpl"} //nolint:gochecknoglobals // a constant table
 
-// uncut mends a row of PSTD and reports whether it had to: the first threshold,
+// uncut repairs a row of PSTD and reports whether it had to: the first threshold,
 // 0, stands in the sixth place.
 func (t *tally) uncut(b *record.Batch, i int) bool {
 	n := len(afterPSTD)
@@ -201,9 +201,9 @@ func (t *tally) once(b *record.Batch, gone map[int]bool) *record.Batch {
 			t.seen[key] = values
 			continue
 		}
-		kind := sameAgain
+		kind := duplicateRecord
 		if before != values {
-			kind = otherValues
+			kind = conflictingRecord
 		}
 		t.add(kind, 1, fault.Name(b.File)+":"+strconv.Itoa(int(b.Line[i])))
 		gone[i] = true

@@ -97,7 +97,7 @@ func TestWhereMariaDBsWordsStand(t *testing.T) {
 		"cluster.go": "wsrep",                                                            // Galera is MariaDB's
 		"dialect.go": "nopad", "kv.go": "nopad", "own.go": "nopad", "schema.go": "nopad", // by words
 		"lines.go": "COLUMN IF NOT EXISTS", "metviewer.go": "INDEX IF NOT EXISTS", // by words
-		"mariadb.go": "query_cache SQL_CACHE wsrep in_predicate optimizer_max", // of MariaDB's sessions, and settings that are told
+		"mariadb.go": "query_cache SQL_CACHE wsrep in_predicate optimizer_max", // of MariaDB's sessions, and settings that are reported
 		"mysqls.go":  "nopad COLUMN IF NOT EXISTS INDEX IF NOT EXISTS in_predicate optimizer_max query_cache ANALYZE FORMAT",
 		"post.go":    "OR REPLACE PROCEDURE nopad INNODB_SYS", "scan.go": "ANALYZE FORMAT INNODB_SYS", // refused
 		"server.go": "query_cache wsrep", // the lab's servers

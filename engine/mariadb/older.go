@@ -10,7 +10,7 @@ import (
 )
 
 // schema holds the tables against METviewer 5.1's: it notes the tables and columns
-// that an older schema lacks, which mending adds, and returns all other differences.
+// that an older schema lacks, which repairing adds, and returns all other differences.
 func (s *adoption) schema() (odd []string) {
 	var columns, tables []string
 	note := func(table string, must, may []metCol) {

@@ -235,7 +235,7 @@ func childOf(table string) string {
 	return ""
 }
 
-// mend repairs what a dying server has left half written of MyISAM tables. The
+// repair repairs what a dying server has left half written of MyISAM tables. The
 // server repairs by itself, when it opens them, the tables that say of
 // themselves that they were not closed; a table whose keys it was making anew
 // does not say so, and its index may be short without an error: a wrong answer.
@@ -256,7 +256,7 @@ func (a *openArchive) repair(ctx context.Context, c *sql.Conn, subset string, ta
 		}
 		if found != "" {
 			return &fault.Error{
-				Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "the server's death has damaged table " + table + " and REPAIR TABLE cannot mend it: " + found,
+				Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "the server's death has damaged table " + table + " and REPAIR TABLE cannot repair it: " + found,
 				Cure: "load the subset anew, or keep it with engine=InnoDB",
 			}
 		}

@@ -246,7 +246,7 @@ func (s *star) create(t tables.StarTable, folders []string) string {
 	return text + " PARTITION BY HASH (ss_ticket_number) (" + strings.Join(parts, ", ") + ")"
 }
 
-// inPlace looks whether the server has put the parts where it was told: where
+// inPlace looks whether the server has put the parts where it was instructed to: where
 // symbolic links are switched off it leaves DATA DIRECTORY aside.
 func (s *star) inPlace(ctx context.Context, folders []string) error {
 	parts, err := s.parts(ctx)

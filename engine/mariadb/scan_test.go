@@ -66,7 +66,7 @@ func TestScansLeaveNothing(t *testing.T) {
 }
 
 // TestSpent: after a restart, when InnoDB holds nothing, the scan reads; the
-// processor time is told where the server counts it.
+// processor time is reported where the server counts it.
 func TestSpent(t *testing.T) {
 	enginetest.NotUnderRace(t)
 	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})

@@ -353,7 +353,7 @@ func TestCutTextsAreCounted(t *testing.T) {
 		t.Errorf("cut %v, %v; want 3 of obs_qc", got.Cut, err)
 	}
 	if got, err := commit(t, a, "s", all...); err != nil || got.Cut != nil {
-		t.Errorf("the same again: cut %v, %v", got.Cut, err)
+		t.Errorf("a duplicate: cut %v, %v", got.Cut, err)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func TestLabOverTLS(t *testing.T) { enginetest.RunTLS(t, Driver(), lab.Options{Memory: 1 << 30}) }
 
 // A server whose certificate the right CA signed is reached, over TLS; another
-// CA, an expired certificate and a missing client's are told as what they are.
+// CA, an expired certificate and a missing client's are reported as what they are.
 func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { //nolint:gosec // the server runs under another account

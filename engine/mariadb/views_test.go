@@ -111,7 +111,7 @@ func TestObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := ask("SELECT s.object_id, s.centroid_x FROM mode_obj_single s JOIN mode_obj_pair ON mode_obj_id = mode_obj_fcst_id"); got != "F001 12" {
-			t.Errorf("a pair of an object of other values: %s", got)
+			t.Errorf("a pair of an object of different values: %s", got)
 		}
 		if got, want := sum(t, a, "s"), want(all...); got != want {
 			t.Errorf("digest %v, want %v", got, want)

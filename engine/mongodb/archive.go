@@ -212,7 +212,7 @@ func (p *plan) pipeline(filter bson.D) bson.A {
 }
 
 // text is the question as one would type it into mongosh. Derived ids, of which
-// there may be thousands, are told by their number.
+// there may be thousands, are reported by their number.
 func (p *plan) text(keys int) (string, error) {
 	filter := p.filter
 	if p.byKeys {
@@ -347,7 +347,7 @@ func each(a bson.A, f func(bson.D) bson.D) bson.A {
 // accesses finds the stages that reach documents of a table in what MongoDB calls
 // executionStats, which a sharded cluster has for each shard and an aggregation
 // inside its $cursor stage. Plans that were not chosen are not looked at.
-// FerretDB prints the plan of the SQL below, of which nothing is told here but
+// FerretDB prints the plan of the SQL below, of which this reports only
 // that the whole collection is read, where it is.
 func accesses(table string, reply bson.D) []archive.Access {
 	var out []archive.Access

@@ -249,7 +249,7 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 	var opts struct {
 		Parsed bson.Raw `bson:"parsed"`
 	}
-	// What the server was started with is told to administrators alone.
+	// What the server was started with is reported only to administrators.
 	if err := d.client.Database("admin").RunCommand(ctx, bson.D{{Key: "getCmdLineOpts", Value: 1}}).Decode(&opts); err == nil && len(opts.Parsed) > 0 {
 		a.Settings["server_options"] = opts.Parsed.String()
 	}

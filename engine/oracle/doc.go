@@ -1,8 +1,8 @@
 // Package oracle keeps archives in Oracle Database, 19c or later, through the
 // driver github.com/sijms/go-ora, which is written in Go.
 //
-// It has not run against a server: none could be had. What stands for that is
-// told in docs/oracle.md: golden files of every statement, and the conformance
+// It has not run against a server: none was available. What stands for that is
+// described in docs/oracle.md: golden files of every statement, and the conformance
 // suite over a stand-in (standin_test.go) that has Oracle's empty texts, its
 // arrays and its implicit commits, but neither its SQL nor its protocol.
 //

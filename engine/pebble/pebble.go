@@ -342,7 +342,7 @@ func (s *stopped) by(err error) {
 	s.once.Do(func() { s.err = err; close(s.done) })
 }
 
-// ofDisk stops for an error that time does not mend.
+// ofDisk stops for an error that time does not repair.
 func (s *stopped) ofDisk(err error) {
 	for _, lasting := range []error{syscall.EROFS, syscall.EIO, syscall.EDQUOT} {
 		if errors.Is(err, lasting) {

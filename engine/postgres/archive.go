@@ -65,7 +65,7 @@ func (db *database) Open(_ context.Context, n design.Name) (archive.Archive, err
 func (a *openArchive) subset(ctx context.Context, schema string) (string, bool, error) {
 	names, err := sqlengine.Texts(ctx, a.Pool, "SELECT subset FROM "+flavour.Ident(schema)+"."+a.OwnName(sqlengine.CatalogTable))
 	if damaged, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(damaged.Code, "XX") {
-		return schema, true, nil // what is damaged is told when it is read
+		return schema, true, nil // what is damaged is reported when it is read
 	}
 	if err != nil || len(names) == 0 {
 		return "", false, err
@@ -272,7 +272,7 @@ func parseExplained(text []byte) (*explained, error) {
 		return nil, err
 	}
 	if len(all) != 1 {
-		return nil, errors.New("postgres: EXPLAIN told of no statement")
+		return nil, errors.New("postgres: EXPLAIN returned no statement")
 	}
 	return &all[0], nil
 }

@@ -65,7 +65,7 @@ func TestLateCancel(t *testing.T) {
 }
 
 // delayCancels passes connections on to a server, and requests to end a
-// statement so much later than their sender is told.
+// statement so much later than their sender is reported.
 func delayCancels(t *testing.T, to string, late time.Duration, passed chan<- error) (addr string) {
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

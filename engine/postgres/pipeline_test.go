@@ -93,7 +93,7 @@ func TestPipelineFailsAndIsLost(t *testing.T) {
 		}
 	})
 	if !slices.ContainsFunc(failures, func(err error) bool { return err != nil }) {
-		t.Error("the server ended the shared connection, and nobody was told")
+		t.Error("the server ended the shared connection, and nobody was informed")
 	}
 }
 

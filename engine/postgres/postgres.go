@@ -113,7 +113,7 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 		return nil, err
 	}
 	if q.Get("tls") == "false" {
-		q.Set("sslmode", "disable") // pgx tries it without being told
+		q.Set("sslmode", "disable") // pgx tries it without being asked
 	}
 	for _, ours := range []string{"wide_index", "statements", "partitions", "tablespaces", "pipeline", "tls", "tls_ca", "tls_cert", "tls_key", "tls_name"} {
 		q.Del(ours)
@@ -188,7 +188,7 @@ func unreachable(err error) error {
 	return engine.Unreachable("PostgreSQL", err, cure)
 }
 
-// decisive are settings that decide speed, told whether they were changed or not.
+// decisive are settings that decide speed, reported whether they were changed or not.
 const decisive = `'shared_buffers', 'effective_cache_size', 'work_mem', 'maintenance_work_mem', 'max_wal_size', 'jit', 'fsync',
 	'synchronous_commit', 'full_page_writes', 'random_page_cost', 'max_parallel_workers_per_gather', 'server_encoding', 'default_toast_compression'`
 

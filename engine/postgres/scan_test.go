@@ -70,7 +70,7 @@ func TestScansLeaveNothing(t *testing.T) {
 }
 
 // TestSpent: after a restart, when nothing is in shared_buffers, the scan reads
-// all its blocks, and the processor time is told where pg_stat_kcache counts it.
+// all its blocks, and the processor time is reported where pg_stat_kcache counts it.
 func TestSpent(t *testing.T) {
 	enginetest.NotUnderRace(t)
 	l := enginetest.Lab(t, postgres.Driver(), lab.Options{})

@@ -278,7 +278,7 @@ func (v *Value) Origin() *Origin {
 	return &Origin{Issued: v.Issued, Revised: v.Revised, Product: v.Product, Value: v.Value, Quality: v.Quality}
 }
 
-// Size is the size of tables of values. -1 = not told.
+// Size is the size of tables of values. -1 = not reported.
 type Size struct {
 	TableBytes int64 `json:"table_bytes"`
 	IndexBytes int64 `json:"index_bytes"`
@@ -327,8 +327,8 @@ type Posted struct {
 	Read     int64 `json:"rows_read"` // selected
 	Inserted int64 `json:"rows_inserted"`
 	Updated  int64 `json:"rows_updated"`
-	Merged   int64 `json:"rows_merged"` // given to upserts: whether each was inserted, updated or left is not told
-	Retries  int64 `json:"retries"`     // transactions that were begun again: deadlocks, keys that another poster took
+	Merged   int64 `json:"rows_merged"` // given to upserts: whether each was inserted, updated or left is not reported
+	Retries  int64 `json:"retries"`     // transactions that were restarted: deadlocks, keys that another poster took
 }
 
 // Add adds what became of further messages.

@@ -13,7 +13,7 @@ import (
 )
 
 // PhraseLake puts a question to a table: over a range of valid times if that can
-// express it, over a list otherwise. Of files that are parted the parts are
+// express it, over a list otherwise. Of files that are partitioned the parts are
 // asked for, too, as no engine derives them from the columns.
 func PhraseLake(d flavour.Dialect, table string, t *tables.LakeTable, q *question.Question, c *design.Catalog) (*archive.Query, error) {
 	if where := parts(t.Partition, q); where != "" {

@@ -248,7 +248,7 @@ func (p *poster) admits(g *record.Gauge) (rank int32, ok bool) {
 	return p.rank, p.verdict == admitted
 }
 
-// attempts is how often a transaction is begun until its error is told.
+// attempts is how often a transaction is started until its error is reported.
 const attempts = 100
 
 // Post posts.

@@ -30,7 +30,7 @@ type StarDialect struct {
 	Table func(t tables.StarTable) string
 
 	// NullsLeast: NULL stands first going up and last going down, without a
-	// word, as in MariaDB and SQLite. The others are told.
+	// word, as in MariaDB and SQLite. The others are instructed to.
 	NullsLeast bool
 }
 
@@ -299,7 +299,7 @@ type StarRows struct {
 }
 
 // OpenStarRows begins before the first row of a file of a table. A file that
-// cannot be read is told by Err.
+// cannot be read is reported by Err.
 func OpenStarRows(path string, t tables.StarTable) *StarRows {
 	r := &StarRows{rows: &tpcds.Rows{}, at: -1}
 	r.next, r.stop = iter.Pull2(tpcds.Read(path, string(t)))

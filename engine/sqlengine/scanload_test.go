@@ -105,7 +105,7 @@ func TestOpenStar(t *testing.T) {
 	}
 }
 
-// TestLoadStarTells: a file that is missing, or is none, is told; so is a
+// TestLoadStarTells: a file that is missing, or is none, is reported; so is a
 // store that fails, and nothing is counted for it.
 func TestLoadStarTells(t *testing.T) {
 	dir := t.TempDir()

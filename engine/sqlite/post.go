@@ -75,7 +75,7 @@ func (p postTables) connect(context.Context) (*sqlengine.PostConn, error) {
 
 // withoutWatchers hides contexts that can end from the driver, which would
 // start a goroutine for each statement; those of posting are short, and but for
-// what is read whole they are told to stop between two of them.
+// what is read whole they are instructed to stop between two of them.
 func withoutWatchers(c *sqlengine.PostConn) *sqlengine.PostConn {
 	run, direct, prepare := c.Run, c.Direct, c.Prepare
 	quick := func(ctx context.Context) (context.Context, error) { return context.WithoutCancel(ctx), ctx.Err() }

@@ -40,7 +40,7 @@ type LakeTable struct {
 	Rows  int64
 }
 
-// Partition is by what files are parted.
+// Partition is by what files are partitioned.
 type Partition string
 
 // The partitions.
@@ -51,7 +51,7 @@ const (
 	ByVariable    Partition = "variable" // fcst_var
 )
 
-// PartColumn is the column by which files are parted: each of its values is a
+// PartColumn is the column by which files are partitioned: each of its values is a
 // folder part=value, as Hive has it, and stands in no file. It is the day,
 // 2019-01-01, or the model or variable with _ in place of what is no letter, digit, dot or
 // minus: an escaped / is not found again by all engines.

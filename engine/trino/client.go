@@ -60,7 +60,7 @@ type refused struct{ name, message string }
 func (e *refused) Error() string { return "trino: " + e.name + ": " + e.message }
 
 // run runs a statement: the reply names a page that has the next rows, until
-// one names none. Where ctx ends first, the server is told to give up.
+// one names none. Where ctx ends first, the server is asked to cancel it.
 func (c *client) run(ctx context.Context, r request) error {
 	method, uri, body := http.MethodPost, c.base+"/v1/statement", r.text
 	for uri != "" {
@@ -139,13 +139,13 @@ func (c *client) page(ctx context.Context, method, uri, body, session string) ([
 	}
 }
 
-// cancelPatience is how long a server may take to be told to give up.
+// cancelPatience is how long a server may take to cancel a query.
 const cancelPatience = 2 * time.Second
 
 // cancel tells the server to give up a statement, by the page that was asked for.
 func (c *client) cancel(ctx context.Context, method, uri string) {
 	if method == http.MethodPost || uri == "" {
-		return // it has not begun, or has ended
+		return // it has not started, or has ended
 	}
 	ctx, stop := context.WithTimeout(ctx, cancelPatience)
 	defer stop()

@@ -11,7 +11,7 @@
 // node must see the same files under the same paths: on one machine, or on
 // file systems that all of them mount.
 //
-// The connector must be told that it may (the lab does): a catalog hive with
+// The connector must be configured so that it may (the lab does): a catalog hive with
 // connector.name=hive, fs.native-local.enabled=true, local.location=/,
 // hive.allow-register-partition-procedure=true, and a metastore.
 package trino

@@ -40,9 +40,9 @@
 //  4. renames each stage key to its id, and clears applying.
 //
 // Step 4 can be done by anybody, any number of times, as a stage key is renamed
-// once: whoever finds applying set, asker or loader, completes it first. There
+// once: whoever finds applying set, client or loader, completes it first. There
 // are no locks and no leases. A commit that died before step 3 has left stage
-// keys behind, which the next commit takes away. An asker that reads while
+// keys behind, which the next commit takes away. A client that reads while
 // step 4 runs elsewhere can see part of that commit; never part of one that
 // does not count, and never less than what counted when it began.
 //

@@ -160,7 +160,7 @@ func unexpected(cmds []redis.Cmder, err error) error {
 	return nil
 }
 
-// applied ends a commit, unless another one has begun since.
+// applied ends a commit, unless another one has started since.
 //
 //nolint:gochecknoglobals // a constant: the text and its digest
 var applied = redis.NewScript(`

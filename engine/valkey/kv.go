@@ -43,7 +43,7 @@ type kvTable struct {
 	known  sync.Map // likewise: parts that are listed
 }
 
-// asker carries out commands.
+// sender sends commands.
 type sender interface {
 	redis.Cmdable
 	Process(ctx context.Context, cmd redis.Cmder) error

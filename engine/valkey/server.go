@@ -213,7 +213,7 @@ var infoTotals = []struct { //nolint:gochecknoglobals // a constant table
 	{"used_cpu_sys_main_thread", "ms", 1000},
 }
 
-// ofEach are those that are told of each node of a cluster, too: whether all of
+// ofEach are those that are reported for each node of a cluster, too: whether all of
 // them answer a scan.
 var ofEach = []string{"total_commands_processed", "total_reads_processed"} //nolint:gochecknoglobals // a constant
 

@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Lines that are too long do not grow the buffer, and are told from their first word on.
+// Lines that are too long do not grow the buffer, and are reported from their first word on.
 func TestLongLines(t *testing.T) {
 	long := strings.Repeat(" ", firstBuffer) + strings.Repeat("x", 8*firstBuffer)
 	for name, cut := range map[string]func(io.Reader) io.Reader{"whole": func(r io.Reader) io.Reader { return r }, "half": iotest.HalfReader, "data+EOF": iotest.DataErrReader} {

@@ -278,7 +278,7 @@ func (r *Reader) cyclone(o *objects) string {
 func (r *Reader) leadOf(o *objects) ([]byte, string) {
 	given, start := r.token(o.at["LEAD"]), r.token(o.at["INIT"])
 	valid, ok := parseTime(r.token(o.at["VALID"]))
-	if string(start) == record.NA || !ok { // what is wrong with VALID is told where it is read
+	if string(start) == record.NA || !ok { // what is wrong with VALID is reported where it is read
 		return given, ""
 	}
 	init, ok := parseTime(start)

@@ -130,7 +130,7 @@ func TestObjectRejects(t *testing.T) {
 			continue
 		}
 		if lines := strings.SplitAfter(c.text, "\n"); all[0].Rejects[0].Text+"\n" != lines[1] {
-			t.Errorf("the line told is %q", all[0].Rejects[0].Text)
+			t.Errorf("the line reported is %q", all[0].Rejects[0].Text)
 		}
 	}
 }

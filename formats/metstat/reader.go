@@ -82,7 +82,7 @@ func (r *Reader) Reset(src io.Reader, file string) {
 func (r *Reader) Lines() int64 { return r.count }
 
 // Next exchanges *into for the next batch: records of one line type, or rejects
-// alone (Type nil) for lines whose type could not be told. What *into held is
+// alone (Type nil) for lines whose type could not be determined. What *into held is
 // reused for a later batch. At the end it returns io.EOF; any other error is
 // a *fault.Error about the stream, and what was read since the last batch is
 // not returned.

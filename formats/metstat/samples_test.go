@@ -79,7 +79,7 @@ type tally struct {
 	reasons                 map[string]int
 	seen                    map[record.Key]record.Digest
 	same                    map[string]int // lines whose identity and values stood in an earlier line
-	replaced                map[string]int // lines with the identity of an earlier line, but other values
+	replaced                map[string]int // lines with the identity of an earlier line, but different values
 }
 
 func newTally() *tally {
@@ -133,7 +133,7 @@ func (s *tally) print(w *strings.Builder, name string, files int) {
 		fmt.Fprintf(w, "  %7d equal to a line before: %s\n", s.same[l], l)
 	}
 	for _, l := range slices.Sorted(maps.Keys(s.replaced)) {
-		fmt.Fprintf(w, "  %7d of the identity of a line before, with other values: %s\n", s.replaced[l], l)
+		fmt.Fprintf(w, "  %7d of the identity of a line before, with different values: %s\n", s.replaced[l], l)
 	}
 }
 
@@ -163,7 +163,7 @@ func TestRealFiles(t *testing.T) {
 		s.print(&out, folder.name, len(files))
 		for l := range s.replaced {
 			if !strings.HasSuffix(l, "_BIN_MEAN") {
-				t.Errorf("%s: two lines with other values share an identity: %s", folder.name, l)
+				t.Errorf("%s: two lines with different values share an identity: %s", folder.name, l)
 			}
 		}
 	}

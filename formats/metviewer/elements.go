@@ -51,7 +51,7 @@ var elements = []Element{ //nolint:gochecknoglobals // a constant table
 	{"line_type", "line types to load; the others are left out", "the same; the lines left out are counted", true},
 	{"line_type/val", "a line type", "the same", true},
 	{"load_xml", "keep the load_spec in the database", "kept in METviewer's tables (instance_info), without its password; false: no row there, as in METdbLoad", true},
-	{"load_note", "a note beside it", "kept beside it", true},
+	{"load_note", "a note next to it", "kept next to it", true},
 
 	{"email", "VxIngest: whom to write to", "not needed", false},
 	{"initialize_db", "VxIngest: create buckets and indexes", "not needed: an archive is made when it is first opened", false},

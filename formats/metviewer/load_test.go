@@ -332,7 +332,7 @@ func filled(templates []string, v LoadValue) (out []string) {
 	return out
 }
 
-// TestOtherSpec: a file of the other kind is told what it is for.
+// TestOtherSpec: a file of the other kind is reported with what it is for.
 func TestOtherSpec(t *testing.T) {
 	_, err := ParseLoadSpec("p.xml", []byte("<plot_spec/>"))
 	if err == nil || !strings.Contains(err.Error(), "p.xml:1: is no <load_spec> file; it is a <plot_spec>, for `barograph ask`") {
@@ -355,7 +355,7 @@ func TestHourlySince2010(t *testing.T) {
 	}
 }
 
-// A misspelt element is told with the one that was meant, among those that stand there.
+// A misspelt element is reported with the one that was meant, among those that stand there.
 func TestMisspeltElements(t *testing.T) {
 	s, err := ParseLoadSpec("l.xml", []byte("<load_spec><lod_stat>true</lod_stat><connection><hots>h</hots></connection><nonsense/><load_files><file>a.stat</file></load_files></load_spec>"))
 	if err != nil {

@@ -97,9 +97,9 @@ func parse(file string, text []byte, root string) (*node, error) {
 // syntax takes the line from the error of the decoder where it knows it.
 func syntax(file string, line int, err error) error {
 	if s, ok := errors.AsType[*xml.SyntaxError](err); ok {
-		return &fault.Error{File: file, Line: s.Line, Problem: "is not well-formed XML: " + s.Msg, Cure: "mend the file; xmllint shows the place"}
+		return &fault.Error{File: file, Line: s.Line, Problem: "is not well-formed XML: " + s.Msg, Cure: "repair the file; xmllint shows the place"}
 	}
-	return &fault.Error{File: file, Line: line, Problem: "is not well-formed XML", Err: err, Cure: "mend the file; xmllint shows the place"}
+	return &fault.Error{File: file, Line: line, Problem: "is not well-formed XML", Err: err, Cure: "repair the file; xmllint shows the place"}
 }
 
 // latin1 reads the other encodings that METviewer's files declare.

@@ -194,7 +194,7 @@ func (d *Decoder) parts(raw []byte) {
 	}
 	for i, c := range raw {
 		if c >= ' ' && c != 0x7f || c == '\t' {
-			if b = append(b, c); !bytes.HasSuffix(b, byteOrderMark) { // fill may have parted it
+			if b = append(b, c); !bytes.HasSuffix(b, byteOrderMark) { // fill may have split it
 				continue
 			}
 			b = b[:len(b)-len(byteOrderMark)]

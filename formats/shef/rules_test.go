@@ -250,7 +250,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestWarnings: what is decoded in spite of the manual's letter is told, and
+// TestWarnings: what is decoded in spite of the manual's letter is reported, and
 // what is lost is counted.
 func TestWarnings(t *testing.T) {
 	long := ".A STN1 20210307     " + strings.Repeat("/HG 1", 196)

@@ -197,7 +197,7 @@ func (s *Splitter) look(line []byte) int {
 	return 0
 }
 
-// begun notes whether a line is more than the begin of an envelope.
+// startsMessage notes whether a line is more than the begin of an envelope.
 func (s *Splitter) startsMessage(line []byte) {
 	if !s.content {
 		t := trim(line)

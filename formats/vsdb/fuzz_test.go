@@ -50,7 +50,7 @@ func checkConservation(t *testing.T, text []byte) {
 	seen := make([]bool, len(lines))
 	mark := func(n uint32) {
 		if n == 0 || int(n) > len(lines) || seen[n-1] || strings.TrimFunc(lines[n-1], isBlank) == "" {
-			t.Fatalf("line %d of %d: not there, blank or told twice", n, len(lines))
+			t.Fatalf("line %d of %d: not there, blank or reported twice", n, len(lines))
 		}
 		seen[n-1] = true
 	}

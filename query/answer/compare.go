@@ -260,7 +260,7 @@ func explain(want, got *Answer) *Diff {
 	d.pair(want, got, missing, surplus)
 	switch {
 	case d.Missing == d.Extra:
-		d.Problem = fmt.Sprintf("%d rows hold other values", d.Missing)
+		d.Problem = fmt.Sprintf("%d rows hold different values", d.Missing)
 	case d.Missing > d.Extra:
 		d.Problem = fmt.Sprintf("%d rows are missing", d.Missing-d.Extra)
 	default:

@@ -185,7 +185,7 @@ const fine = 6
 
 func (v value) quotient() bool { return v.kind == exact && decimals(v.text) > fine }
 
-// near reports whether values are equal for all that can be told; off is by how
+// near reports whether values are equal for all that can be determined; off is by how
 // much, relative to what the tolerance is.
 func (v value) near(o value, tolerance float64) (off float64, ok bool) {
 	v, o = v.as(o.kind), o.as(v.kind)
@@ -441,7 +441,7 @@ func same(want, got [][]value, width int, tolerance float64, d *Diff) (largest f
 		}
 	}
 	if d.Missing > 0 {
-		d.Problem = cmp.Or(d.Problem, fmt.Sprintf("%d rows hold other values", d.Missing))
+		d.Problem = cmp.Or(d.Problem, fmt.Sprintf("%d rows hold different values", d.Missing))
 	}
 	return largest, d.Missing == 0
 }

@@ -231,7 +231,7 @@ func CompareMeans(want, got *Answer) (Proof, error) {
 	if d.Missing == 0 && d.Extra == 0 {
 		return Proof{EveryValue, want.Digest(), want.Rows, 0}, nil
 	}
-	d.Problem = fmt.Sprintf("%d groups of the reference are missing or have other values, %d groups came that it does not have so", d.Missing, d.Extra)
+	d.Problem = fmt.Sprintf("%d groups of the reference are missing or have different values, %d groups came that it does not have so", d.Missing, d.Extra)
 	return Proof{}, d
 }
 

@@ -183,7 +183,7 @@ func TestPairs(t *testing.T) {
 		{Row: 3, Want: text(3, 3)},
 		{Row: 3, Got: text(9, 9)},
 	}
-	if d == nil || !slices.Equal(d.Rows, all) || d.Missing != 3 || d.Extra != 3 || d.Problem != "3 rows hold other values" {
+	if d == nil || !slices.Equal(d.Rows, all) || d.Missing != 3 || d.Extra != 3 || d.Problem != "3 rows hold different values" {
 		t.Errorf("%+v", d)
 	}
 	// Two missing rows are not both explained by one surplus row.
@@ -401,7 +401,7 @@ func TestBordersOfLooseAnswers(t *testing.T) {
 	for _, x := range [][3]int{{2, -1, 0}, {2, 2, 0}, {0, 2, 0}, {2, 1, 1}, {1, 3, 1}, {4, -1, 0}, {5, -1, 0}, {9, -1, 0}, {0, 0, 0}} {
 		e := Expect(rows, Shape{Width: 2, By: []int{0}, Offset: x[0], Limit: x[1]})
 		if n, column := e.Cut(); n != x[2] || (n == 0) != (column < 0) {
-			t.Errorf("offset %d and limit %d cut through %d rows, told apart by column %d; want %d", x[0], x[1], n, column, x[2])
+			t.Errorf("offset %d and limit %d cut through %d rows, distinguished by column %d; want %d", x[0], x[1], n, column, x[2])
 		}
 	}
 	// Numbers of two kinds are no matter of types, a text is.

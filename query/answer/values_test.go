@@ -129,16 +129,16 @@ func TestCutAndLast(t *testing.T) {
 	for limit, want := range map[int][2]int{0: {0, -1}, 1: {0, -1}, 2: {1, 1}, 3: {2, 1}, 4: {0, -1}, 5: {0, -1}} {
 		e := Expect(rows(), Shape{Width: 3, By: []int{0}, Limit: limit})
 		if n, column := e.Cut(); n != want[0] || column != want[1] {
-			t.Errorf("limit %d cuts %d rows, told apart by %d; want %v", limit, n, column, want)
+			t.Errorf("limit %d cuts %d rows, distinguished by %d; want %v", limit, n, column, want)
 		}
 	}
 	e := Expect(rowsOf([]any{1, "a"}, []any{1, "b"}, []any{1, "b"}, []any{1, "a"}), Shape{Width: 2, By: []int{0}, Limit: 2})
 	if n, column := e.Cut(); n != 2 || column != -1 {
-		t.Errorf("%d rows, told apart by %d", n, column)
+		t.Errorf("%d rows, distinguished by %d", n, column)
 	}
 	e = Expect(rows(), Shape{Width: 3, By: []int{0}, Offset: 2, Limit: -1})
 	if n, column := e.Cut(); n != 2 || column != 1 || e.Len() != 3 {
-		t.Errorf("an offset cuts %d rows of %d, told apart by %d", n, e.Len(), column)
+		t.Errorf("an offset cuts %d rows of %d, distinguished by %d", n, e.Len(), column)
 	}
 	l := &Loose{}
 	var last []bool
@@ -159,10 +159,10 @@ func TestDiffsOfLooseAnswers(t *testing.T) {
 		problem       string
 		missing, rows int
 	}{
-		"a value":       {rowsOf([]any{1, "a"}, []any{2, "b"}), rowsOf([]any{1, "a"}, []any{2, "c"}), nil, "1 rows hold other values", 1, 1},
+		"a value":       {rowsOf([]any{1, "a"}, []any{2, "b"}), rowsOf([]any{1, "a"}, []any{2, "c"}), nil, "1 rows hold different values", 1, 1},
 		"a type":        {rowsOf([]any{"1"}), rowsOf([]any{1}), nil, "column 1 is an exact number, the other engine gave a text: cast it to one type", 1, 1},
-		"two numbers":   {rowsOf([]any{1}), rowsOf([]any{2.5}), nil, "1 rows hold other values", 1, 1},
-		"NULL":          {rowsOf([]any{nil}), rowsOf([]any{"x"}), nil, "1 rows hold other values", 1, 1},
+		"two numbers":   {rowsOf([]any{1}), rowsOf([]any{2.5}), nil, "1 rows hold different values", 1, 1},
+		"NULL":          {rowsOf([]any{nil}), rowsOf([]any{"x"}), nil, "1 rows hold different values", 1, 1},
 		"an order":      {rowsOf([]any{1}, []any{2}), rowsOf([]any{2}, []any{1}), []int{0}, "the order differs at row 1", 0, 1},
 		"NULL last":     {rowsOf([]any{nil}, []any{2}), rowsOf([]any{2}, []any{nil}), []int{0}, "the order differs at row 1, as engines have NULL first or last: write NULLS FIRST or NULLS LAST", 0, 1},
 		"a row more":    {rowsOf([]any{1}), rowsOf([]any{1}, []any{1}), nil, "2 rows came, the other engine gave 1", 0, 0},

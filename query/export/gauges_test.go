@@ -52,7 +52,7 @@ func TestDamagedParquet(t *testing.T) {
 	for at := 4; at < len(whole); at += 13 {
 		text := append([]byte(nil), whole...)
 		text[at] ^= 0x55
-		if n, _ := read(text); n > 100 { // whatever it is, it is told or read
+		if n, _ := read(text); n > 100 { // whatever it is, it is reported or read
 			t.Errorf("byte %d: %d values", at, n)
 		}
 	}

@@ -193,7 +193,7 @@ func (r *gaugeRow) csv(text io.Reader) error {
 		if err == nil {
 			err = r.give(&g)
 		} else {
-			err = r.each(nil, &fault.Error{File: r.file, Line: r.line, Problem: "is no value", Err: err, Cure: "mend the line"})
+			err = r.each(nil, &fault.Error{File: r.file, Line: r.line, Problem: "is no value", Err: err, Cure: "repair the line"})
 		}
 		if err != nil {
 			return err
@@ -258,7 +258,7 @@ func (r *gaugeRow) give(row *Gauge) error {
 		g.Quality = row.Quality[0]
 	}
 	if err != nil {
-		return r.each(nil, &fault.Error{File: r.file, Line: r.line, Problem: "is no value", Err: err, Cure: "mend the row"})
+		return r.each(nil, &fault.Error{File: r.file, Line: r.line, Problem: "is no value", Err: err, Cure: "repair the row"})
 	}
 	return r.each(&g, nil)
 }

@@ -117,7 +117,7 @@ func (p *phrasing) fields(expr func(record.Field) string, literal func(string) s
 }
 
 // orEmpty is the condition that a text is empty, which is NULL, or one of the
-// other values.
+// different values.
 func (p *phrasing) orEmpty(expr string, values []string, literal func(string) string) string {
 	null := expr + " IS NULL"
 	others := slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })
@@ -373,7 +373,7 @@ func (p *phrasing) documents(where string) (from string, picked bool) {
 // members are the columns that a question needs of a document's entries.
 func (p *phrasing) members() []question.Column {
 	lead := question.Column{Name: "fcst_lead", Role: question.Lead, Kind: question.Span}
-	out := []question.Column{lead} // always: fcst_init_beg is told from it
+	out := []question.Column{lead} // always: fcst_init_beg is derived from it
 	for _, c := range append(p.order(), p.q.Columns...) {
 		switch c.Role {
 		case question.HeaderField, question.ValidBeg, question.InitBeg, question.Lead:

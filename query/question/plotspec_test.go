@@ -213,7 +213,7 @@ func TestDerivedOfTwoStatistics(t *testing.T) {
 	}
 }
 
-// TestMisspelt: what no plot has is told with what was perhaps meant.
+// TestMisspelt: what no plot has is reported with what was perhaps meant.
 func TestMisspelt(t *testing.T) {
 	const dep, sums, by = `<dep><dep1><fcst_var name="HGT"><stat>RMSE</stat></fcst_var></dep1></dep>`, `<agg_stat><agg_sl1l2>true</agg_sl1l2></agg_stat>`, `<indep name="fcst_lead"/>`
 	for plot, want := range map[string]string{

@@ -280,7 +280,7 @@ func (a *Advice) order() {
 	}
 }
 
-// Told reports whether the repetitions are enough to give scores an interval.
+// Compared reports whether the repetitions are enough to give scores an interval.
 // Where they are not, the order is that of the medians, and proves nothing.
 func (a *Advice) Compared() bool { return a.Choices[0].Score.High < math.Inf(1) }
 
@@ -359,5 +359,5 @@ func (a *Advice) turns(name string) (out []Change) {
 	return out
 }
 
-// mostTimes is the largest change of a weight that is told, up or down.
+// mostTimes is the largest change of a weight that is reported, up or down.
 const mostTimes = 10

@@ -251,7 +251,7 @@ func TestAdvice(t *testing.T) {
 		}
 		return w
 	}
-	t.Run("weights decide, and what would change that is told", func(t *testing.T) {
+	t.Run("weights decide, and what would change that is reported", func(t *testing.T) {
 		s := made(t, 0, map[string][3]float64{"asks": {0.1, 40, 1e6}, "loads": {0.2, 10, 1e6}})
 		a := s.Advise(w("ask=5,load=2"))
 		if a.Choices[0].Engine != "asks" || a.Tied != 1 || a.Far != -1 {
@@ -277,7 +277,7 @@ func TestAdvice(t *testing.T) {
 			t.Errorf("%+v", b.Choices[0])
 		}
 	})
-	t.Run("what cannot be told apart, and needs less", func(t *testing.T) {
+	t.Run("what cannot be distinguished, and needs less", func(t *testing.T) {
 		a := made(t, 0, map[string][3]float64{"server": {0.1, 10, 1e6}, "zembedded": {0.1001, 10, 1e6}}).Advise(Defaults())
 		if a.Tied != 2 || a.Choices[0].Engine != "zembedded" {
 			t.Errorf("%+v", a)

@@ -166,8 +166,8 @@ func (s *Study) growth(engine, design, flavour string) (e measure.Estimate, know
 	return e, e.High <= widest*e.Low
 }
 
-// widest is the ratio of the ends of an interval beyond which a growth is not told.
+// widest is the ratio of the ends of an interval beyond which a growth is not reported.
 const widest = 10
 
-// Far is how many times the data the growth is told for.
+// Far is how many times the data the growth is reported for.
 const Far = 4

@@ -84,7 +84,7 @@ type Together struct {
 	Ratio    float64   `json:"ratio"`
 }
 
-// fewest is of how many cells something is told in common.
+// fewest is how many cells a common change needs.
 const fewest = 3
 
 // Load is what it cost to load an archive, and what it weighs: one value a run,
@@ -156,7 +156,7 @@ const (
 	NotRight    Verdict = "not right"
 	Slower      Verdict = "slower" // or less, of what had better be more
 	Faster      Verdict = "faster"
-	Repaired    Verdict = "mended" // is right, and was not
+	Repaired    Verdict = "repaired" // is right, and was not
 	Gone        Verdict = "absent"
 	Added       Verdict = "new"
 	NoTimes     Verdict = "not timed"    // on one side

@@ -101,10 +101,10 @@ func made(t *testing.T, seed uint64, of cells) Run {
 
 func TestVerdicts(t *testing.T) {
 	wrong, failed := error(&answer.Diff{Problem: "one row more"}), errors.New("no such table")
-	a := made(t, 1, cells{"same": 3, "slower": 3, "faster": 3, "broken": 3, "fails": 3, "mended": wrong, "neither": wrong, "gone": 3, "other": 1})
-	b := made(t, 2, cells{"same": 3, "slower": 5, "faster": 2, "broken": wrong, "fails": failed, "mended": 3, "neither": failed, "added": 3, "other": "x"})
+	a := made(t, 1, cells{"same": 3, "slower": 3, "faster": 3, "broken": 3, "fails": 3, "repaired": wrong, "neither": wrong, "gone": 3, "other": 1})
+	b := made(t, 2, cells{"same": 3, "slower": 5, "faster": 2, "broken": wrong, "fails": failed, "repaired": 3, "neither": failed, "added": 3, "other": "x"})
 	c := Runs(a, []Run{b}, 1)
-	want := map[string]Verdict{"same": Same, "slower": Slower, "faster": Faster, "broken": Broken, "fails": Broken, "mended": Repaired, "neither": NotRight, "gone": Gone, "added": Added, "other": OtherAnswer}
+	want := map[string]Verdict{"same": Same, "slower": Slower, "faster": Faster, "broken": Broken, "fails": Broken, "repaired": Repaired, "neither": NotRight, "gone": Gone, "added": Added, "other": OtherAnswer}
 	for _, f := range c.Others[0].Findings {
 		if name := f.Cell.At("case"); f.Verdict != want[name] {
 			t.Errorf("%s is %q, want %q", name, f.Verdict, want[name])
@@ -168,7 +168,7 @@ func TestBenchstat(t *testing.T) {
 	}
 }
 
-// TestMachine: what slows all cells alike is told of all, and of none alone.
+// TestMachine: what slows all cells alike is reported of all, and of no single one.
 func TestMachine(t *testing.T) {
 	a := made(t, 1, cells{"one": 2, "two": 3, "three": 4, "four": 5})
 	b := made(t, 2, cells{"one": 4, "two": 6, "three": 8, "four": 20})

@@ -311,7 +311,7 @@ func (d *Drawn) count(rows []int) (n int) {
 	if !slices.Contains(d.stat.Needs, "simple_flag") || d.stat.OfObjects() && !d.stat.PerCase && d.stat.Each == nil {
 		return len(rows)
 	}
-	values, _ := d.perCase("", place{rows: rows}) // what is wrong is told with the value
+	values, _ := d.perCase("", place{rows: rows}) // what is wrong is reported with the value
 	for _, v := range values {
 		if !math.IsNaN(v) {
 			n++

@@ -18,7 +18,7 @@ import (
 // shape is a picture of all rows of each curve.
 type shape struct {
 	x, y string // what stands on the axes
-	axis bool   // the rows are parted along the question's axis
+	axis bool   // the rows are partitioned along the question's axis
 	draw func(s *shaper) error
 }
 

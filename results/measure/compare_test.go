@@ -18,7 +18,7 @@ func modular(n, factor, modulus int, add float64) []float64 {
 
 // The permeability constants of the human chorioamnion are the textbook example
 // of Hollander and Wolfe (1973, p. 69) and of R's wilcox.test; the diabetes
-// example is that of SciPy's manual. Other values are SciPy 1.17.1's, the ones
+// example is that of SciPy's manual. Different values are SciPy 1.17.1's, the ones
 // with ties and small samples by listing all permutations.
 func TestMannWhitney(t *testing.T) {
 	for _, c := range []struct {

@@ -85,7 +85,7 @@ func ReadMachine(ctx context.Context, path string) Machine {
 	return m
 }
 
-// AvailableMemory is how many bytes could be had without swapping; 0 = not known.
+// AvailableMemory is how many bytes was available without swapping; 0 = not known.
 func AvailableMemory(ctx context.Context) uint64 {
 	v, err := mem.VirtualMemoryWithContext(ctx)
 	if err != nil {

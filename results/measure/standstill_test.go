@@ -13,7 +13,7 @@ import (
 )
 
 // A process that was stopped knows it as soon as it goes on; one that was not
-// is told nothing.
+// receives nothing.
 func TestStandstillIsNoticed(t *testing.T) {
 	if os.Getenv("BAROGRAPH_STOPPED") != "" {
 		stoppedChild()

@@ -3,7 +3,7 @@
 // nothing of runs; package report fills its structs from a run folder.
 //
 // Every picture has a Frame: title, subtitle, caption, axis labels with their
-// units. Pictures are 900 px wide unless told otherwise, white, in the
+// units. Pictures are 900 px wide unless instructed otherwise, white, in the
 // colour-blind safe palette of Okabe and Ito, with thin grids and the legend
 // above the data, where it hides nothing. Values that are not finite leave
 // gaps, and a picture without data says so.

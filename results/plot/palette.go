@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Hues is how many colours can be told apart, colour-blind readers included.
+// Hues is how many colours can be distinguished, colour-blind readers included.
 // More series than this repeat the colours in darker and lighter shades.
 const Hues = 8
 

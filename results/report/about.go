@@ -112,7 +112,7 @@ func engineTable(r *run.Run) *Table {
 
 // acknowledged is what a write is worth when it is acknowledged.
 func acknowledged(a *run.Archive) string {
-	return cmp.Or(a.Acknowledged, "not told")
+	return cmp.Or(a.Acknowledged, "not reported")
 }
 
 // commandLine quotes arguments as a POSIX shell needs them.

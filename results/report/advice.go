@@ -145,7 +145,7 @@ func (a *adviser) choice() []Cell {
 		for i := range a.Tied {
 			ties = append(ties, wayOf(&a.Choices[i]).String())
 		}
-		out = sentence(list(ties), " cannot be told apart by these measurements. ")
+		out = sentence(list(ties), " cannot be distinguished by these measurements. ")
 		if a.Choices[1].Needs() > first.Needs() {
 			out = append(out, sentence("Choose ", wayOf(first).String(), ", which needs less to run: ")...)
 		} else {
@@ -297,7 +297,7 @@ func (a *adviser) table() *Table {
 		t.add(class, append(cells, text(places(c)), text(cmp.Or(c.Archive.Licence, none)))...)
 		t.name(anchor("choice", Asked{wayOf(c), ""}))
 	}
-	t.Note = "Score: geometric mean of the ratios to the best of each column, by the weights; 1 = the best in all. Bold: the first, and what cannot be told apart from it: the difference of the scores is within their 95 % intervals, " +
+	t.Note = "Score: geometric mean of the ratios to the best of each column, by the weights; 1 = the best in all. Bold: the first, and what cannot be distinguished from it: the difference of the scores is within their 95 % intervals, " +
 		"which the repetitions of questions and the law of growth give; loads and sizes are single values. What was not measured of a choice counts as the worst of its column. Questions: the weighted mean of the medians of the cases. Growth has no weight where its interval spans more than a factor of ten."
 	return t
 }

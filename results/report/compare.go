@@ -79,7 +79,7 @@ func changes(name string, a *compare.Against) string {
 		{compare.Slower, "slower"},
 		{compare.Faster, "faster"},
 		{compare.NotRight, "right in neither run"},
-		{compare.Repaired, "mended"},
+		{compare.Repaired, "repaired"},
 		{compare.Gone, "absent"},
 		{compare.Added, "new"},
 		{compare.OtherAnswer, "right with another answer"},
@@ -151,7 +151,7 @@ func ratios(a *compare.Against) []Drawing {
 
 func loadChanges(a *compare.Against) *Table {
 	t := table("engine", "design", "load, was (s)", "is (s)", "ratio (×)", "on disk, was (MB)", "is (MB)", "ratio (×)")
-	t.Note = "One load each: what of a difference is noise cannot be told."
+	t.Note = "One load each: what of a difference is noise cannot be determined."
 	for _, l := range a.Loads {
 		t.add("", append(append(texts(l.Engine, l.Design), pair(l.Time[0].Seconds(), l.Time[1].Seconds())...), pair(float64(l.Bytes[0])/1e6, float64(l.Bytes[1])/1e6)...)...)
 	}

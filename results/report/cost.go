@@ -80,7 +80,7 @@ func costs(all []run.Sample) Section {
 
 func costTable(all []run.Sample) *Table {
 	t := table("engine", "nodes", "workload", "fault", "an acknowledged write is", "before (operations/s)", "without service (s)", "95 % again after (s)", "lost (operations)", "what became of them", "reconnects", "retries", "timed out", "truth")
-	t.Note = "Seconds count from the first fault. Without service: tenths of a second in which nothing succeeded, added up. 95 % again: the first of three seconds in a row with 95 % of the rate before. Lost: what was due, and failed or was never begun; nothing of it counts as an operation. What is not right has no times."
+	t.Note = "Seconds count from the first fault. Without service: tenths of a second in which nothing succeeded, added up. 95 % again: the first of three seconds in a row with 95 % of the rate before. Lost: what was due, and failed or was never started; nothing of it counts as an operation. What is not right has no times."
 	for i := range all {
 		s, f := &all[i], all[i].Fault
 		before, without, back := dim(none), dim(none), dim(none)

@@ -150,7 +150,7 @@ func write(t *testing.T, r run.Run, cells []cellPlan, n int) string {
 			switch rep {
 			case c.wrongAt:
 				must(f.Add(s.Judge(m, answer.Proof{}, &answer.Diff{
-					Problem: "12 rows hold other values", WantRows: c.rows, GotRows: c.rows - 12, Missing: 12, Extra: 12,
+					Problem: "12 rows hold different values", WantRows: c.rows, GotRows: c.rows - 12, Missing: 12, Extra: 12,
 					Rows: []answer.DiffRow{{Row: 4, Column: "fabar", Want: "G2/NHX | 5", Got: "G2/NHX | 6"}},
 				})))
 			case c.failedAt:

@@ -32,7 +32,7 @@ type GrowthLaw struct {
 	Floor bool               `json:"floor,omitempty"`
 }
 
-// told reports whether the law rests on enough for an interval: three sizes, so
+// determined reports whether the law rests on enough for an interval: three sizes, so
 // that it can be seen whether a line holds, and repetitions of each that bound
 // its median.
 func (l *GrowthLaw) determined() bool {
@@ -207,9 +207,9 @@ func (g *growth) laws() *Table {
 // beside which the prediction is still printed.
 const forecastRange = 1000
 
-// forecast is a predicted time with its interval, or that it cannot be told.
+// forecast is a predicted time with its interval, or that it cannot be determined.
 func forecast(e measure.Estimate) Cell {
-	return when(e.High <= forecastRange*e.Low, estimate(e), "cannot be told")
+	return when(e.High <= forecastRange*e.Low, estimate(e), "cannot be determined")
 }
 
 func signed(v float64) string { return fmt.Sprintf("%.3f", v) }

@@ -99,7 +99,7 @@ func TestGrowthOfTwoSizes(t *testing.T) {
 			t.Errorf("%s: %s", name, s)
 		}
 		for _, r := range g.laws().Rows {
-			if last := r.Cells[len(r.Cells)-1].Text; r.Cells[5].Text != none || last != "cannot be told" {
+			if last := r.Cells[len(r.Cells)-1].Text; r.Cells[5].Text != none || last != "cannot be determined" {
 				t.Errorf("%s: the interval is %q, the prediction %q", name, r.Cells[5].Text, last)
 			}
 		}

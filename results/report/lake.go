@@ -54,7 +54,7 @@ func stored(m *run.Measured) run.Stored { return *cmp.Or(m.Stored, &run.Stored{}
 
 // openLake reports a run of the workload lake.
 func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
-	out := ofRun(dir, r, "By what are Parquet files on an object store to be parted, and how large should they be?")
+	out := ofRun(dir, r, "By what are Parquet files on an object store to be partitioned, and how large should they be?")
 	out.Data = map[string]any{"run": r, "samples": samples}
 	if r.Lake == nil {
 		return out
@@ -75,7 +75,7 @@ func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
 		times += " at most"
 	}
 	if l.Rate > 0 || l.Latency > 0 {
-		gate = fmt.Sprintf("at most %s MB a second for all that ask, each answer begun %s ms later", number(l.Rate), number(ms(l.Latency)))
+		gate = fmt.Sprintf("at most %s MB a second for all that ask, each answer started %s ms later", number(l.Rate), number(ms(l.Latency)))
 	}
 	out.Facts = append(append([]Fact{{"Store", l.Store + "; " + gate}, {"Records", count(r.Data.Records)}}, machineFacts(r.Machine)...), Fact{"Command", commandLine(r.Args)})
 	out.Sections = filled(
@@ -127,7 +127,7 @@ func (l *laked) engines() (all []string) {
 
 // partition is a layout's in words.
 func partition(name string) string {
-	return cmp.Or(map[string]string{"none": "not parted", "day": "by valid day", "model": "by model", "variable": "by variable"}[name], name)
+	return cmp.Or(map[string]string{"none": "not partitioned", "day": "by valid day", "model": "by model", "variable": "by variable"}[name], name)
 }
 
 // rounds are the sums of all questions' times, one for each repetition of them
@@ -146,7 +146,7 @@ func (w *lakeWay) rounds(r *run.Run) []float64 {
 	return sums
 }
 
-// advice names the layout with the least sum, those that cannot be told from it,
+// advice names the layout with the least sum, those that cannot be distinguished from it,
 // and the one with the largest.
 func (l *laked) advice(engine string) string {
 	var ways []*run.LakeLayout
@@ -180,7 +180,7 @@ func (l *laked) advice(engine string) string {
 	named := func(w *run.LakeLayout) string {
 		label := partition(w.Partition)
 		if w.Partition != "none" {
-			label = "parted " + label
+			label = "partitioned " + label
 		}
 		return fmt.Sprintf("%s and of %s MB", label, number(w.MB))
 	}
@@ -192,7 +192,7 @@ func (l *laked) advice(engine string) string {
 		words += fmt.Sprintf("; slowest, %s times (%s – %s) as long, where they are %s", number(x.Ratio), number(x.Lo), number(x.Hi), named(ways[worst]))
 	}
 	if alike > 0 {
-		words += fmt.Sprintf(". Of %d ways %d cannot be told from the fastest", len(ways), alike)
+		words += fmt.Sprintf(". Of %d ways %d cannot be distinguished from the fastest", len(ways), alike)
 	}
 	return words + "."
 }

@@ -26,8 +26,8 @@ func TestLakeAdvice(t *testing.T) {
 		reps      int
 		says, not string
 	}{
-		{"enough", reps, "fastest where files are not parted and of 8.00 MB; slowest, 2.9", "too few"},
-		{"alike", reps, "Of 3 ways 1 cannot be told from the fastest.", "too few"},
+		{"enough", reps, "fastest where files are not partitioned and of 8.00 MB; slowest, 2.9", "too few"},
+		{"alike", reps, "Of 3 ways 1 cannot be distinguished from the fastest.", "too few"},
 		{"few", 3, "by medians alone: the repetitions are too few to tell that from chance.", "times ("},
 	} {
 		r := &run.Run{Reps: c.reps, Seed: 1, Cases: []run.Case{{Name: "q"}}}

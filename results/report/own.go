@@ -352,7 +352,7 @@ func (o *owned) times() *Table {
 // costs are what answers took of processors and files, and so what engines
 // waited for: nothing, where as many cores worked as there are.
 func (o *owned) costs() *Table {
-	t := table("question", "engine", "CPU (ms)", "cores", "read from files", "told by")
+	t := table("question", "engine", "CPU (ms)", "cores", "read from files", "reported by")
 	t.Note = "Means over the answers. CPU: of all that worked, Barograph among it; cores: over the time that answers took. An engine that used few cores, and read, waited for its disks. " +
 		"Read: past an engine’s own buffers; by a server’s own counters also what the system’s cache held."
 	for _, q := range o.Questions {
@@ -379,7 +379,7 @@ func (o *owned) costs() *Table {
 				}
 			}
 			n := float64(len(c.answers))
-			t.add("", text(q.Name), text(e), when(reported, numeric(spent/n), "not told"), when(reported, numeric(spent/took), "not told"), when(counted, size(read/n, ""), "not told"), text(by))
+			t.add("", text(q.Name), text(e), when(reported, numeric(spent/n), "not reported"), when(reported, numeric(spent/took), "not reported"), when(counted, size(read/n, ""), "not reported"), text(by))
 		}
 	}
 	return t
@@ -403,7 +403,7 @@ func (o *owned) pictures() []Drawing {
 
 // hourly is what streams bring.
 func (o *owned) hourly() *Table {
-	t := table("engine", "streams", "beside", "questions an hour", "each stream", "p50 (ms)", "p95 (ms)", "p99 (ms)", "runs", "due and never begun", "rows loaded meanwhile")
+	t := table("engine", "streams", "beside", "questions an hour", "each stream", "p50 (ms)", "p95 (ms)", "p99 (ms)", "runs", "due and never started", "rows loaded meanwhile")
 	for _, c := range slices.SortedStableFunc(slices.Values(o.streams.cells), func(a, b *pointCell) int {
 		return cmp.Or(strings.Compare(a.engine, b.engine), cmp.Compare(a.threads, b.threads), strings.Compare(a.mix, b.mix))
 	}) {

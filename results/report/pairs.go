@@ -232,7 +232,7 @@ func (rs *results) first(ways ...Way) Way {
 // clientTime tells where the time of keys goes on the client's side, which the
 // original asked for: the ids derived, the wait for the server, the reply
 // decoded, the answer assembled. Servers only: an embedded engine works in the
-// client's own process, so that its time cannot be told from the client's.
+// client's own process, so that its time cannot be distinguished from the client's.
 func (rs *results) clientTime(s *Summary) *Table {
 	t := table("archive", "case", "ids", "derive (ms)", "request (ms)", "decode (ms)", "assemble (ms)", "first row after (ms)")
 	rs.byKeys(s, func(w Way, c *CaseSummary, k *CellSummary) {

@@ -275,7 +275,7 @@ func ranked(tops []*pointCell) string {
 		case c.throughput.High < tops[i-1].throughput.Low:
 			words.WriteString("; then ")
 		default:
-			words.WriteString("; not told apart from it ")
+			words.WriteString("; not distinguished from it ")
 		}
 		fmt.Fprintf(&words, "%s %s/s (%s) with %s", c.engine, number(c.throughput.Value), interval(c.throughput.Low, c.throughput.High), several(c.threads, "thread"))
 	}
@@ -318,7 +318,7 @@ type fitted struct {
 const lawReps = 3
 
 // usl fits the law to numbers of threads that were right and repeated. One that
-// does not hold is not told: its parameters mean nothing.
+// does not hold is not reported: its parameters mean nothing.
 func (p *points) usl() (out []fitted) {
 	for _, mix := range p.mixes {
 		for _, e := range p.engines {

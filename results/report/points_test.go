@@ -123,8 +123,8 @@ func TestPointsPage(t *testing.T) {
 }
 
 // A headline has no number without an interval: single runs are not ranked, and
-// engines whose intervals overlap are not told apart. A law that does not hold
-// is not told, and what was checked is told of what.
+// engines whose intervals overlap are not distinguished. A law that does not hold
+// is not reported, and what was checked is reported.
 func TestHeadlinesHaveIntervals(t *testing.T) {
 	many := func(reps int, rates map[string][]float64) *points {
 		var all []*point
@@ -140,7 +140,7 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 	for want, p := range map[string]*points{
 		"1 run of a point: no interval, which takes 6; so nothing is ranked here.":                                  many(1, map[string][]float64{"a": {1000}, "b": {2000}}),
 		"Highest throughput: b 2,050/s (2,000 – 2,100) with 1 thread; then a 1,020/s (1,000 – 1,050) with 1 thread": many(6, map[string][]float64{"a": {1000}, "b": {2000}}),
-		"Highest throughput: b 1,040/s (1,010 – 1,060) with 1 thread; not told apart from it a ":                    many(6, map[string][]float64{"a": {1000}, "b": {1010}}),
+		"Highest throughput: b 1,040/s (1,010 – 1,060) with 1 thread; not distinguished from it a ":                 many(6, map[string][]float64{"a": {1000}, "b": {1010}}),
 	} {
 		if got := p.sentence("workloada"); !strings.HasPrefix(got, want) {
 			t.Errorf("got  %s\nwant %s", got, want)

@@ -60,7 +60,7 @@ func (p *points) fill(r *Report) {
 	r.Sections = append(r.Sections, filled(scalability)...)
 	r.Sections = append(r.Sections, Section{ID: "method", Title: "How it was measured", Words: append(
 		say("The workloads, keys, values and distributions are those of YCSB’s core workload. Only records whose insert was acknowledged are asked for; one that is not found, a field that is missing, a scan out of order, beyond its bounds or with a record left out makes the run fail, and a run that is not right has no times."),
-		say("Without a target each thread asks as soon as it is answered: a stall of the engine is then one slow operation of each thread, and the time series shows it. With a target, latency counts from when an operation was due, so that all that waited during a stall is in the percentiles; the service time, from when a thread came to it, stands beside it in the table of operations. Histograms keep three digits from 1 ns to 1 h; percentiles over repetitions are medians of each repetition’s. An interval in which less than a tenth of the usual operations ended is marked as a stall.")...)})
+		say("Without a target each thread asks as soon as it is answered: a stall of the engine is then one slow operation of each thread, and the time series shows it. With a target, latency counts from when an operation was due, so that all that waited during a stall is in the percentiles; the service time, from when a thread came to it, stands next to it in the table of operations. Histograms keep three digits from 1 ns to 1 h; percentiles over repetitions are medians of each repetition’s. An interval in which less than a tenth of the usual operations ended is marked as a stall.")...)})
 }
 
 // section is one mix.
@@ -73,7 +73,7 @@ func (p *points) section(mix string) Section {
 			over.Pictures = append(over.Pictures, c.timeline())
 		}
 	}
-	held.Parts = filled(Section{Title: "What the servers told of themselves", Folded: true, Table: p.counters(mix)}, Section{Title: "Percentiles of each operation", Folded: true, Table: p.operations(mix)})
+	held.Parts = filled(Section{Title: "What the servers report of themselves", Folded: true, Table: p.counters(mix)}, Section{Title: "Percentiles of each operation", Folded: true, Table: p.operations(mix)})
 	title := p.mixInWords(mix)
 	return Section{ID: mix, Title: mix, Small: title, Terminal: true, Words: say("%s.", title), Pictures: []Drawing{p.picture(mix, title)}, Table: p.table(mix), Parts: filled(held, over)}
 }
@@ -230,7 +230,7 @@ func (p *points) operations(mix string) *Table {
 	return t
 }
 
-// counters are what the servers told of themselves, by operation.
+// counters are what the servers report of themselves, by operation.
 func (p *points) counters(mix string) *Table {
 	t := table("engine", "threads", "count", "in the run", "per operation")
 	kind := func(name, unit string) Cell {

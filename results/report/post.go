@@ -127,7 +127,7 @@ func postRows(r *posts) *Table {
 
 func postDays(r *posts) *Table {
 	t := table("phase", "day", "design", "method", "messages", "values", "avg post (ms)", "p99 (ms)", "max post (ms)", "values/s", "late")
-	t.Note = "Late: products that were begun more than a minute of the feed's time after their time."
+	t.Note = "Late: products that were started more than a minute of the feed's time after their time."
 	for _, d := range r.days {
 		cells := texts(d.Scenario, d.Cell.At("day"), d.Design, d.Method)
 		if d.Posting == nil {
@@ -140,7 +140,7 @@ func postDays(r *posts) *Table {
 }
 
 // postSentence says what was done and proven. It has no rates: each is of one
-// run, without an interval, so that no rank of methods could be told from noise.
+// run, without an interval, so that no rank of methods could be distinguished from noise.
 func postSentence(r *posts) string {
 	all, proven := slices.Concat(r.cells, r.days), 0
 	for _, c := range all {
@@ -187,7 +187,7 @@ func postPictures(r *posts) (out []Drawing) {
 func postDaysPicture(r *posts) Drawing {
 	p := plot.Lines{Frame: plot.Frame{
 		Title: "Posting rate of the live feed, day by day", YLabel: "values a second", XLabel: "day of posting", Width: pageWidth,
-		Caption: "Every phase posts the same days of the feed, with other values. Ticks at the bottom: maintenance (VACUUM with ANALYZE, or what the engine has for it) after a day; dashed: a phase begins.",
+		Caption: "Every phase posts the same days of the feed, with different values. Ticks at the bottom: maintenance (VACUUM with ANALYZE, or what the engine has for it) after a day; dashed: a phase begins.",
 	}, By: plot.Numbers, LogAbove: 10}
 	for i, d := range r.days {
 		if d.Posting == nil {

@@ -26,8 +26,8 @@ func ramped(all []run.Sample) (steps, others []run.Sample) {
 // knees is the section of rates that were raised until they were not held: a picture for each
 // mix.
 func knees(steps []run.Sample) []Section {
-	t := table("mix", "engine", "threads", "due (operations/s)", "done (operations/s)", "p99 (ms)", "never begun (operations)")
-	t.Note = "Latency counts from when an operation was due. Never begun: due, and not come to before the end of the run."
+	t := table("mix", "engine", "threads", "due (operations/s)", "done (operations/s)", "p99 (ms)", "never started (operations)")
+	t.Note = "Latency counts from when an operation was due. Never started: due, and not come to before the end of the run."
 	s := Section{
 		ID: "knee", Title: "Which rate is held", Terminal: true, Table: t,
 		Words: say("Operations were due at a steady rate, which was raised until less than 95 %% of them were done in their time, or the bound of the 99th percentile was broken. Beyond this knee the latency is that of a queue, and says how long the run was."),

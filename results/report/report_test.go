@@ -299,7 +299,7 @@ func TestOffline(t *testing.T) {
 	}
 	for _, href := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		if _, err := os.Stat(filepath.Join(dir, href[1])); err == nil && filepath.IsLocal(href[1]) {
-			continue // a file beside it
+			continue // a file next to it
 		}
 		if !strings.HasPrefix(href[1], "#") || !strings.Contains(page, `id="`+href[1][1:]+`"`) {
 			t.Errorf("the page links to %q", href[1])

@@ -354,14 +354,14 @@ func (s *scans) bottleneck(c *scanCell, u scanUse) string {
 func (s *scans) bottlenecks() *Table {
 	t := table("question", "phase", "configuration", "read (an answer)", "read (a second)", "busiest device (%)", "cores used", "machine busy (%)", "memory left", "held back by")
 	t.Note = "Means over the repetitions, from the system's counters of devices and processes. Cores used: by Barograph and, where it runs on this machine, the server; an embedded engine works inside Barograph. Of a server elsewhere both are its own counters’. " +
-		"Busy for a device means that a request was under way; one that serves many at once may have room left, and of a throttled disk it is not told: requests wait before the device."
+		"Busy for a device means that a request was under way; one that serves many at once may have room left, and of a throttled disk it is not reported: requests wait before the device."
 	for _, c := range s.cells {
 		if len(c.answers) == 0 {
 			continue
 		}
 		u := s.use(c)
 		t.add("", append(texts(c.query, string(c.phase), s.names[c.config]), when(u.counted || u.said, size(u.bytes, ""), "not counted"), when(u.counted || u.said, size(u.read, ""), "not counted"),
-			when(u.counted && !u.throttled, numeric(100*u.busy), none), when(u.coresKnown, numeric(u.cores), "not told"), numeric(100*u.machine), size(u.free, ""), text(s.bottleneck(c, u)))...)
+			when(u.counted && !u.throttled, numeric(100*u.busy), none), when(u.coresKnown, numeric(u.cores), "not reported"), numeric(100*u.machine), size(u.free, ""), text(s.bottleneck(c, u)))...)
 	}
 	return t
 }

@@ -86,7 +86,7 @@ func madeScans(t *testing.T) *run.Folder {
 	return f
 }
 
-// TestScanReportGaveUp: what was given up is told in the sentence, a table and
+// TestScanReportGaveUp: what was given up is reported in the sentence, a table and
 // with the end of its server's log on the page, also where nothing was timed.
 func TestScanReportGaveUp(t *testing.T) {
 	for _, nothing := range []bool{false, true} {

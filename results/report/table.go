@@ -114,7 +114,7 @@ func numeric[T ~float64](v T) Cell {
 	return when(!math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0), value(v, number(float64(v))), none)
 }
 
-// whole is a count; a dash for one below 0, which nobody told.
+// whole is a count; a dash for one below 0, which nobody reported.
 func whole[T int | int64](n T) Cell {
 	return when(n >= 0, value(n, count(n)), none)
 }

@@ -195,7 +195,7 @@ func (c *CaseSummary) notes() (out []string) {
 		reps += fmt.Sprintf(" Too few for a 95 %% interval of a median, which takes %d.", ci.Need)
 	}
 	if c.LeastP >= measure.Alpha {
-		reps += fmt.Sprintf(" So few repetitions in so many comparisons reach no p below %s: a difference cannot be told from noise (“?”); use more repetitions.", probability(float64(c.LeastP)))
+		reps += fmt.Sprintf(" So few repetitions in so many comparisons reach no p below %s: a difference cannot be distinguished from noise (“?”); use more repetitions.", probability(float64(c.LeastP)))
 	}
 	return append([]string{reps}, why...)
 }

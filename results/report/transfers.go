@@ -11,7 +11,7 @@ import (
 // transferred is the section of what became of accounts, of samples that have any.
 func transferred(samples []run.Sample) []Section {
 	t := table("engine", "isolation", "threads", "transfers acknowledged", "tries given up for another", "commits not answered", "of these done", "the sum is right", "accounts that nothing explains")
-	t.Note = "A try that the engine gave up, after a deadlock or as an order could not be told, is run again from its beginning, and is among the retried operations, not the first tries. " +
+	t.Note = "A try that the engine gave up, after a deadlock or as an order could not be determined, is run again from its beginning, and is among the retried operations, not the first tries. " +
 		"A commit that was not answered stays unknown until the balances show whether it was done."
 	var wrong []string
 	for i := range samples {

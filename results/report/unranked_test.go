@@ -63,6 +63,6 @@ func TestACaseWithoutRowsIsInNoRanking(t *testing.T) {
 	}
 	const left = "No record of this data answers test_2: left out of every ranking."
 	if !strings.Contains(s.InWords, left) || !strings.Contains(html(t, dir), left) || !strings.Contains(terminal(t, dir), "no rows") {
-		t.Errorf("it is not told: %s", s.InWords)
+		t.Errorf("it is not reported: %s", s.InWords)
 	}
 }

@@ -81,7 +81,7 @@ func (f *folder) reached(c *CaseSummary, k *CellSummary) []Cell {
 	how := Cell{}
 	for _, a := range all {
 		s := Step{Method: a.Method, Class: strings.ReplaceAll(a.Method, " ", "-"), Object: a.Object, Index: a.Index}
-		if a.Examined >= 0 { // else the next column says that it is not told
+		if a.Examined >= 0 { // else the next column says that it is not reported
 			s.Counts = a.Counts()
 		}
 		how.Steps = append(how.Steps, s)
@@ -92,7 +92,7 @@ func (f *folder) reached(c *CaseSummary, k *CellSummary) []Cell {
 	prefix := ""
 	switch {
 	case !known && n == 0:
-		return []Cell{how, dim("not told"), text(f.unit(k.Asked))}
+		return []Cell{how, dim("not reported"), text(f.unit(k.Asked))}
 	case !known:
 		prefix = "≥ "
 	case !measured:

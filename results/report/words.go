@@ -98,7 +98,7 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 	return b.String()
 }
 
-// lowestMedians names what comes first where no difference can be told from noise.
+// lowestMedians names what comes first where no difference can be distinguished from noise.
 func lowestMedians(timed int, best Way, next, sql *Rank) string {
 	out := fmt.Sprintf("The repetitions are too few to tell any difference from noise. By medians alone %s is the fastest over %d cases (geometric mean)", best, timed)
 	if next != nil {

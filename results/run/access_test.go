@@ -13,7 +13,7 @@ func TestAccessInWords(t *testing.T) {
 	}{
 		{run.Access{Object: "line_data_sal1l2", Method: "full scan", Examined: 321172, Kept: 848, Measured: true}, "full scan of line_data_sal1l2", "321,172 → 848"},
 		{run.Access{Object: "wide_sal1l2", Method: "index scan", Index: "series_idx", Examined: 80, Kept: -1}, "index scan of wide_sal1l2 by series_idx", "~80"},
-		{run.Access{Object: "doc_sal1l2", Method: "key lookup", Index: "PRIMARY", Examined: -1, Kept: -1}, "key lookup in doc_sal1l2 by PRIMARY", "not told"},
+		{run.Access{Object: "doc_sal1l2", Method: "key lookup", Index: "PRIMARY", Examined: -1, Kept: -1}, "key lookup in doc_sal1l2 by PRIMARY", "not reported"},
 		{run.Access{Object: "memory", Method: "key lookup", Measured: true}, "key lookup in memory", "0 → 0"},
 	} {
 		if w, n := c.access.Words(), c.access.Counts(); w != c.words || n != c.counts {

@@ -9,7 +9,7 @@ import (
 	"github.com/barograph/barograph/results/measure/pace"
 )
 
-// Asking is a number of askers who ask an engine at once; each holds its answers
+// Asking is a number of clients who ask an engine at once; each holds its answers
 // against those that are right.
 type Asking struct {
 	Workers []pace.Worker

@@ -50,7 +50,7 @@ func Create(dir string, r Run) (*Folder, error) {
 	return f.start()
 }
 
-// begun writes the first event; a folder that cannot be written is closed again.
+// started writes the first event; a folder that cannot be written is closed again.
 func (f *Folder) start() (*Folder, error) {
 	err := errors.Join(f.journal.add(&Event{Kind: Began, PID: os.Getpid(), Text: f.Run.ID}), f.Save())
 	if err != nil {

@@ -34,12 +34,12 @@ type Mix struct {
 	Clients    int           `json:"clients"`         // machines whose samples were merged into this one
 	Ending     string        `json:"ending" table:"-"`
 	Operations int64         `json:"operations"`          // that ended, whatever way
-	Unstarted  int64         `json:"unstarted,omitempty"` // due and never begun: the engine does not hold the target
+	Unstarted  int64         `json:"unstarted,omitempty"` // due and never started: the engine does not hold the target
 	Reconnects int64         `json:"reconnects,omitempty"`
 	Outage     time.Duration `json:"outage_ns,omitempty"`          // during which a worker had no connection
 	Throughput float64       `json:"throughput_ops_s"`             // operations that succeeded, of all clients together
 	Response   Latency       `json:"response"`                     // of all operations, from when they were due
-	Service    Latency       `json:"service"`                      // likewise, from when they were begun
+	Service    Latency       `json:"service"`                      // likewise, from when they were started
 	Cost       *Cost         `json:"cost,omitempty"`               // of faults; nil = there was none
 	Groups     []Group       `json:"groups"`                       // by operation and outcome
 	Loaded     int64         `json:"rows_loaded_beside,omitempty"` // by a load that went on meanwhile, in tables that were stored whole
@@ -91,7 +91,7 @@ type Used struct {
 }
 
 // CPU is the processor time of an answer: the client's, in which an embedded
-// engine works, and the server's. It is not told of a server elsewhere whose
+// engine works, and the server's. It is unknown for a server elsewhere whose
 // counters do not tell it.
 func (a *Archive) CPU(m *Measured) (spent time.Duration, known bool) {
 	spent = m.CPU
@@ -102,7 +102,7 @@ func (a *Archive) CPU(m *Measured) (spent time.Duration, known bool) {
 	return spent, a.Server == nil && a.Place == "embedded"
 }
 
-// ServerLoad is what a server spent and told of itself.
+// ServerLoad is what a server spent and reported of itself.
 type ServerLoad struct {
 	Local    bool                `json:"local"` // its processes are this machine's, and Used is theirs
 	Used     measure.ProcessLoad `json:"used"`
@@ -133,7 +133,7 @@ func Says[T ~struct {
 }
 
 // since is what was spent since an earlier moment. A count that has fallen was
-// begun anew, and tells nothing.
+// restarted, and tells nothing.
 func (s Said) since(before Said) *Said {
 	if before.CPU < 0 || s.CPU < before.CPU {
 		s.CPU, before.CPU = -1, 0
@@ -218,11 +218,11 @@ func (g *Group) Times(service, response *measure.Histogram) (err error) {
 
 // Fault is what was done to a server while a mix was asked of it, and what
 // became of the operations. Counts are known also where nothing is measured, as
-// the store told no truth.
+// the store was not correct.
 type Fault struct {
 	Moments    []Moment         `json:"moments"`
 	Errors     map[string]int64 `json:"errors,omitempty"` // operations that failed, by what became of them
-	Lost       int64            `json:"lost"`             // operations that were due, and failed or were never begun
+	Lost       int64            `json:"lost"`             // operations that were due, and failed or were never started
 	Retries    int64            `json:"retries"`          // further tries of operations that had failed
 	TimedOut   int64            `json:"timed_out"`        // tries that were given up
 	Reconnects int64            `json:"reconnects"`
@@ -311,7 +311,7 @@ type Posting struct {
 	Post     PostTimes `json:"post"`
 
 	RowsRead     int64 `json:"rows_read"`
-	RowsInserted int64 `json:"rows_inserted"` // −1 = not told, as below
+	RowsInserted int64 `json:"rows_inserted"` // −1 = not reported, as below
 	RowsUpdated  int64 `json:"rows_updated"`
 	Retries      int64 `json:"retries"`
 	TableBytes   int64 `json:"table_bytes"`
@@ -319,7 +319,7 @@ type Posting struct {
 	DeadRows     int64 `json:"dead_rows"`
 	LogBytes     int64 `json:"log_bytes"` // of the write-ahead log, written meanwhile, by others too
 
-	Late   int64 `json:"late,omitempty"`   // products of a day of the live feed that were begun more than a minute of the feed's time after their time
+	Late   int64 `json:"late,omitempty"`   // products of a day of the live feed that were started more than a minute of the feed's time after their time
 	Upkeep bool  `json:"upkeep,omitempty"` // maintenance followed
 }
 

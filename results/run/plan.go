@@ -82,10 +82,10 @@ func (a Access) Words() string {
 }
 
 // Counts are the access's numbers in words, for people: "32,110 → 28,718",
-// "~1,200" for a guess, "not told" where there is none.
+// "~1,200" for a guess, "not reported" where there is none.
 func (a Access) Counts() string {
 	if a.Examined < 0 {
-		return "not told"
+		return "not reported"
 	}
 	out := Count(a.Examined)
 	if a.Kept >= 0 {

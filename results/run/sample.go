@@ -18,7 +18,7 @@ type Verdict string
 
 // The verdicts.
 const (
-	Equal  Verdict = "equal"  // proven, to the degree that is said beside it
+	Equal  Verdict = "equal"  // proven, to the degree that is said next to it
 	Wrong  Verdict = "wrong"  // compared, and different: shown as wrong, never as fast
 	Failed Verdict = "failed" // no answer: an error has no time
 
@@ -38,7 +38,7 @@ const (
 	Cold Phase = "cold"
 )
 
-// Sample is one repetition of a cell. What was measured of it is had from
+// Sample is one repetition of a cell. What was measured of it is obtained from
 // Measured alone, and only where it is proven.
 type Sample struct {
 	Cell    Cell          `json:"cell"`
@@ -161,7 +161,7 @@ type Measured struct {
 // later, and what a client saw of it.
 type Kill struct {
 	Nodes int `json:"nodes"`
-	Node  int `json:"node"` // the one killed, from 1; clients are told of node 1
+	Node  int `json:"node"` // the one killed, from 1; clients connect to node 1
 
 	// Of a load: records whose commit was acknowledged by the time the node was
 	// back, those of them that were found in the end without being loaded again,

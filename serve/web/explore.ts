@@ -372,7 +372,7 @@ async function how(q: URLSearchParams) {
   return h('div', {}, h('p', {}, `${a.engine} ${a.design}, asked as ${a.flavour}${a.all_keys ? `, by ${several(a.all_keys, 'key')}` : ''}; seed ${a.seed}`),
     h('p', {}, 'Ask it as ', ...a.flavours.map((f: string) => h('button', { type: 'button', 'aria-pressed': String(f === a.flavour), click: () => { const n = state(); n.set('flavour', f); go('/explore', n); } }, f))),
     h('h3', {}, 'Text'), h('pre', { tabindex: 0 }, a.text + (a.args?.length ? `\n\n-- ${a.args.join(', ')}` : '')), a.keys?.length && h('pre', { tabindex: 0 }, a.keys.join('\n') + (a.all_keys > a.keys.length ? '\n…' : '')),
-    table('how what is stored is reached', ['how', 'of', 'index', 'looked at', 'kept'], (a.access ?? []).map((x: any) => [x.method, x.object, x.index ?? '–', x.examined < 0 ? 'not told' : (x.measured ? '' : '~') + count(x.examined), x.kept < 0 ? 'not told' : (x.measured ? '' : '~') + count(x.kept)])),
+    table('how what is stored is reached', ['how', 'of', 'index', 'looked at', 'kept'], (a.access ?? []).map((x: any) => [x.method, x.object, x.index ?? '–', x.examined < 0 ? 'not reported' : (x.measured ? '' : '~') + count(x.examined), x.kept < 0 ? 'not reported' : (x.measured ? '' : '~') + count(x.kept)])),
     h('h3', {}, 'Plan'), h('pre', { tabindex: 0 }, a.plan), h('h3', {}, 'The same without this page'), h('pre', { tabindex: 0, id: 'command' }, command));
 }
 

@@ -12,8 +12,8 @@ interface Points { x: number[]; lines: [string, (number | null)[]][] }
 
 // charts draws what there is of all three, marked where a node was killed or a warning came.
 export function charts(place: HTMLElement, events: Event_[]): { destroy(): void }[] {
-  const rates = events.filter(e => e.kind === 'rate').slice(-most), told = rates.length > 1 ? rated(rates) : sampled(events);
-  const parts: [string, Points][] = [['operations a second', told.speed], ['response times, ms', told.times], ...counters(events)], drawn = parts.filter(([, p]) => p.x.length > 1);
+  const rates = events.filter(e => e.kind === 'rate').slice(-most), shown = rates.length > 1 ? rated(rates) : sampled(events);
+  const parts: [string, Points][] = [['operations a second', shown.speed], ['response times, ms', shown.times], ...counters(events)], drawn = parts.filter(([, p]) => p.x.length > 1);
   place.replaceChildren();
   if (!drawn.length) return [];
   const all = drawn.flatMap(([, p]) => [p.x[0]!, p.x[p.x.length - 1]!]), within: [number, number] = [Math.min(...all), Math.max(...all)];

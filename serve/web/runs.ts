@@ -134,8 +134,8 @@ export class Live {
     this.cells(events);
     for (const d of this.drawn) d.destroy();
     this.drawn = charts(this.charts, events);
-    const told = events.filter(e => e.kind !== 'rate' && e.kind !== 'server').slice(-shown).reverse();
-    this.log.replaceChildren(table(`the last ${several(told.length, 'event')} of ${count(last.seq)}`, ['time (UTC)', 'what', 'in words'], told.map(e => [e.time.slice(11, 19), e.kind,
+    const list = events.filter(e => e.kind !== 'rate' && e.kind !== 'server').slice(-shown).reverse();
+    this.log.replaceChildren(table(`the last ${several(list.length, 'event')} of ${count(last.seq)}`, ['time (UTC)', 'what', 'in words'], list.map(e => [e.time.slice(11, 19), e.kind,
       e.sample ? `${words(e.sample.cell)} #${e.sample.rep} ${e.sample.verdict}${[e.sample.problem, ...(e.sample.warnings ?? [])].filter(Boolean).map(t => `: ${t}`).join('')}` : [e.text, e.done && `${count(e.done)}${e.of ? ` of ${count(e.of)}` : ''}`].filter(Boolean).join(' ')])));
   }
 

@@ -81,7 +81,7 @@ func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 	return k, nil
 }
 
-// asker is a client that asks, and stays connected until a call fails.
+// client is a client that asks, and stays connected until a call fails.
 type client struct {
 	*runner
 	k       *kill

@@ -1,5 +1,5 @@
 // Package lake asks the cases' questions of verification records that lie as Parquet
-// files on an object store: by what are they parted, and how large is a file, where
+// files on an object store: by what are they partitioned, and how large is a file, where
 // an engine answers soonest? The store is the lab's, behind a gate that lets so many bytes
 // pass a second and counts them. Every answer is held against the reference that
 // is computed from the files that were loaded, and no other has a time.

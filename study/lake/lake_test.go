@@ -36,7 +36,7 @@ func TestLake(t *testing.T) {
 	}
 }
 
-// TestTrino: a server that is told of the store while it runs.
+// TestTrino: a server that is informed of the store while it runs.
 func TestTrino(t *testing.T) {
 	all := engine.Registry{duckdb.Driver(), trino.Driver()}
 	server := enginetest.Lab(t, trino.Driver(), lab.Options{Memory: 2 << 30, Patience: 5 * time.Minute})

@@ -22,11 +22,11 @@ type crowd struct {
 	points *run.Folder
 }
 
-// askWarmup is how long askers ask before what they do counts.
+// askWarmup is how long clients ask before what they do counts.
 const askWarmup = 500 * time.Millisecond
 
-// askers measures how many answers a second each way gives to so many askers.
-// Every asker asks all cases in turn, and holds each answer against the
+// concurrent measures how many answers a second each configuration gives to concurrent clients.
+// Every client asks all cases in turn, and holds each answer against the
 // reference, as a reader would do something with it.
 func (s *runner) concurrent(ctx context.Context) error {
 	if len(s.o.Clients) == 0 || len(s.cells) == 0 {
@@ -38,17 +38,17 @@ func (s *runner) concurrent(ctx context.Context) error {
 	}
 	c := &crowd{s, points}
 	ways := c.ways()
-	step := Progress{Step: "many askers", Unit: "runs", Of: int64(len(ways) * len(s.o.Clients) * s.o.AskReps)}
+	step := Progress{Step: "many clients", Unit: "runs", Of: int64(len(ways) * len(s.o.Clients) * s.o.AskReps)}
 	err = c.all(ctx, ways, &step)
 	if ctx.Err() == nil {
 		points.Run.Ended = time.Now().UTC()
 	}
 	points.Run.Data, points.Run.Archives, points.Run.Machine = s.folder.Run.Data, s.folder.Run.Archives, s.folder.Run.Machine
-	s.finished(step, fmt.Sprintf("%d numbers of askers, %d ways", len(s.o.Clients), len(ways)))
+	s.finished(step, fmt.Sprintf("%d numbers of clients, %d ways", len(s.o.Clients), len(ways)))
 	return errors.Join(err, points.Close())
 }
 
-// all runs every way with every number of askers, in rounds, so that what
+// all runs every way with every number of clients, in rounds, so that what
 // drifts meets all of them.
 func (c *crowd) all(ctx context.Context, ways [][]*cell, step *Progress) error {
 	for i, round := range measure.Interleave(c.o.Seed, len(ways)*len(c.o.Clients), c.o.AskReps) {
@@ -95,7 +95,7 @@ func (c *crowd) run(ctx context.Context, way []*cell, n, rep int) (out run.Sampl
 	workers := make([]pace.Worker, n)
 	for i := range workers {
 		a := &asking{turn: i, cells: way}
-		for _, x := range way { // a query is one asker's: it keeps the server's time
+		for _, x := range way { // a query is one client's: it keeps the server's time
 			q, err := x.archive.Phrase(ctx, x.query.Question, flavour.Name(x.At("flavour")))
 			if err != nil {
 				return out, err
@@ -110,7 +110,7 @@ func (c *crowd) run(ctx context.Context, way []*cell, n, rep int) (out run.Sampl
 	})
 }
 
-// asking is one asker.
+// asking is one client.
 type asking struct {
 	turn    int
 	cells   []*cell

@@ -23,7 +23,7 @@ import (
 	"github.com/barograph/barograph/study/met"
 )
 
-// TestAskers asks by one and by three at once; an engine that begins to lose
+// TestClients asks by one and by three at once; an engine that begins to lose
 // rows when it is asked often is found, and has no rate.
 func TestClients(t *testing.T) {
 	files := day(t)
@@ -49,13 +49,13 @@ func TestClients(t *testing.T) {
 		Cases: cases(t, "test_3", "test_6"), Files: files, Subset: "s", Reps: 1, Seed: 1,
 		Clients: []int{1, 3}, AskFor: 600 * time.Millisecond, AskReps: 2,
 		Points: func() (*run.Folder, error) {
-			return run.Create(filepath.Join(dir, "askers"), run.Run{ID: "askers", Workload: run.Mixed, Started: time.Now()})
+			return run.Create(filepath.Join(dir, "clients"), run.Run{ID: "clients", Workload: run.Mixed, Started: time.Now()})
 		},
 	})
 	if err != nil || out.Err() != nil {
 		t.Fatal(err, out)
 	}
-	r, points, err := run.Read(filepath.Join(dir, "askers"))
+	r, points, err := run.Read(filepath.Join(dir, "clients"))
 	if err != nil || r.Ended.IsZero() || r.Data.Records == 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -97,8 +97,8 @@ func TestARepetitionThatIsWrong(t *testing.T) {
 	}
 	reg := engine.Registry{d}
 	out, r, samples := runStudy(t, files, reg, []met.Target{target(&reg[0], t.TempDir(), design.KeyValue)})
-	if unreported := slices.DeleteFunc(r.Warnings, func(w string) bool { return !strings.Contains(w, "told no plan") }); len(unreported) != 2 { // flavours
-		t.Errorf("of the plans that could not be had %q is told", unreported)
+	if unreported := slices.DeleteFunc(r.Warnings, func(w string) bool { return !strings.Contains(w, "reported no plan") }); len(unreported) != 2 { // flavours
+		t.Errorf("of the plans that were not available %q is reported", unreported)
 	}
 	if out.Wrong != 5 || out.Equal != 1 || fault.Code(out.Err()) != fault.Differs {
 		t.Errorf("%+v, %v; want one cell right of six", out, out.Err())

@@ -29,7 +29,7 @@ import (
 // to be parsed once, and not once for each archive.
 const parsedMemory = 512 << 20
 
-// keeps is where the parsed records stay; more than fit are not even begun to be kept.
+// keeps is where the parsed records stay; more than fit are not even started to be kept.
 func keeps(o *Options) *load.Parsed {
 	most := cmp.Or(o.Memory, parsedMemory)
 	if totalSize(o.Files) > int64(most) {
@@ -233,7 +233,7 @@ func (s *runner) note(ctx context.Context, q *question.Question, a *answer.Answe
 }
 
 // load loads the data into every target; what it holds already is kept. An
-// archive that cannot be loaded or read is told and not timed, and the others go on.
+// archive that cannot be loaded or read is reported and not timed, and the others go on.
 func (s *runner) load(ctx context.Context, o *opened) error {
 	for i, t := range s.o.Targets {
 		if err := s.judge(ctx, t, o, i, o.errs[i]); err != nil {
@@ -244,7 +244,7 @@ func (s *runner) load(ctx context.Context, o *opened) error {
 }
 
 // judge loads target i and holds what it holds against the data. An error of
-// the archive itself, err if it was not even opened, is kept beside it.
+// the archive itself, err if it was not even opened, is kept next to it.
 func (s *runner) judge(ctx context.Context, t Target, o *opened, i int, err error) error {
 	r := study.Participant(t.Driver, t.URL, engine.About{}, t.Server)
 	r.Engine, r.Design, r.Whole = t.engine(), string(t.Design), true

@@ -66,7 +66,7 @@ type Options struct {
 	Cold     func(ctx context.Context, t Target, c run.Cell) (Asked, string, error)
 	ColdReps int
 
-	// Askers are the numbers of clients that ask at once, each for as long as
+	// Clients are the numbers of clients that ask at once, each for as long as
 	// AskFor, AskReps times; none = that part is left out. Points makes the
 	// folder of what comes of it.
 	Clients []int
@@ -84,7 +84,7 @@ type Options struct {
 // rank test.
 const DefaultReps = 11
 
-// DefaultAskFor is how long a number of askers asks.
+// DefaultAskFor is how long a number of clients asks.
 const DefaultAskFor = 2 * time.Second
 
 // Progress tells what a study is doing.

@@ -172,7 +172,7 @@ func TestServersAreCounted(t *testing.T) {
 			}
 		}
 		if silent && (counted > 0 || asked != 1 || warned != "sqlite tells nothing of itself: no permission") || !silent && (counted == 0 || counted != asked-1 || warned != "") {
-			t.Errorf("silent %v: asked %d times, told %d times, warned %q", silent, asked, counted, warned)
+			t.Errorf("silent %v: asked %d times, reported %d times, warned %q", silent, asked, counted, warned)
 		}
 	}
 }
@@ -223,7 +223,7 @@ func TestCasesWithoutRows(t *testing.T) {
 }
 
 // TestOneDamagedArchiveDoesNotStopTheOthers: a bit of an archive's file is
-// flipped; it is told and not timed, and the other one is judged.
+// flipped; it is reported and not timed, and the other one is judged.
 func TestOneDamagedArchiveDoesNotStopTheOthers(t *testing.T) {
 	files, dir := day(t), t.TempDir()
 	reg := engine.Registry{pebble.Driver(), sqlite.Driver()}

@@ -47,7 +47,7 @@ func (o *opened) close() {
 }
 
 // open opens every target. A server that is not reached ends the study; an
-// archive that cannot be opened is told, and the others go on.
+// archive that cannot be opened is reported, and the others go on.
 func (s *runner) open(ctx context.Context) (*opened, error) {
 	n := len(s.o.Targets)
 	o := &opened{engines: make([]*engine.Engine, n), archives: make([]archive.Archive, n), abouts: make([]engine.About, n), errs: make([]error, n)}
@@ -91,7 +91,7 @@ func (s *runner) foreign(i int) bool {
 // source takes the first target for the data.
 func (s *runner) source(ctx context.Context, a archive.Archive) (err error) {
 	if a == nil {
-		return nil // which is told
+		return nil // which is reported
 	}
 	t := &s.o.Targets[0]
 	s.origin, err = load.NewOrigin(ctx, a, t.Subset, fault.Redact(t.URL))
@@ -103,7 +103,7 @@ func (s *runner) source(ctx context.Context, a archive.Archive) (err error) {
 // another program has loaded nobody knows what that was.
 func (s *runner) sound(ctx context.Context) error {
 	if s.origin.Catalog.Foreign {
-		s.warn(s.origin.Name + ", subset " + s.origin.Subset + ", is read as it is, and its copies are asked: another program has loaded it, whose faults barograph adopt tells and mends; then it is asked as well")
+		s.warn(s.origin.Name + ", subset " + s.origin.Subset + ", is read as it is, and its copies are asked: another program has loaded it, whose faults barograph adopt tells and repairs; then it is asked as well")
 		return nil
 	}
 	v, err := s.origin.Judge(ctx, s.found)
@@ -185,7 +185,7 @@ type forecast struct {
 	known bool
 }
 
-// forecastAfter is how long the data are read before anything is foretold.
+// forecastAfter is how long the data are read before anything is projected.
 const forecastAfter = 2 * time.Second
 
 func (f *forecast) tell(ctx context.Context, s *runner, at Progress) {

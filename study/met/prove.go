@@ -147,11 +147,11 @@ func (s *runner) proveCell(ctx context.Context, c *cell, q *question.Question, f
 	return nil
 }
 
-// noPlan warns of a plan that could not be had, once for each way of asking an
+// noPlan warns of a plan that were not available, once for each way of asking an
 // archive that is whole.
 func (s *runner) noPlan(c *cell, err error) {
-	text := fmt.Sprintf("%s told no plan of %s: %v", c.way(), c.At("case"), err)
-	warned := func(w string) bool { return strings.HasPrefix(w, c.way()+" told no plan of ") }
+	text := fmt.Sprintf("%s reported no plan of %s: %v", c.way(), c.At("case"), err)
+	warned := func(w string) bool { return strings.HasPrefix(w, c.way()+" reported no plan of ") }
 	if s.whole(c.target) && !slices.ContainsFunc(s.folder.Run.Warnings, warned) {
 		s.warn(text)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestStopsAreToldOnce: a machine that pauses again and again gives one warning.
+// TestStopsAreReportedOnce: a machine that pauses again and again gives one warning.
 func TestStopsAreReportedOnce(t *testing.T) {
 	folder, err := run.Create("", run.Run{})
 	if err != nil {

@@ -131,7 +131,7 @@ func TestOwnDisagrees(t *testing.T) {
 		t.Errorf("it ended with %v", err)
 	}
 	says := map[string]string{
-		"sqlite lie": "1 rows hold other values", "duckdb lie": "", "sqlite no": "no.sqlite.sql:1: sqlite does not answer no: no such column: c", "duckdb no": "",
+		"sqlite lie": "1 rows hold different values", "duckdb lie": "", "sqlite no": "no.sqlite.sql:1: sqlite does not answer no: no such column: c", "duckdb no": "",
 		"sqlite yes": "", "duckdb yes": "",
 	}
 	for _, s := range samples {
@@ -384,7 +384,7 @@ func promised(t *testing.T, url string, d engine.Driver) {
 	}
 }
 
-// TestBeside: streams ask alone and beside a load; what was loaded is told.
+// TestBeside: streams ask alone and beside a load; what was loaded is reported.
 func TestBeside(t *testing.T) {
 	var rows strings.Builder
 	for i := range 2000 {

@@ -131,7 +131,7 @@ func (r *runner) streaming(ctx context.Context, p *party, known []int, out run.S
 	return r.into.Ask(ctx, out, run.Asking{Workers: workers, Pace: o, Place: string(p.place), Server: p.watch(), Proves: answer.CompareAgreed})
 }
 
-// stream is one asker. Its turns through the questions are each in a random order.
+// stream is one client. Its turns through the questions are each in a random order.
 type stream struct {
 	*runner
 	p     *party

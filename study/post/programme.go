@@ -112,7 +112,7 @@ type cell struct {
 	leave          func(v *posts.Value) bool
 }
 
-// begun is a cell before its figures.
+// startCell is a cell before its figures.
 func (p *Programme) startCell(test, scenario string) (run.Cell, *run.Measured) {
 	c := run.PostCell(p.Engine, test, scenario, string(p.Design), string(p.Method), "posters", max(p.Posters, 1), "together", max(p.Together, 1))
 	return c, &run.Measured{Start: time.Since(p.Folder.Run.Started), Posting: &run.Posting{TableBytes: -1, IndexBytes: -1, DeadRows: -1, LogBytes: -1}}
@@ -155,7 +155,7 @@ func (p *Programme) measured(ctx context.Context, c cell) error {
 	return p.prove(ctx, out, figures, c.leave, state{c.added, never})
 }
 
-// told fills in what a tally tells; added is how many rows there are more.
+// report fills in what a tally counted; added is how many rows there are more.
 func (p *Programme) report(c run.Cell, out *run.Measured, t *Tally, added int64) {
 	out.Products, out.Values, out.Total, out.CPU = t.Products, t.Posted.Values, t.Wall, t.CPU
 	out.Parse, out.Post = times(t.Parse, t.ParseTotal, t.Products), t.postTimes()
@@ -384,7 +384,7 @@ const (
 
 // live replays the feed day by day: with maintenance at the end of each day,
 // without, and once more after a full vacuum. The days of the later phases are
-// posted again with other values, so that tables grow old. What the tables hold
+// posted again with different values, so that tables grow old. What the tables hold
 // at the end of a phase proves its days.
 func (p *Programme) live(ctx context.Context) error {
 	var added []float64

@@ -27,7 +27,7 @@ type Options struct {
 	Change func(*record.Gauge)
 	// Writes is the engine's method by which Service writes.
 	Writes posts.Method
-	// Pace is told the number of each product before it is posted, and may wait.
+	// Pace is called with the number of each product before it is posted, and may wait.
 	Pace func(ctx context.Context, product int64) error
 }
 

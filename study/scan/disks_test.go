@@ -12,7 +12,7 @@ import (
 )
 
 // TestTooFast: answers that read faster than a disk was measured to give are
-// told, and no law is made of them.
+// reported, and no law is made of them.
 func TestTooFast(t *testing.T) {
 	f := folder(t, run.Run{Machine: measure.Machine{UsableCPUs: 1}}, run.Scan{
 		Disks:   []run.ScanDisk{{Path: "/d1", Device: "loop1", Rate: 59.7e6}, {Path: "/d2", Device: "loop2", Rate: 59.7e6}},

@@ -66,7 +66,7 @@ func TestForecastCovers(t *testing.T) {
 			}
 			share := float64(inside) / float64(all)
 			width /= float64(all / 5)
-			t.Logf("%.1f %% of %d scans lie in their intervals, which are %.2f times as wide as those of the noise alone; %d of %d sweeps told no law", 100*share, all, width, refused, sweeps)
+			t.Logf("%.1f %% of %d scans lie in their intervals, which are %.2f times as wide as those of the noise alone; %d of %d sweeps reported no law", 100*share, all, width, refused, sweeps)
 			if share < 0.9 || width > 2 || refused > sweeps/8 {
 				t.Errorf("95 %% are promised")
 			}

@@ -92,7 +92,7 @@ func WriteHeldOut(w io.Writer, engine string, all []HeldOut) error {
 func (x *Forecasts) holdOut(query string, points []Point, seed uint64) error {
 	projections, err := HoldOut(query, points, seed)
 	if err != nil {
-		return &fault.Error{Setting: "--held-out of " + query, Problem: "cannot be told", Err: err, Cure: "measure more configurations: barograph scan sweep"}
+		return &fault.Error{Setting: "--held-out of " + query, Problem: "cannot be determined", Err: err, Cure: "measure more configurations: barograph scan sweep"}
 	}
 	x.HeldOut = append(x.HeldOut, projections...)
 	return nil

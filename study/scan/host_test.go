@@ -20,7 +20,7 @@ import (
 type theatre struct {
 	reference *tables.StarReference
 	pid       int32 // of every new server; the last one that was given
-	forgets   bool  // the engine can be told to forget
+	forgets   bool  // the engine can be made to forget
 	fail      func(event string) error
 
 	events []string
@@ -140,7 +140,7 @@ func oneEach(t *testing.T, base scan.Options) {
 	}
 }
 
-// forget: an engine that can be told to forget is not restarted.
+// forget: an engine that can be made to forget is not restarted.
 func forget(t *testing.T, base scan.Options) {
 	t.Helper()
 	h, o, result := staged(t, base)
@@ -196,10 +196,10 @@ func noFurther(t *testing.T, base scan.Options) {
 		goOn  bool
 		then  func(stop context.CancelFunc)
 	}{
-		"not told to go on": {fails: errStage},
-		"a usage error":     {fails: &fault.Status{Code: fault.Usage, Err: errStage}, goOn: true},
-		"no files to load":  {fails: fmt.Errorf("documents: %w", tables.ErrStarFiles), goOn: true},
-		"an interruption":   {fails: context.Canceled, goOn: true, then: func(stop context.CancelFunc) { stop() }},
+		"not continued":    {fails: errStage},
+		"a usage error":    {fails: &fault.Status{Code: fault.Usage, Err: errStage}, goOn: true},
+		"no files to load": {fails: fmt.Errorf("documents: %w", tables.ErrStarFiles), goOn: true},
+		"an interruption":  {fails: context.Canceled, goOn: true, then: func(stop context.CancelFunc) { stop() }},
 	} {
 		h, o, result := staged(t, base)
 		o.GoOn = tc.goOn

@@ -26,7 +26,7 @@ type Servers struct {
 	Profile  string
 	Memory   int64    // MiB that the profile counts on for a node; 0 = all
 	Settings []string // name=value, in place of the profile's
-	Restart  bool     // before each cold answer, if the engine cannot be told to forget
+	Restart  bool     // before each cold answer, if the engine cannot be made to forget
 
 	Registry engine.Registry
 	Log      *slog.Logger

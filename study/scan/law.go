@@ -13,7 +13,7 @@ import (
 )
 
 // Laws fits the model to the cold answers of a run, question by question; a law
-// that cannot be told is a problem in words. A run of one configuration has no
+// that cannot be determined is a problem in words. A run of one configuration has no
 // laws, nor has one without cold answers.
 func Laws(r *run.Run, samples []run.Sample) (out []run.ScanLaw) {
 	if len(r.Scan.Configs) < 2 {

@@ -69,7 +69,7 @@ func TestLaws(t *testing.T) {
 	}
 	of.Configs = of.Configs[:2]
 	if laws := scan.Laws(&f.Run, f.Samples()[:10]); len(laws) != 1 || laws[0].Problem == "" {
-		t.Errorf("two configurations told %+v", laws)
+		t.Errorf("two configurations give %+v", laws)
 	}
 }
 

@@ -141,8 +141,8 @@ const (
 	modelDraws  = 500
 	minPoints   = 6     // two for each parameter
 	minCounted  = 4     // likewise, where Work is counted
-	doubt       = 0.001 // a parameter counts as told where the points would look so without it in fewer than so many sweeps
-	resolution  = 0.001 // relative errors below this are not told apart
+	doubt       = 0.001 // a parameter counts as determined where the points would look so without it in fewer than so many sweeps
+	resolution  = 0.001 // relative errors below this are not distinguished
 	lostAtMost  = 0.1   // of the bootstrap's fits that lack a parameter
 	independent = 1e-6  // share of Start's square that the other terms must leave
 )
@@ -369,7 +369,7 @@ func loss(p law, xs []terms) (sum float64) {
 	return sum
 }
 
-// told reports, as an error, that the points fit about as well without disks
+// determined reports, as an error, that the points fit about as well without disks
 // or without cores (an F test of the law with one parameter less).
 func determined(best fitted, xs []terms) error {
 	free := float64(len(xs) - 3)
@@ -385,12 +385,12 @@ func determined(best fitted, xs []terms) error {
 	switch {
 	case needless(fitSplit(nil, xs, xs, 0)):
 		return &fault.Error{
-			Setting: "scan model", Problem: fmt.Sprintf("disks may decide at all points: what the work costs cannot be told, only that it is below %.3g s of a core for 10⁹ bytes", most),
+			Setting: "scan model", Problem: fmt.Sprintf("disks may decide at all points: what the work costs cannot be determined, only that it is below %.3g s of a core for 10⁹ bytes", most),
 			Cure: "measure with more or faster disks, or with fewer workers",
 		}
 	case needless(fitSplit(xs, nil, xs, 0)):
 		return &fault.Error{
-			Setting: "scan model", Problem: "cores may decide at all points: what the disks give cannot be told",
+			Setting: "scan model", Problem: "cores may decide at all points: what the disks give cannot be determined",
 			Cure: "measure with fewer or slower disks (`barograph lab disks`), or with more workers and cores",
 		}
 	}
@@ -398,7 +398,7 @@ func determined(best fitted, xs []terms) error {
 }
 
 // drawsFromDisks reports, as an error, that the points fit about as well by the
-// counted work alone: then what the disks give cannot be told.
+// counted work alone: then what the disks give cannot be determined.
 func drawsFromDisks(best fitted, xs []terms, work float64) error {
 	free := float64(len(xs) - 2)
 	noise := max(best.loss, float64(len(xs))*resolution*resolution) / free
@@ -407,7 +407,7 @@ func drawsFromDisks(best fitted, xs []terms, work float64) error {
 		return nil
 	}
 	return &fault.Error{
-		Setting: "scan model", Problem: "by the processor time that was counted, cores may decide at all points: what the disks give cannot be told",
+		Setting: "scan model", Problem: "by the processor time that was counted, cores may decide at all points: what the disks give cannot be determined",
 		Cure: "measure with fewer or slower disks (`barograph lab disks`), or with more data",
 	}
 }

@@ -225,7 +225,7 @@ func TestForecastInWords(t *testing.T) {
 	}
 }
 
-// TestModelStart: where no two setups differ but in proportion, Start is not told.
+// TestModelStart: where no two setups differ but in proportion, Start is not reported.
 func TestModelStart(t *testing.T) {
 	var setups []Setup
 	for range 4 {

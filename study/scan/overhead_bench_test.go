@@ -29,7 +29,7 @@ type compared struct {
 	times  int // that the sales are loaded: an engine that scans fast is given more of them
 	pairs  int
 	memory int64                                  // of the server
-	own    func(b *testing.B, url string) *client // begun after the load
+	own    func(b *testing.B, url string) *client // started after the load
 }
 
 // BenchmarkOverhead asks the same text of the same database in turns: by a run

@@ -176,7 +176,7 @@ func droppable(cold int, paths []string) error {
 }
 
 // elsewhere is the first of a URL's hosts that has none of this machine's addresses;
-// "" = all have one. A name that is unknown is told by whoever connects to it.
+// "" = all have one. A name that is unknown is reported by whoever connects to it.
 func elsewhere(ctx context.Context, u *url.URL) string {
 	ours, err := net.InterfaceAddrs()
 	if err != nil {

@@ -205,7 +205,7 @@ func (v *verifier) prepare(ctx context.Context, i int) error {
 		plan.Plan = p.Text
 	} else {
 		plan.Plan = "no plan: " + err.Error()
-		v.into.Warn(out.Design + " told no plan: " + err.Error())
+		v.into.Warn(out.Design + " reported no plan: " + err.Error())
 	}
 	out.Plans = []run.ScanPlan{plan}
 	if err := a.Ask(ctx, q, &v.got); err != nil {

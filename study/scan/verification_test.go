@@ -103,7 +103,7 @@ func TestVerify(t *testing.T) {
 			t.Errorf("cold: %s", result.Run.ColdHow)
 		}
 	}
-	// What cannot be read is told, and the rest is scanned.
+	// What cannot be read is reported, and the rest is scanned.
 	result := folder(t, run.Run{}, run.Scan{})
 	o.Files = append(o.Files, filepath.Join(t.TempDir(), "none.vsdb"))
 	if err := scan.Verify(t.Context(), o, result); fault.Code(err) != fault.Incomplete || len(result.Samples()) == 0 || len(result.Run.Warnings) != 1 {

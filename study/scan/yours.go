@@ -85,7 +85,7 @@ func (y *Yours) Forecasts(dir string) (*Forecasts, error) {
 	if len(queries) == 0 {
 		queries = ColdQueries(samples)
 	}
-	if len(queries) == 0 { // what is told of any question is why there is none
+	if len(queries) == 0 { // what is reported of any question is why there is none
 		_, err := ModelOf(r, samples, "any question")
 		return nil, err
 	}

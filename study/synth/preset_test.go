@@ -110,7 +110,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 			progressed += n
 		}
 		if progressed != s.Bytes || s.Files != len(files) {
-			t.Errorf("progress told of %d bytes, %+v", progressed, s)
+			t.Errorf("progress reported %d bytes, %+v", progressed, s)
 		}
 		return s, root
 	}

@@ -26,7 +26,7 @@ type VSDB struct {
 	StatTypes []string // anom, pres, sfc, grid2obs
 	// Preset overrides all but Seed: "seed" is the smallest archive that
 	// answers the seven cases with the recorded numbers of rows; "quickstart" has
-	// some days of a second model beside it.
+	// some days of a second model next to it.
 	Preset string
 }
 
@@ -368,7 +368,7 @@ func seedPreset(seed uint64) []FileSpec {
 	return files
 }
 
-// quickstartPreset is seedPreset with ten days of a second model beside it, of
+// quickstartPreset is seedPreset with ten days of a second model next to it, of
 // which no case asks: to hold one against another takes two.
 func quickstartPreset(seed uint64) []FileSpec {
 	ecm := &vsdbModels[1]

@@ -67,7 +67,7 @@ func (t *tally) result() Stats {
 // WriteAll makes files under root with the given number of workers (at least
 // one) and returns what it wrote. Each file appears under its name only once it
 // is complete. progress, which may be nil, is called from the workers with the
-// bytes of each file as it is finished. When ctx ends no further file is begun,
+// bytes of each file as it is finished. When ctx ends no further file is started,
 // and the error is that of ctx.
 func WriteAll(ctx context.Context, root string, files []FileSpec, workers int, progress func(bytes int64)) (Stats, error) {
 	var t tally

@@ -16,7 +16,7 @@ import (
 // Afflict has every later run on the target suffer faults: on the nodes of the
 // lab that runs its server or, elsewhere, by a command of the user's, which gets
 // action and node. What slows a server is a relay before it, whoever runs it. So
-// many clients record a history beside it. What cannot be timed in one of the workloads
+// many clients record a history next to it. What cannot be timed in one of the workloads
 // is refused.
 func (t *Target) Afflict(ctx context.Context, all []lab.Fault, command string, clients int, workloads ...*Config) error {
 	for _, c := range workloads {

@@ -31,7 +31,7 @@ type Agents struct {
 // startsIn is how long after all are ready they start: the word must reach all.
 const startsIn = 500 * time.Millisecond
 
-// Check refuses agents who would be told token and URL in the clear.
+// Check refuses agents that would receive token and URL in the clear.
 func (a *Agents) Check() error {
 	for i, at := range a.Addresses {
 		host, _, err := net.SplitHostPort(at)
@@ -39,7 +39,7 @@ func (a *Agents) Check() error {
 			return fault.Misuse("--agents "+at, "is no host:port", "write like --agents 127.0.0.1:7707,127.0.0.1:7708")
 		}
 		if ip := net.ParseIP(host); a.TLS == nil && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			return fault.Misuse("--agents "+at, "would be told the token and the engine's URL in the clear", "give the agent a certificate (--tls-cert), and --agents-ca here")
+			return fault.Misuse("--agents "+at, "would receive the token and the engine's URL in the clear", "give the agent a certificate (--tls-cert), and --agents-ca here")
 		}
 		if slices.Contains(a.Addresses[:i], at) {
 			return fault.Misuse("--agents "+at, "is there twice", "name each agent once")

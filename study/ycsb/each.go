@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/results/measure/pace"
 )
 
-// told has every operation told to whom Options name. What it returns ends that.
+// reporting reports every operation to those that Options name. What it returns ends that.
 func (o *Options) reporting(pacing *pace.Options) (func(*pace.Result) error, error) {
 	var all []func([]pace.Sample)
 	if o.Metrics != nil {

@@ -50,7 +50,7 @@ func (f *Faults) settle(c *Config) (*Config, error) {
 	last := f.All[len(f.All)-1].At
 	switch {
 	case c.Target <= 0:
-		return bad("--fault", "what it costs is told at a rate at which operations are due", "give a --target below what the engine bears")
+		return bad("--fault", "what it costs is reported at a rate at which operations are due", "give a --target below what the engine bears")
 	case c.Seconds == 0:
 		return bad("property maxexecutiontime", "is not given, and a run with faults ends by its time", fmt.Sprintf("give more seconds than the %g of the last fault", last.Seconds()))
 	case time.Duration(c.Seconds)*time.Second <= last:
@@ -210,7 +210,7 @@ func (r *Report) inflictOne(ctx context.Context, f *Faults, x lab.Fault, began t
 	r.Fault.Moments = append(r.Fault.Moments, m)
 }
 
-// mend mends what is broken: what follows asks a whole server.
+// repair repairs what is broken: what follows asks a whole server.
 func (r *Report) repair(ctx context.Context, f *Faults) (err error) {
 	for _, x := range lab.Repairs(f.All[:len(r.Fault.Moments)]) {
 		_, failed := f.Inflict(ctx, x)

@@ -197,7 +197,7 @@ func TestFaultsAreRefused(t *testing.T) {
 	}
 }
 
-// A run that ends while its server is away is read back when that is mended, by
+// A run that ends while its server is away is read back when that is repaired, by
 // connections that were lost.
 func TestRepairedAtTheEnd(t *testing.T) {
 	t.Parallel() // it waits

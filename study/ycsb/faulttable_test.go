@@ -12,7 +12,7 @@ import (
 )
 
 // TestFaultTable: every number of the table of what a killed node cost is that of its run folder,
-// which is kept beside it, or the row says that it is not.
+// which is kept next to it, or the row says that it is not.
 func TestFaultTable(t *testing.T) {
 	const docs = "../../docs/"
 	text, err := os.ReadFile(docs + "ycsb.md")
@@ -53,7 +53,7 @@ func TestFaultTable(t *testing.T) {
 	}
 }
 
-// TestBandwidthTold: what is told of a small cable is what its folder holds.
+// TestBandwidthIsReported: what is reported of a small cable is what its folder holds.
 func TestBandwidthIsReported(t *testing.T) {
 	text, err := os.ReadFile("../../docs/ycsb.md")
 	if err != nil {
@@ -75,7 +75,7 @@ func TestBandwidthIsReported(t *testing.T) {
 }
 
 // faultRow is what a folder says: nodes, seconds without service and until 95 % of the rate, operations lost,
-// calls beside it and those unknown, and whether all that could be promised held.
+// calls next to it and those unknown, and whether all that could be promised held.
 func faultRow(t *testing.T, folder string) []string {
 	t.Helper()
 	_, samples, err := run.Read(folder)

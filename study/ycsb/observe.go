@@ -17,7 +17,7 @@ import (
 type Server struct {
 	Metrics func(ctx context.Context) (engine.Metrics, error) // nil = it tells nothing
 	PIDs    []int32                                           // its processes, where they are this machine's
-	Tell    func(counted []run.Counter)                       // is told at each look what it counted since the last one; nil = nobody
+	Tell    func(counted []run.Counter)                       // is called at each look with what it counted since the last one; nil = nobody
 }
 
 // observer watches the client, the server and the machine beside a run.
@@ -30,7 +30,7 @@ type observer struct {
 	last      engine.Metrics         // of the last look
 	waits     map[engine.Session]int // by kind and what; Count is 0
 	looks     int
-	failed    error // why the server told nothing; the first
+	failed    error // why the server reported nothing; the first
 
 	done chan struct{}
 	all  sync.WaitGroup
@@ -165,7 +165,7 @@ func (o *observer) counters(ctx context.Context, into *run.ServerLoad) error {
 	}
 	after := o.ask(context.WithoutCancel(ctx))
 	if o.failed != nil {
-		return errors.Join(errors.New("the server's own metrics were not to be had"), o.failed)
+		return errors.Join(errors.New("the server's own metrics were not available"), o.failed)
 	}
 	into.Counters = append(into.Counters, grown(o.before, after)...)
 	return nil

@@ -16,7 +16,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the picture of docs/ycsb.md")
 
 // TestPlacementTable: every number of the table of scans by placement is that of its run folder,
-// which is kept beside it, and its picture is drawn from them.
+// which is kept next to it, and its picture is drawn from them.
 func TestPlacementTable(t *testing.T) {
 	const docs = "../../docs/"
 	text, err := os.ReadFile(docs + "ycsb.md")

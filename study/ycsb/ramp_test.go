@@ -59,7 +59,7 @@ func TestRamp(t *testing.T) {
 }
 
 // TestRampOverload: an overload ends a ramp and is no failure of it; samples say that they are
-// of one, and what was never begun is no operation.
+// of one, and what was never started is no operation.
 func TestRampOverload(t *testing.T) {
 	t.Parallel() // it waits
 	c := config(t, "readproportion=1", "updateproportion=0", "maxexecutiontime=1", "maxoutage=1")

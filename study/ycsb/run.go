@@ -31,7 +31,7 @@ type Options struct {
 	Faults   *Faults                         // are inflicted on it; nil = none
 	Begin    func(ctx context.Context) error // is waited for when all is ready; nil = it begins at once
 	Raw      string                          // Parquet file of every operation; "" = none
-	Metrics  *Metrics                        // are told of them; nil = none
+	Metrics  *Metrics                        // count them; nil = none
 	Steady   []engine.Promise                // of the engine while nothing fails; nil = all of them
 	History  int                             // clients that record a history beside a run without Faults; 0 = none
 }
@@ -58,11 +58,11 @@ type Report struct {
 	Stood      time.Duration // for which this process stood still: the times are not the engine's
 
 	Fault     *run.Fault     // what was done to the server; nil = nothing
-	History   *run.History   // that was recorded beside it; nil = none
+	History   *run.History   // that was recorded next to it; nil = none
 	Transfers *run.Transfers // nil = there were none
 
 	faults    *Faults
-	calls     []history.Op // beside it
+	calls     []history.Op // next to it
 	struck    time.Time    // when the first fault began; zero = there was none
 	cost      *run.Cost
 	quantiles []run.Slice  // of each second
@@ -261,7 +261,7 @@ func (r *Report) cleanUp(workers []*worker) (err error) {
 // have; another mix may run on the engine.
 var ErrCannot = errors.New("the mix asks for what the table cannot do")
 
-// errOverload says that what was due was not all begun.
+// errOverload says that what was due was not all started.
 var errOverload = errors.New("more was due than was done")
 
 // ready sees that the load is there and prepares the check of scans.
@@ -387,7 +387,7 @@ func (r *Report) Err() error {
 		say(fault.Differs, broken, "see the history beside the run")
 	}
 	if open := r.undecided(); open != "" {
-		say(fault.Incomplete, "whether the store told the truth is not known: "+open, "run it again, for a shorter time or with fewer clients (--history)")
+		say(fault.Incomplete, "it is not known whether the store is correct: "+open, "run it again, for a shorter time or with fewer clients (--history)")
 	}
 	if n := r.all(statusError); n > 0 {
 		say(fault.Incomplete, fmt.Sprintf("%d operations failed%s", n, r.outage()), "see the problems listed")
@@ -407,7 +407,7 @@ func (r *Report) Err() error {
 		say(fault.Incomplete, "operations did not return after they were cancelled", "see whether the engine is alive")
 	}
 	if n := r.Result.Unstarted; n > 0 && r.Result.Ending == pace.OutOfTime {
-		say(fault.Incomplete, fmt.Sprintf("overload: %d operations were due and never begun%s", n, r.outage()), "lower the target, or add threads", errOverload)
+		say(fault.Incomplete, fmt.Sprintf("overload: %d operations were due and never started%s", n, r.outage()), "lower the target, or add threads", errOverload)
 	}
 	if r.Result.Ending == pace.OutOfTime && r.Load {
 		say(fault.Incomplete, "the load ended by maxexecutiontime before all records were in", "raise it, or go on by --resume")

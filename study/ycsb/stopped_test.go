@@ -36,7 +36,7 @@ func TestRunOfAStoppedProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(out)
-	lines.Scan() // the run has begun
+	lines.Scan() // the run has started
 	for _, s := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
 		if err := child.Process.Signal(s); err != nil {
 			t.Fatal(err)
@@ -61,7 +61,7 @@ func stoppedRun(t *testing.T) {
 	tell := conns(func(c *kv.Conn) {
 		update := c.Update // probes do not
 		c.Update = func(ctx context.Context, key []byte, r *kv.Row) error {
-			started.Do(func() { fmt.Fprintln(os.Stdout, "begun") })
+			started.Do(func() { fmt.Fprintln(os.Stdout, "started") })
 			return update(ctx, key, r)
 		}
 	})

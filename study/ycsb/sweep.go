@@ -161,7 +161,7 @@ func summarize(all []run.Sample) Summary {
 }
 
 // known is the throughput in words, with what it is known by: without an
-// interval it is not told.
+// interval it is not reported.
 func (s Summary) known() string {
 	if !s.Range.Known {
 		return fmt.Sprintf("by %s of each number of threads, too few for an interval (--reps %d gives one)", run.Several(s.Runs, "run"), s.Range.Need)

@@ -31,7 +31,7 @@ type Target struct {
 	Layout  kv.Layout
 	Server  Server
 	Replace bool        // LoadAll replaces what an earlier load and its runs made
-	Folder  *run.Folder // is told what goes on; nil = none
+	Folder  *run.Folder // receives the events; nil = none
 	Metrics *Metrics    // of its runs; nil = none
 	History int         // clients that record a history beside each run, where there are no faults; 0 = none
 

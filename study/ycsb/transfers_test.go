@@ -26,7 +26,7 @@ func economy(t *testing.T, f enginetest.KVFault, assignments ...string) (*Config
 }
 
 // TestTransfers: transactions that are whole and apart keep the sum and each balance, and
-// those that were given up are run again and told apart; others have no times, and status 3.
+// those that were given up are run again and distinguished; others have no times, and status 3.
 func TestTransfers(t *testing.T) {
 	for _, f := range append([]enginetest.KVFault{""}, enginetest.TransactionFaults()...) {
 		if f == enginetest.KVNoUndo {

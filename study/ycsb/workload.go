@@ -355,7 +355,7 @@ type Problems struct {
 	kinds []run.Counted
 }
 
-const mostProblems = 20 // that are told apart
+const mostProblems = 20 // that are distinguished
 
 // note counts a problem; example is called for the first of its kind.
 func (p *Problems) note(what string, example func() string) {

@@ -241,7 +241,7 @@ func TestOnlyAcknowledgedKeysAreDrawn(t *testing.T) {
 	}
 }
 
-// A table without scans, or without documents, is told before the run begins.
+// A table without scans, or without documents, is reported before the run begins.
 func TestWhatTheTableCannotDoIsSaid(t *testing.T) {
 	c := config(t, "scanproportion=0.5")
 	db := loaded(t, c)

@@ -147,7 +147,7 @@ func (s *scanSuite) open(t *testing.T, url string, p tables.Placement) (*tables.
 	return star, closed
 }
 
-// load loads and checks what is told of it.
+// load loads and checks what is reported of it.
 func (s *scanSuite) load(t *testing.T, star *tables.Star) {
 	t.Helper()
 	loaded, err := star.Load(t.Context(), s.files)

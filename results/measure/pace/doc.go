@@ -3,7 +3,7 @@
 // as a whole (open loop), and times each of them.
 //
 // Two times are kept of every operation. The service time begins when a worker
-// begins it. The response time begins when it should have begun: in an open
+// begins it. The response time begins when it should have started: in an open
 // loop an operation that waits for a free worker, because the engine stalls,
 // has waited, as its user would have (Gil Tene's coordinated omission). In a
 // closed loop nobody waits, and both are the same: a stall is one slow
@@ -11,7 +11,7 @@
 //
 // There is no queue that could overflow. Arrivals follow a schedule that is
 // known beforehand; a worker that becomes free takes the next one, however
-// late it is, and what was due but never begun is counted in the result.
+// late it is, and what was due but never started is counted in the result.
 //
 // It neighbours measure, which has the histograms; workloads bring the workers.
 package pace

@@ -389,7 +389,7 @@ func TestPhases(t *testing.T) {
 }
 
 // TestProgressTellsWhatCameLately: the percentiles of what succeeded since the
-// progress before, and nothing of what failed or was told already.
+// progress before, and nothing of what failed or was reported already.
 func TestProgressTellsWhatCameLately(t *testing.T) {
 	var all tally
 	all.init(&Options{Kinds: []string{"READ"}, Statuses: []string{"OK", "ERROR"}, Fine: time.Second, Watch: func(Progress) {}})
@@ -398,6 +398,6 @@ func TestProgressTellsWhatCameLately(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	if p := all.progress(time.Second).Response; p.Max != 0 {
-		t.Errorf("told twice: %+v", p)
+		t.Errorf("reported twice: %+v", p)
 	}
 }

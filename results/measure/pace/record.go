@@ -13,7 +13,7 @@ import (
 type Recorder struct {
 	runner *runner
 
-	due     time.Duration // when the current operation should have begun
+	due     time.Duration // when the current operation should have started
 	began   time.Duration // when it began
 	service time.Duration // of the last part
 	end     time.Duration // of it

@@ -95,7 +95,7 @@ func (s *schedule) next(now time.Duration) (due time.Duration, more bool) {
 	return due, true
 }
 
-// giveBack says that an operation was not begun.
+// giveBack says that an operation was not started.
 func (s *schedule) giveBack(due time.Duration) {
 	if due >= s.warmup {
 		s.counted.Add(-1)
