@@ -91,7 +91,7 @@ func account(u *url.URL) (*url.URL, error) {
 		return &fault.Error{Setting: u.Scheme + " URL, parameter " + name, File: file, Problem: problem, Err: err, Cure: cure}
 	}
 	if _, given := u.User.Password(); given || file != "" && env != "" {
-		return nil, refuse(passFile+", "+passEnv, "names a second password", nil, "name one")
+		return nil, refuse(passFile+", "+passEnv, "names a second password", nil, "name only one")
 	}
 	password := os.Getenv(env)
 	if env != "" && password == "" {

@@ -122,7 +122,7 @@ func TestPassword(t *testing.T) {
 		{"x://me@host/db?passfile=" + put("empty", "\n", 0o600), "", "holds no password"},
 		{"x://me@host/db?passfile=" + filepath.Join(dir, "none"), "", "cannot be read"},
 		{"x://me@host/db?passenv=BAROGRAPH_TEST_NONE", "", "is not set"},
-		{"x://me:p@host/db?passenv=BAROGRAPH_TEST_PASSWORD", "", "tell it once"},
+		{"x://me:p@host/db?passenv=BAROGRAPH_TEST_PASSWORD", "", "name only one"},
 		{"x://me@host/db?passfiles=x", "", "did you mean passfile"},
 	} {
 		seen = nil
