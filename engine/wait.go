@@ -17,7 +17,7 @@ func Pause(ctx context.Context, d time.Duration) error {
 }
 
 // Await tries every so often until it succeeds, or until ctx ends: then the last
-// error is told with it.
+// error is reported with it.
 func Await(ctx context.Context, every time.Duration, try func() error) error {
 	for {
 		err := try()
