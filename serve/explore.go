@@ -182,7 +182,7 @@ func (s *Server) ask(ctx context.Context, a *asking, cost *Cost) (rows *answer.A
 			cost.Recall = true
 			return nil
 		}
-		query, err := archive.Put(ctx, in, wide, a.flavours)
+		query, err := archive.PhraseBest(ctx, in, wide, a.flavours)
 		if err != nil {
 			return err
 		}
@@ -349,7 +349,7 @@ func (s *Server) asked(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx := r.Context()
 	err = a.archive.with(ctx, a.design, func(in archive.Archive) error {
-		query, err := archive.Put(ctx, in, wide, a.flavours)
+		query, err := archive.PhraseBest(ctx, in, wide, a.flavours)
 		if err != nil {
 			return err
 		}

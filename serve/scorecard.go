@@ -75,7 +75,7 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 			if err != nil {
 				return err
 			}
-			query, err := archive.Put(ctx, in, wide, a.flavours)
+			query, err := archive.PhraseBest(ctx, in, wide, a.flavours)
 			if err != nil {
 				return err
 			}

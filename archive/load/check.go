@@ -33,11 +33,11 @@ var ErrNotConserved = errors.New("conservation is broken")
 
 func broken(what string, m archive.Mark) error {
 	return &fault.Error{File: m.Path, Err: fmt.Errorf("%w: %s: read %d, stored %d, duplicates %d, conflicts %d, quarantined %d",
-		ErrNotConserved, what, m.Read, m.Stored, m.Replaced-m.Other, m.Other, m.Quarantined), Cure: cure}
+		ErrNotConserved, what, m.Read, m.Stored, m.Replaced-m.Conflicts, m.Conflicts, m.Quarantined), Cure: cure}
 }
 
 // checkCommit holds what a commit says against what it was given.
-func checkCommit(given int64, s archive.Stored) error {
+func checkCommit(given int64, s archive.CommitResult) error {
 	took := s.New
 	for _, n := range s.Replaced {
 		took += n
@@ -54,11 +54,11 @@ func (r *run) check(ctx context.Context, subset string, before int64) error {
 		r.total(m)
 	}
 	for _, m := range r.sum.Files {
-		if m.Read != m.Stored+m.Replaced+m.Quarantined || m.Stored < 0 || m.Other > m.Replaced {
+		if m.Read != m.Stored+m.Replaced+m.Quarantined || m.Stored < 0 || m.Conflicts > m.Replaced {
 			return broken("the sum of a file", m)
 		}
 	}
-	total := archive.Mark{Read: r.sum.Read, Stored: r.sum.Stored, Replaced: r.sum.Same + r.sum.Other, Other: r.sum.Other, Quarantined: r.sum.Quarantined}
+	total := archive.Mark{Read: r.sum.Read, Stored: r.sum.Stored, Replaced: r.sum.Same + r.sum.Other, Conflicts: r.sum.Other, Quarantined: r.sum.Quarantined}
 	if total.Read != total.Stored+total.Replaced+total.Quarantined || total.Stored != r.stored {
 		return broken(fmt.Sprintf("the total, of which commits stored %d", r.stored), total)
 	}

@@ -45,9 +45,9 @@ type turns struct {
 	of *scripted
 }
 
-func (t turns) Commit(context.Context, archive.Commit) (archive.Stored, error) {
+func (t turns) Commit(context.Context, archive.Commit) (archive.CommitResult, error) {
 	t.of.commits++
-	return archive.Stored{}, nil
+	return archive.CommitResult{}, nil
 }
 
 func (s *scripted) Dump(context.Context, string) iter.Seq2[*record.Batch, error] {

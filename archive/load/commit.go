@@ -32,7 +32,7 @@ type decision struct {
 }
 
 type outcome struct {
-	stored archive.Stored
+	stored archive.CommitResult
 	err    error
 }
 
@@ -42,15 +42,15 @@ func (r *run) commit(ctx context.Context) error {
 	if err := r.await(ctx); err != nil {
 		return err
 	}
-	tidy := r.last && r.noted && r.o.By != nil
+	tidy := r.last && r.noted && r.o.Loading != nil
 	if r.window.rows == 0 && len(r.done) == 0 && !tidy {
 		return nil
 	}
 	switch {
 	case tidy:
 		r.window.catalog.Loading = &design.Loading{}
-	case r.o.By != nil && !r.last:
-		r.window.catalog.Loading, r.noted = r.o.By, true
+	case r.o.Loading != nil && !r.last:
+		r.window.catalog.Loading, r.noted = r.o.Loading, true
 	}
 	c := &commit{window: r.window, done: r.done, forgets: r.forgotten, opened: maps.Clone(r.files), bytes: r.at.Bytes, decided: map[decision]bool{}, outcome: make(chan outcome, 1)}
 	r.under, r.window, r.spare, r.done, r.forgotten = c, r.spare, nil, nil, nil
@@ -78,7 +78,7 @@ func (r *run) await(ctx context.Context) error {
 		return nil
 	}
 	o := <-c.outcome
-	for contradicted, ok := errors.AsType[*archive.Contradicted](o.err); ok; contradicted, ok = errors.AsType[*archive.Contradicted](o.err) {
+	for contradicted, ok := errors.AsType[*archive.ConflictError](o.err); ok; contradicted, ok = errors.AsType[*archive.ConflictError](o.err) {
 		if o.err = r.settle(ctx, c, contradicted.Records); o.err == nil {
 			o.stored, o.err = c.store(ctx, r.loader, r.given(c))
 		}
@@ -92,14 +92,14 @@ func (r *run) await(ctx context.Context) error {
 }
 
 // committed counts what a commit stored.
-func (r *run) committed(c *commit, stored archive.Stored) {
+func (r *run) committed(c *commit, stored archive.CommitResult) {
 	r.sum.Commits++
 	r.stored += stored.New
 	for file, n := range stored.Replaced {
 		r.files[file].Stored -= n
 		r.files[file].Replaced += n
 	}
-	for column, n := range stored.Cut {
+	for column, n := range stored.ShortTexts {
 		r.sum.Cut[column] += n
 	}
 	for _, m := range c.done {
@@ -113,23 +113,23 @@ func (r *run) committed(c *commit, stored archive.Stored) {
 
 // given is what a commit brings besides records: the marks as they are now.
 func (r *run) given(c *commit) archive.Commit {
-	given := archive.Commit{Catalog: c.window.catalog, Refuse: func(o archive.Contradiction) bool { return !c.decided[decision{o.Key, o.Held}] }}
+	given := archive.Commit{Catalog: c.window.catalog, Refuse: func(o archive.ExistingRecord) bool { return !c.decided[decision{o.Key, o.Stored}] }}
 	for _, m := range c.done {
-		given.Done = append(given.Done, *m)
+		given.Complete = append(given.Complete, *m)
 	}
-	given.Done = append(given.Done, c.forgets...)
+	given.Complete = append(given.Complete, c.forgets...)
 	if r.o.From != nil && len(c.done) > 0 {
-		given.Done = slices.Clone(r.o.From.Marks) // the copy knows the files
+		given.Complete = slices.Clone(r.o.From.Marks) // the copy knows the files
 	}
 	return given
 }
 
 // store hands the window to the engine and checks what it says of it.
-func (c *commit) store(ctx context.Context, l archive.Loader, what archive.Commit) (archive.Stored, error) {
+func (c *commit) store(ctx context.Context, l archive.Loader, what archive.Commit) (archive.CommitResult, error) {
 	var given int64
 	for b := range c.window.live {
 		if err := l.Add(ctx, b); err != nil {
-			return archive.Stored{}, err
+			return archive.CommitResult{}, err
 		}
 		given += int64(b.Len())
 	}

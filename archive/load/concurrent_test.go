@@ -98,7 +98,7 @@ func (a *alternating) Loader(ctx context.Context, subset string) (archive.Loader
 	return &alternatingLoader{l, a}, err
 }
 
-func (l *alternatingLoader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
+func (l *alternatingLoader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	l.a.turns.wait(l.a.who)
 	return l.Loader.Commit(ctx, c)
 }
@@ -195,7 +195,7 @@ func (l *wrongLoader) Add(ctx context.Context, b *record.Batch) error {
 	return l.Loader.Add(ctx, b)
 }
 
-func (l *wrongLoader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
+func (l *wrongLoader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	s, err := l.Loader.Commit(ctx, c)
 	s.New += l.given // it says that they are in
 	l.given = 0

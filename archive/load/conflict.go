@@ -57,7 +57,7 @@ func (o *Options) decide(c *design.Catalog) error {
 }
 
 // lineOf is where a row came from.
-func lineOf(r archive.At) design.Line {
+func lineOf(r archive.Position) design.Line {
 	return design.Line{File: r.Batch.File, Line: r.Batch.Line[r.I]}
 }
 
@@ -74,7 +74,7 @@ func (o OnConflict) stands(fresh, old design.Line) bool {
 }
 
 // meet settles a record that two lines of one window bring.
-func (r *run) meet(old, fresh archive.At) bool {
+func (r *run) meet(old, fresh archive.Position) bool {
 	if old.Batch.Same(old.I, fresh.Batch, fresh.I) {
 		r.again(fresh.Batch.File, false)
 		return false
@@ -95,7 +95,7 @@ func (r *run) meet(old, fresh archive.At) bool {
 }
 
 // keep notes a record that stands beside one of another line.
-func (r *run) keep(w *window, beside design.Line, fresh archive.At, what string) {
+func (r *run) keep(w *window, beside design.Line, fresh archive.Position, what string) {
 	r.sum.Kept++
 	met := design.Conflict{Stands: beside, Dropped: lineOf(fresh), What: describe(fresh) + ": " + what, Kept: true}
 	if beside.File != "" && beside.Compare(met.Dropped) > 0 {
@@ -110,7 +110,7 @@ func (r *run) again(file string, other bool) {
 	m.Stored--
 	m.Replaced++
 	if other {
-		m.Other++
+		m.Conflicts++
 	}
 }
 
@@ -129,7 +129,7 @@ func (r *run) note(w *window, c design.Conflict) {
 // settle decides about records of which the archive holds different values: those
 // that do not stand leave the window; the others are known, and may replace
 // what is there, or stand next to it.
-func (r *run) settle(ctx context.Context, c *commit, found []archive.Contradiction) error {
+func (r *run) settle(ctx context.Context, c *commit, found []archive.ExistingRecord) error {
 	if r.o.OnConflict == Keep {
 		if found = r.drop(c, found); len(found) == 0 {
 			return nil
@@ -145,11 +145,11 @@ func (r *run) settle(ctx context.Context, c *commit, found []archive.Contradicti
 	}
 	for _, f := range found {
 		fresh, _ := c.window.at.First(f.Key)
-		met := design.Conflict{Stands: lines[f.Held], Dropped: lineOf(fresh), What: describe(fresh) + ": " + f.What}
+		met := design.Conflict{Stands: lines[f.Stored], Dropped: lineOf(fresh), What: describe(fresh) + ": " + f.Difference}
 		if r.o.OnConflict.stands(met.Dropped, met.Stands) {
 			met.Stands, met.Dropped = met.Dropped, met.Stands
-			r.files[fresh.Batch.File].Other++ // the commit counts it as replaced
-			c.decided[decision{f.Key, f.Held}] = true
+			r.files[fresh.Batch.File].Conflicts++ // the commit counts it as replaced
+			c.decided[decision{f.Key, f.Stored}] = true
 		} else {
 			c.window.kill(fresh)
 			r.again(fresh.Batch.File, true)
@@ -161,11 +161,11 @@ func (r *run) settle(ctx context.Context, c *commit, found []archive.Contradicti
 
 // drop takes the records out of the window that the archive holds just so, and
 // returns what contradicts the others.
-func (r *run) drop(c *commit, found []archive.Contradiction) (rest []archive.Contradiction) {
+func (r *run) drop(c *commit, found []archive.ExistingRecord) (rest []archive.ExistingRecord) {
 	there := map[record.Digest]bool{}
 	for _, f := range found {
-		if f.Again() && !there[f.Brought] {
-			there[f.Brought] = true
+		if f.IsDuplicate() && !there[f.Incoming] {
+			there[f.Incoming] = true
 			fresh, beside := c.window.brought(f)
 			c.window.kill(fresh)
 			r.again(fresh.Batch.File, false)
@@ -175,7 +175,7 @@ func (r *run) drop(c *commit, found []archive.Contradiction) (rest []archive.Con
 		}
 	}
 	for _, f := range found {
-		if !there[f.Brought] {
+		if !there[f.Incoming] {
 			rest = append(rest, f)
 		}
 	}
@@ -185,21 +185,21 @@ func (r *run) drop(c *commit, found []archive.Contradiction) (rest []archive.Con
 // settleKept notes the records that will stand beside others of the archive,
 // each with the first line of those. Those that met another one in the window
 // were noted there.
-func (r *run) settleKept(c *commit, found []archive.Contradiction, lines map[record.Digest]design.Line) {
-	first := map[record.Digest]archive.Contradiction{}
+func (r *run) settleKept(c *commit, found []archive.ExistingRecord, lines map[record.Digest]design.Line) {
+	first := map[record.Digest]archive.ExistingRecord{}
 	for _, f := range found {
-		c.decided[decision{f.Key, f.Held}] = true
-		if one, ok := first[f.Brought]; !ok || lines[f.Held].Compare(lines[one.Held]) < 0 {
-			first[f.Brought] = f
+		c.decided[decision{f.Key, f.Stored}] = true
+		if one, ok := first[f.Incoming]; !ok || lines[f.Stored].Compare(lines[one.Stored]) < 0 {
+			first[f.Incoming] = f
 		}
 	}
 	for _, f := range found {
-		if first[f.Brought] != f {
+		if first[f.Incoming] != f {
 			continue
 		}
-		delete(first, f.Brought)
+		delete(first, f.Incoming)
 		if fresh, beside := c.window.brought(f); !beside {
-			r.keep(c.window, lines[f.Held], fresh, f.What)
+			r.keep(c.window, lines[f.Stored], fresh, f.Difference)
 		}
 	}
 }
@@ -209,10 +209,10 @@ func (r *run) settleKept(c *commit, found []archive.Contradiction, lines map[rec
 // What it learns of a file spares it the next search, if it holds none of what
 // is looked for. Where several lines say the same, the first is found, or the
 // last where the last stands.
-func (r *run) locate(ctx context.Context, c *commit, found []archive.Contradiction) (map[record.Digest]design.Line, error) {
+func (r *run) locate(ctx context.Context, c *commit, found []archive.ExistingRecord) (map[record.Digest]design.Line, error) {
 	wanted := map[record.Digest]bool{}
 	for _, f := range found {
-		wanted[f.Held] = true
+		wanted[f.Stored] = true
 	}
 	var paths []string
 	digests := map[string]bool{}
@@ -247,7 +247,7 @@ func (r *run) locate(ctx context.Context, c *commit, found []archive.Contradicti
 			if !wanted[held] {
 				continue
 			}
-			if line := lineOf(archive.At{Batch: b, I: i}); lines[held].File == "" || r.o.OnConflict == Last {
+			if line := lineOf(archive.Position{Batch: b, I: i}); lines[held].File == "" || r.o.OnConflict == Last {
 				lines[held] = line
 			}
 		}
@@ -259,9 +259,9 @@ func (r *run) locate(ctx context.Context, c *commit, found []archive.Contradicti
 }
 
 // mayHold reports whether a loaded file may hold one of the records.
-func (r *run) mayHold(digest string, w *window, found []archive.Contradiction) bool {
+func (r *run) mayHold(digest string, w *window, found []archive.ExistingRecord) bool {
 	c := r.holds[digest]
-	return c == nil || slices.ContainsFunc(found, func(f archive.Contradiction) bool {
+	return c == nil || slices.ContainsFunc(found, func(f archive.ExistingRecord) bool {
 		at, _ := w.at.First(f.Key)
 		g := c.Holding(at.Batch.Type, at.Batch.Header(at.I))
 		return g.MayHold(at.Batch.Valid[at.I]) && g.HasLead(at.Batch.Lead[at.I])

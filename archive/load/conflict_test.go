@@ -161,7 +161,7 @@ func (u *unmarked) Loader(ctx context.Context, subset string) (archive.Loader, e
 	return unmarkedLoader{l}, err
 }
 
-func (l unmarkedLoader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
-	c.Done = nil
+func (l unmarkedLoader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
+	c.Complete = nil
 	return l.Loader.Commit(ctx, c)
 }

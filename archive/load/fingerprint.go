@@ -46,9 +46,9 @@ type differing struct {
 	standing
 }
 
-// Other is the number of records whose values contradict the one of their
+// Conflicts is the number of records whose values contradict the one of their
 // identity that stands, after Sum.
-func (f *Fingerprint) Other() int64 { return f.other }
+func (f *Fingerprint) Conflicts() int64 { return f.other }
 
 // Add takes the records of b, in the order of the files.
 func (f *Fingerprint) Add(b *record.Batch) {

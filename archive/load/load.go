@@ -23,15 +23,15 @@ type Options struct {
 	Window   int                        // records per commit at most; 0 = DefaultWindow
 	Rehash   bool                       // read the bytes of files that have size and time of change of the ones that were loaded, and load again what Retain removed
 	KeepLast bool                       // a last line without a line end is whole; files with lines in quarantine are then read again
-	Takes    func(lineType string) bool // which lines are stored; nil = all
+	Accept   func(lineType string) bool // which lines are stored; nil = all
 	Parsed   *Parsed                    // files that were read before; nil = none
 	From     *Origin                    // an archive that is copied, in place of files
 	Log      *slog.Logger               // nil = discard
 	Progress func(Progress)             // called after every batch and commit, from one goroutine
 	Reject   func(record.Reject)        // called for every quarantined line, in order
 
-	By    *design.Loading           // who loads, to stand in the catalog until the last commit; nil = nobody
-	Meets func(design.Loading) bool // reports whether a load that stands there is under way; then By does not take its place
+	Loading  *design.Loading           // this load, which the catalog names until the last commit; nil = it names none
+	InFlight func(design.Loading) bool // reports whether a load that stands there is under way; then Loading does not replace it
 
 	OnConflict OnConflict            // "" = Refuse, or Keep where the subset keeps all
 	Conflict   func(design.Conflict) // called for every record that two lines give different values
@@ -63,11 +63,11 @@ type Summary struct {
 	Quarantined  int64
 	Kept         int64 // of Stored: records that stand beside others of their identity, see Keep
 
-	Cut map[string]int64 // see archive.Stored
+	Cut map[string]int64 // see archive.CommitResult
 
 	Bytes    int64             // of the files loaded
 	ByType   map[string]int64  // records read, by line type
-	NotTaken map[string]int64  // lines that Options.Takes left out, by line type; they are not among Read
+	NotTaken map[string]int64  // lines that Options.Accept left out, by line type; they are not among Read
 	LeftOut  map[string]int64  // "MPR: OBS_PRS PREP_USE": columns that no design keeps, by line type → records stored without them
 	Before   *design.Catalog   // of the subset, before the load
 	Catalog  *design.Catalog   // of the subset, after the load
@@ -116,7 +116,7 @@ func Run(ctx context.Context, a archive.Archive, subset string, paths []string, 
 	if err != nil {
 		return nil, err
 	}
-	if !o.Parsed.Kept() {
+	if !o.Parsed.IsComplete() {
 		r.release = release
 	}
 	r.window, r.spare = newWindow(subset, r.meet, r.release), newWindow(subset, r.meet, r.release)
@@ -183,8 +183,8 @@ func (r *run) counted(ctx context.Context, subset string) (records int64, err er
 	if err := r.o.decide(c); err != nil {
 		return 0, err
 	}
-	if r.noted = c.Loading != nil; r.noted && r.o.Meets != nil && r.o.Meets(*c.Loading) {
-		r.o.By = nil
+	if r.noted = c.Loading != nil; r.noted && r.o.InFlight != nil && r.o.InFlight(*c.Loading) {
+		r.o.Loading = nil
 	}
 	for _, q := range c.Quarantine {
 		if q.Lines > 0 {
@@ -205,7 +205,7 @@ func (r *run) counted(ctx context.Context, subset string) (records int64, err er
 	}
 	made.Objects, made.Files = contents.Objects, archive.SumMarks(r.marks.all)
 	r.sum.Before = made
-	_, err = r.loader.Commit(ctx, archive.Commit{Catalog: made, Anew: true})
+	_, err = r.loader.Commit(ctx, archive.Commit{Catalog: made, ReplaceCatalog: true})
 	return made.Brought(), err
 }
 
@@ -250,7 +250,7 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 	m := r.mark(f)
 	r.at.Read += int64(b.Lines)
 	taken := b.Len()
-	if r.o.Takes != nil && taken > 0 && !r.o.Takes(b.Type.Name) {
+	if r.o.Accept != nil && taken > 0 && !r.o.Accept(b.Type.Name) {
 		r.sum.NotTaken[b.Type.Name] += int64(taken)
 		m.Read -= int64(taken)
 		taken = 0
@@ -273,7 +273,7 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 		r.sum.LeftOut[b.Type.Name+": "+columns] += int64(n)
 	}
 	r.window.add(b)
-	r.at.Bytes = r.parsed + f.At
+	r.at.Bytes = r.parsed + f.Offset
 	r.report()
 	if err := r.look(ctx); err != nil {
 		return err
@@ -392,8 +392,8 @@ func (r *run) account(m *archive.Mark) {
 func (r *run) total(m *archive.Mark) {
 	r.sum.Read += m.Read
 	r.sum.Stored += m.Stored
-	r.sum.Same += m.Replaced - m.Other
-	r.sum.Other += m.Other
+	r.sum.Same += m.Replaced - m.Conflicts
+	r.sum.Other += m.Conflicts
 	r.sum.Quarantined += m.Quarantined
 }
 

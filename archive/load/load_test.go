@@ -146,9 +146,9 @@ func (f *failing) Loader(ctx context.Context, subset string) (archive.Loader, er
 	return &failingLoader{l, f}, err
 }
 
-func (l *failingLoader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
+func (l *failingLoader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	if l.a.n--; l.a.n == 0 {
-		return archive.Stored{}, errDisk
+		return archive.CommitResult{}, errDisk
 	}
 	return l.Loader.Commit(ctx, c)
 }
@@ -311,8 +311,8 @@ func TestFingerprintIsTheDigestOfTheArchive(t *testing.T) {
 		if want := digest(t, a); err != nil || got != want || byType["SL1L2"] != 3 {
 			t.Errorf("fingerprint %v, %v, %v; archive %v", got, byType, err, want)
 		}
-		if f.Other() != 4 { // twice 7 and 3
-			t.Errorf("%d records contradict others", f.Other())
+		if f.Conflicts() != 4 { // twice 7 and 3
+			t.Errorf("%d records contradict others", f.Conflicts())
 		}
 	}
 }
@@ -323,7 +323,7 @@ func TestLinesThatAreNotTaken(t *testing.T) {
 	a := memory(t)
 	other := strings.Replace(line(12, 0, 1), "SL1L2", "SAL1L2", 1)
 	file := write(t, t.TempDir(), "a.vsdb", line(24, 0, 1)+other+line(48, 0, 1))
-	o := load.Options{Takes: func(lineType string) bool { return lineType != "SAL1L2" }}
+	o := load.Options{Accept: func(lineType string) bool { return lineType != "SAL1L2" }}
 	if s := mustLoad(t, a, o, file); s.Read != 2 || s.Stored != 2 || s.NotTaken["SAL1L2"] != 1 || len(s.Files) != 1 {
 		t.Errorf("%+v", s)
 	}

@@ -27,7 +27,7 @@ func (a *noting) Loader(ctx context.Context, subset string) (archive.Loader, err
 	return &notingLoader{l, a}, err
 }
 
-func (l *notingLoader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
+func (l *notingLoader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	pid := -1
 	if c.Catalog != nil && c.Catalog.Loading != nil {
 		pid = c.Catalog.Loading.PID
@@ -51,7 +51,7 @@ func TestLoadIsNamedUntilItsLastCommit(t *testing.T) {
 		named  bool
 	}{{by, 3, true}, {nil, 3, false}, {by, 1000, false}} {
 		a := &noting{Archive: memory(t)}
-		if _, err := load.Run(t.Context(), a, "s", files, load.Options{Window: c.window, By: c.by}); err != nil {
+		if _, err := load.Run(t.Context(), a, "s", files, load.Options{Window: c.window, Loading: c.by}); err != nil {
 			t.Fatal(err)
 		}
 		for i, pid := range a.pids {

@@ -27,9 +27,9 @@ func (a *slow) Loader(ctx context.Context, subset string) (archive.Loader, error
 	return &slowLoader{l, a}, err
 }
 
-func (l *slowLoader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
+func (l *slowLoader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	if err := l.a.under(); err != nil {
-		return archive.Stored{}, err
+		return archive.CommitResult{}, err
 	}
 	return l.Loader.Commit(ctx, c)
 }

@@ -24,8 +24,8 @@ func NewParsed(most int) *Parsed {
 	return &Parsed{most: most, batches: map[string][]*record.Batch{}, files: map[string]*File{}}
 }
 
-// Kept reports whether anything is kept.
-func (p *Parsed) Kept() bool {
+// IsComplete reports whether anything is kept.
+func (p *Parsed) IsComplete() bool {
 	if p == nil {
 		return false
 	}

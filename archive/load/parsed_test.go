@@ -27,7 +27,7 @@ func TestParsed(t *testing.T) {
 		return p
 	}
 	small, all := read(1), read(1<<20)
-	if small.Kept() || !all.Kept() {
+	if small.IsComplete() || !all.IsComplete() {
 		t.Error("more is kept than may be")
 	}
 	again := memory(t)

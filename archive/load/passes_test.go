@@ -74,8 +74,8 @@ func TestFingerprintSpills(t *testing.T) {
 			t.Errorf("at most %d records: %d and %d in memory, %d files", most, len(f.first), len(f.differ), len(f.files))
 		}
 		d, byType, err := f.Sum()
-		if err != nil || d.Records != 3 || byType["SL1L2"] != 3 || f.Other() != 1 || (len(f.files) > 0) != spilled {
-			t.Errorf("at most %d records: %v, %v, %v, %d others, %d files", most, d, byType, err, f.Other(), len(f.files))
+		if err != nil || d.Records != 3 || byType["SL1L2"] != 3 || f.Conflicts() != 1 || (len(f.files) > 0) != spilled {
+			t.Errorf("at most %d records: %v, %v, %v, %d others, %d files", most, d, byType, err, f.Conflicts(), len(f.files))
 		}
 	}
 	t.Setenv("TMPDIR", t.TempDir()+"/none")
@@ -108,10 +108,10 @@ func TestBatchesAreCounted(t *testing.T) {
 	released, calls := 0, []uint32(nil)
 	var at []Progress
 	r := newRun(Options{
-		Window: 100, OnConflict: First, Takes: func(lt string) bool { return lt == "SL1L2" },
+		Window: 100, OnConflict: First, Accept: func(lt string) bool { return lt == "SL1L2" },
 		Reject: func(q record.Reject) { calls = append(calls, q.Line) }, Progress: func(p Progress) { at = append(at, p) },
 	}, &released)
-	f := &File{Path: "a", Digest: "d", Bytes: 50, At: 20}
+	f := &File{Path: "a", Digest: "d", Bytes: 50, Offset: 20}
 	b := datedRows("a", 0, 1, 1, 2, 3)
 	b.Lines = 5
 	b.Reject("a", 4, "why", nil)

@@ -59,11 +59,11 @@ func Prune(ctx context.Context, a archive.Archive, subset string, keepLast bool,
 		return nil, err
 	}
 	found.Objects, found.Files = contents.Objects, archive.SumMarks(o.Marks)
-	c := archive.Commit{Catalog: found, Anew: true}
+	c := archive.Commit{Catalog: found, ReplaceCatalog: true}
 	for _, m := range o.Marks {
 		if gone[m.Path] {
 			out.Files = append(out.Files, m)
-			c.Done = append(c.Done, m.Forgotten())
+			c.Complete = append(c.Complete, m.Forgotten())
 		}
 	}
 	if err := agreed(out); err != nil {

@@ -34,7 +34,7 @@ type File struct {
 	Bytes  int64
 	Time   time.Time // of its last change, before its bytes were read
 	Err    error     // why reading ended early; nil at its regular end
-	At     int64     // of Bytes: those up to the batch that each is given, about
+	Offset int64     // of Bytes: those up to the batch that each is given, about
 
 	batches chan parsedBatch
 	skip    bool
@@ -145,7 +145,7 @@ func deliver(ctx context.Context, files []*File, waiting *gauge, each func(*File
 					break
 				}
 				waiting.add(-footprint(b.Batch))
-				f.At = b.at
+				f.Offset = b.at
 				if err := each(f, b.Batch); err != nil {
 					return err
 				}
@@ -156,7 +156,7 @@ func deliver(ctx context.Context, files []*File, waiting *gauge, each func(*File
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		f.At = f.Bytes
+		f.Offset = f.Bytes
 		if err := end(f); err != nil {
 			return err
 		}

@@ -146,7 +146,7 @@ func Refused(ctx context.Context, a archive.Archive, subset string, s *Summary, 
 // Incomplete is the error of what the archive lacks of the files, refused lines
 // among it; nil = it has everything.
 func (s *Summary) Incomplete(refused int64) error {
-	l := Lacks{s.Quarantined, refused, len(s.Failed)}
+	l := Shortfall{s.Quarantined, refused, len(s.Failed)}
 	for _, m := range s.Held {
 		l.Quarantined += m.Quarantined
 	}
@@ -161,15 +161,15 @@ func (s *Summary) Incomplete(refused int64) error {
 	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; " + rest)}
 }
 
-// Lacks is what data lack of the files that the user named.
-type Lacks struct {
+// Shortfall counts what is missing from the data of the files that the user named.
+type Shortfall struct {
 	Quarantined int64 // lines
 	Refused     int64 // lines whose values contradict others
 	Unread      int   // files that could not be read, or not to their end
 }
 
 // Reject counts the lines of b that are in quarantine, and tells of each.
-func (l *Lacks) Reject(b *record.Batch, to func(file string, line uint32, reason, text string) error) error {
+func (l *Shortfall) Reject(b *record.Batch, to func(file string, line uint32, reason, text string) error) error {
 	l.Quarantined += int64(len(b.Rejects))
 	for _, x := range b.Rejects {
 		if err := to(x.File, x.Line, x.Reason, x.Text); err != nil {
@@ -180,7 +180,7 @@ func (l *Lacks) Reject(b *record.Batch, to func(file string, line uint32, reason
 }
 
 // Incomplete is the error of a study or a list of such data; nil = nothing is lacking.
-func (l Lacks) Incomplete() error {
+func (l Shortfall) Incomplete() error {
 	parts := l.words()
 	if len(parts) == 0 {
 		return nil
@@ -188,7 +188,7 @@ func (l Lacks) Incomplete() error {
 	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; this is of the rest")}
 }
 
-func (l Lacks) words() (parts []string) {
+func (l Shortfall) words() (parts []string) {
 	if l.Quarantined > 0 {
 		parts = append(parts, english.Plural(int(l.Quarantined), "line of these files is in quarantine", "lines of these files are in quarantine"))
 	}

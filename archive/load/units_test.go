@@ -211,7 +211,7 @@ func TestStands(t *testing.T) {
 func TestWindow(t *testing.T) {
 	var released []*record.Batch
 	standing := true
-	w := newWindow("s", func(_, _ archive.At) bool { return standing }, func(b *record.Batch) { released = append(released, b) })
+	w := newWindow("s", func(_, _ archive.Position) bool { return standing }, func(b *record.Batch) { released = append(released, b) })
 	one, two := datedRows("a", 0, 1, 1, 2), datedRows("b", 0, 2, 2, 3)
 	w.add(one)
 	w.add(two) // the later row of day 2 stands
@@ -245,7 +245,7 @@ func TestWindow(t *testing.T) {
 	if w.add(datedRows("d", 0, 4, 2)); w.rows != 1 || w.catalog.Held().Records != 1 {
 		t.Errorf("after reset: %+v", w)
 	}
-	if got := describe(archive.At{Batch: datedRows("a", 6*3600, 1, 0, 1), I: 1}); got != "SL1L2 model=GFS interp_pnts=0 fcst_valid_beg=1970-01-02T00:00:00Z fcst_lead=6h0m0s" {
+	if got := describe(archive.Position{Batch: datedRows("a", 6*3600, 1, 0, 1), I: 1}); got != "SL1L2 model=GFS interp_pnts=0 fcst_valid_beg=1970-01-02T00:00:00Z fcst_lead=6h0m0s" {
 		t.Error(got)
 	}
 }
@@ -316,24 +316,24 @@ func TestParsedLimit(t *testing.T) {
 		p.add(f, b)
 		p.add(f, b)
 		p.end(f)
-		if file, batches := p.file("a"); p.Kept() != kept || (file == f) != kept || len(batches) != map[bool]int{true: 2}[kept] {
-			t.Errorf("%d bytes may be kept: %v, %d batches", most, p.Kept(), len(batches))
+		if file, batches := p.file("a"); p.IsComplete() != kept || (file == f) != kept || len(batches) != map[bool]int{true: 2}[kept] {
+			t.Errorf("%d bytes may be kept: %v, %d batches", most, p.IsComplete(), len(batches))
 		}
 	}
 	var none *Parsed
 	none.add(nil, nil)
 	none.end(nil)
-	if file, batches := none.file("a"); none.Kept() || file != nil || batches != nil {
+	if file, batches := none.file("a"); none.IsComplete() || file != nil || batches != nil {
 		t.Error("nothing keeps something")
 	}
-	if NewParsed(1).Kept() {
+	if NewParsed(1).IsComplete() {
 		t.Error("nothing was read")
 	}
 }
 
 // TestCommitIsChecked: what is new and what was there already is what was given.
 func TestCommitIsChecked(t *testing.T) {
-	s := archive.Stored{New: 3, Replaced: map[string]int64{"a": 2, "b": 1}}
+	s := archive.CommitResult{New: 3, Replaced: map[string]int64{"a": 2, "b": 1}}
 	for given, want := range map[int64]bool{5: false, 6: true, 7: false} {
 		if err := checkCommit(given, s); (err == nil) != want || err != nil && !errors.Is(err, ErrNotConserved) {
 			t.Errorf("%d were given: %v", given, err)

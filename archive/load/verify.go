@@ -43,7 +43,7 @@ func Verify(ctx context.Context, a archive.Archive, subset string) (*Verified, e
 			v.problem("the records cannot be read to their end: %s", err)
 			err = nil
 		default:
-			v, err = o.Judge(ctx, found)
+			v, err = o.Verify(ctx, found)
 		}
 	}
 	if err != nil {
@@ -57,8 +57,8 @@ func Verify(ctx context.Context, a archive.Archive, subset string) (*Verified, e
 	return v, err
 }
 
-// Judge is Verify where every record was read already: found is their catalog.
-func (o *Origin) Judge(ctx context.Context, found *design.Catalog) (*Verified, error) {
+// Verify is the function Verify for a caller that has read every record: found is their catalog.
+func (o *Origin) Verify(ctx context.Context, found *design.Catalog) (*Verified, error) {
 	kept, marks := o.Catalog, o.Marks
 	contents, err := o.Archive.Contents(ctx, o.Subset)
 	if err != nil {
@@ -103,21 +103,21 @@ func (v *Verified) marks(marks []archive.Mark, brought int64) {
 	}
 }
 
-// Misfit is a record in which an archive differs from the files.
-type Misfit struct {
+// Difference is a record in which an archive differs from the files.
+type Difference struct {
 	Line   design.Line // that has it
 	Record string      // its line type, header and times
 	Lost   bool        // the archive does not hold it; else it holds different values
 }
 
-// MaxMisfits is the number of records that Against lists.
-const MaxMisfits = 100
+// MaxDifferences is the number of records that Compare lists.
+const MaxDifferences = 100
 
-// Against holds every record of the files against the archive's, and lists
+// Compare compares every record of the files with the archive's, and lists
 // those that are lost or have different values, by file and line; n counts all of
 // them. Of records to which files give different values any may stand. Records
 // are compared in as many passes over files and archive as keep the memory small.
-func Against(ctx context.Context, a archive.Archive, subset string, paths []string, keepLast bool) (list []Misfit, n int64, err error) {
+func Compare(ctx context.Context, a archive.Archive, subset string, paths []string, keepLast bool) (list []Difference, n int64, err error) {
 	o, err := NewOrigin(ctx, a, subset, "")
 	if err != nil {
 		return nil, 0, err
@@ -127,8 +127,8 @@ func Against(ctx context.Context, a archive.Archive, subset string, paths []stri
 		for _, m := range p.wrong {
 			list = append(list, m)
 		}
-		slices.SortFunc(list, func(a, b Misfit) int { return a.Line.Compare(b.Line) })
-		list = list[:min(len(list), MaxMisfits)]
+		slices.SortFunc(list, func(a, b Difference) int { return a.Line.Compare(b.Line) })
+		list = list[:min(len(list), MaxDifferences)]
 	})
 	return list, n, err
 }
@@ -141,7 +141,7 @@ type pairing struct {
 	hash         record.Hasher
 	held         map[record.Key]record.Digest // of the archive
 	right        map[record.Key]struct{}      // of which some line has the archive's values
-	wrong        map[record.Key]Misfit        // of which no line has
+	wrong        map[record.Key]Difference    // of which no line has
 }
 
 // each calls f with the records of a batch that are this pass's.
@@ -155,7 +155,7 @@ func (p *pairing) each(b *record.Batch, f func(i int, k record.Key)) {
 }
 
 func newPairing(pass, passes uint64) *pairing {
-	return &pairing{pass: pass, passes: passes, held: map[record.Key]record.Digest{}, right: map[record.Key]struct{}{}, wrong: map[record.Key]Misfit{}}
+	return &pairing{pass: pass, passes: passes, held: map[record.Key]record.Digest{}, right: map[record.Key]struct{}{}, wrong: map[record.Key]Difference{}}
 }
 
 func (p *pairing) read(ctx context.Context, o *Origin, paths []string, keepLast bool, end func(*File) error) error {
@@ -184,8 +184,8 @@ func (p *pairing) compare(b *record.Batch, i int, k record.Key) {
 	if _, known := p.wrong[k]; right || known || !ok && b.Valid[i] < p.from {
 		return
 	}
-	at := archive.At{Batch: b, I: i}
+	at := archive.Position{Batch: b, I: i}
 	line := lineOf(at)
 	line.File = strings.Clone(line.File)
-	p.wrong[k] = Misfit{Line: line, Record: describe(at), Lost: !ok}
+	p.wrong[k] = Difference{Line: line, Record: describe(at), Lost: !ok}
 }

@@ -91,7 +91,7 @@ func TestVerify(t *testing.T) {
 			if said := strings.Join(v.Problems, "\n"); (c.says == "") != (said == "") || !strings.Contains(said, c.says) {
 				t.Errorf("problems %q, want %q", said, c.says)
 			}
-			misfits, n, err := load.Against(t.Context(), &c.spoil, "s", files, false)
+			misfits, n, err := load.Compare(t.Context(), &c.spoil, "s", files, false)
 			if err != nil || (n > 0) != (c.names != "") || int(n) != len(misfits) {
 				t.Fatalf("%d records differ, %d are named: %v", n, len(misfits), err)
 			}

@@ -25,7 +25,7 @@ type window struct {
 
 	// meet is called for a record that stands in the window and is brought again;
 	// it reports whether the new values stand.
-	meet func(old, fresh archive.At) bool
+	meet func(old, fresh archive.Position) bool
 
 	release func(*record.Batch) // takes a batch that is not used any more
 }
@@ -39,7 +39,7 @@ const maxBytes = 64 << 20
 func footprint(b *record.Batch) int {
 	const (
 		header = int(unsafe.Sizeof(record.Header{}))
-		index  = 40 // a Key, an archive.At, and the room that maps leave
+		index  = 40 // a Key, an archive.Position, and the room that maps leave
 	)
 	n := cap(b.Headers)*header + cap(b.Head)*4 + cap(b.Line)*4 + (cap(b.Lead)+cap(b.ObsLead))*4 + cap(b.GroupEnd)*4 +
 		(cap(b.Valid)+cap(b.ValidEnd)+cap(b.ObsBeg)+cap(b.ObsEnd)+cap(b.Group))*8 + b.Len()*index
@@ -55,7 +55,7 @@ func footprint(b *record.Batch) int {
 	return n
 }
 
-func newWindow(subset string, meet func(old, fresh archive.At) bool, release func(*record.Batch)) *window {
+func newWindow(subset string, meet func(old, fresh archive.Position) bool, release func(*record.Batch)) *window {
 	return &window{
 		subset: subset, dead: map[*record.Batch]map[int]bool{}, catalog: design.NewCatalog(subset), meet: meet, release: release,
 	}
@@ -66,9 +66,9 @@ func (w *window) add(b *record.Batch) {
 	w.batches = append(w.batches, b)
 	w.rows += b.Len()
 	w.bytes += footprint(b)
-	var killed []archive.At // the catalog drops a row that it has counted
+	var killed []archive.Position // the catalog drops a row that it has counted
 	w.catalog.AddEach(b, func(i int, k record.Key) {
-		fresh := archive.At{Batch: b, I: i}
+		fresh := archive.Position{Batch: b, I: i}
 		old, there := w.at.PutFirst(k, fresh)
 		if there && b.Keep {
 			old = w.same(k, fresh, old)
@@ -90,7 +90,7 @@ func (w *window) add(b *record.Batch) {
 }
 
 // same is the row that has the values of a fresh one, or the first of its identity.
-func (w *window) same(k record.Key, fresh, first archive.At) archive.At {
+func (w *window) same(k record.Key, fresh, first archive.Position) archive.Position {
 	for at := range w.at.All(k) {
 		if at.Batch.Same(at.I, fresh.Batch, fresh.I) {
 			return at
@@ -100,11 +100,11 @@ func (w *window) same(k record.Key, fresh, first archive.At) archive.At {
 }
 
 // brought is the row of a contradiction; beside = it is not the first of its identity.
-func (w *window) brought(f archive.Contradiction) (row archive.At, beside bool) {
+func (w *window) brought(f archive.ExistingRecord) (row archive.Position, beside bool) {
 	var h record.Hasher
 	first, _ := w.at.First(f.Key)
 	for row = range w.at.All(f.Key) {
-		if h.UseRow(row.Batch, row.I); h.Digest(row.I) == f.Brought {
+		if h.UseRow(row.Batch, row.I); h.Digest(row.I) == f.Incoming {
 			break
 		}
 	}
@@ -112,7 +112,7 @@ func (w *window) brought(f archive.Contradiction) (row archive.At, beside bool) 
 }
 
 // kill takes a row out.
-func (w *window) kill(r archive.At) {
+func (w *window) kill(r archive.Position) {
 	w.catalog.Drop(r.Batch, r.I)
 	rows := w.dead[r.Batch]
 	if rows == nil {
@@ -123,7 +123,7 @@ func (w *window) kill(r archive.At) {
 }
 
 // describe names a record: its line type, header and times.
-func describe(r archive.At) string {
+func describe(r archive.Position) string {
 	b, i := r.Batch, r.I
 	var text strings.Builder
 	text.WriteString(b.Type.Name)

@@ -171,7 +171,7 @@ func TestLacksInWords(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	l := Lacks{}
+	l := Shortfall{}
 	b := &record.Batch{}
 	b.Reject("a", 3, "why", []byte("text"))
 	b.Reject("a", 4, "why", []byte("text"))
@@ -186,7 +186,7 @@ func TestLacksInWords(t *testing.T) {
 	if err := l.Incomplete(); err == nil || err.Error() != "4 lines of these files are in quarantine; this is of the rest" {
 		t.Error(err)
 	}
-	if (Lacks{}).Incomplete() != nil {
+	if (Shortfall{}).Incomplete() != nil {
 		t.Error("nothing is lacking")
 	}
 }

@@ -93,9 +93,9 @@ func adopted(w io.Writer, a *archive.Adoption) error {
 	fmt.Fprintf(w, "%s: %d rows of %d line types, which are %d records\n", a.Database, rows, len(a.Read), a.Records)
 	for _, f := range a.Findings {
 		if f.First != "" {
-			f.Says += " (" + f.First + ")"
+			f.Problem += " (" + f.First + ")"
 		}
-		fmt.Fprintf(w, "  %9d  %s: %s\n             repaired: %s\n", f.Rows, f.Name, f.Says, f.Repair)
+		fmt.Fprintf(w, "  %9d  %s: %s\n             repaired: %s\n", f.Rows, f.Name, f.Problem, f.Repair)
 	}
 	if a.Kept == "" {
 		_, err := fmt.Fprintln(w, "nothing was written; --repair repairs it")

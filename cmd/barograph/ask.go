@@ -476,7 +476,7 @@ func partFile(file, part string) string {
 func (a *asking) put(ctx context.Context, in *opened, q *question.Question) (*archive.Query, error) {
 	offered := archive.Flavours(in.driver, design.Name(a.design))
 	if a.flavour == "" {
-		query, err := archive.Put(ctx, in, q, offered)
+		query, err := archive.PhraseBest(ctx, in, q, offered)
 		if errors.Is(err, flavour.ErrCannotExpress) {
 			err = fmt.Errorf("%s, of %s %s: %w", q.Name, in.driver.Scheme, a.design, err)
 		}
@@ -486,7 +486,7 @@ func (a *asking) put(ctx context.Context, in *opened, q *question.Question) (*ar
 	query, err := in.Phrase(ctx, q, chosen)
 	if errors.Is(err, flavour.ErrCannotExpress) {
 		cure := "leave it out"
-		if other, err := archive.Put(ctx, in, q, offered); err == nil {
+		if other, err := archive.PhraseBest(ctx, in, q, offered); err == nil {
 			cure = "take " + string(other.Flavour)
 		}
 		return nil, fault.Misuse("--flavour "+a.flavour, "cannot express "+q.Name, cure)

@@ -71,7 +71,7 @@ more than --retain-limit percent if the removal covers more valid days than the 
 				if args, j.said, err = e.spec(spec, &j.place, c.Flags().Changed("subset")); err != nil {
 					return err
 				}
-				j.Takes = j.said.Takes
+				j.Accept = j.said.Takes
 			}
 			if retain != "" {
 				var err error
@@ -281,9 +281,9 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 		}
 	}
 	o := j.Options
-	o.Log, o.Reject, o.Conflict, o.By = e.log(), rejects.Reject, rejects.Conflict, e.loading()
+	o.Log, o.Reject, o.Conflict, o.Loading = e.log(), rejects.Reject, rejects.Conflict, e.loading()
 	o.Progress = func(p load.Progress) { bar.at(p.Step, p.Bytes, all, true) }
-	o.Meets = func(l design.Loading) bool {
+	o.InFlight = func(l design.Loading) bool {
 		if archive.InFlight(&l) {
 			e.says(fmt.Sprintf("%s, subset %s, %s; both take turns", fault.Redact(j.url), j.subset, holds(&l)))
 			return true

@@ -205,7 +205,7 @@ func (e *env) showFiles(ctx context.Context, args []string, keepLast bool, pictu
 	}
 	s := newShown(c, marks)
 	s.LeadHoles = append([]design.LeadHole{}, l.Holes()...)
-	s.Again, s.Refused = s.Records-held.Records-prints.Other(), prints.Other()
+	s.Again, s.Refused = s.Records-held.Records-prints.Conflicts(), prints.Conflicts()
 	s.Records, s.Digest = held.Records, held.String()
 	for _, err := range failed {
 		s.Failed = append(s.Failed, fault.Redact(err.Error()))
@@ -213,7 +213,7 @@ func (e *env) showFiles(ctx context.Context, args []string, keepLast bool, pictu
 	if err := e.printShown([]shown{s}, picture); err != nil {
 		return err
 	}
-	return load.Lacks{Quarantined: s.Rejected, Refused: s.Refused, Unread: len(failed)}.Incomplete()
+	return load.Shortfall{Quarantined: s.Rejected, Refused: s.Refused, Unread: len(failed)}.Incomplete()
 }
 
 func (e *env) printShown(all []shown, picture string) error {

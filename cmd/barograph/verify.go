@@ -54,16 +54,16 @@ names missing and differing ones by file and line.`,
 
 // verdict is what verify tells of one subset under one design.
 type verdict struct {
-	Archive  string        `json:"archive"`
-	Design   string        `json:"design"`
-	Subset   string        `json:"subset"`
-	Records  int64         `json:"records"`
-	Digest   string        `json:"digest"`
-	Whole    bool          `json:"whole"`
-	Loading  string        `json:"loading,omitempty"` // it is being loaded, or that was broken off
-	Problems []string      `json:"problems,omitempty"`
-	Misfits  []load.Misfit `json:"records_that_differ,omitempty"`
-	Differ   int64         `json:"records_that_differ_in_all"`
+	Archive  string            `json:"archive"`
+	Design   string            `json:"design"`
+	Subset   string            `json:"subset"`
+	Records  int64             `json:"records"`
+	Digest   string            `json:"digest"`
+	Whole    bool              `json:"whole"`
+	Loading  string            `json:"loading,omitempty"` // it is being loaded, or that was broken off
+	Problems []string          `json:"problems,omitempty"`
+	Misfits  []load.Difference `json:"records_that_differ,omitempty"`
+	Differ   int64             `json:"records_that_differ_in_all"`
 }
 
 func newVerdict(url string, n design.Name, subset string, v *load.Verified) verdict {
@@ -103,7 +103,7 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 			out.Loading = loads(c.Loading)
 		}
 		if len(files) > 0 && err == nil {
-			if out.Misfits, out.Differ, err = load.Against(ctx, a, subset, files, keepLast); err != nil {
+			if out.Misfits, out.Differ, err = load.Compare(ctx, a, subset, files, keepLast); err != nil {
 				return err
 			}
 		}

@@ -2,45 +2,44 @@ package archive
 
 import "context"
 
-// Adopter is an Archive whose tables are another program's, too, and that can
-// take over what that program has stored in them.
+// Adopter is an Archive whose tables another program uses, too, and that can take over
+// what that program has stored in them.
 type Adopter interface {
-	// Adopt reads all of a subset and tells what is wrong with it. With repair it
-	// also makes the subset one of Barograph's, repaired: in copies of its tables,
-	// which take their places all at once. Until then nothing is changed; the
-	// tables as they were are kept in a place of their own.
+	// Adopt reads all of a subset and reports what is wrong with it. With repair it also
+	// makes the subset one of Barograph's: it repairs copies of the tables, which then
+	// replace the originals in one step. The originals stay in another database.
 	Adopt(ctx context.Context, subset string, repair bool) (*Adoption, error)
 
-	// Forget drops what Adopt has kept.
+	// Forget drops the originals that Adopt has kept.
 	Forget(ctx context.Context, subset string) error
 }
 
-// Adoption tells what was found, and done.
+// Adoption reports what Adopt found and did.
 type Adoption struct {
 	Database string           `json:"database"`
 	Read     map[string]int64 `json:"read"`    // rows, by line type
 	Records  int64            `json:"records"` // that they are, each once
 	Findings []Finding        `json:"findings"`
-	Kept     string           `json:"kept,omitempty"` // the database that holds the tables as they were; "" = nothing was done
+	Kept     string           `json:"kept,omitempty"` // the database with the original tables; "" = nothing was changed
 }
 
-// Finding is something that is wrong with rows.
+// Finding is one kind of fault in the rows of a subset.
 type Finding struct {
-	Name   string `json:"name"`
-	Rows   int64  `json:"rows"`
-	Says   string `json:"says"`
-	Repair string `json:"repair"` // what a repair does
-	First  string `json:"first,omitempty"`
+	Name    string `json:"name"`
+	Rows    int64  `json:"rows"`
+	Problem string `json:"problem"`
+	Repair  string `json:"repair"` // what the repair does
+	First   string `json:"first,omitempty"`
 }
 
-// Labeller is an Archive with a place for what METviewer's menus show of a
-// database, and for who loaded it and why.
+// Labeller is an Archive that can store what METviewer's menus show of a database, and
+// who loaded it and why.
 type Labeller interface {
 	Label(ctx context.Context, subset string, l Label) error
 }
 
-// Label is what a load_spec says of its database; "" is not said.
+// Label is what a load_spec states about its database; "" = not stated.
 type Label struct {
-	Group, Description string // of the menu; of no use without the other
-	User, Note, XML    string // of this load; nothing is kept of it where there is no XML
+	Group, Description string // of the menu; both or none
+	User, Note, XML    string // of this load; without XML nothing is stored
 }

@@ -20,41 +20,42 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Database opens archives under a design. The error wraps ErrNoDesign where
-// the engine does not offer it.
+// Database opens archives of one design. The error wraps engine.ErrNoDesign if the
+// engine does not offer the design.
 type Database interface {
 	Open(ctx context.Context, d design.Name) (Archive, error)
 }
 
-// Archive holds the records of one or more subsets under one design. All
-// methods may be called concurrently; those that wait return soon after ctx
-// is done, with its error.
+// Archive stores the records of one or more subsets in one design. All methods may be
+// called concurrently. Methods that wait return the error of ctx soon after it is done.
 type Archive interface {
-	// Loader opens a loader for a subset, which is made if it does not exist.
-	// An embedded engine may allow one loader at a time; it says so by an error.
+	// Loader opens a loader for a subset, and creates a subset that does not exist.
+	// An embedded engine may allow one loader at a time: a second one is an error.
 	Loader(ctx context.Context, subset string) (Loader, error)
 
-	// Marks lists the files that are loaded whole, in the order of loading; none
-	// for a subset that does not exist. There is one mark per Digest: that of a
-	// file loaded again replaces the earlier one.
+	// Marks lists the files that are loaded completely, in the order of loading. It
+	// lists none for a subset that does not exist. There is one mark for each Digest:
+	// the mark of a file that is loaded again replaces the earlier one.
 	Marks(ctx context.Context, subset string) ([]Mark, error)
 
-	// Catalog is the subset's metadata; that of an empty subset if it does not exist.
+	// Catalog returns the subset's metadata. A subset that does not exist has the
+	// catalog of an empty one.
 	Catalog(ctx context.Context, subset string) (*design.Catalog, error)
 
 	// Subsets lists the subsets, sorted.
 	Subsets(ctx context.Context) ([]string, error)
 
-	// Contents counts what a subset holds; zeros if it does not exist.
+	// Contents counts the records and objects of a subset. All counts of a subset that
+	// does not exist are zero.
 	Contents(ctx context.Context, subset string) (Contents, error)
 
-	// Phrase puts a question into the engine's words. The error wraps
-	// flavour.ErrCannotExpress where a flavour cannot put this question.
-	// A subset that does not exist has an empty answer, not an error.
+	// Phrase writes a question as a query of the engine. The error wraps
+	// flavour.ErrCannotExpress if the flavour cannot express the question. A subset that
+	// does not exist has an empty answer and is no error.
 	Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*Query, error)
 
-	// Ask sends a query and decodes every row of the reply into the builder,
-	// which the caller has not reset.
+	// Ask sends a query and adds every row of the reply to the builder. It does not
+	// reset the builder.
 	Ask(ctx context.Context, q *Query, into *answer.Builder) error
 
 	// Explain returns how the engine carries out a query. It may run it.
@@ -89,9 +90,9 @@ type Query struct {
 	Server time.Duration // set by Ask: the server's own time, 0 where there is none
 }
 
-// Put phrases a question in the last of the offered flavours that can express
-// it; the error wraps flavour.ErrCannotExpress where none can.
-func Put(ctx context.Context, a Archive, q *question.Question, offered []flavour.Name) (query *Query, err error) {
+// PhraseBest phrases a question in the last of the offered flavours that can express it. The
+// error wraps flavour.ErrCannotExpress where none can.
+func PhraseBest(ctx context.Context, a Archive, q *question.Question, offered []flavour.Name) (query *Query, err error) {
 	err = flavour.ErrCannotExpress
 	for i := len(offered) - 1; i >= 0 && errors.Is(err, flavour.ErrCannotExpress); i-- {
 		query, err = a.Phrase(ctx, q, offered[i])
@@ -114,7 +115,7 @@ type Access struct {
 	// Examined is how many rows were looked at, those that were thrown away
 	// included, and Kept how many were left. They are counts of the engine where
 	// Measured is set (of a parallel scan they may be means of its workers, right
-	// to half a row each), otherwise its guesses; -1 = it tells neither.
+	// to half a row each), otherwise its estimates; -1 = it reports neither.
 	Examined int64 `json:"examined"`
 	Kept     int64 `json:"kept"`
 	Measured bool  `json:"measured"`
@@ -131,12 +132,12 @@ const (
 	KeyLookup  Method = "key lookup"  // single entries by their whole key
 )
 
-// Contents counts what a subset holds.
+// Contents counts what a subset contains.
 type Contents struct {
 	Records  map[string]int64 // by line type
 	Objects  int64            // documents, pairs or rows, as the design stores them
 	Object   string           // "documents", "pairs", "rows"
-	Database string           // the server's own name of the database that the subset lies in; "" = that of the URL
+	Database string           // the server's own name of the database that contains the subset; "" = the database of the URL
 }
 
 // Total is the number of records of all line types.
@@ -148,80 +149,81 @@ func (c Contents) Total() int64 {
 	return n
 }
 
-// Loader puts records into one subset. It is used by one goroutine.
+// Loader stores records in one subset. One goroutine uses it.
 //
-// What Add was given is visible to nobody before Commit, and after a crash
-// either all of a commit is there or nothing of it.
+// Nobody sees the records of Add before Commit returns. After a crash the archive
+// contains all of a commit or nothing of it.
 type Loader interface {
-	// Add takes records. Between two commits no two records that it is given
-	// have the same identity, unless their batches have Keep set: then they have
-	// different values. The batch stays unchanged until Commit returns; it may hold
-	// records of several headers, of one line type and one file.
+	// Add takes records of one line type and one file, with one or more headers. Between
+	// two commits no two records have the same identity, unless their batches have Keep
+	// set: then their values differ. The caller leaves the batch unchanged until Commit
+	// returns.
 	Add(ctx context.Context, b *record.Batch) error
 
-	// Commit stores, in one transaction, the records added since the last one,
-	// merged with those of the same identity (the new value stands), the
-	// catalog of these records, merged with the archive's, and the marks of the
-	// files that are whole with this commit. It is durable when Commit returns.
-	// After an error the loader holds no record: those to be stored are added again.
-	Commit(ctx context.Context, c Commit) (Stored, error)
+	// Commit stores in one transaction:
+	//   - the records that were added since the last commit; a record replaces an
+	//     existing one of the same identity,
+	//   - their catalog, merged with the catalog of the archive,
+	//   - the marks of the files that are complete with this commit.
+	// The transaction is durable when Commit returns. After an error the loader has no
+	// records: the caller adds them again.
+	Commit(ctx context.Context, c Commit) (CommitResult, error)
 
-	// Close drops what was not committed.
+	// Close drops the records that were not committed.
 	Close() error
 }
 
-// Commit is what one commit brings besides records.
+// Commit is what one commit stores besides records.
 type Commit struct {
-	Catalog *design.Catalog // of the records added since the last commit; nil = there are none
-	Anew    bool            // Catalog is that of the whole archive, and takes the place of the one kept
-	Done    []Mark          // files whose records are all in this commit or an earlier one
+	Catalog        *design.Catalog // of the records that were added since the last commit; nil = there are none
+	ReplaceCatalog bool            // Catalog describes the complete archive and replaces the stored one
+	Complete       []Mark          // files whose records are all in this commit or an earlier one
 
-	// Refuse reports whether the archive's values of a record must not be
-	// replaced by others or, of batches with Keep set, that others must not be
-	// stored beside them. Where that would happen nothing is stored, and the
-	// error is a *Contradicted. nil = the new values stand.
-	Refuse func(Contradiction) bool
+	// Refuse reports whether an existing record must stay as it is: it may not be
+	// replaced, or, for batches with Keep set, get a second record of its identity. If a
+	// commit would do that, it stores nothing and returns a *ConflictError. nil = new
+	// records replace existing ones.
+	Refuse func(ExistingRecord) bool
 }
 
-// Stored tells what a commit did.
-type Stored struct {
-	New      int64            // records that were not there before
-	Objects  int64            // documents or pairs that were not there before; of a design of rows Describe sets it
-	Replaced map[string]int64 // by file: records that were there already; see Meet
-	Other    []Contradiction  // those of Replaced whose values are others, in any order; of batches with Keep set, see Meet
+// CommitResult reports what a commit did.
+type CommitResult struct {
+	New      int64            // records that did not exist before
+	Objects  int64            // documents or pairs that did not exist before; UpdateCatalog sets it for designs of rows
+	Replaced map[string]int64 // by file: records that existed already; see Resolve
+	Existing []ExistingRecord // the records of Replaced whose values differ, in any order; for batches with Keep set, see Resolve
 
-	// Gone counts, in its groups, what was there and was replaced; see Meet.
-	Gone *design.Catalog
+	// Removed counts by group the records that were replaced; see Resolve.
+	Removed *design.Catalog
 
-	// Cut counts, by column, the texts that the tables of another program's schema
-	// hold shortened or with other letters. The archive has them whole.
-	Cut map[string]int64
+	// ShortTexts counts by column the texts that the tables of another program's schema
+	// store shortened or with other letters. The archive keeps the complete texts.
+	ShortTexts map[string]int64
 }
 
-// Describe makes kept, the catalog of an archive under a design, what it is
-// after the commit: an engine calls it once, and stores the catalog with the
-// records. done are the marks of the commit, settled, and old those of the same
-// files that were there.
-func (c *Commit) Describe(kept *design.Catalog, n design.Name, s *Stored, done, old []Mark) {
+// UpdateCatalog changes the stored catalog of an archive to the catalog after the commit.
+// An engine calls it once and stores the catalog with the records. complete are the marks
+// of the commit after Settle, and old are the stored marks of the same files.
+func (c *Commit) UpdateCatalog(stored *design.Catalog, n design.Name, s *CommitResult, complete, old []Mark) {
 	if n.Rows() {
 		s.Objects = s.New
 	}
-	if c.Anew {
-		kept.Clear()
+	if c.ReplaceCatalog {
+		stored.Clear()
 	}
-	kept.Objects += s.Objects
+	stored.Objects += s.Objects
 	if c.Catalog != nil {
-		kept.Merge(c.Catalog)
+		stored.Merge(c.Catalog)
 	}
-	if s.Gone != nil {
-		kept.Merge(s.Gone)
+	if s.Removed != nil {
+		stored.Merge(s.Removed)
 	}
-	kept.Design, kept.Program, kept.Schema = n, engine.Version(), kept.Needs()
-	kept.Files.Add(SumMarks(done))
-	kept.Files.Sub(SumMarks(old))
+	stored.Design, stored.Program, stored.Schema = n, engine.Version(), stored.Needs()
+	stored.Files.Add(SumMarks(complete))
+	stored.Files.Sub(SumMarks(old))
 }
 
-// SumMarks is the digest of marks, whose number is its Records.
+// SumMarks returns the digest of marks. Its Records is their number.
 func SumMarks(marks []Mark) (d record.Digest) {
 	for i := range marks {
 		if marks[i].forgotten() {
@@ -229,7 +231,7 @@ func SumMarks(marks []Mark) (d record.Digest) {
 		}
 		text, err := json.Marshal(&marks[i])
 		if err != nil {
-			panic(err) // a mark is made of texts, numbers and a time
+			panic(err) // a mark has only texts, numbers and times
 		}
 		h := xxh3.Hash128(text)
 		d.Add(record.Digest{Hi: h.Hi, Lo: h.Lo, Records: 1})
@@ -237,11 +239,11 @@ func SumMarks(marks []Mark) (d record.Digest) {
 	return d
 }
 
-// SameFiles selects the marks of the same files as some others.
-func SameFiles(marks, done []Mark) (out []Mark) {
+// SameFiles selects the marks of the files that others are marks of, too.
+func SameFiles(marks, others []Mark) (out []Mark) {
 	same := map[string]bool{}
-	for i := range done {
-		same[done[i].Digest] = true
+	for i := range others {
+		same[others[i].Digest] = true
 	}
 	for i := range marks {
 		if same[marks[i].Digest] {
@@ -251,39 +253,39 @@ func SameFiles(marks, done []Mark) (out []Mark) {
 	return out
 }
 
-// Mark says that a file is loaded whole. For every mark
+// Mark states that a file is loaded completely. In every mark
 // Read = Stored + Replaced + Quarantined.
 type Mark struct {
 	Path        string    `json:"path"`   // as given by the user
-	Digest      string    `json:"digest"` // of the file's bytes: 32 hexadecimal digits (xxh3); a file is known by it, not by its path
+	Digest      string    `json:"digest"` // of the file's bytes: 32 hexadecimal digits (xxh3); it identifies the file, the path does not
 	Bytes       int64     `json:"bytes"`
 	Read        int64     `json:"read"`        // data lines
 	Stored      int64     `json:"stored"`      // records that were new
-	Replaced    int64     `json:"replaced"`    // records that the archive or the load had already: duplicates or conflicts
-	Other       int64     `json:"-"`           // of Replaced, those with different values; known to the load alone
+	Replaced    int64     `json:"replaced"`    // records that existed already in the archive or in the load: duplicates and conflicts
+	Conflicts   int64     `json:"-"`           // the conflicts among Replaced; only the load counts them
 	Quarantined int64     `json:"quarantined"` // lines that could not be read
 	Loaded      time.Time `json:"loaded"`
-	Modified    time.Time `json:"modified,omitzero"` // the file's, where its bytes cannot have changed since without another one; see Unchanged
+	Modified    time.Time `json:"modified,omitzero"` // when the file was changed, if every later change has a later time; see Unchanged
 }
 
-// settled is how long a file has been left alone when its time of change tells
-// later changes apart: file systems count in ticks of up to two seconds.
+// settled is how long nobody has changed a file before its time of change distinguishes
+// later changes: file systems count in ticks of up to two seconds.
 const settled = 2 * time.Second
 
-// Stamp notes when the file was loaded, and when it was changed before.
+// Stamp sets when the file was loaded and when it was changed before.
 func (m *Mark) Stamp(loaded, modified time.Time) {
 	if m.Loaded = loaded.UTC(); loaded.Sub(modified) > settled {
 		m.Modified = modified.UTC()
 	}
 }
 
-// Unchanged reports whether a file of this size, changed at this time, is taken
-// for the one that was loaded, without a look at its bytes.
+// Unchanged reports whether a file with this size and time of change is the one that was
+// loaded, without reading its bytes.
 func (m *Mark) Unchanged(size int64, modified time.Time) bool {
 	return !m.Modified.IsZero() && m.Bytes == size && m.Modified.Equal(modified)
 }
 
-// Times are Modified and Loaded in one text: an interval of ISO 8601, or a time.
+// Times returns Modified and Loaded as one text: an interval of ISO 8601, or a time.
 func (m *Mark) Times() string {
 	loaded := m.Loaded.Format(time.RFC3339Nano)
 	if m.Modified.IsZero() {
@@ -304,127 +306,124 @@ func (m *Mark) SetTimes(text string) (err error) {
 	return err
 }
 
-// Forgotten is a mark that takes a file's from an archive.
+// Forgotten returns the mark that removes a file's mark from an archive.
 func (m Mark) Forgotten() Mark { return Mark{Path: m.Path, Digest: m.Digest} }
 
 func (m *Mark) forgotten() bool { return m.Loaded.IsZero() }
 
-// Known are the marks that count.
-func Known(marks []Mark) []Mark {
+// LoadedMarks drops the marks of Forgotten.
+func LoadedMarks(marks []Mark) []Mark {
 	return slices.DeleteFunc(marks, func(m Mark) bool { return m.forgotten() })
 }
 
-// Settle moves to Replaced what a commit found in the archive already. An
-// engine calls it on each of Commit.Done before it writes the marks.
-func (m *Mark) Settle(s Stored) {
+// Settle moves the records that a commit found in the archive from Stored to Replaced. An
+// engine calls it on each mark of Commit.Complete before it writes the marks.
+func (m *Mark) Settle(s CommitResult) {
 	n := s.Replaced[m.Path]
 	m.Stored -= n
 	m.Replaced += n
 }
 
-// DumpRows is the number of records from which on a batch of a dump is handed out.
+// DumpRows is the number of records in a batch of a dump.
 const DumpRows = 4096
 
-// errLeft ends a walk whose caller wants no more.
-var errLeft = errors.New("the walk was left")
+// errStopped ends a dump whose caller wants no more records.
+var errStopped = errors.New("the dump was stopped")
 
-// Dump makes an Archive's Dump of a walk over its records. The walk ends with
-// the first error that the Dumper returns; a caller who has left is none.
+// Dump turns a walk over the records of an archive into Archive.Dump. The walk returns
+// the first error of the Dumper. A caller who stops early causes no error.
 func Dump(walk func(d *Dumper) error) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
-		if err := walk(&Dumper{yield}); err != nil && !errors.Is(err, errLeft) {
+		if err := walk(&Dumper{yield}); err != nil && !errors.Is(err, errStopped) {
 			yield(nil, err)
 		}
 	}
 }
 
-// Dumper hands out the batches of a dump.
+// Dumper yields the batches of a dump.
 type Dumper struct {
 	yield func(*record.Batch, error) bool
 }
 
-// Full hands out a batch that has DumpRows records, and empties it. It tells
-// whether it did: what the caller knows of the batch's headers is then void.
-func (d *Dumper) Full(b *record.Batch) (emptied bool, err error) {
+// YieldFull yields and empties a batch that has DumpRows records. It reports whether it
+// did: the batch then has no headers any more.
+func (d *Dumper) YieldFull(b *record.Batch) (emptied bool, err error) {
 	if b.Len() < DumpRows {
 		return false, nil
 	}
-	return true, d.Rest(b)
+	return true, d.Yield(b)
 }
 
-// Rest hands out what a batch holds, and empties it.
-func (d *Dumper) Rest(b *record.Batch) error {
+// Yield yields a batch, if it has records, and empties it.
+func (d *Dumper) Yield(b *record.Batch) error {
 	if b.Len() > 0 && !d.yield(b, nil) {
-		return errLeft
+		return errStopped
 	}
 	b.Reset(b.Type, "")
 	return nil
 }
 
-// Contradiction is a record of which a commit brings different values than the
-// archive holds.
-type Contradiction struct {
-	Key     record.Key    // of both
-	Held    record.Digest // of the one that the archive holds
-	Brought record.Digest // of the other one
-	What    string        // the first value in which they differ
+// ExistingRecord is a record of the archive that has the identity of an incoming one.
+type ExistingRecord struct {
+	Key        record.Key    // of both
+	Stored     record.Digest // of the record in the archive
+	Incoming   record.Digest // of the record in the commit
+	Difference string        // the first value that differs; "" = none
 }
 
-// Again reports whether there is no contradiction: what is to be kept beside
-// others is there already.
-func (c *Contradiction) Again() bool { return c.Held == c.Brought }
+// IsDuplicate reports whether both records have the same values.
+func (c *ExistingRecord) IsDuplicate() bool { return c.Stored == c.Incoming }
 
-// Contradicted is the error of a commit that would have replaced values which
-// Commit.Refuse protects, or stored a record twice. Nothing of it is stored.
-type Contradicted struct{ Records []Contradiction }
+// ConflictError is the error of a commit that would have replaced a record that
+// Commit.Refuse protects, or stored a record twice. The commit stored nothing.
+type ConflictError struct{ Records []ExistingRecord }
 
-func (e *Contradicted) Error() string {
-	return fmt.Sprintf("the archive holds different values of %d records", len(e.Records))
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("the archive has %d of these records with different values", len(e.Records))
 }
 
-// Meet takes row j of b, which came from a file, from New to Replaced: have
-// holds it as row i. A loader counts all records as new and calls Meet for
-// those that are there already.
+// Resolve counts row j of b, a record of file, as replaced: row i of stored has the same
+// identity. A loader counts all records as new and calls Resolve for each that exists.
 //
-// Where b has Keep set nothing is replaced: a record of the archive that has
-// the identity stays where it is, and is noted in Other, whatever its values.
-func (s *Stored) Meet(file string, have *record.Batch, i int, b *record.Batch, j int) {
-	same := b.Same(j, have, i)
+// If b has Keep set, nothing is replaced: the existing record stays, and Resolve adds it
+// to Existing, also if it is a duplicate.
+func (s *CommitResult) Resolve(file string, stored *record.Batch, i int, b *record.Batch, j int) {
+	same := b.Same(j, stored, i)
 	if !b.Keep {
 		s.New--
 		s.Replaced[file]++
-		if s.Gone == nil {
-			s.Gone = design.NewCatalog("")
+		if s.Removed == nil {
+			s.Removed = design.NewCatalog("")
 		}
-		s.Gone.Drop(have, i)
+		s.Removed.Drop(stored, i)
 		if same {
 			return
 		}
 	}
-	c := Contradiction{}
+	c := ExistingRecord{}
 	var h record.Hasher
 	h.UseRow(b, j)
-	c.Brought = h.Digest(j)
-	h.UseRow(have, i)
-	if c.Key, c.Held = h.Both(i); !same {
-		c.What = b.Difference(j, have, i)
+	c.Incoming = h.Digest(j)
+	h.UseRow(stored, i)
+	if c.Key, c.Stored = h.Both(i); !same {
+		c.Difference = b.Difference(j, stored, i)
 	}
-	s.Other = append(s.Other, c)
+	s.Existing = append(s.Existing, c)
 }
 
-// Shorten counts a text in Cut.
-func (s *Stored) Shorten(column string) {
-	if s.Cut == nil {
-		s.Cut = map[string]int64{}
+// Shorten counts a text in ShortTexts.
+func (s *CommitResult) Shorten(column string) {
+	if s.ShortTexts == nil {
+		s.ShortTexts = map[string]int64{}
 	}
-	s.Cut[column]++
+	s.ShortTexts[column]++
 }
 
 // Index finds records by their identity.
-type Index = record.ByKey[At]
+type Index = record.ByKey[Position]
 
-// At is a row of a batch.
-type At struct {
+// Position is a row of a batch.
+type Position struct {
 	Batch *record.Batch
 	I     int
 }
@@ -436,21 +435,21 @@ func IndexOf(batches []*record.Batch) *Index {
 	for _, b := range batches {
 		h.Use(b)
 		for i := range b.Len() {
-			in.Put(h.Key(i), At{b, i})
+			in.Put(h.Key(i), Position{b, i})
 		}
 	}
 	return in
 }
 
-// MeetSome calls Meet for those records of have that are to be stored again,
-// and returns their rows.
-func (s *Stored) MeetSome(have *record.Batch, in *Index) (rows []int) {
+// ResolveSome calls Resolve for the records of stored that the index has, and returns
+// their rows.
+func (s *CommitResult) ResolveSome(stored *record.Batch, in *Index) (rows []int) {
 	var h record.Hasher
-	h.Use(have)
-	for i := range have.Len() {
+	h.Use(stored)
+	for i := range stored.Len() {
 		found := false
 		for p := range in.All(h.Key(i)) {
-			s.Meet(p.Batch.File, have, i, p.Batch, p.I)
+			s.Resolve(p.Batch.File, stored, i, p.Batch, p.I)
 			found = true
 		}
 		if found {
@@ -460,32 +459,33 @@ func (s *Stored) MeetSome(have *record.Batch, in *Index) (rows []int) {
 	return rows
 }
 
-// MeetAll calls Meet for each record of have; those to be stored are in the index.
-func (s *Stored) MeetAll(have *record.Batch, in *Index) error {
-	if len(s.MeetSome(have, in)) < have.Len() {
-		return fmt.Errorf("a record of %s is found by its columns but not by its identity", have.Type.Name)
+// ResolveAll calls Resolve for every record of stored. A record that the index does not
+// have is an error.
+func (s *CommitResult) ResolveAll(stored *record.Batch, in *Index) error {
+	if len(s.ResolveSome(stored, in)) < stored.Len() {
+		return fmt.Errorf("a record of %s is found by its columns but not by its identity", stored.Type.Name)
 	}
 	return nil
 }
 
-// Check returns a *Contradicted where the commit found values that it must not
-// replace. A loader calls it before anything that it wrote counts.
-func (c *Commit) Check(s *Stored) error {
-	refused := slices.DeleteFunc(slices.Clone(s.Other), func(o Contradiction) bool {
-		return !o.Again() && (c.Refuse == nil || !c.Refuse(o))
+// Check returns a *ConflictError if the commit would replace a record that Refuse
+// protects. A loader calls it before anybody can see what it wrote.
+func (c *Commit) Check(s *CommitResult) error {
+	refused := slices.DeleteFunc(slices.Clone(s.Existing), func(o ExistingRecord) bool {
+		return !o.IsDuplicate() && (c.Refuse == nil || !c.Refuse(o))
 	})
 	if len(refused) == 0 {
 		return nil
 	}
-	return &Contradicted{refused}
+	return &ConflictError{refused}
 }
 
-// Singular is an Archive that holds one record of an identity alone, as it
-// stands under it, and says why; "" = it holds several. No batch with Keep set
-// is added to it.
+// Singular is an Archive that can store only one record of an identity. OneOfEach returns
+// the reason, or "" if it can store several. Nobody adds a batch with Keep set to it.
 type Singular interface{ OneOfEach() string }
 
-// OneOfEach is the archive's, where it is Singular.
+// OneOfEach returns why an archive can store only one record of an identity; "" = it can
+// store several.
 func OneOfEach(a Archive) string {
 	if s, ok := a.(Singular); ok {
 		return s.OneOfEach()

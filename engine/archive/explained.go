@@ -27,7 +27,7 @@ type explained struct {
 	explain func(error) error
 }
 
-// explain explains the error of a call that returns a value and an error.
+// explain explains the error beside a value.
 func explain[T any](e explained) func(v T, err error) (T, error) {
 	return func(v T, err error) (T, error) { return v, e.explain(err) }
 }
@@ -78,10 +78,10 @@ func (e explained) Dump(ctx context.Context, subset string) iter.Seq2[*record.Ba
 	}
 }
 
-// OneOfEach is the archive's, where it has one.
+// OneOfEach is the archive's, if it has one.
 func (e explained) OneOfEach() string { return OneOfEach(e.Archive) }
 
-// Check is the archive's, where it has one.
+// Check is the archive's, if it has one.
 func (e explained) Check(ctx context.Context, subset string) ([]string, error) {
 	c, can := e.Archive.(Checker)
 	if !can {
@@ -103,6 +103,6 @@ func (l explainedLoader) Add(ctx context.Context, b *record.Batch) error {
 	return l.to.explain(l.Loader.Add(ctx, b))
 }
 
-func (l explainedLoader) Commit(ctx context.Context, c Commit) (Stored, error) {
-	return explain[Stored](l.to)(l.Loader.Commit(ctx, c))
+func (l explainedLoader) Commit(ctx context.Context, c Commit) (CommitResult, error) {
+	return explain[CommitResult](l.to)(l.Loader.Commit(ctx, c))
 }

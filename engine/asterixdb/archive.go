@@ -277,14 +277,14 @@ func (a *openArchive) dumpDocs(ctx context.Context, subset string, t *record.Lin
 			if _, err := design.ParseJSON(doc, &b); err != nil {
 				return err
 			}
-			_, err := to.Full(&b)
+			_, err := to.YieldFull(&b)
 			return err
 		},
 	})
 	if err != nil {
 		return err
 	}
-	return to.Rest(&b)
+	return to.Yield(&b)
 }
 
 // dumpRows joins rows with their headers, by a hash join: all are wanted.
@@ -321,7 +321,7 @@ func (a *openArchive) dumpRows(ctx context.Context, subset string, t *record.Lin
 	if err != nil {
 		return err
 	}
-	return to.Rest(&c.Batch)
+	return to.Yield(&c.Batch)
 }
 
 // newCollector turns rows of a line type into records.

@@ -264,14 +264,14 @@ type rowWriter struct {
 	fresh map[string]record.Header // by stat_header_id: those that are not there yet
 }
 
-func (w *rowWriter) find(ctx context.Context, stored *archive.Stored) error {
+func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) error {
 	if err := w.headers(ctx); err != nil {
 		return err
 	}
 	w.fresh = map[string]record.Header{}
 	var hash record.Hasher
 	for _, t := range w.l.types {
-		there := map[string]archive.At{} // by id of the row
+		there := map[string]archive.Position{} // by id of the row
 		var wanted []string
 		for _, b := range w.l.batches[t] {
 			stored.New += int64(b.Len())
@@ -286,7 +286,7 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.Stored) error {
 			for i := range b.Len() {
 				if g := groups[b.Head[i]]; g.MayHold(b.Valid[i]) && g.HasLead(b.Lead[i]) {
 					id := rowID(w.l.subset, hash.Key(i))
-					there[id] = archive.At{Batch: b, I: i}
+					there[id] = archive.Position{Batch: b, I: i}
 					wanted = append(wanted, id)
 				}
 			}
@@ -310,7 +310,7 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.Stored) error {
 			if err := have.Row(); err != nil {
 				return err
 			}
-			stored.Meet(brought.Batch.File, &have.Batch, 0, brought.Batch, brought.I)
+			stored.Resolve(brought.Batch.File, &have.Batch, 0, brought.Batch, brought.I)
 			return nil
 		})
 		if err != nil {

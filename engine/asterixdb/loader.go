@@ -109,8 +109,8 @@ func (l *loader) dropFeed(ctx context.Context) {
 // whoever comes next.
 const undoPatience = 20 * time.Second
 
-func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
-	stored := archive.Stored{Replaced: map[string]int64{}}
+func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
+	stored := archive.CommitResult{Replaced: map[string]int64{}}
 	l.commits++
 	var s state
 	held, err := l.a.acquire(ctx, l.subset, l.token+"-"+strconv.Itoa(l.commits), &s)
@@ -125,7 +125,7 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, 
 }
 
 // commit goes through the steps that doc.go names.
-func (l *loader) commit(ctx context.Context, held *lock, s *state, c archive.Commit, stored *archive.Stored) error {
+func (l *loader) commit(ctx context.Context, held *lock, s *state, c archive.Commit, stored *archive.CommitResult) error {
 	if err := l.a.recover(ctx, l.subset, s); err != nil {
 		return err
 	}
@@ -140,15 +140,15 @@ func (l *loader) commit(ctx context.Context, held *lock, s *state, c archive.Com
 	if err := c.Check(stored); err != nil {
 		return err
 	}
-	for i := range c.Done {
-		c.Done[i].Settle(*stored)
+	for i := range c.Complete {
+		c.Complete[i].Settle(*stored)
 	}
 	parts := w.parts()
 	before, err := l.startVersion(version, held.token, parts)
 	if err != nil {
 		return err
 	}
-	notes := part{dataset: stateDataset, kind: anyType, lines: func(out io.Writer) error { return l.notes(out, version, w.replaced(), c.Done) }}
+	notes := part{dataset: stateDataset, kind: anyType, lines: func(out io.Writer) error { return l.notes(out, version, w.replaced(), c.Complete) }}
 	if err := l.feed.into(ctx, held.token, before, notes); err != nil {
 		return err
 	}
@@ -159,12 +159,12 @@ func (l *loader) commit(ctx context.Context, held *lock, s *state, c archive.Com
 	}
 	s.astral = s.astral || l.astral()
 	var marks []archive.Mark
-	if len(c.Done) > 0 && s.catalog.Files.Records > 0 {
+	if len(c.Complete) > 0 && s.catalog.Files.Records > 0 {
 		if marks, err = l.a.marks(ctx, l.subset, s.version); err != nil {
 			return err
 		}
 	}
-	c.Describe(s.catalog, l.a.design, stored, c.Done, archive.SameFiles(marks, c.Done))
+	c.UpdateCatalog(s.catalog, l.a.design, stored, c.Complete, archive.SameFiles(marks, c.Complete))
 	s.catalog.Subset = l.subset
 	last, err := l.a.catalogStatement(l.subset, version, s)
 	if err != nil {
@@ -244,7 +244,7 @@ type part struct {
 // writer lays records out under one design.
 type writer interface {
 	// find looks for what the commit will replace, and counts.
-	find(ctx context.Context, stored *archive.Stored) error
+	find(ctx context.Context, stored *archive.CommitResult) error
 	parts() []part
 	// replaced lists what is there under the keys that will be written, by
 	// dataset, each as a JSON object.
@@ -399,7 +399,7 @@ type docRef struct {
 	valid  int64
 }
 
-func (w *docWriter) find(ctx context.Context, stored *archive.Stored) error {
+func (w *docWriter) find(ctx context.Context, stored *archive.CommitResult) error {
 	w.groupers = map[*record.LineType]*design.Grouper{}
 	wanted := map[string][]string{}
 	for _, t := range w.l.types {
@@ -432,7 +432,7 @@ func (w *docWriter) find(ctx context.Context, stored *archive.Stored) error {
 }
 
 // count tells new records from those that replace one.
-func (w *docWriter) count(stored *archive.Stored) error {
+func (w *docWriter) count(stored *archive.CommitResult) error {
 	var have, into record.Batch
 	for _, t := range w.l.types {
 		for range w.groupers[t].Places() {
@@ -442,7 +442,7 @@ func (w *docWriter) count(stored *archive.Stored) error {
 			continue
 		}
 		for doc := range w.groupers[t].Docs() {
-			rows, err := w.merged(doc, &have, &into, func(i, j int) { stored.Meet(doc.From[j], &have, i, doc.Rows, j) })
+			rows, err := w.merged(doc, &have, &into, func(i, j int) { stored.Resolve(doc.From[j], &have, i, doc.Rows, j) })
 			if err != nil {
 				return err
 			}

@@ -109,7 +109,7 @@ func store(t testing.TB, a archive.Archive, f enginetest.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := archive.Commit{Catalog: design.NewCatalog("a"), Done: []archive.Mark{f.Mark()}}
+	c := archive.Commit{Catalog: design.NewCatalog("a"), Complete: []archive.Mark{f.Mark()}}
 	for _, b := range f.Batches {
 		c.Catalog.Add(b)
 		if err := l.Add(t.Context(), b); err != nil {

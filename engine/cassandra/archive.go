@@ -541,11 +541,11 @@ func (a *openArchive) dump(ctx context.Context, subset string, t *record.LineTyp
 		if err != nil {
 			return failed(ctx, err)
 		}
-		_, err = to.Full(&b)
+		_, err = to.YieldFull(&b)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return to.Rest(&b)
+	return to.Yield(&b)
 }

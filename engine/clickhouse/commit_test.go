@@ -150,7 +150,7 @@ func stored(t *testing.T, e *engine.Engine, n int, failed func(error)) int {
 		err = l.Add(t.Context(), &b)
 	}
 	if err == nil {
-		_, err = l.Commit(t.Context(), archive.Commit{Catalog: c, Done: []archive.Mark{{Path: name, Digest: strings.Repeat("0", 24) + strconv.Itoa(10_000_000+n), Read: int64(n), Stored: int64(n), Loaded: time.Now()}}})
+		_, err = l.Commit(t.Context(), archive.Commit{Catalog: c, Complete: []archive.Mark{{Path: name, Digest: strings.Repeat("0", 24) + strconv.Itoa(10_000_000+n), Read: int64(n), Stored: int64(n), Loaded: time.Now()}}})
 	}
 	if err != nil {
 		if failed == nil {

@@ -50,7 +50,7 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 		Insert: func(ctx context.Context, q sqlengine.Querier, table string, cols []sqlengine.Column, next sqlengine.Next) error {
 			return store(ctx, q, table, cols, true, next)
 		},
-		Replace: func(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *archive.Stored) error {
+		Replace: func(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *archive.CommitResult) error {
 			return a.replace(ctx, q, subset, lines, held, stored)
 		},
 		Close: func() error { a.db.end(of); return nil },
@@ -127,7 +127,7 @@ func rowOf(catalog []byte) sqlengine.Next {
 
 // replace deletes the records that lines replace: their identities stand in a
 // table of memory beside the one that they are in.
-func (a *openArchive) replace(ctx context.Context, q sqlengine.Querier, subset string, lines *sqlengine.Lines, held []design.Row, stored *archive.Stored) error {
+func (a *openArchive) replace(ctx context.Context, q sqlengine.Querier, subset string, lines *sqlengine.Lines, held []design.Row, stored *archive.CommitResult) error {
 	table, cols := a.Table(subset, lines.Type)
 	keys := identity(cols)
 	stage := strings.TrimSuffix(table, `"`) + copyMark + `keys"`

@@ -258,7 +258,7 @@ func Latest(all []archive.Mark) []archive.Mark {
 		}
 	}
 	slices.Reverse(out)
-	return archive.Known(out)
+	return archive.LoadedMarks(out)
 }
 
 // Phrasing begins the phrasing of a question for an engine's design: the error
@@ -420,7 +420,7 @@ func (a *Archive) Dump(ctx context.Context, subset string, walk Walk) iter.Seq2[
 		for t := range Types(known) {
 			b.Reset(t, "")
 			err := walk(t, func(id string, doc []byte) error {
-				if _, err := to.Full(&b); err != nil {
+				if _, err := to.YieldFull(&b); err != nil {
 					return err
 				}
 				valid, err := at.place(id, &b)
@@ -430,7 +430,7 @@ func (a *Archive) Dump(ctx context.Context, subset string, walk Walk) iter.Seq2[
 				return Damaged(id, a.store.Decode(doc, &b, at.head, valid))
 			})
 			if err == nil {
-				err = to.Rest(&b)
+				err = to.Yield(&b)
 			}
 			if err != nil {
 				return err

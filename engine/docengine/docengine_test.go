@@ -79,7 +79,7 @@ func TestParseMarked(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := ParseMarked(text)
-	if want.Mark.Other = 0; err != nil || got != want { // Other is not kept
+	if want.Mark.Conflicts = 0; err != nil || got != want { // Other is not kept
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 	for _, bad := range []string{`{"mark":{"read":"x"}}`, `{"mark":{"read":1.5}}`, `{"number":null}`, `{"mark":{"loaded":"yesterday"}}`, `{"mark":`} {

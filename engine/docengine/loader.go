@@ -73,20 +73,20 @@ func (a *Archive) turn(ctx context.Context, subset string) (done func(), err err
 // Commit stores what was added. The records are dropped whether it succeeds or
 // not: a load that failed begins again from its marks. Where another loader was
 // faster all begins anew.
-func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
+func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	defer l.Close() //nolint:errcheck // it forgets the records, whatever became of them
 	return l.insist(ctx, func(ctx context.Context, t *attempt) (bool, error) { return t.run(ctx, &c) })
 }
 
 // insist tries until a commit counts.
-func (l *loader) insist(ctx context.Context, do func(ctx context.Context, t *attempt) (counts bool, err error)) (archive.Stored, error) {
+func (l *loader) insist(ctx context.Context, do func(ctx context.Context, t *attempt) (counts bool, err error)) (archive.CommitResult, error) {
 	done, err := l.a.turn(ctx, l.subset)
 	if err != nil {
-		return archive.Stored{}, err
+		return archive.CommitResult{}, err
 	}
 	defer done()
 	for {
-		t := attempt{l: l, stored: archive.Stored{Replaced: map[string]int64{}}}
+		t := attempt{l: l, stored: archive.CommitResult{Replaced: map[string]int64{}}}
 		counts, err := t.try(ctx, do)
 		if err != nil || counts {
 			return t.stored, engine.Failed(ctx, err)
@@ -100,7 +100,7 @@ type attempt struct {
 	commit  Commit
 	catalog *design.Catalog // as it was
 	changes []Change
-	stored  archive.Stored
+	stored  archive.CommitResult
 }
 
 func (t *attempt) try(ctx context.Context, do func(context.Context, *attempt) (bool, error)) (counts bool, err error) {
@@ -236,7 +236,7 @@ func (m *merger) merge(t *attempt, doc *design.Doc, id string, old []byte) (*rec
 	if err := t.l.a.store.Decode(old, &m.have, m.have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
 		return nil, Damaged(id, err)
 	}
-	design.Merge(&m.merged, &m.have, doc, func(i, j int) { t.stored.Meet(doc.From[j], &m.have, i, doc.Rows, j) })
+	design.Merge(&m.merged, &m.have, doc, func(i, j int) { t.stored.Resolve(doc.From[j], &m.have, i, doc.Rows, j) })
 	if t.l.a.o.Apart {
 		return doc.Rows, nil
 	}
@@ -247,7 +247,7 @@ func (m *merger) merge(t *attempt, doc *design.Doc, id string, old []byte) (*rec
 func (t *attempt) count(ctx context.Context, c *archive.Commit) (bool, error) {
 	next := design.NewCatalog(t.l.subset)
 	next.Merge(t.catalog)
-	done := slices.Clone(c.Done)
+	done := slices.Clone(c.Complete)
 	for i := range done {
 		done[i].Settle(t.stored)
 	}
@@ -259,11 +259,11 @@ func (t *attempt) count(ctx context.Context, c *archive.Commit) (bool, error) {
 		}
 	}
 	l := t.l
-	c.Describe(next, l.a.o.Design, &t.stored, done, old)
+	c.UpdateCatalog(next, l.a.o.Design, &t.stored, done, old)
 	known := l.version == l.a.last(l.subset).version
 	counts, err := t.keep(ctx, next, done)
 	if counts {
-		copy(c.Done, done)
+		copy(c.Complete, done)
 	}
 	if l.version = 0; counts && known && !l.finds() { // nobody else has committed since
 		l.marks, l.version = Latest(append(l.marks, done...)), l.a.last(l.subset).version

@@ -85,7 +85,7 @@ func (a *openArchive) Marks(ctx context.Context, name string) ([]archive.Mark, e
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	if s := a.subsets[name]; s != nil {
-		return archive.Known(slices.Clone(s.marks)), ctx.Err()
+		return archive.LoadedMarks(slices.Clone(s.marks)), ctx.Err()
 	}
 	return nil, ctx.Err()
 }
@@ -142,8 +142,8 @@ func (l *loader) Add(ctx context.Context, b *record.Batch) error {
 	return nil
 }
 
-func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
-	stored := archive.Stored{Replaced: map[string]int64{}}
+func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
+	stored := archive.CommitResult{Replaced: map[string]int64{}}
 	if err := ctx.Err(); err != nil {
 		return stored, err
 	}
@@ -156,7 +156,7 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, 
 		l.meet(s, b, &stored)
 	}
 	if err := c.Check(&stored); err != nil {
-		return archive.Stored{}, err
+		return archive.CommitResult{}, err
 	}
 	if s == nil {
 		s = &subset{types: map[*record.LineType]*table{}, catalog: design.NewCatalog(l.name)}
@@ -165,17 +165,17 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, 
 	for _, b := range l.pending {
 		l.put(s, b)
 	}
-	for i := range c.Done {
-		c.Done[i].Settle(stored)
+	for i := range c.Complete {
+		c.Complete[i].Settle(stored)
 	}
-	c.Describe(s.catalog, design.Memory, &stored, c.Done, archive.SameFiles(s.marks, c.Done))
-	s.mark(c.Done)
+	c.UpdateCatalog(s.catalog, design.Memory, &stored, c.Complete, archive.SameFiles(s.marks, c.Complete))
+	s.mark(c.Complete)
 	l.store.commits++
 	return stored, nil
 }
 
 // meet looks for records of b that are there already.
-func (l *loader) meet(s *subset, b *record.Batch, stored *archive.Stored) {
+func (l *loader) meet(s *subset, b *record.Batch, stored *archive.CommitResult) {
 	if s == nil || s.types[b.Type] == nil {
 		return
 	}
@@ -183,7 +183,7 @@ func (l *loader) meet(s *subset, b *record.Batch, stored *archive.Stored) {
 	l.hash.Use(b)
 	for i := range b.Len() {
 		for p := range at.All(l.hash.Key(i)) {
-			stored.Meet(b.File, &p.chunk.rows, p.row, b, i)
+			stored.Resolve(b.File, &p.chunk.rows, p.row, b, i)
 		}
 	}
 }

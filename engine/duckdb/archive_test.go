@@ -65,7 +65,7 @@ func series(path string, leads int, valid ...int64) *record.Batch {
 }
 
 // store commits batches to a subset.
-func store(t testing.TB, a archive.Archive, subset string, batches ...*record.Batch) archive.Stored {
+func store(t testing.TB, a archive.Archive, subset string, batches ...*record.Batch) archive.CommitResult {
 	t.Helper()
 	l, err := a.Loader(t.Context(), subset)
 	if err != nil {

@@ -237,7 +237,7 @@ func (d *docReader) entriesInto(b *record.Batch, s span, head uint32, valid int6
 
 // storeDocs writes the documents of g, merged with those of the same id that
 // the archive holds.
-func (l *loader) storeDocs(ctx context.Context, _ sqlengine.Querier, g *design.Grouper, held []design.Row, stored *archive.Stored) error {
+func (l *loader) storeDocs(ctx context.Context, _ sqlengine.Querier, g *design.Grouper, held []design.Row, stored *archive.CommitResult) error {
 	lay := newLayout(design.Document, g.Type)
 	have, err := l.haveDocs(ctx, g, sqlengine.Series(held), &lay)
 	if err != nil {
@@ -255,7 +255,7 @@ func (l *loader) storeDocs(ctx context.Context, _ sqlengine.Querier, g *design.G
 		if old := have[series{*doc.Header(), doc.Valid()}]; old == nil {
 			stored.Objects++
 		} else {
-			design.Merge(&merged, old, doc, func(i, j int) { stored.Meet(doc.From[j], old, i, doc.Rows, j) })
+			design.Merge(&merged, old, doc, func(i, j int) { stored.Resolve(doc.From[j], old, i, doc.Rows, j) })
 			rows = &merged
 		}
 		n++

@@ -97,7 +97,7 @@ func (d *dumper) page(r *result, to *archive.Dumper) error {
 		if err := take(columns, r.rows); err != nil {
 			return err
 		}
-		if err := to.Rest(&d.batch); err != nil {
+		if err := to.Yield(&d.batch); err != nil {
 			return err
 		}
 	}

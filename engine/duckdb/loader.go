@@ -169,7 +169,7 @@ func (l *loader) writer(table string) (*chunkWriter, error) {
 
 // replace deletes from the archive the records that rows of p replace. rows are
 // those that may be there.
-func (l *loader) replace(ctx context.Context, _ sqlengine.Querier, p *sqlengine.Lines, rows []design.Row, stored *archive.Stored) error {
+func (l *loader) replace(ctx context.Context, _ sqlengine.Querier, p *sqlengine.Lines, rows []design.Row, stored *archive.CommitResult) error {
 	lay := newLayout(p.Design, p.Type)
 	columns := lay.identity()
 	create := strings.Replace(sqlengine.Create("barograph_stage", columns, lay.typeName), "CREATE TABLE IF NOT EXISTS", "CREATE OR REPLACE TEMP TABLE", 1)
@@ -209,7 +209,7 @@ func (l *loader) stage(ctx context.Context, columns []sqlengine.Column, p *sqlen
 }
 
 // meet compares the records of p with those that are there, the hits.
-func (l *loader) meet(ctx context.Context, lay *layout, p *sqlengine.Lines, hits string, stored *archive.Stored) error {
+func (l *loader) meet(ctx context.Context, lay *layout, p *sqlengine.Lines, hits string, stored *archive.CommitResult) error {
 	r, err := l.c.query(ctx, "SELECT "+sqlengine.Names("t.", lay.columns)+" FROM "+hits)
 	if err != nil {
 		return err
@@ -227,7 +227,7 @@ func (l *loader) meet(ctx context.Context, lay *layout, p *sqlengine.Lines, hits
 		if in == nil {
 			in = archive.IndexOf(p.Batches)
 		}
-		if err := stored.MeetAll(have, in); err != nil {
+		if err := stored.ResolveAll(have, in); err != nil {
 			return err
 		}
 	}

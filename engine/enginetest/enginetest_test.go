@@ -183,7 +183,7 @@ func (l *lying) Add(ctx context.Context, b *record.Batch) error {
 	return l.Loader.Add(ctx, b)
 }
 
-func (l *lying) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
+func (l *lying) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	s, err := l.Loader.Commit(ctx, c)
 	s.New, l.given = l.given, 0
 	for _, n := range s.Replaced {
@@ -259,7 +259,7 @@ func (a *unsettled) Loader(ctx context.Context, subset string) (archive.Loader, 
 // forgetful settles a copy of the marks.
 type forgetful struct{ archive.Loader }
 
-func (l *forgetful) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
-	c.Done = slices.Clone(c.Done)
+func (l *forgetful) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
+	c.Complete = slices.Clone(c.Complete)
 	return l.Loader.Commit(ctx, c)
 }

@@ -36,7 +36,7 @@ func (s *suite) keep(t *testing.T) {
 	}
 	reported := s.refusedBeside(t, l, later)
 	holds(t, h, "a", expect(first))
-	got, err := commitIf(t.Context(), l, "a", later, func(c archive.Contradiction) bool { return !reported[c] })
+	got, err := commitIf(t.Context(), l, "a", later, func(c archive.ExistingRecord) bool { return !reported[c] })
 	if n := expect(later).Records; err != nil || got.New != n || len(got.Replaced) > 0 || len(reported) == 0 {
 		t.Errorf("%d records are to be kept beside others: %+v, %v", n, got, err)
 	}
@@ -65,16 +65,16 @@ func kept(files []File) []File {
 
 // refusedBeside commits files whose records must not stand beside others, and
 // returns what is reported of them.
-func (s *suite) refusedBeside(t *testing.T, l archive.Loader, files []File) map[archive.Contradiction]bool {
+func (s *suite) refusedBeside(t *testing.T, l archive.Loader, files []File) map[archive.ExistingRecord]bool {
 	t.Helper()
-	_, err := commitIf(t.Context(), l, "a", files, func(archive.Contradiction) bool { return true })
-	contradicted, ok := errors.AsType[*archive.Contradicted](err)
+	_, err := commitIf(t.Context(), l, "a", files, func(archive.ExistingRecord) bool { return true })
+	contradicted, ok := errors.AsType[*archive.ConflictError](err)
 	if !ok {
 		t.Fatalf("records that must not be stored beside others: %v", err)
 	}
-	out := map[archive.Contradiction]bool{}
+	out := map[archive.ExistingRecord]bool{}
 	for _, c := range contradicted.Records {
-		if c.Again() || c.What == "" {
+		if c.IsDuplicate() || c.Difference == "" {
 			t.Errorf("different values are said to be a duplicate: %+v", c)
 		}
 		out[c] = true
@@ -86,14 +86,14 @@ func (s *suite) refusedBeside(t *testing.T, l archive.Loader, files []File) map[
 // allowed: each is reported, and nothing is stored.
 func (s *suite) keptAgain(t *testing.T, l archive.Loader, files []File) {
 	t.Helper()
-	_, err := commitIf(t.Context(), l, "a", files, func(archive.Contradiction) bool { return false })
-	contradicted, ok := errors.AsType[*archive.Contradicted](err)
+	_, err := commitIf(t.Context(), l, "a", files, func(archive.ExistingRecord) bool { return false })
+	contradicted, ok := errors.AsType[*archive.ConflictError](err)
 	if !ok {
 		t.Fatalf("a duplicate: %v", err)
 	}
 	var same int64
 	for _, c := range contradicted.Records {
-		if c.Again() {
+		if c.IsDuplicate() {
 			same++
 		}
 	}

@@ -56,8 +56,8 @@ func (s *suite) again(t *testing.T, h *opened, files []File) {
 	if got.New != 0 {
 		t.Errorf("loading again stored %d new records", got.New)
 	}
-	if len(got.Other) > 0 {
-		t.Errorf("a duplicate is said to have different values: %+v", got.Other[0])
+	if len(got.Existing) > 0 {
+		t.Errorf("a duplicate is said to have different values: %+v", got.Existing[0])
 	}
 	want := map[string]int64{}
 	for i := range files {
@@ -117,14 +117,14 @@ func (s *suite) contradict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refuse := func(archive.Contradiction) bool { return true }
+	refuse := func(archive.ExistingRecord) bool { return true }
 	_, err = commitIf(t.Context(), l, "a", later[:1], refuse)
-	contradicted, ok := errors.AsType[*archive.Contradicted](err)
+	contradicted, ok := errors.AsType[*archive.ConflictError](err)
 	if !ok || !maps.Equal(heldOf(contradicted.Records), want) || len(want) == 0 {
 		t.Fatalf("the commit of %d conflicts says %v", len(want), err)
 	}
-	if c := contradicted.Records[0]; !strings.Contains(c.What, ", not ") && c.What != "the repeating columns differ" {
-		t.Errorf("the difference is %q", c.What)
+	if c := contradicted.Records[0]; !strings.Contains(c.Difference, ", not ") && c.Difference != "the repeating columns differ" {
+		t.Errorf("the difference is %q", c.Difference)
 	}
 	holds(t, h, "a", expect(first))
 	marked(t, h, "a", first)
@@ -137,12 +137,12 @@ func (s *suite) contradict(t *testing.T) {
 // those that may be replaced are.
 func (s *suite) contradictAgain(t *testing.T, h *opened, l archive.Loader, first, later []File, want map[record.Key]record.Digest) {
 	t.Helper()
-	if got, err := commitIf(t.Context(), l, "a", later[1:], func(archive.Contradiction) bool { return true }); err != nil || len(got.Other) > 0 || got.New > 0 {
+	if got, err := commitIf(t.Context(), l, "a", later[1:], func(archive.ExistingRecord) bool { return true }); err != nil || len(got.Existing) > 0 || got.New > 0 {
 		t.Fatalf("a duplicate: %+v, %v", got, err)
 	}
-	got, err := commitIf(t.Context(), l, "a", later[:1], func(c archive.Contradiction) bool { _, ok := want[c.Key]; return !ok })
-	if err != nil || !maps.Equal(heldOf(got.Other), want) {
-		t.Errorf("the commit replaces %d values and speaks of %d, %v", len(want), len(got.Other), err)
+	got, err := commitIf(t.Context(), l, "a", later[:1], func(c archive.ExistingRecord) bool { _, ok := want[c.Key]; return !ok })
+	if err != nil || !maps.Equal(heldOf(got.Existing), want) {
+		t.Errorf("the commit replaces %d values and speaks of %d, %v", len(want), len(got.Existing), err)
 	}
 	if err := l.Close(); err != nil {
 		t.Error(err)
@@ -168,10 +168,10 @@ func digests(files []File) map[record.Key]record.Digest {
 	return at
 }
 
-func heldOf(found []archive.Contradiction) map[record.Key]record.Digest {
+func heldOf(found []archive.ExistingRecord) map[record.Key]record.Digest {
 	out := map[record.Key]record.Digest{}
 	for _, c := range found {
-		out[c.Key] = c.Held
+		out[c.Key] = c.Stored
 	}
 	return out
 }

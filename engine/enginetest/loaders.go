@@ -37,7 +37,7 @@ func (s *suite) twoLoaders(t *testing.T) {
 			if i == 2 {
 				add(i)
 			}
-			c := archive.Commit{Catalog: design.NewCatalog("a"), Done: []archive.Mark{files[i].Mark()}}
+			c := archive.Commit{Catalog: design.NewCatalog("a"), Complete: []archive.Mark{files[i].Mark()}}
 			for _, b := range files[i].Batches {
 				c.Catalog.Add(b)
 			}

@@ -96,7 +96,7 @@ func (s *suite) twoLoads(t *testing.T) {
 	url, files := s.URL(t), crashFiles()
 	back := slices.Clone(files)
 	slices.Reverse(back)
-	var stored [2]archive.Stored
+	var stored [2]archive.CommitResult
 	group, ctx := errgroup.WithContext(t.Context())
 	for i, order := range [][]File{files, back} {
 		h := s.open(t, url, engine.Options{}) // a client of its own
@@ -172,7 +172,7 @@ func (s *suite) deadServer(t *testing.T, l *lab.Lab) {
 		t.Fatal(err)
 	}
 	killed := false
-	_, err = commitIf(t.Context(), loader, "a", other, func(archive.Contradiction) bool {
+	_, err = commitIf(t.Context(), loader, "a", other, func(archive.ExistingRecord) bool {
 		if !killed {
 			killed = true
 			if err := l.Kill(0); err != nil {

@@ -14,8 +14,8 @@ import (
 
 // store loads files into a subset, per files a commit, and checks that every
 // record is accounted for. No two files of one commit may hold one identity.
-func store(ctx context.Context, a archive.Archive, subset string, files []File, per int) (archive.Stored, error) {
-	total := archive.Stored{Replaced: map[string]int64{}}
+func store(ctx context.Context, a archive.Archive, subset string, files []File, per int) (archive.CommitResult, error) {
+	total := archive.CommitResult{Replaced: map[string]int64{}}
 	l, err := a.Loader(ctx, subset)
 	if err != nil {
 		return total, err
@@ -29,29 +29,29 @@ func store(ctx context.Context, a archive.Archive, subset string, files []File, 
 		for path, n := range s.Replaced {
 			total.Replaced[path] += n
 		}
-		total.Other = append(total.Other, s.Other...)
+		total.Existing = append(total.Existing, s.Existing...)
 	}
 	return total, l.Close()
 }
 
 // commit stores whole files in one commit and checks the sums.
-func commit(ctx context.Context, l archive.Loader, subset string, files []File) (archive.Stored, error) {
+func commit(ctx context.Context, l archive.Loader, subset string, files []File) (archive.CommitResult, error) {
 	return commitIf(ctx, l, subset, files, nil)
 }
 
 // commitIf is commit with what it must not replace.
-func commitIf(ctx context.Context, l archive.Loader, subset string, files []File, refuse func(archive.Contradiction) bool) (archive.Stored, error) {
+func commitIf(ctx context.Context, l archive.Loader, subset string, files []File, refuse func(archive.ExistingRecord) bool) (archive.CommitResult, error) {
 	c := archive.Commit{Catalog: design.NewCatalog(subset), Refuse: refuse}
 	var given int64
 	for i := range files {
 		for _, b := range files[i].Batches {
 			if err := l.Add(ctx, b); err != nil {
-				return archive.Stored{}, err
+				return archive.CommitResult{}, err
 			}
 			c.Catalog.Add(b)
 		}
 		given += files[i].Records()
-		c.Done = append(c.Done, files[i].Mark())
+		c.Complete = append(c.Complete, files[i].Mark())
 	}
 	s, err := l.Commit(ctx, c)
 	if err != nil {
@@ -64,7 +64,7 @@ func commitIf(ctx context.Context, l archive.Loader, subset string, files []File
 	if s.New+replaced != given {
 		return s, fmt.Errorf("of %d records %d were new and %d replaced others", given, s.New, replaced)
 	}
-	for _, m := range c.Done {
+	for _, m := range c.Complete {
 		if m.Stored+m.Replaced+m.Quarantined != m.Read || m.Replaced != s.Replaced[m.Path] {
 			return s, fmt.Errorf("the mark was not settled: %+v, replaced %d", m, s.Replaced[m.Path])
 		}
@@ -73,7 +73,7 @@ func commitIf(ctx context.Context, l archive.Loader, subset string, files []File
 }
 
 // mustStore is store where an error ends the test.
-func mustStore(t *testing.T, a archive.Archive, subset string, files []File, per int) archive.Stored {
+func mustStore(t *testing.T, a archive.Archive, subset string, files []File, per int) archive.CommitResult {
 	t.Helper()
 	s, err := store(t.Context(), a, subset, files, per)
 	if err != nil {
@@ -96,9 +96,9 @@ func dump(ctx context.Context, a archive.Archive, subset string) (record.Digest,
 }
 
 // twins are the records of files that a later one of the same identity replaces.
-func twins(files []File) []archive.At {
-	var out []archive.At
-	last := map[record.Key]archive.At{}
+func twins(files []File) []archive.Position {
+	var out []archive.Position
+	last := map[record.Key]archive.Position{}
 	var h record.Hasher
 	for i := range files {
 		for _, b := range files[i].Batches {
@@ -108,7 +108,7 @@ func twins(files []File) []archive.At {
 				if at, ok := last[k]; ok {
 					out = append(out, at)
 				}
-				last[k] = archive.At{Batch: b, I: j}
+				last[k] = archive.Position{Batch: b, I: j}
 			}
 		}
 	}

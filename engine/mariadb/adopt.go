@@ -341,7 +341,7 @@ func (s *adoption) take(ctx context.Context, b *record.Batch) error {
 
 func (s *adoption) commit(ctx context.Context, marks []archive.Mark) error {
 	s.all.Add(s.held.Held())
-	_, err := s.loader.Commit(ctx, archive.Commit{Catalog: s.held, Done: marks})
+	_, err := s.loader.Commit(ctx, archive.Commit{Catalog: s.held, Complete: marks})
 	s.held = design.NewCatalog(s.name)
 	return err
 }

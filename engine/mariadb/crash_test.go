@@ -66,7 +66,7 @@ func store(ctx context.Context, a archive.Archive, subset string, files []engine
 	}
 	defer l.Close() // nothing is left uncommitted
 	for i := range files {
-		c := archive.Commit{Catalog: design.NewCatalog(subset), Done: []archive.Mark{files[i].Mark()}}
+		c := archive.Commit{Catalog: design.NewCatalog(subset), Complete: []archive.Mark{files[i].Mark()}}
 		for _, b := range files[i].Batches {
 			if err := l.Add(ctx, b); err != nil {
 				return err

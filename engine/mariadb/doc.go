@@ -26,7 +26,7 @@
 // has a fraction or more than 32 bits, a text that is too long or has letters
 // beyond ASCII, cov_thresh and alpha where METviewer has no such column, the
 // columns that MET has added since. METviewer's column then has the nearest
-// value that it can hold, which is counted (archive.Stored.Cut) where it is a
+// value that it can hold, which is counted (archive.CommitResult.Cut) where it is a
 // text, and the value itself stands in an INVISIBLE column
 // barograph_<column> of the same table, which is made when the first such value
 // comes and is NULL in all other rows. SELECT * and METviewer do not see it. A

@@ -283,7 +283,7 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 
 // replace notes which records of the commit replace others, all of which must
 // be of this program.
-func (lt *lineTable) replace(stored *archive.Stored) error {
+func (lt *lineTable) replace(stored *archive.CommitResult) error {
 	for k, b := range lt.batches {
 		stored.New += int64(b.Len())
 		if lt.there.Empty() {
@@ -298,7 +298,7 @@ func (lt *lineTable) replace(stored *archive.Stored) error {
 				if r.id < 0 {
 					return fmt.Errorf("%s holds the record of %s:%d, loaded by another program", lt.name, fault.Name(b.File), b.Line[i])
 				}
-				if stored.Meet(b.File, r.have, r.row, b, i); !b.Keep {
+				if stored.Resolve(b.File, r.have, r.row, b, i); !b.Keep {
 					lt.gone[r.header] = append(lt.gone[r.header], r.id)
 				}
 			}

@@ -214,7 +214,7 @@ func (w *lineWriter) file(of string) (f fileName, whole bool) {
 
 // prepare does what no transaction may hold: changes of tables, and the search
 // for what will be replaced.
-func (w *lineWriter) prepare(ctx context.Context, stored *archive.Stored) error {
+func (w *lineWriter) prepare(ctx context.Context, stored *archive.CommitResult) error {
 	need := map[string]map[string]string{} // table → twin → its type
 	for _, t := range w.l.types {
 		lt := w.table(t, w.l.batches[t])
@@ -257,7 +257,7 @@ func (w *lineWriter) table(t *record.LineType, batches []*record.Batch) *lineTab
 }
 
 // number numbers the headers and the file of a batch.
-func (w *lineWriter) number(lt *lineTable, b *record.Batch, stored *archive.Stored) {
+func (w *lineWriter) number(lt *lineTable, b *record.Batch, stored *archive.CommitResult) {
 	heads := make([]int64, len(b.Headers))
 	for i, h := range b.Headers {
 		heads[i], _ = w.headers.ID(sqlengine.HeaderKey(h))
@@ -273,7 +273,7 @@ func (w *lineWriter) number(lt *lineTable, b *record.Batch, stored *archive.Stor
 
 // need lists the columns of which METviewer's cannot hold a value, by the names
 // of their twins with the types, and counts the texts.
-func (lt *lineTable) need(stored *archive.Stored) map[string]string {
+func (lt *lineTable) need(stored *archive.CommitResult) map[string]string {
 	need := map[string]string{}
 	var scratch []byte
 	for k := range lt.columns {

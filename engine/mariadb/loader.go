@@ -170,14 +170,14 @@ func (a *openArchive) refuseStrange(ctx context.Context, c *sql.Conn, subset str
 	}
 }
 
-func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
-	var stored archive.Stored
+func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
+	var stored archive.CommitResult
 	err := l.insist(ctx, func() error { return l.commit(ctx, c, &stored) })
 	clear(l.batches)
 	l.types = l.types[:0]
 	if err == nil {
-		for i := range c.Done {
-			c.Done[i].Settle(stored)
+		for i := range c.Complete {
+			c.Complete[i].Settle(stored)
 		}
 	}
 	return stored, err
@@ -235,12 +235,12 @@ func (l *loading) undo(ctx context.Context) {
 // whoever opens the subset next.
 const undoPatience = 20 * time.Second
 
-func (l *loader) commit(ctx context.Context, c archive.Commit, stored *archive.Stored) error {
+func (l *loader) commit(ctx context.Context, c archive.Commit, stored *archive.CommitResult) error {
 	if err := l.a.recover(ctx, l.conn, l.subset); err != nil {
 		return err
 	}
 	for alone := false; !alone; {
-		*stored = archive.Stored{Replaced: map[string]int64{}}
+		*stored = archive.CommitResult{Replaced: map[string]int64{}}
 		if err := l.refresh(ctx); err != nil {
 			return err
 		}
@@ -308,8 +308,8 @@ func (l *loader) refresh(ctx context.Context) error {
 }
 
 // writeMeta writes the catalog and the marks.
-func (l *loader) writeMeta(ctx context.Context, c archive.Commit, stored archive.Stored) error {
-	done := slices.Clone(c.Done) // the commit may be done again
+func (l *loader) writeMeta(ctx context.Context, c archive.Commit, stored archive.CommitResult) error {
+	done := slices.Clone(c.Complete) // the commit may be done again
 	for i := range done {
 		done[i].Settle(stored)
 	}
@@ -317,7 +317,7 @@ func (l *loader) writeMeta(ctx context.Context, c archive.Commit, stored archive
 	if err != nil {
 		return err
 	}
-	c.Describe(l.catalog, l.a.Design, &stored, done, old)
+	c.UpdateCatalog(l.catalog, l.a.Design, &stored, done, old)
 	l.catalog.Subset = l.subset
 	text, err := l.catalog.Encode()
 	if err != nil {

@@ -41,33 +41,33 @@ const fromFiles = "as it is: what was lost stands in the file alone; barograph l
 // findings are the texts of what may be wrong.
 func findings() []archive.Finding {
 	return []archive.Finding{
-		initBeyond: {Name: "init time beyond 24 h", Says: "a VSDB lead of 25 or more hours was taken for HHMMSS: fcst_init_beg is wrong", Repair: "fcst_init_beg = fcst_valid_beg - fcst_lead"},
+		initBeyond: {Name: "init time beyond 24 h", Problem: "a VSDB lead of 25 or more hours was taken for HHMMSS: fcst_init_beg is wrong", Repair: "fcst_init_beg = fcst_valid_beg - fcst_lead"},
 		emptyLevel: {
-			Name: "empty level", Says: "TSOILT and WSOILT have no level in VSDB files (dtcenter/MET#755): each value stands one column too far left, fbar was rounded into total",
+			Name: "empty level", Problem: "TSOILT and WSOILT have no level in VSDB files (dtcenter/MET#755): each value stands one column too far left, fbar was rounded into total",
 			Repair: "values go back to their columns, fbar is missing; barograph load FILE --on-conflict last brings it",
 		},
-		reliTotal: {Name: "RELI total", Says: "VSDB's RELI lines have no total: 0 stands there", Repair: "it is missing"},
+		reliTotal: {Name: "RELI total", Problem: "VSDB's RELI lines have no total: 0 stands there", Repair: "it is missing"},
 		pstdCut: {
-			Name: "PSTD cut", Says: "BRIERCL to BSS_SMPL were taken for the first five thresholds, which pushes out the last five",
+			Name: "PSTD cut", Problem: "BRIERCL to BSS_SMPL were taken for the first five thresholds, which pushes out the last five",
 			Repair: "they go back to their columns; the last thresholds are those of the PCT lines of the same header",
 		},
-		mprMoved:          {Name: "MPR moved by one", Says: "mpr_climo, which MET does not write, holds OBS_QC, and the columns after it the next one's value", Repair: fromFiles},
-		orankMoved:        {Name: "ORANK climo_stdev", Says: "climo_stdev is another column's value", Repair: fromFiles},
-		duplicateRecord:   {Name: "duplicate record", Says: "a record is stored more than once, as force_dup_file makes it", Repair: "once"},
-		conflictingRecord: {Name: "conflicting record", Says: "a record is stored more than once, with different values: METviewer pools both", Repair: "that of the lowest data_file_id and line_num stays"},
+		mprMoved:          {Name: "MPR moved by one", Problem: "mpr_climo, which MET does not write, holds OBS_QC, and the columns after it the next one's value", Repair: fromFiles},
+		orankMoved:        {Name: "ORANK climo_stdev", Problem: "climo_stdev is another column's value", Repair: fromFiles},
+		duplicateRecord:   {Name: "duplicate record", Problem: "a record is stored more than once, as force_dup_file makes it", Repair: "once"},
+		conflictingRecord: {Name: "conflicting record", Problem: "a record is stored more than once, with different values: METviewer pools both", Repair: "that of the lowest data_file_id and line_num stays"},
 		timeBeyond: {
-			Name: "times out of range", Says: fmt.Sprintf("a valid, initial or observation time is outside the years %d to %d, so that not every engine reads it back", record.FirstYear, record.LastYear),
+			Name: "times out of range", Problem: fmt.Sprintf("a valid, initial or observation time is outside the years %d to %d, so that not every engine reads it back", record.FirstYear, record.LastYear),
 			Repair: "left out, as load quarantines such lines",
 		},
-		noHeader:    {Name: "lines without a header", Says: "no row of stat_header has their stat_header_id: METviewer never sees them", Repair: "left out"},
-		noFile:      {Name: "lines of an unknown file", Says: "no row of data_file has their data_file_id", Repair: "of a file of that number"},
-		noParent:    {Name: "repeating columns of no line", Says: "no line has their line_data_id", Repair: "left out"},
-		noLines:     {Name: "files without lines", Says: "data_file has them, no table has a line of them: they were empty, pruned, or their load died", Repair: "left out: they can be loaded again"},
-		headerTwice: {Name: "headers twice", Says: "stat_header holds them more than once, as without stat_header_db_check", Repair: "once"},
+		noHeader:    {Name: "lines without a header", Problem: "no row of stat_header has their stat_header_id: METviewer never sees them", Repair: "left out"},
+		noFile:      {Name: "lines of an unknown file", Problem: "no row of data_file has their data_file_id", Repair: "of a file of that number"},
+		noParent:    {Name: "repeating columns of no line", Problem: "no line has their line_data_id", Repair: "left out"},
+		noLines:     {Name: "files without lines", Problem: "data_file has them, no table has a line of them: they were empty, pruned, or their load died", Repair: "left out: they can be loaded again"},
+		headerTwice: {Name: "headers twice", Problem: "stat_header holds them more than once, as without stat_header_db_check", Repair: "once"},
 		lacksTable:  {Name: "missing tables", Repair: "made, empty; no lines are lost"},
 		lacksColumn: {Name: "missing columns", Repair: "added: NA, or missing, of the rows that are there; ec_value as MET's default. The same file loaded again with units or a description brings other records"},
 		lacksIndex:  {Name: "missing indexes by data_file_id", Repair: "made"},
-		addedSince:  {Name: "added since", Says: "rows that another program has loaded beside Barograph's", Repair: "counted, as all others"},
+		addedSince:  {Name: "added since", Problem: "rows that another program has loaded beside Barograph's", Repair: "counted, as all others"},
 	}
 }
 
@@ -94,7 +94,7 @@ func (t *tally) add(kind int, n int64, where string) {
 // list notes what an older schema lacks.
 func (t *tally) list(kind int, names []string) {
 	slices.Sort(names)
-	t.found[kind].Rows, t.found[kind].Says = int64(len(names)), "the schema is older than METviewer 5.1's: "+strings.Join(names, ", ")
+	t.found[kind].Rows, t.found[kind].Problem = int64(len(names)), "the schema is older than METviewer 5.1's: "+strings.Join(names, ", ")
 }
 
 // findings are those that were found.

@@ -113,7 +113,7 @@ func header(version, model string) record.Header {
 }
 
 // commit stores batches in one commit of a loader of its own.
-func commit(t *testing.T, a *openArchive, subset string, batches ...*record.Batch) (archive.Stored, error) {
+func commit(t *testing.T, a *openArchive, subset string, batches ...*record.Batch) (archive.CommitResult, error) {
 	t.Helper()
 	l, err := a.Loader(t.Context(), subset)
 	if err != nil {
@@ -339,8 +339,8 @@ func TestCutTextsAreCounted(t *testing.T) {
 		all = append(all, batch("SL1L2", strings.Repeat("folder/", 30)+"a.stat", h, 2, nil))
 	}
 	got, err := commit(t, a, "s", all...)
-	if want := map[string]int64{"stat_header.descr": 8, "data_file.path": 1}; err != nil || !maps.Equal(got.Cut, want) {
-		t.Errorf("cut %v, %v; want %v", got.Cut, err, want)
+	if want := map[string]int64{"stat_header.descr": 8, "data_file.path": 1}; err != nil || !maps.Equal(got.ShortTexts, want) {
+		t.Errorf("cut %v, %v; want %v", got.ShortTexts, err, want)
 	}
 	if got, want := sum(t, a, "s"), want(all...); got != want {
 		t.Errorf("the digest is %v, want %v", got, want)
@@ -349,11 +349,11 @@ func TestCutTextsAreCounted(t *testing.T) {
 		c, _ := b.Type.Column("obs_qc")
 		b.Text[c.Slot][b.Len()-1] = strings.Repeat("q", 40)
 	})
-	if got, err := commit(t, a, "s", mpr); err != nil || got.Cut["line_data_mpr.obs_qc"] != 3 {
-		t.Errorf("cut %v, %v; want 3 of obs_qc", got.Cut, err)
+	if got, err := commit(t, a, "s", mpr); err != nil || got.ShortTexts["line_data_mpr.obs_qc"] != 3 {
+		t.Errorf("cut %v, %v; want 3 of obs_qc", got.ShortTexts, err)
 	}
-	if got, err := commit(t, a, "s", all...); err != nil || got.Cut != nil {
-		t.Errorf("a duplicate: cut %v, %v", got.Cut, err)
+	if got, err := commit(t, a, "s", all...); err != nil || got.ShortTexts != nil {
+		t.Errorf("a duplicate: cut %v, %v", got.ShortTexts, err)
 	}
 }
 

@@ -52,7 +52,7 @@ func (l *loader) trim(ctx context.Context, from int64) error {
 		return err
 	}
 	l.catalog.Trim(from, gone, gone.Held().Records)
-	meta := func(ctx context.Context) error { return l.writeMeta(ctx, archive.Commit{}, archive.Stored{}) }
+	meta := func(ctx context.Context) error { return l.writeMeta(ctx, archive.Commit{}, archive.CommitResult{}) }
 	steps := []func(context.Context) error{l.start, l.w.finish, meta, l.end}
 	if l.w.apart() {
 		steps = []func(context.Context) error{l.start, l.w.settle, meta, l.end, l.w.finish}

@@ -122,7 +122,7 @@ func TestObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		other := objectsOf(t, "y/mode_obj.txt", strings.ReplaceAll(objHead+single, ">=5.0", ">=7.0"))
-		c := archive.Commit{Catalog: design.NewCatalog("s"), Done: []archive.Mark{{Path: "y", Digest: strings.Repeat("x", 100)}}} // does not fit, after all rows were written
+		c := archive.Commit{Catalog: design.NewCatalog("s"), Complete: []archive.Mark{{Path: "y", Digest: strings.Repeat("x", 100)}}} // does not fit, after all rows were written
 		for _, b := range other {
 			c.Catalog.Add(b)
 			if err := loader.Add(t.Context(), b); err != nil {

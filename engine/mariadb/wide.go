@@ -25,7 +25,7 @@ func (l *loading) loader() archive.Loader {
 		Apart: true, Insert: l.insert, Lines: l.wide, Replace: l.meet, Upserts: true, Close: l.Close,
 	}
 	var out *sqlengine.Loader
-	s.Docs = func(ctx context.Context, q sqlengine.Querier, g *design.Grouper, held []design.Row, stored *archive.Stored) error {
+	s.Docs = func(ctx context.Context, q sqlengine.Querier, g *design.Grouper, held []design.Row, stored *archive.CommitResult) error {
 		l.batches = g.Batches
 		defer func() { l.batches = nil }()
 		return out.StoreDocs(ctx, q, g, held, stored)
@@ -137,7 +137,7 @@ func keysOf(lines *sqlengine.Lines) func(r design.Row) []byte {
 const wideAsked = 2000
 
 // meet finds the records that wide rows replace; LOAD DATA REPLACE does the rest.
-func (l *loading) meet(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *archive.Stored) error {
+func (l *loading) meet(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *archive.CommitResult) error {
 	keys, meet := keysOf(lines), l.a.Meeter(ctx, q, l.subset, lines, stored)
 	for some := range slices.Chunk(held, wideAsked) {
 		where := " WHERE (ld.fcst_valid_epoch, ld." + wideKey + ") IN " + flavour.List(some, func(r design.Row) string {

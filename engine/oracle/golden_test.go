@@ -47,7 +47,7 @@ func records(file, lineType, model string, n int) *record.Batch {
 }
 
 // stored commits batches of one file through a loader of their own.
-func stored(t *testing.T, a archive.Archive, batches ...*record.Batch) archive.Stored {
+func stored(t *testing.T, a archive.Archive, batches ...*record.Batch) archive.CommitResult {
 	t.Helper()
 	l, err := a.Loader(t.Context(), "a")
 	if err != nil {
@@ -60,7 +60,7 @@ func stored(t *testing.T, a archive.Archive, batches ...*record.Batch) archive.S
 			t.Fatal(err)
 		}
 	}
-	c.Done = []archive.Mark{{Path: batches[0].File, Digest: "00112233445566778899aabbccddeeff", Bytes: 100, Read: 5, Stored: 5, Loaded: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}}
+	c.Complete = []archive.Mark{{Path: batches[0].File, Digest: "00112233445566778899aabbccddeeff", Bytes: 100, Read: 5, Stored: 5, Loaded: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}}
 	s, err := l.Commit(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)

@@ -100,7 +100,7 @@ func (l *loader) makeTable(ctx context.Context, q sqlengine.Querier, t *record.L
 
 // replace deletes from the archive the records that lines replace. Their
 // identities go to a temporary table, which is joined with the archive's.
-func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *archive.Stored) error {
+func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *archive.CommitResult) error {
 	table, cols := l.a.Table(l.subset, lines.Type)
 	rows, err := present(ctx, q, table, lines, held)
 	if err != nil || len(rows) == 0 {

@@ -238,7 +238,7 @@ func (a *Archive) marks(ctx context.Context, q Querier, subset, where string) (m
 		marks = append(marks, m)
 		return garbled("the list of loaded files of subset "+subset, err)
 	})
-	return archive.Known(marks), err
+	return archive.LoadedMarks(marks), err
 }
 
 // MarksOf finds the marks of files, of which an archive of this catalog may have some.
@@ -384,7 +384,7 @@ func (a *Archive) DumpType(ctx context.Context, q Querier, subset string, t *rec
 		if err := q.Rows(ctx, text, nil, func(row []any) error { return docs.add(row, to) }); err != nil {
 			return err
 		}
-		return to.Rest(&docs.batch)
+		return to.Yield(&docs.batch)
 	}
 	text, cols, err := a.selects(ctx, q, subset, t)
 	if err != nil {

@@ -263,7 +263,7 @@ func (c *Collector) From(ctx context.Context, q Querier, text string, to *archiv
 	if err != nil {
 		return err
 	}
-	return to.Rest(&c.Batch)
+	return to.Yield(&c.Batch)
 }
 
 // Values takes the values of a row, from its first column on.
@@ -281,7 +281,7 @@ func (c *Collector) End(to *archive.Dumper) error {
 	if err := c.Row(); err != nil {
 		return err
 	}
-	emptied, err := to.Full(&c.Batch)
+	emptied, err := to.YieldFull(&c.Batch)
 	if emptied {
 		clear(c.heads)
 	}
@@ -335,7 +335,7 @@ func (d *documents) add(row []any, to *archive.Dumper) (err error) {
 	if err := design.ParseEntries(entries, &d.batch, head, valid); err != nil {
 		return err
 	}
-	emptied, err := to.Full(&d.batch)
+	emptied, err := to.YieldFull(&d.batch)
 	if emptied {
 		clear(d.heads)
 	}

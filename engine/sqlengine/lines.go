@@ -24,7 +24,7 @@ type Lines struct {
 }
 
 // writeType stores the records of a line type.
-func (l *Loader) writeType(ctx context.Context, q Querier, g *design.Grouper, stored *archive.Stored) error {
+func (l *Loader) writeType(ctx context.Context, q Querier, g *design.Grouper, stored *archive.CommitResult) error {
 	stored.New += int64(len(g.Rows))
 	if l.s.Order != nil {
 		g.SortHeads(l.s.Order)
@@ -104,7 +104,7 @@ const (
 
 // replace finds the rows of the series and times that are loaded again, and
 // deletes those of the same identity.
-func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []design.Row, stored *archive.Stored) error {
+func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []design.Row, stored *archive.CommitResult) error {
 	table, cols := l.a.Table(l.subset, lines.Type)
 	have := l.a.Collect(lines.Type, cols)
 	heads := map[int64]*record.Header{}
@@ -141,7 +141,7 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []de
 		if in == nil && len(ids) > 0 {
 			in = archive.IndexOf(lines.Batches)
 		}
-		gone := stored.MeetSome(&have.Batch, in)
+		gone := stored.ResolveSome(&have.Batch, in)
 		if lines.Keep {
 			continue
 		}
@@ -159,7 +159,7 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []de
 
 // Meeter returns a function that has stored Meet the records of a table for
 // which a condition holds, each of which lines bring again.
-func (a *Archive) Meeter(ctx context.Context, q Querier, subset string, lines *Lines, stored *archive.Stored) func(where string) error {
+func (a *Archive) Meeter(ctx context.Context, q Querier, subset string, lines *Lines, stored *archive.CommitResult) func(where string) error {
 	var in *archive.Index
 	return func(where string) error {
 		for have, err := range archive.Dump(func(to *archive.Dumper) error { return a.DumpType(ctx, q, subset, lines.Type, where, to) }) {
@@ -169,7 +169,7 @@ func (a *Archive) Meeter(ctx context.Context, q Querier, subset string, lines *L
 			if in == nil {
 				in = archive.IndexOf(lines.Batches)
 			}
-			if err := stored.MeetAll(have, in); err != nil {
+			if err := stored.ResolveAll(have, in); err != nil {
 				return err
 			}
 		}

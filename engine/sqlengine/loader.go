@@ -49,7 +49,7 @@ type LoadSession struct {
 	Lines func(ctx context.Context, q Querier, table string, cols []Column, lines *Lines) error
 	// Docs stores documents, merged with those that are there; nil = StoreDocs,
 	// by Insert, which replaces a document of the same id where Upserts is set.
-	Docs    func(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *archive.Stored) error
+	Docs    func(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *archive.CommitResult) error
 	Upserts bool
 
 	// Order is in what order headers are stored; nil = that of first sight.
@@ -58,7 +58,7 @@ type LoadSession struct {
 	// be there, and has stored Meet them; of lines with Keep set it deletes none.
 	// nil = they are found by header and valid time, and deleted by RowID, which
 	// names a row of table ld.
-	Replace func(ctx context.Context, q Querier, lines *Lines, held []design.Row, stored *archive.Stored) error
+	Replace func(ctx context.Context, q Querier, lines *Lines, held []design.Row, stored *archive.CommitResult) error
 	RowID   string
 	Pairs   string // stands before pairs of values behind IN
 	Delete  func(ctx context.Context, q Querier, table string, ids []string) error
@@ -147,11 +147,11 @@ func (l *Loader) check(b *record.Batch) error {
 }
 
 // Commit writes everything in one transaction.
-func (l *Loader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
+func (l *Loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	if l.a == nil {
-		return archive.Stored{}, errClosed
+		return archive.CommitResult{}, errClosed
 	}
-	stored, done := archive.Stored{Replaced: map[string]int64{}}, slices.Clone(c.Done)
+	stored, done := archive.CommitResult{Replaced: map[string]int64{}}, slices.Clone(c.Complete)
 	var err error
 	if l.s.Apart {
 		err = l.makeTypes(ctx, l.a.Pool)
@@ -161,7 +161,7 @@ func (l *Loader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, 
 	}
 	l.groups.Reset()
 	if err != nil {
-		return archive.Stored{}, Failed(ctx, fmt.Errorf("%s: commit to %s: %w", l.a.Dialect.Name, l.subset, err))
+		return archive.CommitResult{}, Failed(ctx, fmt.Errorf("%s: commit to %s: %w", l.a.Dialect.Name, l.subset, err))
 	}
 	if l.headers != nil {
 		l.headers.Keep()
@@ -173,7 +173,7 @@ func (l *Loader) Commit(ctx context.Context, c archive.Commit) (archive.Stored, 
 			l.marked[done[i].Digest] = true
 		}
 	}
-	copy(c.Done, done)
+	copy(c.Complete, done)
 	return stored, nil
 }
 
@@ -194,10 +194,10 @@ func (l *Loader) makeTypes(ctx context.Context, q Querier) error {
 }
 
 // write is the body of a commit's transaction.
-func (l *Loader) write(ctx context.Context, q Querier, c *archive.Commit, done []archive.Mark, stored *archive.Stored) error {
+func (l *Loader) write(ctx context.Context, q Querier, c *archive.Commit, done []archive.Mark, stored *archive.CommitResult) error {
 	if l.unsure {
-		*stored = archive.Stored{Replaced: map[string]int64{}}
-		copy(done, c.Done)
+		*stored = archive.CommitResult{Replaced: map[string]int64{}}
+		copy(done, c.Complete)
 	}
 	if err := l.begin(ctx, q); err != nil {
 		return err
@@ -231,7 +231,7 @@ func (l *Loader) write(ctx context.Context, q Querier, c *archive.Commit, done [
 	if err := l.writeMarks(ctx, q, done, old); err != nil {
 		return err
 	}
-	c.Describe(l.catalog, l.a.Design, stored, done, old)
+	c.UpdateCatalog(l.catalog, l.a.Design, stored, done, old)
 	return l.writeCatalog(ctx, q)
 }
 
@@ -403,7 +403,7 @@ func (l *Loader) Close() (err error) {
 }
 
 // StoreDocs stores documents, merged with those of the same id that are there.
-func (l *Loader) StoreDocs(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *archive.Stored) error {
+func (l *Loader) StoreDocs(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *archive.CommitResult) error {
 	table, cols := l.a.Table(l.subset, g.Type)
 	old, err := l.oldDocs(ctx, q, table, g, held)
 	if err != nil {
@@ -431,7 +431,7 @@ func (l *Loader) StoreDocs(ctx context.Context, q Querier, g *design.Grouper, he
 			if err := design.ParseEntries([]byte(entries), &have, have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
 				return false, err
 			}
-			design.Merge(&merged, &have, doc, func(i, j int) { stored.Meet(doc.From[j], &have, i, doc.Rows, j) })
+			design.Merge(&merged, &have, doc, func(i, j int) { stored.Resolve(doc.From[j], &have, i, doc.Rows, j) })
 			rows = &merged
 		}
 		data = design.AppendEntries(data[:0], rows)

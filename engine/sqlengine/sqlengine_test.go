@@ -150,7 +150,7 @@ func TestFirstLoadAsksForNoMarks(t *testing.T) {
 	}{{"a", 0, 0}, {"b", 0, 0}, {"a", 0, 1}, {"c", 0, 1}, {"d", 1, 1}} {
 		version += int64(step.others) // commits of other loaders; the archive of this server stays an empty one
 		done := []archive.Mark{{Path: step.file, Digest: strings.Repeat(step.file, 32), Loaded: time.Unix(1, 0)}}
-		if _, err := l.Commit(t.Context(), archive.Commit{Done: done}); err != nil || q.asked != step.ask {
+		if _, err := l.Commit(t.Context(), archive.Commit{Complete: done}); err != nil || q.asked != step.ask {
 			t.Errorf("commit %d, of %s: asked %d times, %v; want %d", i, step.file, q.asked, err, step.ask)
 		}
 	}
@@ -197,7 +197,7 @@ func TestSecondLoadNamesKnownMarksOnly(t *testing.T) {
 	}{{"b", 0}, {"c", 0}, {"a", 2}} { // its mark is read, and replaced
 		done := []archive.Mark{{Path: step.file, Digest: strings.Repeat(step.file, 32), Loaded: time.Unix(1, 0)}}
 		l.unsure = false // as Commit does
-		if err := l.write(t.Context(), q, &archive.Commit{Done: done}, done, &archive.Stored{Replaced: map[string]int64{}}); err != nil || q.lists != 1 || q.named != step.named {
+		if err := l.write(t.Context(), q, &archive.Commit{Complete: done}, done, &archive.CommitResult{Replaced: map[string]int64{}}); err != nil || q.lists != 1 || q.named != step.named {
 			t.Errorf("commit %d, of %s: %v; %d lists, %d statements that name files, want %d", i, step.file, err, q.lists, q.named, step.named)
 		}
 	}

@@ -67,7 +67,7 @@ func records(mask string, valid int64, n int, value float64) *record.Batch {
 }
 
 // stored commits batches through one loader.
-func stored(t *testing.T, a archive.Archive, subset string, batches ...*record.Batch) archive.Stored {
+func stored(t *testing.T, a archive.Archive, subset string, batches ...*record.Batch) archive.CommitResult {
 	t.Helper()
 	l, err := a.Loader(t.Context(), subset)
 	if err != nil {
@@ -80,7 +80,7 @@ func stored(t *testing.T, a archive.Archive, subset string, batches ...*record.B
 	return s
 }
 
-func commit(t *testing.T, l archive.Loader, subset string, batches ...*record.Batch) archive.Stored {
+func commit(t *testing.T, l archive.Loader, subset string, batches ...*record.Batch) archive.CommitResult {
 	t.Helper()
 	c := design.NewCatalog(subset)
 	for _, b := range batches {

@@ -31,7 +31,7 @@ type Clusters struct {
 	Isolate  bool
 
 	drivers []*engine.Driver // set by Choose
-	lacks   load.Lacks
+	lacks   load.Shortfall
 }
 
 // Run makes the studies and writes the folder, which the caller closes. One that
@@ -118,7 +118,7 @@ func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driv
 	for _, n := range c.wanted(d) {
 		one.Design, one.Flavours = n, correct(archive.Flavours(d, n))
 		got, err := Run(ctx, one)
-		c.lacks = got.Lacks
+		c.lacks = got.Shortfall
 		one.Reject, c.Reject = nil, nil // each line once
 		data := &folder.Run.Data
 		data.Records, data.Quarantined, data.Digest = got.Digest.Records, got.Quarantined, got.Digest.String()

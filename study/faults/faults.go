@@ -75,7 +75,7 @@ type runner struct {
 // Result is what a study saw.
 type Result struct {
 	Digest record.Digest // of the data
-	load.Lacks
+	load.Shortfall
 }
 
 // Run kills nodes. An error means that the study itself could not go on; what
@@ -132,7 +132,7 @@ func (s *runner) read(ctx context.Context) error {
 	if s.out.Digest, _, err = prints.Sum(); err != nil {
 		return err
 	}
-	s.out.Refused = prints.Other()
+	s.out.Refused = prints.Conflicts()
 	asked := s.cases
 	s.cases = nil
 	for i, a := range ref.Answers() { // nothing can be lost of an empty answer

@@ -79,10 +79,10 @@ type slow struct {
 	c *cluster
 }
 
-func (l *slow) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
+func (l *slow) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	time.Sleep(2 * time.Millisecond)
 	if l.c.gone() {
-		return archive.Stored{}, errDown
+		return archive.CommitResult{}, errDown
 	}
 	return l.Loader.Commit(ctx, c)
 }

@@ -267,10 +267,10 @@ func (w *witnessed) Add(ctx context.Context, b *record.Batch) error {
 }
 
 // Commit notes what the archive acknowledges.
-func (w *witnessed) Commit(ctx context.Context, c archive.Commit) (archive.Stored, error) {
+func (w *witnessed) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	stored, err := w.Loader.Commit(ctx, c)
 	if err == nil {
-		w.ledger.commit(w.pending, c.Done)
+		w.ledger.commit(w.pending, c.Complete)
 	}
 	w.pending = w.pending[:0]
 	return stored, err

@@ -90,7 +90,7 @@ type runner struct {
 	layouts []layout
 	parties []*party
 	closers []func() error
-	lacks   load.Lacks
+	lacks   load.Shortfall
 }
 
 // Run loads the files, writes them under every layout, and asks. What was measured

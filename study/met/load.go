@@ -93,7 +93,7 @@ func (s *runner) read(ctx context.Context) error {
 		}
 	}
 	note := fmt.Sprintf("%d records, reference answers of %d cases", d.Records, len(qs))
-	if !s.parsed.Kept() {
+	if !s.parsed.IsComplete() {
 		note += "; too many to be kept in memory: each load reads them again"
 	}
 	s.finished(r.step, note)
@@ -116,7 +116,7 @@ func (r *reading) add(ctx context.Context, f *load.File, b *record.Batch) error 
 	} else {
 		r.prints.Add(b)
 	}
-	r.step.Done = d.Bytes + f.At
+	r.step.Done = d.Bytes + f.Offset
 	r.o.Progress(r.step)
 	r.soon.tell(ctx, r.runner, r.step)
 	return nil
@@ -155,7 +155,7 @@ func (r *reading) sum(ctx context.Context) (err error) {
 // warnOfLosses tells of lines and columns that no archive holds.
 func (r *reading) warnOfLosses() {
 	d := &r.folder.Run.Data
-	if r.out.Refused = r.prints.Other(); r.out.Refused > 0 {
+	if r.out.Refused = r.prints.Conflicts(); r.out.Refused > 0 {
 		r.warn(fmt.Sprintf("%s contradict others of the same identity, and no archive holds them; the first stands, by the files' paths: barograph load lists them", run.Several(int(r.out.Refused), "line")))
 	}
 	if d.Quarantined = r.out.Quarantined; d.Quarantined > 0 {
@@ -284,7 +284,7 @@ func (s *runner) fill(ctx context.Context, t Target, o *opened, i int, r *run.Ar
 	case s.isSource(i):
 		step.Step = "finding " + t.String()
 		r.Objects, r.Object, r.Digest = s.origin.Catalog.Objects, t.Design.Objects(), s.digest.String()
-	case t.Driver.Place == engine.Memory && !s.parsed.Kept():
+	case t.Driver.Place == engine.Memory && !s.parsed.IsComplete():
 		r.Object = t.Design.Objects() + " that the cases ask for"
 		r.Objects, err = s.fillFloor(ctx, a, t.Subset)
 	default:

@@ -102,7 +102,7 @@ type Outcome struct {
 	NotWhole             int // archives that do not hold the data, and were not timed
 	Cases, Empty         int // that were asked, and those of them that have no rows in the data
 
-	load.Lacks // of the data
+	load.Shortfall // of the data
 }
 
 // proof sums up the comparison with the reference.

@@ -106,7 +106,7 @@ func (s *runner) sound(ctx context.Context) error {
 		s.warn(s.origin.Name + ", subset " + s.origin.Subset + ", is read as it is, and its copies are asked: another program has loaded it, whose faults barograph adopt tells and repairs; then it is asked as well")
 		return nil
 	}
-	v, err := s.origin.Judge(ctx, s.found)
+	v, err := s.origin.Verify(ctx, s.found)
 	if err != nil || len(v.Problems) == 0 {
 		return err
 	}
@@ -392,7 +392,7 @@ func Answerable(ctx context.Context, files []string, o load.Reading, qs []*quest
 func AnswerableIn(ctx context.Context, a archive.Archive, offered []flavour.Name, subset string, qs []*question.Question) (out []*question.Question, err error) {
 	var b answer.Builder
 	for _, q := range qs {
-		query, err := archive.Put(ctx, a, q.In(subset), offered)
+		query, err := archive.PhraseBest(ctx, a, q.In(subset), offered)
 		if err == nil {
 			err = a.Ask(ctx, query, &b)
 		}

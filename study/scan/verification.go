@@ -47,7 +47,7 @@ type verifier struct {
 	question *question.Question
 	want     *answer.Answer
 	records  int
-	lacks    load.Lacks
+	lacks    load.Shortfall
 	into     *run.Folder
 	db       *engine.Engine // nil = closed
 	archives []asked        // by design
