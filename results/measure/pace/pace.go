@@ -233,7 +233,7 @@ func (r *runner) work(w Worker) {
 			r.end(Failed)
 			return
 		}
-		rec.ended()
+		rec.finish()
 	}
 }
 

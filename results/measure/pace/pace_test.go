@@ -221,6 +221,46 @@ type worker func(ctx context.Context, r *Recorder) error
 func (w worker) Do(ctx context.Context, r *Recorder) error { return w(ctx, r) }
 
 // YCSB waits for ever for a thread that is blocked.
+// parts is a worker whose operations have two parts and a sample of their own; the second
+// part of every tenth operation fails.
+type parts struct {
+	clock *virtual
+	done  int
+}
+
+func (w *parts) Do(_ context.Context, r *Recorder) error {
+	w.done++
+	began, status := r.Now(), 0
+	if w.done%10 == 0 {
+		status = 1
+	}
+	w.clock.until(began + time.Millisecond)
+	r.Done(1, 0, began)
+	w.clock.until(began + 3*time.Millisecond)
+	r.Done(2, status, began+time.Millisecond)
+	r.Done(0, status, began)
+	return nil
+}
+
+// TestPartsAreNotOperations: the series and the result count operations. Their parts are
+// counted in their groups only.
+func TestPartsAreNotOperations(t *testing.T) {
+	v := newVirtual(1)
+	o := Options{Kinds: []string{"READ-MODIFY-WRITE", "READ", "UPDATE"}, Statuses: []string{"OK", "ERROR"}, Clock: v.clock(), Operations: 300, Rate: 100}
+	got, err := Run(t.Context(), []Worker{&parts{clock: v}}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Operations != 300 || got.Right != 270 || got.Count(1, 0) != 300 || got.Count(2, 0) != 270 || len(got.Series) != 3 {
+		t.Errorf("%d operations, %d correct, %d reads, %d updates, %d seconds", got.Operations, got.Right, got.Count(1, 0), got.Count(2, 0), len(got.Series))
+	}
+	for second, s := range got.Series {
+		if s.Ended != 100 || s.Failed != 10 || s.Slow != 3*time.Millisecond {
+			t.Errorf("second %d: %+v", second, s)
+		}
+	}
+}
+
 func TestHungOperationDoesNotHangTheRun(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
@@ -393,7 +433,7 @@ func TestPhases(t *testing.T) {
 func TestProgressTellsWhatCameLately(t *testing.T) {
 	var all tally
 	all.init(&Options{Kinds: []string{"READ"}, Statuses: []string{"OK", "ERROR"}, Fine: time.Second, Watch: func(Progress) {}})
-	all.add([]Sample{{Service: time.Millisecond, Wait: time.Millisecond}, {Status: 1, Service: time.Minute}}, 2, 1)
+	all.add(nil, []operation{{response: 2 * time.Millisecond}, {response: time.Minute, failed: true}})
 	if p := all.progress(time.Second).Response; math.Abs(float64(p.P50-2*time.Millisecond)) > 1e4 || p.P99 != p.P50 {
 		t.Errorf("%+v", p)
 	}

@@ -20,9 +20,15 @@ type Recorder struct {
 	flushed time.Duration
 	kept    [keptSamples]Sample
 	n       int
-	whole   int64 // operations that ended since the last flush
-	right   int64 // of these, those of which no part failed
-	failed  bool  // a part of the current operation has
+	whole   [keptSamples]operation // that ended since the last flush
+	ended   int                    // their number
+	failed  bool                   // a part of the current operation has
+}
+
+// operation is a whole operation that ended.
+type operation struct {
+	end, response time.Duration
+	failed        bool // a part of it has
 }
 
 const (
@@ -84,13 +90,15 @@ func (r *Recorder) DoneMany(kind, status int, began time.Duration, records int) 
 	}
 }
 
-// ended counts the current operation.
-func (r *Recorder) ended() {
+// finish counts the current operation. It ended with its last part.
+func (r *Recorder) finish() {
 	if !r.Counts() {
 		return
 	}
-	if r.whole++; !r.failed {
-		r.right++
+	end := max(r.end, r.began)
+	r.whole[r.ended] = operation{end, end - r.due, r.failed}
+	if r.ended++; r.ended == keptSamples {
+		r.flush()
 	}
 }
 
@@ -116,8 +124,8 @@ func (r *Recorder) rest(now time.Duration) {
 }
 
 func (r *Recorder) flush() {
-	r.runner.tally.add(r.kept[:r.n], r.whole, r.right)
-	r.n, r.whole, r.right = 0, 0, 0
+	r.runner.tally.add(r.kept[:r.n], r.whole[:r.ended])
+	r.n, r.ended = 0, 0
 }
 
 // Group is what was measured of one kind of operation that ended one way.
@@ -127,11 +135,12 @@ type Group struct {
 	Service, Response *measure.Histogram
 }
 
-// Slice is one interval of the series.
+// Slice is one interval of the series. It counts whole operations, whatever the number
+// of their parts.
 type Slice struct {
-	Ended  int64         // operations that ended in it, whatever way
-	Failed int64         // of these, those that did not succeed
-	Slow   time.Duration // the longest response of these
+	Ended  int64         // operations that ended in it, also those that failed
+	Failed int64         // operations among Ended of which a part failed
+	Slow   time.Duration // the longest response of Ended
 }
 
 // tally gathers the samples of all workers.
@@ -146,8 +155,8 @@ type tally struct {
 	groups [][]*Group // by kind and status; nil = there was none
 	series []Slice    // from the end of the warm-up
 	last   time.Duration
-	whole  int64
-	right  int64
+	whole  int64 // operations
+	failed int64 // operations of which a part failed
 	err    error
 
 	now    [][]*Group         // of the current interval; nil = nobody asks for it
@@ -203,7 +212,7 @@ func note(in [][]*Group, s *Sample) {
 	g.Response.Record(s.Service + s.Wait)
 }
 
-func (t *tally) add(samples []Sample, whole, right int64) {
+func (t *tally) add(samples []Sample, whole []operation) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -212,27 +221,34 @@ func (t *tally) add(samples []Sample, whole, right int64) {
 	if t.ended != nil {
 		t.ended(samples)
 	}
-	t.whole, t.right = t.whole+whole, t.right+right
 	for i := range samples {
 		s := &samples[i]
 		note(t.groups, s)
 		if t.now != nil {
 			note(t.now, s)
 		}
-		if t.lately != nil && s.Status == 0 {
-			t.lately.Record(s.Service + s.Wait)
-		}
-		t.last = max(t.last, s.End)
-		at := int((s.End - t.warmup) / t.interval)
-		for len(t.series) <= at {
-			t.series = append(t.series, Slice{})
-		}
-		slice := &t.series[at]
-		slice.Ended++
-		slice.Slow = max(slice.Slow, s.Service+s.Wait)
-		if t.failure(int(s.Status)) {
-			slice.Failed++
-		}
+	}
+	for i := range whole {
+		t.count(&whole[i])
+	}
+}
+
+// count adds a whole operation.
+func (t *tally) count(o *operation) {
+	t.whole++
+	t.last = max(t.last, o.end)
+	at := int((o.end - t.warmup) / t.interval)
+	for len(t.series) <= at {
+		t.series = append(t.series, Slice{})
+	}
+	slice := &t.series[at]
+	slice.Ended++
+	slice.Slow = max(slice.Slow, o.response)
+	if o.failed {
+		t.failed++
+		slice.Failed++
+	} else if t.lately != nil {
+		t.lately.Record(o.response)
 	}
 }
 
@@ -286,8 +302,8 @@ type Result struct {
 // Progress is how far a run is.
 type Progress struct {
 	Elapsed       time.Duration       // since the end of the warm-up; negative before
-	Ended, Failed int64               // parts of operations, after the warm-up
-	Slice         Slice               // the last whole interval
+	Ended, Failed int64               // operations after the warm-up
+	Slice         Slice               // the last complete interval
 	Response      measure.Percentiles // of what succeeded since the progress before
 }
 
@@ -304,7 +320,7 @@ func (r *runner) result() (*Result, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
-	out.Groups, out.Series, out.Operations, out.Right = t.groups, t.series, t.whole, t.right
+	out.Groups, out.Series, out.Operations, out.Right = t.groups, t.series, t.whole, t.whole-t.failed
 	out.Elapsed = max(t.last-r.Warmup, 0)
 	if out.Ending != Completed {
 		out.Unstarted = r.schedule.unstarted(r.clock.Now())
@@ -315,20 +331,10 @@ func (r *runner) result() (*Result, error) {
 func (t *tally) progress(now time.Duration) Progress {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := Progress{Elapsed: now - t.warmup}
+	p := Progress{Elapsed: now - t.warmup, Ended: t.whole, Failed: t.failed}
 	if t.lately != nil {
 		p.Response = t.lately.Percentiles()
 		t.lately.Reset()
-	}
-	for _, kind := range t.groups {
-		for status, g := range kind {
-			if g != nil {
-				p.Ended += g.Count
-				if t.failure(status) {
-					p.Failed += g.Count
-				}
-			}
-		}
 	}
 	if at := int(p.Elapsed/t.interval) - 1; p.Elapsed > 0 && at >= 0 && at < len(t.series) {
 		p.Slice = t.series[at]
