@@ -36,6 +36,12 @@ func TestResolveURL(t *testing.T) {
 			t.Errorf("%s: %q, %v", raw, got, err)
 		}
 	}
+	withParameters := write("trino/url", "trino://host?tls_ca=a")
+	for raw, want := range map[string]string{"lab:postgres?pipeline=2": want + "?pipeline=2", "lab:trino?b=1&c=2": "trino://host?tls_ca=a&b=1&c=2", "@" + withParameters: "trino://host?tls_ca=a"} {
+		if got, err := engine.ResolveURL(raw); err != nil || got != want {
+			t.Errorf("%s: %q, %v", raw, got, err)
+		}
+	}
 	for raw, cure := range map[string]string{
 		"lab:valkey": "lab up valkey", "lab:../postgres/..": "lab up", "lab:linked": "lab up", "@" + labs + "/nowhere": "one URL",
 		"@" + write("two", want+"\n"+want+"\n"): "one URL", "@" + write("again", "@"+file): "one URL", "@" + write("empty", "\n"): "one URL",

@@ -364,7 +364,9 @@ func LabDir() string {
 func ResolveURL(raw string) (string, error) {
 	name, isFile := strings.CutPrefix(raw, "@")
 	cure := "name a file that holds one URL"
+	parameters := ""
 	if engine, isLab := strings.CutPrefix(raw, "lab:"); isLab {
+		engine, parameters, _ = strings.Cut(engine, "?")
 		name, isFile = filepath.Join(LabDir(), filepath.Base(engine), URLFile), true
 		cure = "start the server: `barograph lab up " + engine + "`; or name the file of a lab elsewhere: @DIR/" + engine + "/" + URLFile
 		if err := ownFile(name); err != nil {
@@ -381,6 +383,11 @@ func ResolveURL(raw string) (string, error) {
 	url := strings.TrimSpace(string(text))
 	if url == "" || strings.HasPrefix(url, "@") || strings.Contains(url, "\n") {
 		return "", &fault.Error{Setting: raw, File: name, Problem: "holds no URL", Cure: cure}
+	}
+	if parameters != "" && strings.Contains(url, "?") {
+		return url + "&" + parameters, nil
+	} else if parameters != "" {
+		url += "?" + parameters
 	}
 	return url, nil
 }

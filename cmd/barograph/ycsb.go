@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -262,6 +263,9 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	for _, name := range config.Ignored {
 		fmt.Fprintf(e.stderr, "barograph: property %s has no effect here, see `barograph ycsb properties`\n", name)
 	}
+	if sum := config.Shares(); math.Abs(sum-1) > 1e-6 {
+		fmt.Fprintf(e.stderr, "barograph: the proportions of operations sum to %.4g; each is divided by it\n", sum)
+	}
 	ctx := c.Context()
 	agents, err := f.withAgents(config)
 	if err != nil {
@@ -331,10 +335,10 @@ func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *ycsb
 		return err
 	}
 	p, r, err := t.Measure(ctx, c, o, f.mixName(), 1)
-	err = errors.Join(err, folder.Add(p))
-	if r != nil {
-		err = errors.Join(err, e.writeYCSB(f, r, p))
+	if r == nil { // not one operation was started
+		return errors.Join(err, folder.Discard())
 	}
+	err = errors.Join(err, folder.Add(p), e.writeYCSB(f, r, p))
 	if len(targets) > 1 && ctx.Err() == nil {
 		floor := targets[1]
 		failed := floor.LoadAll(ctx, c)

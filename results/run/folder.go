@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -30,6 +31,7 @@ type Folder struct {
 	answers    map[answer.Digest]bool // that are kept
 	quarantine *os.File
 	rejects    *csv.Writer
+	created    bool // the folder did not exist before
 }
 
 // Create makes dir, which must not hold a run yet, and begins to write. Without
@@ -39,6 +41,9 @@ func Create(dir string, r Run) (*Folder, error) {
 	if dir != "" {
 		if _, err := os.Stat(filepath.Join(dir, runFile)); err == nil {
 			return nil, &fault.Error{File: dir, Problem: "holds a run already", Cure: "name another folder"}
+		}
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			f.created = true
 		}
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, err
@@ -216,6 +221,16 @@ func (f *Folder) Close() error {
 		errs = append(errs, err)
 	}
 	return errors.Join(append(errs, f.journal.close())...)
+}
+
+// Discard closes the folder of a run that failed before it measured anything, and removes
+// it if Create made it.
+func (f *Folder) Discard() error {
+	err := f.journal.close()
+	if f.created {
+		err = errors.Join(err, os.RemoveAll(f.Dir))
+	}
+	return err
 }
 
 // ID makes the name of a run's folder from its start and workload.

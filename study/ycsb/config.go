@@ -157,10 +157,6 @@ func (c *Config) settle() error {
 			c.Times = "both"
 		}
 	}
-	sum := 0.0
-	for _, w := range c.Mix {
-		sum += w
-	}
 	switch {
 	case c.Threads < 1:
 		return bad("threadcount", fmt.Sprintf("%d is not understood", c.Threads), "give at least 1")
@@ -168,6 +164,8 @@ func (c *Config) settle() error {
 		return bad("target", fmt.Sprintf("%g is not understood", c.Target), "give operations per second up to 1e9, or 0 for no target")
 	case !(c.Theta > 0 && c.Theta < 1):
 		return bad("zipfianconstant", fmt.Sprintf("%g is not understood", c.Theta), "give a number between 0 and 1")
+	case c.InsertStart >= c.Records:
+		return bad("insertstart", fmt.Sprintf("%d is not below recordcount, which is %d", c.InsertStart, c.Records), "raise recordcount to insertstart + insertcount, or lower insertstart")
 	case c.InsertCount < 1 || c.InsertStart > c.Records-c.InsertCount:
 		return bad("recordcount", fmt.Sprintf("%d is less than insertstart + insertcount = %d + %d", c.Records, c.InsertStart, c.InsertCount), "raise it, or lower one of these")
 	case c.Integrity && c.FieldLengths != "constant":
@@ -180,7 +178,7 @@ func (c *Config) settle() error {
 		return bad("minfieldlength", "is greater than fieldlength", "lower it")
 	case c.MinScan > c.MaxScan:
 		return bad("minscanlength", "is greater than maxscanlength", "lower it")
-	case sum == 0:
+	case c.Shares() == 0:
 		return bad("readproportion", "no operation has a share", "give one of the proportions")
 	case c.Shard.Of > 1 && (c.InsertCount < c.Shard.Of || c.Operations > 0 && c.Operations < c.Shard.Of):
 		return bad("shard", "there is less work than parts", "give fewer parts")
@@ -192,6 +190,14 @@ func (c *Config) settle() error {
 	}
 	table := c.TableSpec("")
 	return table.Check()
+}
+
+// Shares is the sum of the proportions of operations.
+func (c *Config) Shares() (sum float64) {
+	for _, w := range c.Mix {
+		sum += w
+	}
+	return sum
 }
 
 // Inserts reports whether a run of the mix makes new records.

@@ -174,7 +174,7 @@ func TestPropertiesThatAreRefused(t *testing.T) {
 		"requestdistribution=zipf":        "zipfian",
 		"workload=site.ycsb.TimeSeries":   "not known",
 		"insertcount=2000":                "insertstart + insertcount",
-		"insertstart=1000":                "insertstart + insertcount",
+		"insertstart=1000":                "is not below recordcount",
 		"minscanlength=2000":              "greater than maxscanlength",
 		"fieldnameprefix='":               "cannot be used",
 		"table=a b":                       "cannot be used",

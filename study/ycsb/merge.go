@@ -21,17 +21,20 @@ type part struct {
 	began    time.Time
 }
 
-// Merge joins the folders of mixes that several client machines wrote. Samples
-// of the same mix, engine, layout, number of workers and repetition become one:
-// histograms are added count by count, operations summed, series laid over each
+// Merge joins the folders of mixes. Samples of several clients, each with its
+// --shard, of the same mix, engine, layout, number of workers and repetition become
+// one: histograms are added count by count, operations summed, series laid over each
 // other by the clocks of the machines, and the throughput is that of the time
-// from the first's start to the last's end. What one of them found wrong is
-// wrong. Other samples are kept as they are, those with faults too.
+// from the first's start to the last's end. A result that one client found wrong is
+// wrong. Other samples stay as they are, those with faults too: of two runs of one
+// cell, for example of the client overhead next to engines that were measured one after
+// the other, the second becomes a further repetition.
 func Merge(dirs []string) (run.Run, []run.Sample, error) {
 	var out run.Run
 	parts := map[string][]part{}
 	var order []string
 	var alone []run.Sample
+	reps := map[string]int{} // the last repetition of each cell without shards
 	for i, dir := range dirs {
 		r, samples, err := run.Read(dir)
 		if r == nil {
@@ -52,6 +55,14 @@ func Merge(dirs []string) (run.Run, []run.Sample, error) {
 				if h := s.Fault.History; h != nil && h.File != "" {
 					h.File = filepath.Join(dir, h.File)
 				}
+				alone = append(alone, s)
+				continue
+			}
+			if s.Cell.At("shard") == "" {
+				if cell := s.Cell.String(); s.Rep <= reps[cell] {
+					s.Rep = reps[cell] + 1
+				}
+				reps[s.Cell.String()] = s.Rep
 				alone = append(alone, s)
 				continue
 			}

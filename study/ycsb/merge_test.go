@@ -90,6 +90,23 @@ func TestMergeIsLossless(t *testing.T) {
 	}
 }
 
+// Folders of engines that were measured one after the other have each their own client
+// overhead: its samples are repetitions, not clients that ran at one time.
+func TestMergeKeepsRunsApart(t *testing.T) {
+	_, points, err := ycsb.Merge([]string{folder(t, aPoint("", 0, 1, 2, 3)), folder(t, aPoint("", time.Hour, 4, 5)), folder(t, aPoint("", 2*time.Hour, 6))})
+	if err != nil || len(points) != 3 {
+		t.Fatalf("%d points, %v", len(points), err)
+	}
+	for i, p := range points {
+		if p.Rep != i+1 || p.Measured().Throughput != float64(3-i)/2 || p.Measured().Clients != 1 {
+			t.Errorf("repetition %d: %g/s by %d clients", p.Rep, p.Measured().Throughput, p.Measured().Clients)
+		}
+	}
+	if dir := folder(t, points...); dir == "" {
+		t.Error("the folder was not written")
+	}
+}
+
 // What one client found wrong is wrong, and has no times.
 func TestMergeKeepsWhatIsWrong(t *testing.T) {
 	bad := aPoint("2/2", 0, 1, 2)

@@ -51,11 +51,8 @@ func (r *Report) Measurements() []Measurement {
 	if r.Retries > 0 {
 		whole("OVERALL", "Retries", r.Retries)
 	}
-	for _, of := range []string{"S_Go", "s"} { // YCSB names each collector, then their sum
-		whole("TOTAL_GC"+of, "Count", r.Client.GCs)
-		of = strings.TrimSuffix(strings.TrimPrefix(of, "S"), "s")
-		whole("TOTAL_GC_TIME"+of, "Time(ms)", r.Client.GCPause.Milliseconds())
-		part("TOTAL_GC_TIME_%"+of, "Time(%)", 100*share(r.Client.GCPause, r.Client.Wall))
+	if r.Resume {
+		whole("INSERT", "Existing", r.Skipped)
 	}
 	for kind, name := range kinds() {
 		out = r.operation(out, name, r.Result.Groups[kind])
@@ -69,6 +66,12 @@ func (r *Report) Measurements() []Measurement {
 	}
 	if timed && r.Cleanup.Count() > 0 {
 		out = r.latencies(out, "CLEANUP", r.Cleanup)
+	}
+	for _, of := range []string{"S_Go", "s"} { // YCSB names each collector, then their sum
+		whole("TOTAL_GC"+of, "Count", r.Client.GCs)
+		of = strings.TrimSuffix(strings.TrimPrefix(of, "S"), "s")
+		whole("TOTAL_GC_TIME"+of, "Time(ms)", r.Client.GCPause.Milliseconds())
+		part("TOTAL_GC_TIME_%"+of, "Time(%)", 100*share(r.Client.GCPause, r.Client.Wall))
 	}
 	return out
 }

@@ -51,6 +51,7 @@ type Report struct {
 	Seen     int64 // after about how many operations the first of Problems was seen
 	Warnings []string
 	Inserted int64 // keys that a run took for inserts; see Config.Grown
+	Skipped  int64 // records that a resumed load found in the table
 
 	Retries    int64         // further tries of reads and updates
 	Reconnects int64         // connections that were lost and opened anew
@@ -198,7 +199,7 @@ func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r 
 		err = errors.Join(err, r.audit(ctx, own[0]))
 	}
 	r.Problems, r.Seen = w.problems.list(), min(w.problems.after.Load(), max(r.Operations(), 1))
-	r.Retries = w.retries.Load()
+	r.Retries, r.Skipped = w.retries.Load(), w.skipped.Load()
 	r.Inserted = w.sequence.next.Load() - w.Records
 	if r.Reconnects, r.Outage = w.outages.opened, w.outages.total; r.Outage > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("connections were lost: for %s some worker had none; %d were opened anew", r.Outage.Round(time.Millisecond), r.Reconnects))

@@ -498,6 +498,12 @@ func (l *loader) one(ctx context.Context, r *pace.Recorder, number int64, unsure
 	for tries := int64(0); ; tries++ {
 		err := l.conn.Insert(ctx, l.key, &l.row)
 		taken := errors.Is(err, kv.ErrExists)
+		if taken && l.resume && !unsure {
+			l.failures = 0
+			l.skipped.Add(1)
+			r.Skip()
+			return nil
+		}
 		if taken && (l.replace || l.resume) {
 			l.existing.Add(1)
 			if unsure {

@@ -60,15 +60,16 @@ type workload struct {
 	failed   atomic.Int64 // operations, those of the warm-up too
 	accounts *accounts    // nil = there are no transfers
 
-	ledger    *ledger     // of a run's writes; nil = of a load
-	nonce     uint64      // of the versions of a run; 0 = of a load
-	writers   uint64      // workers
-	marked    bool        // every value of the table that can have a stamp has one
-	fresh     bool        // every value is the one that a load wrote
-	lenient   bool        // the engine's setting allows reads of older values
-	excused   atomic.Bool // after a fault nothing is promised of what was acknowledged
-	existing  atomic.Int64
-	ambiguous atomic.Int64 // of these, records that an earlier try of the load may have made
+	ledger    *ledger      // of a run's writes; nil = of a load
+	nonce     uint64       // of the versions of a run; 0 = of a load
+	writers   uint64       // workers
+	marked    bool         // every value of the table that can have a stamp has one
+	fresh     bool         // every value is the one that a load wrote
+	lenient   bool         // the engine's setting allows reads of older values
+	excused   atomic.Bool  // after a fault nothing is promised of what was acknowledged
+	skipped   atomic.Int64 // records that a resumed load found, and neither wrote nor timed
+	existing  atomic.Int64 // records that a load replaced, or that an earlier try of it may have made
+	ambiguous atomic.Int64 // the latter
 
 	mix        dist.Choice
 	scrambled  dist.Scrambled
@@ -316,7 +317,7 @@ func (r *Report) readBack(ctx context.Context, w *workload, all []*worker, c cou
 	}
 	n := int64(probed)
 	if r.Load {
-		n, w.marked, w.fresh = min(w.InsertCount, max(leastRead, w.InsertCount/lookShare)), !w.Integrity && (!r.Resume || w.existing.Load() == 0), !r.Resume // what was there may be another program's
+		n, w.marked, w.fresh = min(w.InsertCount, max(leastRead, w.InsertCount/lookShare)), !w.Integrity && (!r.Resume || w.skipped.Load()+w.existing.Load() == 0), !r.Resume // what was there may be another program's
 	}
 	found, wrong, missing, err := w.look(ctx, all, n)
 	r.back = answer.Tally{Found: found, Wrong: wrong, Missing: int64(len(missing))}

@@ -313,8 +313,8 @@ func TestSecondLoadHasNoNewRecords(t *testing.T) {
 			t.Errorf("%s: %v; %v", batch, err, r.Err())
 		}
 		r, err = Load(t.Context(), db, c, Options{Resume: true})
-		if err != nil || r.Err() != nil {
-			t.Errorf("%s, resumed: %v; %v", batch, err, r.Err())
+		if n := int64(1000); err != nil || r.Err() != nil || r.Skipped != n || r.tally(statusOK, opInsert) != 0 || r.Result.Operations != 0 || r.Answers().Succeeded != 0 {
+			t.Errorf("%s, resumed: %v; %v; %d existing, %d inserted", batch, err, r.Err(), r.Skipped, r.tally(statusOK, opInsert))
 		}
 	}
 }

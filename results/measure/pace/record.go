@@ -23,6 +23,7 @@ type Recorder struct {
 	whole   [keptSamples]operation // that ended since the last flush
 	ended   int                    // their number
 	failed  bool                   // a part of the current operation has
+	skipped bool                   // the current operation is not counted
 }
 
 // operation is a whole operation that ended.
@@ -50,7 +51,9 @@ func (r *Recorder) Now() time.Duration { return r.runner.clock.Now() }
 // Began is when the current operation began.
 func (r *Recorder) Began() time.Duration { return r.began }
 
-func (r *Recorder) begin(due, now time.Duration) { r.due, r.began, r.failed = due, now, false }
+func (r *Recorder) begin(due, now time.Duration) {
+	r.due, r.began, r.failed, r.skipped = due, now, false, false
+}
 
 // Service is the service time of the part that was noted last.
 func (r *Recorder) Service() time.Duration { return r.service }
@@ -90,9 +93,12 @@ func (r *Recorder) DoneMany(kind, status int, began time.Duration, records int) 
 	}
 }
 
+// Skip leaves the current operation out of all counts: there was nothing to do.
+func (r *Recorder) Skip() { r.skipped = true }
+
 // finish counts the current operation. It ended with its last part.
 func (r *Recorder) finish() {
-	if !r.Counts() {
+	if !r.Counts() || r.skipped {
 		return
 	}
 	end := max(r.end, r.began)
