@@ -19,7 +19,7 @@ import (
 
 func newVerify(e *env) *cobra.Command {
 	last := &choice{}
-	var subset string
+	var subset, salvage string
 	var prune, force, dryRun bool
 	c := &cobra.Command{
 		Use:   "verify [URL] [FILES…] [FILES…]",
@@ -28,7 +28,8 @@ func newVerify(e *env) *cobra.Command {
 stored. It reports records that were lost, changed or added since. With FILES it also looks up each of their records, and
 names missing and differing ones by file and line.`,
 		Example: `  barograph verify duckdb:archive.db
-  barograph verify lab:postgres vsdb_data`,
+  barograph verify lab:postgres vsdb_data
+  barograph verify duckdb:damaged.db --salvage duckdb:new.db`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			url, files, err := e.archiveFirst(c, args)
@@ -41,6 +42,12 @@ names missing and differing ones by file and line.`,
 			if force || dryRun {
 				return fault.Misuse("--force, --dry-run", "concern what --prune forgets", "add --prune")
 			}
+			if salvage != "" {
+				if len(files) > 0 {
+					return fault.Misuse("--salvage", "reads no files", "load them into the new archive: it recognizes the records that it has")
+				}
+				return e.salvage(c.Context(), url, subset, salvage)
+			}
 			return e.verify(c.Context(), url, subset, files, last.keeps())
 		},
 	}
@@ -48,6 +55,7 @@ names missing and differing ones by file and line.`,
 	c.Flags().BoolVar(&prune, "prune", false, "accept deliberate deletions: forget the records and their files; the next load reads the files again")
 	c.Flags().BoolVar(&force, "force", false, fmt.Sprintf("with --prune: forget more than %d %% of the records of a subset", load.DefaultLimit))
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "with --prune: change nothing, and list what would be forgotten")
+	c.Flags().StringVar(&salvage, "salvage", "", "URL of a new archive: copy every readable record into it, and list what is missing")
 	c.Flags().StringVar(&subset, "subset", "", "verify only this subset (default: all)")
 	return c
 }
@@ -176,7 +184,7 @@ func (e *env) verified(all []verdict) error {
 	}
 	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
 		Setting: broken[0].Archive, Problem: fmt.Sprintf("is not whole in %d of %d subsets", len(broken), len(all)),
-		Cure: "bring back a copy, or load the files into a new archive; where records were deleted on purpose: barograph verify " + broken[0].Archive + " --prune; where METdbLoad has loaded beside: barograph adopt",
+		Cure: "bring back a copy, or load the files into a new archive, or copy what can be read (--salvage); where records were deleted on purpose: barograph verify " + broken[0].Archive + " --prune; where METdbLoad has loaded beside: barograph adopt",
 	}}
 }
 

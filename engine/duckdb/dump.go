@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"iter"
+	"math"
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
@@ -34,8 +35,44 @@ func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record
 	})
 }
 
+// Parts are the rows of the tables of a subset, cut into parts.
+func (a *openArchive) Parts(ctx context.Context, subset string) (parts []archive.Rows, err error) {
+	types, err := a.Stored(ctx, a.Pool, subset)
+	for _, t := range types {
+		last := int64(0)
+		if err == nil {
+			last, err = sqlengine.Number(ctx, a.Pool, "SELECT coalesce(max(rowid), -1)::BIGINT FROM "+a.Dialect.Table(subset, newLayout(a.Design, t).table))
+		}
+		parts = append(parts, archive.CutRows(t.Name, last, pageRows, vectorRows)...)
+	}
+	return parts, err
+}
+
+// DumpRows walks some rows of a table.
+func (a *openArchive) DumpRows(ctx context.Context, subset string, r archive.Rows) iter.Seq2[*record.Batch, error] {
+	return archive.Dump(func(to *archive.Dumper) error {
+		return a.db.with(ctx, func(c *conn) error {
+			t, _ := record.TypeByName(r.LineType) // as Parts gave it
+			return a.dumpRows(ctx, c, subset, []*record.LineType{t}, "", r, to)
+		})
+	})
+}
+
+// Salvage reads the tables by numbers of rows, and leaves out those in damaged blocks.
+func (a *openArchive) Salvage(ctx context.Context, subset string, lost func(archive.Loss)) iter.Seq2[*record.Batch, error] {
+	return archive.SalvageParts(ctx, a, subset, lost)
+}
+
+// vectorRows are the rows that DuckDB decodes together.
+const vectorRows = 2048
+
 // dump walks the records of line types for which a further condition holds.
 func (a *openArchive) dump(ctx context.Context, c *conn, subset string, types []*record.LineType, further string, to *archive.Dumper) error {
+	return a.dumpRows(ctx, c, subset, types, further, archive.Rows{Last: math.MaxInt64}, to)
+}
+
+// dumpRows is dump for some rows of each table.
+func (a *openArchive) dumpRows(ctx context.Context, c *conn, subset string, types []*record.LineType, further string, rows archive.Rows, to *archive.Dumper) error {
 	heads := map[int64]record.Header{}
 	if a.Design == design.Normalized && len(types) > 0 {
 		err := a.ReadHeaders(ctx, c, subset, func(h record.Header, id int64) { heads[id] = h })
@@ -55,9 +92,10 @@ func (a *openArchive) dump(ctx context.Context, c *conn, subset string, types []
 			page = pageDocs
 		}
 		d := dumper{layout: &lay, heads: heads, docs: docReader{t: t}, subset: subset, texts: make([]interner, len(lay.columns))}
-		for from := int64(0); from <= last; from += page {
+		last = min(last, rows.Last)
+		for from := rows.First; from <= last; from += page {
 			r, err := c.query(ctx, "SELECT "+sqlengine.Names("", lay.columns)+" FROM "+table+
-				" WHERE rowid BETWEEN "+whole(from)+" AND "+whole(from+page-1)+further)
+				" WHERE rowid BETWEEN "+whole(from)+" AND "+whole(min(from+page-1, last))+further)
 			if err != nil {
 				return err
 			}

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/gob"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net"
 	"net/url"
 	"os"
@@ -22,6 +24,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/record"
 )
 
 // envArchive tells a child which archive to read.
@@ -240,21 +243,36 @@ func (c *child) call(ctx context.Context, r *request, out *reply, chunk func([]b
 		plan, err = a.Explain(ctx, q)
 		out.Plan = &plan
 	case opDump:
-		var e encoder
-		for b, failed := range a.Dump(ctx, r.Subset) {
-			if failed != nil {
-				return failed
-			}
-			e.buf = e.buf[:0]
-			e.batch(b)
-			if err = chunk(e.buf); err != nil {
-				return err
-			}
+		return sent(a.Dump(ctx, r.Subset), chunk)
+	case opParts, opRows:
+		rows, can := a.(archive.RowReader)
+		switch {
+		case !can:
+			return errors.ErrUnsupported
+		case r.Op == opRows:
+			return sent(rows.DumpRows(ctx, r.Subset, r.Rows), chunk)
 		}
+		out.Parts, err = rows.Parts(ctx, r.Subset)
 	case opSize:
 		out.Size, err = a.Size(ctx)
 	default:
 		err = &fault.Error{Setting: "operation " + string(r.Op), Problem: "is not known"}
 	}
 	return err
+}
+
+// sent sends the batches of a dump.
+func sent(dump iter.Seq2[*record.Batch, error], chunk func([]byte) error) error {
+	var e encoder
+	for b, err := range dump {
+		if err != nil {
+			return err
+		}
+		e.buf = e.buf[:0]
+		e.batch(b)
+		if err := chunk(e.buf); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -445,10 +445,35 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 
 // Dump walks every record.
 func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	return a.batches(ctx, &request{Op: opDump, Design: a.design, Subset: subset})
+}
+
+// Salvage reads the tables by numbers of rows. Each part that crashes the process, or
+// cannot be read, is read in halves.
+func (a *openArchive) Salvage(ctx context.Context, subset string, lost func(archive.Loss)) iter.Seq2[*record.Batch, error] {
+	return archive.SalvageParts(ctx, a, subset, lost)
+}
+
+// Parts are the rows of the tables of a subset, cut into parts.
+func (a *openArchive) Parts(ctx context.Context, subset string) ([]archive.Rows, error) {
+	last, err := a.call(ctx, &request{Op: opParts, Design: a.design, Subset: subset}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return last.Parts, nil
+}
+
+// DumpRows walks some rows of a table.
+func (a *openArchive) DumpRows(ctx context.Context, subset string, r archive.Rows) iter.Seq2[*record.Batch, error] {
+	return a.batches(ctx, &request{Op: opRows, Design: a.design, Subset: subset, Rows: r})
+}
+
+// batches are those that a request returns.
+func (a *openArchive) batches(ctx context.Context, q *request) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
 		var d decoder
 		var b record.Batch
-		_, err := a.call(ctx, &request{Op: opDump, Design: a.design, Subset: subset}, func(chunk []byte) error {
+		_, err := a.call(ctx, q, func(chunk []byte) error {
 			if err := d.batch(chunk, &b); err != nil {
 				return err
 			}

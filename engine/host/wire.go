@@ -32,6 +32,8 @@ const (
 	opExplain  operation = "explain"
 	opDump     operation = "dump"
 	opSize     operation = "size"
+	opParts    operation = "parts"
+	opRows     operation = "rows"
 )
 
 // request is a call. Messages are gob's: the fields that an operation does not use cost nothing.
@@ -41,6 +43,7 @@ type request struct {
 	Subset  string
 	Flavour flavour.Name
 	Query   *wireQuery
+	Rows    archive.Rows
 }
 
 // reply is a part of the result of a call. The last one has Last set, or an error.
@@ -50,6 +53,7 @@ type reply struct {
 	About    *engine.About
 	Marks    []archive.Mark
 	Names    []string
+	Parts    []archive.Rows
 	Contents *archive.Contents
 	Query    *wireQuery
 	Plan     *archive.Plan

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -216,3 +218,44 @@ func accesses(n design.Name, t *record.LineType, subset string, steps []string) 
 func whole(terms string) bool {
 	return !slices.ContainsFunc(strings.Split(terms, " AND "), func(s string) bool { return strings.ContainsAny(s, "<>") })
 }
+
+// Salvage reads the tables by numbers of rows, and leaves out those on damaged pages.
+func (a *openArchive) Salvage(ctx context.Context, subset string, lost func(archive.Loss)) iter.Seq2[*record.Batch, error] {
+	return archive.SalvageParts(ctx, a, subset, lost)
+}
+
+// Parts are the rows of the tables of a subset, cut into parts.
+func (a *openArchive) Parts(ctx context.Context, subset string) (parts []archive.Rows, err error) {
+	types, err := a.Stored(ctx, a.Pool, subset)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range types {
+		table, _ := a.Table(subset, t)
+		last, err := sqlengine.Number(ctx, a.Pool, "SELECT coalesce(max(rowid), 0) FROM "+table)
+		if err != nil { // the last page is damaged: there are no more rows than records, unless some were deleted
+			c, err := a.Catalog(ctx, subset)
+			if err != nil {
+				return nil, err
+			}
+			last = c.Held().Records
+		}
+		parts = append(parts, archive.CutRows(t.Name, last, salvagedRows, 1)...)
+	}
+	return parts, nil
+}
+
+// DumpRows walks some rows of a table.
+func (a *openArchive) DumpRows(ctx context.Context, subset string, r archive.Rows) iter.Seq2[*record.Batch, error] {
+	column := "ld.rowid"
+	if a.Design == design.Document {
+		column = "rowid"
+	}
+	return archive.Dump(func(to *archive.Dumper) error {
+		t, _ := record.TypeByName(r.LineType) // as Parts gave it
+		return a.DumpType(ctx, a.Pool, subset, t, fmt.Sprintf(" WHERE %s BETWEEN %d AND %d", column, r.First, r.Last), to)
+	})
+}
+
+// salvagedRows are read together, as long as all of them can be read.
+const salvagedRows = 1 << 15

@@ -1,0 +1,163 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
+)
+
+// Salvager is an Archive that goes on where records cannot be read.
+type Salvager interface {
+	// Salvage is Dump without the records that cannot be read; lost is called for each
+	// place of them.
+	Salvage(ctx context.Context, subset string, lost func(Loss)) iter.Seq2[*record.Batch, error]
+}
+
+// Loss is a place of an archive that cannot be read.
+type Loss struct {
+	Place string // a line type with the numbers of its rows, or keys
+	Err   error
+}
+
+// Rows are some rows of a line type's table, by the engine's own numbers.
+type Rows struct {
+	LineType    string
+	First, Last int64
+	Least       int64 // rows that are read together in any case
+}
+
+// CutRows cuts the rows of a table, up to the last number, into parts of so many.
+func CutRows(lineType string, last, part, least int64) (out []Rows) {
+	for first := int64(0); first <= last; first += part {
+		out = append(out, Rows{lineType, first, min(first+part-1, last), least})
+	}
+	return out
+}
+
+// SalvageRows reads parts of tables. One that cannot be read is read in halves, down to
+// the least number of rows.
+func SalvageRows(ctx context.Context, parts []Rows, dump func(Rows) iter.Seq2[*record.Batch, error], lost func(Loss)) iter.Seq2[*record.Batch, error] {
+	return func(yield func(*record.Batch, error) bool) {
+		var gap Rows // neighbors that cannot be read are one place
+		var why error
+		report := func() {
+			if why != nil {
+				lost(Loss{fmt.Sprintf("%s, rows %d to %d", gap.LineType, gap.First, gap.Last), why})
+				why = nil
+			}
+		}
+		defer report()
+		var read func(Rows) bool
+		read = func(r Rows) bool {
+			var got []*record.Batch
+			var failed error
+			for b, err := range dump(r) {
+				if err != nil {
+					failed = err
+					break
+				}
+				got = append(got, b.Clone())
+			}
+			switch {
+			case failed == nil:
+				for _, b := range got {
+					if !yield(b, nil) {
+						return false
+					}
+				}
+				return true
+			case ctx.Err() != nil:
+				yield(nil, ctx.Err())
+				return false
+			case r.Last-r.First+1 <= r.Least:
+				if why != nil && gap.LineType == r.LineType && gap.Last+1 == r.First {
+					gap.Last = r.Last
+					return true
+				}
+				report()
+				gap, why = r, failed
+				return true
+			}
+			middle := r.First + (r.Last-r.First)/2
+			first, second := r, r
+			first.Last, second.First = middle, middle+1
+			return read(first) && read(second)
+		}
+		for _, r := range parts {
+			if !read(r) {
+				return
+			}
+		}
+	}
+}
+
+// RowReader reads numbered rows.
+type RowReader interface {
+	Parts(ctx context.Context, subset string) ([]Rows, error)
+	DumpRows(ctx context.Context, subset string, r Rows) iter.Seq2[*record.Batch, error]
+}
+
+// SalvageParts is SalvageRows for all that a subset has.
+func SalvageParts(ctx context.Context, a RowReader, subset string, lost func(Loss)) iter.Seq2[*record.Batch, error] {
+	return func(yield func(*record.Batch, error) bool) {
+		parts, err := a.Parts(ctx, subset)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		SalvageRows(ctx, parts, func(r Rows) iter.Seq2[*record.Batch, error] { return a.DumpRows(ctx, subset, r) }, lost)(yield)
+	}
+}
+
+// Salvage is the archive's, where it has one; the others are dumped up to the first
+// record that cannot be read.
+func Salvage(ctx context.Context, a Archive, subset string, lost func(Loss)) iter.Seq2[*record.Batch, error] {
+	if s, can := a.(Salvager); can {
+		return s.Salvage(ctx, subset, lost)
+	}
+	return func(yield func(*record.Batch, error) bool) {
+		for b, err := range a.Dump(ctx, subset) {
+			if err != nil && ctx.Err() == nil && !errors.Is(err, engine.ErrUnreachable) {
+				lost(Loss{"everything from the first place that cannot be read on", err})
+				return
+			}
+			if !yield(b, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Salvage is the archive's.
+func (e explained) Salvage(ctx context.Context, subset string, lost func(Loss)) iter.Seq2[*record.Batch, error] {
+	return Salvage(ctx, e.Archive, subset, func(l Loss) { lost(Loss{l.Place, e.explain(l.Err)}) })
+}
+
+// Parts are the archive's, where it has rows.
+func (e explained) Parts(ctx context.Context, subset string) ([]Rows, error) {
+	r, can := e.Archive.(RowReader)
+	if !can {
+		return nil, errors.ErrUnsupported
+	}
+	return explain[[]Rows](e)(r.Parts(ctx, subset))
+}
+
+// DumpRows is the archive's, where it has rows.
+func (e explained) DumpRows(ctx context.Context, subset string, rows Rows) iter.Seq2[*record.Batch, error] {
+	return func(yield func(*record.Batch, error) bool) {
+		r, can := e.Archive.(RowReader)
+		if !can {
+			yield(nil, errors.ErrUnsupported)
+			return
+		}
+		for b, err := range r.DumpRows(ctx, subset, rows) {
+			if !yield(b, e.explain(err)) {
+				return
+			}
+		}
+	}
+}
