@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
 	"io"
 	"log/slog"
 	"net"
@@ -22,7 +23,7 @@ import (
 
 // Sentinel errors; engines wrap them with what they know.
 var (
-	ErrUnreachable = errors.New("engine is not reached") // no server, no permission, no such folder
+	ErrUnreachable error = fault.Class("engine is unreachable") // no server, no permission, no such folder
 	ErrNoDesign    = errors.New("engine does not offer the design")
 	ErrReadOnly    = errors.New("archive is read-only")
 )
@@ -41,14 +42,27 @@ func Unreachable(shown string, err error, cure string) error {
 	if fault.Code(err) == fault.Differs { // a damaged archive is reached
 		return err
 	}
-	if !errors.Is(err, ErrUnreachable) { // it is said once
-		err = fmt.Errorf("%w: %w", ErrUnreachable, err)
-	}
 	if strings.Contains(err.Error(), "\n") {
 		err = oneLine{err}
 	}
-	return &fault.Error{Setting: shown, Err: err, Cure: cmp.Or(unbelieved(err), cure)}
+	if !errors.Is(err, ErrUnreachable) {
+		err = unreachable{err}
+	}
+	return &fault.Error{Setting: cmp.Or(shown, "the server"), Problem: "is unreachable", Err: err, Cure: cmp.Or(unbelieved(err), cure)}
 }
+
+// unreachable is a driver's error that is also an ErrUnreachable.
+type unreachable struct{ error }
+
+// Error leaves out the path of a file, which the setting names.
+func (u unreachable) Error() string {
+	if p, ok := u.error.(*fs.PathError); ok { //nolint:errorlint // a chain may say more
+		return p.Err.Error()
+	}
+	return u.error.Error()
+}
+
+func (u unreachable) Unwrap() []error { return []error{ErrUnreachable, u.error} }
 
 // oneLine prints a driver's error of several lines, such as one for each address that it
 // tried, as one.

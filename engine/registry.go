@@ -92,8 +92,10 @@ func (r Registry) unknown(scheme, raw string) error {
 	err := fault.Unknown("engine", scheme, r.schemes())
 	if _, missing := os.Stat(raw); missing == nil {
 		mine := r.Those(func(d *Driver) bool { return d.Wrote != nil })
-		err.Setting, err.Problem = raw, "was written by no engine that Barograph knows"
+		err.Setting, err.Problem = raw, "is not an archive of an engine that Barograph knows"
 		err.Cure = "name the engine before the path: " + strings.Join(mine, ":"+raw+", ") + ":" + raw
+	} else if strings.ContainsAny(raw, "./") && !strings.Contains(raw, ":") {
+		err.Setting, err.Problem, err.Cure = raw, "names no engine", "name the engine before the path: duckdb:"+raw
 	}
 	return err
 }

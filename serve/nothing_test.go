@@ -32,11 +32,11 @@ func TestNothing(t *testing.T) {
 		"curve.svg?" + where + "&fcst_lead=999": "lead", "curve.svg?" + where + "&picture=bar&model=ICON": noModel,
 		"curve?archive=two.pebbel&line_type=SAL1L2":                                 "two.pebble",
 		"curve?archive=two.pebble&case=/etc/passwd.yaml":                            "test_1",
-		"curve?archive=moved.pebble&line_type=SAL1L2":                               "moved.pebble: is not where it was",
-		"inventory?archive=moved.pebble":                                            "moved.pebble: is not where it was",
-		"cells?run=runs%2Fnix":                                                      "runs/nix: is not served",
-		"quarantine?folder=runs&name=nix":                                           "runs/nix: is not served",
-		"events?folder=nix&name=done":                                               "nix/done: is not served",
+		"curve?archive=moved.pebble&line_type=SAL1L2":                               "moved.pebble is not where it was",
+		"inventory?archive=moved.pebble":                                            "moved.pebble is not where it was",
+		"cells?run=runs%2Fnix":                                                      "runs/nix is not served",
+		"quarantine?folder=runs&name=nix":                                           "runs/nix is not served",
+		"events?folder=nix&name=done":                                               "nix/done is not served",
 		"scorecard?archive=two.pebble&line_type=SAL1L2&candidate=ECM&baseline=ICON": "no SAL1L2 of the archive has both model ECM and ICON",
 	} {
 		if status, text := p.get("/api/v1/"+path, nil); status != http.StatusNotFound || !strings.Contains(text, want) {

@@ -387,7 +387,7 @@ func (c *Catalog) Lacks(t *record.LineType, f record.Field, values []string) (mi
 // and what there is in its place; "" where the catalog knows of none that does.
 func (c *Catalog) Absent(q *question.Question) string {
 	if len(c.Groups) == 0 {
-		return "it holds nothing"
+		return "it has no records"
 	}
 	if len(c.matching(q)) > 0 {
 		return c.absentTime(q)
@@ -398,7 +398,7 @@ func (c *Catalog) Absent(q *question.Question) string {
 		for _, g := range c.Groups {
 			types = insert(types, g.LineType)
 		}
-		return fmt.Sprintf("there is no %s; there is %s", q.Type.Name, some(types))
+		return fmt.Sprintf("there is no %s; the archive has %s", q.Type.Name, some(types))
 	}
 	for f, asked := range q.Header {
 		if len(asked) == 0 {
@@ -406,7 +406,7 @@ func (c *Catalog) Absent(q *question.Question) string {
 		}
 		there := c.values(every, record.Field(f))
 		if !slices.ContainsFunc(asked, func(v string) bool { return has(there, v) }) {
-			return fmt.Sprintf("no %s has %s %s; there is %s", q.Type.Name, record.Field(f), listed(asked), near(asked[0], there))
+			return fmt.Sprintf("no %s has %s %s; the archive has %s", q.Type.Name, record.Field(f), listed(asked), near(asked[0], there))
 		}
 	}
 	return c.absentTogether(q)
@@ -421,7 +421,7 @@ func (c *Catalog) absentTogether(q *question.Question) string {
 		wider := *q
 		wider.Header[f] = nil
 		if there := c.values(&wider, record.Field(f)); len(there) > 0 {
-			return fmt.Sprintf("beside the other conditions no %s has %s %s; there is %s", q.Type.Name, record.Field(f), listed(asked), some(there))
+			return fmt.Sprintf("beside the other conditions no %s has %s %s; the archive has %s", q.Type.Name, record.Field(f), listed(asked), some(there))
 		}
 	}
 	return "no series has all of these header fields"
@@ -436,7 +436,7 @@ func (c *Catalog) absentTime(q *question.Question) string {
 	}
 	if len(q.Lead) > 0 && !slices.ContainsFunc(leads, func(l int32) bool { return slices.Contains(q.Lead, l) }) {
 		span := func(l int32) string { return fmt.Sprintf("%g h", float64(l)/3600) }
-		return fmt.Sprintf("what matches has other leads, from %s to %s", span(leads[0]), span(leads[len(leads)-1]))
+		return fmt.Sprintf("the matching records have other leads, from %s to %s", span(leads[0]), span(leads[len(leads)-1]))
 	}
 	return ""
 }

@@ -48,16 +48,16 @@ func (r *Rejects) Reject(q record.Reject) { r.line(q, "line quarantined") }
 func (r *Rejects) Conflict(c design.Conflict) {
 	place := c.Stands.String()
 	if c.Stands.File == "" {
-		place = "the archive, whose file is not there any more"
+		place = "a record of the archive"
 	}
 	if c.Dropped.File == "" {
 		c.Dropped.File = "the archive"
 	}
-	end := ", which stand"
+	end := ", whose values are kept"
 	if c.Kept {
-		end = "; both stand"
+		end = "; both are stored"
 	}
-	r.line(record.Reject{File: c.Dropped.File, Line: c.Dropped.Line, Reason: "different values than " + place + end, Text: c.What}, c.What)
+	r.line(record.Reject{File: c.Dropped.File, Line: c.Dropped.Line, Reason: "conflicts with " + place + end, Text: c.What}, c.What)
 }
 
 func (r *Rejects) line(q record.Reject, then string) {

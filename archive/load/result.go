@@ -154,7 +154,7 @@ func (s *Summary) Incomplete(refused int64) error {
 	if len(parts) == 0 {
 		return nil
 	}
-	rest := "everything else is stored"
+	rest := "all other lines were stored"
 	if s.Stored+s.Same == 0 {
 		rest = "nothing was stored"
 	}
@@ -190,13 +190,13 @@ func (l Shortfall) Incomplete() error {
 
 func (l Shortfall) words() (parts []string) {
 	if l.Quarantined > 0 {
-		parts = append(parts, english.Plural(int(l.Quarantined), "line of these files is in quarantine", "lines of these files are in quarantine"))
+		parts = append(parts, english.Plural(int(l.Quarantined), "line of these files was quarantined", "lines of these files were quarantined"))
 	}
 	if l.Unread > 0 {
 		parts = append(parts, english.Plural(l.Unread, "file could not be read", "files could not be read"))
 	}
 	if l.Refused > 0 {
-		parts = append(parts, english.Plural(int(l.Refused), "line is refused, as its values contradict others (load --on-conflict)", "lines are refused, as their values contradict others (load --on-conflict)"))
+		parts = append(parts, english.Plural(int(l.Refused), "line was refused, because it conflicts with an existing record (choose with --on-conflict)", "lines were refused, because they conflict with existing records (choose with --on-conflict)"))
 	}
 	return parts
 }

@@ -245,7 +245,7 @@ func TestWindow(t *testing.T) {
 	if w.add(datedRows("d", 0, 4, 2)); w.rows != 1 || w.catalog.Held().Records != 1 {
 		t.Errorf("after reset: %+v", w)
 	}
-	if got := describe(archive.Position{Batch: datedRows("a", 6*3600, 1, 0, 1), I: 1}); got != "SL1L2 model=GFS interp_pnts=0 fcst_valid_beg=1970-01-02T00:00:00Z fcst_lead=6h0m0s" {
+	if got := describe(archive.Position{Batch: datedRows("a", 6*3600, 1, 0, 1), I: 1}); got != "SL1L2 model=GFS interp_pnts=0 fcst_valid_beg=1970-01-02T00:00:00Z fcst_lead=6 h" {
 		t.Error(got)
 	}
 }

@@ -132,7 +132,7 @@ func describe(r archive.Position) string {
 			text.WriteString(" " + record.Field(f).String() + "=" + v)
 		}
 	}
-	fmt.Fprintf(&text, " fcst_valid_beg=%s fcst_lead=%s", time.Unix(b.Valid[i], 0).UTC().Format(time.RFC3339), time.Duration(b.Lead[i])*time.Second)
+	fmt.Fprintf(&text, " fcst_valid_beg=%s fcst_lead=%s", time.Unix(b.Valid[i], 0).UTC().Format(time.RFC3339), leadHours(b.Lead[i]))
 	return text.String()
 }
 
@@ -157,4 +157,12 @@ func (w *window) reset() {
 	clear(w.dead)
 	w.at.Clear()
 	w.batches, w.rows, w.bytes, w.catalog = w.batches[:0], 0, 0, design.NewCatalog(w.subset)
+}
+
+// leadHours prints a lead as files and flags have it: 24 h, 1:30:00 h.
+func leadHours(seconds int32) string {
+	if seconds%3600 == 0 {
+		return fmt.Sprintf("%d h", seconds/3600)
+	}
+	return fmt.Sprintf("%d:%02d:%02d h", seconds/3600, seconds/60%60, seconds%60)
 }

@@ -158,11 +158,11 @@ func TestLacksInWords(t *testing.T) {
 		refused int64
 	}{
 		"": {Summary{Stored: 1}, 0},
-		"1 line of these files is in quarantine; everything else is stored":                                  {Summary{Stored: 1, Quarantined: 1}, 0},
-		"3 lines of these files are in quarantine; nothing was stored":                                       {Summary{Quarantined: 1, Held: []archive.Mark{{Quarantined: 2}}}, 0},
-		"1 file could not be read; everything else is stored":                                                {Summary{Same: 1, Failed: []error{errors.New("x")}}, 0},
-		"1 line is refused, as its values contradict others (load --on-conflict); everything else is stored": {Summary{Stored: 1}, 1},
-		"1 line of these files is in quarantine, 2 files could not be read, 2 lines are refused, as their values contradict others (load --on-conflict); nothing was stored": {
+		"1 line of these files was quarantined; all other lines were stored":                                  {Summary{Stored: 1, Quarantined: 1}, 0},
+		"3 lines of these files were quarantined; nothing was stored":                                       {Summary{Quarantined: 1, Held: []archive.Mark{{Quarantined: 2}}}, 0},
+		"1 file could not be read; all other lines were stored":                                                {Summary{Same: 1, Failed: []error{errors.New("x")}}, 0},
+		"1 line was refused, because it conflicts with an existing record (choose with --on-conflict); all other lines were stored": {Summary{Stored: 1}, 1},
+		"1 line of these files was quarantined, 2 files could not be read, 2 lines were refused, because they conflict with existing records (choose with --on-conflict); nothing was stored": {
 			Summary{Quarantined: 1, Failed: []error{errors.New("x"), errors.New("y")}}, 2,
 		},
 	} {
@@ -183,7 +183,7 @@ func TestLacksInWords(t *testing.T) {
 	if err := l.Reject(b, func(string, uint32, string, string) error { return broken }); !errors.Is(err, broken) {
 		t.Error(err)
 	}
-	if err := l.Incomplete(); err == nil || err.Error() != "4 lines of these files are in quarantine; this is of the rest" {
+	if err := l.Incomplete(); err == nil || err.Error() != "4 lines of these files were quarantined; this is of the rest" {
 		t.Error(err)
 	}
 	if (Shortfall{}).Incomplete() != nil {
@@ -284,8 +284,8 @@ func TestRejectsAreShown(t *testing.T) {
 		t.Error(err)
 	}
 	text, err := os.ReadFile(path)
-	want := "file,line,reason,text\nA,3,WHY,TEXT\nC,2,\"DIFFERENT VALUES THAN B:1, WHICH STAND\",W\nC,2,\"DIFFERENT VALUES THAN THE ARCHIVE, WHOSE FILE IS NOT THERE ANY MORE; BOTH STAND\",W\n" +
-		"THE ARCHIVE,0,\"DIFFERENT VALUES THAN B:1, WHICH STAND\",W\n"
+	want := "file,line,reason,text\nA,3,WHY,TEXT\nC,2,\"CONFLICTS WITH B:1, WHOSE VALUES ARE KEPT\",W\nC,2,CONFLICTS WITH A RECORD OF THE ARCHIVE; BOTH ARE STORED,W\n" +
+		"THE ARCHIVE,0,\"CONFLICTS WITH B:1, WHOSE VALUES ARE KEPT\",W\n"
 	if err != nil || string(text) != want || out.Len() > 0 {
 		t.Errorf("%s, %v; shown: %s\nwant %s", text, err, out.String(), want)
 	}

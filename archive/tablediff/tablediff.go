@@ -303,7 +303,7 @@ func (c *cursor) take(key string, rows []string) ([]string, error) {
 	return rows, nil
 }
 
-// Open connects to one database: mariadb://user:password@host:port/database,
+// Open connects to one database: mariadb://USER@HOST:3306/database,
 // or with ?socket=PATH in place of the host; secure encrypts the connection, nil
 // does not. The caller closes it.
 func Open(ctx context.Context, rawURL string, secure *tls.Config) (*sql.DB, error) {
@@ -312,7 +312,7 @@ func Open(ctx context.Context, rawURL string, secure *tls.Config) (*sql.DB, erro
 		return nil, err
 	}
 	if u.Scheme != "mariadb" && u.Scheme != "mysql" {
-		return nil, &fault.Error{Setting: fault.Redact(u.String()), Problem: "is not a database of METviewer's", Cure: "write mariadb://user:password@host:port/database"}
+		return nil, &fault.Error{Setting: fault.Redact(u.String()), Problem: "is not a database of METviewer's", Cure: "write mariadb://USER@HOST:3306/database"}
 	}
 	cfg := mysql.NewConfig()
 	cfg.User = u.User.Username()
@@ -320,7 +320,7 @@ func Open(ctx context.Context, rawURL string, secure *tls.Config) (*sql.DB, erro
 	cfg.DBName = strings.TrimPrefix(u.Path, "/")
 	cfg.Net, cfg.Addr, cfg.TLS = "tcp", u.Host, secure
 	if cfg.DBName == "" {
-		return nil, &fault.Error{Setting: fault.Redact(u.String()), Problem: "names no database", Cure: "write mariadb://user:password@host:port/database"}
+		return nil, &fault.Error{Setting: fault.Redact(u.String()), Problem: "names no database", Cure: "write mariadb://USER@HOST:3306/database"}
 	}
 	if u.Port() == "" {
 		cfg.Addr = net.JoinHostPort(u.Hostname(), "3306")
@@ -333,7 +333,7 @@ func Open(ctx context.Context, rawURL string, secure *tls.Config) (*sql.DB, erro
 	cfg.Logger = &mysql.NopLogger{}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
-		return nil, &fault.Error{Setting: fault.Redact(u.String()), Err: err, Cure: "write mariadb://user:password@host:port/database"}
+		return nil, &fault.Error{Setting: fault.Redact(u.String()), Err: err, Cure: "write mariadb://USER@HOST:3306/database"}
 	}
 	db := sql.OpenDB(connector)
 	if err := db.PingContext(ctx); err != nil {

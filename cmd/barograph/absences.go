@@ -86,7 +86,7 @@ func (a *asking) holding(ctx context.Context, in archive.Archive, q *question.Qu
 			a.held = append([]string{}, all...)
 		}
 		if len(a.held) > 0 {
-			why += "; subsets that do: " + join(a.held)
+			why += "; the archive has subset " + join(a.held)
 		}
 	}
 	if out == nil {

@@ -62,7 +62,7 @@ func (e *env) adopt(ctx context.Context, raw string, repair, forget bool) error 
 	defer a.Close() //nolint:errcheck // all is done
 	adopter, ok := a.Archive.(archive.Adopter)
 	if !ok {
-		return fault.Misuse(fault.Redact(raw), "is no database that METviewer reads", "name its server as mariadb://user:password@host:port/mv_site")
+		return fault.Misuse(fault.Redact(raw), "is no database that METviewer reads", "name its server as mariadb://USER@HOST:3306/mv_site")
 	}
 	if forget {
 		v, err := load.Verify(ctx, a.Archive, p.subset)

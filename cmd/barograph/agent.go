@@ -46,7 +46,7 @@ func (e *env) agent(ctx context.Context, listen, cert, key string) error {
 	listen = loopback(listen)
 	token := os.Getenv(envToken)
 	if len(token) < 16 {
-		return fault.Misuse(envToken, "holds no token of 16 letters and more", "set it, here and where runs are started: export "+envToken+"=$(openssl rand -hex 16)")
+		return fault.Misuse(envToken, "needs at least 16 characters", "set it here and on the machine that starts runs: export "+envToken+"=$(openssl rand -hex 16)")
 	}
 	if host, _, err := net.SplitHostPort(listen); err != nil || cert == "" && host != "localhost" && !net.ParseIP(host).IsLoopback() {
 		return fault.Misuse("--listen "+listen, "would hear token and URLs in the clear", "give --tls-cert and --tls-key, or listen at 127.0.0.1:7707")

@@ -118,7 +118,7 @@ func TestAgents(t *testing.T) {
 	}
 	t.Setenv(envToken, testToken)
 	gone()
-	if code, _, stderr := barograph(t, args...); code != fault.Unreachable || !strings.Contains(stderr, "agent "+b+": is not reached") {
+	if code, _, stderr := barograph(t, args...); code != fault.Unreachable || !strings.Contains(stderr, "agent "+b+" is not reached") {
 		t.Errorf("an agent that is gone: status %d, %s", code, stderr)
 	}
 	for until := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) { // the other was prepared, and not started

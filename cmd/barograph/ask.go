@@ -212,7 +212,7 @@ func (a *asking) absentValues(ctx context.Context, in archive.Archive, q *questi
 			missing, there = c.Lacks(q.Type, f, missing)
 		}
 		if len(missing) > 0 {
-			absent = append(absent, fmt.Sprintf("no %s has %s %s; there is %s", q.Type.Name, f, strings.Join(missing, " or "), there))
+			absent = append(absent, fmt.Sprintf("no %s has %s %s; the archive has %s", q.Type.Name, f, strings.Join(missing, " or "), there))
 		}
 	}
 	return absent, nil
@@ -560,7 +560,7 @@ func (e *env) writePlot(file string, svg []byte, err error) error {
 		return err
 	}
 	if err := os.WriteFile(file, svg, 0o644); err != nil {
-		return &fault.Error{Setting: "--plot", Err: err, Cure: "name a file that can be written"}
+		return &fault.Error{File: file, Problem: "cannot be written", Err: err, Cure: "name another file with --plot"}
 	}
 	fmt.Fprintf(e.stderr, "plot written to %s\n", file)
 	return nil
@@ -569,7 +569,7 @@ func (e *env) writePlot(file string, svg []byte, err error) error {
 // drawn refuses a name that would promise another kind of picture than is drawn.
 func drawn(file string) error {
 	if ext := filepath.Ext(file); slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".ps", ".eps", ".html"}, strings.ToLower(ext)) {
-		return fault.Misuse("--plot "+file, "would hold SVG, the only kind of picture that is drawn", "name it "+strings.TrimSuffix(file, ext)+".svg; browsers and rsvg-convert make others of it")
+		return fault.Misuse("--plot "+file, "cannot be drawn: Barograph draws SVG", "write "+strings.TrimSuffix(file, ext)+".svg; rsvg-convert makes other formats of it")
 	}
 	return nil
 }

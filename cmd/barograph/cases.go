@@ -21,7 +21,7 @@ import (
 func newCases(e *env) *cobra.Command {
 	var last *choice
 	c := &cobra.Command{
-		Use:   "cases [URL] | cases FILES… | cases FILES…",
+		Use:   "cases [URL] | cases FILES…",
 		Short: "Derive questions from the records of an archive or of files, as YAML",
 		Long: fmt.Sprintf(`Cases writes questions that have rows, the most informative first. For the first line type these are the shapes of NOAA's
 experiment (die-off, one series over a few days, all levels and regions, several levels, one lead and many levels, a large

@@ -39,7 +39,7 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 			if status != tc.status || got.Read != 2 || got.Stored != 1 || got.Same != 0 || got.Other != 1 {
 				t.Errorf("%s: status %d, %+v", tc.choice, status, got)
 			}
-			if !strings.Contains(stderr, tc.stands+":1, which stand") {
+			if !strings.Contains(stderr, tc.stands+":1, whose values are kept") {
 				t.Errorf("%s: the places are not reported:\n%s", tc.choice, stderr)
 			}
 			if listed := must(t, "list", "conflicts", "--engine", url); !strings.Contains(listed, tc.stands+":1 ") || !strings.Contains(listed, "GFS") || !strings.Contains(listed, "conflicts: 1") ||
@@ -47,7 +47,7 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 				t.Errorf("%s: the archive's report: %s", tc.choice, listed)
 			}
 			again, _, stderr := barograph(t, args...)
-			if again != status || strings.Contains(stderr, "which stand") != (status != 0) {
+			if again != status || strings.Contains(stderr, "whose values are kept") != (status != 0) {
 				t.Errorf("%s: loaded again, status %d:\n%s", tc.choice, again, stderr)
 			}
 		}
@@ -90,7 +90,7 @@ func TestStudiesOfFilesThatContradict(t *testing.T) {
 	} {
 		out := filepath.Join(dir, args[0])
 		status, stdout, stderr := barograph(t, append(args, "--out", out)...)
-		if status != fault.Incomplete || !strings.Contains(stderr, "1 line of these files is in quarantine, 1 file could not be read, 1 line is refused") || strings.Contains(stdout, "WRONG") {
+		if status != fault.Incomplete || !strings.Contains(stderr, "1 line of these files was quarantined, 1 file could not be read, 1 line is refused") || strings.Contains(stdout, "WRONG") {
 			t.Errorf("%s: status %d\n%s\n%s", args[0], status, stdout, stderr)
 		}
 		if kept, err := os.ReadFile(filepath.Join(out, "quarantine.csv")); err != nil || !strings.Contains(string(kept), "z.vsdb,2,perhaps cut") {
@@ -157,12 +157,12 @@ func TestAskFindsTheDesign(t *testing.T) {
 		if status, _, stderr := ask(url, "--design", "normalized"); status != 2 || !strings.Contains(stderr, "a design that does: document") {
 			t.Errorf("%s, another design: status %d, %s", scheme, status, stderr)
 		}
-		if status, _, stderr := ask(url, "--subset", "none"); status != 4 || !strings.Contains(stderr, "no record matches in subset none: it holds nothing; subsets that do: archive") {
+		if status, _, stderr := ask(url, "--subset", "none"); status != 4 || !strings.Contains(stderr, "no record matches in subset none: it has no records; the archive has subset archive") {
 			t.Errorf("%s, no subset: status %d, %s", scheme, status, stderr)
 		}
 	}
 	url := "duckdb:" + filepath.Join(dir, "duckdb")
-	if status, _, stderr := barograph(t, "ask", "all_sal1l2_hgt", "--engine", url, "--subset", "archve"); status != 2 || !strings.Contains(stderr, "--subset archve: is not known; did you mean archive?") {
+	if status, _, stderr := barograph(t, "ask", "all_sal1l2_hgt", "--engine", url, "--subset", "archve"); status != 2 || !strings.Contains(stderr, "--subset archve is not known; did you mean archive?") {
 		t.Errorf("a derived question of no subset: status %d, %s", status, stderr)
 	}
 	must(t, "load", data, "--engine", url, "--subset", "second") // under the design that is there

@@ -77,7 +77,7 @@ func metviewers(raw string) (*url.URL, error) {
 	if err != nil {
 		return nil, usage(err)
 	}
-	const cure = "write mariadb://user:password@host:port/mv_site"
+	const cure = "write mariadb://USER@HOST:3306/mv_site"
 	u, err := fault.ParseURL(raw)
 	switch {
 	case err != nil:

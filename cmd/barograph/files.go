@@ -18,7 +18,7 @@ import (
 func (e *env) files(args []string, flag string) ([]string, error) {
 	for _, arg := range args {
 		if engine := e.engines.Recognize(arg); engine != "" {
-			return nil, fault.Misuse(arg, "is an archive, not a file to load", "write "+flag+" "+engine+":"+arg)
+			return nil, fault.Misuse(arg, "is an archive, not a file", "write "+flag+" "+engine+":"+arg)
 		}
 		if _, err := os.Stat(arg); err == nil {
 			continue
@@ -46,7 +46,7 @@ func (e *env) expand(args []string) ([]string, error) {
 		if len(names) > 3 {
 			names = append(names[:3], "…")
 		}
-		fmt.Fprintf(e.stderr, "left aside: %s of these folders, by name (%s), such as %s\n", run.Several(n, "file"), strings.Join(names, ", "), first)
+		fmt.Fprintf(e.stderr, "ignored %s in these folders because of their names (%s), such as %s\n", run.Several(n, "file"), strings.Join(names, ", "), first)
 	}
 	return files, err
 }
@@ -55,7 +55,7 @@ func (e *env) expand(args []string) ([]string, error) {
 func (e *env) filesOf(args []string) ([]string, error) {
 	for _, arg := range args {
 		if engine := e.engines.Recognize(arg); engine != "" {
-			return nil, fault.Misuse(arg, "is an archive, not a file to load", "write "+engine+":"+arg)
+			return nil, fault.Misuse(arg, "is an archive, not a file", "write "+engine+":"+arg)
 		}
 	}
 	files, err := e.expand(args)

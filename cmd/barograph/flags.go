@@ -102,13 +102,13 @@ func checkNumbers(c *cobra.Command) (err error) {
 		for _, v := range values(f) {
 			n, wrong := strconv.ParseFloat(v, 64)
 			if wrong == nil && (math.IsNaN(n) || math.IsInf(n, 0)) || strings.HasPrefix(v, "-") || above && strings.Trim(v, "0s.") == "" {
-				least := map[bool]string{true: "more than 0", false: "0 or more"}[above]
-				err = usage(&fault.Error{Setting: fmt.Sprintf("--%s %s", f.Name, v), Problem: "is no number that can be meant", Cure: "write " + least})
+				least := map[bool]string{true: "greater than 0", false: "0 or greater"}[above]
+				err = usage(&fault.Error{Setting: fmt.Sprintf("--%s %s", f.Name, v), Problem: "must be a number " + least})
 			}
 			if most := f.Annotations["most"]; most != nil {
 				n, wrong := strconv.Atoi(v)
 				if limit, _ := strconv.Atoi(most[0]); wrong == nil && n > limit {
-					err = usage(&fault.Error{Setting: fmt.Sprintf("--%s %s", f.Name, v), Problem: "is more than " + most[0], Cure: "write less"})
+					err = usage(&fault.Error{Setting: fmt.Sprintf("--%s %s", f.Name, v), Problem: "must be at most " + most[0]})
 				}
 			}
 		}

@@ -58,7 +58,7 @@ func TestFormerFlags(t *testing.T) {
 	if err := os.WriteFile(sql, []byte("SELECT 1;\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if status, _, stderr := barograph(t, "scan", "own", "--tables", dir, "--queries", sql, "--beside", "load"); status != fault.Usage || !strings.Contains(stderr, "--while-loading: needs streams") {
+	if status, _, stderr := barograph(t, "scan", "own", "--tables", dir, "--queries", sql, "--beside", "load"); status != fault.Usage || !strings.Contains(stderr, "--while-loading needs streams") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 	if status, _, stderr := barograph(t, "version", "--licences"); status != 0 || !strings.Contains(stderr, "--licences is now --licenses") {

@@ -68,10 +68,10 @@ func TestBadInputs(t *testing.T) {
 	if err := errors.Join(syscall.Mkfifo(filepath.Join(dir, "pipe.vsdb"), 0o600), os.Symlink("gone", filepath.Join(dir, "link.stat")), os.Symlink(os.DevNull, filepath.Join(dir, "null.stat"))); err != nil {
 		t.Fatal(err)
 	}
-	named := []string{"empty.stat: is empty", "cut.vsdb.gz: ", `gfs_\xff.vsdb": the name is not UTF-8`, "pipe.vsdb: is no regular file but a pipe", "link.stat: is a link to nothing", "null.stat: is no regular file but a device"}
+	named := []string{"empty.stat is empty", "cut.vsdb.gz: ", `gfs_\xff.vsdb": the name is not UTF-8`, "pipe.vsdb is no regular file but a pipe", "link.stat is a link to nothing", "null.stat is no regular file but a device"}
 	for i, want := range []string{"3 read = 2 stored + 0 duplicates + 0 conflicts + 1 quarantined", "1 of 2 lines of " + filepath.Join(dir, "quarantined.vsdb")} {
 		status, stdout, stderr := barograph(t, "load", dir, "--engine", "sqlite:"+filepath.Join(out, "a.db"))
-		if status != fault.Incomplete || !strings.Contains(stdout, want) || !strings.Contains(stdout, "6 failed") || !strings.Contains(stderr, "left aside: 1 file of these folders, by name (*.png), such as "+filepath.Join(dir, "plot.png")) || !strings.Contains(stderr, "1 line of these files is in quarantine, 6 files could not be read") {
+		if status != fault.Incomplete || !strings.Contains(stdout, want) || !strings.Contains(stdout, "6 failed") || !strings.Contains(stderr, "ignored 1 file in these folders because of their names (*.png), such as "+filepath.Join(dir, "plot.png")) || !strings.Contains(stderr, "1 line of these files was quarantined, 6 files could not be read") {
 			t.Errorf("load %d: status %d\n%s%s", i+1, status, stdout, stderr)
 		}
 		for _, says := range named {
@@ -81,7 +81,7 @@ func TestBadInputs(t *testing.T) {
 		}
 	}
 	status, _, stderr := barograph(t, "met", dir, "--engine", "sqlite", "--design", "document", "--case", "test_3", "--reps", "2", "--out", filepath.Join(out, "run"))
-	if status != fault.Incomplete || !strings.Contains(stderr, "1 line of these files is in quarantine, 6 files could not be read") {
+	if status != fault.Incomplete || !strings.Contains(stderr, "1 line of these files was quarantined, 6 files could not be read") {
 		t.Errorf("met: status %d\n%s", status, stderr)
 	}
 	for _, says := range named {

@@ -138,7 +138,7 @@ func (l *labs) url(_ *cobra.Command, args []string) error {
 	}
 	s, err := lab.Status(l.folder(drivers[0]))
 	if errors.Is(err, os.ErrNotExist) {
-		return &fault.Error{File: l.folder(drivers[0]), Problem: "holds no lab", Cure: "start it: `barograph lab up " + drivers[0].Scheme + "`"}
+		return &fault.Error{File: l.folder(drivers[0]), Problem: "has no server", Cure: "start one: `barograph lab up " + drivers[0].Scheme + "`"}
 	}
 	if err == nil {
 		fmt.Fprintln(l.e.stdout, s.URL)
@@ -174,7 +174,7 @@ func (l *labs) up(c *cobra.Command, args []string) error {
 	}
 	for _, d := range drivers {
 		if !slices.Contains(d.Server.Nodes, l.Nodes) {
-			return fault.Misuse("--nodes "+strconv.Itoa(l.Nodes), "is not offered by "+d.Scheme, fmt.Sprintf("choose one of %v", d.Server.Nodes))
+			return fault.Misuse("--nodes "+strconv.Itoa(l.Nodes), "is not offered by "+d.Scheme, "choose one of "+strings.Trim(strings.ReplaceAll(fmt.Sprint(d.Server.Nodes), " ", ", "), "[]"))
 		}
 		if l.TLS && d.Server.TLS == launch.NoTLS {
 			return fault.Misuse("--tls", "is not offered by "+d.Scheme, "choose of "+join(l.encrypted()))

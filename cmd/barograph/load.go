@@ -79,7 +79,7 @@ more than --retain-limit percent if the removal covers more valid days than the 
 					return err
 				}
 			} else if j.dryRun || j.retain.Force || c.Flags().Changed("retain-limit") {
-				return fault.Misuse("--dry-run, --force, --retain-limit", "concern a removal", "add --retain")
+				return fault.Misuse("--dry-run, --force, --retain-limit", "need --retain", "add --retain 400d")
 			}
 			if os.Getenv("GOGC") == "" { // most of the heap lives until the commit: half of it again is room enough
 				defer debug.SetGCPercent(debug.SetGCPercent(50))
@@ -322,6 +322,9 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 		out.Removed, out.From = removal.Records, removal.From
 	}
 	lacks := errors.Join(sum.Incomplete(refused), removal.Err())
+	if lacks != nil && len(out.Failed) > 0 {
+		lacks = fmt.Errorf("%w; the first: %s", lacks, out.Failed[0])
+	}
 	if err := report(out); err != nil || !j.verify {
 		return errors.Join(err, lacks)
 	}
@@ -357,7 +360,7 @@ func retention(text string) (d time.Duration, err error) {
 		d, err = time.ParseDuration(text)
 	}
 	if err != nil || d <= 0 || d > maxDays*24*time.Hour {
-		return 0, usage(fault.Misuse("--retain "+text, "is no span of time", "write 400d or 36h"))
+		return 0, usage(fault.Misuse("--retain "+text, "is not a time span", "write 400d or 36h"))
 	}
 	return d, nil
 }

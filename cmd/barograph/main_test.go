@@ -139,7 +139,7 @@ func TestAskFormatsAndPlot(t *testing.T) {
 	if status, _, says := barograph(t, "ask", "dieof_sal1l2_hgt", "--engine", url); status != fault.Usage || !strings.Contains(says, "did you mean dieoff_sal1l2_hgt?") {
 		t.Errorf("%d %s", status, says)
 	}
-	if status, _, says := barograph(t, "verify", url, "--subset", "nix"); status != fault.Usage || !strings.Contains(says, "--subset nix: is not in") {
+	if status, _, says := barograph(t, "verify", url, "--subset", "nix"); status != fault.Usage || !strings.Contains(says, "--subset nix is not in") {
 		t.Errorf("a subset that is not there is verified: %d %s", status, says)
 	}
 	if svg, err := os.ReadFile(plot); err != nil || !bytes.HasPrefix(svg, []byte("<svg")) {
@@ -183,8 +183,8 @@ func TestExitStatuses(t *testing.T) {
 		{"post into no file", []string{"shef", "post", good, "--engine", "sqlite:" + filepath.Join(dir, "none.db"), "--schema", "barograph"}, fault.Unreachable, "shef post --make makes one"},
 		{"nor was one made", []string{"shef", "export", "--to", "csv", "--engine", "sqlite:" + filepath.Join(dir, "none.db"), "--schema", "barograph"}, fault.Unreachable, "shef post --make makes one"},
 		{"unknown design of values", []string{"shef", "post", good, "--engine", "sqlite:" + filepath.Join(dir, "none.db"), "--schema", "barograph", "--design", "singel"}, fault.Usage, "did you mean single?"},
-		{"no number", []string{"scan", "own", "--tables", dir, "--queries", dir, "--engine", db, "--tolerance", "NaN"}, fault.Usage, "--tolerance NaN: is no number that can be meant"},
-		{"a number without end", []string{"scan", "lake", good, "--rate", "inf"}, fault.Usage, "is no number that can be meant"},
+		{"no number", []string{"scan", "own", "--tables", dir, "--queries", dir, "--engine", db, "--tolerance", "NaN"}, fault.Usage, "--tolerance NaN must be a number 0 or greater"},
+		{"a number without end", []string{"scan", "lake", good, "--rate", "inf"}, fault.Usage, "must be a number 0 or greater"},
 		{"unknown parameter", []string{"load", good, "--engine", db + "?colour=red"}, fault.Usage, "colour"},
 		{"unknown design", []string{"load", good, "--engine", db, "--design", "wide"}, fault.Usage, "choose one of"},
 		{"unknown case", []string{"ask", "test_7", "--engine", db}, fault.Usage, "test_6"},
@@ -194,13 +194,13 @@ func TestExitStatuses(t *testing.T) {
 		{"no engine", []string{"load", good}, fault.Usage, "load needs --engine or --spec; write barograph load FILES… --engine URL"},
 		{"no question", []string{"ask", "--engine", db}, fault.Usage, "ask takes 1 or 2 arguments, not 0; write barograph ask [URL] CASE"},
 		{"one of two", []string{"diff", db}, fault.Usage, "diff takes 2 arguments, not 1"},
-		{"diff of no databases", []string{"diff", "a", "b"}, fault.Usage, "a: is not a database of METviewer's; write mariadb://"},
+		{"diff of no databases", []string{"diff", "a", "b"}, fault.Usage, "a is not a database of METviewer's; write mariadb://"},
 		{"adopt of a file", []string{"adopt", db}, fault.Usage, "is not a database of METviewer's; write mariadb://"},
 		{"adopt of no database", []string{"adopt", "mariadb://h/"}, fault.Usage, "names no database"},
 		{"one too many", []string{"quickstart", "x"}, fault.Usage, "quickstart takes no argument: leave out x"},
 		{"two that exclude one another", []string{"met", good, "--case", "noaa", "--mix", "x"}, fault.Usage, "met takes --case or --mix, not both"},
 		{"one of a pair", []string{"agent", "--tls-cert", "x"}, fault.Usage, "agent needs --tls-key too"},
-		{"an archive for a file", []string{"load", "duckdb:x.db", "--engine", db}, fault.Usage, "duckdb:x.db: is an archive, not a file; write --engine duckdb:x.db"},
+		{"an archive for a file", []string{"load", "duckdb:x.db", "--engine", db}, fault.Usage, "duckdb:x.db is an archive, not a file; write --engine duckdb:x.db"},
 		{"misspelt command", []string{"qickstart"}, fault.Usage, "did you mean quickstart?"},
 		{"misspelt command below", []string{"list", "engine"}, fault.Usage, "did you mean engines?"},
 		{"misspelt flag", []string{"load", good, "--desing", "wide"}, fault.Usage, "did you mean --design?"},
@@ -208,11 +208,11 @@ func TestExitStatuses(t *testing.T) {
 		{"an archive's file for a file", []string{"load", filepath.Join(dir, "a.db"), "--engine", db}, fault.Usage, "write --engine " + db},
 		{"an archive's file, shown", []string{"show", filepath.Join(dir, "a.db")}, fault.Usage, "write " + db},
 		{"an archive without its engine", []string{"verify", filepath.Join(dir, "a.db")}, 0, ""},
-		{"a file that no engine wrote", []string{"verify", good}, fault.Usage, "was written by no engine that Barograph knows; name the engine before the path: duckdb:" + good},
+		{"a file that no engine wrote", []string{"verify", good}, fault.Usage, "is not an archive of an engine that Barograph knows; name the engine before the path: duckdb:" + good},
 		{"a lead as a header field", []string{"ask", "test_1", "--engine", db, "--where", "fcst_lead=24"}, fault.Usage, "use --lead 24"},
 		{"a format that is not written", []string{"ask", "test_1", "--engine", db, "--format", "xlsx"}, fault.Usage, "--format"},
 		{"a statistic that is misspelt", []string{"ask", "test_3", "--engine", db, "--stat", "RMS"}, fault.Usage, "did you mean RMSFA"},
-		{"an archive that is not there", []string{"show", "duckdb:" + filepath.Join(dir, "nix.db")}, fault.Unreachable, "nix.db: is not there: engine is not reached; check the path, or load files into it"},
+		{"an archive that is not there", []string{"show", "duckdb:" + filepath.Join(dir, "nix.db")}, fault.Unreachable, "nix.db is not there: engine is not reached; check the path, or load files into it"},
 		{"a picture that is no SVG", []string{"show", good, "--plot", "x.png"}, fault.Usage, "name it x.svg"},
 		{"misspelt engine", []string{"met", good, "--engine", "dukdb"}, fault.Usage, "did you mean duckdb?"},
 		{"misspelt parameter", []string{"load", good, "--engine", db + "?cahce=1"}, fault.Usage, "did you mean cache?"},
@@ -224,7 +224,7 @@ func TestExitStatuses(t *testing.T) {
 		{"no repetitions", []string{"met", good, "--reps", "0"}, fault.Usage, "--reps 0"},
 		{"negative repetitions", []string{"quickstart", "--reps", "-3"}, fault.Usage, "--reps -3"},
 		{"no copies", []string{"met", good, "--subsets", "1,0"}, fault.Usage, "--subsets 0"},
-		{"too many copies", []string{"met", good, "--subsets", "1,2,4000000"}, fault.Usage, "more than 1024"},
+		{"too many copies", []string{"met", good, "--subsets", "1,2,4000000"}, fault.Usage, "at most 1024"},
 		{"no size of a file", []string{"scan", "lake", good, "--mb", "2.50,0"}, fault.Usage, "--mb 0: is"},
 		{"too many leads", []string{"ask", "test_1", "--engine", db, "--lead", "0-2000000000/1"}, fault.Usage, "no lead"},
 		{"too many times", []string{"ask", "test_1", "--engine", db, "--valid", "1900-01-01..2100-01-01/1s"}, fault.Usage, "more than 1000000 times"},

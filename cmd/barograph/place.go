@@ -46,6 +46,9 @@ func (p *place) argument(c *cobra.Command, e *env, args []string, others int) ([
 		p.url, args = args[0], args[1:]
 	}
 	if p.url == "" {
+		if others > 0 && e.isArchive(args[0]) {
+			return nil, usage(fmt.Errorf("%s needs a question after the archive; write %s", c.Name(), firstUse(c)))
+		}
 		return nil, noArchive(c)
 	}
 	url, err := e.serverOf(p.url, []string{engine.LabDir()})
@@ -57,7 +60,7 @@ func (p *place) argument(c *cobra.Command, e *env, args []string, others int) ([
 
 // noArchive is the error of a command that is called without an archive.
 func noArchive(c *cobra.Command) error {
-	return usage(fmt.Errorf("%s needs an archive; write %s, or set %s", strings.TrimPrefix(c.CommandPath(), "barograph "), c.UseLine(), envEngine))
+	return usage(fmt.Errorf("%s needs an archive; write %s, or set %s", strings.TrimPrefix(c.CommandPath(), "barograph "), firstUse(c), envEngine))
 }
 
 func designNames() []string { return words(design.Names()) }
@@ -262,5 +265,5 @@ func (e *env) serverOf(raw string, labs []string) (string, error) {
 	if d.Server != nil {
 		cure += ", or start one: barograph lab up " + d.Scheme
 	}
-	return "", &fault.Error{Setting: "--engine " + raw, Problem: "names no server, and none of a lab runs", Cure: cure}
+	return "", &fault.Error{Setting: "--engine " + raw, Problem: "names no running server of a lab", Cure: cure}
 }

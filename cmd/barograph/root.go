@@ -50,7 +50,14 @@ BAROGRAPH_ENGINE names the archive or engine of a command that names none.`,
 		if args := c.Flags().Args(); c.HasAvailableSubCommands() && len(args) > 0 { // the command is misspelt, the flag may be its own
 			return c.Args(c, args)
 		}
-		return usage(fmt.Errorf("%w%s; see `%s --help`", err, nearestFlag(c, err), c.CommandPath()))
+		text := err.Error()
+		for _, m := range flagErrors {
+			text = m.says.ReplaceAllString(text, m.text)
+		}
+		if near := nearestFlag(c, err); near != "" {
+			return usage(errors.New(text + near))
+		}
+		return usage(fmt.Errorf("%s; see `%s --help`", text, c.CommandPath()))
 	})
 	root.CompletionOptions.DisableNoDescFlag = true
 	parent(root, newQuickstart(e), newSynth(e), newLoad(e), newShow(e), newVerify(e), newCases(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newCompare(e), newMerge(e), newAgent(e), newList(e), newLab(e), newDiff(e), newAdopt(e), newShef(e), newServe(e), newColdStart(e), newFrailDisk(), newVersion(e), newExitStatus())
@@ -113,7 +120,7 @@ func asUsage(c *cobra.Command) {
 						known = append(known, sub.Name())
 					}
 				}
-				return usage(fault.Unknown(c.CommandPath(), args[0], known))
+				return usage(fault.Unknown(strings.TrimSpace(strings.TrimPrefix(c.CommandPath(), "barograph")+" command"), args[0], known))
 			}
 			usageErr := miscalled(c, err)
 			if usageErr == err && err != nil { //nolint:errorlint // the same error or another
@@ -125,6 +132,23 @@ func asUsage(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		asUsage(sub)
 	}
+}
+
+// flagErrors are what pflag says of flags, and what is said instead.
+var flagErrors = []struct { //nolint:gochecknoglobals // a constant table
+	says *regexp.Regexp
+	text string
+}{
+	{regexp.MustCompile(`^unknown (?:shorthand )?flag: `), "unknown flag "},
+	{regexp.MustCompile(`^flag needs an argument: (?:'\w' in )?(-\S+)$`), "$1 needs a value"},
+	{regexp.MustCompile(`^invalid argument "(.*?)" for "(?:-\w, )?(--\S+)" flag: (?:strconv\.\w+: parsing .*: )?`), "$2 $1: "},
+	{regexp.MustCompile(`: invalid syntax$`), " is not a number"},
+}
+
+// firstUse is the first way to call a command.
+func firstUse(c *cobra.Command) string {
+	use, _, _ := strings.Cut(c.UseLine(), " | ")
+	return use
 }
 
 // cobras are what cobra says of arguments and flags, for which it has no types,
@@ -160,7 +184,7 @@ func miscalled(c *cobra.Command, err error) error {
 		for i, text := range found[1:] {
 			m.text = strings.ReplaceAll(m.text, "$"+strconv.Itoa(i+1), text)
 		}
-		return usage(fmt.Errorf("%s %s; write %s, or see `%s --help`", strings.TrimPrefix(c.CommandPath(), "barograph "), m.text, c.UseLine(), c.CommandPath()))
+		return usage(fmt.Errorf("%s %s; write %s, or see `%s --help`", strings.TrimPrefix(c.CommandPath(), "barograph "), m.text, firstUse(c), c.CommandPath()))
 	}
 	return err
 }

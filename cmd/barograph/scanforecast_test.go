@@ -159,7 +159,7 @@ func TestScanForecastRefuses(t *testing.T) {
 		{whole, []string{"--read-mbps", "100", "--query", "q3,scan"}, 1, "2 setups cannot tell three parameters"},
 		{saved(t, madeSweepOf(t, run.Warm)), rate, 1, "--cold 5"},
 		{saved(t, plain), rate, 1, "was not measured"},
-		{t.TempDir(), rate, 1, "is no run folder"},
+		{t.TempDir(), rate, 1, "is not a run folder"},
 		{whole, nil, 2, "--measure-disks"},
 		{whole, []string{"--disks", "3"}, 2, "--read-mbps"},
 		{whole, []string{"--disks", "3", "--read-mbps", "1,2"}, 2, "2 rates for 3 disks"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ func newServe(e *env) *cobra.Command {
 	var listen string
 	var open bool
 	c := &cobra.Command{
-		Use:   "serve [URL|FILE|RUN|DIR]…|FILE|RUN|DIR…",
+		Use:   "serve [URL|FILE|RUN|DIR]…",
 		Short: "Open a local page: explore archives, watch runs, read reports",
 		Long: `Serve shows archives and run folders in a browser on this machine: curves with their intervals and queries, loads and
 quarantined lines, running and finished studies. It prints one URL and needs no network. It opens archives read-only
@@ -61,7 +62,7 @@ func (e *env) serve(ctx context.Context, listen string, open bool, args []string
 	var config net.ListenConfig
 	on, err := config.Listen(ctx, "tcp", listen)
 	if err != nil {
-		return &fault.Error{Setting: "--listen " + listen, Err: err, Cure: "name another port, or 0 for any that is free"}
+		return &fault.Error{Setting: "--listen " + listen, Problem: "cannot be used", Err: cmp.Or(errors.Unwrap(errors.Unwrap(err)), err), Cure: "name another port, or 0 for any that is free"}
 	}
 	if at, ok := on.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
 		e.says("warning: other machines can reach " + on.Addr().String() + ": whoever has the URL sees everything that is served, unencrypted")

@@ -309,7 +309,7 @@ func (s *shefInput) read() (o shef.Options, err error) {
 func readTable[T any](name string, read func(r io.Reader, file string) (T, error)) (t T, err error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return t, err
+		return t, &fault.Error{File: name, Problem: "cannot be read", Err: err, Cure: "check the path and its permissions"}
 	}
 	t, err = read(f, name)
 	return t, errors.Join(err, f.Close())

@@ -258,7 +258,7 @@ complete. "barograph shef decode --format" writes the values of SHEF files.`,
 			case !slices.Contains(exportTo(), to):
 				return usage(fault.Unknown("--to", to, exportTo()))
 			case out == "" && to == "parquet":
-				return fault.Misuse("--to parquet", "is no text", "name a file with --out")
+				return fault.Misuse("--to parquet", "is binary", "name a file with --out")
 			}
 			if s.options, err = s.input.read(); err != nil {
 				return err

@@ -98,7 +98,7 @@ func (p *shefPost) open(ctx context.Context, policyNamed bool) (river.Poster, er
 	}
 	d, _, err := p.env.engines.Parse(p.url)
 	if err == nil && d.Scheme != "postgres" {
-		err = fault.Misuse("--schema ihfs", "is a PostgreSQL database", "name it by postgres://…, or post with --schema barograph")
+		err = fault.Misuse("--schema ihfs", "needs a PostgreSQL database", "write --engine postgres://HOST/DATABASE, or add --schema barograph")
 	}
 	if err != nil {
 		return nil, usage(err)

@@ -94,7 +94,7 @@ posts them now or when it starts. Values that were posted before do not change.`
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, names []string) error {
 			if _, err := os.Stat(filepath.Join(dir, "failed")); err != nil {
-				return &fault.Error{Setting: "--spool " + dir, Problem: "is no spool of a service", Cure: "name the folder that barograph shef serve has"}
+				return &fault.Error{Setting: "--spool " + dir, Problem: "is not the spool of a service", Cure: "name the folder of barograph shef serve --spool"}
 			}
 			s := &river.Spool{Dir: dir}
 			if err := s.Open(); err != nil {

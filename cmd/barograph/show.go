@@ -28,7 +28,7 @@ func newShow(e *env) *cobra.Command {
 	var picture string
 	var leads bool
 	c := &cobra.Command{
-		Use:   "show [URL] | show FILES… | show FILES…",
+		Use:   "show [URL] | show FILES…",
 		Short: "Show what an archive or files contain",
 		Long: `Show lists, for each line type, the models, variables, levels, regions, observation types, thresholds, leads and valid
 times, with the missing times. It also counts records, names the files, and lists quarantined lines with the reasons.

@@ -22,7 +22,7 @@ func newVerify(e *env) *cobra.Command {
 	var subset, salvage string
 	var prune, force, dryRun bool
 	c := &cobra.Command{
-		Use:   "verify [URL] [FILES…] [FILES…]",
+		Use:   "verify [URL] [FILES…]",
 		Short: "Prove that an archive contains what was loaded",
 		Long: `Verify reads every record of an archive and compares it, series by series, with the counts and digests that the loads
 stored. It reports records that were lost, changed or added since. With FILES it also looks up each of their records, and
@@ -40,7 +40,7 @@ names missing and differing ones by file and line.`,
 				return e.prune(c.Context(), url, subset, last.keeps(), force, dryRun)
 			}
 			if force || dryRun {
-				return fault.Misuse("--force, --dry-run", "concern what --prune forgets", "add --prune")
+				return fault.Misuse("--force, --dry-run", "need --prune", "add --prune")
 			}
 			if salvage != "" {
 				if len(files) > 0 {

@@ -84,7 +84,7 @@ func (w *watcher) files() (map[string]fs.FileInfo, error) {
 	err := formats.Walk(w.dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil && path == filepath.Clean(w.dir):
-			return &fault.Error{File: path, Problem: "cannot be watched", Err: err, Cure: "name a folder that files come to"}
+			return &fault.Error{File: path, Problem: "cannot be watched", Err: err, Cure: "name the folder in which files arrive"}
 		case err != nil:
 			return nil //nolint:nilerr // it is gone, or not for us
 		case e.IsDir():
@@ -154,7 +154,7 @@ func (t *watched) line() string {
 // watch loads the files of a folder as they come, and says at the end what was done.
 func (e *env) watch(ctx context.Context, j *loadJob, dir string, settle time.Duration) error {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return &fault.Error{File: dir, Problem: "cannot be watched, as it is no folder", Cure: "name the one that files come to"}
+		return &fault.Error{File: dir, Problem: "cannot be watched, because it is not a folder", Cure: "name the folder in which files arrive"}
 	}
 	a, _, free, err := j.openToLoad(ctx, e) // what is wrong with the engine is reported before files come
 	if err != nil {

@@ -118,8 +118,8 @@ func (c Config) refused(t *testing.T, url string, o engine.Options) {
 		defer e.Close()
 		_, err = archive.Of(e).Open(context.WithoutCancel(t.Context()), c.anyDesign())
 	}
-	if n := strings.Count(fmt.Sprint(err), engine.ErrUnreachable.Error()); n != 1 {
-		t.Errorf("%v says %d times that the engine is not reached", err, n)
+	if n := strings.Count(fmt.Sprint(err), engine.ErrUnreachable.Error()); n > 1 {
+		t.Errorf("%v says %d times that the engine is unreachable", err, n)
 	}
 	if !errors.Is(err, engine.ErrUnreachable) {
 		t.Errorf("%s: the error is %v; want one that wraps ErrUnreachable", url, err)

@@ -1,6 +1,6 @@
 // Package mariadb keeps archives in MariaDB.
 //
-//	mariadb://user:password@host:port/prefix?engine=MyISAM&apply_indexes=false
+//	mariadb://USER@HOST:3306/prefix?engine=MyISAM&apply_indexes=false
 //	mariadb://user@host:port,host:port,host:port/prefix
 //
 // Every subset has a database of its own, named prefix and subset. METviewer

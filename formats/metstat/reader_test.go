@@ -345,7 +345,7 @@ func TestStreamErrors(t *testing.T) {
 	r := NewReader(io.MultiReader(strings.NewReader(head24+plain24+"FHO 1 0.2 0.3 0.4\n"), iotest.ErrReader(broken)), "x.stat", Options{})
 	var b record.Batch
 	for range 2 {
-		if err := r.Next(&b); !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "x.stat:2: cannot be read beyond this line: ") {
+		if err := r.Next(&b); !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "x.stat:2 cannot be read beyond this line: ") {
 			t.Errorf("error %v", err)
 		}
 	}

@@ -335,7 +335,7 @@ func filled(templates []string, v LoadValue) (out []string) {
 // TestOtherSpec: a file of the other kind is reported with what it is for.
 func TestOtherSpec(t *testing.T) {
 	_, err := ParseLoadSpec("p.xml", []byte("<plot_spec/>"))
-	if err == nil || !strings.Contains(err.Error(), "p.xml:1: is no <load_spec> file; it is a <plot_spec>, for `barograph ask`") {
+	if err == nil || !strings.Contains(err.Error(), "p.xml:1 is no <load_spec> file; it is a <plot_spec>, for `barograph ask`") {
 		t.Error(err)
 	}
 	if _, err := ParsePlotSpec("l.xml", []byte("<load_spec/>")); err == nil || !strings.Contains(err.Error(), "for `barograph load --spec`") {

@@ -38,6 +38,6 @@ V01 GFS 2d 2019010100 GFS G2 SL1L2 T P500 =   3735.   0.278056467E+03
 	// Output:
 	// 2: SL1L2 TSOILT "": init 1546128000, total 3735
 	// 1: SAL1L2 HGT "P500": init 1546128000, total 3600
-	// gfs_20190101.vsdb:3: lead "2d" is not in hours, one to four digits
+	// gfs_20190101.vsdb:3: lead "2d" is not a number of hours (one to four digits)
 	// 3 lines
 }

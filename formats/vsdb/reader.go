@@ -205,7 +205,7 @@ func (r *Reader) parse(ln lines.Line, start int) {
 	}
 	lead, err := leadSeconds(b[f.lead:f.leadEnd])
 	if err != nil {
-		r.reject(fmt.Sprintf("lead %s is not in hours, one to four digits", quote(string(b[f.lead:f.leadEnd]))), b)
+		r.reject(fmt.Sprintf("lead %s is not a number of hours (one to four digits)", quote(string(b[f.lead:f.leadEnd]))), b)
 		return
 	}
 	valid, err := r.validTime(b[f.valid:f.validEnd])

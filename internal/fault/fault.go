@@ -35,7 +35,17 @@ type Error struct {
 	Err     error  // the cause, for errors.Is and errors.As
 }
 
-// Error prints "file:line: setting: problem: cause; cure", leaving out what is empty.
+// Class is an error that only says of what kind another one is: it is not printed after a
+// problem.
+type Class string
+
+func (c Class) Error() string { return string(c) }
+
+// predicate is the verb of a problem whose subject is the file or setting before it.
+var predicate = regexp.MustCompile(`^(is|are|has|have|holds?|names?|needs?|cannot|does|do|was|were|takes?|can|must|would|lacks?|comes?|ends|gives?|reports?|contains?|starts?|allows?|offers?|runs?) `)
+
+// Error prints "file:line: setting: problem: cause; cure", leaving out what is empty, and no
+// colon before a problem that is the predicate of a sentence.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.File != "" {
@@ -43,22 +53,40 @@ func (e *Error) Error() string {
 		if e.Line > 0 {
 			fmt.Fprintf(&b, ":%d", e.Line)
 		}
-		b.WriteString(": ")
 	}
 	if e.Setting != "" {
-		b.WriteString(Name(e.Setting) + ": ")
-	}
-	b.WriteString(e.Problem)
-	if e.Err != nil {
-		if e.Problem != "" {
+		if b.Len() > 0 {
 			b.WriteString(": ")
 		}
-		b.WriteString(Message(e.Err))
+		b.WriteString(Name(e.Setting))
 	}
+	problem := e.Problem
+	if class := (Class("")); e.Err != nil && (e.Problem == "" || !errors.As(e.Err, &class) || e.Err.Error() != string(class)) {
+		problem = strings.TrimPrefix(problem+": "+e.cause(), ": ")
+	}
+	switch {
+	case b.Len() == 0 || problem == "":
+	case predicate.MatchString(problem):
+		b.WriteString(" ")
+	default:
+		b.WriteString(": ")
+	}
+	b.WriteString(problem)
 	if e.Cure != "" {
 		b.WriteString("; " + e.Cure)
 	}
 	return b.String()
+}
+
+// dialing is what Go says of a connection before the reason.
+var dialing = regexp.MustCompile(`(?:\S+ \([^)]*\): dial error: )?dial tcp (\S+): connect: `)
+
+// cause prints the cause, without the name of the file if that is the error's own.
+func (e *Error) cause() string {
+	if p, ok := e.Err.(*fs.PathError); ok && (p.Path == e.File || strings.Contains(e.Setting, p.Path)) { //nolint:errorlint // a chain may say more
+		return p.Err.Error()
+	}
+	return dialing.ReplaceAllString(Message(e.Err), "$1: ")
 }
 
 // Unwrap returns the cause.
@@ -359,7 +387,9 @@ func Unknown[T ~string](setting, name string, known []T) *Error {
 	}
 	cure := "choose one of " + strings.Join(names, ", ")
 	if near := Nearest(name, names); near != "" {
-		cure = "did you mean " + near + "? Choose one of " + strings.Join(names, ", ")
+		if cure = "did you mean " + near + "?"; len(names) > 1 && len(names) <= 8 {
+			cure += " Choose one of " + strings.Join(names, ", ")
+		}
 	}
 	return &Error{Setting: setting + " " + name, Problem: "is not known", Cure: cure}
 }

@@ -12,9 +12,9 @@ func TestErrorNamesPlaceAndCure(t *testing.T) {
 		e    Error
 		want string
 	}{
-		{Error{File: "a.vsdb", Line: 17, Problem: `lead "2x" is not in hours`, Cure: "line quarantined"}, `a.vsdb:17: lead "2x" is not in hours; line quarantined`},
-		{Error{Setting: "--design wide", Problem: "is not offered", Cure: "choose another"}, "--design wide: is not offered; choose another"},
-		{Error{File: "x", Problem: "cannot be opened", Err: fs.ErrNotExist}, "x: cannot be opened: file does not exist"},
+		{Error{File: "a.vsdb", Line: 17, Problem: `lead "2x" is not a number of hours`, Cure: "line quarantined"}, `a.vsdb:17: lead "2x" is not a number of hours; line quarantined`},
+		{Error{Setting: "--design wide", Problem: "is not offered", Cure: "choose another"}, "--design wide is not offered; choose another"},
+		{Error{File: "x", Problem: "cannot be opened", Err: fs.ErrNotExist}, "x cannot be opened: file does not exist"},
 		{Error{File: "x", Err: fs.ErrNotExist}, "x: file does not exist"},
 	} {
 		if got := tc.e.Error(); got != tc.want {

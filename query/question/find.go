@@ -53,7 +53,9 @@ func FindAll(name string, more ...*Question) (qs []*Question, notes []string, er
 	}
 	if wanted == name {
 		unknown := fault.Unknown("case", name, append(names(qs), NOAA))
-		unknown.Cure += ", or give a .yaml file (barograph cases writes one) or METviewer's plot .xml"
+		if !strings.Contains(unknown.Cure, "did you mean") {
+			unknown.Cure += ", or a .yaml file (`barograph cases` writes one) or a METviewer plot .xml"
+		}
 		return nil, nil, unknown
 	}
 	return nil, notes, &fault.Error{File: file, Problem: "holds no question " + strconv.Quote(wanted), Cure: "choose one of " + strings.Join(names(qs), ", ")}

@@ -39,7 +39,11 @@ func Condition(text string) (f record.Field, values []string, err error) {
 	name, list, ok := strings.Cut(text, "=")
 	f, known := record.FieldByName(name)
 	if !ok || !known {
-		return f, nil, &fault.Error{Setting: strconv.Quote(text), Problem: "is not field=value", Cure: "name a header field of `barograph list linetypes`, e.g. vx_mask=G2/NHX, once for each value"}
+		problem := "is not FIELD=VALUE"
+		if ok {
+			problem = "names no header field"
+		}
+		return f, nil, &fault.Error{Setting: strconv.Quote(text), Problem: problem, Cure: "write a field of `barograph list linetypes`, such as vx_mask=G2/NHX"}
 	}
 	if list == "" {
 		return f, nil, nil

@@ -163,7 +163,8 @@ func Parse(name string, text []byte) (qs []*Question, err error) {
 			return qs, nil
 		}
 		if err != nil {
-			return nil, &fault.Error{File: name, Problem: "is not a question: " + yaml.FormatError(err, false, true), Cure: "see docs/questions.md"}
+			problem, _, _ := strings.Cut(yaml.FormatError(err, false, true), "\n")
+			return nil, &fault.Error{File: name, Problem: "is not a question: " + problem, Cure: "see docs/questions.md"}
 		}
 		q, err := f.question()
 		if err != nil {

@@ -64,7 +64,7 @@ func ReadRun(dir string) (*Run, error) {
 				return nil, &fault.Error{File: filepath.Join(dir, old), Problem: "is of a version of Barograph before the first release", Cure: "make the run again"}
 			}
 		}
-		missing := &fault.Error{File: dir, Problem: "is no run folder: it has no " + runFile, Cure: "name a folder that a study wrote, such as runs/20261126-120000-met"}
+		missing := &fault.Error{File: dir, Problem: "is not a run folder: it has no " + runFile, Cure: "name a folder that a study wrote, such as runs/20261126-120000-met"}
 		if _, err := os.Stat(dir); err != nil {
 			missing.Problem, missing.Err = "", fs.ErrNotExist
 		}

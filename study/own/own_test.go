@@ -152,7 +152,7 @@ func TestOwnUnbounded(t *testing.T) {
 	for _, c := range []struct{ value, says string }{
 		{"inf", ""},
 		{"-inf", ""},
-		{"nan", "table order: column v: holds NaN, of which SQLite makes NULL"},
+		{"nan", "table order: column v holds NaN, of which SQLite makes NULL"},
 	} {
 		qs, err := own.Questions([]string{write(t, "all.sql", `SELECT id, v FROM "order"`)}, nil)
 		if err != nil {
@@ -280,11 +280,11 @@ func TestOwnRefuses(t *testing.T) {
 		{inFiles(t), write(t, "t.csv", "a,A \n1,2\n"), ""},
 		{inFiles(t), write(t, "t.csv", "a-b,a b\n1,2\n"), "two columns are called a_b in small letters"},
 		{inFiles(t), write(t, "t.csv", "a\n"), ""},
-		{inFiles(t), write(t, "t.csv", ""), "t.csv: is empty"},
+		{inFiles(t), write(t, "t.csv", ""), "t.csv is empty"},
 		{inFiles(t), write(t, "t.parquet", nanoseconds(t, 1e9+7000)), ""},
 		{inFiles(t), write(t, "t.parquet", nanoseconds(t, 1e9+7001)), "column at has times with parts of a microsecond"},
-		{inFiles(t), write(t, "t.csv", "a,b\n1,2\n3\n4,5\n"), "t.csv:3: has 1 fields, the first line has 2"},
-		{inFiles(t), write(t, "t.csv", "a,b,c\n1,2\n3,4\n"), "t.csv:2: has 2 fields, the first line has 3"},
+		{inFiles(t), write(t, "t.csv", "a,b\n1,2\n3\n4,5\n"), "t.csv:3 has 1 fields, the first line has 2"},
+		{inFiles(t), write(t, "t.csv", "a,b,c\n1,2\n3,4\n"), "t.csv:2 has 2 fields, the first line has 3"},
 	} {
 		_, _, err := ask(t, own.Program{Engines: c.engines, Tables: c.tables, Questions: qs, Reps: 1})
 		if c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {

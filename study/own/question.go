@@ -133,7 +133,7 @@ func complete(all []*Question) error {
 			}
 			first := tokens(text)[0]
 			if !first.is("select") && !first.is("with") {
-				return wrong(file, line, strings.ToUpper(first.text)+" … is no question", "write SELECT or WITH: nothing is changed in a table here")
+				return wrong(file, line, strings.ToUpper(first.text)+" … changes tables", "write a query that starts with SELECT or WITH")
 			}
 		}
 	}

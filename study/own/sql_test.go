@@ -117,7 +117,7 @@ func TestQuestionsRefused(t *testing.T) {
 		{"SELECT ${day}", "bad.sql:1: ${day} has no value"},
 		{"-- param day: 1\nSELECT 1", "bad.sql:2: ${day} is not in"},
 		{"-- param day:\nSELECT ${day}", "bad.sql:1: day has no value"},
-		{"\n\nDROP TABLE t", "bad.sql:3: DROP … is no question"},
+		{"\n\nDROP TABLE t", "bad.sql:3: DROP … changes tables"},
 		{"-- for: postgres\nSELECT 1", "is put for some engines alone"},
 		{"SELECT 1;\n-- name: bad\nSELECT 2", "bad.sql:3: bad is put twice"},
 	} {
