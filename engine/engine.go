@@ -6,8 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io/fs"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/url"
@@ -24,8 +24,8 @@ import (
 // Sentinel errors; engines wrap them with what they know.
 var (
 	ErrUnreachable error = fault.Class("engine is unreachable") // no server, no permission, no such folder
-	ErrNoDesign    = errors.New("engine does not offer the design")
-	ErrReadOnly    = errors.New("archive is read-only")
+	ErrNoDesign          = errors.New("engine does not offer the design")
+	ErrReadOnly          = errors.New("archive is read-only")
 )
 
 // ErrLocked is wrapped by the error of an archive that another process has open

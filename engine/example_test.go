@@ -25,5 +25,5 @@ func ExampleRegistry() {
 	fmt.Println(err)
 	// Output:
 	// dry <nil> true false
-	// engine dri is not known; did you mean dry? Choose one of dry
+	// engine dri is not known; did you mean dry?
 }

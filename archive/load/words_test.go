@@ -158,9 +158,9 @@ func TestLacksInWords(t *testing.T) {
 		refused int64
 	}{
 		"": {Summary{Stored: 1}, 0},
-		"1 line of these files was quarantined; all other lines were stored":                                  {Summary{Stored: 1, Quarantined: 1}, 0},
-		"3 lines of these files were quarantined; nothing was stored":                                       {Summary{Quarantined: 1, Held: []archive.Mark{{Quarantined: 2}}}, 0},
-		"1 file could not be read; all other lines were stored":                                                {Summary{Same: 1, Failed: []error{errors.New("x")}}, 0},
+		"1 line of these files was quarantined; all other lines were stored":                                                        {Summary{Stored: 1, Quarantined: 1}, 0},
+		"3 lines of these files were quarantined; nothing was stored":                                                               {Summary{Quarantined: 1, Held: []archive.Mark{{Quarantined: 2}}}, 0},
+		"1 file could not be read; all other lines were stored":                                                                     {Summary{Same: 1, Failed: []error{errors.New("x")}}, 0},
 		"1 line was refused, because it conflicts with an existing record (choose with --on-conflict); all other lines were stored": {Summary{Stored: 1}, 1},
 		"1 line of these files was quarantined, 2 files could not be read, 2 lines were refused, because they conflict with existing records (choose with --on-conflict); nothing was stored": {
 			Summary{Quarantined: 1, Failed: []error{errors.New("x"), errors.New("y")}}, 2,
