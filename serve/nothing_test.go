@@ -26,7 +26,7 @@ func TestNothing(t *testing.T) {
 	if err := os.Rename(moved, moved+".old"); err != nil {
 		t.Fatal(err)
 	}
-	const none, noModel = where + "&model=ICON", "no SAL1L2 has model ICON; there is ECM, GFS"
+	const none, noModel = where + "&model=ICON", "no SAL1L2 has model ICON; the archive has ECM, GFS"
 	for path, want := range map[string]string{
 		"curve.csv?" + none: noModel, "curve.svg?" + none: noModel, "curve.parquet?" + none: noModel, "rows.csv?" + none: noModel, "rows.parquet?" + none: noModel, "question.xml?" + none: noModel,
 		"curve.svg?" + where + "&fcst_lead=999": "lead", "curve.svg?" + where + "&picture=bar&model=ICON": noModel,

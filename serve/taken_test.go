@@ -154,7 +154,7 @@ func TestPatterns(t *testing.T) {
 		}
 	}
 	drawn = serve.Drawn{}
-	if status, text := p.get("/api/v1/curve"+of("PROB(TMP>*)"), &drawn); status != http.StatusOK || drawn.Absent != "no PCT has fcst_var PROB(TMP>*); there is PROB(APCP_03>0.1), PROB(APCP_03>1), PROB(APCP_06>1)" {
+	if status, text := p.get("/api/v1/curve"+of("PROB(TMP>*)"), &drawn); status != http.StatusOK || drawn.Absent != "no PCT has fcst_var PROB(TMP>*); the archive has PROB(APCP_03>0.1), PROB(APCP_03>1), PROB(APCP_06>1)" {
 		t.Error(status, drawn.Absent, text)
 	}
 }

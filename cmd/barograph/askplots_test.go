@@ -209,7 +209,7 @@ func TestPartsThatAreLeftOut(t *testing.T) {
 		}
 		for _, more := range [][]string{nil, {"--stat", "RMSE"}} {
 			status, out, stderr := barograph(t, append(args, more...)...)
-			if status != 4 || out != "" || strings.Count(stderr, "\n") != strings.Count(stderr, "p.xml: ")+1 || !strings.Contains(stderr, "no record matches in subset archive: no SL1L2 has model Z; there is A, B") {
+			if status != 4 || out != "" || strings.Count(stderr, "\n") != strings.Count(stderr, "p.xml: ")+1 || !strings.Contains(stderr, "no record matches in subset archive: no SL1L2 has model Z; the archive has A, B") {
 				t.Errorf("%s %v: status %d, %q\n%s", format, more, status, out, stderr)
 			}
 		}

@@ -127,7 +127,7 @@ func TestShefPassesOverUnreadableFiles(t *testing.T) {
 		"2 values":       {"post", "--engine", "sqlite:" + filepath.Join(dir, "a.db"), "--design", "single", "--method", "prepared", "--out", filepath.Join(dir, "run"), feed},
 	} {
 		status, stdout, stderr := barograph(t, args...)
-		if status != 4 || !strings.Contains(stdout, want) || strings.Count(stderr, "a link:") != 1 || strings.Count(stderr, "cut.gz") != 1 || !strings.Contains(stderr, "2 files could not be read") {
+		if status != 4 || !strings.Contains(stdout, want) || strings.Count(stderr, "a link is") != 1 || strings.Count(stderr, "cut.gz") != 1 || !strings.Contains(stderr, "2 files could not be read") {
 			t.Errorf("%v: status %d, want %q\n%s%s", args, status, want, stdout, stderr)
 		}
 	}

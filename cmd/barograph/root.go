@@ -95,7 +95,11 @@ func nearestFlag(c *cobra.Command, err error) string {
 		return ""
 	}
 	var known []string
-	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, f.Name)
+		}
+	})
 	near := fault.Nearest(unknown.GetSpecifiedName(), known)
 	if slices.Contains([]string{"db", "url", "to", "from", "database"}, unknown.GetSpecifiedName()) && c.Flags().Lookup(engineFlag) != nil {
 		near = engineFlag // what other commands once called it, and other programs do

@@ -225,7 +225,7 @@ func TestAdopt(t *testing.T) {
 	// DATA without a list of columns, headers that are there found by their texts.
 	client(t, server, "mariadb ${to[@]} mv_site < testdata/metdbload_second.sql")
 	beside := must(t, "adopt", site)
-	if !strings.Contains(beside, "4680  added since") || !strings.Contains(beside, "3744  the same line again") {
+	if !strings.Contains(beside, "4680  added since") || !strings.Contains(beside, "3744  duplicate record") {
 		t.Error(beside)
 	}
 	if status, _, stderr := barograph(t, "load", filepath.Join(files, "stat2"), "--engine", server, "--design", "normalized", "--subset", "mv_site"); status != 0 {

@@ -82,7 +82,7 @@ func proves(t *testing.T, all engine.Registry, engines ...string) {
 		Registry: all, Engines: engines, Files: paths, Partitions: tables.Partitions(), Sizes: []float64{1},
 		Cases: 7, Reps: 1, Rate: 1000, Work: t.TempDir(), Progress: func(string) {},
 	}
-	lacks := "1 line of these files was quarantined, 1 file could not be read, 1 line is refused"
+	lacks := "1 line of these files was quarantined, 1 file could not be read, 1 line was refused"
 	if err := lake.Run(t.Context(), p, into); fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), lacks) {
 		t.Fatal(err)
 	}

@@ -185,7 +185,7 @@ func TestKindsOfErrors(t *testing.T) {
 
 // What cannot be timed is refused before anything runs.
 func TestFaultsAreRefused(t *testing.T) {
-	for text, set := range map[string]string{"give a --target": "maxexecutiontime=9", "maxexecutiontime: is not given": "target=10", "the run is over before": "target=10,maxexecutiontime=2", "leaves no time": "target=10,maxexecutiontime=9,early"} {
+	for text, set := range map[string]string{"give a --target": "maxexecutiontime=9", "maxexecutiontime is not given": "target=10", "the run is over before": "target=10,maxexecutiontime=2", "leaves no time": "target=10,maxexecutiontime=9,early"} {
 		c := config(t, strings.Split(strings.TrimSuffix(set, ",early"), ",")...)
 		f := &Faults{All: []lab.Fault{{Action: lab.Kill, Node: 1, At: 2 * time.Second}}}
 		if strings.HasSuffix(set, "early") {
