@@ -44,12 +44,12 @@ func TestErrors(t *testing.T) {
 	if err := os.WriteFile("held.db.loading", []byte(`{"pid":7,"host":"another","since":"2026-11-20T00:00:00Z","doing":"barograph load x"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	port, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer port.Close() //nolint:errcheck // it only takes the port
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	defer port.Close()
+	closed, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

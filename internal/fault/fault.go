@@ -61,7 +61,7 @@ func (e *Error) Error() string {
 		b.WriteString(Name(e.Setting))
 	}
 	problem := e.Problem
-	if class := (Class("")); e.Err != nil && (e.Problem == "" || !errors.As(e.Err, &class) || e.Err.Error() != string(class)) {
+	if class, _ := errors.AsType[Class](e.Err); e.Err != nil && (e.Problem == "" || e.Err.Error() != string(class)) {
 		problem = strings.TrimPrefix(problem+": "+e.cause(), ": ")
 	}
 	switch {
