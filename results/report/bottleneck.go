@@ -1,21 +1,35 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/barograph/barograph/results/run"
 )
 
-// Thresholds of the bottleneck: shares of the machine's cores, and of the
-// sessions that were found at work.
+// A cause is named if its evidence covers that share of what it could cover: of the cores,
+// of the sessions, of the time. A second one is named if it has at least secondary of the
+// first one's score.
 const (
-	usedUp   = 0.85 // of the cores: nothing is left
-	mostWait = 0.4  // of the sessions wait for one kind of thing
-	oneCore  = 0.15 // around one core: work that is done one at a time
-	waitDisk = 0.1  // of the machine's time
+	named     = 0.4
+	secondary = 0.6
+)
+
+// Thresholds of the evidence.
+const (
+	usedUp     = 0.85                 // busy share of the cores above which CPU is scarce
+	oneCore    = 0.15                 // distance from one core of work that is done one at a time
+	notFitted  = -1.0                 // sigma where no scalability law was fitted
+	fewSession = 0.5                  // sessions at work below which their waits state nothing
+	latency    = 2 * time.Millisecond // least median that can be a latency of the network
+	mostAway   = 0.75                 // share of threads without a session at work that a latency explains
+	narrow     = 1.25                 // most that the 95th percentile of a fixed latency is, divided by the median
 )
 
 // used is what a point used, in cores.
@@ -35,56 +49,225 @@ func usedBy(p *point) used {
 	return u
 }
 
-// Bottleneck says what held a sample of a mix back.
-func Bottleneck(s run.Sample) string { return bottleneck(pointsOf([]run.Sample{s})[0]) }
-
-// bottleneck says in a sentence made of a point's figures what held it back:
-// the client, the server's CPU, the disk, locks, other work, or nothing.
-func bottleneck(p *point) string {
-	u := usedBy(p)
-	if !p.Verdict.Right() || u.cores == 0 || p.Client.Wall == 0 {
-		return "Not known."
-	}
-	busy := fmt.Sprintf("the machine’s %s cores were busy to %s %%", cores(u.cores), share(u.busy))
-	spent := "the client used " + cores(u.client)
-	if u.known {
-		spent += ", the server " + cores(u.server)
-	}
-	embedded, full, others := p.Place == "embedded", u.busy >= usedUp, u.busy*u.cores-u.client-u.server
-	switch wait := waits(p, busy); {
-	case p.Place == floorPlace:
-		return fmt.Sprintf("Client: there is no database; it used %s of %s cores.", cores(u.client), cores(u.cores))
-	case full && (u.known || embedded) && others > 0.35*u.busy*u.cores:
-		return fmt.Sprintf("Other work: of %s cores, busy to %s %%, %s, and something else %s; measure on a quiet machine.", cores(u.cores), share(u.busy), spent, cores(others))
-	case p.Target > 0 && p.Unstarted == 0 && p.Throughput > 0.99*p.Target:
-		return fmt.Sprintf("None: the target of %s operations/s was held; %s, %s.", number(p.Target), busy, spent)
-	case full && embedded:
-		return fmt.Sprintf("CPU: %s; the engine, which works inside the client, and the client used %s.", busy, cores(u.client))
-	case full && !u.known && u.client > 0.6*u.cores:
-		return fmt.Sprintf("Client: %s, and it used %s of them; give it more cores, or a machine of its own.", busy, cores(u.client))
-	case !u.known && said(p) != "":
-		return fmt.Sprintf("The server, by its own counters: %s; %s, %s.", said(p), busy, spent)
-	case full && !u.known:
-		return fmt.Sprintf("CPU: %s; the client used %s. What the server used is not known: it is not this machine’s lab’s.", busy, cores(u.client))
-	case full && u.client > u.server:
-		return fmt.Sprintf("Client: %s; it used %s and the server %s. Put it on a machine of its own.", busy, cores(u.client), cores(u.server))
-	case full:
-		return fmt.Sprintf("Server CPU: %s; the server used %s and the client %s.", busy, cores(u.server), cores(u.client))
-	case wait != "":
-		return wait
-	case p.Machine.Disk > waitDisk:
-		return fmt.Sprintf("Disk: for %s %% of the time cores had nothing to do but wait for one; %s, %s.", share(p.Machine.Disk), busy, spent)
-	case embedded && p.Threads > 1 && u.client > 1-oneCore && u.client < 1+oneCore:
-		return fmt.Sprintf("One core: %s, %s; the engine does this work one at a time, so that more threads bring nothing.", busy, spent)
-	case embedded:
-		return fmt.Sprintf("Waiting inside the engine, for flushes or locks that it does not tell of: %s, %s.", busy, spent)
-	case p.Threads < 2*int(u.cores):
-		return fmt.Sprintf("Round trips: nothing was used up (%s, %s); each of %s waited for its answer, and more would bring more.", busy, spent, several(p.Threads, "worker"))
-	}
-	return fmt.Sprintf("Not found: %s, %s, and no kind of wait stood out among the server’s sessions.", busy, spent)
+// evidence is what was measured next to a sample.
+type evidence struct {
+	*point
+	used
+	sigma    float64            // of the scalability law over the threads; notFitted = there is none
+	sessions float64            // of the server at work, on average; 0 = not looked at
+	waiting  map[string]float64 // sessions by cause, see waitCauses
+	most     map[string]string  // what most of them wait for
+	embedded bool
 }
 
-// said is what a server elsewhere tells that it used; "" where it does not.
+// Causes of which a server's sessions report that they wait.
+const (
+	locks      = "Locks"
+	logWrites  = "Log writes"
+	diskReads  = "Reads from disk"
+	peerWaits  = "Network"
+	serverWork = "at work"
+)
+
+var logOfWrites = regexp.MustCompile(`(?i)wal|log|redo|flush|sync|commit`)
+
+func newEvidence(p *point, sigma float64) *evidence {
+	e := &evidence{point: p, used: usedBy(p), sigma: sigma, waiting: map[string]float64{}, most: map[string]string{}, embedded: p.Place == "embedded"}
+	if p.Server == nil {
+		return e
+	}
+	for _, w := range p.Server.Waits { // the most frequent first
+		cause := map[string]string{"lock": locks, "network": peerWaits, "cpu": serverWork}[w.Kind]
+		if w.Kind == "disk" {
+			cause = diskReads
+			if logOfWrites.MatchString(w.What) {
+				cause = logWrites
+			}
+		}
+		e.sessions += w.Sessions
+		e.waiting[cause] += w.Sessions
+		e.most[cause] = cmp.Or(e.most[cause], w.What)
+	}
+	return e
+}
+
+// cause is a possible bottleneck: the share that its evidence covers, and the evidence.
+type cause struct {
+	name  string
+	score float64
+	says  string
+}
+
+// causes lists every candidate with its own evidence; a score of 0 is no evidence.
+func (e *evidence) causes() []cause {
+	all := []cause{e.silent(), e.connections(), e.serial(), e.fixedLatency()}
+	for _, c := range []struct{ name, words string }{
+		{locks, "waited for other sessions"}, {logWrites, "waited for the log"}, {diskReads, "waited for a disk"}, {peerWaits, "waited for the network"},
+	} {
+		all = append(all, e.waits(c.name, c.words))
+	}
+	all = append(append(all, e.cpu()...), e.idleForDisk())
+	slices.SortStableFunc(all, func(a, b cause) int { return cmp.Compare(b.score, a.score) })
+	return all
+}
+
+// waits is the share of the server's sessions at work that wait for one thing.
+func (e *evidence) waits(name, words string) cause {
+	if e.sessions < fewSession {
+		return cause{}
+	}
+	n := e.waiting[name]
+	says := fmt.Sprintf("of %s sessions at work on average, %s %s, most of them for %s", number(e.sessions), number(n), words, e.most[name])
+	if name == logWrites && e.known {
+		says += fmt.Sprintf("; %s/s were written", byteSize(float64(e.Server.Used.Written)/e.Client.Wall.Seconds()))
+	}
+	return cause{name, n / e.sessions, says}
+}
+
+// cpu is who used the cores, where few are left, and whether others did.
+func (e *evidence) cpu() []cause {
+	busy := e.busy * e.cores
+	if e.busy < usedUp || busy == 0 {
+		return nil
+	}
+	of := func(name string, n float64, says string) cause {
+		return cause{name, n / busy, fmt.Sprintf(says, cores(n))}
+	}
+	others := max(busy-e.client-e.server, 0)
+	switch {
+	case e.embedded:
+		return []cause{
+			of("CPU", e.client, "the engine, which works inside the client, and the client used %s cores"),
+			of("Other work on this machine", others, "it used %s cores; measure on an idle machine"),
+		}
+	case e.known:
+		return []cause{
+			of("Server CPU", e.server, "the server used %s cores"),
+			of("Client CPU", e.client, "the client used %s cores; give it a machine of its own"),
+			of("Other work on this machine", others, "it used %s cores; measure on an idle machine"),
+		}
+	}
+	return []cause{
+		of("Client CPU", e.client, "the client used %s cores; give it more, or a machine of its own"),
+		of("CPU of this machine", others, "%s cores were used by others; whether the server is among them is not known: no lab of this machine started it"),
+	}
+}
+
+// silent is the share of intervals in which the server answered nothing.
+func (e *evidence) silent() cause {
+	n := 0
+	if e.Response.P50 > e.Interval { // operations take longer than an interval
+		return cause{}
+	}
+	for _, s := range e.Series {
+		if s.Ended-s.Failed == 0 {
+			n++
+		}
+	}
+	if len(e.Series) < 3 || n == 0 {
+		return cause{}
+	}
+	return cause{"Silent server", float64(n) / float64(len(e.Series)), fmt.Sprintf("in %d of %d intervals of %s it answered nothing", n, len(e.Series), e.Interval)}
+}
+
+// connections is the share of the time in which a worker had none.
+func (e *evidence) connections() cause {
+	if e.Outage == 0 || e.Client.Wall == 0 {
+		return cause{}
+	}
+	return cause{"Connections", min(e.Outage.Seconds()/e.Client.Wall.Seconds(), 1), fmt.Sprintf("for %s some worker had none, and %d were opened again", e.Outage.Round(time.Millisecond), e.Reconnects)}
+}
+
+// serial is work that is done one at a time: the share that the scalability law gives, or
+// one busy core for several threads. Where the engine and the client themselves use up the
+// cores, the law shows that, and nothing is known of serial work.
+func (e *evidence) serial() cause {
+	one := func(cores float64) bool { return e.cores > 1 && e.Threads > 1 && math.Abs(cores-1) < oneCore }
+	switch {
+	case e.busy >= usedUp && e.client+e.server > e.busy*e.cores/2:
+	case e.sigma > 0:
+		return cause{"Serial work", e.sigma, fmt.Sprintf("by the scalability law %s %% of the work is done one at a time, so that more threads bring little", share(e.sigma))}
+	case e.embedded && one(e.client):
+		return cause{"One core", 0.6, "the engine does this work one at a time, so that more threads bring nothing"}
+	case e.known && one(e.server):
+		return cause{"One core", 0.6, "the server used one core for " + several(e.Threads, "thread")}
+	}
+	return cause{}
+}
+
+// fixedLatency is the share of the threads that wait for nothing in the server: its sessions
+// are idle, or the operations take a time that hardly varies while nobody computes.
+func (e *evidence) fixedLatency() cause {
+	if e.embedded || e.Service.P50 < latency || e.client+e.server > e.cores/2 {
+		return cause{}
+	}
+	says := fmt.Sprintf("half of the operations took %s ms or less, and 95 %% took %s ms or less", number(ms(e.Service.P50)), number(ms(e.Service.P95)))
+	isNarrow := float64(e.Service.P95) < narrow*float64(e.Service.P50)
+	switch {
+	case e.Server != nil && e.Server.Looks > 0:
+		away := 1 - e.sessions/float64(max(e.Threads, 1))
+		if !isNarrow && away < mostAway {
+			return cause{}
+		}
+		return cause{"Latency of the network", away, says + fmt.Sprintf(", while %s sessions of %s were at work in the server", number(e.sessions), several(e.Threads, "thread"))}
+	case isNarrow && e.Threads > 1 && e.sigma == notFitted:
+		return cause{"Fixed latency or serial work", 0.8, says + "; runs with more threads distinguish the two"}
+	case isNarrow && e.sigma < named:
+		return cause{"Fixed latency", 0.8, says + ": the time hardly varies"}
+	}
+	return cause{}
+}
+
+// idleForDisk is the share of the machine's time in which cores waited for a disk.
+func (e *evidence) idleForDisk() cause {
+	if e.Machine.Disk < 0.1 {
+		return cause{}
+	}
+	return cause{"Disk", min(2*e.Machine.Disk, 1), fmt.Sprintf("for %s %% of the time cores waited for a disk", share(e.Machine.Disk))}
+}
+
+// Bottleneck names what limited a sample of a mix.
+func Bottleneck(s run.Sample) string { return bottleneck(pointsOf([]run.Sample{s})[0], notFitted) }
+
+// bottleneck names the one or two causes that have evidence, with its figures. sigma is that
+// of the scalability law over the threads, or notFitted.
+func bottleneck(p *point, sigma float64) string {
+	e := newEvidence(p, sigma)
+	if !p.Verdict.Right() || e.cores == 0 || p.Client.Wall == 0 {
+		return "Not known."
+	}
+	busy := fmt.Sprintf("The machine’s %s cores were busy to %s %%; the client used %s", cores(e.cores), share(e.busy), cores(e.client))
+	if e.known {
+		busy += ", the server " + cores(e.server)
+	}
+	busy += "."
+	if p.Place == floorPlace {
+		return fmt.Sprintf("Client: there is no database. It used %s of %s cores.", cores(e.client), cores(e.cores))
+	}
+	all := e.causes()
+	if p.Target > 0 && p.Unstarted == 0 && p.Throughput > 0.99*p.Target && all[0].name != "Silent server" {
+		return fmt.Sprintf("None: it sustained the target of %s operations/s. %s", number(p.Target), busy)
+	}
+	var found []string
+	for i, c := range all {
+		if i < 2 && c.score >= named && c.score >= secondary*all[0].score {
+			found = append(found, c.name+": "+c.says+".")
+		}
+	}
+	switch {
+	case len(found) > 0:
+		return strings.Join(found, " ") + " " + busy
+	case e.embedded:
+		return "Not known: the engine reports neither flushes nor locks. " + busy
+	case !e.known && e.sessions < fewSession:
+		return "Not known: the server’s CPU and waits are not visible. " + strings.TrimSpace(said(p)+" "+busy)
+	case p.Threads < 2*int(e.cores):
+		return fmt.Sprintf("Round trips: each of %s waited for its answer, and nothing was used up; more threads would bring more. %s", several(p.Threads, "thread"), busy)
+	}
+	return "Not known: no cause has enough evidence. " + busy
+}
+
+// said is what a server elsewhere reports that it used; "" if it reports nothing.
 func said(p *point) string {
 	if p.Server == nil || p.Server.Said == nil || p.Client.Wall == 0 {
 		return ""
@@ -92,12 +275,15 @@ func said(p *point) string {
 	s, wall := p.Server.Said, p.Client.Wall.Seconds()
 	var words []string
 	if s.CPU >= 0 {
-		words = append(words, cores(s.CPU.Seconds()/wall)+" cores worked")
+		words = append(words, "it used "+cores(s.CPU.Seconds()/wall)+" cores")
 	}
 	if s.Read >= 0 {
-		words = append(words, byteSize(float64(s.Read)/wall)+"/s came from files")
+		words = append(words, "it read "+byteSize(float64(s.Read)/wall)+"/s from files")
 	}
-	return strings.Join(words, ", ")
+	if len(words) == 0 {
+		return ""
+	}
+	return "By the server’s own counters " + strings.Join(words, ", and ") + "."
 }
 
 // share prints a share in percent.
@@ -109,34 +295,4 @@ func cores(v float64) string {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
 	return strconv.FormatFloat(v, 'f', 2, 64)
-}
-
-// waits tells what the server's sessions were found waiting for, where one
-// kind stands out; "" where none does.
-func waits(p *point, busy string) string {
-	if p.Server == nil {
-		return ""
-	}
-	sum, by, most := 0.0, map[string]float64{}, map[string]string{}
-	for _, w := range p.Server.Waits {
-		sum += w.Sessions
-		by[w.Kind] += w.Sessions
-		if most[w.Kind] == "" {
-			most[w.Kind] = w.What // they are in order
-		}
-	}
-	for _, kind := range []struct{ name, words string }{{"lock", "Locks"}, {"disk", "Disk"}, {"network", "Network"}} {
-		if sum < 0.5 || by[kind.name] < mostWait*sum {
-			continue
-		}
-		text := fmt.Sprintf("%s: of %s sessions at work on average, %s waited for it, most of them for %s", kind.words, number(sum), number(by[kind.name]), most[kind.name])
-		if kind.name == "lock" {
-			text = strings.Replace(text, "waited for it", "waited for others", 1)
-		}
-		if kind.name == "disk" && p.Server.Local {
-			text += fmt.Sprintf("; %s/s were written", byteSize(float64(p.Server.Used.Written)/p.Client.Wall.Seconds()))
-		}
-		return text + "; " + busy + "."
-	}
-	return ""
 }

@@ -36,7 +36,7 @@ func openOwned(dir string, r *run.Run, samples []run.Sample) *Report {
 	laws := o.streams.usl()
 	streams := Section{ID: "streams", Title: "Streams", Terminal: true, Table: o.hourly(), Words: say("%s", o.asked())}
 	if len(o.streams.cells) > 0 {
-		s := o.streams.section(ownMix)
+		s := o.streams.section(ownMix, laws)
 		streams.Pictures, streams.Parts = s.Pictures, append(s.Parts, filled(Section{ID: "usl", Title: "Scalability", Table: uslTable(laws), Terminal: len(laws) > 0, Pictures: pictured(o.streams.uslPicture(ownMix, laws))})...)
 	}
 	var texts []Section

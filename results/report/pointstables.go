@@ -42,7 +42,7 @@ func (p *points) fill(r *Report) {
 	scalability := Section{ID: "usl", Title: "Scalability", Table: uslTable(laws), Terminal: len(laws) > 0}
 	for _, mix := range p.mixes {
 		r.Answers = append(r.Answers, headline("%s. %s", mix, p.sentence(mix)))
-		r.Sections = append(r.Sections, p.section(mix))
+		r.Sections = append(r.Sections, p.section(mix, laws))
 		if law := p.uslPicture(mix, laws); len(law.Curves) > 0 {
 			scalability.Pictures = append(scalability.Pictures, law)
 		}
@@ -64,11 +64,21 @@ func (p *points) fill(r *Report) {
 }
 
 // section is one mix.
-func (p *points) section(mix string) Section {
+func (p *points) section(mix string, laws []fitted) Section {
 	held := Section{Title: "What held it back", Table: p.used(mix), Terminal: true}
 	over := Section{Title: "Over time", Small: "each engine at its highest throughput", Beside: true}
+	sigma := map[string]float64{}
+	for _, f := range laws {
+		if f.mix == mix {
+			sigma[f.engine] = f.law.Sigma.Value
+		}
+	}
 	for _, c := range p.tops(mix) {
-		held.Words = append(held.Words, Words{"", fmt.Sprintf("%s, %s: %s", c.engine, several(c.threads, "thread"), bottleneck(c.middle()))})
+		s, fitted := sigma[c.engine]
+		if !fitted {
+			s = notFitted
+		}
+		held.Words = append(held.Words, Words{"", fmt.Sprintf("%s, %s: %s", c.engine, several(c.threads, "thread"), bottleneck(c.middle(), s))})
 		if len(c.middle().Series) > 2 {
 			over.Pictures = append(over.Pictures, c.timeline())
 		}
