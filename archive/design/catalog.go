@@ -405,7 +405,7 @@ type Conflict struct {
 	Dropped Line   `json:"dropped"`           // whose values it does not, unless both are kept
 	What    string `json:"what"`              // the record, and the first value in which they differ
 	Refused bool   `json:"refused,omitempty"` // nobody has chosen which of the two stands
-	Kept    bool   `json:"kept,omitempty"`    // both stand
+	Kept    bool   `json:"kept,omitempty"`    // both are stored
 }
 
 // Line is a line of a file. File is "" where it is not known any more; a line
@@ -441,16 +441,16 @@ func (c *Catalog) Note(one Conflict) {
 // ConflictsText writes the list of conflicts as a table.
 func (c *Catalog) ConflictsText(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "does not stand\tstands\tby\trecord, and the first difference")
+	fmt.Fprintln(w, "conflicting line\texisting line\tstored\trecord and first difference")
 	for _, one := range c.Conflicts {
-		by := "choice"
+		stored := "existing, by choice"
 		switch {
 		case one.Refused:
-			by = "refusal"
+			stored = "existing; refused"
 		case one.Kept:
-			by = "both stand"
+			stored = "both"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", one.Dropped, one.Stands, by, one.What)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", one.Dropped, one.Stands, stored, one.What)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -466,7 +466,7 @@ func (c *Catalog) ConflictsText(out io.Writer) error {
 // String is "file:line".
 func (l Line) String() string {
 	if l.File == "" {
-		return "a file that is not there any more"
+		return "a file that was removed"
 	}
 	return fmt.Sprintf("%s:%d", fault.Name(l.File), l.Line)
 }

@@ -196,10 +196,10 @@ func TestNotes(t *testing.T) {
 	if err := c.ConflictsText(&out); err != nil {
 		t.Fatal(err)
 	}
-	want := `does not stand                     stands                             by          record, and the first difference
-a file that is not there any more  a:1                                choice      x
-b:2                                a file that is not there any more  refusal     y
-a file that is not there any more  a file that is not there any more  both stand  z
+	want := `conflicting line         existing line            stored               record and first difference
+a file that was removed  a:1                      existing, by choice  x
+b:2                      a file that was removed  existing; refused    y
+a file that was removed  a file that was removed  both                 z
 conflicts: 3, and more that were not kept
 `
 	if out.String() != want {

@@ -43,7 +43,7 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 				t.Errorf("%s: the places are not reported:\n%s", tc.choice, stderr)
 			}
 			if listed := must(t, "list", "conflicts", "--engine", url); !strings.Contains(listed, tc.stands+":1 ") || !strings.Contains(listed, "GFS") || !strings.Contains(listed, "conflicts: 1") ||
-				strings.Contains(listed, "refusal") != (status != 0) {
+				strings.Contains(listed, "existing; refused") != (status != 0) {
 				t.Errorf("%s: the archive's report: %s", tc.choice, listed)
 			}
 			again, _, stderr := barograph(t, args...)
@@ -81,7 +81,7 @@ func TestStudiesOfFilesThatContradict(t *testing.T) {
 	status, stdout, _ := barograph(t, "show", data)
 	_, loaded, _ := barograph(t, "load", data, "--engine", url)
 	digest := regexp.MustCompile(`digest\s+(\w+/\d+)`).FindStringSubmatch(loaded)
-	if status != fault.Incomplete || !strings.Contains(stdout, "0 lines are duplicates, 1 contradict others") || digest == nil || !strings.Contains(stdout, "digest "+digest[1]) {
+	if status != fault.Incomplete || !strings.Contains(stdout, "0 lines are duplicates, 1 conflict and are refused") || digest == nil || !strings.Contains(stdout, "digest "+digest[1]) {
 		t.Errorf("status %d, digest %v of\n%s", status, digest, stdout)
 	}
 	for _, args := range [][]string{
@@ -120,7 +120,7 @@ func TestKeepStoresWhatContradicts(t *testing.T) {
 		if got.Read != 3 || got.Stored != 2 || got.Same != 1 || got.Other != 0 || got.Kept != 1 || !strings.Contains(stderr, "a.vsdb:1; both are stored") {
 			t.Errorf("%+v\n%s", got, stderr)
 		}
-		if listed := must(t, "list", "conflicts", "--engine", url); !strings.Contains(listed, "both stand") || !strings.Contains(listed, "b.vsdb:1 ") {
+		if listed := must(t, "list", "conflicts", "--engine", url); !strings.Contains(listed, "  both  ") || !strings.Contains(listed, "b.vsdb:1 ") {
 			t.Error(listed)
 		}
 		if again := must(t, "load", files[0], files[1], "--engine", url); !strings.Contains(again, "2 skipped") {

@@ -106,7 +106,7 @@ func TestScanVerification(t *testing.T) {
 
 func TestScanVerificationRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
-		"wants --engine":   {"scan", "verification", "x"},
+		"needs --engine":   {"scan", "verification", "x"},
 		"takes at least 1": {"scan", "verification", "--engine", "duckdb:x.db"},
 		"does not compute": {"scan", "verification", "x", "--engine", "pebble:x"},
 		"is not asked for": {"scan", "verification", "x", "--engine", "sqlite:x", "--design", "wide"},

@@ -163,7 +163,7 @@ func TestScanForecastRefuses(t *testing.T) {
 		{whole, nil, 2, "--measure-disks"},
 		{whole, []string{"--disks", "3"}, 2, "--read-mbps"},
 		{whole, []string{"--disks", "3", "--read-mbps", "1,2"}, 2, "2 rates for 3 disks"},
-		{whole, []string{"--disks", "-1", "--read-mbps", "1"}, 2, "0 or more"},
+		{whole, []string{"--disks", "-1", "--read-mbps", "1"}, 2, "0 or greater"},
 		{whole, []string{"--read-mbps", "0"}, 2, "no rate above 0"},
 		{whole, []string{"--read-mbps", "1", "--bytes", "much"}, 2, "no amount of data"},
 		{whole, []string{"--read-mbps", "1", "--bytes", "1e30TB"}, 2, "no amount of data"},

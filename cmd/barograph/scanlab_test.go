@@ -182,7 +182,7 @@ func TestScanLabRefuses(t *testing.T) {
 		says string
 		args []string
 	}{
-		{"wants --engine or --lab", []string{}},
+		{"needs --engine or --lab", []string{}},
 		{"takes --engine or --lab, not both", []string{"--lab", "postgres", "--engine", "duckdb:x.db"}},
 		{"takes --disks or --paths, not both", []string{"--lab", "postgres", "--paths", "a", "--disks"}},
 		{"no server to start", []string{"--lab", "duckdb"}},
@@ -190,8 +190,8 @@ func TestScanLabRefuses(t *testing.T) {
 		{"is not known", []string{"--lab", "postgres", "--profile", "fast"}},
 		{"is no setting", []string{"--lab", "postgres", "--setting", "shared_buffers"}},
 		{"needs paths", []string{"--lab", "asterixdb"}},
-		{"tells of servers that --lab starts", []string{"--engine", "duckdb:x.db", "--nodes", "3"}},
-		{"tells of servers that --lab starts", []string{"--engine", "duckdb:x.db", "--cold-restart=false"}},
+		{"is a setting of servers that --lab starts", []string{"--engine", "duckdb:x.db", "--nodes", "3"}},
+		{"is a setting of servers that --lab starts", []string{"--engine", "duckdb:x.db", "--cold-restart=false"}},
 		{"barograph lab disks --count 6 --profile hdd", []string{"--lab", "asterixdb", "--disks"}},
 		{"barograph lab disks --count 8 --profile hdd", []string{"--engine", "duckdb:x.db", "--disks=8"}},
 		{"write --disks=8", []string{"--engine", "duckdb:x.db", "--disks", "8"}},

@@ -248,13 +248,13 @@ func (s *shown) print(w io.Writer) {
 	} else {
 		fmt.Fprintf(w, "records\t%d, digest %s\n", s.Records, s.Digest)
 	}
-	fmt.Fprintf(w, "files\t%d, %s, %d lines, of which %d in quarantine", s.Files, humanize.BytesN(uint64(s.FileBytes), 3), s.Lines, s.Rejected)
+	fmt.Fprintf(w, "files\t%d, %s, %d lines, %d of them quarantined", s.Files, humanize.BytesN(uint64(s.FileBytes), 3), s.Lines, s.Rejected)
 	if !s.Loaded.IsZero() {
 		fmt.Fprintf(w, "; last load %s UTC", s.Loaded.UTC().Format(time.DateTime))
 	}
 	fmt.Fprintln(w)
 	if s.Removed > 0 {
-		fmt.Fprintf(w, "removed\t%d records that were older than --retain\n", s.Removed)
+		fmt.Fprintf(w, "removed\t%d records older than --retain\n", s.Removed)
 	}
 	if s.Loading != nil {
 		fmt.Fprintf(w, "loading\tit %s\n", loads(s.Loading))
@@ -265,10 +265,10 @@ func (s *shown) print(w io.Writer) {
 		}
 	}
 	if s.Again+s.Refused > 0 {
-		fmt.Fprintf(w, "repeated\t%d lines are duplicates, %d contradict others and are refused (load --on-conflict); they are counted below\n", s.Again, s.Refused)
+		fmt.Fprintf(w, "repeated\t%d lines are duplicates, %d conflict and are refused (load --on-conflict); they are counted below\n", s.Again, s.Refused)
 	}
 	if s.Conflicts > 0 {
-		fmt.Fprintf(w, "conflicts\t%d, lines whose values contradict others\n", s.Conflicts)
+		fmt.Fprintf(w, "conflicts\t%d; barograph list conflicts lists them\n", s.Conflicts)
 	}
 	for _, f := range s.Failed {
 		fmt.Fprintf(w, "failed\t%s\n", f)

@@ -51,12 +51,12 @@ func TestShowAndVerify(t *testing.T) {
 	if out := must(t, "show", "duckdb:"+db); !strings.Contains(out, "bad.vsdb:1: ") || !strings.Contains(out, "fcst_lead") || !strings.Contains(out, "0-240/6 252-384/12") || !strings.Contains(out, "8 times, every 6 h") {
 		t.Error(out)
 	}
-	if out := must(t, "verify", "duckdb:"+db, data); !strings.Contains(out, "is whole") {
+	if out := must(t, "verify", "duckdb:"+db, data); !strings.Contains(out, "is intact") {
 		t.Error(out)
 	}
 	spoil(t, db)
 	status, out, stderr := barograph(t, "verify", "duckdb:"+db, data)
-	if status != fault.Differs || !strings.Contains(out, "hold different values than were stored") || !strings.Contains(out, ".vsdb:") || !strings.Contains(stderr, "is not whole in 1 of 1") {
+	if status != fault.Differs || !strings.Contains(out, "hold different values than were stored") || !strings.Contains(out, ".vsdb:") || !strings.Contains(stderr, "is not intact in 1 of 1") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
 }

@@ -183,7 +183,7 @@ func (e *env) verified(all []verdict) error {
 		return unfinished(all)
 	}
 	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
-		Setting: broken[0].Archive, Problem: fmt.Sprintf("is not whole in %d of %d subsets", len(broken), len(all)),
+		Setting: broken[0].Archive, Problem: fmt.Sprintf("is not intact in %d of %d subsets", len(broken), len(all)),
 		Cure: "bring back a copy, or load the files into a new archive, or copy what can be read (--salvage); where records were deleted on purpose: barograph verify " + broken[0].Archive + " --prune; where METdbLoad has loaded beside: barograph adopt",
 	}}
 }
@@ -202,11 +202,11 @@ func unfinished(all []verdict) error {
 }
 
 func (v *verdict) print(w io.Writer) {
-	says := "is whole"
+	state := "is intact"
 	if !v.Whole {
-		says = "IS NOT WHOLE"
+		state = "IS NOT INTACT"
 	}
-	fmt.Fprintf(w, "%s, design %s, subset %s %s: %d records, digest %s\n", v.Archive, v.Design, v.Subset, says, v.Records, v.Digest)
+	fmt.Fprintf(w, "%s, design %s, subset %s %s: %d records, digest %s\n", v.Archive, v.Design, v.Subset, state, v.Records, v.Digest)
 	if v.Loading != "" {
 		fmt.Fprintln(w, "  it "+v.Loading)
 	}
@@ -214,7 +214,7 @@ func (v *verdict) print(w io.Writer) {
 		fmt.Fprintln(w, "  "+p)
 	}
 	for _, m := range v.Misfits {
-		what := "the archive holds different values of"
+		what := "the archive has different values of"
 		if m.Lost {
 			what = "the archive lacks"
 		}

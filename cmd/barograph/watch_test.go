@@ -101,7 +101,7 @@ func TestWatch(t *testing.T) {
 	if !strings.Contains(out, "1 loads, 0 files loaded, 2 skipped") {
 		t.Error(out)
 	}
-	if out := must(t, "verify", url); !strings.Contains(out, "is whole") {
+	if out := must(t, "verify", url); !strings.Contains(out, "is intact") {
 		t.Error(out)
 	}
 	if status, _, says := barograph(t, "load", "--watch", filepath.Join(dir, "none"), "--engine", url); status != 1 || !strings.Contains(says, "cannot be watched") {
@@ -167,7 +167,7 @@ func TestRetain(t *testing.T) {
 		if out := must(t, "load", dir, "--engine", url, "--retain", "24h"); !strings.Contains(out, "removed        0 records") {
 			t.Error(out)
 		}
-		if out := must(t, "verify", url, dir); !strings.Contains(out, "is whole") {
+		if out := must(t, "verify", url, dir); !strings.Contains(out, "is intact") {
 			t.Error(out)
 		}
 	}
@@ -289,7 +289,7 @@ func TestBrokenOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	says := "was being loaded when that was broken off"
-	if status, out, stderr := barograph(t, "verify", url); status != fault.Incomplete || !strings.Contains(out, "is whole") || !strings.Contains(out, says) || !strings.Contains(out, "by the same command again: barograph load x") || !strings.Contains(stderr, "has not finished") {
+	if status, out, stderr := barograph(t, "verify", url); status != fault.Incomplete || !strings.Contains(out, "is intact") || !strings.Contains(out, says) || !strings.Contains(out, "by the same command again: barograph load x") || !strings.Contains(stderr, "has not finished") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
 	if out := must(t, "show", url); !strings.Contains(out, says) {

@@ -62,7 +62,13 @@ func names(a *answer.Answer) []string {
 
 func writeTable(w io.Writer, a *answer.Answer) error {
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(tw, strings.Join(names(a), "\t"))
+	head := names(a)
+	for k := range head {
+		if a.Columns[k].Kind == question.Span {
+			head[k] += " (h)"
+		}
+	}
+	fmt.Fprintln(tw, strings.Join(head, "\t"))
 	var line []byte
 	for i := range a.Rows {
 		line = line[:0]
@@ -70,7 +76,11 @@ func writeTable(w io.Writer, a *answer.Answer) error {
 			if k > 0 {
 				line = append(line, '\t')
 			}
-			line = a.AppendValue(line, k, i)
+			if a.Columns[k].Kind == question.Span { // a person reads hours; files have seconds
+				line = append(line, question.LeadWords([]int32{int32(a.Vectors[k].Whole[i])})[0]...) //nolint:gosec // a lead
+			} else {
+				line = a.AppendValue(line, k, i)
+			}
 		}
 		fmt.Fprintf(tw, "%s\n", line)
 	}
