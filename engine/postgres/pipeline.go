@@ -213,8 +213,15 @@ func (s sharing) Prepare(_ context.Context, text string) (sqlengine.Statement, e
 // Taken reports a violated unique key.
 func (sharing) Taken(err error) bool { return taken(err) }
 
-// Close leaves the line to the others.
-func (sharing) Close() error { return nil }
+// Close leaves the line to the others, after the server has its counts.
+func (s sharing) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), giveUp)
+	defer cancel()
+	if st, err := s.Prepare(ctx, forceFlush); err == nil {
+		_, _ = st.Exec(ctx, nil) // a line that is lost reports nothing
+	}
+	return nil
+}
 
 // shared is a statement of a session on a line.
 type shared struct {

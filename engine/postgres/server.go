@@ -168,8 +168,8 @@ func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 
 // metrics reads the statistics views: totals of the database and of the
 // write-ahead log, of pg_stat_statements where it is installed, and what the
-// client sessions that are at work wait for. A backend reports its totals when
-// it has been idle for a second or ends: they are read after connections are closed.
+// client sessions that are at work wait for. The sessions of records under keys report
+// their counts when they are closed, see forceFlush.
 func (db *database) metrics(ctx context.Context) (engine.Metrics, error) {
 	var m engine.Metrics
 	for _, q := range totalQueries {
@@ -221,7 +221,7 @@ func spent(ctx context.Context, pool *pgxpool.Pool) (engine.Spent, error) {
 		return out, failed(ctx, err)
 	}
 	for _, c := range pool.AcquireAllIdle(ctx) {
-		_, err := c.Exec(ctx, "SELECT pg_stat_force_next_flush()")
+		_, err := c.Exec(ctx, forceFlush)
 		c.Release()
 		if err != nil && !has(err, "42883") { // there is no such function
 			return out, failed(ctx, err)
