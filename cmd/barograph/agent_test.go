@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"regexp"
 	"slices"
 	"strings"
@@ -129,6 +131,64 @@ func TestAgents(t *testing.T) {
 		if !strings.Contains(stderr, "busy") || time.Now().After(until) {
 			t.Fatalf("status %d, %s", code, stderr)
 		}
+	}
+}
+
+// relayTo passes connections on to an address until they are cut.
+func relayTo(t *testing.T, to string) (at string, cut func()) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // does not wait
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var all []net.Conn
+	go func() {
+		for {
+			from, err := l.Accept()
+			if err != nil {
+				return
+			}
+			into, err := net.Dial("tcp", to) //nolint:noctx // does not wait
+			if err != nil {
+				from.Close()
+				continue
+			}
+			mu.Lock()
+			all = append(all, from, into)
+			mu.Unlock()
+			go io.Copy(from, into)
+			go io.Copy(into, from)
+		}
+	}()
+	cut = func() {
+		l.Close()
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range all {
+			c.Close()
+		}
+	}
+	t.Cleanup(cut)
+	return l.Addr().String(), cut
+}
+
+// TestAgentIsKilled: the result has the operations of the other agent, and names both.
+func TestAgentIsKilled(t *testing.T) {
+	t.Setenv(envToken, testToken)
+	a, _ := agent(t)
+	behind, _ := agent(t)
+	b, cut := relayTo(t, behind)
+	time.AfterFunc(1500*time.Millisecond, cut) // both start within a second and run for three
+	code, out, stderr := barograph(t, "ycsb", "run", "--engine", "dry", "-P", "workloada", "-p", "recordcount=500", "-p", "operationcount=0", "-p", "maxexecutiontime=3",
+		"--threads", "1", "--target", "400", "--agents", a+","+b, "--json")
+	var samples []run.Sample
+	if err := json.Unmarshal([]byte(out), &samples); err != nil || len(samples) != 1 || samples[0].Measured() == nil {
+		t.Fatalf("status %d: %v\n%s\n%s", code, err, out, stderr)
+	}
+	want := "the operations are those of " + a + "; " + b + " did not answer any more"
+	if s := samples[0]; code != fault.Incomplete || !slices.Contains(s.Warnings, want) || s.Measured().Operations < 300 || s.Measured().Operations > 700 || !strings.Contains(stderr, "agent "+b) {
+		t.Errorf("status %d, %q, %d operations\n%s", code, s.Warnings, s.Measured().Operations, stderr)
 	}
 }
 

@@ -60,8 +60,10 @@ type one struct {
 }
 
 // Run has a workload run by all agents at once, each with its part of operations,
-// target and new keys, and joins what they measured. Where an agent's part is not
-// right, the error says so. The sample is of a run folder that began then.
+// target and new keys, and joins what they measured. The error names the agents whose
+// part is not right, or that did not answer any more. In the latter case a warning of the
+// sample names the agents whose operations it contains. The sample is of a run folder that
+// began then.
 func (a *Agents) Run(ctx context.Context, task Task, since time.Time) (run.Sample, error) {
 	transport := &http.Transport{TLSClientConfig: a.TLS}
 	defer transport.CloseIdleConnections()
@@ -93,21 +95,36 @@ func (a *Agents) Run(ctx context.Context, task Task, since time.Time) (run.Sampl
 		return run.Sample{}, err
 	}
 	start, parts := time.Now().Add(startsIn), make([]Part, len(all))
+	silent := make([]error, len(all)) // an agent that is killed does not end the others
 	if err := together(ctx, all, func(ctx context.Context, i int, o *one) error {
-		return o.ask(ctx, startPath, start.Add(o.ahead).UnixNano(), &parts[i])
+		silent[i] = o.ask(ctx, startPath, start.Add(o.ahead).UnixNano(), &parts[i])
+		return ctx.Err()
 	}); err != nil {
 		return run.Sample{}, err
 	}
 	var joined []part
+	var answered, lost []string
 	var worst error
 	for i := range parts {
 		p := &parts[i]
+		if silent[i] != nil {
+			lost, worst = append(lost, a.Addresses[i]), errors.Join(worst, silent[i])
+			continue
+		}
+		answered = append(answered, a.Addresses[i])
 		joined = append(joined, part{Sample: p.Sample, measured: p.Sample.Measured(), began: p.Began.Add(-all[i].ahead)})
 		if err := p.err(a.Addresses[i]); err != nil && (worst == nil || fault.Code(err) == fault.Differs) {
 			worst = errors.Join(err, worst)
 		}
 	}
+	if len(joined) == 0 {
+		return run.Sample{}, worst
+	}
 	s, failed := mergeParts(joined, since)
+	if len(lost) > 0 {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("the operations are those of %s; %s did not answer any more", strings.Join(answered, ", "), strings.Join(lost, ", ")))
+		worst = &fault.Status{Code: fault.Incomplete, Err: worst}
+	}
 	return s, errors.Join(worst, failed)
 }
 
