@@ -17,6 +17,7 @@ import (
 func FuzzProperties(f *testing.F) {
 	for _, text := range []string{
 		"a=1\nb: 2\\\n 3\nc\\u0041", "# c\\\na = 1\r\n! d\rb\\ c\\=d\\t 2\n", "a=\\uD83D\\uDE00\n", "a=b\\", "=1", "\\\n\n", "a\\u00", "a=\\ud800x",
+		"0\\u000\\\n0", "a\\u00\\\n  4\\\n1=1", "a=\\ud83d\\\n\\ude00", "a\\u00\n41",
 	} {
 		f.Add([]byte(text))
 	}
@@ -62,44 +63,21 @@ func javaProperties(text string) (p Properties, ok bool) {
 			i = next(i)
 			continue
 		}
-		// the characters of a line that continues; escaped ones separate nothing
-		var line []rune
-		var escaped []bool
+		var logical []rune // the line and those that continue it: Java joins them before it reads escapes
 		for !ends(i) {
-			c, e := in[i], in[i] == '\\'
-			i++
-			if e && i < len(in) && ends(i) {
-				i = skip(next(i))
-				continue
-			}
-			if e && i >= len(in) {
+			if in[i] != '\\' {
+				logical, i = append(logical, in[i]), i+1
+			} else if i+1 >= len(in) {
 				return nil, false
+			} else if ends(i + 1) {
+				i = skip(next(i + 1))
+			} else {
+				logical, i = append(logical, in[i], in[i+1]), i+2
 			}
-			if e {
-				c = in[i]
-				i++
-				switch c {
-				case 't':
-					c = '\t'
-				case 'n':
-					c = '\n'
-				case 'r':
-					c = '\r'
-				case 'f':
-					c = '\f'
-				case 'u':
-					n := uint64(0)
-					err := strconv.ErrSyntax
-					if i+4 <= len(in) {
-						n, err = strconv.ParseUint(string(in[i:i+4]), 16, 16)
-					}
-					if err != nil {
-						return nil, false
-					}
-					c, i = rune(n), i+4 //nolint:gosec // of 16 bits
-				}
-			}
-			line, escaped = append(line, c), append(escaped, e)
+		}
+		line, escaped, ok := javaUnescape(logical)
+		if !ok {
+			return nil, false
 		}
 		i = next(i)
 		end := 0
@@ -120,6 +98,38 @@ func javaProperties(text string) (p Properties, ok bool) {
 		p[joined(line[:end])] = strings.TrimRight(joined(line[value:]), " \t\f")
 	}
 	return p, true
+}
+
+// javaUnescape returns the characters of a logical line and which of them were escaped: these
+// separate nothing. It is false where the four digits of \u are incomplete.
+func javaUnescape(logical []rune) (line []rune, escaped []bool, ok bool) {
+	for i := 0; i < len(logical); i++ {
+		c, e := logical[i], logical[i] == '\\'
+		if e {
+			i++
+			switch c = logical[i]; c {
+			case 't':
+				c = '\t'
+			case 'n':
+				c = '\n'
+			case 'r':
+				c = '\r'
+			case 'f':
+				c = '\f'
+			case 'u':
+				if i+4 >= len(logical) {
+					return nil, nil, false
+				}
+				n, err := strconv.ParseUint(string(logical[i+1:i+5]), 16, 16)
+				if err != nil {
+					return nil, nil, false
+				}
+				c, i = rune(n), i+4 //nolint:gosec // of 16 bits
+			}
+		}
+		line, escaped = append(line, c), append(escaped, e)
+	}
+	return line, escaped, true
 }
 
 // joined makes of two halves of a character, each an escape of its own, the character.
