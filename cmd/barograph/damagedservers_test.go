@@ -170,7 +170,7 @@ func damageServer(t *testing.T, x *damagedServer, d *engine.Driver, l *lab.Lab, 
 		if byBytes[i] != nil {
 			says[i] = reported[name(i)]
 		}
-		list.add(t, d.Scheme, design, done[i], says[i] != "", says[i])
+		list.add(t, d.Scheme, design, done[i], says[i] != "")
 	}
 	list.keep(t)
 }
