@@ -121,14 +121,15 @@ func index(subset, table, name, on, columns string) string {
 }
 
 // Check has SQLite walk every page that is in use, whose checksums are compared as they are
-// read: table by table, as it ends at the first page that does not fit.
+// read, and compare each index with its table: quick_check accepts an index of another archive.
+// It checks table by table, as SQLite ends at the first page that does not fit.
 func (a *openArchive) Check(ctx context.Context, _ string) (problems []string, err error) {
 	tables, err := sqlengine.Texts(ctx, a.Pool, allTables)
 	if err != nil {
 		return nil, err
 	}
 	for _, table := range tables {
-		found, err := sqlengine.Texts(ctx, a.Pool, "PRAGMA quick_check("+flavour.Quote(table)+")")
+		found, err := sqlengine.Texts(ctx, a.Pool, "PRAGMA integrity_check("+flavour.Quote(table)+")")
 		switch {
 		case ctx.Err() != nil:
 			return problems, ctx.Err()
