@@ -274,3 +274,35 @@ func pageGoesOn(t *testing.T, damaged, intact, design string) {
 		t.Errorf("the intact archive: %d", status)
 	}
 }
+
+// TestIndexOfOtherRecords: verify compares an index of SQLite with its table. Every page of
+// the index is intact, and its entries are those of other columns.
+func TestIndexOfOtherRecords(t *testing.T) {
+	plainRunOnly(t)
+	t.Chdir(t.TempDir())
+	must(t, "load", fewRecords(t), "--engine", "sqlite:a.db", "--design", "normalized")
+	db, err := sql.Open("sqlite3", "file:a.db?vfs=barograph-sums")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1) // the pragma is a connection's
+	var name, text string
+	const index = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql LIKE '%,%' AND tbl_name LIKE '%line_data_sal1l2'"
+	if err := db.QueryRowContext(t.Context(), index).Scan(&name, &text); err != nil {
+		t.Fatal(err)
+	}
+	head, columns, _ := strings.Cut(strings.TrimSuffix(text, ")"), "(")
+	first, rest, _ := strings.Cut(columns, ",")
+	for _, change := range []string{"PRAGMA writable_schema = ON", "UPDATE sqlite_master SET sql = '" + head + "(" + rest + ", " + first + ")' WHERE name = '" + name + "'"} {
+		if _, err := db.ExecContext(t.Context(), change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if status, problem := verdictOf(t, "sqlite:a.db"); status != fault.Differs || !strings.Contains(problem, "missing from index") {
+		t.Errorf("status %d: %s", status, problem)
+	}
+}
