@@ -100,7 +100,7 @@ func (a *openArchive) Check(ctx context.Context, subset string) (problems []stri
 	}
 	const tables = `(SELECT c.oid, reltoastrelid, relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE nspname = $1 AND relkind = 'r') AS t`
 	for _, text := range []string{
-		`SELECT bt_index_check(indexrelid)::text FROM ` + tables + ` JOIN pg_index i ON indrelid IN (t.oid, reltoastrelid)
+		`SELECT bt_index_check(indexrelid, heapallindexed => true)::text FROM ` + tables + ` JOIN pg_index i ON indrelid IN (t.oid, reltoastrelid)
 			JOIN pg_class x ON x.oid = indexrelid JOIN pg_am m ON m.oid = x.relam WHERE amname = 'btree'`, // '' where it is right
 		`SELECT relname || ': ' || msg FROM ` + tables + `, LATERAL verify_heapam(t.oid, check_toast => true)`,
 	} {
