@@ -81,7 +81,7 @@ and fits how each time grows.`, met.DerivedCases),
 			return cobra.NoArgs(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			s.named, s.print = c.Flags().Changed("subset"), (*report.Report).Print
+			s.named, s.print = c.Flags().Changed("subset"), (*report.Report).Brief
 			files, err := e.files(args, "--from")
 			if err != nil {
 				return err

@@ -75,7 +75,10 @@ func (w Weights) Set(text string) error {
 type Advice struct {
 	Weights Weights               `json:"weights"`
 	Counted map[Criterion]float64 `json:"counted"` // what of the weights counts here, by criterion
-	Choices []Choice              `json:"choices"` // the advised one first, those that are none last
+	// Missing are the criteria that have a weight and were measured for some choices only. They do not count: a
+	// configuration whose load was not measured, since its archive existed before, is neither the worst nor the best.
+	Missing []Criterion `json:"missing,omitempty"`
+	Choices []Choice    `json:"choices"` // the advised one first, those that are none last
 	// Tied is how many of the first choices the measurements cannot tell apart; of
 	// these the one that needs least to run is advised. 1 = the first is the best.
 	Tied    int      `json:"tied"`
@@ -128,7 +131,11 @@ func (s *Study) Advise(w Weights) *Advice {
 		}
 	}
 	for _, by := range Criteria() {
-		if v := w[by.of()]; a.known(by) && v > 0 {
+		switch v, n := w[by.of()], len(a.Without(by)); {
+		case v <= 0 || n == a.eligible():
+		case n > 0:
+			a.Missing = append(a.Missing, by)
+		default:
 			a.Counted[by] = v
 		}
 	}
@@ -203,32 +210,46 @@ func (c *Choice) kills(all []run.Sample) {
 	c.figure(Recovery, measure.Median(silence))
 }
 
-// known reports whether a criterion was measured of any choice.
-func (a *Advice) known(by Criterion) bool {
-	return slices.ContainsFunc(a.Choices, func(c Choice) bool { _, ok := c.Figures[by]; return ok && c.Struck == "" })
+// Without are the choices that may be advised and have no measurement of a criterion.
+func (a *Advice) Without(by Criterion) (out []Choice) {
+	for _, c := range a.Choices {
+		if _, ok := c.Figures[by]; !ok && c.Struck == "" {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
-// score gives every choice its score. A choice of which something was not
-// measured counts there as the worst that was.
+// eligible counts the choices that may be advised.
+func (a *Advice) eligible() (n int) {
+	for _, c := range a.Choices {
+		if c.Struck == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// score gives every choice its score. What counts was measured for every choice that may be advised.
 func (a *Advice) score() {
-	best, worst := map[Criterion]float64{}, map[Criterion]float64{}
+	best := map[Criterion]float64{}
 	for _, c := range a.Choices {
 		for by, e := range c.Figures {
 			if c.Struck == "" {
-				best[by], worst[by] = min(cmp.Or(best[by], e.Value), e.Value), max(worst[by], e.Value)
+				best[by] = min(cmp.Or(best[by], e.Value), e.Value)
 			}
 		}
 	}
 	for i := range a.Choices {
 		c := &a.Choices[i]
+		if c.Struck != "" {
+			continue
+		}
 		below, above := 0.0, 0.0
 		c.logs = map[Criterion]float64{}
 		for _, by := range slices.Sorted(maps.Keys(a.Counted)) { // floats are summed in one order
 			w := a.Counted[by]
-			e, ok := c.Figures[by]
-			if !ok {
-				e = measure.Estimate{Value: worst[by], Low: worst[by], High: worst[by]}
-			}
+			e := c.Figures[by]
 			c.logs[by] = math.Log(e.Value / best[by])
 			below, above = math.Hypot(below, w*math.Log(e.Value/e.Low)), math.Hypot(above, w*math.Log(e.High/e.Value))
 		}
@@ -273,9 +294,9 @@ func (a *Advice) order() {
 	for _, name := range names() {
 		a.Changes = append(a.Changes, a.turns(name)...)
 	}
-	if a.known(Growth) {
+	if len(a.Without(Growth)) == 0 {
 		a.Far = a.best(func(c *Choice) float64 {
-			return c.weighed(a.Counted) + a.Counted[Questions]/total(a.Counted)*math.Log(a.growth(c))
+			return c.weighed(a.Counted) + a.Counted[Questions]/total(a.Counted)*math.Log(c.Figures[Growth].Value)
 		})
 	}
 }
@@ -291,15 +312,6 @@ func (a *Advice) Real() []Choice {
 		return a.Choices
 	}
 	return a.Choices[:n]
-}
-
-// growth of a choice; the worst that was measured where its own was not.
-func (a *Advice) growth(c *Choice) float64 {
-	worst := 0.0
-	for _, x := range a.Real() {
-		worst = max(worst, x.Figures[Growth].Value)
-	}
-	return cmp.Or(c.Figures[Growth].Value, worst)
 }
 
 // best is the choice of the least value; of equals the first.

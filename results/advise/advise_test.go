@@ -318,3 +318,16 @@ func TestAdvice(t *testing.T) {
 		}
 	}
 }
+
+// A configuration whose load was not measured, because its archive existed before the run, is not scored as the worst
+// load: the load then has no weight for anyone.
+func TestUnmeasuredLoadHasNoWeight(t *testing.T) {
+	s := made(t, 0, map[string][3]float64{"existed": {0.1, 0, 1e6}, "quick": {0.11, 1, 1e6}, "slow": {0.12, 900, 1e6}})
+	a := s.Advise(Defaults())
+	if a.Choices[0].Engine != "existed" || a.Counted[FullLoad] != 0 || !slices.Equal(a.Missing, []Criterion{FullLoad}) {
+		t.Errorf("the choice is %s, counted %v, missing %v", a.Choices[0].Engine, a.Counted, a.Missing)
+	}
+	if w := a.Without(FullLoad); len(w) != 1 || w[0].Engine != "existed" {
+		t.Errorf("without a load: %+v", w)
+	}
+}

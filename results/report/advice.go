@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/results/advise"
+	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -55,21 +56,20 @@ func (r *Report) advise(o Advising) error {
 		return nil
 	}
 	r.Data["advice"] = a.Advice
-	r.brief = a.brief()
-	section := Section{ID: "advice", Title: a.title(), Terminal: true, Prose: a.prose(), Table: a.table()}
+	section := Section{ID: "advice", Title: "How the choice was made", Terminal: true, Prose: a.prose(), Table: a.table()}
 	if len(a.Real()) > 0 {
 		section.Text = a.commands()
+		at := 0
+		for i, w := range r.Answers { // a wrong result or an interrupted run is reported before the choice
+			if w.Class == "alarm" || w.Class == "answer bad" {
+				at = i + 1
+			}
+		}
+		r.Answers = slices.Insert(r.Answers, at, Words{"answer", a.headline()})
+		r.Sections = slices.Insert(r.Sections, 0, a.chosen())
 	}
 	r.Sections = append(r.Sections, section)
 	return nil
-}
-
-// title asks the question where just two products were studied.
-func (a *adviser) title() string {
-	if p := products(a.Choices); len(p) == 2 {
-		return fmt.Sprintf("Advice: %s or %s?", p[0], p[1])
-	}
-	return "Advice"
 }
 
 // products are those of some choices, by name.
@@ -98,27 +98,38 @@ func sentence(parts ...any) (out []Cell) {
 
 func wayOf(c *advise.Choice) Way { return Way{c.Engine, c.Design, c.Flavour} }
 
-// prose is the advice in words.
-func (a *adviser) prose() [][]Cell {
-	weights := sentence("By the weights " + a.Weights.String() + ".")
-	n := len(a.Real())
-	if n == 0 {
-		return [][]Cell{sentence("Nothing can be advised: no archive holds the whole data and answered every case rightly.")}
-	}
-	first := &a.Choices[0]
+// headline is the choice in a sentence, with the reason and the margin to the next.
+func (a *adviser) headline() string {
 	out := a.choice()
-	out = append(out, sentence(" It needs ", needs(first), "; licence: ", cmp.Or(first.Archive.Licence, "not recorded"), ".")...)
-	if next := a.nearest(); next != nil {
-		out = append(out, sentence(" The nearest other choice is ", wayOf(next).String(), ", ", a.score(next, first), " as costly: ")...)
-		out = append(out, a.figures(next)...)
-		out = append(out, sentence(" It needs ", needs(next), ".")...)
-	}
 	if both, best := products(a.Choices), products(a.Choices[:max(a.Tied, 1)]); len(both) == 2 && a.Compared() {
 		answer := best[0] + ". "
 		if len(best) == 2 {
 			answer = "Either. "
 		}
 		out = append(sentence(answer), out...)
+	}
+	if next := a.nearest(); next != nil {
+		out = append(out, sentence(" The next is ", wayOf(next).String(), ", with ", a.score(next, &a.Choices[0]), " the score.")...)
+	}
+	var b strings.Builder
+	for _, c := range out {
+		b.WriteString(c.Text)
+	}
+	return b.String()
+}
+
+// prose says how the choice was made and what would change it.
+func (a *adviser) prose() [][]Cell {
+	weights := sentence("The weights are " + a.Weights.String() + ".")
+	if len(a.Real()) == 0 {
+		return [][]Cell{sentence("Barograph recommends nothing: no archive holds all the data and answered every case correctly.")}
+	}
+	first := &a.Choices[0]
+	out := sentence(wayOf(first).String(), " needs ", needs(first), ". Its license: ", cmp.Or(first.Archive.Licence, "not recorded"), ".")
+	if next := a.nearest(); next != nil {
+		out = append(out, sentence(" The next choice, ", wayOf(next).String(), ", has ", a.score(next, first), " the score: ")...)
+		out = append(out, a.figures(next)...)
+		out = append(out, sentence(" It needs ", needs(next), ".")...)
 	}
 	return [][]Cell{weights, out, sentence(strings.Join(a.changes(), " "))}
 }
@@ -137,9 +148,9 @@ func (a *adviser) choice() []Cell {
 	out := sentence("Choose ", wayOf(first).String(), ", because ")
 	switch {
 	case n == 1:
-		out = sentence("Nothing but ", wayOf(first).String(), " can be advised: ")
+		out = sentence("Only ", wayOf(first).String(), " can be recommended: ")
 	case !a.Compared():
-		out = sentence("The repetitions are too few to tell the choices apart (--reps 30). By the medians, ", wayOf(first).String(), " is the best: ")
+		out = sentence("The repetitions are too few to distinguish the choices (use --reps 30). By the medians, ", wayOf(first).String(), " is the best: ")
 	case a.Tied > 1:
 		var ties []string
 		for i := range a.Tied {
@@ -176,12 +187,12 @@ func (a *adviser) figures(c *advise.Choice) (out []Cell) {
 			out = append(out, text(", "))
 		}
 		out = append(out, sentence(map[advise.Criterion][]Cell{
-			advise.Questions: sentence("a question of your mix takes ", f),
+			advise.Questions: sentence("a query of the mix takes ", f),
 			advise.FullLoad:  sentence("all the data load in ", f),
-			advise.NextLoad:  sentence("as much again in ", f),
+			advise.NextLoad:  sentence("the same amount again loads in ", f),
 			advise.Disk:      sentence("they take ", f, " on disk"),
-			advise.Growth:    sentence("four times the data make questions take ", f, " as long"),
-			advise.Recovery:  sentence("a killed node costs ", f, " of silence"),
+			advise.Growth:    sentence("with four times the data a query takes ", f, " as long"),
+			advise.Recovery:  sentence("a node failure costs ", f, " without a success"),
 		}[by])...)
 	}
 	return append(out, text("."))
@@ -237,7 +248,7 @@ func places(c *advise.Choice) string {
 func needs(c *advise.Choice) string {
 	switch {
 	case c.Needs() == 0:
-		return "nothing to install or to run beside Barograph"
+		return "nothing besides Barograph"
 	case c.Archive.Install != "":
 		return places(c) + " (" + c.Archive.Install + ")"
 	}
@@ -246,11 +257,16 @@ func needs(c *advise.Choice) string {
 
 // changes are what would change the advice, in sentences, and what has no weight.
 func (a *adviser) changes() (out []string) {
+	for _, by := range a.Missing {
+		out = append(out, fmt.Sprintf("%s has no weight, because it was not measured for %s.", strings.ToUpper(string(by[:1]))+string(by[1:]), a.names(a.Without(by))))
+	}
 	switch {
+	case a.Far < 0 && len(a.study.Sizes) > 1:
+		out = append(out, fmt.Sprintf("What four times the data would change is not known: the growth of %s was not determined, since it was not measured at every size or its interval spans more than a factor of ten (use more --reps).", a.names(a.Without(advise.Growth))))
 	case a.Far < 0:
-		out = append(out, "What four times the data would change is not known: barograph met FILES --subsets 1,2,4 tells.")
+		out = append(out, "What four times the data would change is not known. Run barograph met FILES --subsets 1,2,4 to measure it.")
 	case a.Far < max(a.Tied, 1):
-		out = append(out, "With four times the data the advice stays.")
+		out = append(out, "With four times the data the choice is the same.")
 	default:
 		out = append(out, fmt.Sprintf("With four times the data it is %s.", wayOf(&a.Choices[a.Far])))
 	}
@@ -263,14 +279,14 @@ func (a *adviser) changes() (out []string) {
 		out = append(out, fmt.Sprintf("If %s weighs %s than %s (%s times as much): %s.", c.Weight, more, number(a.Weights[c.Weight]*c.Factor), number(c.Factor), to))
 	}
 	if len(a.Changes) == 0 && len(a.Real()) > a.Tied {
-		out = append(out, "No single weight changes it, from a tenth to ten times as large.")
+		out = append(out, "No single weight changes the choice, from a tenth to ten times as large.")
 	}
 	for i := len(a.Real()); i < len(a.Choices); i++ {
 		c := &a.Choices[i]
-		out = append(out, fmt.Sprintf("%s is no choice: %s.", wayOf(c), c.Struck))
+		out = append(out, fmt.Sprintf("%s is excluded: %s.", wayOf(c), c.Struck))
 	}
-	if a.Counted[advise.Recovery] == 0 && a.Weights["recover"] > 0 {
-		out = append(out, "What a killed node costs has no weight here: no run of barograph faults tells it of these engines (--with RUN).")
+	if a.Counted[advise.Recovery] == 0 && a.Weights["recover"] > 0 && !slices.Contains(a.Missing, advise.Recovery) {
+		out = append(out, "The cost of a node failure has no weight, because no run of barograph faults with these engines was given (--with RUN).")
 	}
 	return out
 }
@@ -284,12 +300,12 @@ func (a *adviser) table() *Table {
 	for _, by := range criteria {
 		t.Head = append(t.Head, Column{Name: string(by), Unit: "weight " + number(a.Counted[by])})
 	}
-	t.Head = append(t.Head, Column{Name: "needs"}, Column{Name: "licence"})
+	t.Head = append(t.Head, Column{Name: "requirements"}, Column{Name: "license"})
 	for i := range a.Choices {
 		c := &a.Choices[i]
 		cells, class := append(texts(c.Engine, c.Design, c.Flavour), estimate(c.Score)), classOf(false, i < a.Tied)
 		if c.Struck != "" {
-			cells[3], class = bad("no choice"), "off"
+			cells[3], class = bad("excluded"), "off"
 		}
 		for _, by := range criteria {
 			cells = append(cells, a.figure(c, by))
@@ -297,28 +313,55 @@ func (a *adviser) table() *Table {
 		t.add(class, append(cells, text(places(c)), text(cmp.Or(c.Archive.Licence, none)))...)
 		t.name(anchor("choice", Asked{wayOf(c), ""}))
 	}
-	t.Note = "Score: geometric mean of the ratios to the best of each column, by the weights; 1 = the best in all. Bold: the first, and what cannot be distinguished from it: the difference of the scores is within their 95 % intervals, " +
-		"which the repetitions of questions and the law of growth give; loads and sizes are single values. What was not measured of a choice counts as the worst of its column. Questions: the weighted mean of the medians of the cases. Growth has no weight where its interval spans more than a factor of ten."
+	t.Note = "Score: the weighted geometric mean of the ratios to the best of each column; 1 = the best in all. Bold: the first, and what cannot be distinguished from it, because the difference of the scores is within their 95 % intervals. " +
+		"The repetitions of queries and the law of growth give these intervals; loads and sizes are single values. A column counts only if it was measured for every choice. Questions: the weighted mean of the medians of the cases."
 	return t
 }
 
-// brief is the choice and the figures of at most ten choices, for a terminal of 100 columns.
-func (a *adviser) brief() *Section {
-	if len(a.Real()) == 0 {
-		return nil
-	}
-	words := a.choice()
-	if next := a.nearest(); next != nil {
-		words = append(words, sentence(" The nearest other choice is ", wayOf(next).String(), ", ", a.score(next, &a.Choices[0]), " as costly.")...)
-	}
-	t := table("configuration", "query (ms)", "load", "on disk", "needs")
-	for i := range a.Choices[:min(10, len(a.Choices))] {
+// mostChoices is how many rows the first table has at most.
+const mostChoices = 10
+
+// chosen is the first section: a picture and a table of the choices, the recommended one first.
+func (a *adviser) chosen() Section {
+	t := table("configuration", "query (ms)", "load", "on disk", "requirements")
+	d := plot.Dots{Frame: plot.Frame{
+		Subtitle: "Each engine and design with its fastest flavour. The area of a dot is the size on disk.",
+		XLabel:   "time to load all the data (s, logarithmic)", YLabel: "time of a query of the mix (ms, logarithmic)", Width: pageWidth,
+	}}
+	for i := range a.Real() {
 		c := &a.Choices[i]
-		query := a.figure(c, advise.Questions)
-		query.Text = strings.TrimSuffix(query.Text, " ms")
-		t.add(classOf(false, i < a.Tied), text(wayOf(c).String()), query, a.figure(c, advise.FullLoad), a.figure(c, advise.Disk), text(places(c)))
+		query, load, disk, w := a.figure(c, advise.Questions), a.figure(c, advise.FullLoad), a.figure(c, advise.Disk), wayOf(c)
+		d.Dots = append(d.Dots, plot.Dot{
+			Label: c.Engine + " · " + c.Design, Group: c.Engine, Note: fmt.Sprintf("%s: query %s, load %s, %s", w, query.Text, load.Text, disk.Text),
+			X: c.Figures[advise.FullLoad].Value, Y: query.Value * 1e3, Size: disk.Value, Bold: i < a.Tied,
+		})
+		if query.Text = strings.TrimSuffix(query.Text, " ms"); i < mostChoices {
+			t.add(classOf(false, i < a.Tied), text(w.String()), query, load, disk, text(places(c)))
+		}
 	}
-	return &Section{Title: a.title(), Prose: [][]Cell{words}, Table: t}
+	s := Section{ID: "choice", Title: "The choice", Terminal: true, Table: t}
+	if left := len(a.Choices) - len(t.Rows); left > 0 {
+		t.Note = fmt.Sprintf("%s more: see the section “How the choice was made” of the report.", several(left, "configuration"))
+	}
+	switch unloaded := a.Without(advise.FullLoad); {
+	case len(unloaded) < len(a.Real()):
+		s.Pictures = []Drawing{d}
+		if len(unloaded) > 0 {
+			s.Notes = []string{"Not in the picture, because their load was not measured: " + a.names(unloaded) + "."}
+		}
+	default:
+		s.Notes = []string{"There is no picture of query and load times: no load was measured in this run."}
+	}
+	return s
+}
+
+// names are those of engines and designs.
+func (a *adviser) names(all []advise.Choice) string {
+	var out []string
+	for _, c := range all {
+		out = append(out, c.Engine+" · "+c.Design)
+	}
+	return list(out)
 }
 
 // commands are those that keep the winner.

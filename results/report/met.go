@@ -65,7 +65,7 @@ func (f *folder) report(o Advising) (*Report, error) {
 	if scope := f.scope(); scope != "" {
 		r.Answers = append([]Words{{"scope", scope}}, r.Answers...)
 	}
-	r.Answers = append(r.Answers, verdict(f.sum.right(), f.proofInWords(&f.sum)), headline("%s", f.speedInWords(&f.sum)))
+	r.Answers = append(r.Answers, verdict(f.sum.right(), f.proofInWords(&f.sum)))
 	recorded, err := recorded()
 	if err != nil {
 		return nil, err
@@ -79,9 +79,7 @@ func (f *folder) report(o Advising) (*Report, error) {
 	if err := r.advise(o); err != nil {
 		return nil, err
 	}
-	if !f.sum.right() || !f.sum.Finished {
-		r.brief = nil
-	}
+	r.complete = f.sum.right() && f.sum.Finished
 	return r, nil
 }
 
@@ -133,20 +131,23 @@ func recorded() (Section, error) {
 	return s, nil
 }
 
-// proof is the matrix of verdicts, ways down, cases across, and what is known of
-// cells that gave no right answer.
+// proof is the matrix of verdicts, which a click shows, and what is known of cells that gave no right result.
+// Configurations with the same verdicts share a row.
 func (f *folder) proof() Section {
-	s := Section{ID: "proof", Title: "Proof", Table: table("engine", "design", "flavour"), Words: say("Each cell was held against the reference answer, which is computed from the input files by no database. “=” stands before the number of rows that are equal, value by value and in order; “—” where an engine cannot express the question so.")}
+	matrix := Section{Title: "Every result", Folded: true, Open: !f.sum.right(), Table: &Table{Head: []Column{{Name: "configurations", Wrap: true}}}}
+	t := matrix.Table
+	s := Section{ID: "proof", Title: "Proof", Words: say("%s Barograph computes the reference from the input files, without a database, and compares every value and the order of the rows. In the table, “=” and a number of rows mean equal; “—” means that the engine cannot express the question in this flavour.", f.proofInWords(&f.sum))}
 	for _, c := range f.cases {
-		s.Table.Head = append(s.Table.Head, Column{Name: c.Name, Unit: several(c.Rows, "row")})
+		t.Head = append(t.Head, Column{Name: c.Name, Unit: several(c.Rows, "row")})
 	}
 	for _, a := range f.run.Archives {
 		if !a.Whole {
 			s.Words = append(s.Words, Words{"alarm", "Incomplete: " + a.Engine + " · " + a.Design + ": " + a.Problem})
 		}
 	}
+	rows := map[string]int{}
 	for _, w := range f.ways {
-		cells := texts(w.Engine, w.Design, w.Flavour)
+		cells, key := texts(w.String()), f.class(w)
 		for _, c := range f.cases {
 			res := f.at(w, c.Name)
 			k := res.cell()
@@ -154,12 +155,18 @@ func (f *folder) proof() Section {
 				d := Section{ID: fmt.Sprintf("diff-%d", n+1), Class: "diff", Title: upper(res.state), Small: c.Name + ", " + w.String(), Text: res.problem, Folded: true, Open: n < 5, Terminal: n < 5}
 				s.Parts, k.Link = append(s.Parts, d), "#"+d.ID
 			}
-			cells = append(cells, k)
+			cells, key = append(cells, k), key+"|"+k.Text+k.Link
 		}
-		s.Table.add(f.class(w), cells...)
+		if i, same := rows[key]; same {
+			t.Rows[i].Cells[0].Text += ", " + w.String()
+			continue
+		}
+		rows[key] = len(t.Rows)
+		t.add(f.class(w), cells...)
 	}
-	if len(s.Table.Rows) == 0 {
-		s.Words = []Words{{"none", "Nothing was asked."}}
+	s.Parts = append(s.Parts, filled(matrix)...)
+	if len(t.Rows) == 0 {
+		s.Words = []Words{{"none", "No question was asked."}}
 	}
 	return s
 }

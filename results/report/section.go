@@ -22,8 +22,7 @@ type Report struct {
 	About    []Section      // engines and settings
 	Sections []Section      // those with an ID stand in the navigation
 	Data     map[string]any // the run for machines, as JSON
-
-	brief *Section // the choice for a terminal, where all results are right
+	complete bool           // the run finished, and all results are right
 }
 
 // Section is a part of a report: a heading, sentences, pictures, a table, and
@@ -80,14 +79,18 @@ const (
 	briefWidth = 100
 )
 
-// Brief writes what was proven, what to choose and what to be warned of; the page has the tables. Where something is not
-// right, it writes all that Print does.
+// Brief writes the choice, the proof and the warnings; the page has the rest. Where there is no choice, or something is
+// not right, it writes all that Print does.
 func (r *Report) Brief(w io.Writer) error {
-	if r.brief == nil {
+	if len(r.Sections) == 0 || r.Sections[0].ID != "choice" || !r.complete {
 		return r.Print(w)
 	}
 	var b strings.Builder
-	for _, a := range r.Answers {
+	for _, a := range r.Answers[:1] {
+		b.WriteString(wrapAt(briefWidth, a.Text) + "\n")
+	}
+	r.Sections[0].Table.print(&b)
+	for _, a := range r.Answers[1:] {
 		if a.Class == "answer right" {
 			b.WriteString(wrapAt(briefWidth, a.Text) + "\n")
 		}
@@ -95,8 +98,6 @@ func (r *Report) Brief(w io.Writer) error {
 	for _, text := range r.Warnings {
 		b.WriteString(wrapAt(briefWidth, "warning: "+text) + "\n")
 	}
-	printProse(&b, briefWidth, r.brief.Prose)
-	r.brief.Table.print(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

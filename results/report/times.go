@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/plot"
@@ -26,6 +27,11 @@ func (f *folder) times() Section {
 	s := Section{ID: "times", Title: "Times", Parts: filled(Section{Title: "Table 1 · All medians, ms", Table: f.medians(&f.sum), Terminal: true})}
 	if len(s.Parts) == 0 {
 		s.Words = []Words{{"none", "No cell was timed."}}
+	} else {
+		s.Words = say("%s", f.speedInWords(&f.sum))
+		if slices.ContainsFunc(f.sum.Cases, func(c CaseSummary) bool { return c.fastest() != nil }) {
+			s.Pictures = []Drawing{f.smallMultiples()}
+		}
 	}
 	for i := range f.sum.Cases {
 		s.Parts = append(s.Parts, f.caseSection(i))
@@ -39,38 +45,78 @@ func (f *folder) caseSection(i int) Section {
 	if k.LineType != "" {
 		meta = k.LineType + ", " + meta
 	}
-	s := Section{ID: "case-" + c.Name, Title: c.Name, Small: c.Title, Words: []Words{{"meta", meta}}, Table: c.table(), Notes: c.notes()}
+	s := Section{ID: "case-" + c.Name, Title: c.Name, Small: c.Title, Folded: true, Words: []Words{{"meta", meta}}, Table: c.table(), Notes: c.notes()}
 	if len(c.Cells) > 0 && c.Cells[0].Times != nil {
-		s.Pictures = []Drawing{f.picture(c, false)}
-		s.Parts = []Section{{Title: "Every repetition of " + c.Name, Folded: true, Pictures: []Drawing{f.picture(c, true)}}}
+		rows := c.rows(func(k *CellSummary) bool { return k.Times != nil })
+		for i := range rows {
+			rows[i].Repetitions = c.find(rows[i].way).Times.values
+		}
+		s.Parts = []Section{{Title: "Every repetition of " + c.Name, Folded: true, Pictures: []Drawing{f.picture("Every repetition; upright tick: median", panelOf("", rows))}}}
 	}
 	return s
 }
 
-// picture draws the medians of a case, or every repetition.
-func (f *folder) picture(c *CaseSummary, repetitions bool) Drawing {
-	lo, hi := math.Inf(1), 0.0
-	panel := plot.Panel{}
+// smallMultiples draws the cases one below the other on one axis, each with the fastest flavour of every engine and design.
+func (f *folder) smallMultiples() Drawing {
+	var panels []plot.Panel
+	for i := range f.sum.Cases {
+		c, seen := &f.sum.Cases[i], map[Way]bool{}
+		rows := c.rows(func(k *CellSummary) bool {
+			archive := Way{k.Engine, k.Design, ""}
+			again := seen[archive]
+			seen[archive] = true
+			return !again
+		})
+		if c.fastest() != nil {
+			panels = append(panels, panelOf(c.Name, rows))
+		}
+	}
+	return f.picture("Median time of the result, with the fastest flavour of each engine and design; whiskers: 95 % interval of the median", panels...)
+}
+
+// caseRow is a row of a picture, and the configuration that it shows.
+type caseRow struct {
+	plot.Row
+	way Way
+}
+
+// rows are those of the cells that are shown, the fastest first.
+func (c *CaseSummary) rows(shown func(k *CellSummary) bool) (out []caseRow) {
 	for i := range c.Cells {
 		k := &c.Cells[i]
+		if !shown(k) {
+			continue
+		}
 		row := plot.Row{Label: k.String(), Group: k.Engine, Value: plot.Value{V: math.NaN(), Note: k.note()}}
 		if t := k.Times; t != nil {
 			row.Value = plot.Value{V: float64(t.Median), Lo: float64(t.Lo), Hi: float64(t.Hi)}
-			lo, hi = min(lo, row.V), max(hi, row.V)
-			if repetitions {
-				row.Repetitions = t.values
-			}
-		} else if repetitions {
-			continue
 		}
-		panel.Rows = append(panel.Rows, row)
+		out = append(out, caseRow{row, k.Way})
+	}
+	return out
+}
+
+func panelOf(title string, rows []caseRow) plot.Panel {
+	p := plot.Panel{Title: title}
+	for _, r := range rows {
+		p.Rows = append(p.Rows, r.Row)
+	}
+	return p
+}
+
+// picture draws panels that share an axis of time.
+func (f *folder) picture(subtitle string, panels ...plot.Panel) Drawing {
+	lo, hi := math.Inf(1), 0.0
+	for _, p := range panels {
+		for _, r := range p.Rows {
+			if r.V > 0 {
+				lo, hi = min(lo, r.V), max(hi, r.V)
+			}
+		}
 	}
 	out := plot.Rows{
-		Frame: plot.Frame{Subtitle: "Median time of the answer; whiskers: 95 % interval of the median", XLabel: "time (ms)", Width: pageWidth},
-		Unit:  "ms", Log: hi > logSpread*lo, Sorted: true, Seed: f.run.Seed, Panels: []plot.Panel{panel},
-	}
-	if repetitions {
-		out.Subtitle = "Every repetition; upright tick: median"
+		Frame: plot.Frame{Subtitle: subtitle, XLabel: "time (ms)", Width: pageWidth},
+		Unit:  "ms", Log: hi > logSpread*lo, Sorted: true, Seed: f.run.Seed, Panels: panels,
 	}
 	if out.Log {
 		out.XLabel = "time (ms, logarithmic)"

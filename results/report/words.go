@@ -33,7 +33,7 @@ func (rs *results) proofInWords(s *Summary) string {
 		}
 	}
 	if len(parts) == 0 {
-		return fmt.Sprintf("Every one of %s gave the reference answer.", several(all, "cell"))
+		return fmt.Sprintf("%s of %s results equal the reference.", count(all), count(all))
 	}
 	return fmt.Sprintf("%s, of %d; %d gave the reference answer.", list(parts), all, s.Equal)
 }
@@ -61,7 +61,7 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 	case timed == 0:
 		return "No database was timed."
 	case len(s.Ranking) == 0:
-		return fmt.Sprintf("No way of asking answered all %s rightly, so none is ranked over all.", several(timed, "timed case"))
+		return fmt.Sprintf("No configuration answered all %s correctly, so none is ranked over all.", several(timed, "timed case"))
 	}
 	best := s.Ranking[0]
 	w := best.Way
@@ -76,14 +76,14 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 	}
 	var b strings.Builder
 	if best.Ratio < 1.005 {
-		fmt.Fprintf(&b, "On this data the fastest right way is %s: it is the fastest in each of %d cases.", w, timed)
+		fmt.Fprintf(&b, "By query time alone, %s is the fastest in each of %d cases.", w, timed)
 	} else {
-		fmt.Fprintf(&b, "On this data the fastest right way over %d cases is %s: it takes %s the fastest of each case (geometric mean)", timed, w, best.times())
+		fmt.Fprintf(&b, "By query time alone, %s is the fastest over %d cases: it takes %s the fastest of each case (geometric mean)", w, timed, best.times())
 		beaten := "none of them"
 		if n := timed - best.Unbeaten; n > 0 {
 			beaten = fmt.Sprintf("%d of %d", n, timed)
 		}
-		b.WriteString(" and is beaten by more than the noise in " + beaten + ".")
+		b.WriteString(", and another configuration is significantly faster in " + beaten + ".")
 	}
 	b.WriteString(partly(s))
 	if next != nil {
@@ -93,14 +93,14 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 		fmt.Fprintf(&b, " METviewer's own SQL takes %s the fastest at best (%s · %s).", sql.times(), sql.Engine, sql.Design)
 	}
 	if few > 0 {
-		fmt.Fprintf(&b, " In %s the repetitions are too few to tell any difference from noise.", several(few, "case"))
+		fmt.Fprintf(&b, " In %s the repetitions are too few to distinguish any difference from noise.", several(few, "case"))
 	}
 	return b.String()
 }
 
 // lowestMedians names what comes first where no difference can be distinguished from noise.
 func lowestMedians(timed int, best Way, next, sql *Rank) string {
-	out := fmt.Sprintf("The repetitions are too few to tell any difference from noise. By medians alone %s is the fastest over %d cases (geometric mean)", best, timed)
+	out := fmt.Sprintf("The repetitions are too few to distinguish any difference from noise. By medians alone %s is the fastest over %d cases (geometric mean)", best, timed)
 	if next != nil {
 		out += fmt.Sprintf("; of the other engines and designs it is %s", next.Way)
 	}
@@ -148,7 +148,7 @@ func partly(s *Summary) string {
 func (rs *results) oneCase(s *Summary, w Way) string {
 	c := first(s.Cases, func(c CaseSummary) bool { return c.fastest() != nil })
 	t := c.find(w).Times
-	out := fmt.Sprintf("In %s the fastest right way is %s", c.Name, w)
+	out := fmt.Sprintf("By query time alone, the fastest configuration in %s is %s", c.Name, w)
 	if span := interval(float64(t.Lo), float64(t.Hi)); span != none {
 		out += fmt.Sprintf(", with a median of %s ms (%s)", number(float64(t.Median)), span)
 	}
@@ -159,7 +159,7 @@ func (rs *results) oneCase(s *Summary, w Way) string {
 		}
 	}
 	if out += "."; len(ties) > 0 {
-		out += " Not slower by more than the noise: " + list(ties) + "."
+		out += " Not significantly slower: " + list(ties) + "."
 	}
 	return out
 }

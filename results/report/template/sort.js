@@ -35,10 +35,10 @@ if (filter) filter.addEventListener('input', function () {
     r.hidden = !words.every(function (w) { return text.indexOf(w) >= 0; });
   });
 });
-// A link to a plan opens it.
+// A link into a folded part opens it.
 function reveal() {
   var at = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (!at || at.tagName !== 'DETAILS') return;
+  if (!at || !at.closest('details')) return;
   for (var d = at; d; d = d.parentElement) if (d.tagName === 'DETAILS') d.open = true;
   at.scrollIntoView();
 }

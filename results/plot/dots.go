@@ -1,0 +1,114 @@
+package plot
+
+import (
+	"cmp"
+	"image/color"
+	"math"
+	"slices"
+
+	xfont "golang.org/x/image/font"
+	gplot "gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Dots shows things by two measures of which less is better. Both axes are logarithmic, the area of a dot is a third
+// measure, and every dot has its label next to it.
+type Dots struct {
+	Frame
+	Dots []Dot
+}
+
+// Dot is one thing. It is left out where X or Y is not a positive number.
+type Dot struct {
+	Label string
+	Group string // gives the color
+	Note  string // shown where a reader points at the dot
+	X, Y  float64
+	Size  float64 // by area
+	Bold  bool    // the label is bold
+}
+
+const (
+	largestDot  = 26 // radius of the largest dot, px
+	smallestDot = 4
+)
+
+// SVG draws the picture. It fails only for sizes in which nothing can be read.
+func (d Dots) SVG() ([]byte, error) {
+	s, err := d.layout(900, nil)
+	if err != nil {
+		return nil, err
+	}
+	across, up := newSpan(), newSpan()
+	d.Dots = slices.DeleteFunc(slices.Clone(d.Dots), func(q Dot) bool { return !onScale(q.X, true) || !onScale(q.Y, true) })
+	for _, q := range d.Dots {
+		across.add(q.X)
+		up.add(q.Y)
+	}
+	if across.empty() {
+		return s.noData()
+	}
+	// The largest is drawn first, so that no dot hides a smaller one.
+	slices.SortStableFunc(d.Dots, func(a, b Dot) int { return cmp.Compare(b.Size, a.Size) })
+	f, p := s.open(430, 260), newPanel()
+	scale(&p.X, span{across.lo / 1.3, across.hi * 1.3}, true, int((f.body.Max.X-f.body.Min.X-60)/tickRoom))
+	scale(&p.Y, span{up.lo / 1.3, up.hi * 1.3}, true, heightTicks(f.body))
+	p.Add(grid(true, true), d)
+	drawPanel(f.body, p, s.XLabel, s.YLabel)
+	return f.encode()
+}
+
+// Plot is gonum's: it draws on the data's canvas.
+func (d Dots) Plot(c draw.Canvas, p *gplot.Plot) {
+	x, y := p.Transforms(&c)
+	k := newInk(labelSize, xfont.WeightBold, color.NRGBA{0x00, 0x6B, 0x4E, 0xFF})
+	corner := "← ↓ better"
+	k.write(c, vg.Point{X: c.Min.X + 10, Y: c.Min.Y + 10}, atLeft, corner)
+	taken := []vg.Rectangle{{Min: c.Min, Max: vg.Point{X: c.Min.X + 14 + k.width(corner), Y: c.Min.Y + 24}}}
+	radii, pal := make([]vg.Length, len(d.Dots)), &palette{}
+	for i, q := range d.Dots {
+		radii[i] = smallestDot
+		if most := d.Dots[0].Size; most > 0 {
+			radii[i] = max(smallestDot, largestDot*vg.Length(math.Sqrt(q.Size/most)))
+		}
+		at, r, clr := vg.Point{X: x(q.X), Y: y(q.Y)}, radii[i], hue(pal.of(q.Group))
+		c.DrawGlyph(draw.GlyphStyle{Color: fade(clr, 0.45), Radius: r, Shape: draw.CircleGlyph{}}, at)
+		c.DrawGlyph(draw.GlyphStyle{Color: clr, Radius: r, Shape: draw.RingGlyph{}}, at)
+		k.write(c, at, atMark, clean(q.Note))
+		inner := min(r, 8) // a label may cover the rim of a large dot, not the center of any
+		taken = append(taken, vg.Rectangle{Min: vg.Point{X: at.X - inner, Y: at.Y - inner}, Max: vg.Point{X: at.X + inner, Y: at.Y + inner}})
+	}
+	for i, q := range d.Dots {
+		k := newInk(labelSize, xfont.WeightNormal, grey(0x22))
+		if q.Bold {
+			k = newInk(labelSize, xfont.WeightBold, grey(0x11))
+		}
+		taken = append(taken, k.label(c, vg.Point{X: x(q.X), Y: y(q.Y)}, radii[i], clean(q.Label), taken))
+	}
+}
+
+// label writes the name of a dot where nothing is written yet, as near as it can, and returns its place.
+func (k ink) label(c draw.Canvas, at vg.Point, r vg.Length, text string, taken []vg.Rectangle) vg.Rectangle {
+	w, h := k.width(text)*1.06, vg.Length(labelSize)
+	place := func(dx, dy vg.Length) vg.Rectangle {
+		corner := vg.Point{X: at.X + dx, Y: at.Y + dy - h/2}
+		return vg.Rectangle{Min: corner, Max: vg.Point{X: corner.X + w, Y: corner.Y + h}}
+	}
+	best := place(r+5, 0)
+	for _, away := range []vg.Length{0, h + 3, 2 * (h + 3), 3 * (h + 3)} {
+		for _, try := range []vg.Rectangle{
+			place(r+5, away), place(-r-5-w, away), place(r+5, -away), place(-r-5-w, -away), place(-w/2, r+away+h/2+3), place(-w/2, -r-away-h/2-3),
+		} {
+			free := !slices.ContainsFunc(taken, func(t vg.Rectangle) bool {
+				return t.Min.X < try.Max.X && try.Min.X < t.Max.X && t.Min.Y < try.Max.Y && try.Min.Y < t.Max.Y
+			})
+			if free && try.Min.X >= c.Min.X && try.Max.X <= c.Max.X && try.Min.Y >= c.Min.Y && try.Max.Y <= c.Max.Y {
+				k.write(c, vg.Point{X: try.Min.X, Y: try.Min.Y + 2}, atLeft, text)
+				return try
+			}
+		}
+	}
+	k.write(c, vg.Point{X: best.Min.X, Y: best.Min.Y + 2}, atLeft, text)
+	return best
+}
