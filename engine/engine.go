@@ -306,8 +306,30 @@ func Promises() []Promise {
 	return []Promise{Linearizable, ReadYourWrites, MonotonicReads, NothingLost, NothingRisen}
 }
 
-// Version is that of the program: its module's, or the revision it was built from.
+// release, commit and date are set by packaging/release with -ldflags -X; a plain build leaves them empty.
+var release, commit, date string //nolint:gochecknoglobals // the linker sets only variables
+
+// Built reports the commit of the program and the date of that commit; both are empty if the build recorded none.
+func Built() (revision, committed string) {
+	revision, committed = commit, date
+	if info, ok := debug.ReadBuildInfo(); ok && revision == "" {
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				revision = s.Value
+			case "vcs.time":
+				committed = s.Value
+			}
+		}
+	}
+	return revision, committed
+}
+
+// Version is that of the program: its release, its module's version, or the revision it was built from.
 func Version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

@@ -60,7 +60,7 @@ BAROGRAPH_ENGINE names the archive or engine of a command that names none.`,
 		return usage(fmt.Errorf("%s; see `%s --help`", text, c.CommandPath()))
 	})
 	root.CompletionOptions.DisableNoDescFlag = true
-	parent(root, newQuickstart(e), newSynth(e), newLoad(e), newShow(e), newVerify(e), newCases(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newCompare(e), newMerge(e), newAgent(e), newList(e), newLab(e), newDiff(e), newAdopt(e), newShef(e), newServe(e), newColdStart(e), newFrailDisk(), newVersion(e), newExitStatus())
+	parent(root, newQuickstart(e), newSynth(e), newLoad(e), newShow(e), newVerify(e), newCases(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newCompare(e), newMerge(e), newAgent(e), newList(e), newLab(e), newDiff(e), newAdopt(e), newShef(e), newServe(e), newColdStart(e), newFrailDisk(), newVersion(e), newMan(), newExitStatus())
 	group(root)
 	asUsage(root)
 	return root
@@ -76,10 +76,18 @@ func newVersion(e *env) *cobra.Command {
 				_, err := io.WriteString(e.stdout, licences)
 				return err
 			}
+			commit, date := engine.Built()
 			if e.json {
-				return e.printJSON(map[string]string{"version": engine.Version(), "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH})
+				return e.printJSON(map[string]string{
+					"version": engine.Version(), "commit": commit, "date": date,
+					"go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH,
+				})
 			}
-			_, err := fmt.Fprintln(e.stdout, "barograph version", engine.Version())
+			text := "barograph version " + engine.Version()
+			if commit != "" {
+				text += ", commit " + commit + " of " + date
+			}
+			_, err := fmt.Fprintln(e.stdout, text)
 			return err
 		},
 	}
