@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -304,57 +303,4 @@ const (
 // Promises lists them in their order.
 func Promises() []Promise {
 	return []Promise{Linearizable, ReadYourWrites, MonotonicReads, NothingLost, NothingRisen}
-}
-
-// release, commit and date are set by packaging/release with -ldflags -X; a plain build leaves them empty.
-var release, commit, date string //nolint:gochecknoglobals // the linker sets only variables
-
-// Built reports the commit of the program and the date of that commit; both are empty if the build recorded none.
-func Built() (revision, committed string) {
-	revision, committed = commit, date
-	if info, ok := debug.ReadBuildInfo(); ok && revision == "" {
-		for _, s := range info.Settings {
-			switch s.Key {
-			case "vcs.revision":
-				revision = s.Value
-			case "vcs.time":
-				committed = s.Value
-			}
-		}
-	}
-	return revision, committed
-}
-
-// Version is that of the program: its release, its module's version, or the revision it was built from.
-func Version() string {
-	if release != "" {
-		return release
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && (v == "" || v == "(devel)") {
-			v = s.Value
-		}
-	}
-	if v == "" {
-		v = "(devel)"
-	}
-	return v
-}
-
-// ModuleVersion is the version of a module that the program is linked from, without
-// the leading v; "unknown" where the program does not say.
-func ModuleVersion(path string) string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range info.Deps {
-			if m.Path == path {
-				return strings.TrimPrefix(m.Version, "v")
-			}
-		}
-	}
-	return "unknown"
 }

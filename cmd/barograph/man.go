@@ -3,10 +3,10 @@ package main
 import (
 	"time"
 
-	"github.com/barograph/barograph/engine"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"github.com/barograph/barograph/internal/build"
 )
 
 // newMan writes the manual pages of all commands. packaging/release runs it.
@@ -17,13 +17,13 @@ func newMan() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			root := c.Root()
 			root.DisableAutoGenTag = true // it has the date of today
-			_, committed := engine.Built()
+			_, committed := build.Commit()
 			date, err := time.Parse(time.RFC3339, committed)
 			if err != nil { // the build recorded no date
 				date = time.Unix(0, 0).UTC()
 			}
 			return doc.GenManTree(root, &doc.GenManHeader{
-				Title: "BAROGRAPH", Section: "1", Date: &date, Source: "Barograph " + engine.Version(), Manual: "Barograph",
+				Title: "BAROGRAPH", Section: "1", Date: &date, Source: "Barograph " + build.Version(), Manual: "Barograph",
 			}, args[0])
 		},
 	}

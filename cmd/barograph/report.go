@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/build"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/advise"
 	"github.com/barograph/barograph/results/measure"
@@ -115,7 +115,7 @@ Give each client its share of the work by --shard i/n of ycsb load and run.`,
 			if err != nil {
 				return err
 			}
-			r.ID, r.Args, r.Version = filepath.Base(out), redacted(e.args), engine.Version()
+			r.ID, r.Args, r.Version = filepath.Base(out), redacted(e.args), build.Version()
 			p, err := run.Create(out, r)
 			if err != nil {
 				return err
@@ -165,7 +165,7 @@ func named(out *string, workload string) {
 // newRun is what every run knows before it begins.
 func (e *env) newRun(ctx context.Context, dir, workload string, seed uint64, source string) run.Run {
 	r := run.Run{
-		ID: filepath.Base(dir), Workload: workload, Version: engine.Version(), Args: redacted(e.args), Seed: seed,
+		ID: filepath.Base(dir), Workload: workload, Version: build.Version(), Args: redacted(e.args), Seed: seed,
 		Started: time.Now().UTC(), Machine: measure.ReadMachine(ctx, filepath.Dir(dir)), Data: run.Data{Source: source},
 	}
 	r.Warnings = r.Machine.Warnings()

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/build"
 	"github.com/barograph/barograph/internal/fault"
 
 	"github.com/spf13/cobra"
@@ -30,7 +30,7 @@ and recommends one. What it loads is a working archive.
 Start with:  barograph quickstart
 
 BAROGRAPH_ENGINE names the archive or engine of a command that names none.`,
-		Version:       engine.Version(),
+		Version:       build.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 
@@ -76,14 +76,14 @@ func newVersion(e *env) *cobra.Command {
 				_, err := io.WriteString(e.stdout, licences)
 				return err
 			}
-			commit, date := engine.Built()
+			commit, date := build.Commit()
 			if e.json {
 				return e.printJSON(map[string]string{
-					"version": engine.Version(), "commit": commit, "date": date,
+					"version": build.Version(), "commit": commit, "date": date,
 					"go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH,
 				})
 			}
-			text := "barograph version " + engine.Version()
+			text := "barograph version " + build.Version()
 			if commit != "" {
 				text += ", commit " + commit + " of " + date
 			}

@@ -15,6 +15,7 @@ import (
 	"runtime"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/build"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/serve"
 
@@ -67,7 +68,7 @@ func (e *env) serve(ctx context.Context, listen string, open bool, args []string
 	if at, ok := on.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
 		e.says("warning: other machines can reach " + on.Addr().String() + ": whoever has the URL sees everything that is served, unencrypted")
 	}
-	s, err := serve.New(serve.Options{Registry: e.engines, Version: engine.Version(), Host: on.Addr().String(), Log: e.log()}, args...)
+	s, err := serve.New(serve.Options{Registry: e.engines, Version: build.Version(), Host: on.Addr().String(), Log: e.log()}, args...)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			err = usage(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/barograph/barograph/archive/design"
-	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/build"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -218,7 +218,7 @@ func (c *Commit) UpdateCatalog(stored *design.Catalog, n design.Name, s *CommitR
 	if s.Removed != nil {
 		stored.Merge(s.Removed)
 	}
-	stored.Design, stored.Program, stored.Schema = n, engine.Version(), stored.Needs()
+	stored.Design, stored.Program, stored.Schema = n, build.Version(), stored.Needs()
 	stored.Files.Add(SumMarks(complete))
 	stored.Files.Sub(SumMarks(old))
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/kv"
+	"github.com/barograph/barograph/internal/build"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -61,7 +62,7 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 	}
 	s := &store{db, o.ReadOnly}
 	about := engine.About{
-		Product: "bbolt", Version: engine.ModuleVersion("go.etcd.io/bbolt"), Acknowledged: "on disk: flushed, one commit at a time",
+		Product: "bbolt", Version: build.Module("go.etcd.io/bbolt"), Acknowledged: "on disk: flushed, one commit at a time",
 		Settings: map[string]string{"freelist": "map", "sync": "each commit"},
 	}
 	return &engine.Engine{Abilities: []any{s}, About: func(context.Context) (engine.About, error) { return about, nil }, Close: s.db.Close}, nil

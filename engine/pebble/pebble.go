@@ -27,6 +27,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/internal/build"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
 )
@@ -207,7 +208,7 @@ func (s *settings) options(o engine.Options) *pebble.Options {
 }
 
 func (s *settings) about() engine.About {
-	a := engine.About{Product: "Pebble", Version: engine.ModuleVersion("github.com/cockroachdb/pebble/v2"), Acknowledged: "on disk: flushed, commits of one moment together", Settings: map[string]string{
+	a := engine.About{Product: "Pebble", Version: build.Module("github.com/cockroachdb/pebble/v2"), Acknowledged: "on disk: flushed, commits of one moment together", Settings: map[string]string{
 		"cache": strconv.FormatInt(s.cache, 10), "memtable": strconv.FormatInt(s.memtable, 10), "compression": s.compression,
 		"sync": "each commit", "filter": "bloom, 10 bits a key",
 	}}
