@@ -39,9 +39,9 @@ func RefusesStrangers(t *testing.T, d engine.Driver, at string) {
 		"the system's CAs": {func(_ *url.URL, q url.Values) { q.Del("tls_ca"); q.Set("tls", "true") }, "unknown authority"},
 		"another CA":       {func(_ *url.URL, q url.Values) { q.Set("tls_ca", other+".pem") }, "tls_ca=FILE"},
 		"another name":     {func(_ *url.URL, q url.Values) { q.Set("tls_name", "localhost") }, "localhost"},
-		"without TLS":      {func(_ *url.URL, q url.Values) { q.Del("tls_ca"); q.Set("tls", "false") }, engine.ErrUnreachable.Error()},
-		"another password": {func(u *url.URL, _ url.Values) { u.User = url.UserPassword(u.User.Username(), "of-a-stranger") }, engine.ErrUnreachable.Error()},
-		"no password":      {func(u *url.URL, _ url.Values) { u.User = url.User(u.User.Username()) }, engine.ErrUnreachable.Error()},
+		"without TLS":      {func(_ *url.URL, q url.Values) { q.Del("tls_ca"); q.Set("tls", "false") }, "is unreachable"},
+		"another password": {func(u *url.URL, _ url.Values) { u.User = url.UserPassword(u.User.Username(), "of-a-stranger") }, "is unreachable"},
+		"no password":      {func(u *url.URL, _ url.Values) { u.User = url.User(u.User.Username()) }, "is unreachable"},
 	} {
 		u, err := url.Parse(at)
 		if err != nil {
