@@ -54,8 +54,9 @@ story() {
 	run "barograph met $day --out first ${ENGINES:-} ${MET:-} >first.txt"
 	cat first.txt
 
-	# The choice is kept with the commands that the advice ends with.
-	sed -n 's/^  \(barograph [a-z]* .*\)/\1/p' first.txt >keep.txt
+	# The report prints the commands that keep the choice.
+	run "barograph report first"
+	sed -n 's/^  \(barograph [a-z]* .*\)/\1/p' out.txt >keep.txt
 	while read -r line; do run "$line" </dev/null; done <keep.txt
 	archive=$(sed -n 's/^barograph verify \(.*\)/\1/p' keep.txt)
 

@@ -467,7 +467,7 @@ func TestOtherUsers(t *testing.T) {
 		if err := errors.Join(os.Mkdir(foreign, 0o755), change(foreign)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := lab.Up(t.Context(), driver(), lab.Options{Dir: filepath.Join(foreign, "lab")}); err == nil || !strings.Contains(err.Error(), "--dir") {
+		if _, err := lab.Up(t.Context(), driver(), lab.Options{Dir: filepath.Join(foreign, "lab")}); err == nil || !strings.Contains(err.Error(), "--lab-dir") {
 			t.Errorf("a folder that is %s was taken: %v", name, err)
 		}
 	}

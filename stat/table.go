@@ -121,9 +121,9 @@ func ByName(lineType, name string) (Stat, error) {
 		return Stat{}, &fault.Error{Setting: "statistic " + strings.ToUpper(name), Problem: why, Cure: "choose another (barograph list statistics), or ask for finished statistics"}
 	}
 	if wanted == "" {
-		return Stat{}, &fault.Error{Setting: "statistic of " + lineType, Problem: "is not named", Cure: "choose one of " + strings.Join(known, ", ")}
+		return Stat{}, &fault.Error{Setting: lineType + " statistic", Problem: "is not named", Cure: "choose one of " + strings.Join(known, ", ")}
 	}
-	return Stat{}, fault.Unknown("statistic of "+lineType, name, known)
+	return Stat{}, fault.Unknown(lineType+" statistic", name, known)
 }
 
 // lineTypes names the line types of the table, in its order.

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"syscall"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
 
 	"golang.org/x/term"
 )
@@ -52,6 +54,8 @@ type env struct {
 	quiet   bool      // --quiet
 	sheets  bool      // --spreadsheet
 	verbose bool      // --verbose
+
+	runDir string // the run folder of the command; "" = it writes none
 }
 
 // log is the logger of a command. On a terminal it writes only with --verbose,
@@ -114,6 +118,9 @@ func execute(ctx context.Context, e *env) int {
 	switch {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		status, text = fault.Interrupted, "interrupted; what was committed and written is complete"
+		if _, err := os.Stat(filepath.Join(e.runDir, run.File)); e.runDir != "" && err == nil {
+			text += ": barograph report " + fault.Name(e.runDir)
+		}
 	case out.err != nil:
 		status = fault.Failed
 	case errors.Is(err, engine.ErrUnreachable) || errors.Is(err, launch.ErrChanged):

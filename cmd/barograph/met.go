@@ -142,7 +142,7 @@ func (s *study) flags(c *cobra.Command) {
 
 // met makes a study of files and reports it.
 func (e *env) met(ctx context.Context, s *study, files []string) error {
-	return inFolder(&s.out, "met", func() (bool, error) {
+	return e.inFolder(&s.out, "met", func() (bool, error) {
 		err := e.studies(ctx, s, files)
 		return s.began, err
 	})

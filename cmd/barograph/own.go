@@ -52,7 +52,7 @@ Ready sets: clicks (30 queries in the shapes of ClickBench), documents (5 of JSO
 			}
 			var skipped []fault.Skip
 			if len(p.Engines) == 0 {
-				named(&out, run.Owned)
+				e.named(&out, run.Owned)
 				p.Engines, skipped = e.ownEngines(out)
 				e.saySkipped(skipped)
 			}

@@ -46,7 +46,7 @@ func setDefault(c *cobra.Command, flag, value string) {
 }
 
 func (e *env) quickstart(ctx context.Context, s *study) error {
-	named(&s.out, "quickstart")
+	e.named(&s.out, "quickstart")
 	data := filepath.Join(s.out, "data")
 	files, err := synth.VSDB{Preset: "quickstart", Seed: s.seed}.Files()
 	if err != nil {

@@ -143,10 +143,9 @@ func (e *env) saySkipped(all []fault.Skip) {
 	}
 }
 
-// inFolder runs a workload into a run folder, which gets a name where it has
-// none. Of one that came to nothing worth keeping, nothing is left.
-func inFolder(out *string, workload string, f func() (keep bool, err error)) error {
-	named(out, workload)
+// inFolder runs a workload into a run folder, which it names if out is empty. It removes the folder if f keeps nothing.
+func (e *env) inFolder(out *string, workload string, f func() (keep bool, err error)) error {
+	e.named(out, workload)
 	_, absent := os.Stat(*out)
 	keep, err := f()
 	if err != nil && !keep && errors.Is(absent, fs.ErrNotExist) {
@@ -155,11 +154,12 @@ func inFolder(out *string, workload string, f func() (keep bool, err error)) err
 	return err
 }
 
-// named gives a run folder a name where it has none.
-func named(out *string, workload string) {
+// named names the run folder of the command if out is empty.
+func (e *env) named(out *string, workload string) {
 	if *out == "" {
 		*out = filepath.Join("runs", run.ID(time.Now(), workload))
 	}
+	e.runDir = *out
 }
 
 // newRun is what every run knows before it begins.
@@ -180,7 +180,7 @@ func (e *env) runFolder(ctx context.Context, dir, workload string, seed uint64, 
 // runs runs a program into a run folder, in which its steps stand, too, and reports
 // what was measured, also before it failed.
 func (e *env) runs(ctx context.Context, out *string, workload string, seed uint64, source string, program func(f *run.Folder, says func(string)) error) error {
-	return inFolder(out, workload, func() (some bool, err error) {
+	return e.inFolder(out, workload, func() (some bool, err error) {
 		f, err := e.runFolder(ctx, *out, workload, seed, source)
 		if err != nil {
 			return false, err

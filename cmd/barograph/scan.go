@@ -128,7 +128,7 @@ func ofNoLab(c *cobra.Command, p *scan.Program) error {
 
 // begin begins a scan.
 func (e *env) begin(ctx context.Context, t *scan.Target) {
-	named(&t.Out, run.Scanned)
+	e.named(&t.Out, run.Scanned)
 	t.Registry, t.New, t.Log, t.Progress = e.engines, e.newRun(ctx, t.Out, run.Scanned, 0, ""), e.log(), e.says
 }
 

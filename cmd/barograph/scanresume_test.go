@@ -32,6 +32,9 @@ func TestScanGoesOn(t *testing.T) {
 	if status := execute(ctx, &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr, engines: all.Registry(), args: args}); status != fault.Interrupted {
 		t.Fatalf("status %d\n%s", status, stderr)
 	}
+	if want := ": barograph report " + out; !strings.Contains(stderr.String(), want) {
+		t.Errorf("%q is not in %s", want, stderr)
+	}
 	_, before, err := run.Read(out)
 	if err != nil || len(before) < 4*4 {
 		t.Fatalf("%d samples, %v", len(before), err)

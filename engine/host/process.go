@@ -96,6 +96,9 @@ func (p *Process) Stderr() string { return strings.TrimSpace(p.stderr.text()) }
 // Close ends the process, and waits until it has left its files.
 func (p *Process) Close() error {
 	err := p.alive.Close()
+	if errors.Is(err, os.ErrClosed) { // the process ended by itself, and Wait has closed its input
+		err = nil
+	}
 	<-p.gone
 	return errors.Join(err, os.RemoveAll(p.dir))
 }

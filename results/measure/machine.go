@@ -98,12 +98,12 @@ func AvailableMemory(ctx context.Context) uint64 {
 func (m Machine) Warnings() []string {
 	var out []string
 	if m.UsableCPUs > 0 && m.Load[0] > 0.5*float64(m.UsableCPUs) {
-		out = append(out, fmt.Sprintf("the machine was busy before the run: load average %.2f on %d usable core(s); other work shares the times",
+		out = append(out, fmt.Sprintf("the machine was busy before the run: load average %.2f on %d usable core(s); the other work makes the measured times longer",
 			m.Load[0], m.UsableCPUs))
 	}
 	switch {
 	case m.Disk.Type == "tmpfs" || m.Disk.Type == "ramfs":
-		out = append(out, fmt.Sprintf("archives lie in memory (%s at %s): times of loads and cold reads are not those of a disk", m.Disk.Type, m.Disk.Mount))
+		out = append(out, fmt.Sprintf("the archives are in memory (%s at %s): times of loads and cold reads do not include a disk", m.Disk.Type, m.Disk.Mount))
 	case m.Disk.Shared():
 		out = append(out, fmt.Sprintf("archives lie on a shared file system (%s at %s): its server and network share the times", m.Disk.Type, m.Disk.Mount))
 	}

@@ -72,15 +72,6 @@ func (r *Report) advise(o Advising) error {
 	return nil
 }
 
-// products are those of some choices, by name.
-func products(all []advise.Choice) (out []string) {
-	for _, c := range all {
-		out = once(out, cmp.Or(c.Archive.Product, c.Engine))
-	}
-	slices.Sort(out)
-	return out
-}
-
 // sentence joins texts and cells.
 func sentence(parts ...any) (out []Cell) {
 	for _, p := range parts {
@@ -101,15 +92,8 @@ func wayOf(c *advise.Choice) Way { return Way{c.Engine, c.Design, c.Flavour} }
 // headline is the choice in a sentence, with the reason and the margin to the next.
 func (a *adviser) headline() string {
 	out := a.choice()
-	if both, best := products(a.Choices), products(a.Choices[:max(a.Tied, 1)]); len(both) == 2 && a.Compared() {
-		answer := best[0] + ". "
-		if len(best) == 2 {
-			answer = "Either. "
-		}
-		out = append(sentence(answer), out...)
-	}
 	if next := a.nearest(); next != nil {
-		out = append(out, sentence(" The next is ", wayOf(next).String(), ", with ", a.score(next, &a.Choices[0]), " the score.")...)
+		out = append(out, sentence(" The next, ", wayOf(next).String(), ", is ", a.cost(next, &a.Choices[0]), " as costly by the weights.")...)
 	}
 	var b strings.Builder
 	for _, c := range out {
@@ -127,7 +111,7 @@ func (a *adviser) prose() [][]Cell {
 	first := &a.Choices[0]
 	out := sentence(wayOf(first).String(), " needs ", needs(first), ". Its license: ", cmp.Or(first.Archive.Licence, "not recorded"), ".")
 	if next := a.nearest(); next != nil {
-		out = append(out, sentence(" The next choice, ", wayOf(next).String(), ", has ", a.score(next, first), " the score: ")...)
+		out = append(out, sentence(" The next choice, ", wayOf(next).String(), ", is ", a.cost(next, first), " as costly by the weights: ")...)
 		out = append(out, a.figures(next)...)
 		out = append(out, sentence(" It needs ", needs(next), ".")...)
 	}
@@ -166,8 +150,8 @@ func (a *adviser) choice() []Cell {
 	return append(out, a.figures(first)...)
 }
 
-// score is how a choice stands to the first.
-func (a *adviser) score(c, first *advise.Choice) Cell {
+// cost is the cost of a choice by the weights as a multiple of the cost of the first.
+func (a *adviser) cost(c, first *advise.Choice) Cell {
 	return Cell{Text: number(c.Score.Value/first.Score.Value) + " times", Link: "#" + anchor("choice", Asked{wayOf(c), ""})}
 }
 
@@ -293,7 +277,7 @@ func (a *adviser) changes() (out []string) {
 
 // table is all choices, the advised one first.
 func (a *adviser) table() *Table {
-	t := table("engine", "design", "flavour", "score (×)")
+	t := table("engine", "design", "flavour", "cost (×)")
 	criteria := slices.DeleteFunc(advise.Criteria(), func(by advise.Criterion) bool {
 		return !slices.ContainsFunc(a.Choices, func(c advise.Choice) bool { _, ok := c.Figures[by]; return ok })
 	})
@@ -313,7 +297,7 @@ func (a *adviser) table() *Table {
 		t.add(class, append(cells, text(places(c)), text(cmp.Or(c.Archive.Licence, none)))...)
 		t.name(anchor("choice", Asked{wayOf(c), ""}))
 	}
-	t.Note = "Score: the weighted geometric mean of the ratios to the best of each column; 1 = the best in all. Bold: the first, and what cannot be distinguished from it, because the difference of the scores is within their 95 % intervals. " +
+	t.Note = "Cost: the weighted geometric mean of the ratios to the best of each column; 1 = the best in all. Bold: the first, and what cannot be distinguished from it, because the difference of the costs is within their 95 % intervals. " +
 		"The repetitions of queries and the law of growth give these intervals; loads and sizes are single values. A column counts only if it was measured for every choice. Questions: the weighted mean of the medians of the cases."
 	return t
 }

@@ -16,7 +16,7 @@ func (rs *results) inWords(s *Summary) string {
 func (rs *results) proofInWords(s *Summary) string {
 	all := s.Equal + s.Wrong + s.Failed + s.Incomplete + s.NotTimed
 	if all == 0 {
-		return "Nothing was asked: this run holds no answers."
+		return "No query was run: this run has no results."
 	}
 	var parts []string
 	for _, x := range []struct {

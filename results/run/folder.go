@@ -39,7 +39,7 @@ type Folder struct {
 func Create(dir string, r Run) (*Folder, error) {
 	f := &Folder{Dir: dir, Run: r, journal: journal{dir: dir}, answers: map[answer.Digest]bool{}}
 	if dir != "" {
-		if _, err := os.Stat(filepath.Join(dir, runFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, File)); err == nil {
 			return nil, &fault.Error{File: dir, Problem: "holds a run already", Cure: "name another folder"}
 		}
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +97,7 @@ func (f *Folder) Save() error {
 	if f.warn(); f.Dir == "" {
 		return nil
 	}
-	for _, err := range []error{f.journal.err(), writeJSON(f.Dir, runFile, &f.Run), writeCSV(f.Dir, f.Samples())} {
+	for _, err := range []error{f.journal.err(), writeJSON(f.Dir, File, &f.Run), writeCSV(f.Dir, f.Samples())} {
 		if err != nil {
 			return err
 		}

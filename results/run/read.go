@@ -12,7 +12,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-const runFile = "run.json"
+const File = "run.json"
 
 // Read reads a run folder of any workload, also of a run that is under way or
 // was killed: its samples are those that were recorded by then.
@@ -44,7 +44,7 @@ func Read(dir string) (*Run, []Sample, error) {
 // copies of the data: x1, x2, x4 …
 func Sizes(dir string) map[int]string {
 	out := map[int]string{}
-	paths, _ := filepath.Glob(filepath.Join(dir, "x*", runFile)) // an error is of a pattern that matches nothing
+	paths, _ := filepath.Glob(filepath.Join(dir, "x*", File)) // an error is of a pattern that matches nothing
 	for _, p := range paths {
 		sub := filepath.Dir(p)
 		if n, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(sub), "x")); err == nil && n > 0 {
@@ -57,14 +57,14 @@ func Sizes(dir string) map[int]string {
 // ReadRun reads run.json of a folder.
 func ReadRun(dir string) (*Run, error) {
 	var r Run
-	err := readJSON(filepath.Join(dir, runFile), &r)
+	err := readJSON(filepath.Join(dir, File), &r)
 	if errors.Is(err, os.ErrNotExist) {
 		for _, old := range []string{"post.json", "scan.json"} {
 			if _, there := os.Stat(filepath.Join(dir, old)); there == nil {
 				return nil, &fault.Error{File: filepath.Join(dir, old), Problem: "is of a version of Barograph before the first release", Cure: "make the run again"}
 			}
 		}
-		missing := &fault.Error{File: dir, Problem: "is not a run folder: it has no " + runFile, Cure: "name a folder that a study wrote, such as runs/20261126-120000-met"}
+		missing := &fault.Error{File: dir, Problem: "is not a run folder: it has no " + File, Cure: "name a folder that a study wrote, such as runs/20261126-120000-met"}
 		if _, err := os.Stat(dir); err != nil {
 			missing.Problem, missing.Err = "", fs.ErrNotExist
 		}

@@ -103,7 +103,7 @@ func (s *runner) source(ctx context.Context, a archive.Archive) (err error) {
 // another program has loaded nobody knows what that was.
 func (s *runner) sound(ctx context.Context) error {
 	if s.origin.Catalog.Foreign {
-		s.warn(s.origin.Name + ", subset " + s.origin.Subset + ", is read as it is, and its copies are asked: another program has loaded it, whose faults barograph adopt tells and repairs; then it is asked as well")
+		s.warn(s.origin.Name + ", subset " + s.origin.Subset + ", was loaded by another program: this study queries copies of it; barograph adopt reports and repairs its faults, and then it is queried itself")
 		return nil
 	}
 	v, err := s.origin.Verify(ctx, s.found)
