@@ -12,6 +12,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
+// File is the name of the file that makes a folder a run folder.
 const File = "run.json"
 
 // Read reads a run folder of any workload, also of a run that is under way or
