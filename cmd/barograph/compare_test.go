@@ -39,7 +39,7 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	a, b, page := filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "change.html")
-	if out := must(t, "compare", a, a, "--fail-over", "0%"); !strings.Contains(out, "1 the same within the noise") {
+	if out := must(t, "compare", a, a, "--fail-over", "0%"); !strings.Contains(out, "1 without a significant difference") {
 		t.Errorf("a run against itself:\n%s", out)
 	}
 	status, out, stderr := barograph(t, "compare", a, b, "--fail-over", "10%", "--html", page)

@@ -28,7 +28,7 @@ func TestScanOwn(t *testing.T) {
 	put("q.sql", "SELECT b, sum(a) AS s FROM t GROUP BY b ORDER BY s DESC, b LIMIT 5;\nSELECT count(*) FROM t;")
 	args := []string{"scan", "own", "--tables", at("data"), "--queries", at("q.sql"), "--engine", "duckdb:" + at("d.db"), "--engine", "lite=sqlite:" + at("s.db"), "--reps", "2", "--streams", "2", "--duration", "50ms"}
 	said := must(t, append(args, "--out", at("run"))...)
-	for _, want := range []string{"duckdb and lite gave the same answers to 2 questions", "engines agree", "questions an hour", "too few repetitions", "q-2", "t: 3 rows, 2 columns"} {
+	for _, want := range []string{"duckdb and lite returned the same results as DuckDB on the files, for 2 questions", "engines agree", "questions an hour", "too few repetitions", "q-2", "t: 3 rows, 2 columns"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not in\n%s", want, said)
 		}
@@ -42,7 +42,7 @@ func TestScanOwn(t *testing.T) {
 	if r, err := run.ReadRun(at("wrong")); err != nil || r.Own.For != 60*time.Millisecond || !strings.Contains(stderr, "--for is now --duration") {
 		t.Errorf("the former name of --duration: %v, %s", err, stderr)
 	}
-	if status != fault.Differs || !strings.Contains(said, "not agreed on: lite q. ") || !strings.Contains(said, "q-2") {
+	if status != fault.Differs || !strings.Contains(said, "on which the engines disagree: lite q. ") || !strings.Contains(said, "q-2") {
 		t.Errorf("status %d\n%s", status, said)
 	}
 	for _, c := range []struct {

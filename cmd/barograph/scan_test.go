@@ -24,7 +24,7 @@ func TestScan(t *testing.T) {
 		t.Errorf("explained: %s", said)
 	}
 	stdout := must(t, "scan", "experiment2", "--engine", db, "--data", data, "--paths", paths, "--reps", "2", "--cold", "1", "--query", "scan,q55", "--measure-disks", "--out", out)
-	for _, want := range []string{"2 paths × 2 partitions", "cold", "Response times", "What held it back", "Configurations", "DuckDB"} {
+	for _, want := range []string{"2 paths × 2 partitions", "cold", "Response times", "The bottleneck", "Configurations", "DuckDB"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in\n%s", want, stdout)
 		}
@@ -82,7 +82,7 @@ func TestScanVerification(t *testing.T) {
 	db := "duckdb:" + filepath.Join(dir, "archive.db")
 	must(t, "load", data, "--engine", db, "--design", "wide")
 	stdout := must(t, "scan", "verification", data, "--engine", db, "--reps", "2", "--cold", "1", "--out", out)
-	for _, want := range []string{"verification", "wide", "normalized", "document", "cold", "Response times", "What held it back"} {
+	for _, want := range []string{"verification", "wide", "normalized", "document", "cold", "Response times", "The bottleneck"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in\n%s", want, stdout)
 		}

@@ -294,7 +294,7 @@ func TestYCSBWrongAnswersHaveNoNumbers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(page), "No engine answered rightly") || strings.Contains(string(page), "Highest throughput:") {
+		if !strings.Contains(string(page), "No engine gave correct results") || strings.Contains(string(page), "Highest throughput:") {
 			t.Error("the page ranks what is wrong")
 		}
 	}

@@ -64,7 +64,7 @@ func (w Weights) Set(text string) error {
 			return fault.Unknown("weight", name, names())
 		}
 		if err != nil || !(v >= 0 && v <= 1e6) {
-			return fmt.Errorf("%q is no weight from 0 to 1000000: write %s=2", part, name)
+			return fmt.Errorf("%q is not a weight from 0 to 1000000; write for example %s=2", part, name)
 		}
 		w[name] = v
 	}
@@ -151,16 +151,16 @@ func (s *Study) Advise(w Weights) *Advice {
 func (s *Study) choice(x run.Archive, w Weights) Choice {
 	c := Choice{Engine: x.Engine, Design: x.Design, Archive: x, Figures: map[Criterion]measure.Estimate{}}
 	base, last := &s.Sizes[0], &s.Sizes[len(s.Sizes)-1]
-	if c.Struck = "it does not hold the whole data"; !x.Whole {
+	if c.Struck = "its data are incomplete"; !x.Whole {
 		return c
 	}
-	c.Struck = "it was asked nothing"
+	c.Struck = "no query was run on it"
 	for _, flavour := range base.flavours(x) {
 		mix, _, why := base.mix(x.Engine, x.Design, flavour)
 		best, some := c.Figures[Questions]
 		switch {
 		case why != "" && !some:
-			c.Struck = "no way of asking answered every case rightly: " + why
+			c.Struck = "no flavour gave the correct result in every case: " + why
 		case why == "" && (!some || mix.Value < best.Value):
 			c.Figures[Questions], c.Flavour, c.Struck = mix, flavour, ""
 		}
@@ -202,7 +202,7 @@ func (c *Choice) kills(all []run.Sample) {
 		}
 		m := s.Measured()
 		if m == nil {
-			c.Struck = "a killed node cost more than time: " + s.Problem
+			c.Struck = "a node failure cost more than time: " + s.Problem
 			return
 		}
 		silence = append(silence, m.Silence.Seconds())

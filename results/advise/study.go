@@ -53,7 +53,7 @@ func Read(dir string, with ...string) (*Study, error) {
 			return nil, err
 		}
 		if r.Workload != "faults" {
-			return nil, &fault.Error{File: dir, Problem: "is a run of " + r.Workload + ", which kills no nodes", Cure: "name a folder that barograph faults wrote"}
+			return nil, &fault.Error{File: dir, Problem: "is a run of " + r.Workload + ", which stops no node", Cure: "name a folder that barograph faults wrote"}
 		}
 		s.Kills = append(s.Kills, samples...)
 	}
@@ -115,7 +115,7 @@ func (z *Size) mix(engine, design, flavour string) (e measure.Estimate, reps []f
 		x := z.cells[run.AnswerCell(engine, design, c.Name, flavour)]
 		switch {
 		case x == nil:
-			return e, nil, c.Name + " cannot be asked"
+			return e, nil, c.Name + " cannot be expressed"
 		case x.bad != "":
 			return e, nil, x.bad
 		case len(x.times) == 0:

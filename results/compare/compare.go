@@ -321,7 +321,7 @@ func gather(r Run) (map[key]*side, []key) {
 		}
 		for _, a := range r.Archives {
 			if a.Engine == k.cell.Engine && a.Design == k.cell.At("design") && a.Digest != "" && !a.Whole && x.State != Wrong {
-				x.State, x.Problem = Failed, cmp.Or(a.Problem, "the archive does not hold the whole data")
+				x.State, x.Problem = Failed, cmp.Or(a.Problem, "the archive is incomplete")
 			}
 		}
 		if x.State != Right {

@@ -57,7 +57,7 @@ func differences(base, other *run.Run) []Difference {
 // What two runs may say of their data.
 const (
 	aboutData   = "data"
-	aboutCopies = "copies of the data"
+	aboutCopies = "number of copies"
 )
 
 // factsOf is all that two runs of the same work on the same machine agree in.

@@ -66,7 +66,7 @@ func skippedFacts(r *run.Run) []Fact {
 
 func serverInWords(s *run.Server) string {
 	if s == nil {
-		return "not started by this machine’s lab; what it says of itself is below"
+		return "not started by the lab of this machine; its own description follows"
 	}
 	words := fmt.Sprintf("%s, profile %s", several(s.Nodes, "node"), s.Profile)
 	if len(s.Settings) > 0 {
@@ -74,9 +74,9 @@ func serverInWords(s *run.Server) string {
 	}
 	i := s.Isolation
 	if i == nil {
-		return words + ", sharing this machine’s cores, memory and loopback with the client"
+		return words + ", on the same machine as the client: they share cores, memory and loopback"
 	}
-	words += ", each in a network namespace and a control group of its own"
+	words += ", each with its own network namespace and control group"
 	if i.CPUs > 0 {
 		words += ", " + number(i.CPUs) + " cores"
 	}
@@ -103,7 +103,7 @@ func engineTable(r *run.Run) *Table {
 	if r.Workload == run.Mixed {
 		second = "layout"
 	}
-	t := table("engine", second, "product", "place", "URL", "a write that is acknowledged", "settings")
+	t := table("engine", second, "product", "place", "URL", "an acknowledged write", "settings")
 	for _, a := range r.Archives {
 		t.add("", texts(a.Engine, a.Design, strings.TrimSpace(a.Product+" "+a.Version), a.Place, a.URL, acknowledged(&a), settings(a.Settings))...)
 	}

@@ -144,7 +144,7 @@ func (a *adviser) choice() []Cell {
 		if a.Choices[1].Needs() > first.Needs() {
 			out = append(out, sentence("Choose ", wayOf(first).String(), ", which needs less to run: ")...)
 		} else {
-			out = append(out, sentence("Take the one you know; ", wayOf(first).String(), " has the better figures: ")...)
+			out = append(out, sentence("Choose the one you know; ", wayOf(first).String(), " has the better figures: ")...)
 		}
 	}
 	return append(out, a.figures(first)...)
@@ -176,7 +176,7 @@ func (a *adviser) figures(c *advise.Choice) (out []Cell) {
 			advise.NextLoad:  sentence("the same amount again loads in ", f),
 			advise.Disk:      sentence("they take ", f, " on disk"),
 			advise.Growth:    sentence("with four times the data a query takes ", f, " as long"),
-			advise.Recovery:  sentence("a node failure costs ", f, " without a success"),
+			advise.Recovery:  sentence("a node failure costs ", f, " without service"),
 		}[by])...)
 	}
 	return append(out, text("."))
@@ -246,9 +246,9 @@ func (a *adviser) changes() (out []string) {
 	}
 	switch {
 	case a.Far < 0 && len(a.study.Sizes) > 1:
-		out = append(out, fmt.Sprintf("What four times the data would change is not known: the growth of %s was not determined, since it was not measured at every size or its interval spans more than a factor of ten (use more --reps).", a.names(a.Without(advise.Growth))))
+		out = append(out, fmt.Sprintf("The choice with four times the data is not known, because the growth of %s was not determined: it was not measured at every size, or its interval spans more than a factor of ten (use more --reps).", a.names(a.Without(advise.Growth))))
 	case a.Far < 0:
-		out = append(out, "What four times the data would change is not known. Run barograph met FILES --subsets 1,2,4 to measure it.")
+		out = append(out, "The choice with four times the data is not known. To measure it, run barograph met FILES --subsets 1,2,4.")
 	case a.Far < max(a.Tied, 1):
 		out = append(out, "With four times the data the choice is the same.")
 	default:
@@ -263,7 +263,7 @@ func (a *adviser) changes() (out []string) {
 		out = append(out, fmt.Sprintf("If %s weighs %s than %s (%s times as much): %s.", c.Weight, more, number(a.Weights[c.Weight]*c.Factor), number(c.Factor), to))
 	}
 	if len(a.Changes) == 0 && len(a.Real()) > a.Tied {
-		out = append(out, "No single weight changes the choice, from a tenth to ten times as large.")
+		out = append(out, "The choice stays the same if any one weight is a tenth to ten times as large.")
 	}
 	for i := len(a.Real()); i < len(a.Choices); i++ {
 		c := &a.Choices[i]
@@ -297,8 +297,8 @@ func (a *adviser) table() *Table {
 		t.add(class, append(cells, text(places(c)), text(cmp.Or(c.Archive.Licence, none)))...)
 		t.name(anchor("choice", Asked{wayOf(c), ""}))
 	}
-	t.Note = "Cost: the weighted geometric mean of the ratios to the best of each column; 1 = the best in all. Bold: the first, and what cannot be distinguished from it, because the difference of the costs is within their 95 % intervals. " +
-		"The repetitions of queries and the law of growth give these intervals; loads and sizes are single values. A column counts only if it was measured for every choice. Questions: the weighted mean of the medians of the cases."
+	t.Note = "Cost: the weighted geometric mean of the ratios to the best of each column; 1 = the best in all. Bold: the first choice, and each choice whose cost differs from it by less than the 95 % intervals. " +
+		"These intervals come from the repetitions of queries and from the law of growth; loads and sizes are single values. A column counts only if it was measured for every choice. Questions: the weighted mean of the medians of the cases."
 	return t
 }
 
@@ -358,7 +358,7 @@ func (a *adviser) commands() string {
 		if n.Nodes > 1 {
 			up = append(up, "--nodes", fmt.Sprint(n.Nodes))
 		}
-		lines = append(lines, commandLine(up)+"   # for a trial; a server of your own to stay")
+		lines = append(lines, commandLine(up)+"   # a temporary server; for production use your own")
 	}
 	if len(z.Data.Paths) > 0 { // else it holds all that there is
 		lines = append(lines, commandLine(append(append([]string{"load"}, z.Data.Paths...), at...)))

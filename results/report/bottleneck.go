@@ -117,7 +117,7 @@ func (e *evidence) waits(name, words string) cause {
 		return cause{}
 	}
 	n := e.waiting[name]
-	says := fmt.Sprintf("of %s sessions at work on average, %s %s, most of them for %s", number(e.sessions), number(n), words, e.most[name])
+	says := fmt.Sprintf("on average %s sessions were active, and %s %s, most of them for %s", number(e.sessions), number(n), words, e.most[name])
 	if name == logWrites && e.known {
 		says += fmt.Sprintf("; %s/s were written", byteSize(float64(e.Server.Used.Written)/e.Client.Wall.Seconds()))
 	}
@@ -137,19 +137,19 @@ func (e *evidence) cpu() []cause {
 	switch {
 	case e.embedded:
 		return []cause{
-			of("CPU", e.client, "the engine, which works inside the client, and the client used %s cores"),
-			of("Other work on this machine", others, "it used %s cores; measure on an idle machine"),
+			of("CPU", e.client, "the client, which contains the engine, used %s cores"),
+			of("Other work on this machine", others, "other processes used %s cores; measure on an idle machine"),
 		}
 	case e.known:
 		return []cause{
 			of("Server CPU", e.server, "the server used %s cores"),
-			of("Client CPU", e.client, "the client used %s cores; give it a machine of its own"),
-			of("Other work on this machine", others, "it used %s cores; measure on an idle machine"),
+			of("Client CPU", e.client, "the client used %s cores; run it on another machine"),
+			of("Other work on this machine", others, "other processes used %s cores; measure on an idle machine"),
 		}
 	}
 	return []cause{
-		of("Client CPU", e.client, "the client used %s cores; give it more, or a machine of its own"),
-		of("CPU of this machine", others, "%s cores were used by others; whether the server is among them is not known: no lab of this machine started it"),
+		of("Client CPU", e.client, "the client used %s cores; give it more cores, or run it on another machine"),
+		of("CPU of this machine", others, "other processes used %s cores; whether they include the server is not known, because no lab of this machine started it"),
 	}
 }
 
@@ -167,7 +167,7 @@ func (e *evidence) silent() cause {
 	if len(e.Series) < 3 || n == 0 {
 		return cause{}
 	}
-	return cause{"Silent server", float64(n) / float64(len(e.Series)), fmt.Sprintf("in %d of %d intervals of %s it answered nothing", n, len(e.Series), e.Interval)}
+	return cause{"Silent server", float64(n) / float64(len(e.Series)), fmt.Sprintf("the server did not answer in %d of %d intervals of %s", n, len(e.Series), e.Interval)}
 }
 
 // connections is the share of the time in which a worker had none.
@@ -175,7 +175,7 @@ func (e *evidence) connections() cause {
 	if e.Outage == 0 || e.Client.Wall == 0 {
 		return cause{}
 	}
-	return cause{"Connections", min(e.Outage.Seconds()/e.Client.Wall.Seconds(), 1), fmt.Sprintf("for %s some worker had none, and %d were opened again", e.Outage.Round(time.Millisecond), e.Reconnects)}
+	return cause{"Connections", min(e.Outage.Seconds()/e.Client.Wall.Seconds(), 1), fmt.Sprintf("for %s at least one worker had no connection, and %d connections were opened again", e.Outage.Round(time.Millisecond), e.Reconnects)}
 }
 
 // serial is work that is done one at a time: the share that the scalability law gives, or
@@ -186,9 +186,9 @@ func (e *evidence) serial() cause {
 	switch {
 	case e.busy >= usedUp && e.client+e.server > e.busy*e.cores/2:
 	case e.sigma > 0:
-		return cause{"Serial work", e.sigma, fmt.Sprintf("by the scalability law %s %% of the work is done one at a time, so that more threads bring little", share(e.sigma))}
+		return cause{"Serial work", e.sigma, fmt.Sprintf("by the scalability law %s %% of the work is serial, so more threads gain little", share(e.sigma))}
 	case e.embedded && one(e.client):
-		return cause{"One core", 0.6, "the engine does this work one at a time, so that more threads bring nothing"}
+		return cause{"One core", 0.6, "the engine does this work serially, so more threads gain nothing"}
 	case e.known && one(e.server):
 		return cause{"One core", 0.6, "the server used one core for " + several(e.Threads, "thread")}
 	}
@@ -201,7 +201,7 @@ func (e *evidence) fixedLatency() cause {
 	if e.embedded || e.Service.P50 < latency || e.client+e.server > e.cores/2 {
 		return cause{}
 	}
-	says := fmt.Sprintf("half of the operations took %s ms or less, and 95 %% took %s ms or less", number(ms(e.Service.P50)), number(ms(e.Service.P95)))
+	says := fmt.Sprintf("the median latency is %s ms, the 95th percentile %s ms", number(ms(e.Service.P50)), number(ms(e.Service.P95)))
 	isNarrow := float64(e.Service.P95) < narrow*float64(e.Service.P50)
 	switch {
 	case e.Server != nil && e.Server.Looks > 0:
@@ -209,7 +209,7 @@ func (e *evidence) fixedLatency() cause {
 		if !isNarrow && away < mostAway {
 			return cause{}
 		}
-		return cause{"Latency of the network", away, says + fmt.Sprintf(", while %s sessions of %s were at work in the server", number(e.sessions), several(e.Threads, "thread"))}
+		return cause{"Latency of the network", away, says + fmt.Sprintf(", while on average %s sessions were active in the server, for %s", number(e.sessions), several(e.Threads, "thread"))}
 	case isNarrow && e.Threads > 1 && e.sigma == notFitted:
 		return cause{"Fixed latency or serial work", 0.8, says + "; runs with more threads distinguish the two"}
 	case isNarrow && e.sigma < named:
@@ -236,13 +236,13 @@ func bottleneck(p *point, sigma float64) string {
 	if !p.Verdict.Right() || e.cores == 0 || p.Client.Wall == 0 {
 		return "Not known."
 	}
-	busy := fmt.Sprintf("The machine’s %s cores were busy to %s %%; the client used %s", cores(e.cores), share(e.busy), cores(e.client))
+	busy := fmt.Sprintf("The machine’s %s cores were %s %% busy; the client used %s", cores(e.cores), share(e.busy), cores(e.client))
 	if e.known {
 		busy += ", the server " + cores(e.server)
 	}
 	busy += "."
 	if p.Place == floorPlace {
-		return fmt.Sprintf("Client: there is no database. It used %s of %s cores.", cores(e.client), cores(e.cores))
+		return fmt.Sprintf("Client: this run has no database. It used %s of %s cores.", cores(e.client), cores(e.cores))
 	}
 	all := e.causes()
 	if p.Target > 0 && p.Unstarted == 0 && p.Throughput > 0.99*p.Target && all[0].name != "Silent server" {
@@ -262,7 +262,7 @@ func bottleneck(p *point, sigma float64) string {
 	case !e.known && e.sessions < fewSession:
 		return "Not known: the server’s CPU and waits are not visible. " + strings.TrimSpace(said(p)+" "+busy)
 	case p.Threads < 2*int(e.cores):
-		return fmt.Sprintf("Round trips: each of %s waited for its answer, and nothing was used up; more threads would bring more. %s", several(p.Threads, "thread"), busy)
+		return fmt.Sprintf("Round trips: each of %s waited for its response, and no resource was used up; more threads would gain more. %s", several(p.Threads, "thread"), busy)
 	}
 	return "Not known: no cause has enough evidence. " + busy
 }

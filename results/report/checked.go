@@ -10,7 +10,7 @@ import (
 // follows from counters of checks that could have failed.
 func Checked(a run.Answers) string {
 	if a.Found == 0 {
-		return "This folder does not say what was checked of its answers." // an older one
+		return "This run folder does not record which results were checked." // an older one
 	}
 	var all []string
 	say := func(words ...string) { all = append(all, strings.Join(words, "")+".") }
@@ -33,7 +33,7 @@ func Checked(a run.Answers) string {
 		say(words)
 	}
 	if a.Unmarked > 0 {
-		say(number(a.Unmarked, "value was", "values were"), " written by another program or with --verify and carry no stamp: they were not compared")
+		say(number(a.Unmarked, "value was", "values were"), " written by another program or with --verify have no stamp and were not compared")
 	}
 	if a.Short > 0 {
 		say(number(a.Short, "value has", "values have"), " fewer than 8 bytes, too few for a stamp: they were not compared")
@@ -47,7 +47,7 @@ func Checked(a run.Answers) string {
 		case a.KeysUpdated > 0:
 			say(words, "; after the end the last values of ", number(a.KeysUpdated, "updated key was", "updated keys were"), " read back")
 		case a.Derived:
-			say(words, "; whether they were done was not checked, because under --verify they write the values that exist")
+			say(words, "; their effect was not checked, because with --verify they write the existing values")
 		default:
 			say(words, "; none of their values was read back")
 		}
@@ -65,16 +65,16 @@ func Checked(a run.Answers) string {
 		say(words)
 	}
 	if a.Deletes > 0 {
-		say(number(a.Deletes, "delete was", "deletes were"), " acknowledged; after the end ", number(a.KeysDeleted, "of the records was", "of the records were"), " looked for and not found")
+		say(number(a.Deletes, "delete was", "deletes were"), " acknowledged; after the end ", number(a.KeysDeleted, "of the records was", "of the records were"), " searched for and not found")
 	}
 	if a.Updates+a.Inserts+a.Deletes == 0 && a.Written > 0 {
-		say(number(a.Written, "write was", "writes were"), " acknowledged; this folder does not say how many were read back") // an older one
+		say(number(a.Written, "write was", "writes were"), " acknowledged; this run folder does not record how many were read back") // an older one
 	}
 	if a.Reread > 0 {
 		say("During the run a key that had been written was read again ", number(a.Reread, "time", "times"))
 	}
 	if a.Stale > 0 {
-		say(number(a.Stale, "read", "reads"), " returned an older value, which the setting of the engine allows")
+		say(number(a.Stale, "read", "reads"), " returned an older value, which the settings of the engine allow")
 	}
 	return strings.Join(all, " ")
 }

@@ -14,7 +14,7 @@ func TestChecked(t *testing.T) {
 		a          run.Answers
 		want, lack []string
 	}{
-		{run.Answers{}, []string{"does not say"}, nil},
+		{run.Answers{}, []string{"does not record"}, nil},
 		{
 			run.Answers{Found: 1000, Stamped: 130, Versions: 40, Updates: 990, KeysUpdated: 300, Reread: 3},
 			[]string{"1,000 reads and scans were compared", "values of 130 records", "those of 40 also with the last acknowledged write", "990 updates were acknowledged; after the end the last values of 300 updated keys were read back", "read again 3 times"},
@@ -22,7 +22,7 @@ func TestChecked(t *testing.T) {
 		},
 		{
 			run.Answers{Found: 1000, Values: 1000, Derived: true, Updates: 990, Deletes: 5, KeysDeleted: 1},
-			[]string{"values of 1,000 records were compared byte by byte", "990 updates were acknowledged; whether they were done was not checked", "5 deletes were acknowledged; after the end 1 of the records was looked for and not found"},
+			[]string{"values of 1,000 records were compared byte by byte", "990 updates were acknowledged; their effect was not checked", "5 deletes were acknowledged; after the end 1 of the records was searched for and not found"},
 			[]string{"No value", "stamp"},
 		},
 		{
@@ -31,8 +31,8 @@ func TestChecked(t *testing.T) {
 			[]string{"No value", "update"},
 		},
 		{run.Answers{Found: 9, Unmarked: 90, Updates: 1}, []string{"90 values were written by another program", "No value was compared", "1 update was acknowledged; none of their values was read back"}, nil},
-		{run.Answers{Found: 9, Short: 1, Stale: 2}, []string{"1 value has fewer than 8 bytes", "2 reads returned an older value, which the setting of the engine allows"}, nil},
-		{run.Answers{Found: 9, Written: 7}, []string{"7 writes were acknowledged; this folder does not say"}, nil},
+		{run.Answers{Found: 9, Short: 1, Stale: 2}, []string{"1 value has fewer than 8 bytes", "2 reads returned an older value, which the settings of the engine allow"}, nil},
+		{run.Answers{Found: 9, Written: 7}, []string{"7 writes were acknowledged; this run folder does not record"}, nil},
 	} {
 		got := Checked(x.a)
 		for _, want := range x.want {

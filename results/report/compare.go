@@ -38,7 +38,7 @@ func OfComparison(c *compare.Comparison) *Report {
 			out.Warnings = once(out.Warnings, w)
 		}
 		out.Answers = append(out.Answers, verdict(tally(a, compare.Broken) == 0, changes(name, a)))
-		s := Section{ID: fmt.Sprintf("run-%d", i+1), Title: name, Small: "against " + filepath.Base(c.Base)}
+		s := Section{ID: fmt.Sprintf("run-%d", i+1), Title: name, Small: "baseline " + filepath.Base(c.Base)}
 		s.Parts = filled(
 			Section{Title: "What makes the comparison void", Table: voids, Terminal: true},
 			Section{Title: "Every cell", Table: findings(a, c), Terminal: true, Pictures: ratios(a)},
@@ -53,9 +53,9 @@ func OfComparison(c *compare.Comparison) *Report {
 // void says what a comparison is worth all the same.
 func void(name string, a *compare.Against) string {
 	if a.OfData() {
-		return "VOID: " + name + " asked other data (see what differs): what follows tells what the data changed, and no database's speed."
+		return "VOID: " + name + " used other data (see “What makes the comparison void”). The differences below include the effect of the data, so they do not compare the speed of databases."
 	}
-	return "VOID: " + name + " is not the same work on the same machine (see what differs): what follows tells no database's speed."
+	return "VOID: " + name + " did other work, or ran on another machine (see “What makes the comparison void”). The differences below do not compare the speed of databases."
 }
 
 // tally counts the findings of a verdict.
@@ -78,15 +78,15 @@ func changes(name string, a *compare.Against) string {
 		{compare.Broken, "broken"},
 		{compare.Slower, "slower"},
 		{compare.Faster, "faster"},
-		{compare.NotRight, "right in neither run"},
+		{compare.NotRight, "correct in neither run"},
 		{compare.Repaired, "repaired"},
 		{compare.Gone, "absent"},
 		{compare.Added, "new"},
-		{compare.OtherAnswer, "right with another answer"},
+		{compare.OtherAnswer, "correct with another result"},
 		{compare.NoTimes, "not timed"},
-		{compare.TooFew, "of too few repetitions to tell"},
-		{compare.Same, "the same within the noise"},
-		{compare.Floor, "the client’s floor"},
+		{compare.TooFew, "with too few repetitions to compare"},
+		{compare.Same, "without a significant difference"},
+		{compare.Floor, "of client overhead"},
 	} {
 		if n := tally(a, v.Verdict); n > 0 {
 			parts = append(parts, count(n)+" "+v.words)
@@ -96,7 +96,7 @@ func changes(name string, a *compare.Against) string {
 	fmt.Fprintf(&words, "%s, of %s: %s.", name, several(len(a.Findings), "cell"), list(parts))
 	for _, x := range a.Together {
 		if math.Abs(math.Log(x.Ratio)) > math.Log(1+compare.Margin) {
-			fmt.Fprintf(&words, " The %s of %d cells together is %s times what it was: the machine, or what all of them go through.", strings.TrimSpace(string(x.Phase)+" "+x.Quantity), x.Cells, number(x.Ratio))
+			fmt.Fprintf(&words, " The %s of all %d cells together changed by a factor of %s: the cause is the machine or the client.", strings.TrimSpace(string(x.Phase)+" "+x.Quantity), x.Cells, number(x.Ratio))
 		}
 	}
 	return words.String()
@@ -107,10 +107,10 @@ const shown = 30
 
 // findings are all cells, those that changed first.
 func findings(a *compare.Against, c *compare.Comparison) *Table {
-	t := table("cell", "what", "was", "is", "ratio (×)", "of its own (×)", "p", "verdict")
-	t.Note = fmt.Sprintf("Medians with their 95 %% intervals. Of its own: the ratio without what all cells have in common, which is the machine’s, or of what all go through; so is what slows a whole round of a study. "+
-		"A cell is faster or slower where that is more than %.0f %% and the noise: two-sided Mann–Whitney rank tests, %s corrected together (Holm). "+
-		"By %.0f %% two runs of the same differ though nothing changed. “~”: no such difference; “?”: too few repetitions to show one.", 100*c.Margin, several(c.Tests, "test"), 100*c.Margin) + " A terminal shows the cells that changed; all stand on the page (--html FILE) and in --json."
+	t := table("cell", "what", "was", "is", "ratio (×)", "own ratio (×)", "p", "verdict")
+	t.Note = fmt.Sprintf("Medians with their 95 %% intervals. Own ratio: the ratio divided by the common change of all cells, which comes from the machine or the client, or from a round of the study that was slower. "+
+		"A cell is faster or slower if its own ratio differs by more than %.0f %% and significantly (two-sided Mann–Whitney rank tests, %s corrected together by Holm’s method). "+
+		"Two identical runs can differ by %.0f %%. “~”: no such difference; “?”: too few repetitions to show one.", 100*c.Margin, several(c.Tests, "test"), 100*c.Margin) + " The terminal shows only the cells that changed; --html FILE and --json have all."
 	for i := range a.Findings {
 		f := &a.Findings[i]
 		mark := Cell{Text: string(f.Verdict), Class: map[compare.Verdict]string{compare.Broken: "bad", compare.NotRight: "bad", compare.Slower: "bad", compare.Faster: "ok", compare.Repaired: "ok"}[f.Verdict]}
@@ -137,7 +137,7 @@ func sideCell(s compare.Side) Cell {
 
 // ratios draws how many times each cell is what it was.
 func ratios(a *compare.Against) []Drawing {
-	p := plot.Rows{Frame: plot.Frame{Subtitle: "New divided by old, without what all cells have in common, with its 95 % interval; 1 = unchanged", XLabel: "ratio (logarithmic)", Width: pageWidth}, Unit: "×", Log: true}
+	p := plot.Rows{Frame: plot.Frame{Subtitle: "New divided by old, without the common change of all cells, with its 95 % interval; 1 = unchanged", XLabel: "ratio (logarithmic)", Width: pageWidth}, Unit: "×", Log: true}
 	for i := range a.Findings {
 		if f := &a.Findings[i]; !math.IsNaN(f.Own.Value) {
 			p.Panel("", plot.Row{Label: f.Name(), Group: f.Cell.Engine, Value: plot.Value{V: f.Own.Value, Lo: f.Own.Low, Hi: f.Own.High}})
@@ -151,7 +151,7 @@ func ratios(a *compare.Against) []Drawing {
 
 func loadChanges(a *compare.Against) *Table {
 	t := table("engine", "design", "load, was (s)", "is (s)", "ratio (×)", "on disk, was (MB)", "is (MB)", "ratio (×)")
-	t.Note = "One load each: what of a difference is noise cannot be determined."
+	t.Note = "Each is one load, so noise cannot be distinguished from a change."
 	for _, l := range a.Loads {
 		t.add("", append(append(texts(l.Engine, l.Design), pair(l.Time[0].Seconds(), l.Time[1].Seconds())...), pair(float64(l.Bytes[0])/1e6, float64(l.Bytes[1])/1e6)...)...)
 	}

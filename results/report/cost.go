@@ -53,8 +53,8 @@ func steadyHistories(all []run.Sample) []Section {
 		return nil
 	}
 	return []Section{{
-		ID: "histories", Title: "Did the store keep its promises?", Terminal: true, Table: promiseTable(all),
-		Words: say("Clients of their own read and wrote records during the run, and read each of them at the end. Nothing was broken: what is promised does not depend on what an acknowledged write is worth."),
+		ID: "histories", Title: "Did the store keep its guarantees?", Terminal: true, Table: promiseTable(all),
+		Words: say("Separate clients read and wrote records during the run, and read each of them at the end. No fault was injected, so no violation is excused by the durability of an acknowledged write."),
 	}}
 }
 
@@ -66,8 +66,8 @@ func acknowledgedOf(s *run.Sample) string {
 func costs(all []run.Sample) Section {
 	s := Section{
 		ID: "faults", Title: "What a fault costs", Terminal: true, Table: costTable(all),
-		Words: say("Operations were due at a steady rate, and went on being due while the server was broken: latency counts from when each was due. kill is SIGKILL of every process of a node: what the system was given outlives it, so that the loss of power is not shown."),
-		Parts: filled(Section{Title: "Did the store tell the truth?", Terminal: true, Table: promiseTable(all), Words: say("Clients of their own read and wrote records beside the load, and read all of them at the end. What was not answered counts as unknown, and never as lost. A promise in brackets is one that the server, as it is set up, does not make.")}),
+		Words: say("Operations were due at a steady rate, also during the fault, and latency counts from the time at which each was due. kill is SIGKILL of every process of a node: data that the operating system has received survive it, so it does not simulate a loss of power."),
+		Parts: filled(Section{Title: "Was the store correct?", Terminal: true, Table: promiseTable(all), Words: say("Separate clients read and wrote records during the load, and read all of them at the end. A write without a response counts as unknown, never as lost. A guarantee in brackets is one that the server does not give with its present settings.")}),
 	}
 	for i := range all {
 		if m := all[i].Measured(); m != nil {
@@ -79,8 +79,8 @@ func costs(all []run.Sample) Section {
 }
 
 func costTable(all []run.Sample) *Table {
-	t := table("engine", "nodes", "workload", "fault", "an acknowledged write is", "before (operations/s)", "without service (s)", "95 % again after (s)", "lost (operations)", "what became of them", "reconnects", "retries", "timed out", "truth")
-	t.Note = "Seconds count from the first fault. Without service: tenths of a second in which nothing succeeded, added up. 95 % again: the first of three seconds in a row with 95 % of the rate before. Lost: what was due, and failed or was never started; nothing of it counts as an operation. What is not right has no times."
+	t := table("engine", "nodes", "workload", "fault", "an acknowledged write is", "before (operations/s)", "without service (s)", "95 % again after (s)", "lost (operations)", "their outcome", "reconnects", "retries", "timed out", "correct")
+	t.Note = "Seconds count from the first fault. Without service: the sum of all tenths of a second without a success. 95 % again: the first of three consecutive seconds with 95 % of the rate before the fault. Lost: operations that were due and failed or were never started; they do not count as operations. A store that was not correct has no times."
 	for i := range all {
 		s, f := &all[i], all[i].Fault
 		before, without, back := dim(none), dim(none), dim(none)
@@ -132,7 +132,7 @@ func unkept(h *run.History) (out []string) {
 		case p.Held:
 			continue
 		case p.Broken > 0:
-			words += ": broken " + several(p.Broken, "time")
+			words += ": violated " + several(p.Broken, "time")
 		default:
 			words += ": not decided in time"
 		}
@@ -145,17 +145,17 @@ func unkept(h *run.History) (out []string) {
 }
 
 func promiseTable(all []run.Sample) *Table {
-	t := table("engine", "operations", "unknown", "promise", "of", "promised", "outcome", "such as", "history")
+	t := table("engine", "operations", "unknown", "guarantee", "interval", "given", "outcome", "example", "history")
 	for i := range all {
 		h := historyOf(&all[i])
 		if h == nil {
 			continue
 		}
 		for k, p := range h.Promises {
-			outcome := Cell{Text: "held", Class: "ok"}
+			outcome := Cell{Text: "kept", Class: "ok"}
 			switch {
 			case p.Broken > 0:
-				outcome = bad("broken " + several(p.Broken, "time"))
+				outcome = bad("violated " + several(p.Broken, "time"))
 			case !p.Held:
 				outcome = bad("not decided in time")
 			}
@@ -198,7 +198,7 @@ func costInWords(all []run.Sample) (out []Words) {
 	by := map[string][]string{}
 	for i := range all {
 		s := &all[i]
-		words := faultName(s) + ": no figure, as what it answered was not right"
+		words := faultName(s) + ": no figure, because its results were not correct"
 		if m := s.Measured(); m != nil && m.Cost != nil {
 			words = fmt.Sprintf("%s %.1f s without service, %s operations lost", faultName(s), m.Cost.Without.Seconds(), count(s.Fault.Lost))
 		}

@@ -41,7 +41,7 @@ func (d drawnCurves) SVG() ([]byte, error) {
 	picture, known := pictures(c)
 	if !ok && !known {
 		return nil, &fault.Error{
-			Setting: "plots/" + c.Case + ".json: axis", Problem: fmt.Sprintf("%q is no axis", c.Axis),
+			Setting: "plots/" + c.Case + ".json: axis", Problem: fmt.Sprintf("%q is not an axis", c.Axis),
 			Cure: "write the name of an independent variable, e.g. " + string(run.ByLead),
 		}
 	}
@@ -83,10 +83,10 @@ func (d drawnCurves) SVG() ([]byte, error) {
 	}
 	ribbons := len(c.Series) <= plot.Hues || style >= plot.Bars
 	if !ribbons && !known {
-		l.Caption += "; intervals are left out here, since there are too many curves to see them"
+		l.Caption += "; too many curves for intervals"
 	}
 	if least, most := counts(c); 0 <= least && least < most && !known {
-		l.Caption += fmt.Sprintf("; from %s to %s records behind a point", count(least), count(most))
+		l.Caption += fmt.Sprintf("; %s to %s records for each point", count(least), count(most))
 	}
 	for _, s := range c.Series {
 		if style == plot.Joined && !known {
@@ -217,7 +217,7 @@ func references(name string) []plot.Reference {
 // verification draws the curves of a run. Cases with the same curves share a
 // picture; too many curves for one picture are split by a part of their names.
 func verification(all []*run.Curves) Section {
-	s := Section{ID: "verification", Title: "Verification", Beside: true, Words: say("What the reference answers, and so all that are equal to them, say about the forecasts.")}
+	s := Section{ID: "verification", Title: "Verification", Beside: true, Words: say("The reference results, which all proven results equal.")}
 	var drawn []*run.Curves
 	for _, c := range all {
 		if i := slices.IndexFunc(drawn, func(d *run.Curves) bool { return sameCurves(c, d) }); i >= 0 {
@@ -235,7 +235,7 @@ func verification(all []*run.Curves) Section {
 		}
 	}
 	if len(drawn) == 0 {
-		s.Words, s.Beside = []Words{{"none", "No case of this run selects what a statistic needs, or none had rows."}}, false
+		s.Words, s.Beside = []Words{{"none", "No case of this run selects the columns of a statistic, or no case had rows."}}, false
 	}
 	return s
 }

@@ -13,8 +13,8 @@ import (
 
 // openKills reports what became of killed nodes.
 func openKills(dir string, of *run.Run, kills []run.Sample) *Report {
-	r := ofRun(dir, of, "What happens when a node dies?")
-	r.Name, r.Data = "killed nodes · "+filepath.Base(dir), map[string]any{"kills": kills}
+	r := ofRun(dir, of, "What does a node failure cost?")
+	r.Name, r.Data = "node failures · "+filepath.Base(dir), map[string]any{"kills": kills}
 	r.Facts = dataFacts(of, fmt.Sprintf("%s. %s.", of.Data.Source, several(of.Data.Files, "file")))
 	r.Answers = append(r.Answers, headline("%s", killsInWords(kills)))
 	messages := table("engine", "during", "times", "message")
@@ -25,18 +25,18 @@ func openKills(dir string, of *run.Run, kills []run.Sample) *Report {
 	}
 	r.Sections = filled(
 		Section{
-			ID: "load", Title: "A node is killed during a load", Terminal: true, Words: say("A client loads file after file; a load that fails is resumed by a new client. What was acknowledged must be there without being loaded again."),
-			Table: killed(kills, run.DuringLoad, []string{"acknowledged (records)", "found after (records)", "ends whole"}, func(k *run.Kill) []Cell {
+			ID: "load", Title: "Node failure during a load", Terminal: true, Words: say("A client loads file after file; a new client resumes a load that fails. Acknowledged records must exist without being loaded again."),
+			Table: killed(kills, run.DuringLoad, []string{"acknowledged (records)", "found afterwards (records)", "ends whole"}, func(k *run.Kill) []Cell {
 				return []Cell{whole(k.Acknowledged), badIf(k.Found < k.Acknowledged, whole(k.Found)), map[bool]Cell{true: {Text: "yes", Class: "ok"}, false: bad("no")}[k.Whole]}
 			}),
 		},
 		Section{
-			ID: "questions", Title: "A node is killed during questions", Terminal: true, Words: say("A client asks the cases in turn, and every answer is held against the reference: it is right, or the call fails."),
+			ID: "questions", Title: "Node failure during queries", Terminal: true, Words: say("A client runs the cases in turn and compares every result with the reference: a call returns the correct result or fails."),
 			Table: killed(kills, run.DuringQuestions, []string{"right answers", "of these, while it was down", "wrong answers"}, func(k *run.Kill) []Cell {
 				return []Cell{whole(k.Right), whole(k.Amid), badIf(k.Wrong > 0, whole(k.Wrong))}
 			}),
 		},
-		Section{ID: "errors", Title: "What the errors said", Terminal: true, Table: messages})
+		Section{ID: "errors", Title: "Error messages", Terminal: true, Table: messages})
 	return r
 }
 
@@ -59,18 +59,18 @@ func killsInWords(kills []run.Sample) string {
 			broken++
 		}
 	}
-	s := fmt.Sprintf("%d nodes were killed: of %s acknowledged records %s were lost, and %s answers were wrong.", len(kills), count(acknowledged), count(lost), count(wrong))
+	s := fmt.Sprintf("%d nodes were killed: of %s acknowledged records %s were lost, and %s results were wrong.", len(kills), count(acknowledged), count(lost), count(wrong))
 	if broken > 0 {
-		s += fmt.Sprintf(" %d of the kills ended badly.", broken)
+		s += fmt.Sprintf(" %d of the kills lost or changed data.", broken)
 	}
 	return s
 }
 
 // killed is the table of one kind of kill, with columns of its own.
 func killed(kills []run.Sample, during string, own []string, cells func(k *run.Kill) []Cell) *Table {
-	t := table(slices.Concat([]string{"engine", "design", "node killed"}, own, []string{"errors", "recovered (s)", "longest silence (s)", "node back (s)", "proof", "what was wrong"})...)
-	t.Note = "Seconds count from the kill. Recovered: the first success after the last error, – = there was no error. Silence: the longest time without a success. What lost or changed anything has no times. " +
-		"Node 1 is the one whose address clients were given."
+	t := table(slices.Concat([]string{"engine", "design", "node killed"}, own, []string{"errors", "recovered (s)", "longest silence (s)", "node back (s)", "proof", "problem"})...)
+	t.Note = "Seconds count from the kill. Recovered: the first success after the last error; – = no error. Silence: the longest time without a success. A kill that lost or changed data has no times. " +
+		"Clients connect to node 1."
 	for i := range kills {
 		s, k, m := &kills[i], kills[i].Kill, cmp.Or(kills[i].Measured(), &run.Measured{})
 		if s.Cell.At("during") == during {

@@ -51,7 +51,7 @@ func madeKills(t *testing.T) string {
 func TestKilledNodes(t *testing.T) {
 	dir := madeKills(t)
 	page, lines := html(t, dir), terminal(t, dir)
-	sentence := "4 nodes were killed: of 2,000 acknowledged records 990 were lost, and 4 answers were wrong. 2 of the kills ended badly."
+	sentence := "4 nodes were killed: of 2,000 acknowledged records 990 were lost, and 4 results were wrong. 2 of the kills lost or changed data."
 	for _, text := range []string{page, flat(lines)} {
 		for _, want := range []string{sentence, "CLUSTERDOWN", "rows are missing", "7.00"} {
 			if !strings.Contains(text, want) {
@@ -94,10 +94,10 @@ func TestCosts(t *testing.T) {
 	}
 	got := strings.Join(strings.Fields(b.String()), " ")
 	for _, want := range []string{
-		"kill:node2@4s costs: good, 3 nodes, flushed 3.2 s without service, 7 operations lost · lossy, 3 nodes, flushed 3.2 s without service, 7 operations lost, (no acknowledged write lost: broken 9 times) · liar, 3 nodes, flushed: no figure",
-		"7 connection lost 4 0 0 yes", "NOT: (no acknowledged write lost: broken 9 times)", "liar 3 workloada kill:node2@4s flushed — — — 7",
-		"lossy 4 flushed kill:node2@4s: (no acknowledged write lost: broken 9 times) 100", "2,345",
-		"Did the store keep its promises?", "quiet 77 0 read your writes before the first fault yes held",
+		"kill:node2@4s costs: good, 3 nodes, flushed 3.2 s without service, 7 operations lost · lossy, 3 nodes, flushed 3.2 s without service, 7 operations lost, (no acknowledged write lost: violated 9 times) · liar, 3 nodes, flushed: no figure",
+		"7 connection lost 4 0 0 yes", "NOT: (no acknowledged write lost: violated 9 times)", "liar 3 workloada kill:node2@4s flushed — — — 7",
+		"lossy 4 flushed kill:node2@4s: (no acknowledged write lost: violated 9 times) 100", "2,345",
+		"Did the store keep its guarantees?", "quiet 77 0 read your writes before the first fault yes kept",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, b.String())

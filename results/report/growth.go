@@ -54,7 +54,7 @@ func readGrowth(dir string) (*growth, error) {
 	subs := run.Sizes(dir)
 	g := &growth{sizes: slices.Sorted(maps.Keys(subs))}
 	if len(g.sizes) < 2 {
-		return nil, &fault.Error{File: dir, Problem: "holds no studies of several sizes", Cure: "make them: barograph met FILES --subsets 1,2,4"}
+		return nil, &fault.Error{File: dir, Problem: "contains no studies of several sizes", Cure: "make them: barograph met FILES --subsets 1,2,4"}
 	}
 	for _, n := range g.sizes {
 		r, samples, err := run.Read(subs[n])
@@ -136,15 +136,15 @@ func openGrowth(dir string, o Advising) (*Report, error) {
 	}
 	r.Answers = append(r.Answers, headline("%s", g.sentence()))
 	if g.sum.Wrong > 0 {
-		r.Answers = append(r.Answers, verdict(false, several(g.sum.Wrong, "cell")+" without a right answer; the reports of the sizes tell which"))
+		r.Answers = append(r.Answers, verdict(false, several(g.sum.Wrong, "cell")+" without a correct result; the reports of the sizes list them"))
 	}
-	pictures := Section{ID: "pictures", Title: "Pictures", Words: say("Both axes are logarithms: a power law is a straight line, and its slope, in brackets, the exponent."), Parts: g.pictures()}
+	pictures := Section{ID: "pictures", Title: "Pictures", Words: say("Both axes are logarithmic: a power law is a straight line, and its slope, in brackets, is the exponent."), Parts: g.pictures()}
 	r.Sections = []Section{
-		{ID: "sizes", Title: "Proof, size by size", Words: say("At each size every copy was held against the data when it was loaded, and every way of asking against the reference answer, before anything was timed."), Table: g.runs()},
+		{ID: "sizes", Title: "Proof, size by size", Words: say("At each size Barograph compared every copy with the data after the load, and the result of every query configuration with the reference, before it timed anything."), Table: g.runs()},
 		pictures,
 		{ID: "laws", Title: "Exponents", Table: g.laws(), Terminal: true},
 		{ID: "far", Title: "What will it cost at 128 million documents?", Words: say("%s documents, the archive of the original experiment, are %s copies of this data, %s times the largest that was measured. "+
-			"The last column assumes that the law which fits %s goes on holding that far: caches that no longer hold the archive, indexes that grow a level and merges that fall behind are not in it.",
+			"The last column extends the law that fits the times of %s to that size. It does not include caches that become too small for the archive, indexes that grow by a level, or merges that fall behind.",
 			count(int64(FarDocuments)), number(g.sum.Far), number(g.sum.Far/float64(g.sizes[len(g.sizes)-1])), g.bounds())},
 		{ID: "archives", Title: "Loads and sizes", Table: g.archives()},
 	}
@@ -152,7 +152,7 @@ func openGrowth(dir string, o Advising) (*Report, error) {
 }
 
 func (g *growth) bounds() string {
-	return fmt.Sprintf("%d to %d copies", g.sizes[0], g.sizes[len(g.sizes)-1])
+	return fmt.Sprintf("%d and %d copies", g.sizes[0], g.sizes[len(g.sizes)-1])
 }
 
 // sentence says in words which ways do not mind the size.
@@ -170,10 +170,10 @@ func (g *growth) sentence() string {
 		}
 	}
 	if len(flat) == 0 {
-		return fmt.Sprintf("From %s no way of asking is shown to be flat in every case.", g.bounds())
+		return fmt.Sprintf("Between %s no query configuration is shown to be flat in every case.", g.bounds())
 	}
 	names := slices.Sorted(maps.Keys(flat))
-	return fmt.Sprintf("From %s these ways are flat in every case (exponent below %g with 95 %% confidence): %s.", g.bounds(), flatExponent, list(names))
+	return fmt.Sprintf("Between %s these query configurations are flat in every case (exponent below %g with 95 %% confidence): %s.", g.bounds(), flatExponent, list(names))
 }
 
 // flatExponent is below which growth is called flat: 16 times as much takes 1.3 times as long.
@@ -185,7 +185,7 @@ func (g *growth) laws() *Table {
 	for _, n := range g.sizes {
 		columns = append(columns, fmt.Sprintf("at %d× (ms)", n))
 	}
-	t := table(append(columns, "at "+number(g.sum.Far)+"× (ms, predicted)")...)
+	t := table(append(columns, "at "+number(g.sum.Far)+"× (ms, projected)")...)
 	for _, l := range g.sum.Laws {
 		e := l.Exponent
 		if !l.determined() {
@@ -198,8 +198,8 @@ func (g *growth) laws() *Table {
 		t.add(classOf(l.Floor, false), append(cells, forecast(l.Far))...)
 		t.name(anchor("law", l.Asked))
 	}
-	t.Note = "Exponent: time = factor · copies^exponent, fitted to the medians; 0 = the size does not matter, 1 = twice the archive takes twice the time. " +
-		"Predictions whose 95 % interval spans more than a factor of 1,000 are not printed: more sizes, or a quieter machine, would narrow it. Fewer than three sizes, or than six repetitions of a size, give no interval and no prediction. The interval is the wider of a bootstrap over repetitions and of Student's t over sizes. A copy is the same data under another subset name: engines that keep each subset in tables or databases of its own never look at the others."
+	t.Note = "Exponent: time = factor · copies^exponent, fitted to the medians; 0 = the size has no effect, 1 = twice the archive takes twice the time. " +
+		"A projection is not printed if its 95 % interval spans more than a factor of 1,000: use more sizes or a quieter machine. Fewer than three sizes, or fewer than six repetitions of a size, give no interval and no projection. The interval is the wider of a bootstrap over repetitions and of Student's t over sizes. A copy is the same data under another subset name: an engine that keeps each subset in separate tables or databases never reads the others."
 	return t
 }
 
@@ -237,7 +237,7 @@ func (g *growth) archives() *Table {
 		t.add("", append(cells, sizes...)...)
 		t.name(anchor("archive", Asked{Way{a.Engine, a.Design, ""}, ""}))
 	}
-	t.Note = "The rate is that of the copies which that size added."
+	t.Note = "The rate is that of the copies added at that size."
 	return t
 }
 

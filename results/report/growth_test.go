@@ -95,7 +95,7 @@ func TestGrowthOfTwoSizes(t *testing.T) {
 		if _, err := json.Marshal(g.sum); err != nil {
 			t.Errorf("%s: the summary for machines: %v", name, err)
 		}
-		if s := g.sentence(); !strings.Contains(s, "no way of asking is shown to be flat") {
+		if s := g.sentence(); !strings.Contains(s, "no query configuration is shown to be flat") {
 			t.Errorf("%s: %s", name, s)
 		}
 		for _, r := range g.laws().Rows {
@@ -123,7 +123,7 @@ func TestHeadlineNumbersHaveIntervals(t *testing.T) {
 		if has := strings.Contains(s.InWords, "it takes 6.40 times ("); has != c.want || strings.Contains(s.InWords, " times the fastest") {
 			t.Errorf("%d repetitions: %s", c.reps, s.InWords)
 		}
-		if alone := strings.Contains(s.InWords, "By medians alone"); alone == c.want || strings.Contains(s.InWords, "longer than the fastest") {
+		if alone := strings.Contains(s.InWords, "By the medians"); alone == c.want || strings.Contains(s.InWords, "longer than the fastest") {
 			t.Errorf("%d repetitions: %s", c.reps, s.InWords)
 		}
 	}

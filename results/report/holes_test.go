@@ -48,7 +48,7 @@ func TestBrokenAtHoles(t *testing.T) {
 func TestCountsInCaption(t *testing.T) {
 	c := &run.Curves{Case: "c", Title: "t", Stat: "ME", Unit: "K", Axis: run.ByLead, Note: "pooled", Series: []run.Series{{Name: "a", X: []float64{0, 24, 48}, N: []int{29, 29, 21}, Y: run.Values{1, 2, 3}}}}
 	svg, err := Curves(c)
-	if text := "from 21 to 29 records behind a point"; err != nil || !strings.Contains(string(svg), text) {
+	if text := "21 to 29 records for each point"; err != nil || !strings.Contains(string(svg), text) {
 		t.Errorf("%v: the caption lacks %q", err, text)
 	}
 	c.Series[0].N = []int{29, 29, 29}

@@ -54,14 +54,14 @@ func stored(m *run.Measured) run.Stored { return *cmp.Or(m.Stored, &run.Stored{}
 
 // openLake reports a run of the workload lake.
 func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
-	out := ofRun(dir, r, "By what are Parquet files on an object store to be partitioned, and how large should they be?")
+	out := ofRun(dir, r, "How should Parquet files on an object store be partitioned, and how large should they be?")
 	out.Data = map[string]any{"run": r, "samples": samples}
 	if r.Lake == nil {
 		return out
 	}
 	l := gatherLake(r, samples)
 	if len(l.wrong) > 0 {
-		out.Answers = append(out.Answers, verdict(false, fmt.Sprintf("%s not right, without a time; they stand below with their reasons.", several(len(l.wrong), "answer"))))
+		out.Answers = append(out.Answers, verdict(false, fmt.Sprintf("%s not correct and not timed; the section “What was not correct” has the reasons.", several(len(l.wrong), "answer"))))
 	} else if len(samples) > 0 {
 		out.Answers = append(out.Answers, verdict(true, l.right(len(samples))))
 	}
@@ -75,14 +75,14 @@ func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
 		times += " at most"
 	}
 	if l.Rate > 0 || l.Latency > 0 {
-		gate = fmt.Sprintf("at most %s MB a second for all that ask, each answer started %s ms later", number(l.Rate), number(ms(l.Latency)))
+		gate = fmt.Sprintf("at most %s MB/s for all clients together, each response delayed by %s ms", number(l.Rate), number(ms(l.Latency)))
 	}
 	out.Facts = append(append([]Fact{{"Store", l.Store + "; " + gate}, {"Records", count(r.Data.Records)}}, machineFacts(r.Machine)...), Fact{"Command", commandLine(r.Args)})
 	out.Sections = filled(
 		Section{ID: "layouts", Title: "Time against file size and partitioning", Terminal: true, Pictures: l.pictures(), Table: l.table(), Words: say(
-			"The sum of the medians of all questions, each %s, in an order drawn anew each round; %s. The store was asked through a gate that counts what it sends.", times, r.ColdHow)},
+			"The sum of the medians of all questions, each %s, in a new random order in each round; %s. A proxy in front of the store counts the bytes that it sends.", times, r.ColdHow)},
 		Section{ID: "cases", Title: "Question by question", Table: l.byCase()},
-		Section{ID: "wrong", Title: "What was not right", Terminal: true, Table: l.whatWasWrong()})
+		Section{ID: "wrong", Title: "What was not correct", Terminal: true, Table: l.whatWasWrong()})
 	return out
 }
 
@@ -93,7 +93,7 @@ func (l *laked) right(answers int) string {
 	if planned := len(l.ways) * len(l.run.Cases) * l.run.Reps; l.run.Ended.IsZero() && answers < planned {
 		which = fmt.Sprintf("%d of %s are there, and each is", answers, several(planned, "timed answer"))
 	}
-	return which + " the reference's, computed from the files that were loaded."
+	return which + " equal to the reference, which Barograph computed from the loaded files."
 }
 
 func gatherLake(r *run.Run, samples []run.Sample) *laked {
@@ -184,15 +184,15 @@ func (l *laked) advice(engine string) string {
 		}
 		return fmt.Sprintf("%s and of %s MB", label, number(w.MB))
 	}
-	words := fmt.Sprintf("%s answers all questions fastest where files are %s", engine, named(ways[best]))
+	words := fmt.Sprintf("%s answers all questions fastest with files %s", engine, named(ways[best]))
 	switch x := against[worst]; {
 	case few:
-		return words + ", by medians alone: the repetitions are too few to tell that from chance."
+		return words + ", by the medians; the repetitions are too few to distinguish this from chance."
 	case worst != best:
-		words += fmt.Sprintf("; slowest, %s times (%s – %s) as long, where they are %s", number(x.Ratio), number(x.Lo), number(x.Hi), named(ways[worst]))
+		words += fmt.Sprintf("; slowest, %s times (%s – %s) as long, with files %s", number(x.Ratio), number(x.Lo), number(x.Hi), named(ways[worst]))
 	}
 	if alike > 0 {
-		words += fmt.Sprintf(". Of %d ways %d cannot be distinguished from the fastest", len(ways), alike)
+		words += fmt.Sprintf(". Of %d configurations %d cannot be distinguished from the fastest", len(ways), alike)
 	}
 	return words + "."
 }
@@ -201,8 +201,8 @@ func (l *laked) advice(engine string) string {
 func (l *laked) pictures() (out []Drawing) {
 	for _, e := range l.engines() {
 		p := plot.Lines{Frame: plot.Frame{
-			Title: e + ": time of all questions against the size of files", XLabel: "size of a file as asked for (MB)", YLabel: "sum of medians (s)",
-			Caption: fmt.Sprintf("%s records on an object store that sends %s MB a second; each request waits %s ms. Both axes are logarithms.", count(l.run.Data.Records), number(l.Rate), number(ms(l.Latency))),
+			Title: e + ": time of all questions against the size of files", XLabel: "target file size (MB)", YLabel: "sum of medians (s)",
+			Caption: fmt.Sprintf("%s records on an object store that sends %s MB/s; each request waits %s ms. Both axes are logarithmic.", count(l.run.Data.Records), number(l.Rate), number(ms(l.Latency))),
 		}, By: plot.Sizes}
 		for _, w := range l.ways {
 			if s, ok := w.seconds(l.run); ok && w.engine == e {
@@ -216,7 +216,7 @@ func (l *laked) pictures() (out []Drawing) {
 
 // table is a row for each layout and engine.
 func (l *laked) table() *Table {
-	t := table("engine", "files", "MB each, as asked", "files", "size of all", "all questions (s)", "requests", "MB sent")
+	t := table("engine", "files", "target MB each", "files", "size of all", "all questions (s)", "requests", "MB sent")
 	for _, w := range l.ways {
 		row := []Cell{text(w.engine), text(partition(w.layout.Partition)), numeric(w.layout.MB), whole(w.layout.Files), size(w.layout.Bytes, "")}
 		s, ok := w.seconds(l.run)

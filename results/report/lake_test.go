@@ -26,9 +26,9 @@ func TestLakeAdvice(t *testing.T) {
 		reps      int
 		says, not string
 	}{
-		{"enough", reps, "fastest where files are not partitioned and of 8.00 MB; slowest, 2.9", "too few"},
-		{"alike", reps, "Of 3 ways 1 cannot be distinguished from the fastest.", "too few"},
-		{"few", 3, "by medians alone: the repetitions are too few to tell that from chance.", "times ("},
+		{"enough", reps, "fastest with files not partitioned and of 8.00 MB; slowest, 2.9", "too few"},
+		{"alike", reps, "Of 3 configurations 1 cannot be distinguished from the fastest.", "too few"},
+		{"few", 3, "by the medians; the repetitions are too few to distinguish this from chance.", "times ("},
 	} {
 		r := &run.Run{Reps: c.reps, Seed: 1, Cases: []run.Case{{Name: "q"}}}
 		l := &laked{run: r, ways: []*lakeWay{way("none", 1, c.reps), way("day", 1.001, c.reps), way("model", 3, c.reps)}}

@@ -11,7 +11,7 @@ import (
 // not hold exactly the data shows neither.
 func (rs *results) loads() Section {
 	t := table("engine", "design", "load (s)", "rate (records/s)", "rate, of the text (MB/s)", "commits", "on disk (MB)", "per record (bytes)", "of the text (×)", "objects", "of", "digest")
-	t.Note = "A load runs from the first record to the last durable commit; the files were parsed before it, once for all archives, unless they take too much memory. " + none + " under load: the archive was there before this run. Of the text: bytes on disk divided by the bytes of the input files."
+	t.Note = "The load time runs from the first record to the last durable commit. Barograph parsed the files before it, once for all archives, unless they need too much memory. " + none + " in the column load: the archive existed before this run. Of the text: bytes on disk divided by the bytes of the input files."
 	d := rs.run.Data
 	picture := plot.Rows{
 		Frame: plot.Frame{Width: pageWidth, Subtitle: count(d.Records) + " records · " + several(d.Files, "file") + " · " + byteSize(float64(d.Bytes)) + " of text"}, Beside: true,

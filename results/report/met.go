@@ -60,7 +60,7 @@ func (f *folder) head(question string) *Report {
 }
 
 func (f *folder) report(o Advising) (*Report, error) {
-	r := f.head("Which engine, which design and which way of asking serve this data?")
+	r := f.head("Which engine, design and flavour serve this data best?")
 	r.Data = map[string]any{"run": f.run, "summary": f.sum}
 	if scope := f.scope(); scope != "" {
 		r.Answers = append([]Words{{"scope", scope}}, r.Answers...)
@@ -72,7 +72,7 @@ func (f *folder) report(o Advising) (*Report, error) {
 	}
 	tables := Section{
 		ID: "tables", Title: "The original's tables, from this run", Parts: append(f.original(&f.sum), recorded),
-		Words: say("NOAA's experiment of 2020 (CouchbasePerformanceTest) reported seven tables. Table 1 stands above. The others follow, over all engines and designs of this run."),
+		Words: say("NOAA's experiment of 2020 (CouchbasePerformanceTest) reported seven tables. Table 1 is in the section “Times”. The others follow, over all engines and designs of this run."),
 	}
 	r.Sections = append(r.Sections, f.proof(), f.times(), f.why(), tables, f.loads(), verification(f.curves), f.planSection(), f.method())
 	r.Sections = slices.DeleteFunc(r.Sections, func(s Section) bool { return s.Title == "" })
@@ -88,7 +88,7 @@ func (f *folder) scope() string {
 	engines, ways, floor := map[string]bool{}, 0, ""
 	for _, w := range f.ways {
 		if f.archive(w).Place == floorPlace {
-			floor = ", with the client's own floor beside them"
+			floor = ", and the client overhead"
 			continue
 		}
 		engines[w.Engine] = true
@@ -97,14 +97,14 @@ func (f *folder) scope() string {
 	if ways == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s, %s of asking and %s%s.", several(len(engines), "engine"), several(ways, "way"), several(len(f.cases), "case"), floor)
+	return fmt.Sprintf("%s, %s and %s%s.", several(len(engines), "engine"), several(ways, "configuration"), several(len(f.cases), "case"), floor)
 }
 
 // recorded are the figures of 2020.
 func recorded() (Section, error) {
 	s := Section{
 		Title: "What was recorded in 2020, on other hardware", Folded: true,
-		Words: say("Milliseconds that the experiment recorded on 25 August 2020: MariaDB 5.5.65 on 8 cores with 32 GB, Couchbase 6.6.0 on one node and on three, with thirteen years of data. One run of each, SQL timed by its client to 10 ms, Couchbase by its server. In tests 6 and 9 the Couchbase answers lacked two leads (27,636 rows instead of 28,718), so their times are left out. None of this is a measurement of this run, nor to be compared with its times."),
+		Words: say("Milliseconds that the experiment recorded on 25 August 2020: MariaDB 5.5.65 on 8 cores with 32 GB, Couchbase 6.6.0 on one node and on three, with thirteen years of data. One run of each, SQL timed by its client to 10 ms, Couchbase by its server. In tests 6 and 9 the Couchbase answers lacked two leads (27,636 rows instead of 28,718), so their times are omitted. These are not measurements of this run; do not compare them with its times."),
 	}
 	f, err := files.Open("recorded2020.csv")
 	if err != nil {
@@ -166,7 +166,7 @@ func (f *folder) proof() Section {
 	}
 	s.Parts = append(s.Parts, filled(matrix)...)
 	if len(t.Rows) == 0 {
-		s.Words = []Words{{"none", "No question was asked."}}
+		s.Words = []Words{{"none", "No query was run."}}
 	}
 	return s
 }

@@ -68,14 +68,14 @@ func (f *folder) method() Section {
 	}
 	load := Section{Title: "The client's own load", Words: []Words{{"none", "Not recorded."}}}
 	if c := f.run.Client; c.Wall > 0 {
-		load.Words = say("For an embedded engine this contains the engine, which works inside the client.")
+		load.Words = say("For an embedded engine this includes the engine, which runs inside the client.")
 		load.Facts = []Fact{
 			{"CPU", fmt.Sprintf("%s user and %s system in %s: %.0f %% of %s", elapsed(c.User), elapsed(c.System), elapsed(c.Wall), 100*c.Share(), several(c.Cores, "core"))},
 			{"Memory", "peak resident " + byteSize(float64(c.PeakRSS))},
 			{"Garbage collector", fmt.Sprintf("%s, %s in pauses, the longest %s", several(int(c.GCs), "cycle"), elapsed(c.GCPause), elapsed(c.GCPauseMax))},
 		}
 	}
-	again := Section{Title: "To repeat it", Text: commandLine(f.run.Args), Notes: []string{fmt.Sprintf("Seed %d fixes the order of the repetitions and the bootstrap. Beside this file are histograms in latency.hlog, queries and plans in plans/, unreadable lines in quarantine.csv.", f.run.Seed)}}
+	again := Section{Title: "To repeat it", Text: commandLine(f.run.Args), Notes: []string{fmt.Sprintf("Seed %d determines the order of the repetitions and the bootstrap. The run folder also contains histograms (latency.hlog), queries and plans (plans/) and unreadable lines (quarantine.csv).", f.run.Seed)}}
 	again.Prose = [][]Cell{{{Text: "All repetitions: "}, {Text: "samples.csv", Link: "samples.csv"}, {Text: ", "}, {Text: "samples.parquet", Link: "samples.parquet"}, {Text: "."}}}
 	s.Parts = []Section{load, again}
 	return s
@@ -83,19 +83,19 @@ func (f *folder) method() Section {
 
 func glossary() []Fact {
 	return []Fact{
-		{"Cell", "an engine, a design and a flavour (a way of asking) at one case."},
-		{"Equal", "the answer was compared with the reference, row by row and value by value, in order, and is the same. The reference is computed from the input files by no database. Only such answers have a time; one that differs is shown as wrong, one that did not come as failed. A single wrong or missing repetition takes away all times of its cell; a cold start that fails, its cold times."},
-		{"Time", "from the call to the last decoded row, by the client's monotonic clock. Every answer is decoded whole into the same types. It is compared after the clock has stopped."},
-		{"First row", "from the call to the first decoded row: what a reader waits before anything appears. For an engine that returns everything at once it is close to the whole."},
-		{"Median, interval", "the middle of the repetitions, and the narrowest interval of order statistics that contains the true median with at least 95 % probability whatever the distribution (David and Nagaraja 2003). It takes at least 6 repetitions."},
-		{"Ratio", "median divided by that of the fastest way of the case. “~” before it: no difference larger than the noise. “?”: too few repetitions to tell. *, **, ***: p below 0.05, 0.01, 0.001."},
-		{"p", fmt.Sprintf("two-sided Mann–Whitney rank test against the fastest way, corrected by Holm (1979) for all comparisons of the table. A difference counts where p is below %g.", measure.Alpha)},
-		{"Group", "ways that share a letter do not differ, each pair tested and all pairs of the case corrected together (Piepho 2004): a stricter family than that of p, so that the two can disagree at the edge."},
-		{"Interleaving", "each round asks every cell once, in a fresh random order, so that drift of the machine meets all alike. Garbage is collected between repetitions."},
-		{"Floor", "the dry engine recalls the answer from memory: what the client itself costs. It is part of every time and ranked nowhere."},
-		{"Cold", "a new process opens the archive and asks once, after the archive's files were dropped from the page cache; the time includes opening. Disks and hypervisors have caches beyond our reach."},
-		{"Client", "processor time of this process in the call: what the driver, decoding and assembling took. For an embedded engine the engine itself is in it."},
-		{"Keys derived", "flavours that ask by keys compute the ids from the question and the archive's metadata before the call. That time stands beside the call's, not inside it."},
-		{"Whole", "the digest over every record that the archive holds equals that of the input. An archive that is not whole is neither timed nor ranked."},
+		{"Cell", "an engine, a design and a flavour (the form in which a query is sent) in one case."},
+		{"Equal", "Barograph compared the result with the reference, row by row and value by value, in order, and found no difference. It computes the reference from the input files, without a database. Only an equal result has a time; a result that differs is shown as wrong, a missing one as failed. A single wrong or missing repetition removes all times of its cell; a cold start that fails removes its cold times."},
+		{"Time", "from the call to the last decoded row, by the client's monotonic clock. The client decodes the complete result into the same types for every engine, and compares it after the clock has stopped."},
+		{"First row", "from the call to the first decoded row: the wait before anything appears. For an engine that returns everything at once it is close to the total time."},
+		{"Median, interval", "the median of the repetitions, and the narrowest interval of order statistics that contains the true median with at least 95 % probability for any distribution (David and Nagaraja 2003). It takes at least 6 repetitions."},
+		{"Ratio", "median divided by the median of the fastest configuration of the case. “~” before it: no significant difference. “?”: too few repetitions. *, **, ***: p below 0.05, 0.01, 0.001."},
+		{"p", fmt.Sprintf("two-sided Mann–Whitney rank test against the fastest configuration, corrected by Holm (1979) for all comparisons of the table. A difference is significant if p is below %g.", measure.Alpha)},
+		{"Group", "configurations that share a letter do not differ significantly; each pair is tested, and all pairs of the case are corrected together (Piepho 2004). This family of tests is stricter than that of p, so the two can disagree at the edge."},
+		{"Interleaving", "each round runs every cell once, in a new random order, so a drift of the machine affects all alike. The client collects garbage between repetitions."},
+		{"Floor", "the dry engine returns the result from memory: its time is the overhead of the client. It is part of every time and is never ranked."},
+		{"Cold", "a new process opens the archive and runs the query once, after the archive's files were dropped from the page cache; the time includes opening. Caches of disks and hypervisors cannot be dropped."},
+		{"Client", "processor time of this process during the call: driver, decoding and assembling. For an embedded engine it includes the engine."},
+		{"Keys derived", "flavours that read by key compute the keys from the question and the archive's metadata before the call. The column “keys derived” has this time; the time of the call does not include it."},
+		{"Whole", "the digest over all records of the archive equals that of the input. An incomplete archive is neither timed nor ranked."},
 	}
 }

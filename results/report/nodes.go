@@ -26,7 +26,7 @@ func (rs *results) clusters(s *Summary) Section {
 		}
 	}
 	if len(pairs) == 0 {
-		sec.Words = say("This run compares no engine on one node with the same on several: every engine in it is %s.", rs.places())
+		sec.Words = say("No engine of this run was measured on one node and on several: every engine is %s.", rs.places())
 		return sec
 	}
 	sec.Table, sec.Words = rs.duel(s, "engine", pairs), say("The same engine, design and flavour on one node, then on several. %s", rs.apart())
@@ -61,7 +61,7 @@ func (rs *results) apart() string {
 		out = append(out, "The nodes of "+list(shared)+" shared this machine's processors, memory and disk: three such nodes are three processes, not three hosts.")
 	}
 	if len(isolated) > 0 {
-		out = append(out, "Those of "+list(isolated)+" had network namespaces and control groups of their own, and shared its disk.")
+		out = append(out, "Those of "+list(isolated)+" had their own network namespaces and control groups, and shared its disk.")
 	}
 	return strings.Join(out, " ")
 }

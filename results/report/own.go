@@ -25,7 +25,7 @@ type owned struct {
 
 // openOwned reports a run of the workload own.
 func openOwned(dir string, r *run.Run, samples []run.Sample) *Report {
-	out := ofRun(dir, r, "Which engine answers your questions, and how many at once?")
+	out := ofRun(dir, r, "Which engine answers your questions fastest, and how many at once?")
 	out.Data = map[string]any{"run": r, "samples": samples}
 	if r.Own == nil {
 		return out
@@ -43,17 +43,17 @@ func openOwned(dir string, r *run.Run, samples []run.Sample) *Report {
 	for _, q := range o.Questions {
 		s := Section{Title: q.Name, Small: q.Title, Folded: true}
 		for _, e := range slices.Sorted(maps.Keys(q.Texts)) {
-			s.Parts = append(s.Parts, Section{Title: cmp.Or(e, "all engines without words of their own"), Text: q.Texts[e]})
+			s.Parts = append(s.Parts, Section{Title: cmp.Or(e, "all engines without their own text"), Text: q.Texts[e]})
 		}
 		texts = append(texts, s)
 	}
 	out.Sections = filled(
 		Section{ID: "times", Title: "Response times", Terminal: true, Table: o.times(), Pictures: o.pictures()},
-		Section{ID: "cost", Title: "What an answer costs", Terminal: len(o.Questions) <= fewQuestions, Table: o.costs()},
+		Section{ID: "cost", Title: "Resources of a result", Terminal: len(o.Questions) <= fewQuestions, Table: o.costs()},
 		streams,
-		Section{ID: "proof", Title: "What proves the answers", Terminal: true, Table: o.proofs(), Words: say(
-			"The degree of proof is “%s”: no reference that no database computed has a part in it, and it is ranked with no other. DuckDB answered over the files, each other engine from the tables that it loaded, which reached all of them by way of DuckDB's reader. "+
-				"Values are compared by their types. Whole numbers and decimals are equal; floating-point numbers and quotients of more than six decimals to within %g of the larger or, of a sum, of the sum of the absolute values.", ownDegree, o.Tolerance)},
+		Section{ID: "proof", Title: "How the results were proven", Terminal: true, Table: o.proofs(), Words: say(
+			"The degree of proof is “%s”: the reference was computed by a database, so this run is not ranked with others. DuckDB ran the questions on the files; each other engine ran them on the tables that it loaded, and all tables were read by DuckDB's reader. "+
+				"Values are compared by their types. Integers and decimals must be equal. Floating-point numbers, and quotients of more than six decimals, may differ by %g of the larger one; sums, by %[2]g of the sum of the absolute values.", ownDegree, o.Tolerance)},
 		Section{ID: "read", Title: "What was read", Table: o.read(), Words: o.aside()},
 		Section{ID: "loads", Title: "Loads and sizes", Terminal: true, Table: o.loads()},
 		Section{ID: "texts", Title: "The questions", Parts: texts})
@@ -144,17 +144,17 @@ func (o *owned) verdict(samples []run.Sample) Words {
 	}
 	words := ""
 	if len(wrong) > 0 {
-		words += fmt.Sprintf("%s not agreed on: %s. ", several(len(wrong), "answer"), strings.Join(wrong, ", "))
+		words += fmt.Sprintf("%s on which the engines disagree: %s. ", several(len(wrong), "result"), strings.Join(wrong, ", "))
 	}
 	if len(failed) > 0 {
-		words += fmt.Sprintf("%s not given: %s. ", several(len(failed), "answer"), strings.Join(failed, ", "))
+		words += fmt.Sprintf("%s without a result: %s. ", several(len(failed), "query"), strings.Join(failed, ", "))
 	}
 	if words != "" {
 		return verdict(false, words+"They have no times.")
 	}
-	words = fmt.Sprintf("%s gave the same answers to %s as DuckDB over the files.", list(o.engines), several(len(o.Questions), "question"))
+	words = fmt.Sprintf("%s returned the same results as DuckDB on the files, for %s.", list(o.engines), several(len(o.Questions), "question"))
 	if n := o.undetermined(); len(n) > 0 {
-		words += fmt.Sprintf(" %s may be answered in more than one way (undetermined), and what came is one of them: %s.", several(len(n), "question"), strings.Join(n, ", "))
+		words += fmt.Sprintf(" More than one result is correct for %s (undetermined), and each engine returned one of them: %s.", several(len(n), "question"), strings.Join(n, ", "))
 	}
 	return verdict(true, words)
 }
@@ -197,7 +197,7 @@ func (o *owned) advice() string {
 		}
 	}
 	if len(weighed) == 0 {
-		return "No engine answers half of the questions, so none is advised."
+		return "No engine answers half of the questions, so none is recommended."
 	}
 	first := slices.MinFunc(weighed, func(a, b string) int { // the fewest that are faster, then the least of all
 		return cmp.Or(cmp.Compare(o.faster(a, weighed), o.faster(b, weighed)), cmp.Compare(o.sum(a, weighed), o.sum(b, weighed)))
@@ -208,9 +208,9 @@ func (o *owned) advice() string {
 			lead++
 		}
 	}
-	words := fmt.Sprintf("Choose %s: in %d of %s nothing is faster beyond chance.", first, lead, several(answered[first], "question"))
+	words := fmt.Sprintf("Choose %s: in %d of %s no engine is significantly faster.", first, lead, several(answered[first], "question"))
 	if o.few {
-		words = fmt.Sprintf("Fastest so far: %s; too few repetitions to tell that from chance.", first)
+		words = fmt.Sprintf("By the medians, %s is the fastest; too few repetitions to distinguish this from chance.", first)
 	}
 	var rest []string
 	for _, e := range weighed {
@@ -221,10 +221,10 @@ func (o *owned) advice() string {
 		}
 	}
 	if len(rest) > 0 {
-		words += fmt.Sprintf(" Times as long as %s, geometric mean of medians: %s.", first, strings.Join(rest, ", "))
+		words += fmt.Sprintf(" Medians relative to %s (geometric mean): %s.", first, strings.Join(rest, ", "))
 	}
 	if len(left) > 0 {
-		words += " Not weighed, as they answer fewer than half of the questions: " + strings.Join(left, ", ") + "."
+		words += " Not ranked, because they answer fewer than half of the questions: " + strings.Join(left, ", ") + "."
 	}
 	return words + o.most()
 }
@@ -302,9 +302,9 @@ func (o *owned) rate() float64 {
 
 // asked tells how streams asked.
 func (o *owned) asked() string {
-	words := "Each stream asks all questions in an order of its own, again and again; every answer is held against DuckDB's over the files when its time was taken."
+	words := "Each stream repeats all questions in its own order. Barograph compares every result with DuckDB's on the files after its time was taken."
 	if rate := o.rate(); rate > 0 {
-		words += fmt.Sprintf(" Questions came at random times, %s a second for all streams together, answered or not: times count from when one was due. How many an hour that makes ranks no engine.", number(rate))
+		words += fmt.Sprintf(" Questions came at random times, %s a second for all streams together, whether the previous ones were answered or not: times count from when a question was due. The number of questions an hour follows from this rate and ranks no engine.", number(rate))
 	}
 	return words
 }
@@ -316,7 +316,7 @@ func (o *owned) times() *Table {
 		heads = append(heads, e+" (ms)")
 	}
 	t := table(heads...)
-	t.Note = "Medians, with their 95 % intervals below where there are six answers or more. ***, **, *: slower than the fastest engine of the question beyond chance at 0.001, 0.01, 0.05 (rank test, Holm's correction); ~: not; ?: too few answers to tell."
+	t.Note = "Medians, with 95 % intervals for six repetitions or more. ***, **, *: significantly slower than the fastest engine of the question, p below 0.001, 0.01, 0.05 (rank test, Holm's correction); ~: not significantly slower; ?: too few repetitions."
 	for _, q := range o.Questions {
 		row := []Cell{text(q.Name), whole(q.Rows)}
 		best := o.fastest(q.Name)
@@ -353,8 +353,8 @@ func (o *owned) times() *Table {
 // waited for: nothing, where as many cores worked as there are.
 func (o *owned) costs() *Table {
 	t := table("question", "engine", "CPU (ms)", "cores", "read from files", "reported by")
-	t.Note = "Means over the answers. CPU: of all that worked, Barograph among it; cores: over the time that answers took. An engine that used few cores, and read, waited for its disks. " +
-		"Read: past an engine’s own buffers; by a server’s own counters also what the system’s cache held."
+	t.Note = "Means over the repetitions. CPU: of all processes, including Barograph; cores: CPU time divided by the time of the queries. An engine that used few cores and read from disk waited for its disks. " +
+		"Read: not from the engine’s own buffers; a server’s own counters include reads from the system’s cache."
 	for _, q := range o.Questions {
 		for i, e := range o.engines {
 			c := o.at(q.Name, e)
@@ -371,7 +371,7 @@ func (o *owned) costs() *Table {
 					continue
 				}
 				if s := m.Server; s.Local {
-					counted, by = true, "the system, of its processes"
+					counted, by = true, "the operating system, for its processes"
 					read += float64(s.Used.Read)
 				} else if s.Said != nil {
 					counted, by = s.Said.Read >= 0, "the server’s own counters"
@@ -386,7 +386,7 @@ func (o *owned) costs() *Table {
 }
 
 func (o *owned) pictures() []Drawing {
-	bars := plot.Rows{Frame: plot.Frame{Title: "Median response time by question", XLabel: "ms", Caption: "Whiskers: 95 % intervals of the median. What is not right has no bar.", Width: pageWidth}, Unit: "ms", OwnScales: true}
+	bars := plot.Rows{Frame: plot.Frame{Title: "Median response time by question", XLabel: "ms", Caption: "Whiskers: 95 % intervals of the median. A wrong result has no bar.", Width: pageWidth}, Unit: "ms", OwnScales: true}
 	for _, q := range o.Questions {
 		for _, e := range o.engines {
 			if c := o.at(q.Name, e); c.right() {
@@ -443,12 +443,12 @@ func (o *owned) proofs() *Table {
 			compared += "; undetermined: " + q.Undetermined + ". It is determined with: " + q.Determined
 		}
 		if q.Loose > 0 {
-			compared += fmt.Sprintf("; of %d rows that tie where the limit cuts what orders them alone", q.Loose)
+			compared += fmt.Sprintf("; %d rows tie at the limit and are not ordered any further", q.Loose)
 		}
 		var agreed, not []string
 		for _, e := range o.engines {
 			if with := q.Agreed[e]; with == run.Unconfirmed {
-				agreed = append(agreed, e+" (with DuckDB over the files; no engine of other code confirms it)")
+				agreed = append(agreed, e+" (with DuckDB on the files; no other engine confirms it)")
 			} else if with != "" && with != run.OverFiles {
 				agreed = append(agreed, e+" (with "+with+", too)")
 			} else if with != "" {
@@ -474,7 +474,7 @@ func (o *owned) proofs() *Table {
 // read accounts for every file of every table.
 func (o *owned) read() *Table {
 	t := table("table", "file", "rows", "lines", "SHA-256", "columns")
-	t.Note = "Lines and checksums are taken of CSV files, whose values were compared, each with its own text, after they had their types."
+	t.Note = "Lines and checksums are those of CSV files. After typing, Barograph compared each of their values with its own text."
 	for _, x := range o.Tables {
 		columns := strings.Join(append(slices.Clone(x.Columns), x.Notes...), "\n")
 		if x.Problem != "" {
@@ -498,7 +498,7 @@ func (o *owned) aside() []Words {
 	if len(all) == 0 {
 		return nil
 	}
-	return say("Left aside: %s.", strings.Join(all, "; "))
+	return say("Not read: %s.", strings.Join(all, "; "))
 }
 
 // loads are what it cost to bring the tables in.

@@ -46,11 +46,11 @@ func TestAdviceComparesCommonQuestions(t *testing.T) {
 			o.cells[run.OwnCell(e, q)] = &repeats{answers: []*run.Measured{{}}, seconds: []float64{seconds}}
 		}
 	}
-	want := "Choose quick: in 2 of 2 questions nothing is faster beyond chance. Times as long as quick, geometric mean of medians: slow 9.00 (2 common questions). Not weighed, as they answer fewer than half of the questions: one (1 of 3)."
+	want := "Choose quick: in 2 of 2 questions no engine is significantly faster. Medians relative to quick (geometric mean): slow 9.00 (2 common questions). Not ranked, because they answer fewer than half of the questions: one (1 of 3)."
 	if got := o.advice(); got != want {
 		t.Errorf("%s\nnot\n%s", got, want)
 	}
-	if o.few = true; !strings.HasPrefix(o.advice(), "Fastest so far: quick; too few repetitions") {
+	if o.few = true; !strings.HasPrefix(o.advice(), "By the medians, quick is the fastest; too few repetitions") {
 		t.Error(o.advice())
 	}
 }

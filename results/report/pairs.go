@@ -35,7 +35,7 @@ func (rs *results) medians(s *Summary) *Table {
 	for _, w := range rs.ways {
 		order = once(order, w)
 	}
-	t.Note = "Medians. Bold: the fastest of the case, and what is not slower than it by more than the noise. Mean: over all cases, only of ways that answered every one. " +
+	t.Note = "Medians. Bold: the fastest of the case, and each that is not significantly slower. Mean: over all cases, only for configurations that answered every case. " +
 		"Ratio: median divided by the fastest of the case, geometric mean over the cases."
 	for _, w := range order {
 		cells, sum, n := texts(w.Engine, w.Design, w.Flavour), 0.0, 0
@@ -137,7 +137,7 @@ func (rs *results) duel(s *Summary, what string, pairs []contest) *Table {
 	}
 	all.correct()
 	if n := len(all.tests); n > 0 {
-		t.Note = fmt.Sprintf("Change of the median from the first to the second; “~”: no difference larger than the noise, “?”: too few repetitions to tell (%s, corrected together).", several(n, "comparison"))
+		t.Note = fmt.Sprintf("Change of the median from the first to the second; “~”: no significant difference, “?”: too few repetitions (%s, corrected together).", several(n, "comparison"))
 	}
 	return t
 }
@@ -164,13 +164,13 @@ func (rs *results) original(s *Summary) (out []Section) {
 	}
 	add("Table 2 · SQL and the query cache", "What the server's query cache saves.",
 		"No engine of this run has a query cache that answers the same SQL again, so there is nothing to compare.", rs.duel(s, "archive", rs.sameArchive("sql", "cached-sql")))
-	add("Table 3 · ISO strings and epochs", "The valid times as ISO strings, then as epochs, otherwise the same question.",
-		"No archive of this run was asked with both ISO strings and epochs.", rs.duel(s, "archive", append(rs.sameArchive("iso-list", "epoch-list"), rs.sameArchive("iso-range", "epoch-range")...)))
-	add("Table 4 · A list of times and a range", "Every valid time named, then a range from the first to the last.",
-		"No archive of this run was asked with both a list and a range of times.", rs.duel(s, "archive", append(rs.sameArchive("iso-list", "iso-range"), rs.sameArchive("epoch-list", "epoch-range")...)))
-	add("Table 5 · SQL, a range, and keys", "The relational question, the range over documents, and the ids derived from the question instead of searched for.",
-		"No archive of this run was asked by keys.", rs.keysTable(s))
-	add("Where the time of keys goes", "What a question by keys costs the client, in the order in which it comes.", "No server of this run was asked by keys.", rs.clientTime(s))
+	add("Table 3 · ISO strings and epochs", "The same question with the valid times as ISO strings, then as epochs.",
+		"No archive of this run was queried with both ISO strings and epochs.", rs.duel(s, "archive", append(rs.sameArchive("iso-list", "epoch-list"), rs.sameArchive("iso-range", "epoch-range")...)))
+	add("Table 4 · A list of times and a range", "A list of all valid times, then a range from the first to the last.",
+		"No archive of this run was queried with both a list and a range of times.", rs.duel(s, "archive", append(rs.sameArchive("iso-list", "iso-range"), rs.sameArchive("epoch-list", "epoch-range")...)))
+	add("Table 5 · SQL, a range, and keys", "The relational query, the range over documents, and reads by keys that are derived from the question.",
+		"No archive of this run was queried by keys.", rs.keysTable(s))
+	add("Parts of the time of queries by keys", "The client's time for a query by keys, in the order of its steps.", "No server of this run was queried by keys.", rs.clientTime(s))
 	return append(out, rs.clusters(s), Section{Title: "Table 7 · Records and sizes of the answers", Table: rs.sizes(s)})
 }
 
@@ -206,8 +206,8 @@ func (rs *results) keysTable(s *Summary) *Table {
 		}
 	})
 	gaps.correct()
-	t.Note = "SQL: flavour sql of the same engine's normalized design (else its wide one). Range: iso-range (else epoch-range) of the archive that was asked by keys. " +
-		"Deriving the keys comes before the call, and is not contained in its time. “~”: no difference larger than the noise, “?”: too few repetitions to tell."
+	t.Note = "SQL: flavour sql of the same engine's normalized design (else its wide one). Range: iso-range (else epoch-range) of the archive that was queried by keys. " +
+		"Deriving the keys precedes the call, and its time does not include it. “~”: no significant difference, “?”: too few repetitions."
 	return t
 }
 
@@ -245,8 +245,8 @@ func (rs *results) clientTime(s *Summary) *Table {
 		}
 		t.add("", text(w.String()), text(c.Name), whole(k.Times.Keys), numeric(k.Times.Derive), numeric(max(0, k.median()-busy)), numeric(max(0, busy-floor)), numeric(floor), numeric(k.Times.FirstRow))
 	})
-	t.Note = "Medians. Derive: before the call. Request: the time of the call in which the client had nothing to do. Decode: the processor time of the client in the call, its driver and garbage collector included, " +
-		"less what assembling takes. Assemble: the floor, which builds the same answer from memory. A client that works on several replies at once can spend more processor time than the call took."
+	t.Note = "Medians. Derive: before the call. Request: the time of the call in which the client waited. Decode: the processor time of the client during the call, including its driver and garbage collector, " +
+		"without assembling. Assemble: the client overhead, measured by building the same result from memory. A client that decodes several responses at once can spend more processor time than the call took."
 	return t
 }
 
@@ -262,6 +262,6 @@ func (rs *results) sizes(s *Summary) *Table {
 		}
 		t.add("", text(c.Name), text(c.Title), text(c.LineType), whole(c.Rows), whole(len(c.Columns)), whole(c.Bytes), numeric(float64(c.Bytes)/float64(c.Rows)), keys)
 	}
-	t.Note = "Sizes are of the answer in canonical types, as every client has decoded it."
+	t.Note = "Sizes are those of the decoded result in canonical types."
 	return t
 }

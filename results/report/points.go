@@ -63,7 +63,7 @@ func pointsOf(samples []run.Sample) (all []*point) {
 }
 
 func openPoints(dir string, r *run.Run, samples []run.Sample) *Report {
-	out := ofRun(dir, r, "How much does each engine bear, and at what latency?")
+	out := ofRun(dir, r, "Which throughput does each engine sustain, and at what latency?")
 	out.Data = map[string]any{"run": r, "samples": samples}
 	out.points(r, samples)
 	return out
@@ -255,17 +255,17 @@ func (p *points) sentence(mix string) (sentence string) {
 	}
 	for _, proof := range slices.Sorted(maps.Keys(by)) {
 		if words = append(words, ranked(by[proof])); len(by) > 1 { // degrees of proof are never ranked together
-			words = append(words, "All of these are proven by "+proof+".")
+			words = append(words, "These are proven by "+proof+".")
 		}
 	}
-	return cmp.Or(strings.Join(words, " "), "No engine answered rightly, so none has a time.")
+	return cmp.Or(strings.Join(words, " "), "No engine gave correct results, so none has a time.")
 }
 
 // ranked puts engines whose answers were proven to one degree into an order.
 func ranked(tops []*pointCell) string {
 	if i := slices.IndexFunc(tops, func(c *pointCell) bool { return !c.known }); i >= 0 {
 		need := measure.MedianCI(nil, measure.Confidence).Need
-		return fmt.Sprintf("%s of a point: no interval, which takes %d; so nothing is ranked here.", several(len(tops[i].reps), "run"), need)
+		return fmt.Sprintf("With %s of each point there is no interval, which needs %d, so nothing is ranked.", several(len(tops[i].reps), "run"), need)
 	}
 	slices.SortStableFunc(tops, func(a, b *pointCell) int { return cmp.Compare(b.throughput.Value, a.throughput.Value) })
 	var words strings.Builder

@@ -107,8 +107,8 @@ func TestPointsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"1 run of 49 not right", "Highest throughput: postgres 4,800/s (4,800 – 4,810) with 8 threads. In brackets", "50 % reads, 50 % updates", "wrong answers", "17 answers are wrong",
-		`<tr class=floor>`, "Scalability", "stall</text>", "What held it back", "95th percentile of latency (right axis)",
+		"1 run of 49 not correct", "Highest throughput: postgres 4,800/s (4,800 – 4,810) with 8 threads. In brackets", "50 % reads, 50 % updates", "wrong answers", "17 answers are wrong",
+		`<tr class=floor>`, "Scalability", "stall</text>", "The bottleneck", "95th percentile of latency (right axis)",
 	} {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("%q is not in the page", want)
@@ -140,7 +140,7 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 		return gather(&run.Run{}, all)
 	}
 	for want, p := range map[string]*points{
-		"1 run of a point: no interval, which takes 6; so nothing is ranked here.":                                  many(1, map[string][]float64{"a": {1000}, "b": {2000}}),
+		"With 1 run of each point there is no interval, which needs 6, so nothing is ranked.":                                  many(1, map[string][]float64{"a": {1000}, "b": {2000}}),
 		"Highest throughput: b 2,050/s (2,000 – 2,100) with 1 thread; then a 1,020/s (1,000 – 1,050) with 1 thread": many(6, map[string][]float64{"a": {1000}, "b": {2000}}),
 		"Highest throughput: b 1,040/s (1,010 – 1,060) with 1 thread; not distinguished from it a ":                 many(6, map[string][]float64{"a": {1000}, "b": {1010}}),
 	} {
@@ -254,17 +254,17 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(p *point){ // who used the cores, where none is left
-		"Server CPU: the server used 3 cores. The machine’s 4 cores were busy to 98 %; the client used 0.60, the server 3.": func(p *point) {
+		"Server CPU: the server used 3 cores. The machine’s 4 cores were 98 % busy; the client used 0.60, the server 3.": func(p *point) {
 			p.Server, p.Client.User = &run.ServerLoad{Local: true, Used: measure.ProcessLoad{CPU: 30 * time.Second}}, 6*time.Second
 		},
-		"Client CPU: the client used 3 cores; give it a machine of its own. The": func(p *point) {
+		"Client CPU: the client used 3 cores; run it on another machine. The": func(p *point) {
 			p.Server, p.Client.User = &run.ServerLoad{Local: true, Used: measure.ProcessLoad{CPU: 5 * time.Second}}, 30*time.Second
 		},
-		"Client CPU: the client used 3 cores; give it more, or a machine of its own. The": func(p *point) { p.Client.User = 30 * time.Second },
-		"Other work on this machine: it used 3.52 cores; measure on an idle machine. The": func(p *point) {
+		"Client CPU: the client used 3 cores; give it more cores, or run it on another machine. The": func(p *point) { p.Client.User = 30 * time.Second },
+		"Other work on this machine: other processes used 3.52 cores; measure on an idle machine. The": func(p *point) {
 			p.Server = &run.ServerLoad{Local: true, Used: measure.ProcessLoad{CPU: time.Second}}
 		},
-		"CPU: the engine, which works inside the client, and the client used 3.40 cores. The": func(p *point) { p.Place, p.Client.User = "embedded", 34*time.Second },
+		"CPU: the client, which contains the engine, used 3.40 cores. The": func(p *point) { p.Place, p.Client.User = "embedded", 34*time.Second },
 	} {
 		p := madePoint("postgres", "server", 16, 1, 1000)
 		p.Machine.Busy = 0.98
@@ -296,7 +296,7 @@ func TestStandInIsNotRanked(t *testing.T) {
 	for _, x := range all {
 		samples = append(samples, remade(x))
 	}
-	if w := OfPoints(r, samples).Warnings; len(w) != 1 || w[0] != "mock is in no ranking: it is a stand-in" {
+	if w := OfPoints(r, samples).Warnings; len(w) != 1 || w[0] != "mock is not ranked: it is a stand-in" {
 		t.Errorf("%q", w)
 	}
 }

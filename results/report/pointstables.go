@@ -27,11 +27,11 @@ func (p *points) fill(r *Report) {
 	switch {
 	case len(p.all) == 0 && len(p.faults) > 0:
 	case len(p.all) == 0:
-		r.Answers = append(r.Answers, verdict(false, "Nothing was run."))
+		r.Answers = append(r.Answers, verdict(false, "No operation was run."))
 	case wrong == 0:
 		r.Answers = append(r.Answers, verdict(true, p.checked()))
 	default:
-		r.Answers = append(r.Answers, verdict(false, fmt.Sprintf("%s of %d not right; these have no times.", several(wrong, "run"), len(p.all))))
+		r.Answers = append(r.Answers, verdict(false, fmt.Sprintf("%s of %d not correct; these have no times.", several(wrong, "run"), len(p.all))))
 	}
 	r.Facts = append([]Fact{{"Records", count(p.run.Data.Records) + " in the table"}}, runFacts(p.run)...)
 	if clients > 1 {
@@ -59,13 +59,13 @@ func (p *points) fill(r *Report) {
 	}
 	r.Sections = append(r.Sections, filled(scalability)...)
 	r.Sections = append(r.Sections, Section{ID: "method", Title: "How it was measured", Words: append(
-		say("The workloads, keys, values and distributions are those of YCSB’s core workload. Only records whose insert was acknowledged are asked for; one that is not found, a field that is missing, a scan out of order, beyond its bounds or with a record left out makes the run fail, and a run that is not right has no times."),
-		say("Without a target each thread asks as soon as it is answered: a stall of the engine is then one slow operation of each thread, and the time series shows it. With a target, latency counts from when an operation was due, so that all that waited during a stall is in the percentiles; the service time, from when a thread came to it, stands next to it in the table of operations. Histograms keep three digits from 1 ns to 1 h; percentiles over repetitions are medians of each repetition’s. An interval in which less than a tenth of the usual operations ended is marked as a stall.")...)})
+		say("The workloads, keys, values and distributions are those of YCSB’s core workload. Clients read only records whose insert was acknowledged. The run fails if a record is not found, a field is missing, or a scan is out of order, beyond its bounds or without a record. A failed run has no times."),
+		say("Without a target each thread sends its next operation after the previous response: a stall of the engine is then one slow operation of each thread, and the time series shows it. With a target, latency counts from when an operation was due, so the percentiles include every operation that waited during a stall. The table of operations also has the service time, which counts from when a thread started the operation. Histograms keep three digits from 1 ns to 1 h; percentiles over repetitions are medians of the percentiles of each repetition. An interval with less than a tenth of the usual operations is marked as a stall.")...)})
 }
 
 // section is one mix.
 func (p *points) section(mix string, laws []fitted) Section {
-	held := Section{Title: "What held it back", Table: p.used(mix), Terminal: true}
+	held := Section{Title: "The bottleneck", Table: p.used(mix), Terminal: true}
 	over := Section{Title: "Over time", Small: "each engine at its highest throughput", Beside: true}
 	sigma := map[string]float64{}
 	for _, f := range laws {
@@ -83,7 +83,7 @@ func (p *points) section(mix string, laws []fitted) Section {
 			over.Pictures = append(over.Pictures, c.timeline())
 		}
 	}
-	held.Parts = filled(Section{Title: "What the servers report of themselves", Folded: true, Table: p.counters(mix)}, Section{Title: "Percentiles of each operation", Folded: true, Table: p.operations(mix)})
+	held.Parts = filled(Section{Title: "Counters of the servers", Folded: true, Table: p.counters(mix)}, Section{Title: "Percentiles of each operation", Folded: true, Table: p.operations(mix)})
 	title := p.mixInWords(mix)
 	return Section{ID: mix, Title: mix, Small: title, Terminal: true, Words: say("%s.", title), Pictures: []Drawing{p.picture(mix, title)}, Table: p.table(mix), Parts: filled(held, over)}
 }
@@ -93,7 +93,7 @@ func (p *points) picture(mix, title string) Drawing {
 	t := plot.Columns{
 		Frame: plot.Frame{
 			Title: mix + ": throughput, and the latency that it costs", Subtitle: title + " · " + p.scope(), Width: pageWidth, YLabel: "operations per second",
-			Caption: "A bar for each number of threads. Latency is that of all operations, from when they were due. Whiskers: the 95 % interval of the median, or the range where repetitions are fewer than six. What is not right has no bar.",
+			Caption: "One bar for each number of threads. Latency is that of all operations, from when they were due. Whiskers: the 95 % interval of the median, or the range if there are fewer than six repetitions. A run that is not correct has no bar.",
 		},
 		RightLabel: "95th percentile of latency (ms)", BarName: "operations per second (left axis)", LineName: "95th percentile of latency (right axis)", Below: "threads",
 	}
@@ -158,8 +158,8 @@ func (p *points) table(mix string) *Table {
 			t.add(classOf(c.floor, slices.Contains(tops, c)), append([]Cell{text(c.engine), whole(c.threads), p.worth(c)}, c.numbers()...)...)
 		}
 	}
-	t.Note = "Latency is that of all operations, from when they were due. The client's CPU holds that of an engine that works inside it. Bold: the highest throughput of an engine. " +
-		"dry is no database but the client's own floor: what the client would take for the same work if the engine took no time."
+	t.Note = "Latency is that of all operations, from when they were due. The client's CPU includes that of an embedded engine. Bold: the highest throughput of an engine. " +
+		"dry is not a database but the client overhead: the time of the same work if the engine took none."
 	return t
 }
 
@@ -213,7 +213,7 @@ func (p *points) used(mix string) *Table {
 		}
 		t.add("", cells...)
 	}
-	t.Note = "Each engine at its highest throughput. The sentence is made of these figures and of what sessions were found waiting for, looked at once a second. Memory that processes share is counted once; reads and writes are those that reached the disk."
+	t.Note = "Each engine at its highest throughput. The sentence is derived from these figures and from the wait events of sessions, sampled once a second. Shared memory is counted once; reads and writes are those that reached the disk."
 	return t
 }
 
@@ -261,7 +261,7 @@ func (p *points) counters(mix string) *Table {
 			t.add("", text(c.engine), whole(c.threads), kind(k.Name, k.Unit), numeric(k.Value), numeric(k.Value/float64(max(x.Operations, 1))))
 		}
 	}
-	t.Note = "Sessions: how many were found at work so, on average. The other lines are what counts of the server grew by, in its own words."
+	t.Note = "Sessions: the average number that was active in this state. The other lines are the increases of the server's own counters, under their own names."
 	return t
 }
 
@@ -270,11 +270,11 @@ func uslTable(all []fitted) *Table {
 	t := table("workload", "engine", "λ (operations/s of one thread)", "σ (contention)", "κ (crosstalk)", "peak (threads)", "highest (operations/s)", "error (%)")
 	for _, f := range all {
 		at := f.law.Peak()
-		t.add("", text(f.mix), text(f.engine), estimate(f.law.Lambda), estimate(f.law.Sigma), estimate(f.law.Kappa), when(!math.IsInf(at, 1), numeric(at), "it only grows"), when(!math.IsInf(at, 1), numeric(f.law.At(max(at, 1))), none), value(f.law.Error, strconv.FormatFloat(100*f.law.Error, 'f', 1, 64)))
+		t.add("", text(f.mix), text(f.engine), estimate(f.law.Lambda), estimate(f.law.Sigma), estimate(f.law.Kappa), when(!math.IsInf(at, 1), numeric(at), "none: it only grows"), when(!math.IsInf(at, 1), numeric(f.law.At(max(at, 1))), none), value(f.law.Error, strconv.FormatFloat(100*f.law.Error, 'f', 1, 64)))
 	}
-	t.Note = "Throughput of n threads = λ·n / (1 + σ·(n−1) + κ·n·(n−1)) (Gunther). σ is the share of the work that is done one at a time, κ what each pair of threads costs. " +
-		"Below each parameter its 95 % interval, a bootstrap over the repetitions; error: root mean square of what the law is off by. " +
-		"Engines of which the law is off by more than a tenth, or that were run with fewer than four numbers of threads or three times each, are left out."
+	t.Note = "Throughput of n threads = λ·n / (1 + σ·(n−1) + κ·n·(n−1)) (Gunther). σ is the serial share of the work, κ the cost of coherence between each pair of threads. " +
+		"Below each parameter is its 95 % interval (bootstrap over the repetitions); error: root mean square of the relative residuals. " +
+		"Engines are omitted if the error exceeds a tenth, or if they were run with fewer than four numbers of threads or fewer than three times each."
 	return t
 }
 
@@ -282,7 +282,7 @@ func uslTable(all []fitted) *Table {
 func (p *points) uslPicture(mix string, all []fitted) plot.Lines {
 	g := plot.Lines{Frame: plot.Frame{
 		Title: mix + ": how throughput grows with threads", Subtitle: p.scope(), Width: pageWidth, XLabel: "threads", YLabel: "operations per second",
-		Caption: "Points: medians, whose intervals stand in the tables; dashed: the universal scalability law that fits them. Both axes are logarithms: twice the throughput for twice the threads is a slope of one.",
+		Caption: "Points: medians (the tables have their intervals); dashed: the universal scalability law that fits them. Both axes are logarithmic: twice the throughput for twice the threads is a slope of one.",
 	}, By: plot.Sizes}
 	for _, f := range all {
 		if f.mix != mix {

@@ -47,7 +47,7 @@ func postsOf(r *run.Run, samples []run.Sample) *posts {
 // openPosts reports a run of the workload post.
 func openPosts(dir string, of *run.Run, samples []run.Sample) *Report {
 	r := postsOf(of, samples)
-	out := ofRun(dir, of, "How fast are river data posted?")
+	out := ofRun(dir, of, "How fast does each engine post river data?")
 	out.Name, out.Data = "post · "+filepath.Base(dir), map[string]any{"run": of, "samples": samples}
 	out.Answers = append(out.Answers, headline("%s", postSentence(r)))
 	d := cmp.Or(of.Data.Decoded, &run.Decoded{})
@@ -67,8 +67,8 @@ func openPosts(dir string, of *run.Run, samples []run.Sample) *Report {
 		Section{ID: "days", Title: "The live feed, day by day", Terminal: true, Table: postDays(r)},
 		Section{ID: "pictures", Title: "Pictures", Pictures: postPictures(r)},
 		Section{ID: "rows", Title: "Rows and bytes", Terminal: true, Table: postRows(r)},
-		Section{ID: "logstats", Title: "log_stats", Terminal: true, Words: say("The lines that the report's own script prints: seconds, the longest cut to whole ones."), Text: lines.String()})
-	out.Sections = append(out.Sections, Section{ID: "designs", Title: "What the tables are", Words: say("The schema of the RFC archive was never published. Names of tables (pecrsep, pocrsep, pedrsep) are the report's, columns (lid, pe1, pe2, dur, idur, t, s, e, p, obsdate, z0015 to z2400) are remembered by users of the archive and reconstructed; value, shef_qual_code, revision, product_id, producttime and postingtime are those of the public IHFS schema. Tables ending in _offgrid are Barograph's own: they take what was observed between two slots, which an array of 2006 would have rounded. location and ingestfilter decide what is posted.")})
+		Section{ID: "logstats", Title: "log_stats", Terminal: true, Words: say("The lines that the script of the report of 2006 prints: seconds, the maxima truncated to integers."), Text: lines.String()})
+	out.Sections = append(out.Sections, Section{ID: "designs", Title: "The tables", Words: say("The schema of the RFC archive was never published. Names of tables (pecrsep, pocrsep, pedrsep) are the report's, columns (lid, pe1, pe2, dur, idur, t, s, e, p, obsdate, z0015 to z2400) are remembered by users of the archive and reconstructed; value, shef_qual_code, revision, product_id, producttime and postingtime are those of the public IHFS schema. Tables ending in _offgrid are Barograph's: they store values that were observed between two slots, which an array of 2006 would have rounded. location and ingestfilter determine which values are posted.")})
 	return out
 }
 
@@ -111,8 +111,8 @@ func (t *Table) addWrong(cells []Cell, at int) {
 
 func postRows(r *posts) *Table {
 	t := table("test", "scenario", "design", "method", "rows read", "inserted", "updated", "table", "index", "dead rows", "WAL", "wall (s)", "client CPU (s)", "retries", "proof")
-	t.Note = "Table: with its primary key where the engine keeps rows in it. WAL: bytes of the write-ahead log, written meanwhile, by others too. " +
-		"Of the test delete, rows updated are the rows that were deleted, and the time is that of the statements. Proof: what the stored values were held against."
+	t.Note = "Table: includes the primary key if the engine stores rows in it. WAL: bytes that were written to the write-ahead log during the run, also by others. " +
+		"For the test delete, rows updated are the deleted rows, and the time is that of the statements. Proof: the reference with which the stored values were compared."
 	for _, c := range r.cells {
 		cells := texts(c.Test, c.Scenario, c.Design, c.Method)
 		if c.Posting == nil {
@@ -148,11 +148,11 @@ func postSentence(r *posts) string {
 			proven++
 		}
 	}
-	s := fmt.Sprintf("%s: of %d postings %d left in the tables what the reference has", r.product, len(all), proven)
+	s := fmt.Sprintf("%s: after %[3]d of %[2]d postings the tables equal the reference", r.product, len(all), proven)
 	if proven < len(all) {
-		return s + "; the others are wrong, and have no figures."
+		return s + "; the others are wrong and have no figures."
 	}
-	return s + "; each was timed once, so that no rate has an interval."
+	return s + "; each was timed once, so no rate has an interval."
 }
 
 // postPictures draws rates and times of products, and rates over days.
@@ -187,7 +187,7 @@ func postPictures(r *posts) (out []Drawing) {
 func postDaysPicture(r *posts) Drawing {
 	p := plot.Lines{Frame: plot.Frame{
 		Title: "Posting rate of the live feed, day by day", YLabel: "values a second", XLabel: "day of posting", Width: pageWidth,
-		Caption: "Every phase posts the same days of the feed, with different values. Ticks at the bottom: maintenance (VACUUM with ANALYZE, or what the engine has for it) after a day; dashed: a phase begins.",
+		Caption: "Every phase posts the same days of the feed, with different values. Ticks at the bottom: maintenance after a day (VACUUM with ANALYZE, or the equivalent of the engine); dashed: the start of a phase.",
 	}, By: plot.Numbers, LogAbove: 10}
 	for i, d := range r.days {
 		if d.Posting == nil {

@@ -23,8 +23,8 @@ func TestPostsUnended(t *testing.T) {
 // or in the page, and no headline has a rate, which is of one run.
 func TestPostsUnproven(t *testing.T) {
 	m := run.Measured{Total: time.Second, Posting: &run.Posting{Products: 3, Values: 4321, Post: run.PostTimes{Total: time.Second}, RowsInserted: 4321}}
-	for _, want := range []string{"of 2 postings 0 left", "of 3 postings 1 left"} {
-		proven := strings.Contains(want, "1 left")
+	for _, want := range []string{"after 0 of 2 postings", "after 1 of 3 postings"} {
+		proven := strings.Contains(want, "1 of 3")
 		f := madePosted(t, run.Run{Archives: []run.Archive{{Product: "X"}}})
 		f.add(run.PostCell("x", "quiet", "insert", "ihfs", "bulk"), m, false)
 		f.add(run.PostCell("x", "live", "maintenance on", "single", "bulk", "day", "2024-01-01"), m, false)

@@ -27,10 +27,10 @@ func ramped(all []run.Sample) (steps, others []run.Sample) {
 // mix.
 func knees(steps []run.Sample) []Section {
 	t := table("mix", "engine", "threads", "due (operations/s)", "done (operations/s)", "p99 (ms)", "never started (operations)")
-	t.Note = "Latency counts from when an operation was due. Never started: due, and not come to before the end of the run."
+	t.Note = "Latency counts from when an operation was due. Never started: due, but not started before the end of the run."
 	s := Section{
-		ID: "knee", Title: "Which rate is held", Terminal: true, Table: t,
-		Words: say("Operations were due at a steady rate, which was raised until less than 95 %% of them were done in their time, or the bound of the 99th percentile was broken. Beyond this knee the latency is that of a queue, and says how long the run was."),
+		ID: "knee", Title: "Sustained rate", Terminal: true, Table: t,
+		Words: say("Operations were due at a steady rate, which was raised until less than 95 %% of them were done in time, or until the 99th percentile exceeded its bound. Beyond this knee the latency is that of a growing queue and depends on the length of the run."),
 	}
 	var pictures []plot.Columns
 	for i := range steps {
@@ -42,12 +42,12 @@ func knees(steps []run.Sample) []Section {
 			continue
 		}
 		t.add("", append(row, numeric(rate), numeric(m.Throughput), numeric(ms(m.Response.P99)), whole(m.Unstarted))...)
-		title := x.At("mix") + ": what is done of what is due"
+		title := x.At("mix") + ": operations done and due"
 		if n := len(pictures); n == 0 || pictures[n-1].Title != title {
 			pictures = append(pictures, plot.Columns{
 				Frame: plot.Frame{
 					Title: title, YLabel: "operations done per second", Width: pageWidth,
-					Caption: "A bar for each rate at which operations were due. Latency counts from when an operation was due.",
+					Caption: "One bar for each rate at which operations were due. Latency counts from when an operation was due.",
 				},
 				RightLabel: "99th percentile of latency (ms)", BarName: "operations done per second (left axis)", LineName: "99th percentile of latency (right axis)", Below: "operations due per second",
 			})

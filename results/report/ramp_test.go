@@ -42,7 +42,7 @@ func TestKneesAndTransfers(t *testing.T) {
 	}
 	page := html(t, dir)
 	for _, want := range []string{
-		"Which rate is held", "what is done of what is due", "Transfers between accounts", "They are not right, and have no times: mariadb at repeatable-read", "no: 20,455, not 20,000",
+		"Sustained rate", "operations done and due", "Transfers between accounts", "They are not correct and have no times: mariadb at repeatable-read", "no: 20,455, not 20,000",
 		"transfers · repeatable-read", "the knee: it holds 1500/s",
 	} {
 		if !strings.Contains(page, want) {

@@ -30,7 +30,7 @@ func repeated[K comparable](samples []run.Sample, asked func(s *run.Sample) K) m
 		case !s.Verdict.Right():
 			x.verdict, x.problem = s.Verdict, s.Problem
 		case m == nil:
-			x.problem = cmp.Or(x.problem, "another answer to this question was wrong")
+			x.problem = cmp.Or(x.problem, "another result of this question was wrong")
 		default:
 			if x.largest = max(x.largest, s.Largest); s.Verdict != run.Equal && x.soft != run.Undetermined {
 				x.soft = s.Verdict

@@ -181,9 +181,9 @@ func ofRun(dir string, r *run.Run, question string) *Report {
 	out.Warnings = append(append(out.Warnings, r.Warnings...), unranked(r)...)
 	switch events, err := run.ReadEvents(dir); {
 	case err == nil && run.StateOf(events, time.Now()) == run.Running:
-		out.Answers = append(out.Answers, Words{"alarm", "RUNNING: this run goes on. What follows is what it has recorded so far."})
+		out.Answers = append(out.Answers, Words{"alarm", "RUNNING: this run has not finished. The report contains what it has recorded so far."})
 	case r.Ended.IsZero():
-		out.Answers = append(out.Answers, Words{"alarm", "INTERRUPTED: this run was interrupted. What follows is what it had recorded until then."})
+		out.Answers = append(out.Answers, Words{"alarm", "INTERRUPTED: this run was interrupted. The report contains what it had recorded until then."})
 	}
 	out.About = filled(Section{Title: "Engines, versions and settings", Folded: true, Table: engineTable(r)})
 	return out
@@ -194,7 +194,7 @@ func ofRun(dir string, r *run.Run, question string) *Report {
 func unranked(r *run.Run) (all []string) {
 	for _, a := range r.Archives {
 		if a.Unranked != "" && !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, a.Unranked) }) {
-			all = once(all, a.Engine+" is in no ranking: "+a.Unranked)
+			all = once(all, a.Engine+" is not ranked: "+a.Unranked)
 		}
 	}
 	return all

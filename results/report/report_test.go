@@ -269,7 +269,7 @@ func TestWideTable(t *testing.T) {
 	wide.Rows[1].Quiet = true
 	var b strings.Builder
 	wide.print(&b)
-	if got := b.String(); !strings.HasPrefix(got, "  engine\n  pebble\nOn the page alone: a_longer_case_0, ") {
+	if got := b.String(); !strings.HasPrefix(got, "  engine\n  pebble\nOnly in report.html: a_longer_case_0, ") {
 		t.Error(got)
 	}
 	b.Reset()
@@ -316,12 +316,12 @@ func TestEmptyRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	page, lines := html(t, dir), terminal(t, dir)
-	for _, want := range []string{"Nothing was asked", "No cell was timed", "Nothing was loaded", "was interrupted"} {
+	for _, want := range []string{"No query was run", "No cell was timed", "Nothing was loaded", "was interrupted"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
-	if !strings.Contains(lines, "Nothing was asked") {
+	if !strings.Contains(lines, "No query was run") {
 		t.Errorf("the terminal shows %q", lines)
 	}
 }
@@ -372,7 +372,7 @@ func TestACaseThatNothingMayBeTimedIn(t *testing.T) {
 	if len(s.Ranking) != 0 || s.Equal != 0 {
 		t.Errorf("ranked %v, equal %d", s.Ranking, s.Equal)
 	}
-	if page := html(t, dir); !strings.Contains(page, "WRONG") || !strings.Contains(page, "No way of asking was timed") {
+	if page := html(t, dir); !strings.Contains(page, "WRONG") || !strings.Contains(page, "No configuration was timed") {
 		t.Error("the page does not say that all is wrong")
 	}
 }

@@ -91,7 +91,7 @@ func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
 	}
 	for c, res := range out.cells {
 		if !out.archive(c.Way).Whole && res.state != failed && res.state != wrong {
-			res.raise(incomplete, "the archive does not hold the whole data")
+			res.raise(incomplete, "the archive is incomplete")
 		}
 		if res.state != equal {
 			res.warm, res.cold = nil, nil

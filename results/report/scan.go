@@ -35,11 +35,11 @@ func openScans(dir string, r *run.Run, samples []run.Sample) *Report {
 	}
 	out.Sections = filled(
 		Section{ID: "pictures", Title: "Pictures", Pictures: s.pictures()},
-		Section{ID: "times", Title: "Response times", Terminal: true, Table: s.times(), Words: say("Every answer was held against a reference that no database computed; one that differs has no time.")},
-		Section{ID: "held", Title: "What held it back", Terminal: true, Table: s.bottlenecks()},
+		Section{ID: "times", Title: "Response times", Terminal: true, Table: s.times(), Words: say("Barograph compared every result with a reference that no database computed; a result that differs has no time.")},
+		Section{ID: "held", Title: "The bottleneck", Terminal: true, Table: s.bottlenecks()},
 		Section{ID: "laws", Title: "The law of the times", Terminal: true, Table: s.laws()},
 		Section{ID: "given-up", Title: "Given up", Terminal: true, Table: s.gaveUp()},
-		Section{ID: "loads", Title: "What lies where", Parts: filled(Section{Title: "Configurations", Terminal: true, Table: s.loads()}, Section{Title: "Paths", Terminal: true, Table: s.paths()})},
+		Section{ID: "loads", Title: "Placement of the data", Parts: filled(Section{Title: "Configurations", Terminal: true, Table: s.loads()}, Section{Title: "Paths", Terminal: true, Table: s.paths()})},
 		plans)
 	return out
 }
@@ -112,7 +112,7 @@ func (s *scans) name(c *run.ScanConfig) string {
 	}
 	name := several(c.Paths, "path") + " × " + several(c.Partitions, "partition")
 	if c.Paths == 0 {
-		name = several(c.Partitions, "partition") + " in the engine's own folder"
+		name = several(c.Partitions, "partition") + " in the engine's folder"
 	}
 	for i := range s.Configs {
 		if o := &s.Configs[i]; o.Paths == c.Paths && o.Partitions == c.Partitions && o.Workers != c.Workers {
@@ -148,8 +148,8 @@ func (s *scans) data() string {
 // the intervals that it lacked.
 func (s *scans) times() *Table {
 	t := table("question", "phase", "configuration", "n", "mean (s)", "95 % (s)", "median (s)", "times as fast", "95 % of that", "beyond chance", "proof")
-	t.Note = "Mean: with the interval of Student's t, from five repetitions on. Times as fast: the median of the first configuration over this one's, with a bootstrap interval; " +
-		"***, **, *: the difference is beyond chance at 0.001, 0.01, 0.05 (rank test, Holm's correction); ~: it is not; ?: too few repetitions to tell."
+	t.Note = "Mean: with the interval of Student's t for five or more repetitions. Times as fast: the median of the first configuration divided by this one's, with a bootstrap interval; " +
+		"***, **, *: the difference is significant, p below 0.001, 0.01, 0.05 (rank test, Holm's correction); ~: it is not; ?: too few repetitions."
 	for _, c := range s.cells {
 		cells := append(texts(c.query, string(c.phase), s.names[c.config]), whole(len(c.seconds)))
 		if c.problem != "" {
@@ -185,7 +185,7 @@ func (s *scans) sentence() string {
 	for _, c := range s.cells {
 		k := c.name()
 		if c.problem != "" {
-			wrong = " Answers were WRONG: they have no times."
+			wrong = " Results were WRONG: they have no times."
 			continue
 		}
 		order = once(order, k)
@@ -215,11 +215,11 @@ func (s *scans) fastest(c *scanCell) string {
 	case x.Significant() && x.Lo > 1:
 		return fmt.Sprintf("%s times as fast (%s) with %s as with %s", number(x.Ratio), interval(x.Lo, x.Hi), s.names[c.config], s.names[b.config])
 	case x.Significant() && math.IsNaN(x.Lo):
-		return fmt.Sprintf("%s is faster than %s, %d repetitions do not tell by how much", s.names[c.config], s.names[b.config], len(c.seconds))
+		return fmt.Sprintf("%s is faster than %s; %d repetitions are too few to determine by how much", s.names[c.config], s.names[b.config], len(c.seconds))
 	case !x.Enough():
-		return "too few repetitions to tell a difference from " + s.names[b.config]
+		return "too few repetitions to distinguish it from " + s.names[b.config]
 	}
-	return "nothing is faster than " + s.names[b.config] + " beyond chance"
+	return "nothing is faster than " + s.names[b.config] + " significantly"
 }
 
 // pictures are mean response times by configuration, as in the original, and
@@ -327,34 +327,34 @@ func (s *scans) bottleneck(c *scanCell, u scanUse) string {
 	}
 	switch {
 	case s.run.Machine.Memory > 0 && u.free < littleFree*float64(s.run.Machine.Memory):
-		return fmt.Sprintf("memory: %s was left", byteSize(u.free))
+		return fmt.Sprintf("memory: %s was free", byteSize(u.free))
 	case u.counted && measured > 0 && u.read > tooFast*measured:
-		return fmt.Sprintf("not the disks: %s/s came of the %s/s that were measured, past their limit or from a cache", byteSize(u.read), byteSize(measured))
+		return fmt.Sprintf("not the disks: %s/s were read where %s/s were measured, above the limit or from a cache", byteSize(u.read), byteSize(measured))
 	case u.counted && measured > 0 && u.read > busyDisk*measured:
-		return fmt.Sprintf("disk reads: %s/s of the %s/s that were measured", byteSize(u.read), byteSize(measured))
+		return fmt.Sprintf("disk reads: %s/s of the measured %s/s", byteSize(u.read), byteSize(measured))
 	case u.remote && u.coresKnown && config.Workers > 0 && u.cores > busyCores*float64(config.Workers):
-		return fmt.Sprintf("CPU: by the server’s own counters %s cores worked, of %s", number(u.cores), several(config.Workers, "worker"))
+		return fmt.Sprintf("CPU: %s cores of %s, by the server’s own counters", number(u.cores), several(config.Workers, "worker"))
 	case u.remote && u.coresKnown && u.said:
-		return fmt.Sprintf("not the CPU: by the server’s own counters %s cores worked, and %s/s came from files: it waited for these, or for its network", number(u.cores), byteSize(u.read))
+		return fmt.Sprintf("not the CPU: by the server’s own counters it used %s cores and read %s/s from files; it waited for files or its network", number(u.cores), byteSize(u.read))
 	case u.remote && u.said:
-		return fmt.Sprintf("the server says that %s/s came from files, past its buffers, and not what CPU it used", byteSize(u.read))
+		return fmt.Sprintf("the server reports %s/s read from files, not from its buffers, and does not report its CPU", byteSize(u.read))
 	case !u.remote && u.coresKnown && cores > 0 && u.cores > busyCores*cores:
 		return fmt.Sprintf("CPU: %s of %g cores that it may use", number(u.cores), cores)
 	case u.counted && !u.throttled && u.busy > busyDisk && u.read > 0:
 		return fmt.Sprintf("disk reads: a device was busy %.0f %% of the time", 100*u.busy)
 	case u.machine > busyCores:
-		return fmt.Sprintf("CPU of the machine: %.0f %% busy, %s cores of it not the engine's", 100*u.machine, number(max(u.machine*float64(s.run.Machine.Threads)-u.cores, 0)))
+		return fmt.Sprintf("CPU of the machine: %.0f %% busy, %s cores by other processes", 100*u.machine, number(max(u.machine*float64(s.run.Machine.Threads)-u.cores, 0)))
 	case u.waiting > waitingDisk:
-		return fmt.Sprintf("disk: %.0f %% of the cores' time was idle for one", 100*u.waiting)
+		return fmt.Sprintf("disk: cores waited for a disk for %.0f %% of their time", 100*u.waiting)
 	}
 	return "neither disks nor cores were full"
 }
 
 // bottlenecks names what limited each answer.
 func (s *scans) bottlenecks() *Table {
-	t := table("question", "phase", "configuration", "read (an answer)", "read (a second)", "busiest device (%)", "cores used", "machine busy (%)", "memory left", "held back by")
-	t.Note = "Means over the repetitions, from the system's counters of devices and processes. Cores used: by Barograph and, where it runs on this machine, the server; an embedded engine works inside Barograph. Of a server elsewhere both are its own counters’. " +
-		"Busy for a device means that a request was under way; one that serves many at once may have room left, and of a throttled disk it is not reported: requests wait before the device."
+	t := table("question", "phase", "configuration", "read (an answer)", "read (a second)", "busiest device (%)", "cores used", "machine busy (%)", "memory left", "bottleneck")
+	t.Note = "Means over the repetitions, from the system's counters of devices and processes. Cores used: by Barograph, which includes an embedded engine, and by a server on this machine. For a server elsewhere both come from its own counters. " +
+		"Busy means that a device had at least one request; a device that serves many at once may have capacity left. It is not reported for a throttled disk, whose requests wait before the device."
 	for _, c := range s.cells {
 		if len(c.answers) == 0 {
 			continue
@@ -392,11 +392,11 @@ func lawInWords(l *run.ScanLaw) string {
 	of := func(e measure.Estimate) string { return number(e.Value) + " (" + interval(e.Low, e.High) + ")" }
 	start := "start " + of(l.Start) + " s"
 	if !l.StartKnown {
-		start = "start too short to tell"
+		start = "start too short to determine"
 	}
 	work := "work " + of(l.Work) + " s a core and GB"
 	if l.Counted {
-		work += ", as it was counted"
+		work += ", as counted"
 	}
 	return fmt.Sprintf("share drawn %s, %s, %s; errors %s %%", of(l.Drawn), work, start, number(100*l.Error))
 }
@@ -405,11 +405,11 @@ func lawInWords(l *run.ScanLaw) string {
 func (s *scans) loads() *Table {
 	columns := []string{"configuration", "workers", "loads", "mean load (s)"}
 	if s.Lab != "" {
-		columns = append(columns, "until its server was there (s)", "restarts", "mean restart (s)")
+		columns = append(columns, "server ready after (s)", "restarts", "mean restart (s)")
 	}
 	what, note := "facts", ""
 	if s.Archive != nil {
-		what, note = "archive", "Archive: all that the database holds under this design or, of some engines, under all. Without a load: the archive held the files."
+		what, note = "archive", "Archive: the size of the database for this design or, for some engines, for all designs. Without a load: the archive contained the files already."
 	}
 	t := table(append(columns, what, "on each path")...)
 	t.Note = note
@@ -433,7 +433,7 @@ func (s *scans) loads() *Table {
 // it beside their plans.
 func (s *scans) gaveUp() *Table {
 	t := table("configuration", "answers before", "why")
-	t.Note = "An error ended these; what was measured before it counts."
+	t.Note = "An error ended these configurations; measurements before it count."
 	for i, c := range s.Configs {
 		if c.Problem == "" {
 			continue
@@ -456,7 +456,7 @@ func (s *scans) givenUp() string {
 	if n == 0 {
 		return ""
 	}
-	return " " + several(n, "configuration") + " of " + count(len(s.Configs)) + " ended with an error: see Given up."
+	return " " + several(n, "configuration") + " of " + count(len(s.Configs)) + " ended with an error: see the section “Given up”."
 }
 
 // server tells what the server was, and who started it; "" where there is none.

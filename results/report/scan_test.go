@@ -116,7 +116,7 @@ func TestScanReport(t *testing.T) {
 	dir := ended(t, madeScans(t))
 	page, text := html(t, dir), flat(terminal(t, dir))
 	for _, want := range []string{
-		"disk reads: 98.0 MB/s of the 100 MB/s", "disk reads: 196 MB/s of the 200 MB/s", "CPU: 3.90 of 4 cores", "memory: 100 MB was left", "a cent is missing",
+		"disk reads: 98.0 MB/s of the measured 100 MB/s", "disk reads: 196 MB/s of the measured 200 MB/s", "CPU: 3.90 of 4 cores", "memory: 100 MB was free", "a cent is missing",
 		"1 path × 4 partitions", "2.00 times as fast (1.93 – 2.07) with 2 paths", "WRONG",
 		"share drawn 0.980 (0.900 – 1.00)", "none: 2 setups cannot tell", "barograph scan forecast",
 	} {
@@ -162,7 +162,7 @@ func TestScanHeadline(t *testing.T) {
 	}{
 		"clear":     {reps: 8, second: 1, noise: 0.02, says: "times as fast ("},
 		"by chance": {reps: 8, second: 3.9, noise: 0.5, says: "beyond chance", saysNot: "times as fast ("},
-		"few":       {reps: 4, second: 1, noise: 0.02, says: "4 repetitions do not tell by how much", saysNot: "times as fast ("},
+		"few":       {reps: 4, second: 1, noise: 0.02, says: "4 repetitions are too few to determine by how much", saysNot: "times as fast ("},
 		"too fast":  {reps: 8, second: 1, noise: 0.02, says: "not the disks: ", throttled: true, odd: true},
 	} {
 		f := unanswered(t)
@@ -209,9 +209,9 @@ func TestScanRemoteServer(t *testing.T) {
 		use  scanUse
 		says string
 	}{
-		{scanUse{coresKnown: true, said: true, cores: 1.95}, "CPU: by the server’s own counters 1.95 cores worked, of 2 workers"},
-		{scanUse{coresKnown: true, said: true, cores: 0.5, read: 3e6}, "not the CPU: by the server’s own counters 0.500 cores worked, and 3.00 MB/s came from files: it waited for these, or for its network"},
-		{scanUse{said: true, read: 3e6}, "the server says that 3.00 MB/s came from files, past its buffers, and not what CPU it used"},
+		{scanUse{coresKnown: true, said: true, cores: 1.95}, "CPU: 1.95 cores of 2 workers, by the server’s own counters"},
+		{scanUse{coresKnown: true, said: true, cores: 0.5, read: 3e6}, "not the CPU: by the server’s own counters it used 0.500 cores and read 3.00 MB/s from files; it waited for files or its network"},
+		{scanUse{said: true, read: 3e6}, "the server reports 3.00 MB/s read from files, not from its buffers, and does not report its CPU"},
 		{scanUse{}, "neither disks nor cores were full"},
 	} {
 		c.use.remote = true

@@ -179,7 +179,7 @@ func (c *CaseSummary) setApart() {
 	}
 	for i := range c.Cells {
 		if k := &c.Cells[i]; k.Proof != everyValue && k.compared() {
-			k.Unranked = "its answers are proven by " + k.Proof + " alone"
+			k.Unranked = "its results are proven by " + k.Proof + " alone"
 		}
 	}
 }

@@ -202,7 +202,7 @@ func (t *Table) print(b *strings.Builder) {
 		b.WriteString(strings.TrimRight(out.String(), " ") + "\n")
 	}
 	if len(spared) > 0 {
-		b.WriteString(wrap("On the page alone: "+list(spared)+".") + "\n")
+		b.WriteString(wrap("Only in report.html: "+list(spared)+".") + "\n")
 	}
 	if t.Note != "" {
 		b.WriteString(wrap(t.Note) + "\n")

@@ -218,7 +218,7 @@ func (c *CaseSummary) notes() (out []string) {
 		case k.Times == nil:
 			continue
 		case k.Floor:
-			why = once(why, fmt.Sprintf("The client's own floor (%s): %s ms, contained in every time.", k.Engine, number(float64(k.Times.Median))))
+			why = once(why, fmt.Sprintf("Client overhead (%s): %s ms, included in every time.", k.Engine, number(float64(k.Times.Median))))
 		case k.Unranked != "":
 			why = once(why, k.Engine+" is not ranked, because "+k.Unranked+".")
 		}
@@ -228,20 +228,20 @@ func (c *CaseSummary) notes() (out []string) {
 		least, most = min(least, k.Times.N), max(most, k.Times.N)
 	}
 	if most == 0 {
-		return []string{"No way of asking was timed in this case."}
+		return []string{"No configuration was timed in this case."}
 	}
-	reps := several(most, "repetition") + " of each way."
+	reps := several(most, "repetition") + " of each configuration."
 	if least < most {
-		reps = fmt.Sprintf("%d to %d repetitions of each way.", least, most)
+		reps = fmt.Sprintf("%d to %d repetitions of each configuration.", least, most)
 	}
 	if c.Comparisons > 0 {
 		reps += fmt.Sprintf(" Ratio and p: against the fastest, %s corrected together.", several(c.Comparisons, "comparison"))
 	}
 	if ci := measure.MedianCI(make([]float64, least), measure.Confidence); !ci.Known {
-		reps += fmt.Sprintf(" Too few for a 95 %% interval of a median, which takes %d.", ci.Need)
+		reps += fmt.Sprintf(" A 95 %% interval of a median needs %d repetitions.", ci.Need)
 	}
 	if c.LeastP >= measure.Alpha {
-		reps += fmt.Sprintf(" So few repetitions in so many comparisons reach no p below %s: a difference cannot be distinguished from noise (“?”); use more repetitions.", probability(float64(c.LeastP)))
+		reps += fmt.Sprintf(" With these repetitions and comparisons p cannot be below %s, so no difference can be distinguished from noise (“?”); use more repetitions.", probability(float64(c.LeastP)))
 	}
 	return append([]string{reps}, why...)
 }

@@ -10,9 +10,9 @@ import (
 
 // transferred is the section of what became of accounts, of samples that have any.
 func transferred(samples []run.Sample) []Section {
-	t := table("engine", "isolation", "threads", "transfers acknowledged", "tries given up for another", "commits not answered", "of these done", "the sum is right", "accounts that nothing explains")
-	t.Note = "A try that the engine gave up, after a deadlock or as an order could not be determined, is run again from its beginning, and is among the retried operations, not the first tries. " +
-		"A commit that was not answered stays unknown until the balances show whether it was done."
+	t := table("engine", "isolation", "threads", "transfers acknowledged", "retried attempts", "commits without a response", "of these committed", "the sum is correct", "unexplained accounts")
+	t.Note = "An attempt that the engine aborted, after a deadlock or a serialization failure, is repeated from its start and counts as a retried operation, not as a first attempt. " +
+		"A commit without a response stays unknown until the balances show whether it was executed."
 	var wrong []string
 	for i := range samples {
 		s := &samples[i]
@@ -32,10 +32,10 @@ func transferred(samples []run.Sample) []Section {
 		}
 		t.add("", append(texts(s.Cell.Engine, x.Isolation, s.Cell.At("threads")), whole(x.Moved), whole(x.Conflicts), whole(x.Unknown), whole(x.Stand), right, badIf(x.Off > 0, off))...)
 	}
-	words := "Money was moved between accounts, each time in a transaction that read two records and wrote both; in the end the sum of all balances and each balance were held against what was acknowledged. All are right."
+	words := "Each transaction moved money between two accounts: it read two records and wrote both. At the end Barograph compared the sum of all balances, and each balance, with the acknowledged transfers. All are correct."
 	if len(wrong) > 0 {
 		slices.Sort(wrong)
-		words = strings.TrimSuffix(words, " All are right.") + " They are not right, and have no times: " + strings.Join(wrong, ", ") + "."
+		words = strings.TrimSuffix(words, " All are correct.") + " They are not correct and have no times: " + strings.Join(wrong, ", ") + "."
 	}
 	return filled(Section{ID: "transfers", Title: "Transfers between accounts", Terminal: true, Words: say("%s", words), Table: t})
 }

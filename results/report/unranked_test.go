@@ -61,7 +61,7 @@ func TestACaseWithoutRowsIsInNoRanking(t *testing.T) {
 			t.Errorf("%s: empty %v, fastest %+v", c.Name, c.empty(), c.fastest())
 		}
 	}
-	const left = "No record of this data answers test_2: left out of every ranking."
+	const left = "No record of this data matches test_2, so no ranking includes it."
 	if !strings.Contains(s.InWords, left) || !strings.Contains(html(t, dir), left) || !strings.Contains(terminal(t, dir), "no rows") {
 		t.Errorf("it is not reported: %s", s.InWords)
 	}

@@ -24,12 +24,12 @@ func (f *folder) why() Section {
 	}
 	s := Section{
 		ID: "why", Title: "Why", Steps: []Step{
-			{"full scan", "full-scan", "everything is read, whatever the question", "", ""},
-			{"pruned scan", "pruned-scan", "blocks that cannot hold an answer are passed over", "", ""},
-			{"index scan", "index-scan", "parts of an index are followed", "", ""},
-			{"key lookup", "key-lookup", "single entries are fetched by their whole key", "", ""},
-		}, Words: say("How each way reached what it needed, as its engine’s own plan tells, and how much it looked at to get there. The sentences are made of these figures and of nothing else; a flavour leads to its whole plan."),
-		Notes: []string{"Looked at: what was thrown away again is counted too, over all tables of the plan. “≥”: one of the steps tells no count. “~”: the engine only guesses. A document or a pair holds several records, so that fewer than one may be looked at per row of the answer. SQLite counts nothing but tables read whole; DuckDB counts the rows of the row groups that it could not rule out; PostgreSQL’s counts of parallel scans are right to half a row for each process. Plans were taken once, before the timing."},
+			{"full scan", "full-scan", "a full scan", "", ""},
+			{"pruned scan", "pruned-scan", "blocks that cannot match are skipped", "", ""},
+			{"index scan", "index-scan", "ranges of an index are read", "", ""},
+			{"key lookup", "key-lookup", "single entries are read by their complete key", "", ""},
+		}, Words: say("How each configuration found its rows, according to the plan of its engine, and how many it examined. The sentences are derived from these figures; a click on a flavour opens its plan."),
+		Notes: []string{"Examined: rows of all tables of the plan, including those that were discarded. “≥”: a step has no count. “~”: an estimate of the engine. A document or a pair contains several records, so fewer than one may be examined for each row of the result. SQLite counts only full scans of tables; DuckDB counts the rows of the row groups that it could not skip; PostgreSQL’s counts of parallel scans are exact to half a row for each process. Plans were taken once, before the timing."},
 	}
 	for i := range f.sum.Cases {
 		c := &f.sum.Cases[i]
@@ -63,7 +63,7 @@ func (c *CaseSummary) slowest() *CellSummary {
 }
 
 func (f *folder) whyTable(c *CaseSummary, cells []*CellSummary) *Table {
-	t := table("engine", "design", "flavour", "median (ms)", "ratio (×)", "how rows are reached (looked at → kept)", "looked at", "of", "per row (of the answer)")
+	t := table("engine", "design", "flavour", "median (ms)", "ratio (×)", "how rows are found (examined → kept)", "looked at", "of", "per row (of the result)")
 	best := c.fastest()
 	for _, k := range cells {
 		flavour := Cell{Text: k.Flavour, Link: "#" + anchor("plan", k.Asked)}
@@ -121,41 +121,41 @@ func (f *folder) unit(c Asked) string {
 func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
 	fast := best.String()
 	if worst == best {
-		return fmt.Sprintf("Only %s was timed: there is nothing to compare it with.", fast)
+		return fmt.Sprintf("Only %s was timed, so there is no comparison.", fast)
 	}
 	slow := worst.String()
 	if worst.Times.Mark == "~" {
-		return fmt.Sprintf("Not even the slowest way, %s, is slower than the fastest, %s, by more than the noise: there is nothing to explain.", slow, fast)
+		return fmt.Sprintf("The slowest configuration, %s, is not significantly slower than the fastest, %s.", slow, fast)
 	}
 	longer := "has a longer median than"
 	if span := interval(float64(worst.Times.RatioLo), float64(worst.Times.RatioHi)); span != none && worst.Times.Mark != "?" {
 		longer = fmt.Sprintf("takes %s times (%s) as long as", number(float64(worst.Times.Ratio)), span)
 	}
-	head := fmt.Sprintf("%s %s %s (%s against %s ms, for %s of the answer", slow, longer, fast,
+	head := fmt.Sprintf("%s %s %s (%s and %s ms, for %s of the result", slow, longer, fast,
 		number(float64(worst.Times.Median)), number(float64(best.Times.Median)), several(c.Rows, "row"))
 	if worst.Times.Mark == "?" {
-		head += "; the repetitions are too few to tell a difference from noise"
+		head += "; the repetitions are too few to distinguish the difference from noise"
 	}
 	head += "): "
 	a, b := f.access(worst.Asked), f.access(best.Asked)
 	if len(a) == 0 || len(b) == 0 {
-		return head + "the run does not hold how both reach their rows."
+		return head + "the run does not record how both find their rows."
 	}
 	n, m := f.looked(worst.Asked), f.looked(best.Asked)
-	both := fmt.Sprintf("it looks at %s (%s), the fastest at %s (%s)", n.words, mainAccess(a).Words(), m.words, mainAccess(b).Words())
+	both := fmt.Sprintf("it examines %s (%s), the fastest %s (%s)", n.words, mainAccess(a).Words(), m.words, mainAccess(b).Words())
 	switch {
 	case !n.counted || !m.counted:
-		return head + both + "; without both counts the plans say no more."
+		return head + both + "; the plans do not count both."
 	case n.unit != m.unit:
-		return head + both + "; counts of " + n.unit + " and of " + m.unit + " do not compare."
+		return head + both + "; counts of " + n.unit + " and of " + m.unit + " cannot be compared."
 	case n.n > m.n && m.n > 0:
 		return head + both + ", " + number(float64(n.n)/float64(m.n)) + " times fewer."
 	case n.n > m.n:
 		return head + both + "."
 	case n.n == m.n:
-		return head + both + ", the same number: what is looked at does not explain the difference."
+		return head + both + ", the same number: the rows examined do not explain the difference."
 	}
-	return head + both + ", which is more: what is looked at does not explain the difference."
+	return head + both + ", which is more: the rows examined do not explain the difference."
 }
 
 // looked is what a cell's plan looked at.

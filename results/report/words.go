@@ -24,9 +24,9 @@ func (rs *results) proofInWords(s *Summary) string {
 		one, all string
 	}{
 		{s.Wrong, " is WRONG", " are WRONG"},
-		{s.Failed, " gave no answer", " gave no answer"},
-		{s.Incomplete, " is of archives that do not hold the whole data", " are of archives that do not hold the whole data"},
-		{s.NotTimed, " is without a recorded repetition", " are without a recorded repetition"},
+		{s.Failed, " failed", " failed"},
+		{s.Incomplete, " belongs to an incomplete archive", " belong to incomplete archives"},
+		{s.NotTimed, " has no recorded repetition", " have no recorded repetition"},
 	} {
 		if words := map[bool]string{true: x.one, false: x.all}[x.n == 1]; x.n > 0 {
 			parts = append(parts, several(x.n, "cell")+words)
@@ -35,7 +35,7 @@ func (rs *results) proofInWords(s *Summary) string {
 	if len(parts) == 0 {
 		return fmt.Sprintf("%s of %s results equal the reference.", count(all), count(all))
 	}
-	return fmt.Sprintf("%s, of %d; %d gave the reference answer.", list(parts), all, s.Equal)
+	return fmt.Sprintf("%s, of %d; %d results equal the reference.", list(parts), all, s.Equal)
 }
 
 func (rs *results) speedInWords(s *Summary) string {
@@ -51,7 +51,7 @@ func (rs *results) speedInWords(s *Summary) string {
 	}
 	left := ""
 	if len(empty) > 0 {
-		left = fmt.Sprintf(" No record of this data answers %s: left out of every ranking.", list(empty))
+		left = fmt.Sprintf(" No record of this data matches %s, so no ranking includes it.", list(empty))
 	}
 	return rs.fastestInWords(s, timed) + left
 }
@@ -100,12 +100,12 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 
 // lowestMedians names what comes first where no difference can be distinguished from noise.
 func lowestMedians(timed int, best Way, next, sql *Rank) string {
-	out := fmt.Sprintf("The repetitions are too few to distinguish any difference from noise. By medians alone %s is the fastest over %d cases (geometric mean)", best, timed)
+	out := fmt.Sprintf("The repetitions are too few to distinguish any difference from noise. By the medians, %s is the fastest over %d cases (geometric mean)", best, timed)
 	if next != nil {
-		out += fmt.Sprintf("; of the other engines and designs it is %s", next.Way)
+		out += fmt.Sprintf("; the next engine or design is %s", next.Way)
 	}
 	if sql != nil && sql.Flavour != best.Flavour {
-		out += fmt.Sprintf("; of METviewer's own SQL %s · %s", sql.Engine, sql.Design)
+		out += fmt.Sprintf("; the fastest with METviewer's own SQL is %s · %s", sql.Engine, sql.Design)
 	}
 	return out + "."
 }

@@ -276,7 +276,7 @@ func (s *runner) fill(ctx context.Context, t Target, o *opened, i int, r *run.Ar
 	a, about := o.archives[i], o.abouts[i]
 	study.Describe(r, about)
 	if r.Unranked != "" {
-		s.warn(r.Engine + " " + r.Design + " is in no ranking: " + r.Unranked)
+		s.warn(r.Engine + " " + r.Design + " is not ranked: " + r.Unranked)
 	}
 	step := Progress{Step: "loading " + t.String(), Unit: "MB", Of: s.folder.Run.Data.Bytes * int64(s.o.Copies)}
 	var read int64
