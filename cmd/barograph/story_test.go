@@ -51,7 +51,7 @@ func TestStory(t *testing.T) {
 	}
 	for says, n := range map[string]int{
 		" results equal the reference": 5, " is intact: ": 2, "plot written to ": 3, "(in the archive already), 0 failed": 2,
-		"VOID: second asked other data": 1, "$ barograph ask 'first/cases.yaml#": 1,
+		"VOID: second used other data": 1, "$ barograph ask 'first/cases.yaml#": 1,
 		"IS NOT INTACT": 0, "no record of subset": 0, "warning: other": 0, "has none": 0,
 	} {
 		if got := strings.Count(out, says); got != n*each {
