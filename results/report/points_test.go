@@ -140,7 +140,7 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 		return gather(&run.Run{}, all)
 	}
 	for want, p := range map[string]*points{
-		"With 1 run of each point there is no interval, which needs 6, so nothing is ranked.":                                  many(1, map[string][]float64{"a": {1000}, "b": {2000}}),
+		"With 1 run of each point there is no interval, which needs 6, so nothing is ranked.":                       many(1, map[string][]float64{"a": {1000}, "b": {2000}}),
 		"Highest throughput: b 2,050/s (2,000 – 2,100) with 1 thread; then a 1,020/s (1,000 – 1,050) with 1 thread": many(6, map[string][]float64{"a": {1000}, "b": {2000}}),
 		"Highest throughput: b 1,040/s (1,010 – 1,060) with 1 thread; not distinguished from it a ":                 many(6, map[string][]float64{"a": {1000}, "b": {1010}}),
 	} {
