@@ -201,9 +201,9 @@ func (f *forecast) tell(ctx context.Context, s *runner, at Progress) {
 	for _, b := range s.asked.Rows() {
 		memory += share * float64(b.Len()*(120+8*len(b.Num)+16*len(b.Text)))
 	}
-	s.o.Progress(Progress{Step: "forecast", Finished: true, Note: fmt.Sprintf("reading will take %s in all, and the cases %.1f GB of memory", seconds(time.Duration(share*float64(took))), memory/1e9)})
+	s.o.Progress(Progress{Step: "estimate", Finished: true, Note: fmt.Sprintf("reading takes %s; the cases need %.1f GB of memory", seconds(time.Duration(share*float64(took))), memory/1e9)})
 	if free := float64(measure.AvailableMemory(ctx)); free > 0 && memory > free/2 {
-		s.warn(fmt.Sprintf("the cases will take some %.1f GB of memory, of which %.1f GB are free; ask for less by --case", memory/1e9, free/1e9))
+		s.warn(fmt.Sprintf("the cases need about %.1f GB of memory, and %.1f GB are free; choose fewer cases by --case", memory/1e9, free/1e9))
 	}
 }
 

@@ -39,7 +39,10 @@ func (s *runner) prove(ctx context.Context, o *opened) error {
 			}
 		}
 	}
-	s.finished(step, s.out.proof()+s.timingNote(time.Since(began)))
+	s.finished(step, s.out.proof())
+	if note := s.timingNote(time.Since(began)); note != "" {
+		s.finished(Progress{Step: "estimate"}, note)
+	}
 	s.logCauses()
 	return nil
 }
@@ -67,14 +70,14 @@ func (s *runner) logCauses() {
 	s.causes = nil
 }
 
-// timingNote says how long timing will take at most, where that is long: a proof is
-// a repetition and, besides, the plan and the comparison.
+// timingNote estimates the longest time of the timing; "" = less than a minute, or limited. A proof takes as long as
+// a repetition, plus the plan and the comparison.
 func (s *runner) timingNote(proving time.Duration) string {
 	most := time.Duration(s.o.Warmups+s.o.Reps) * proving
 	if most < time.Minute || s.o.Limit > 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %d repetitions of them will take some %s; for less name --reps, --time-limit, --case or --flavour", s.o.Warmups+s.o.Reps, most.Round(time.Second))
+	return fmt.Sprintf("timing: up to %[2]s (%[1]d repetitions); limit it by --time-limit", s.o.Warmups+s.o.Reps, most.Round(time.Second))
 }
 
 func (s *runner) flavours(t Target) []flavour.Name {
