@@ -20,7 +20,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Sentinel errors; engines wrap them with what they know.
+// Sentinel errors. Engines wrap them with details.
 var (
 	ErrUnreachable error = fault.Class("engine is unreachable") // no server, no permission, no such folder
 	ErrNoDesign          = errors.New("engine does not offer the design")
@@ -28,7 +28,7 @@ var (
 )
 
 // ErrLocked is wrapped by the error of an archive that another process has open
-// or is loading: waiting may help. It is an ErrUnreachable.
+// or is loading. Waiting may help. ErrLocked is also an ErrUnreachable.
 var ErrLocked error = locked{}
 
 type locked struct{}
@@ -36,9 +36,10 @@ type locked struct{}
 func (locked) Error() string { return ErrUnreachable.Error() }
 func (locked) Unwrap() error { return ErrUnreachable }
 
-// Unreachable says of a database that it is not reached, and what to do.
+// Unreachable returns the fault of a database that cannot be reached, with its cure. shown
+// is the URL or file to name, without a password.
 func Unreachable(shown string, err error, cure string) error {
-	if fault.Code(err) == fault.Differs { // a damaged archive is reached
+	if fault.Code(err) == fault.Differs { // a damaged archive was reached
 		return err
 	}
 	if strings.Contains(err.Error(), "\n") {
@@ -50,12 +51,12 @@ func Unreachable(shown string, err error, cure string) error {
 	return &fault.Error{Setting: cmp.Or(shown, "the server"), Problem: "is unreachable", Err: err, Cure: cmp.Or(unbelieved(err), cure)}
 }
 
-// unreachable is a driver's error that is also an ErrUnreachable.
+// unreachable is a driver's error that also is an ErrUnreachable.
 type unreachable struct{ error }
 
-// Error leaves out the path of a file, which the setting names.
+// Error omits the path of a file, because the fault's setting already names it.
 func (u unreachable) Error() string {
-	if p, ok := u.error.(*fs.PathError); ok { //nolint:errorlint // a chain may say more
+	if p, ok := u.error.(*fs.PathError); ok { //nolint:errorlint // a wrapped PathError may have more text, which must stay
 		return p.Err.Error()
 	}
 	return u.error.Error()
@@ -63,8 +64,8 @@ func (u unreachable) Error() string {
 
 func (u unreachable) Unwrap() []error { return []error{ErrUnreachable, u.error} }
 
-// oneLine prints a driver's error of several lines, such as one for each address that it
-// tried, as one.
+// oneLine joins a driver's error of several lines, for example one for each address that
+// the driver tried, into one line.
 type oneLine struct{ error }
 
 func (e oneLine) Error() (out string) {
@@ -83,10 +84,10 @@ func (e oneLine) Error() (out string) {
 
 func (e oneLine) Unwrap() error { return e.error }
 
-// Failed returns the context's error where that is why a call failed. A driver
-// may notice a deadline a little before the context does. A connection that
-// broke is said to be an engine that is not reached, by any of the drivers'
-// own errors that the caller names too.
+// Failed returns the context's error if a call failed because the context is done. A driver
+// may notice a deadline a little before the context does. If the connection broke, the
+// error also wraps ErrUnreachable. broken lists further errors by which the caller's driver
+// reports a broken connection.
 func Failed(ctx context.Context, err error, broken ...error) error {
 	end, ok := ctx.Deadline()
 	switch {
@@ -102,10 +103,10 @@ func Failed(ctx context.Context, err error, broken ...error) error {
 	return err
 }
 
-// lost reports whether a call failed as its connection broke or none was obtained.
+// lost reports whether a call failed because its connection broke or could not be opened.
 func lost(err error, broken []error) bool {
 	if _, explained := errors.AsType[*fault.Error](err); explained || errors.Is(err, ErrUnreachable) {
-		return false // of a file, or said already
+		return false // the error concerns a file, or is already classified
 	}
 	_, network := errors.AsType[*net.OpError](err)
 	broken = append(broken, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn, syscall.EPIPE, syscall.ECONNRESET)
@@ -117,39 +118,38 @@ type Driver struct {
 	Scheme    string // of the URL: "duckdb"
 	Summary   string // one line for `barograph list engines`
 	Licence   string // of the database
-	Example   string // a URL that works: "duckdb:archive.db"
+	Example   string // a valid URL: "duckdb:archive.db"
 	Params    []Param
-	Abilities []any // what its databases can do, one value of each ability: archive.Offer, kv.Offer, posts.Offer, tables.Offer; promised = delivered
+	Abilities []any // what its databases can do, at most one value of each: archive.Offer, kv.Offer, posts.Offer, tables.Offer
 	Place     Place
 	Server    *launch.Server // how the lab starts one; nil = embedded
 	Library   *Library       // what an embedded engine needs besides this program; nil = nothing
-	NotRun    string         // what of it was not run against a server, and why; "" = all of it was
+	NotRun    string         // which of its code no test has run against a server, and why; "" = none
 
-	// Wrote reports whether an embedded engine wrote a file or folder, of whose
-	// content head is the beginning (16 bytes, none of a folder); nil = no files.
+	// Wrote reports whether an embedded engine wrote a file or folder. head contains the
+	// first 16 bytes of a file and is empty for a folder. nil = the engine writes no files.
 	Wrote func(path string, head []byte) bool
 
-	// Open connects. A folder or file that can be made is made, unless
-	// Options.ReadOnly is set. Errors wrap ErrUnreachable where the cure is
-	// to start or name another server or path.
+	// Open connects. It creates a missing folder or file unless Options.ReadOnly is set.
+	// Errors wrap ErrUnreachable if the cure is to start or name another server or path.
 	Open func(ctx context.Context, u *url.URL, o Options) (*Engine, error)
 }
 
 // Library is what an embedded engine loads at run time, from a language registry.
 type Library struct {
 	Artifacts []launch.Artifact
-	Find      func() error // looks for it; its error names what is missing
-	Optional  bool         // the engine opens without it; what needs it says so
+	Find      func() error // looks for the library; the error names what is missing
+	Optional  bool         // the engine opens without it; the functions that need it fail with an explanation
 }
 
-// Place tells where an engine runs.
+// Place is where an engine runs.
 type Place string
 
 // The places.
 const (
 	Embedded Place = "embedded" // in Barograph's own process
-	Remote   Place = "server"   // in a process of its own, see Driver.Server
-	Memory   Place = "memory"   // no database at all: the client's floor
+	Remote   Place = "server"   // in a separate process, see Driver.Server
+	Memory   Place = "memory"   // no database at all: it measures the client overhead
 )
 
 // Param is an option in the query string of an engine's URL.
@@ -162,27 +162,27 @@ type Param struct {
 type Options struct {
 	Log      *slog.Logger // nil = discard
 	ReadOnly bool         // never create or change anything
-	Threads  int          // 0 = as the engine chooses
+	Threads  int          // 0 = the engine chooses
 
-	// InProcess has an embedded engine read its file in this process, because this run
-	// has written it. Without it an engine may read by a process of its own, which a
-	// damaged file cannot take this one down with.
+	// InProcess makes an embedded engine read its file in this process, because this run
+	// wrote the file. Otherwise the engine may read in a separate process, so a damaged
+	// file cannot crash this one.
 	InProcess bool
 }
 
-// Logger is where to log; it is never nil.
+// Logger returns the logger to use; it is never nil.
 func (o Options) Logger() *slog.Logger { return cmp.Or(o.Log, slog.New(slog.DiscardHandler)) }
 
-// Engine is an open database, safe for concurrent use. What is nil, or not among the
-// abilities, it cannot do.
+// Engine is an open database, safe for concurrent use. The database lacks a function that
+// is nil and an ability that is not in the list.
 type Engine struct {
-	Abilities []any                                      // one value of each contract: archive.Database, kv.Database, posts.Database, *tables.Databases; see Find
-	File      *Location                                  // of an embedded engine; nil = it has none. Registry.Open sets it
-	Metrics   func(ctx context.Context) (Metrics, error) // what a server tells of itself, in a few ms
+	Abilities []any                                      // at most one of each: archive.Database, kv.Database, posts.Database, *tables.Databases; see Find
+	File      *Location                                  // of an embedded engine; nil = no file. Registry.Open sets it
+	Metrics   func(ctx context.Context) (Metrics, error) // the server's own counters; takes a few ms
 	About     func(ctx context.Context) (About, error)
-	Cost      string       // what reading by a process of its own costs, in words; "" = this process reads
-	Processes []int32      // processes of an embedded engine's own, which do its work
-	Close     func() error // waits for nothing; open archives must be closed before
+	Cost      string       // in words, what reading in a separate process costs; "" = this process reads
+	Processes []int32      // processes that an embedded engine started for its work
+	Close     func() error // does not wait; the caller closes open archives before
 }
 
 // Find returns an ability of an open database by the type of its contract, for
@@ -190,7 +190,7 @@ type Engine struct {
 func Find[T any](e *Engine) T { return first[T](e.Abilities) }
 
 // Promised returns what a driver offers of an ability, for example kv.Offer. The zero
-// value means nothing.
+// value means that the driver does not offer the ability.
 func Promised[T any](d *Driver) T { return first[T](d.Abilities) }
 
 func first[T any](list []any) (found T) {
@@ -202,25 +202,25 @@ func first[T any](list []any) (found T) {
 	return found
 }
 
-// About is what a run must know to be repeated.
+// About describes the database and its settings, as far as somebody needs them to repeat a run.
 type About struct {
 	Product  string            `json:"product"` // "DuckDB"
 	Version  string            `json:"version"`
-	Settings map[string]string `json:"settings,omitempty"` // every setting that was changed, and those that decide speed
+	Settings map[string]string `json:"settings,omitempty"` // every changed setting, and the settings that determine speed
 
-	// Acknowledged is, in words, what has become of a write when it is
-	// acknowledged, read from the server; Promises what follows from that.
+	// Acknowledged says in words, as read from the server, what the server has done with a
+	// write when it acknowledges it. Promises lists the guarantees that follow.
 	Acknowledged string    `json:"acknowledged,omitempty"`
 	Promises     []Promise `json:"promises,omitempty"`
-	Lags         bool      `json:"lags,omitempty"`    // a read may show an older value, also while nothing fails
-	Flushed      bool      `json:"flushed,omitempty"` // they hold where the power fails, too, of as many nodes as a client may lose
+	Lags         bool      `json:"lags,omitempty"`    // a read may return an older value even without any failure
+	Flushed      bool      `json:"flushed,omitempty"` // Promises also survive a power failure of as many nodes as the cluster tolerates
 
-	Unranked string `json:"unranked,omitempty"` // why its times are shown but stand in no ranking; "" = they do
+	Unranked string `json:"unranked,omitempty"` // why reports show its times but do not rank them; "" = they are ranked
 }
 
-// Steady lists what is promised while nothing fails, whatever an acknowledged
-// write is worth then: what Conn demands, but where the engine, as it is set up,
-// may answer with older values, what it promises.
+// Steady lists the guarantees that the engine gives while nothing fails, independent of
+// the durability of acknowledged writes. These are all that kv.Conn demands. An engine
+// whose reads may return older values gives only those among its Promises.
 func (a *About) Steady() []Promise {
 	if len(a.Promises) == 0 && !a.Lags {
 		return Promises()
@@ -234,13 +234,13 @@ func (a *About) Steady() []Promise {
 	return all
 }
 
-// Metrics is what a server tells of itself at one moment.
+// Metrics are a server's own counters at one moment.
 type Metrics struct {
-	Totals   []Total   // since the server began, so that two tell what lies between; in one order
-	Sessions []Session // those that are at work now, but for the one that asks
+	Totals   []Total   // since the server started, always in the same order; subtract two of them with Since
+	Sessions []Session // sessions that are active now, without the one that reads these metrics
 }
 
-// Since is what was counted since an earlier moment.
+// Since returns the growth of each count since an earlier moment, without counts that did not grow.
 func (m *Metrics) Since(before *Metrics) (out []Total) {
 	for _, t := range m.Totals {
 		i := slices.IndexFunc(before.Totals, func(b Total) bool { return b.Name == t.Name })
@@ -252,55 +252,55 @@ func (m *Metrics) Since(before *Metrics) (out []Total) {
 	return out
 }
 
-// Spent is what a server has spent on answers until now, by its own counters:
-// two moments tell what lies between. Where it counts for all its sessions
-// together, others' work is in it, too.
+// Spent is what a server has spent on queries since it started, by its own counters. The
+// difference of two values is the cost of the queries in between. If the server counts for
+// all its sessions together, the difference includes the work of other clients.
 type Spent struct {
-	CPU  time.Duration // of all its processes and nodes; −1 = it does not tell, also below
-	Read int64         // bytes from files, past its own buffers
+	CPU  time.Duration // of all its processes and nodes; −1 = not reported, also for Read
+	Read int64         // bytes from files, without hits in the server's own buffers
 }
 
 // Total is a count that only grows.
 type Total struct {
-	Name  string // in the server's own words
+	Name  string // the server's name for it
 	Unit  string // "bytes", "ms", or "" for a plain count
 	Value float64
 }
 
-// Session groups sessions by what they wait for.
+// Session counts the sessions that wait for the same thing.
 type Session struct {
 	Wait  Wait
-	What  string // in the server's own words: "LWLock:WALWrite"
+	What  string // the server's name for it: "LWLock:WALWrite"
 	Count int
 }
 
 // Wait is a kind of thing that a session waits for.
 type Wait string
 
-// The kinds.
+// The kinds of Wait.
 const (
-	OnCPU     Wait = "cpu"     // for nothing: it computes, or queues for a core
+	OnCPU     Wait = "cpu"     // it does not wait: it computes or queues for a core
 	OnLock    Wait = "lock"    // for another session
 	OnDisk    Wait = "disk"    // for reads, writes or their flush
 	OnNetwork Wait = "network" // for its client, or for another node
 	OnOther   Wait = "other"
 )
 
-// Promise is what a server, as it is set up, promises of writes that it
-// acknowledged and of what is read after them, also while its processes are
-// killed and started again; not where the machine dies.
+// Promise is a guarantee that a server, with its current settings, gives for acknowledged
+// writes and for later reads. The guarantee also covers a kill and restart of the server's
+// processes, but not the loss of the machine.
 type Promise string
 
-// The promises.
+// The guarantees.
 const (
-	Linearizable   Promise = "linearizable"               // each key, as if calls took place one by one, each between its begin and its end
-	ReadYourWrites Promise = "read your writes"           // what a client wrote, or something newer
-	MonotonicReads Promise = "monotonic reads"            // what a client has read, or something newer
-	NothingLost    Promise = "no acknowledged write lost" // when all is over
-	NothingRisen   Promise = "no deleted record back"     // likewise
+	Linearizable   Promise = "linearizable"               // for each key, calls appear to run one by one, each between its start and its end
+	ReadYourWrites Promise = "read your writes"           // a client reads its own last write or a newer one
+	MonotonicReads Promise = "monotonic reads"            // a client never reads an older value than before
+	NothingLost    Promise = "no acknowledged write lost" // checked after the last operation
+	NothingRisen   Promise = "no deleted record back"     // checked after the last operation
 )
 
-// Promises lists them in their order.
+// Promises lists all guarantees in their documented order.
 func Promises() []Promise {
 	return []Promise{Linearizable, ReadYourWrites, MonotonicReads, NothingLost, NothingRisen}
 }

@@ -12,7 +12,7 @@ import (
 func DiskFull(file string, err error) error {
 	return &fault.Error{
 		File: file, Problem: "its disk is full", Err: err,
-		Cure: "free space there and run the same command again: what was committed is whole",
+		Cure: "free space on that disk and run the same command again: everything that was committed is intact",
 	}
 }
 
@@ -20,23 +20,23 @@ func DiskFull(file string, err error) error {
 func NotWritten(file string, err error) error {
 	return &fault.Error{
 		File: file, Problem: "its disk cannot be written any more", Err: err,
-		Cure: "repair what the system's log says of the disk, then run the same command again: what was committed is whole",
+		Cure: "see the system's log for the disk's fault and repair it, then run the same command again: everything that was committed is intact",
 	}
 }
 
-// Damaged is the fault of an embedded engine whose file is not as it was written. A
-// command that meets it ends with the status of results that differ.
+// Damaged is the fault of an embedded engine whose file has changed since the engine wrote
+// it. A command that returns it exits with the status for results that differ.
 func Damaged(file string, err error) error {
 	if s, ok := errors.AsType[*fault.Status](err); ok && s.Code == fault.Differs {
-		return err // it is reported once
+		return err // it is already reported as damage
 	}
 	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
 		Problem: "archive " + file + " is damaged", Err: err,
-		Cure: "bring back a copy, or remove it and load the files again; look at the disk, too",
+		Cure: "restore a copy, or remove the archive and load the files again; also check the disk",
 	}}
 }
 
-// Bytes is the size of a file and of others next to it, which may not be there.
+// Bytes returns the total size of a file and of other files that belong to it. The others may be missing.
 func Bytes(file string, beside ...string) (n int64, err error) {
 	for i, name := range append([]string{file}, beside...) {
 		info, err := os.Stat(name)

@@ -12,18 +12,19 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Holder is another process that has a file open, or one below a folder, and its command
-// line, as far as the system tells (Linux does); 0 = none is known.
+// Holder returns the process id and the command line of another process that has a file
+// open, or a file below a folder. It reads /proc and finds nothing on systems other than
+// Linux; pid 0 = no process was found.
 func Holder(path string) (pid int, command string) {
 	path, err := filepath.Abs(path)
 	open, failed := filepath.Glob("/proc/[0-9]*/fd/*")
 	own := strconv.Itoa(os.Getpid())
 	for i := 0; i < len(open) && errors.Join(err, failed) == nil; i++ {
 		holder := strings.Split(open[i], "/")[2]
-		to, _ := os.Readlink(open[i]) // one that is closed meanwhile is none
+		to, _ := os.Readlink(open[i]) // an error: the file was closed meanwhile
 		if holder != own && (to == path || strings.HasPrefix(to, path+"/")) {
-			pid, _ = strconv.Atoi(holder)                          // digits, of the pattern
-			line, _ := os.ReadFile("/proc/" + holder + "/cmdline") // it may end meanwhile
+			pid, _ = strconv.Atoi(holder)                          // the pattern matches only digits
+			line, _ := os.ReadFile("/proc/" + holder + "/cmdline") // the process may exit meanwhile
 			words := bytes.Split(bytes.TrimRight(line, "\x00"), []byte{0})
 			words[0] = []byte(filepath.Base(string(words[0])))
 			return pid, fault.Redact(string(bytes.Join(words, []byte(" "))))

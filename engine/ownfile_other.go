@@ -4,7 +4,7 @@ package engine
 
 import "os"
 
-// ownFile fails unless the file is there; labs run elsewhere.
+// ownFile returns an error if the file does not exist. Labs do not run on this system.
 func ownFile(name string) error {
 	_, err := os.Lstat(name)
 	return err

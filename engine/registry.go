@@ -30,17 +30,16 @@ func (r Registry) Find(scheme string) (*Driver, bool) {
 	return &r[i], true
 }
 
-// Parse finds the driver of a URL such as duckdb:archive.db or
-// postgres://user@host/db, and checks its parameters. A bare scheme ("dry") is
-// a URL too, and so is the path of an archive that an embedded engine wrote;
-// @FILE and lab:ENGINE are read by ResolveURL.
+// Parse finds the driver of a URL such as duckdb:archive.db or postgres://user@host/db and
+// checks the URL's parameters. It also accepts a bare scheme ("dry") and the path of an
+// archive that an embedded engine wrote. It resolves @FILE and lab:ENGINE with ResolveURL.
 func (r Registry) Parse(raw string) (*Driver, *url.URL, error) {
 	raw, err := ResolveURL(raw)
 	if err != nil {
 		return nil, nil, err
 	}
 	if _, isScheme := r.Find(raw); !isScheme {
-		if d, ok := r.Find(r.Recognize(raw)); ok { // the path of an archive, without its engine
+		if d, ok := r.Find(r.Recognize(raw)); ok { // raw is the path of an archive, without the engine
 			return d, &url.URL{Scheme: d.Scheme, Path: raw}, nil
 		}
 	}
@@ -65,16 +64,16 @@ func (r Registry) Parse(raw string) (*Driver, *url.URL, error) {
 	return d, u, nil
 }
 
-// Recognize returns the scheme of the embedded engine that wrote a file or
-// folder, or "" where none did.
+// Recognize returns the scheme of the embedded engine that wrote a file or folder, or ""
+// if no engine wrote it.
 func (r Registry) Recognize(path string) string {
 	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() && !info.Mode().IsRegular() { // a pipe is not opened
+	if err != nil || !info.IsDir() && !info.Mode().IsRegular() { // do not open a pipe
 		return ""
 	}
 	head := make([]byte, 16)
 	if f, err := os.Open(path); err == nil {
-		n, _ := io.ReadFull(f, head) // a file may be shorter
+		n, _ := io.ReadFull(f, head) // an error: the file is shorter
 		head = head[:n]
 		_ = f.Close() // nothing was written
 	}
@@ -86,8 +85,8 @@ func (r Registry) Recognize(path string) string {
 	return ""
 }
 
-// unknown is the error of a URL without an engine; a file that is there is one
-// whose engine is to be written before it.
+// unknown is the error of a URL without a known engine. If the URL is the path of an
+// existing file, the cure is to write the engine before the path.
 func (r Registry) unknown(scheme, raw string) error {
 	err := fault.Unknown("engine", scheme, r.schemes())
 	if _, missing := os.Stat(raw); missing == nil {
@@ -102,7 +101,7 @@ func (r Registry) unknown(scheme, raw string) error {
 
 func (r Registry) schemes() []string { return r.Those(func(*Driver) bool { return true }) }
 
-// Those are the schemes of the drivers that can do something.
+// Those returns the schemes of the drivers for which can returns true.
 func (r Registry) Those(can func(d *Driver) bool) (schemes []string) {
 	for i := range r {
 		if can(&r[i]) {
@@ -112,10 +111,10 @@ func (r Registry) Those(can func(d *Driver) bool) (schemes []string) {
 	return schemes
 }
 
-// Servers are the schemes of the engines whose servers a lab can start.
+// Servers returns the schemes of the engines whose servers a lab can start.
 func (r Registry) Servers() []string { return r.Those(func(d *Driver) bool { return d.Server != nil }) }
 
-// Installable are the schemes of the engines that `lab install` brings something for.
+// Installable returns the schemes of the engines that need `barograph lab install`.
 func (r Registry) Installable() []string {
 	return r.Those(func(d *Driver) bool { return d.Server != nil || d.Library != nil })
 }
@@ -139,9 +138,9 @@ func (r Registry) Open(ctx context.Context, raw string, o Options) (*Engine, err
 	if u, err = account(u); err != nil {
 		return nil, err
 	}
-	if path := Path(u); o.ReadOnly && d.Place == Embedded && path != "" && path[0] != ':' { // :memory: is no file
+	if path := Path(u); o.ReadOnly && d.Place == Embedded && path != "" && path[0] != ':' { // :memory: is not a file
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return nil, &fault.Error{Setting: fault.Redact(raw), Problem: "is not there", Err: ErrUnreachable, Cure: "check the path, or load files into it: barograph load FILES --engine " + fault.Redact(raw)}
+			return nil, &fault.Error{Setting: fault.Redact(raw), Problem: "does not exist", Err: ErrUnreachable, Cure: "check the path, or load files into it: barograph load FILES --engine " + fault.Redact(raw)}
 		}
 	}
 	e, err := d.Open(ctx, u, o)
@@ -150,10 +149,10 @@ func (r Registry) Open(ctx context.Context, raw string, o Options) (*Engine, err
 		if shown := fault.Redact(raw); !strings.Contains(err.Error(), shown) && (d.Place != Embedded || Path(u) == "" || !strings.Contains(err.Error(), Path(u))) {
 			err = &fault.Error{Setting: shown, Err: err}
 		}
-		return nil, err // which names its place once
+		return nil, err // the error names the database exactly once
 	}
 	if d.Place == Embedded {
-		if at, err := NewLocation(Path(u)); err == nil { // :memory: has none
+		if at, err := NewLocation(Path(u)); err == nil { // :memory: has no location
 			e.File = &at
 		}
 	}
@@ -169,10 +168,9 @@ func (r Registry) Open(ctx context.Context, raw string, o Options) (*Engine, err
 	return e, nil
 }
 
-// Missing looks for what the engine needs on this machine besides Barograph: the
-// library of an embedded engine, the programs of a server. It returns nil where
-// they are installed, or where nothing is needed. A library that is Optional
-// counts only for a study that needs all.
+// Missing looks for the software that the engine needs on this machine: the library of an
+// embedded engine or the programs of a server. It returns nil if the software is installed
+// or if the engine needs none. It ignores an Optional library unless all is set.
 func (d *Driver) Missing(all bool) *fault.Skip {
 	needs, err := "", error(nil)
 	switch {
@@ -186,12 +184,12 @@ func (d *Driver) Missing(all bool) *fault.Skip {
 	}
 	problem := "is not installed"
 	if known, ok := errors.AsType[*fault.Error](err); ok && needs == "library" && known.Problem != "" {
-		problem = known.Problem // it is damaged, or not offered for this system
+		problem = known.Problem // the library is damaged, or not available for this system
 	}
 	return &fault.Skip{Engine: d.Scheme, Reason: "its " + needs + " " + problem, Cure: "barograph lab install " + d.Scheme}
 }
 
-// Require refuses to start a study without an engine that the user named.
+// Require returns an error if the user named an engine that is not installed.
 func (d *Driver) Require(all bool) error {
 	missing := d.Missing(all)
 	if missing == nil {
@@ -200,8 +198,8 @@ func (d *Driver) Require(all bool) error {
 	return Unreachable("engine "+d.Scheme, errors.New(missing.Reason), "install it: "+missing.Cure)
 }
 
-// Installed divides engines that the user did not name into those that can be
-// used on this machine and those that a study skips.
+// Installed splits engines that the user did not name into those that are installed on
+// this machine and those that a study skips.
 func (r Registry) Installed(schemes []string) (installed []string, skipped []fault.Skip) {
 	for _, scheme := range schemes {
 		d, ok := r.Find(scheme)
@@ -217,8 +215,8 @@ func (r Registry) Installed(schemes []string) (installed []string, skipped []fau
 	return installed, skipped
 }
 
-// Reach checks each engine once before any file is read: it opens a server, and
-// looks for the library of an embedded engine.
+// Reach checks each engine once, before the caller reads any file. It opens each server
+// and looks for the library of each embedded engine.
 func (r Registry) Reach(ctx context.Context, o Options, urls ...string) error {
 	slices.Sort(urls)
 	for _, raw := range slices.Compact(urls) {
@@ -245,7 +243,7 @@ func (r Registry) Reach(ctx context.Context, o Options, urls ...string) error {
 	return nil
 }
 
-// SplitName splits NAME=URL: two servers of one kind need names of their own.
+// SplitName splits NAME=URL. Users name servers when they give two of one kind.
 func SplitName(arg string) (name, url string) {
 	before, after, ok := strings.Cut(arg, "=")
 	if !ok || strings.ContainsAny(before, ":/?") {
@@ -254,8 +252,8 @@ func SplitName(arg string) (name, url string) {
 	return before, after
 }
 
-// Path is the file or folder of an embedded engine's URL: duckdb:a/b.db,
-// duckdb:/a/b.db and duckdb:///a/b.db are understood.
+// Path returns the file or folder of an embedded engine's URL. duckdb:a/b.db,
+// duckdb:/a/b.db and duckdb:///a/b.db are valid.
 func Path(u *url.URL) string {
 	if u.Opaque != "" {
 		p, err := url.PathUnescape(u.Opaque)
@@ -267,10 +265,10 @@ func Path(u *url.URL) string {
 	return u.Path
 }
 
-// Values are the parameters of a URL, as they are given or else by default.
-// They keep the first error: what is read after it is of no use.
+// Values are the parameters of a URL, or their defaults. Values keeps the first error;
+// after an error, the results of all further calls are meaningless.
 type Values struct {
-	Given map[string]string // by the name of the parameter
+	Given map[string]string // by parameter name
 	Err   error
 	of    string
 }
@@ -286,19 +284,19 @@ func (d *Driver) Values(u *url.URL) *Values {
 	return v
 }
 
-// Refuse says of a part of the URL that it cannot be used.
+// Refuse records the error that a part of the URL is invalid.
 func (v *Values) Refuse(part, problem, cure string) {
 	if v.Err == nil {
 		v.Err = &fault.Error{Setting: v.of + part, Problem: problem, Cure: cure}
 	}
 }
 
-// Bad says of a parameter that it cannot be used.
+// Bad records the error that the value of a parameter is invalid.
 func (v *Values) Bad(name, cure string) {
 	v.Refuse("parameter "+name, strconv.Quote(v.Given[name])+" is not understood", cure)
 }
 
-// Int reads a whole number.
+// Int parses a number from least to most.
 func (v *Values) Int(name string, least, most int) int {
 	n, err := strconv.Atoi(v.Given[name])
 	if err != nil || n < least || n > most {
@@ -307,7 +305,7 @@ func (v *Values) Int(name string, least, most int) int {
 	return n
 }
 
-// Bool reads true or false.
+// Bool parses true or false.
 func (v *Values) Bool(name string) bool {
 	b, err := strconv.ParseBool(v.Given[name])
 	if err != nil {
@@ -316,7 +314,7 @@ func (v *Values) Bool(name string) bool {
 	return b
 }
 
-// Duration reads a time such as 10s.
+// Duration parses a duration such as 10s, which must be at least least.
 func (v *Values) Duration(name string, least time.Duration) time.Duration {
 	d, err := time.ParseDuration(v.Given[name])
 	if err != nil || d < least {
@@ -325,7 +323,7 @@ func (v *Values) Duration(name string, least time.Duration) time.Duration {
 	return d
 }
 
-// List reads names with commas between.
+// List splits names at commas.
 func (v *Values) List(name string) []string {
 	if v.Given[name] == "" {
 		return nil
@@ -333,7 +331,7 @@ func (v *Values) List(name string) []string {
 	return strings.Split(v.Given[name], ",")
 }
 
-// Choice reads one of several names.
+// Choice returns the value of known that the parameter names.
 func Choice[T any](v *Values, name string, known map[string]T) T {
 	t, ok := known[v.Given[name]]
 	if !ok {
@@ -342,14 +340,14 @@ func Choice[T any](v *Values, name string, known map[string]T) T {
 	return t
 }
 
-// URLFile lies in a lab's folder, for its owner alone: the server's URL.
+// URLFile is the file in a lab's folder that contains the server's URL. Only its owner may read it.
 const URLFile = "url"
 
-// EnvLab names the folder of the labs; see LabDir.
+// EnvLab is the environment variable that names the folder of all labs; see LabDir.
 const EnvLab = "BAROGRAPH_LAB"
 
-// LabDir is the folder that labs are in where nothing else is said: that of
-// EnvLab, or one on a disk that lasts, as /tmp may be in memory.
+// LabDir returns the folder that contains all labs. It is the value of EnvLab, or by
+// default a folder in /var/tmp, because /tmp may be in memory.
 func LabDir() string {
 	if dir := os.Getenv(EnvLab); dir != "" {
 		return dir
@@ -361,18 +359,18 @@ func LabDir() string {
 	return filepath.Join(parent, "barograph-lab-"+strconv.Itoa(os.Geteuid()))
 }
 
-// ResolveURL returns the URL that @FILE or lab:ENGINE stands for, so that no
-// password need stand in a command line; others are returned as they are.
+// ResolveURL replaces @FILE or lab:ENGINE by the URL that the file or the lab contains. It
+// keeps passwords out of command lines. It returns other URLs unchanged.
 func ResolveURL(raw string) (string, error) {
 	name, isFile := strings.CutPrefix(raw, "@")
-	cure := "name a file that holds one URL"
+	cure := "name a file that contains one URL"
 	parameters := ""
 	if engine, isLab := strings.CutPrefix(raw, "lab:"); isLab {
 		engine, parameters, _ = strings.Cut(engine, "?")
 		name, isFile = filepath.Join(LabDir(), filepath.Base(engine), URLFile), true
-		cure = "start the server: `barograph lab up " + engine + "`; or name the file of a lab elsewhere: @DIR/" + engine + "/" + URLFile
+		cure = "start the server: `barograph lab up " + engine + "`; or name the file of a lab in another folder: @DIR/" + engine + "/" + URLFile
 		if err := ownFile(name); err != nil {
-			return "", &fault.Error{Setting: raw, Problem: "is no lab of yours", Err: fmt.Errorf("%w: %w", ErrUnreachable, err), Cure: cure}
+			return "", &fault.Error{Setting: raw, Problem: "is not one of your labs", Err: fmt.Errorf("%w: %w", ErrUnreachable, err), Cure: cure}
 		}
 	}
 	if !isFile {
@@ -384,7 +382,7 @@ func ResolveURL(raw string) (string, error) {
 	}
 	url := strings.TrimSpace(string(text))
 	if url == "" || strings.HasPrefix(url, "@") || strings.Contains(url, "\n") {
-		return "", &fault.Error{Setting: raw, File: name, Problem: "holds no URL", Cure: cure}
+		return "", &fault.Error{Setting: raw, File: name, Problem: "contains no URL", Cure: cure}
 	}
 	if parameters != "" && strings.Contains(url, "?") {
 		return url + "&" + parameters, nil

@@ -8,30 +8,31 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// StaleLog is the fault of a log file next to an embedded engine's file that it does not
-// belong to: of a file that was deleted, moved or replaced, and whose last commits it has.
+// StaleLog is the fault of a log file that is next to an embedded engine's file but
+// belongs to another one. The user deleted, moved or replaced that other file, and the log
+// contains its last commits.
 func StaleLog(log, file string) error {
 	return &fault.Error{
-		File: log, Problem: "is the log of another database than " + file, Err: ErrUnreachable,
-		Cure: "bring back the database that it belongs to, whose last commits it has, or move the log to another folder",
+		File: log, Problem: "does not belong to " + file, Err: ErrUnreachable,
+		Cure: "restore the database to which the log belongs (the log contains its last commits), or move the log to another folder",
 	}
 }
 
-// Location is the file or folder of an embedded engine, as it was when it was opened.
+// Location is the file or folder of an embedded engine, as it was when the engine opened it.
 type Location struct {
 	path string
 	was  fs.FileInfo
 }
 
-// NewLocation remembers the file or folder that has this name now.
+// NewLocation remembers which file or folder has this path now.
 func NewLocation(path string) (p Location, err error) {
 	p.path = path
 	p.was, err = os.Stat(path)
 	return p, err
 }
 
-// Replaced returns a fault where another file or folder has the name now, or none. The
-// engine still reads and writes the one that it opened, or mixes the files of both.
+// Replaced returns a fault if the path now names another file or folder, or nothing. The
+// engine would still read and write the old file, or mix the contents of both.
 func (p Location) Replaced() error {
 	now, err := os.Stat(p.path)
 	if err == nil && os.SameFile(p.was, now) {

@@ -12,20 +12,20 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Secure are the parameters by which a server's URL has connections encrypted,
+// Secure returns the parameters with which a server's URL requests encrypted connections;
 // see TLS.
 func Secure() []Param {
 	return []Param{
-		{Name: "tls", Default: "false", Help: "encrypt the connection: true, false, or skip-verify, which believes any certificate"},
-		{Name: "tls_ca", Default: "", Help: "PEM file of the CA that signed the server's certificate (default: the system's); means tls=true"},
-		{Name: "tls_cert", Default: "", Help: "PEM file of the client's certificate, for servers that want one; means tls=true"},
-		{Name: "tls_key", Default: "", Help: "PEM file of its key"},
-		{Name: "tls_name", Default: "", Help: "name in the server's certificate, where it is not the URL's host; means tls=true"},
+		{Name: "tls", Default: "false", Help: "encrypt the connection: true, false, or skip-verify, which accepts any certificate"},
+		{Name: "tls_ca", Default: "", Help: "PEM file of the CA that signed the server's certificate (default: the system's); implies tls=true"},
+		{Name: "tls_cert", Default: "", Help: "PEM file of the client's certificate, for servers that require one; implies tls=true"},
+		{Name: "tls_key", Default: "", Help: "PEM file of the key of tls_cert"},
+		{Name: "tls_name", Default: "", Help: "name in the server's certificate, if it differs from the URL's host; implies tls=true"},
 	}
 }
 
-// TLS is how a server's URL has connections encrypted, by the parameters of
-// Secure; nil = they are not.
+// TLS returns the TLS settings of a server's URL, from the parameters of Secure; nil = the
+// connections are not encrypted.
 func TLS(u *url.URL) (*tls.Config, error) {
 	q := u.Query()
 	bad := func(name string, err error, cure string) error {
@@ -35,9 +35,9 @@ func TLS(u *url.URL) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: q.Get("tls_name")}
 	switch how := q.Get("tls"); {
 	case how == "skip-verify":
-		c.InsecureSkipVerify = true //nolint:gosec // it was asked for
+		c.InsecureSkipVerify = true //nolint:gosec // the user requested it
 	case how == "false" || how == "" && ca+cert+key+c.ServerName == "":
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilnil // no TLS, no error
 	case how != "true" && how != "":
 		return nil, bad("tls", errors.New(how+" is not understood"), "write tls=true, tls=skip-verify or tls=false")
 	}
@@ -48,7 +48,7 @@ func TLS(u *url.URL) (*tls.Config, error) {
 		text, err := os.ReadFile(ca)
 		c.RootCAs = x509.NewCertPool()
 		if err == nil && !c.RootCAs.AppendCertsFromPEM(text) {
-			err = errors.New("holds no certificate")
+			err = errors.New("contains no certificate")
 		}
 		if err != nil {
 			return nil, bad("tls_ca", err, "name the PEM file of the CA that signed the server's certificate")
@@ -64,23 +64,23 @@ func TLS(u *url.URL) (*tls.Config, error) {
 	return c, nil
 }
 
-// unbelieved is the cure where a server's certificate is not believed; "" = that
-// is not what went wrong.
+// unbelieved returns the cure of a server's certificate that the client does not trust;
+// "" = the error has another cause.
 func unbelieved(err error) string {
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok || strings.Contains(err.Error(), "tls: failed to verify certificate") { // gocql quotes it alone
-		return "name the CA that signed the server's certificate, tls_ca=FILE, or the name that is in it, tls_name=NAME; have one made anew that has expired"
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok || strings.Contains(err.Error(), "tls: failed to verify certificate") { // gocql keeps only the text
+		return "name the CA that signed the server's certificate (tls_ca=FILE), or the host name in it (tls_name=NAME); renew an expired certificate"
 	}
 	return ""
 }
 
-// The parameters that name where the password of a server's URL is, so that it
-// need stand in no command line. The registry reads them, and no driver sees them.
+// These parameters name the place of a server's password and keep it out of command
+// lines. The registry reads them, and no driver sees them.
 const (
-	passFile = "passfile" // a file whose first line it is, for its owner alone
-	passEnv  = "passenv"  // a variable of the environment
+	passFile = "passfile" // a file whose first line is the password; only its owner may read it
+	passEnv  = "passenv"  // an environment variable
 )
 
-// account puts the password into a URL that says where it is.
+// account adds the password to a URL that names the password's place.
 func account(u *url.URL) (*url.URL, error) {
 	q := u.Query()
 	file, env := q.Get(passFile), q.Get(passEnv)
@@ -91,7 +91,7 @@ func account(u *url.URL) (*url.URL, error) {
 		return &fault.Error{Setting: u.Scheme + " URL, parameter " + name, File: file, Problem: problem, Err: err, Cure: cure}
 	}
 	if _, given := u.User.Password(); given || file != "" && env != "" {
-		return nil, refuse(passFile+", "+passEnv, "names a second password", nil, "name only one")
+		return nil, refuse(passFile+", "+passEnv, "names a second password", nil, "give only one")
 	}
 	password := os.Getenv(env)
 	if env != "" && password == "" {
@@ -103,7 +103,7 @@ func account(u *url.URL) (*url.URL, error) {
 			return nil, refuse(passFile, "cannot be read", err, "name a file whose first line is the password")
 		}
 		if info.Mode().Perm()&0o077 != 0 {
-			return nil, refuse(passFile, "can be read by others", nil, "chmod 600 "+file)
+			return nil, refuse(passFile, "is readable by other users", nil, "chmod 600 "+file)
 		}
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -111,7 +111,7 @@ func account(u *url.URL) (*url.URL, error) {
 		}
 		password, _, _ = strings.Cut(string(text), "\n")
 		if password = strings.TrimSuffix(password, "\r"); password == "" {
-			return nil, refuse(passFile, "holds no password in its first line", nil, "write it there")
+			return nil, refuse(passFile, "contains no password in its first line", nil, "write the password into the first line")
 		}
 	}
 	out := *u
@@ -122,7 +122,8 @@ func account(u *url.URL) (*url.URL, error) {
 	return &out, nil
 }
 
-// ClusterTLS is how the functions of launch.Server connect to a cluster; nil = without TLS.
+// ClusterTLS returns the TLS settings with which the functions of launch.Server connect to
+// a cluster; nil = no TLS.
 func ClusterTLS(c *launch.Cluster) (*tls.Config, error) {
 	return TLS(&url.URL{Scheme: "lab", Host: c.Nodes[0].Host, RawQuery: strings.TrimPrefix(c.Parameters(), "?")})
 }

@@ -62,7 +62,7 @@ func TestTLS(t *testing.T) {
 		{old, "tls_ca=" + at("ca.pem") + client, "expired"},
 		{server, "tls=maybe", "is not understood"},
 		{server, "tls_ca=" + at("none.pem"), "no such file"},
-		{server, "tls_ca=" + at("client.key"), "holds no certificate"},
+		{server, "tls_ca=" + at("client.key"), "contains no certificate"},
 		{server, "tls_cert=" + at("client.pem"), "tls_key=FILE"},
 	} {
 		err := greet(t.Context(), "x://"+c.host+"/?"+c.query)
@@ -119,10 +119,10 @@ func TestPassword(t *testing.T) {
 		{"x://me@host/db?passenv=BAROGRAPH_TEST_PASSWORD", "of the environment", ""},
 		{"x://me:p@host/db", "p", ""},
 		{"x://me@host/db?passfile=" + put("open", "s3cret\n", 0o644), "", "chmod 600"},
-		{"x://me@host/db?passfile=" + put("empty", "\n", 0o600), "", "holds no password"},
+		{"x://me@host/db?passfile=" + put("empty", "\n", 0o600), "", "contains no password"},
 		{"x://me@host/db?passfile=" + filepath.Join(dir, "none"), "", "cannot be read"},
 		{"x://me@host/db?passenv=BAROGRAPH_TEST_NONE", "", "is not set"},
-		{"x://me:p@host/db?passenv=BAROGRAPH_TEST_PASSWORD", "", "name only one"},
+		{"x://me:p@host/db?passenv=BAROGRAPH_TEST_PASSWORD", "", "give only one"},
 		{"x://me@host/db?passfiles=x", "", "did you mean passfile"},
 	} {
 		seen = nil

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Pause waits; it ends at once, with its error, where ctx does.
+// Pause waits for d. If ctx is done before, it returns the error of ctx at once.
 func Pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
@@ -16,8 +16,8 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Await tries every so often until it succeeds, or until ctx ends: then the last
-// error is reported with it.
+// Await calls try at intervals until it succeeds or ctx is done. Then it returns the error
+// of ctx joined with the last error of try.
 func Await(ctx context.Context, every time.Duration, try func() error) error {
 	for {
 		err := try()

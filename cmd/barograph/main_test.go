@@ -212,7 +212,7 @@ func TestExitStatuses(t *testing.T) {
 		{"a lead as a header field", []string{"ask", "test_1", "--engine", db, "--where", "fcst_lead=24"}, fault.Usage, "use --lead 24"},
 		{"a format that is not written", []string{"ask", "test_1", "--engine", db, "--format", "xlsx"}, fault.Usage, "--format"},
 		{"a statistic that is misspelt", []string{"ask", "test_3", "--engine", db, "--stat", "RMS"}, fault.Usage, "did you mean RMSFA"},
-		{"an archive that is not there", []string{"show", "duckdb:" + filepath.Join(dir, "nix.db")}, fault.Unreachable, "nix.db is not there; check the path, or load files into it"},
+		{"an archive that is not there", []string{"show", "duckdb:" + filepath.Join(dir, "nix.db")}, fault.Unreachable, "nix.db does not exist; check the path, or load files into it"},
 		{"a picture that is no SVG", []string{"show", good, "--plot", "x.png"}, fault.Usage, "write x.svg"},
 		{"misspelt engine", []string{"met", good, "--engine", "dukdb"}, fault.Usage, "did you mean duckdb?"},
 		{"misspelt parameter", []string{"load", good, "--engine", db + "?cahce=1"}, fault.Usage, "did you mean cache?"},
@@ -297,7 +297,7 @@ func TestFullDisk(t *testing.T) {
 		{"met", data, "--engine", "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "--out", filepath.Join(disk, "run")},
 	} {
 		status, _, stderr := barograph(t, args...)
-		if status != fault.Failed || strings.Count(stderr, syscall.ENOSPC.Error()) != 1 || !strings.Contains(stderr, disk) || !strings.Contains(stderr, "free space there") {
+		if status != fault.Failed || strings.Count(stderr, syscall.ENOSPC.Error()) != 1 || !strings.Contains(stderr, disk) || !strings.Contains(stderr, "free space on that disk") {
 			t.Errorf("%v: status %d: %s", args, status, stderr)
 		}
 	}

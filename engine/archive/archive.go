@@ -58,40 +58,40 @@ type Archive interface {
 	// reset the builder.
 	Ask(ctx context.Context, q *Query, into *answer.Builder) error
 
-	// Explain returns how the engine carries out a query. It may run it.
+	// Explain returns how the engine executes a query. It may run the query.
 	Explain(ctx context.Context, q *Query) (Plan, error)
 
-	// Dump walks every record of a subset, in any order, in batches that are
-	// valid until the next step. It is what digests are computed from.
+	// Dump yields every record of a subset, in any order. A batch is valid until the next
+	// step. Callers compute digests from it.
 	Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error]
 
-	// Size is the archive's size on disk in bytes, after what is in memory was written.
+	// Size returns the archive's size on disk in bytes, after the engine has written its memory to disk.
 	Size(ctx context.Context) (int64, error)
 
 	Close() error
 }
 
-// Checker is an Archive that can look at what lies below its records, such as
-// pages and indexes: what is damaged there is a line each.
+// Checker is an Archive that can check the structures below its records, such as pages and
+// indexes. Check returns one line for each damage.
 type Checker interface {
 	Check(ctx context.Context, subset string) (problems []string, err error)
 }
 
-// Query is a question in an engine's words, ready to be sent any number of times.
+// Query is a question as a query of one engine. The caller can send it any number of times.
 type Query struct {
 	Question *question.Question
 	Flavour  flavour.Name
-	Text     string        // the query text, or a description where there is no language; kept in plans/
+	Text     string        // the query text, or a description if the engine has no query language; kept in plans/
 	Args     []any         // bound to the placeholders of Text
 	Keys     []string      // derived ids, for keys and keys-native
-	Leads    flavour.Leads // how fcst_lead comes back; that of flavour.Phrase
+	Leads    flavour.Leads // how the engine returns fcst_lead; flavour.Phrase sets it
 
-	Derive time.Duration // client time spent on deriving the keys
-	Server time.Duration // set by Ask: the server's own time, 0 where there is none
+	Derive time.Duration // the client's time for deriving the keys
+	Server time.Duration // set by Ask: the time that the server reports, 0 = none
 }
 
 // PhraseBest phrases a question in the last of the offered flavours that can express it. The
-// error wraps flavour.ErrCannotExpress where none can.
+// error wraps flavour.ErrCannotExpress if no flavour can.
 func PhraseBest(ctx context.Context, a Archive, q *question.Question, offered []flavour.Name) (query *Query, err error) {
 	err = flavour.ErrCannotExpress
 	for i := len(offered) - 1; i >= 0 && errors.Is(err, flavour.ErrCannotExpress); i-- {
@@ -100,36 +100,36 @@ func PhraseBest(ctx context.Context, a Archive, q *question.Question, offered []
 	return query, err
 }
 
-// Plan is how an engine carries out a query.
+// Plan describes how an engine executes a query.
 type Plan struct {
-	Text   string   // as the engine prints it, for people
-	Access []Access // how it reaches what is stored, in the order of the text; none where nothing is stored
+	Text   string   // for people, as the engine prints it
+	Access []Access // the steps that reach stored data, in the order of the text; none for an empty archive
 }
 
 // Access is one step of a plan that reaches stored rows, documents or pairs.
 type Access struct {
 	Object string `json:"object"` // the table, collection or keyspace
 	Method Method `json:"method"`
-	Index  string `json:"index,omitempty"` // by its name; "" where none is used
+	Index  string `json:"index,omitempty"` // the index's name; "" = none is used
 
-	// Examined is how many rows were looked at, those that were thrown away
-	// included, and Kept how many were left. They are counts of the engine where
-	// Measured is set (of a parallel scan they may be means of its workers, right
-	// to half a row each), otherwise its estimates; -1 = it reports neither.
+	// Examined is the number of rows that the step read, including discarded ones, and Kept
+	// the number that remained. If Measured is set, the engine counted them (in a parallel
+	// scan they may be averages of its workers, exact to half a row each). Otherwise the
+	// engine estimated them. -1 = the engine reports neither.
 	Examined int64 `json:"examined"`
 	Kept     int64 `json:"kept"`
 	Measured bool  `json:"measured"`
 }
 
-// Method is a way to reach what is stored.
+// Method is an access method.
 type Method string
 
 // The methods.
 const (
-	FullScan   Method = "full scan"   // every row, whatever the question
-	PrunedScan Method = "pruned scan" // blocks that cannot hold an answer, by their bounds, are passed over
-	IndexScan  Method = "index scan"  // a range or several of an index
-	KeyLookup  Method = "key lookup"  // single entries by their whole key
+	FullScan   Method = "full scan"   // every row, independent of the question
+	PrunedScan Method = "pruned scan" // it skips blocks that by their bounds have no row of the result
+	IndexScan  Method = "index scan"  // one or several ranges of an index
+	KeyLookup  Method = "key lookup"  // single entries by their complete keys
 )
 
 // Contents counts what a subset contains.

@@ -11,8 +11,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Explained passes every error of an archive and its loaders through explain,
-// which may put a place and a cure to it.
+// Explained returns an archive that passes every error of a and its loaders through explain,
+// which may add a place and a cure.
 func Explained(a Archive, explain func(error) error) Archive {
 	return explained{a, func(err error) error {
 		if err == nil {
@@ -27,7 +27,7 @@ type explained struct {
 	explain func(error) error
 }
 
-// explain explains the error beside a value.
+// explain returns a function that passes a value and explains the error that came with it.
 func explain[T any](e explained) func(v T, err error) (T, error) {
 	return func(v T, err error) (T, error) { return v, e.explain(err) }
 }
@@ -78,10 +78,10 @@ func (e explained) Dump(ctx context.Context, subset string) iter.Seq2[*record.Ba
 	}
 }
 
-// OneOfEach is the archive's, if it has one.
+// OneOfEach forwards to the archive, if it is Singular.
 func (e explained) OneOfEach() string { return OneOfEach(e.Archive) }
 
-// Check is the archive's, if it has one.
+// Check forwards to the archive, if it is a Checker.
 func (e explained) Check(ctx context.Context, subset string) ([]string, error) {
 	c, can := e.Archive.(Checker)
 	if !can {

@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// LoadingFile is the file in which a load of an embedded archive names itself; ""
-// for other engines.
+// LoadingFile returns the file in which a load of an embedded archive records its own
+// process; "" for other engines.
 func LoadingFile(d *engine.Driver, u *url.URL) string {
 	if path := engine.Path(u); d.Place == engine.Embedded && path != "" {
 		return strings.TrimRight(path, "/") + ".loading"
@@ -22,7 +22,7 @@ func LoadingFile(d *engine.Driver, u *url.URL) string {
 	return ""
 }
 
-// LoadedBy reads the load that a file of LoadingFile names; nil = none is in flight.
+// LoadedBy returns the load that a LoadingFile names; nil = no load is in flight.
 func LoadedBy(file string) *design.Loading {
 	var l design.Loading
 	text, err := os.ReadFile(file)
@@ -32,13 +32,13 @@ func LoadedBy(file string) *design.Loading {
 	return &l
 }
 
-// InFlight reports whether a load may be in flight. One of another host may; one of
-// this host is, if its process existed when it started.
+// InFlight reports whether a load may be in flight. That is so for every load of another
+// host, and for a load of this host if its process existed when the load started.
 func InFlight(l *design.Loading) bool {
 	if host, _ := os.Hostname(); host != l.Host {
 		return true
 	}
-	p, err := process.NewProcess(int32(l.PID)) //nolint:gosec // as it was written
+	p, err := process.NewProcess(int32(l.PID)) //nolint:gosec // the file contains a pid
 	if err != nil {
 		return false
 	}

@@ -13,19 +13,19 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// Offer is what an engine promises of verification archives: an element of
-// engine.Driver.Abilities. Promised = delivered: the suite asks every case in every
-// flavour of every design.
+// Offer lists what an engine promises for verification archives. It is an element of
+// engine.Driver.Abilities. The suite tests the promise: it asks every case in every flavour
+// of every design.
 type Offer struct {
 	Designs map[design.Name][]flavour.Name
-	Means   []design.Name // those under which questions with Mean are answered, by the engine alone
+	Means   []design.Name // the designs in which the engine itself computes the results of questions with Mean
 }
 
-// Promised is what a driver offers. An engine that keeps no archives has no designs.
+// Promised returns a driver's offer. The offer of an engine without archives has no designs.
 func Promised(d *engine.Driver) Offer { return engine.Promised[Offer](d) }
 
-// Of is the ability of an open database; nil = it keeps no archives. Every call of an
-// archive that it opens fails after the engine's file was replaced.
+// Of returns the ability of an open database; nil = it has no archives. After somebody
+// replaced the engine's file, every call of an archive that the database opened fails.
 func Of(e *engine.Engine) Database {
 	db := engine.Find[Database](e)
 	if db != nil && e.File != nil {
@@ -34,10 +34,10 @@ func Of(e *engine.Engine) Database {
 	return db
 }
 
-// Keeps reports whether an engine keeps verification archives.
+// Keeps reports whether an engine offers verification archives.
 func Keeps(d *engine.Driver) bool { return len(Promised(d).Designs) > 0 }
 
-// Require refuses an engine that keeps no verification archives.
+// Require returns an error if an engine offers no verification archives.
 func Require(r engine.Registry, d *engine.Driver) error {
 	if Keeps(d) {
 		return nil
@@ -45,10 +45,10 @@ func Require(r engine.Registry, d *engine.Driver) error {
 	return &fault.Error{Setting: "engine " + d.Scheme, Problem: "keeps no verification archives", Cure: "choose one of " + strings.Join(r.Those(Keeps), ", ")}
 }
 
-// Flavours are those that an engine offers under a design.
+// Flavours returns the flavours that an engine offers for a design.
 func Flavours(d *engine.Driver, n design.Name) []flavour.Name { return Promised(d).Designs[n] }
 
-// Designs are those that the engine offers, in the documented order, then its own.
+// Designs returns the designs that an engine offers: the documented ones in their order, then its own.
 func Designs(d *engine.Driver) []design.Name {
 	offered := Promised(d).Designs
 	var out []design.Name
@@ -60,9 +60,9 @@ func Designs(d *engine.Driver) []design.Name {
 	return out
 }
 
-// Express reports whether the engine can be asked a question in a flavour under
-// a design; the error wraps flavour.ErrCannotExpress. Whether the flavour can express the
-// question's times is not known before the question is phrased.
+// Express reports whether the engine can answer a question in a flavour of a design. The
+// error wraps flavour.ErrCannotExpress. Express cannot decide whether the flavour can
+// express the question's times; only Archive.Phrase does.
 func Express(d *engine.Driver, n design.Name, f flavour.Name, q *question.Question) error {
 	if q.Mean != "" && !slices.Contains(Promised(d).Means, n) {
 		return fmt.Errorf("%s, %s: the engine computes no means: %w", d.Scheme, n, flavour.ErrCannotExpress)

@@ -10,27 +10,27 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Salvager is an Archive that goes on where records cannot be read.
+// Salvager is an Archive that can skip records that it cannot read.
 type Salvager interface {
-	// Salvage is Dump without the records that cannot be read; lost is called for each
-	// place of them.
+	// Salvage is Dump without the unreadable records. It calls lost for each place that
+	// contains some.
 	Salvage(ctx context.Context, subset string, lost func(Loss)) iter.Seq2[*record.Batch, error]
 }
 
 // Loss is a place of an archive that cannot be read.
 type Loss struct {
-	Place string // a line type with the numbers of its rows, or keys
+	Place string // a line type with its row numbers, or keys
 	Err   error
 }
 
-// Rows are some rows of a line type's table, by the engine's own numbers.
+// Rows is a range of rows of a line type's table, by the engine's own row numbers.
 type Rows struct {
 	LineType    string
 	First, Last int64
-	Least       int64 // rows that are read together in any case
+	Least       int64 // the smallest number of rows that the engine can read at once
 }
 
-// CutRows cuts the rows of a table, up to the last number, into parts of so many.
+// CutRows cuts the rows 0 … last of a table into ranges of part rows.
 func CutRows(lineType string, last, part, least int64) (out []Rows) {
 	for first := int64(0); first <= last; first += part {
 		out = append(out, Rows{lineType, first, min(first+part-1, last), least})
@@ -38,11 +38,11 @@ func CutRows(lineType string, last, part, least int64) (out []Rows) {
 	return out
 }
 
-// SalvageRows reads parts of tables. One that cannot be read is read in halves, down to
-// the least number of rows.
+// SalvageRows reads ranges of rows. It halves a range that it cannot read, down to the
+// least number of rows.
 func SalvageRows(ctx context.Context, parts []Rows, dump func(Rows) iter.Seq2[*record.Batch, error], lost func(Loss)) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
-		var gap Rows // neighbors that cannot be read are one place
+		var gap Rows // adjacent unreadable ranges are one Loss
 		var why error
 		report := func() {
 			if why != nil {
@@ -95,13 +95,13 @@ func SalvageRows(ctx context.Context, parts []Rows, dump func(Rows) iter.Seq2[*r
 	}
 }
 
-// RowReader reads numbered rows.
+// RowReader reads ranges of numbered rows.
 type RowReader interface {
 	Parts(ctx context.Context, subset string) ([]Rows, error)
 	DumpRows(ctx context.Context, subset string, r Rows) iter.Seq2[*record.Batch, error]
 }
 
-// SalvageParts is SalvageRows for all that a subset has.
+// SalvageParts is SalvageRows for all rows of a subset.
 func SalvageParts(ctx context.Context, a RowReader, subset string, lost func(Loss)) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
 		parts, err := a.Parts(ctx, subset)
@@ -113,8 +113,8 @@ func SalvageParts(ctx context.Context, a RowReader, subset string, lost func(Los
 	}
 }
 
-// Salvage is the archive's, where it has one; the others are dumped up to the first
-// record that cannot be read.
+// Salvage calls the archive's Salvage if it has one. Otherwise it dumps the archive up to
+// the first record that cannot be read.
 func Salvage(ctx context.Context, a Archive, subset string, lost func(Loss)) iter.Seq2[*record.Batch, error] {
 	if s, can := a.(Salvager); can {
 		return s.Salvage(ctx, subset, lost)
@@ -122,7 +122,7 @@ func Salvage(ctx context.Context, a Archive, subset string, lost func(Loss)) ite
 	return func(yield func(*record.Batch, error) bool) {
 		for b, err := range a.Dump(ctx, subset) {
 			if err != nil && ctx.Err() == nil && !errors.Is(err, engine.ErrUnreachable) {
-				lost(Loss{"everything from the first place that cannot be read on", err})
+				lost(Loss{"all records after the first unreadable place", err})
 				return
 			}
 			if !yield(b, err) || err != nil {
@@ -132,12 +132,12 @@ func Salvage(ctx context.Context, a Archive, subset string, lost func(Loss)) ite
 	}
 }
 
-// Salvage is the archive's.
+// Salvage forwards to the archive.
 func (e explained) Salvage(ctx context.Context, subset string, lost func(Loss)) iter.Seq2[*record.Batch, error] {
 	return Salvage(ctx, e.Archive, subset, func(l Loss) { lost(Loss{l.Place, e.explain(l.Err)}) })
 }
 
-// Parts are the archive's, where it has rows.
+// Parts forwards to the archive, if it is a RowReader.
 func (e explained) Parts(ctx context.Context, subset string) ([]Rows, error) {
 	r, can := e.Archive.(RowReader)
 	if !can {
@@ -146,7 +146,7 @@ func (e explained) Parts(ctx context.Context, subset string) ([]Rows, error) {
 	return explain[[]Rows](e)(r.Parts(ctx, subset))
 }
 
-// DumpRows is the archive's, where it has rows.
+// DumpRows forwards to the archive, if it is a RowReader.
 func (e explained) DumpRows(ctx context.Context, subset string, rows Rows) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
 		r, can := e.Archive.(RowReader)

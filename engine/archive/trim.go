@@ -7,13 +7,13 @@ import (
 
 // Trimmer is a Loader that can remove records.
 type Trimmer interface {
-	// Trim removes, in one commit, the records whose fcst_valid_beg is before
-	// from, Unix seconds, and takes them off the catalog by Catalog.Trim. What
-	// was added and not committed stays so.
+	// Trim removes, in one commit, the records whose fcst_valid_beg is before from (Unix
+	// seconds), and removes them from the catalog with Catalog.Trim. Records that were
+	// added and not committed stay uncommitted.
 	Trim(ctx context.Context, from int64) error
 }
 
-// Trim is the loader's, or errors.ErrUnsupported.
+// Trim calls the loader's Trim, or returns errors.ErrUnsupported.
 func Trim(ctx context.Context, l Loader, from int64) error {
 	if t, can := l.(Trimmer); can {
 		return t.Trim(ctx, from)

@@ -477,7 +477,7 @@ func TestStaleLog(t *testing.T) {
 				continue
 			}
 			_, err := engine.Registry{duckdb.Driver()}.Open(t.Context(), "duckdb:"+file, engine.Options{ReadOnly: readOnly})
-			if err == nil || !strings.Contains(err.Error(), log+" is the log of another database than "+file) || !strings.Contains(err.Error(), "move the log to another folder") {
+			if err == nil || !strings.Contains(err.Error(), log+" does not belong to "+file) || !strings.Contains(err.Error(), "move the log to another folder") {
 				t.Errorf("there %t, read-only %t: %v", there, readOnly, err)
 			}
 		}

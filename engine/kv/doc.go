@@ -1,12 +1,12 @@
 // Package kv is the contract of tables of records under keys, which the study ycsb
-// measures: what an engine offers (Offer), how a table is opened (Database, Table), and
+// measures: what an engine offers (Offer), how a caller opens a table (Database, Table), and
 // how one worker reads and writes it (Conn, Row). Errors are sentinels: ErrNotFound,
 // ErrExists, ErrConflict, ErrUnsettled.
 //
-// It also has what engines share: the packed form of a row, locks by key (Stripes), and
-// how long to wait before another attempt (BackOff). What SQL engines share is
-// engine/sqlengine; the part of the suite is engine/enginetest. An engine opens its
-// database with a Database among engine.Engine.Abilities.
+// Engines share its packed form of a row, its locks by key (Stripes), and its pause before
+// another attempt (BackOff). SQL engines share engine/sqlengine; the tests of this contract
+// are in engine/enginetest. An engine opens its database with a Database among
+// engine.Engine.Abilities.
 //
 // It may import engine. Its tests need no server.
 package kv

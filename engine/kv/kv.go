@@ -14,13 +14,13 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Sentinel errors of the abilities for records under keys.
+// Sentinel errors of operations on records under keys.
 var (
 	ErrNotFound = errors.New("no record has the key")
 	ErrExists   = errors.New("a record has the key already")
 )
 
-// Layout is how a table of records under keys is laid out.
+// Layout is the physical layout of a table of records under keys.
 type Layout string
 
 // The layouts.
@@ -29,62 +29,62 @@ const (
 	Document Layout = "document" // a row per record: the key and one JSON document
 	Pairs    Layout = "pairs"    // a key and the record's bytes
 
-	Hash      Layout = "hash"      // as Columns, in a table that is partitioned by the hash of its keys
-	Clustered Layout = "clustered" // as Columns, in a table that lies in the order of its keys, where that is not the engine's habit
+	Hash      Layout = "hash"      // as Columns, in a table that is hash-partitioned by key
+	Clustered Layout = "clustered" // as Columns, in a table that stores its rows in key order; for engines whose default is another order
 
 	Array      Layout = "array"      // as Document, but the first field is an array of its pieces, see ArrayPiece
 	ArrayIndex Layout = "arrayindex" // as Array, with an index over the array's elements
 )
 
-// ArrayPiece is how many bytes of a value an element of Array has: the last one
-// may have fewer, and none cuts a character of UTF-8 in two.
+// ArrayPiece is the number of bytes of a value in an element of Array. The last element
+// may have fewer bytes, and no element splits a UTF-8 character.
 const ArrayPiece = 10
 
 // Summary is one line for people; "" for an unknown layout.
 func (l Layout) Summary() string {
 	return map[Layout]string{
-		Columns:    "a column, or the field of a hash, per field, as YCSB's bindings have it",
+		Columns:    "a column (or a field of a hash) per field, as in YCSB's bindings",
 		Document:   "one JSON document per record",
 		Pairs:      "a key and the record's bytes",
-		Hash:       "a column per field, in a table of partitions by the hash of the key",
-		Clustered:  "a column per field, in a table that lies in the order of its keys",
+		Hash:       "a column per field, in a table that is hash-partitioned by key",
+		Clustered:  "a column per field, in a table that stores its rows in key order",
 		Array:      "one JSON document per record, whose first field is an array of pieces of 10 bytes",
 		ArrayIndex: "the same with an index over the elements of the array",
 	}[l]
 }
 
-// Offer is what an engine promises of tables of records under keys: an element of
-// engine.Driver.Abilities. Promised = delivered.
+// Offer lists what an engine promises for tables of records under keys. It is an element
+// of engine.Driver.Abilities.
 type Offer struct {
-	Layouts      []Layout          // the usual one first
-	Transactions []IsolationLevel  // of several records, the strictest level last; empty = there are none
-	NoScan       map[Layout]string // those of Layouts whose tables cannot be scanned in the order of keys, and why
+	Layouts      []Layout          // the engine's usual layout first
+	Transactions []IsolationLevel  // levels of transactions over several records, the strictest last; empty = no transactions
+	NoScan       map[Layout]string // layouts whose tables cannot be scanned in key order, with the reason
 }
 
-// Promised is what a driver offers. An engine without tables of records under keys
-// has no layouts.
+// Promised returns a driver's offer. The offer of an engine without tables of records under
+// keys has no layouts.
 func Promised(d *engine.Driver) Offer { return engine.Promised[Offer](d) }
 
-// Of is the ability of an open database; nil = it has none.
+// Of returns the ability of an open database; nil = the database lacks it.
 func Of(e *engine.Engine) Database { return engine.Find[Database](e) }
 
-// Database opens tables of records under keys: the ycsb workload.
+// Database opens tables of records under keys for the study ycsb.
 type Database interface {
-	// Table opens a table. One that does not exist is made if Make is set, and
-	// is otherwise an error that says so. The layout must be one of Offer.Layouts.
+	// Table opens a table. If the table does not exist, Table creates it if Make is set,
+	// and otherwise returns an error. The layout must be one of Offer.Layouts.
 	Table(ctx context.Context, t Table) (*Records, error)
 }
 
 // Table names a table and its fields.
 type Table struct {
 	Name   string
-	Fields []string // their names, in the order of a Row's indexes
+	Fields []string // names, in the order of a Row's field indexes
 	Layout Layout   // "" = the first of Offer.Layouts
-	Make   bool     // make the table where it does not exist
+	Make   bool     // create the table if it does not exist
 }
 
-// Check reports whether names can stand in every engine: letters, digits and
-// '_', at most 60, none twice also where a server folds case.
+// Check returns an error for names that are not valid in every engine. Valid names have
+// letters, digits and '_', at most 60 characters, and differ even if a server folds case.
 func (t *Table) Check() error {
 	bad := func(setting, name string) error {
 		return &fault.Error{Setting: setting, Problem: "the name \"" + name + "\" cannot be used", Cure: "use at most 60 letters, digits and '_', beginning with a letter, each name once"}
@@ -105,22 +105,22 @@ func (t *Table) Check() error {
 	return nil
 }
 
-// Choose checks names and layout of a table that an engine is to open. Where no
-// layout is given it becomes the first that the driver offers.
+// Choose checks the names and the layout of a table before an engine opens it. If no layout
+// is given, Choose sets the first one that the driver offers.
 func (t *Table) Choose(d engine.Driver) error {
 	layouts := Promised(&d).Layouts
 	if t.Layout == "" {
 		t.Layout = layouts[0]
 	}
 	if !slices.Contains(layouts, t.Layout) {
-		return fmt.Errorf("%s lays tables out as %v, not as %s: %w", d.Scheme, layouts, t.Layout, engine.ErrNoDesign)
+		return fmt.Errorf("%s has the layouts %v, not %s: %w", d.Scheme, layouts, t.Layout, engine.ErrNoDesign)
 	}
 	return t.Check()
 }
 
-// PageOf is how many keys each of so many parts of a table is asked for when n are
-// wanted of a table divided by hashes: its share, and three standard deviations
-// more, as hashes do not divide keys evenly.
+// PageOf returns how many keys to request from each of parts hash partitions if the caller
+// needs n keys. It is the partition's share plus three standard deviations, because hashes
+// do not distribute keys evenly.
 func PageOf(n, parts int) int {
 	if parts == 1 {
 		return n
@@ -129,7 +129,7 @@ func PageOf(n, parts int) int {
 	return min(n, int(share+3*math.Sqrt(share))+2)
 }
 
-// Absent is the error of a table that does not exist; nil where it is to be made.
+// Absent returns the error of a table that does not exist; nil = the caller may create it.
 func (t *Table) Absent(readOnly bool) error {
 	switch {
 	case !t.Make:
@@ -140,12 +140,12 @@ func (t *Table) Absent(readOnly bool) error {
 	return nil
 }
 
-// Fits checks the fields that a table was made with.
+// Fits checks the fields with which a table was created.
 func (t *Table) Fits(made []string) error {
 	if slices.Equal(made, t.Fields) {
 		return nil
 	}
-	return &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has the fields %q, not %q", made, t.Fields), Cure: "give what it was loaded with"}
+	return &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has the fields %q, not %q", made, t.Fields), Cure: "give the fieldcount and the fieldnameprefix with which it was loaded"}
 }
 
 func plain(name string) bool {
@@ -161,20 +161,20 @@ func plain(name string) bool {
 	return true
 }
 
-// Records is an open table; its functions are safe for concurrent use. Connect
-// and Close are never nil; a nil Count means "cannot".
+// Records is an open table. Its functions are safe for concurrent use. Connect and Close
+// are never nil. If Count is nil, the engine cannot count.
 type Records struct {
 	Connect func(ctx context.Context) (*Conn, error) // one for each worker
-	Count   func(ctx context.Context) (int64, error) // of the records; may take long
-	Close   func() error                             // after every Conn is closed
+	Count   func(ctx context.Context) (int64, error) // counts the records; may take long
+	Close   func() error                             // the caller closes every Conn before
 
-	// Weigh changes what the engine says a write is worth by what the table is: one
-	// without a log, say. Nil = every table is as the engine says.
+	// Weigh adapts the engine's description of an acknowledged write to this table, for
+	// example to a table without a log. Nil = the description is right for every table.
 	Weigh func(ctx context.Context, a *engine.About) error
 }
 
-// NewRecords is a table whose connections are made without a word to the server,
-// and end without one where connect gives no Close; read-only ones refuse to write.
+// NewRecords returns a table whose connections need no request to the server, neither to
+// open nor, if connect sets no Close, to close. Read-only connections refuse to write.
 func NewRecords(readOnly bool, connect func() *Conn, count func(ctx context.Context) (int64, error)) *Records {
 	end := func() error { return nil }
 	return &Records{
@@ -192,57 +192,57 @@ func NewRecords(readOnly bool, connect func() *Conn, count func(ctx context.Cont
 	}
 }
 
-// Conn reads and writes one table. It is used by one goroutine. What a call is
-// given is not kept beyond it; a Row that it fills belongs to the caller.
+// Conn reads and writes one table. One goroutine uses it. It keeps none of its arguments
+// after a call returns; a Row that it fills belongs to the caller.
 //
-// Every write is durable when its call returns, as far as the engine's settings
-// promise that, and is seen by whatever any Conn is asked afterwards. After an
-// error that is no sentinel the write may have happened or not. Insert,
-// Update and Read are never nil; Scan is nil where Offer.NoScan says so.
+// Every write is durable when its call returns, as far as the engine's settings promise
+// that, and every later read of any Conn sees it. After an error that is not a sentinel
+// the write may have happened or not. Insert, Update and Read are never nil; Scan is nil
+// for the layouts of Offer.NoScan.
 type Conn struct {
 	// Read appends the chosen fields of a record, in the order of f, to a reset
-	// Row. ErrNotFound where there is no record.
+	// Row. It returns ErrNotFound if no record has the key.
 	Read func(ctx context.Context, key []byte, f Fields, into *Row) error
 
-	// Insert stores a record that has every field. ErrExists where the key is
-	// taken; that record is left as it is.
+	// Insert stores a record that has every field. If a record has the key already, Insert
+	// leaves it unchanged and returns ErrExists.
 	Insert func(ctx context.Context, key []byte, r *Row) error
 
-	// Update replaces the fields that r has, all or none. ErrNotFound where
-	// there is no record.
+	// Update replaces the fields that r has, all or none. It returns ErrNotFound if no
+	// record has the key.
 	Update func(ctx context.Context, key []byte, r *Row) error
 
-	// Scan gives each record from a key on, that one included, in the bytewise
-	// order of keys, at most n, each with the chosen fields. Key and row are
-	// valid until each returns; its error ends the scan and is returned.
+	// Scan calls each for at most n records with the key from or a greater one, in the
+	// bytewise order of keys, with the chosen fields. Key and row are valid until each
+	// returns. An error of each ends the scan, and Scan returns it.
 	Scan func(ctx context.Context, from []byte, n int, f Fields, each func(key []byte, r *Row) error) error
 
-	// Delete removes a record. ErrNotFound where there is none.
+	// Delete removes a record. It returns ErrNotFound if no record has the key.
 	Delete func(ctx context.Context, key []byte) error
 
-	// InsertMany stores records that have every field, all or none. ErrExists
-	// where one of the keys is taken.
+	// InsertMany stores records that have every field, all or none. It returns ErrExists
+	// if a record has one of the keys already.
 	InsertMany func(ctx context.Context, rows []KeyRow) error
 
-	// ReadPath appends, as field 0, the value at a path of the record's
-	// document ("$.field3"). ErrNotFound where there is no record or no value.
+	// ReadPath appends, as field 0, the value at a path of the record's document
+	// ("$.field3"). It returns ErrNotFound if the record or the value does not exist.
 	ReadPath func(ctx context.Context, key []byte, path string, into *Row) error
 
-	// UpdatePath replaces the value at a path of the record's document by a
-	// string. ErrNotFound where there is no record.
+	// UpdatePath replaces the value at a path of the record's document by a string. It
+	// returns ErrNotFound if no record has the key.
 	UpdatePath func(ctx context.Context, key []byte, path string, value []byte) error
 
-	// Transact has whatever do asks of this Conn be one transaction, whose writes
-	// stand together, once it returns, or not at all. do returns the error of a
-	// call that failed in it, and then nothing stands. ErrConflict and ErrUnsettled
-	// say what else may become of it; after any other error nothing stands. It is
-	// nil where Offer.Transactions is empty.
+	// Transact runs all calls that do makes of this Conn in one transaction. When it
+	// returns nil, all their writes are stored. do returns the error of a call that failed;
+	// then no write is stored. ErrConflict and ErrUnsettled describe the other outcomes.
+	// After any other error no write is stored. Transact is nil if Offer.Transactions is
+	// empty.
 	Transact func(ctx context.Context, level IsolationLevel, do func() error) error
 
 	Close func() error
 }
 
-// Freeze has every function of c that writes answer engine.ErrReadOnly; those that are
+// Freeze makes every writing function of c return engine.ErrReadOnly. Functions that are
 // nil stay nil.
 func (c *Conn) Freeze() {
 	write := func(context.Context, []byte, *Row) error { return engine.ErrReadOnly }
@@ -256,14 +256,14 @@ func (c *Conn) Freeze() {
 	}
 }
 
-// tryFor is how long one try to reach a lost server may take.
+// tryFor is the longest duration of one attempt to reach a lost server.
 const tryFor = 10 * time.Second
 
-// Reopen returns a connection that answers, after a call of c failed: c itself
-// where only the call did, else another, and c is closed. A connection answers
-// if it reads key, whether or not there is such a record; so it is the same for
-// engines whose connections are their driver's. pause is called before each try
-// and waits; where it returns false Reopen gives up, with c and the last error.
+// Reopen returns a working connection after a call of c failed. If only the call failed,
+// that is c itself. Otherwise Reopen closes c and opens another connection. A connection
+// works if it can read key, whether or not a record has it. That test is the same for
+// engines whose drivers manage connections. Reopen calls pause, which waits, before each
+// attempt. If pause returns false, Reopen returns c and the last error.
 func (r *Records) Reopen(ctx context.Context, c *Conn, key []byte, pause func() bool) (*Conn, error) {
 	err := c.answers(ctx, key)
 	for err != nil {
@@ -303,9 +303,9 @@ func (r *Records) again(ctx context.Context, key []byte) (*Conn, error) {
 	return c, nil
 }
 
-// BackOff is how long to wait after so many failures in a row, at least one:
-// 1 ms, twice as long each time, up to 1 s; times 0.5 … 1.5, so that workers
-// who failed together do not all come back together.
+// BackOff returns how long to wait after a number of consecutive failures, at least one.
+// It is 1 ms, doubled for each failure up to 1 s, times 0.5 … 1.5. The random factor keeps
+// workers that failed together from trying again together.
 func BackOff(failures int, rng *rand.Rand) time.Duration {
 	wait := min(time.Second, time.Millisecond<<min(failures-1, 10))
 	return time.Duration(float64(wait) * (0.5 + rng.Float64()))

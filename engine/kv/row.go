@@ -14,15 +14,15 @@ type KeyRow struct {
 	Row *Row
 }
 
-// Row holds values of fields, one after the other in memory that it owns and
-// uses again. The zero Row is empty.
+// Row contains values of fields, one after the other in memory that it owns and reuses. The
+// zero Row is empty.
 type Row struct {
 	fields []int
 	ends   []int // of each value, in data
 	data   []byte
 }
 
-// Reset empties the row; its memory stays.
+// Reset empties the row and keeps its memory.
 func (r *Row) Reset() { r.fields, r.ends, r.data = r.fields[:0], r.ends[:0], r.data[:0] }
 
 // Len is the number of fields.
@@ -53,14 +53,14 @@ func (r *Row) AddRow(o *Row) {
 	}
 }
 
-// Data is where the next value grows: append to it, hand the result to SetData,
-// then call End. It saves a copy where a value is made piece by piece.
+// Data returns the buffer to which the caller appends the next value, piece by piece. The
+// caller passes the result to SetData and then calls End. This saves a copy.
 func (r *Row) Data() []byte { return r.data }
 
-// SetData takes what Data returned, appended to.
+// SetData takes the buffer that Data returned, with the appended bytes.
 func (r *Row) SetData(data []byte) { r.data = data }
 
-// End says that the bytes since the last value are the field's.
+// End makes the bytes since the last value the value of a field.
 func (r *Row) End(field int) {
 	r.fields = append(r.fields, field)
 	r.ends = append(r.ends, len(r.data))
@@ -77,7 +77,7 @@ func (r *Row) At(i int) (field int, value []byte) {
 
 // Value returns the value of a field.
 func (r *Row) Value(field int) (value []byte, ok bool) {
-	// Rows mostly hold all fields in their order.
+	// Most rows contain all fields in their order.
 	if field < len(r.fields) && r.fields[field] == field {
 		_, value = r.At(field)
 		return value, true
@@ -91,10 +91,10 @@ func (r *Row) Value(field int) (value []byte, ok bool) {
 	return nil, false
 }
 
-// Fields returns the fields that the row holds, valid until it changes.
+// Fields returns the fields of the row. The result is valid until the row changes.
 func (r *Row) Fields() Fields { return r.fields }
 
-// Equal reports whether two rows hold the same fields and values in the same order.
+// Equal reports whether two rows have the same fields and values in the same order.
 func (r *Row) Equal(o *Row) bool {
 	if len(r.fields) != len(o.fields) || string(r.data) != string(o.data) {
 		return false
@@ -110,9 +110,9 @@ func (r *Row) Equal(o *Row) bool {
 // ErrPacked is the error of bytes that AppendPacked did not write.
 var ErrPacked = errors.New("the record's bytes are not as they were written")
 
-// AppendPacked appends the row as the bytes of layout Pairs: for each of so many fields
-// the length of its value plus 1, as a uvarint, and the value; 0 = no value. A field
-// that the row lacks is taken from old, which may be nil.
+// AppendPacked appends the row in the format of layout Pairs. For each of the fields 0 …
+// fields−1 it writes the length of the value plus 1, as a uvarint, and the value; 0 = no
+// value. It takes a field that the row lacks from old, which may be nil.
 func (r *Row) AppendPacked(to []byte, fields int, old *Row) []byte {
 	for i := range fields {
 		v, ok := r.Value(i)

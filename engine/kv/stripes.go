@@ -8,14 +8,14 @@ import (
 // stripes is the number of locks of a Stripes.
 const stripes = 256
 
-// Stripes are locks by key, for engines that look at a record before they write
-// it. Other processes are not kept out by them.
+// Stripes are locks by key for engines that read a record before they write it. They do not
+// lock out other processes.
 type Stripes struct {
 	seed  maphash.Seed
 	locks [stripes]chan struct{}
 }
 
-// NewStripes returns locks that nobody holds.
+// NewStripes returns unlocked locks.
 func NewStripes() *Stripes {
 	s := &Stripes{seed: maphash.MakeSeed()}
 	for i := range s.locks {
@@ -24,9 +24,8 @@ func NewStripes() *Stripes {
 	return s
 }
 
-// Lock waits until nobody else holds the lock of a key, or for the end of ctx,
-// whose error it then returns. Two keys may have the same lock: nobody must ask
-// for one while holding another.
+// Lock waits for the lock of a key. If ctx is done before, Lock returns the error of ctx.
+// Two keys may have the same lock: a caller must unlock one before it locks another.
 func (s *Stripes) Lock(ctx context.Context, key []byte) (unlock func(), err error) {
 	l := s.locks[maphash.Bytes(s.seed, key)%stripes]
 	select {

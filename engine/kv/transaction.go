@@ -4,18 +4,18 @@ import "errors"
 
 // Sentinel errors of Conn.Transact.
 var (
-	// ErrConflict says that the engine gave a transaction up to let another one go
-	// on, after a deadlock or as their order could not be determined. Nothing of it is
-	// there; the whole of it may be run again, from what it reads on.
+	// ErrConflict says that the engine aborted a transaction in favor of another one, after
+	// a deadlock or because it could not serialize them. No write of it is stored. The
+	// caller may run the complete transaction again, including its reads.
 	ErrConflict = errors.New("another transaction was in the way")
 
-	// ErrUnsettled says that a commit was asked for and not answered: all of the
-	// transaction is there, or nothing.
+	// ErrUnsettled says that the server did not answer a commit: either all writes of the
+	// transaction are stored or none.
 	ErrUnsettled = errors.New("whether the transaction was committed is not known")
 )
 
-// IsolationLevel is how far transactions are kept apart, in SQL's words; what an
-// engine makes of each is its own matter.
+// IsolationLevel is an isolation level as SQL names it. Engines implement each level in
+// their own way.
 type IsolationLevel string
 
 // The levels, the strictest last.

@@ -73,7 +73,7 @@ func TestTLS(t *testing.T) {
 	check("", "?tls=true", "unknown authority")
 	check("", "?tls=maybe", "is not understood")
 	check("", "?tls_ca="+at("none.pem"), "no such file")
-	check("", "?tls_ca="+at("client.key"), "holds no certificate")
+	check("", "?tls_ca="+at("client.key"), "contains no certificate")
 	check("", "?tls_cert="+at("client.pem"), "tls_key=FILE")
 	ca.Issue("server", at("server"), time.Now().Add(-time.Hour))
 	do("FLUSH SSL")

@@ -14,11 +14,11 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Design is how values of SHEF messages are laid out in tables.
+// Design is the layout of values of SHEF messages in tables.
 type Design string
 
-// The designs. Names of tables and columns of the archive's are reconstructed:
-// its schema was never published, see docs/post.md.
+// The designs. The names of the archive's tables and columns are reconstructed, because its
+// schema was never published; see docs/post.md.
 const (
 	Single  Design = "single"  // the archive's pedrsep: a row per value
 	Array96 Design = "array96" // the archive's pecrsep: a row per station, parameter and day, a column per quarter of an hour
@@ -30,7 +30,7 @@ func Designs() []Design {
 	return []Design{Array96, Array24, Single}
 }
 
-// Slots is the number of values in a row: 0 where a row holds one.
+// Slots returns the number of values in a row of a design of arrays; 0 = one value per row.
 func (d Design) Slots() int {
 	switch d {
 	case Array96:
@@ -50,10 +50,10 @@ func (d Design) Summary() string {
 	}[d]
 }
 
-// Method is how values are brought into tables.
+// Method is how an engine writes values to tables.
 type Method string
 
-// The methods, from the slowest.
+// The methods, from the slowest to the fastest.
 const (
 	Row2006        Method = "row-2006"         // select, then insert or update; every statement commits
 	Row2006Message Method = "row-2006-message" // the same in one transaction
@@ -75,13 +75,13 @@ func (m Method) Summary() string {
 	}[m]
 }
 
-// Shares reports whether several posters at once may write the values of one
-// station. The algorithm of 2006 reads a row and writes it back, so that two
-// posters lose each other's values.
+// Shares reports whether several posters may write the values of one station at the same
+// time. The algorithm of 2006 reads a row and writes it back, and concurrent posters would
+// overwrite each other's values.
 func (m Method) Shares() bool { return m != Row2006 && m != Row2006Message }
 
-// Policy decides what becomes of a value whose key is taken: the modes of
-// shef_duplicate in IHFS, and one that follows the manual.
+// Policy decides what happens to a value whose key exists: the modes of shef_duplicate in
+// IHFS, and one that follows the SHEF manual.
 type Policy string
 
 // The policies.
@@ -99,19 +99,19 @@ func Policies() []Policy {
 	return []Policy{Overwrite, RevisedOnly, IfDifferent, IfDifferentOrRevised, IfDifferentAndRevised, GoodStays}
 }
 
-// Rule is what a policy comes to for one value.
+// Rule is the decision of a policy for one incoming value.
 type Rule byte
 
 // The rules.
 const (
 	Replace  Rule = iota
-	Keep          // what is stored stays
+	Keep          // the stored value stays
 	Differ        // replace if the values differ
 	Improve       // replace unless a good value would become a missing one
 	NumRules = 4
 )
 
-// Rule is the policy's rule for a value.
+// Rule returns the policy's rule for an incoming value.
 func (p Policy) Rule(revised bool) Rule {
 	pick := func(otherwise, ifRevised Rule) Rule {
 		if revised {
@@ -134,7 +134,7 @@ func (p Policy) Rule(revised bool) Rule {
 	return Replace
 }
 
-// Writes reports whether a rule lets a value replace a stored one.
+// Writes reports whether an incoming value replaces a stored one.
 func (r Rule) Writes(stored, value float64) bool {
 	switch r {
 	case Keep:
@@ -147,22 +147,22 @@ func (r Rule) Writes(stored, value float64) bool {
 	return true
 }
 
-// Origin is what tables keep of where a value is from. It decides between products that
-// contradict each other.
+// Origin is the product from which a value is, as tables store it. It decides between
+// products that contradict each other.
 type Origin struct {
-	Issued  int64 // Unix seconds; record.NoTime where it is not known
+	Issued  int64 // Unix seconds; record.NoTime = unknown
 	Revised bool
 	Product string
 	Value   float64
 	Quality byte
 }
 
-// Precedes reports whether a value does not replace another one of its key, whichever comes
-// first: it is older by the time of their product, a revision after what it revises, the
-// product's name, and, of products that have all of that in common, a good value after a
-// missing one, the value and its qualifier. With GoodStays a missing value that is no
-// revision is older than all others. Of products whose time is not known none precedes
-// another one.
+// Precedes reports whether a value of origin a does not replace a value of origin b with the
+// same key, independent of the order of arrival. The older product by time of issue
+// precedes. For equal times the order is: the revised product before its revision, then by
+// product name. Within equal products a missing value precedes a good one, then the value
+// and its qualifier decide. With GoodStays a missing value that is not a revision precedes
+// all others. If the time of a product is unknown, neither value precedes the other.
 func (p Policy) Precedes(a, b *Origin) bool {
 	if a.Issued == record.NoTime || b.Issued == record.NoTime {
 		return false
@@ -184,96 +184,95 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// Settles reports whether a policy looks at where values are from (Precedes). A table that has one origin for the values of a row cannot: its values
-// follow the order of arrival.
+// Settles reports whether a policy uses the origin of values (Precedes). A table that stores
+// one origin for all values of a row cannot: its values depend on the order of arrival.
 func (p Policy) Settles() bool { return p != Overwrite }
 
-// Offer is what an engine promises of posting: an element of engine.Driver.Abilities.
-// Promised = delivered, in every Design.
+// Offer lists what an engine promises for posting, for every Design. It is an element of
+// engine.Driver.Abilities.
 type Offer struct{ Methods []Method }
 
-// Methods are those that a driver offers; none where its engine keeps no posts.
+// Methods returns the methods that a driver offers; none = the engine stores no posts.
 func Methods(d *engine.Driver) []Method { return engine.Promised[Offer](d).Methods }
 
-// Of is the ability of an open database; nil = it has none.
+// Of returns the ability of an open database; nil = the database lacks it.
 func Of(e *engine.Engine) Database { return engine.Find[Database](e) }
 
-// Database opens the tables of values of SHEF messages: the post workload.
+// Database opens the tables of values of SHEF messages for the study post.
 type Database interface {
-	// Open opens the tables of a design. Those that do not exist are made if
-	// Make is set, and are otherwise an error that says so. The error wraps
-	// engine.ErrNoDesign where the engine does not have the design.
+	// Open opens the tables of a design. If they do not exist, Open creates them if Make is
+	// set, and otherwise returns an error. The error wraps engine.ErrNoDesign if the engine
+	// does not offer the design.
 	Open(ctx context.Context, t Tables) (*Store, error)
 }
 
-// Tables says what to open.
+// Tables names the tables to open.
 type Tables struct {
 	Design Design
 	Policy Policy // "" = Overwrite
 	Make   bool
-	Tests  bool // tables for tests, which change values: their names end in _test
+	Tests  bool // tables for tests, which change values; their names end with _test
 }
 
-// Store is an open set of tables; its functions are safe for concurrent
-// use. A nil Size, Log or Tend means "cannot"; the others are never nil.
+// Store is an open set of tables. Its functions are safe for concurrent use. If Size, Log
+// or Tend is nil, the engine lacks it; the others are never nil.
 type Store struct {
-	// Poster is for one worker; the method must be one of Offer.Methods.
-	// It reads location and ingest filter, as the decoder of 2006 does at its start.
+	// Poster opens a poster for one worker. The method must be one of Offer.Methods. Like the
+	// decoder of 2006, the poster reads location and ingest filter once, at its start.
 	Poster func(ctx context.Context, m Method) (Poster, error)
 
-	// Admit fills location and ingest filter, twice is once: what is not in
-	// them is not posted.
+	// Admit adds series to location and ingest filter; it may be called again for the same
+	// series. Posters do not post values of other series.
 	Admit func(ctx context.Context, stations []record.ID, series []Series) error
 
-	// Values gives every stored value, in no order. The value is valid during
-	// the step.
+	// Values yields every stored value, in any order. A value is valid until the next step.
 	Values func(ctx context.Context) iter.Seq2[*Value, error]
 
-	// Read counts the values of a station in a time: what a reader asks.
+	// Read counts the values of a station in a period: the query of a reader.
 	Read func(ctx context.Context, station record.ID, from, to int64) (int64, error)
 
 	// Rows counts the rows of all tables of values.
 	Rows func(ctx context.Context) (int64, error)
 
-	// Delete removes what was observed before a moment, a whole day in
-	// designs of arrays, and tells how many rows that were.
+	// Delete removes the values observed before a time, in designs of arrays only complete
+	// days, and returns the number of removed rows.
 	Delete func(ctx context.Context, before int64) (rows int64, err error)
 
-	// Size tells how large the tables of values are.
+	// Size returns the size of the tables of values.
 	Size func(ctx context.Context) (Size, error)
 
-	// Log is the position of the write-ahead log, in bytes.
+	// Log returns the position of the write-ahead log, in bytes.
 	Log func(ctx context.Context) (int64, error)
 
-	// Tend does maintenance on the tables of values.
+	// Tend runs maintenance on the tables of values.
 	Tend func(ctx context.Context, u Upkeep) error
 
-	Close func() error // after every Poster is closed
+	Close func() error // the caller closes every Poster before
 }
 
-// Series names a station's parameter: a row of the ingest filter.
+// Series is a parameter of a station: a row of the ingest filter.
 type Series struct {
 	Station  record.ID
 	Code     record.Parameter
 	Duration int16
 }
 
-// Value is a value as it is found in a table.
+// Value is a value as stored in a table.
 type Value struct {
 	Station record.ID
 	Code    record.Parameter
-	// Duration is shefit's number.
+	// Duration is the duration code of shefit.
 	Duration int16
 	Time     int64
 	Value    float64
 
-	Quality byte // 0 in designs of arrays, which keep none
-	Revised bool // likewise false
+	Quality byte // 0 in designs of arrays, which store no quality
+	Revised bool // false in designs of arrays
 	Product string
 	Issued  int64
 }
 
-// Origin is where the value is from.
+// Origin returns the value's origin.
 func (v *Value) Origin() *Origin {
 	return &Origin{Issued: v.Issued, Revised: v.Revised, Product: v.Product, Value: v.Value, Quality: v.Quality}
 }
@@ -288,50 +287,50 @@ type Size struct {
 // Upkeep is a kind of maintenance.
 type Upkeep string
 
-// The kinds.
+// The kinds of maintenance.
 const (
-	Statistics Upkeep = "statistics"  // for the planner
-	Vacuum     Upkeep = "vacuum"      // dead rows may be used again
-	VacuumFull Upkeep = "vacuum full" // the tables are written anew
+	Statistics Upkeep = "statistics"  // gather statistics for the planner
+	Vacuum     Upkeep = "vacuum"      // free the space of dead rows for new rows
+	VacuumFull Upkeep = "vacuum full" // rewrite the tables
 )
 
 // Message is a product: the unit that the report counts and times.
 type Message struct {
 	Product string // AWIPS id, at most 10 characters
-	Issued  int64  // record.NoTime where it is not known
+	Issued  int64  // record.NoTime = unknown
 	Values  []record.Gauge
 }
 
 // Poster posts messages. It is used by one goroutine.
 type Poster interface {
-	// Post posts the values of the messages, in their order. But for Row2006
-	// and Procedure, whose every statement or value commits, it is all or
-	// nothing and durable when it returns. Posting again what was posted last
-	// changes no value; with GoodStays, values that have an origin of their own are
-	// the same after any order and any number of posts. Within a message the
-	// last value of a key counts. Nothing is kept of what it is given.
+	// Post posts the values of the messages, in their order. It posts all or nothing, and the
+	// posted values are durable when it returns; Row2006 and Procedure commit every statement
+	// or value instead. Posting the last messages again changes no value. With GoodStays, the
+	// stored values that have an origin of their own are the same after any order and any
+	// number of posts. Within a message the last value of a key counts. Post keeps none of
+	// its arguments.
 	Post(ctx context.Context, messages []Message) (Posted, error)
-	// Reread reads again what may be posted of a few stations: what was admitted
-	// since the poster began.
+	// Reread reads the location and ingest filter of some stations again, to learn series
+	// that were admitted after the poster started.
 	Reread(ctx context.Context, stations []record.ID) error
 	Close() error
 }
 
-// Posted is what became of messages. Values + Unknown + Filtered is their
-// number of values.
+// Posted counts the values of messages by what happened to them. Values + Unknown +
+// Filtered is their total number.
 type Posted struct {
-	Values   int64 `json:"values"`   // that were posted
-	Unknown  int64 `json:"unknown"`  // of stations that are not in location
-	Filtered int64 `json:"filtered"` // that the ingest filter keeps out
+	Values   int64 `json:"values"`   // posted values
+	Unknown  int64 `json:"unknown"`  // values of stations that are not in location
+	Filtered int64 `json:"filtered"` // values that the ingest filter excludes
 
 	Read     int64 `json:"rows_read"` // selected
 	Inserted int64 `json:"rows_inserted"`
 	Updated  int64 `json:"rows_updated"`
-	Merged   int64 `json:"rows_merged"` // given to upserts: whether each was inserted, updated or left is not reported
-	Retries  int64 `json:"retries"`     // transactions that were restarted: deadlocks, keys that another poster took
+	Merged   int64 `json:"rows_merged"` // given to upserts, which do not report whether they inserted, updated or kept a row
+	Retries  int64 `json:"retries"`     // restarts of transactions after deadlocks or keys that another poster inserted
 }
 
-// Add adds what became of further messages.
+// Add adds the counts of further messages.
 func (p *Posted) Add(o Posted) {
 	p.Values += o.Values
 	p.Unknown += o.Unknown
@@ -343,17 +342,16 @@ func (p *Posted) Add(o Posted) {
 	p.Retries += o.Retries
 }
 
-// Digest is the content of tables of values, whatever their order.
+// Digest identifies the content of tables of values, independent of their order.
 type Digest struct {
-	// Values is of station, parameter, duration, time and value: equal in all
-	// designs.
+	// Values covers station, parameter, duration, time and value. It is equal in all designs.
 	Values record.Digest `json:"values"`
-	// Content has besides what the design keeps of quality, revision and
-	// product; not the time of posting.
+	// Content also covers quality, revision and product, as far as the design stores them. It
+	// does not cover the time of posting.
 	Content record.Digest `json:"content"`
 }
 
-// DigestOf digests stored values.
+// DigestOf computes the digest of stored values.
 func DigestOf(values iter.Seq2[*Value, error]) (d Digest, err error) {
 	var buf []byte
 	for v, err := range values {
@@ -369,7 +367,7 @@ func (d *Digest) add(v *Value, buf []byte) []byte {
 	buf = append(append(buf[:0], v.Station[:]...), v.Code[:]...)
 	value := v.Value
 	if value == 0 {
-		value = 0 // no negative zero
+		value = 0 // positive zero, also for negative zero
 	}
 	for _, x := range [...]uint64{uint64(v.Duration), uint64(v.Time), math.Float64bits(value)} {
 		buf = binary.LittleEndian.AppendUint64(buf, x)
@@ -389,19 +387,19 @@ func (d *Digest) add(v *Value, buf []byte) []byte {
 	return buf
 }
 
-// Reference computes what the tables of a design must hold, from the messages
-// alone: it applies a policy to one value after the other. Its memory grows
-// with the values of the stations that it is asked to look at.
+// Reference computes from the messages alone what the tables of a design must contain: it
+// applies a policy to one value after the other. Its memory grows with the values of the
+// selected stations.
 type Reference struct {
 	Policy Policy
 	Design Design                       // "" = Single
-	Only   func(station record.ID) bool // which stations it looks at; nil = all
-	// Without leaves values out of the digest; nil = none.
+	Only   func(station record.ID) bool // selects stations; nil = all
+	// Without selects values to omit from the digest; nil = none.
 	Without func(v *Value) bool
 	stored  map[postKey]Origin
 }
 
-// postKey distinguishes values.
+// postKey is the key of a value.
 type postKey struct {
 	Series
 	time int64
@@ -435,14 +433,14 @@ func (r *Reference) Post(messages []Message) {
 	}
 }
 
-// settles reports whether a value has an origin of its own: one on the grid of an array has
-// none.
+// settles reports whether a value has an origin of its own. A value in a slot of an array
+// has none.
 func (r *Reference) settles(at int64) bool {
 	slots := int64(r.Design.Slots())
 	return r.Policy.Settles() && (slots == 0 || at%(86400/slots) != 0)
 }
 
-// Digest is that of the design single; its Values are those of arrays, too.
+// Digest returns the digest of design single. Its Values is also that of designs of arrays.
 func (r *Reference) Digest() (d Digest) {
 	var buf []byte
 	for k, x := range r.stored {

@@ -451,7 +451,7 @@ func TestStaleLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := engine.Registry{Driver()}.Open(t.Context(), "sqlite:"+file, engine.Options{})
-	if err == nil || !strings.Contains(err.Error(), file+"-wal is the log of another database than "+file) {
+	if err == nil || !strings.Contains(err.Error(), file+"-wal does not belong to "+file) {
 		t.Error(err)
 	}
 	if text, err := os.ReadFile(file + "-wal"); err != nil || string(text) != "commits" {
