@@ -239,11 +239,11 @@ func TestReaderEnds(t *testing.T) {
 		t.Error("nothing is read after a crash")
 	}
 	by, _, _ = readers(t, "duckdb:"+path+"?deadline=1s", design.Wide)
-	if err := by.Ask(t.Context(), endless(), &into); fault.Code(err) != fault.Failed || !strings.Contains(err.Error(), "no answer for 1s, the limit") {
+	if err := by.Ask(t.Context(), endless(), &into); fault.Code(err) != fault.Failed || !strings.Contains(err.Error(), "did not answer within the limit of 1s") {
 		t.Errorf("silent: %v", err)
 	}
 	_, err := host.NewReader(t.Context(), host.Options{URL: "duckdb:" + path, Path: path, Deadline: time.Minute, Memory: 1})
-	if fault.Code(err) != fault.Failed || err == nil || !strings.Contains(err.Error(), "of memory, the limit") {
+	if fault.Code(err) != fault.Failed || err == nil || !strings.Contains(err.Error(), "exceeded its memory limit of") {
 		t.Errorf("memory: %v", err)
 	}
 }

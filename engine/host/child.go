@@ -27,7 +27,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// envArchive tells a child which archive to read.
+// envArchive is the environment variable that names the archive that a child must read.
 const envArchive = "BAROGRAPH_READER"
 
 // order is the value of envArchive.
@@ -37,14 +37,14 @@ type order struct {
 	Memory  int64  `json:"memory"` // bytes that the process may have; 0 = no limit
 }
 
-// Statuses of a child that ends by itself.
+// Exit statuses of a child.
 const (
 	overMemory = 86
 	noSocket   = 87
 )
 
-// IsChild reports whether this process is a child for an engine of this scheme. Then the
-// engine's package calls Child before anything else runs.
+// IsChild reports whether this process is a child that serves an engine of this scheme. If
+// so, the engine's package must call Child before it does anything else.
 func IsChild(scheme string) bool {
 	var o order
 	if json.Unmarshal([]byte(os.Getenv(envArchive)), &o) != nil {
@@ -54,16 +54,16 @@ func IsChild(scheme string) bool {
 	return err == nil && u.Scheme == scheme
 }
 
-// Child serves one archive to the process that has started this one, until standard input
-// ends; it does not return.
+// Child serves one archive to its parent process until standard input ends. It does not
+// return.
 func Child(open func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error)) {
-	signal.Ignore(os.Interrupt) // ^C is for the parent, which ends this process or the call
+	signal.Ignore(os.Interrupt) // the parent handles ^C: it ends this process or cancels the call
 	c := &child{archives: map[design.Name]archive.Archive{}}
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		time.AfterFunc(patience, func() { os.Exit(0) }) //nolint:forbidigo // the archive is only read
 		if e := c.open.Load(); e != nil {
-			_ = e.Close() // removes what was spilled
+			_ = e.Close() // removes spilled data
 		}
 		os.Exit(0) //nolint:forbidigo // as above
 	}()
@@ -100,12 +100,12 @@ func (c *child) serve(open func(ctx context.Context, u *url.URL, o engine.Option
 	}
 }
 
-// memoryEvery is how often a child looks how much memory it has.
+// memoryEvery is the interval at which a child measures its memory.
 const memoryEvery = 50 * time.Millisecond
 
-// watchMemory ends this process when it has more memory than most; it looks at once.
+// watchMemory exits if this process uses more memory than most. It measures immediately.
 func watchMemory(most int64) {
-	self, err := process.NewProcess(int32(os.Getpid())) //nolint:gosec // pids are small
+	self, err := process.NewProcess(int32(os.Getpid())) //nolint:gosec // a pid fits
 	look := func() {
 		var info *process.MemoryInfoStat
 		if info, err = self.MemoryInfo(); err == nil && info.RSS > uint64(most) { //nolint:gosec // positive
@@ -125,8 +125,8 @@ func watchMemory(most int64) {
 // child is the archive that this process serves.
 type child struct {
 	engine *engine.Engine
-	open   atomic.Pointer[engine.Engine] // likewise, for who closes it
-	failed error                         // why it could not be opened
+	open   atomic.Pointer[engine.Engine] // the open engine, for the goroutine that closes it
+	failed error                         // the error of opening it
 
 	mu       sync.Mutex
 	archives map[design.Name]archive.Archive
@@ -135,7 +135,7 @@ type child struct {
 // connection answers the calls of one connection, one after another. When the parent
 // closes its side, the call in flight is canceled.
 func (c *child) connection(conn net.Conn) {
-	defer conn.Close() //nolint:errcheck // the parent sees its end
+	defer conn.Close() //nolint:errcheck // the parent notices the end of the connection
 	in, out := bufio.NewReader(conn), bufio.NewWriterSize(conn, 1<<16)
 	from, to := gob.NewDecoder(in), gob.NewEncoder(out)
 	for {
@@ -171,7 +171,7 @@ func (c *child) connection(conn net.Conn) {
 	}
 }
 
-// archive opens the archive of a design, once.
+// archive opens the archive of a design once and keeps it open.
 func (c *child) archive(ctx context.Context, n design.Name) (archive.Archive, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,10 +185,10 @@ func (c *child) archive(ctx context.Context, n design.Name) (archive.Archive, er
 	return a, err
 }
 
-// chunkRows are the rows of an answer that one chunk has at most.
+// chunkRows is the greatest number of rows of an answer in one chunk.
 const chunkRows = 1 << 16
 
-// call carries out an operation.
+// call runs an operation.
 func (c *child) call(ctx context.Context, r *request, out *reply, chunk func([]byte) error) (err error) {
 	if c.failed != nil {
 		return c.failed
@@ -256,12 +256,12 @@ func (c *child) call(ctx context.Context, r *request, out *reply, chunk func([]b
 	case opSize:
 		out.Size, err = a.Size(ctx)
 	default:
-		err = &fault.Error{Setting: "operation " + string(r.Op), Problem: "is not known"}
+		err = &fault.Error{Setting: "operation " + string(r.Op), Problem: "is unknown"}
 	}
 	return err
 }
 
-// sent sends the batches of a dump.
+// sent sends the batches of a dump as chunks.
 func sent(dump iter.Seq2[*record.Batch, error], chunk func([]byte) error) error {
 	var e encoder
 	for b, err := range dump {

@@ -1,8 +1,8 @@
-// Package host runs a part of an engine in a process of its own, which is this program
-// again: a crash or a hang there does not end this process.
+// Package host runs a part of an engine in a separate process, which executes this program
+// again. A crash or a hang of that process does not end this one.
 //
-// Process is the process. Reader reads archives by one: it serves the read side of
-// archive.Archive over a socket, to several callers at once (see Child).
+// Process is the process. Reader reads archives in such a process: the process serves the
+// read operations of archive.Archive over a socket to several callers at once (see Child).
 package host
 
 import (
@@ -18,26 +18,25 @@ import (
 	"sync/atomic"
 )
 
-// Process is a running process. It ends when its standard input does.
+// Process is a running process. It exits when its standard input is closed.
 type Process struct {
 	cmd    *exec.Cmd
 	alive  io.Closer // its standard input
 	stderr head
-	dir    string // of the socket
+	dir    string // the folder of the socket
 	gone   chan struct{}
-	killed atomic.Bool // by this side
+	killed atomic.Bool // this side has killed it
 }
 
 // Start starts this program with one more environment variable and a listening socket as
-// descriptor 3. args are its arguments, which may name files in a folder that is removed
-// when the process ends.
+// descriptor 3. args returns its arguments, which may name files in dir. Close removes dir.
 func Start(ctx context.Context, variable string, args func(dir string) ([]string, error)) (*Process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	p := &Process{gone: make(chan struct{})}
-	if p.dir, err = os.MkdirTemp("", "barograph-"); err != nil { // a socket's path is short
+	if p.dir, err = os.MkdirTemp("", "barograph-"); err != nil { // the path of a socket must be short
 		return nil, err
 	}
 	list, err := args(p.dir)
@@ -55,14 +54,14 @@ func (p *Process) start(ctx context.Context, self, variable string, args []strin
 	if err != nil {
 		return err
 	}
-	listener := l.(*net.UnixListener) //nolint:forcetypeassert // of a unix socket
+	listener := l.(*net.UnixListener) //nolint:forcetypeassert // net.Listen returned it for a unix socket
 	listener.SetUnlinkOnClose(false)
-	defer listener.Close() //nolint:errcheck // the process has its own
+	defer listener.Close() //nolint:errcheck // the process has its own copy
 	file, err := listener.File()
 	if err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // as above
+	defer file.Close() //nolint:errcheck // the process has its own copy
 	p.cmd = exec.CommandContext(context.WithoutCancel(ctx), self, args...)
 	p.cmd.Env = append(os.Environ(), variable)
 	p.cmd.ExtraFiles = []*os.File{file}
@@ -74,7 +73,7 @@ func (p *Process) start(ctx context.Context, self, variable string, args []strin
 		return err
 	}
 	go func() {
-		_ = p.cmd.Wait() // callers read how it ended from its state
+		_ = p.cmd.Wait() // callers read the exit status from the process state
 		close(p.gone)
 	}()
 	return nil
@@ -87,29 +86,29 @@ func (p *Process) Dial(ctx context.Context) (net.Conn, error) {
 	return (&net.Dialer{}).DialContext(ctx, "unix", p.socket())
 }
 
-// PID is the number of the process.
+// PID returns the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Stderr is the begin of what the process has written to its standard error.
+// Stderr returns the beginning of the process's standard error.
 func (p *Process) Stderr() string { return strings.TrimSpace(p.stderr.text()) }
 
-// Close ends the process, and waits until it has left its files.
+// Close closes the process's standard input and waits until it has exited.
 func (p *Process) Close() error {
 	err := p.alive.Close()
-	if errors.Is(err, os.ErrClosed) { // the process ended by itself, and Wait has closed its input
+	if errors.Is(err, os.ErrClosed) { // the process exited by itself, and Wait closed its input
 		err = nil
 	}
 	<-p.gone
 	return errors.Join(err, os.RemoveAll(p.dir))
 }
 
-// kill ends the process at once.
+// kill kills the process at once.
 func (p *Process) kill() {
 	p.killed.Store(true)
-	_ = p.cmd.Process.Kill() // an error: it is gone
+	_ = p.cmd.Process.Kill() // an error: the process has exited
 }
 
-// head keeps the begin of what is written.
+// head keeps the beginning of everything that is written to it.
 type head struct {
 	mu  sync.Mutex
 	buf []byte

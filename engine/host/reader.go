@@ -27,42 +27,43 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Options say what a Reader reads, and its limits.
+// Options are what a Reader reads, and its limits.
 type Options struct {
-	URL      string        // of the engine
-	Path     string        // of the archive, for messages
+	URL      string        // the engine's URL
+	Path     string        // the archive's path, for messages
 	Threads  int           // see engine.Options
-	Deadline time.Duration // the longest silence during a call; then the process is ended
+	Deadline time.Duration // after so long a silence during a call the Reader kills the process
 	Memory   int64         // bytes that the process may have; 0 = no limit
 
-	// Check is the Checker's work. It runs in this process, because it reads bytes and
-	// trusts none of them; nil = there is no Checker.
+	// Check is the work of the archive.Checker. It runs in this process, because it reads
+	// bytes and trusts none of them; nil = the archive has no Checker.
 	Check func(ctx context.Context) ([]string, error)
 
-	// Invalid reports whether the engine cannot answer anything after this error, so that
-	// the process must be restarted.
+	// Invalid reports whether the engine cannot answer any call after this error. Then the
+	// Reader restarts the process.
 	Invalid func(err error) bool
 }
 
-// Reader reads the archives of one database by a process, which it starts again after a
-// crash. Several calls run at once, each on a connection of its own.
+// Reader reads the archives of one database in a separate process. It restarts the process
+// after a crash. Several calls run at once, each on its own connection.
 type Reader struct {
 	o Options
 
 	mu      sync.Mutex
 	process *Process
 	idle    []*connection
-	stuck   error // a deadline was reached: later calls are not tried
+	stuck   error // a call exceeded the deadline; all later calls return this error
 	closed  bool
 
-	started time.Duration // what the start of the process took
-	calls   time.Duration // what an empty call takes
+	started time.Duration // duration of the process's start
+	calls   time.Duration // duration of an empty call
 }
 
-// emptyCalls are those that are measured at the start.
+// emptyCalls is the number of empty calls that NewReader times.
 const emptyCalls = 5
 
-// NewReader starts a process that has the archive open, or returns why it is not open.
+// NewReader starts a process and opens the archive in it. If the process cannot open the
+// archive, NewReader returns the reason.
 func NewReader(ctx context.Context, o Options) (*Reader, error) {
 	r := &Reader{o: o}
 	began := time.Now()
@@ -83,12 +84,12 @@ func NewReader(ctx context.Context, o Options) (*Reader, error) {
 	return r, nil
 }
 
-// Cost is what reading by a process costs, in words.
+// Cost describes in words what reading in a separate process costs.
 func (r *Reader) Cost() string {
-	return fmt.Sprintf("read by a process of its own: its start took %.0f ms, an empty call takes %.2f ms", r.started.Seconds()*1e3, r.calls.Seconds()*1e3)
+	return fmt.Sprintf("read in a separate process: its start took %.0f ms, an empty call takes %.2f ms", r.started.Seconds()*1e3, r.calls.Seconds()*1e3)
 }
 
-// PID is the number of the process; 0 = there is none now.
+// PID returns the process id; 0 = no process is running.
 func (r *Reader) PID() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -106,10 +107,11 @@ func (r *Reader) Close() error {
 	return r.end()
 }
 
-// end ends the process, if there is one, and its connections; r.mu is locked.
+// end ends the process, if it is running, and closes its connections. The caller has
+// locked r.mu.
 func (r *Reader) end() (err error) {
 	for _, c := range r.idle {
-		_ = c.conn.Close() // the process ends anyway
+		_ = c.conn.Close() // the process exits in any case
 	}
 	if r.idle = nil; r.process != nil {
 		late := time.AfterFunc(2*patience, r.process.kill)
@@ -120,7 +122,7 @@ func (r *Reader) end() (err error) {
 	return err
 }
 
-// connection is one to the process, for one call at a time.
+// connection is a connection to the process. It serves one call at a time.
 type connection struct {
 	process *Process
 	conn    *net.UnixConn
@@ -131,7 +133,7 @@ type connection struct {
 
 var errClosed = errors.New("the archive is closed")
 
-// take returns an idle connection, or makes one; the process is started if there is none.
+// take returns an idle connection or opens one. It starts the process if it is not running.
 func (r *Reader) take(ctx context.Context) (*connection, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -144,7 +146,7 @@ func (r *Reader) take(ctx context.Context) (*connection, error) {
 	if r.process != nil {
 		select {
 		case <-r.process.gone:
-			_ = r.end() // it has crashed: those that called it know
+			_ = r.end() // it has crashed: its callers have got the error
 		default:
 		}
 	}
@@ -166,35 +168,35 @@ func (r *Reader) take(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn := dialed.(*net.UnixConn) //nolint:forcetypeassert // of a unix socket
+	conn := dialed.(*net.UnixConn) //nolint:forcetypeassert // Dial connects to a unix socket
 	c := &connection{process: r.process, conn: conn, from: gob.NewDecoder(bufio.NewReaderSize(conn, 1<<16)), out: bufio.NewWriter(conn)}
 	c.to = gob.NewEncoder(c.out)
 	return c, nil
 }
 
-// put gives a connection back after a call that has ended.
+// put returns a connection to the idle ones after a call has finished.
 func (r *Reader) put(c *connection) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.process != c.process {
-		_ = c.conn.Close() // of a process that is gone
+		_ = c.conn.Close() // its process has exited
 		return
 	}
 	r.idle = append(r.idle, c)
 }
 
-// restart ends a process in which the engine answers nothing any more; the next call
-// starts another one.
+// restart ends a process whose engine answers no calls any more. The next call starts
+// another process.
 func (r *Reader) restart(p *Process) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.process == p {
 		p.kill()
-		_ = r.end() // it only read
+		_ = r.end() // it has written nothing
 	}
 }
 
-// call sends a request, gives chunks to each as they come, and returns the last reply.
+// call sends a request, passes each chunk to each as it arrives, and returns the last reply.
 func (r *Reader) call(ctx context.Context, q *request, each func(chunk []byte) error) (*reply, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -227,7 +229,7 @@ func (r *Reader) call(ctx context.Context, q *request, each func(chunk []byte) e
 	return nil, r.broken(c, err)
 }
 
-// errLeft: the caller wants no more chunks.
+// errLeft means that the caller wants no more chunks.
 var errLeft = errors.New("the caller has left")
 
 func (r *Reader) exchange(ctx context.Context, c *connection, q *request, each func(chunk []byte) error) (*reply, error) {
@@ -255,13 +257,13 @@ func (r *Reader) exchange(ctx context.Context, c *connection, q *request, each f
 	return nil, err
 }
 
-// patience is how long a call that nobody waits for may go on in the process.
+// patience is how long the process may continue a call for which no caller waits.
 const patience = 2 * time.Second
 
-// abandon has the process cancel a call. One that does not end is a hang: the process is
-// killed.
+// abandon makes the process cancel a call. If the call does not end, the process hangs and
+// abandon kills it.
 func (r *Reader) abandon(c *connection) {
-	defer c.conn.Close() //nolint:errcheck // nothing is expected of it
+	defer c.conn.Close() //nolint:errcheck // no reply is expected
 	_ = c.conn.CloseWrite()
 	_ = c.conn.SetReadDeadline(time.Now().Add(patience))
 	if _, err := io.Copy(io.Discard, c.conn); errors.Is(err, os.ErrDeadlineExceeded) {
@@ -269,13 +271,13 @@ func (r *Reader) abandon(c *connection) {
 	}
 }
 
-// broken is the error of a call whose connection broke, or was silent for too long.
+// broken returns the error of a call whose connection broke or was silent for too long.
 func (r *Reader) broken(c *connection, err error) error {
-	_ = c.conn.Close() // it is of no use
+	_ = c.conn.Close() // it is unusable
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err := &fault.Error{
-			File: r.o.Path, Problem: fmt.Sprintf("the process that reads it gave no answer for %s, the limit", r.o.Deadline),
-			Cure: "raise the limit with the parameter deadline of the URL, or see `barograph verify` whether the archive is damaged",
+			File: r.o.Path, Problem: fmt.Sprintf("the process that reads it did not answer within the limit of %s", r.o.Deadline),
+			Cure: "raise the limit with the parameter deadline of the URL, or run `barograph verify` to find out whether the archive is damaged",
 		}
 		r.mu.Lock()
 		r.stuck = err
@@ -286,7 +288,7 @@ func (r *Reader) broken(c *connection, err error) error {
 	select {
 	case <-c.process.gone:
 	case <-time.After(patience):
-		return &fault.Error{File: r.o.Path, Problem: "the process that reads it does not speak as it should", Err: err}
+		return &fault.Error{File: r.o.Path, Problem: "the process that reads it sent a malformed message", Err: err}
 	}
 	state, text := c.process.cmd.ProcessState, c.process.Stderr()
 	switch {
@@ -294,16 +296,16 @@ func (r *Reader) broken(c *connection, err error) error {
 		return r.closing()
 	case state.ExitCode() == overMemory:
 		return &fault.Error{
-			File: r.o.Path, Problem: fmt.Sprintf("the process that reads it needed more than %d MiB of memory, the limit", r.o.Memory>>20),
-			Cure: "raise the limit with the parameter memory_limit of the URL, or see `barograph verify` whether the archive is damaged",
+			File: r.o.Path, Problem: fmt.Sprintf("the process that reads it exceeded its memory limit of %d MiB", r.o.Memory>>20),
+			Cure: "raise the limit with the parameter memory_limit of the URL, or run `barograph verify` to find out whether the archive is damaged",
 		}
 	case strings.HasPrefix(state.String(), "signal: killed"):
-		return &fault.Error{File: r.o.Path, Problem: "the process that reads it was killed from outside", Cure: "see the system's log: perhaps memory ran out"}
+		return &fault.Error{File: r.o.Path, Problem: "the process that reads it was killed by another process or the system", Cure: "see the system's log; memory may have run out"}
 	}
 	return engine.Damaged(r.o.Path, errors.New("the process that read it crashed: "+reason(text, state.String())))
 }
 
-// closing is the error of a call whose process this side has ended.
+// closing returns the error of a call whose process this side has ended.
 func (r *Reader) closing() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -313,10 +315,10 @@ func (r *Reader) closing() error {
 	case r.closed:
 		return errClosed
 	}
-	return &fault.Error{File: r.o.Path, Problem: "the process that reads it was restarted, because another call failed or did not end", Cure: "try again"}
+	return &fault.Error{File: r.o.Path, Problem: "the process that reads it was restarted, because another call failed or hung", Cure: "try again"}
 }
 
-// crash finds the line that says why a process has ended: of the Go runtime, or of C++.
+// crash finds the line in which the Go runtime or C++ gives the reason of a crash.
 var crash = regexp.MustCompile(`(?m)^(?:\s*what\(\): *|SIG[A-Z]+: |fatal error: |panic: |runtime: ).*$`)
 
 func reason(stderr, state string) string {
@@ -326,7 +328,7 @@ func reason(stderr, state string) string {
 	return state
 }
 
-// About is the engine's, with what reading by a process costs.
+// About returns the engine's About and adds what reading in a separate process costs.
 func (r *Reader) About(ctx context.Context) (engine.About, error) {
 	last, err := r.call(ctx, &request{Op: opAbout}, nil)
 	if err != nil || last.About == nil {
@@ -346,18 +348,18 @@ func (r *Reader) Open(ctx context.Context, n design.Name) (archive.Archive, erro
 	return &openArchive{r, n}, nil
 }
 
-// archive is the read side of archive.Archive.
+// openArchive implements the read operations of archive.Archive.
 type openArchive struct {
 	*Reader
 	design design.Name
 }
 
-// Loader is refused: the process only reads.
+// Loader returns an error, because the process only reads.
 func (a *openArchive) Loader(context.Context, string) (archive.Loader, error) {
 	return nil, fmt.Errorf("%s: %w", a.o.Path, engine.ErrReadOnly)
 }
 
-// Marks lists the files that are loaded completely.
+// Marks lists the completely loaded files.
 func (a *openArchive) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
 	last, err := a.call(ctx, &request{Op: opMarks, Design: a.design, Subset: subset}, nil)
 	if err != nil {
@@ -366,7 +368,7 @@ func (a *openArchive) Marks(ctx context.Context, subset string) ([]archive.Mark,
 	return last.Marks, nil
 }
 
-// Catalog is the subset's metadata.
+// Catalog returns the subset's metadata.
 func (a *openArchive) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
 	last, err := a.call(ctx, &request{Op: opCatalog, Design: a.design, Subset: subset}, nil)
 	if err != nil {
@@ -387,7 +389,7 @@ func (a *openArchive) Subsets(ctx context.Context) ([]string, error) {
 	return append([]string{}, last.Names...), nil
 }
 
-// Contents counts what a subset has.
+// Contents counts the records and objects of a subset.
 func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	last, err := a.call(ctx, &request{Op: opContents, Design: a.design, Subset: subset}, nil)
 	if err != nil || last.Contents == nil {
@@ -399,7 +401,7 @@ func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Cont
 	return *last.Contents, nil
 }
 
-// Phrase puts a question into the engine's words.
+// Phrase writes a question as a query of the engine.
 func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	w, err := newWireQuery(&archive.Query{Question: q})
 	if err != nil {
@@ -430,7 +432,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	return err
 }
 
-// Explain returns how the engine carries out a query.
+// Explain returns how the engine executes a query.
 func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	w, err := newWireQuery(q)
 	if err != nil {
@@ -443,18 +445,18 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	return *last.Plan, nil
 }
 
-// Dump walks every record.
+// Dump yields every record.
 func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return a.batches(ctx, &request{Op: opDump, Design: a.design, Subset: subset})
 }
 
-// Salvage reads the tables by numbers of rows. Each part that crashes the process, or
-// cannot be read, is read in halves.
+// Salvage reads the tables by ranges of row numbers. It halves each range that crashes the
+// process or cannot be read.
 func (a *openArchive) Salvage(ctx context.Context, subset string, lost func(archive.Loss)) iter.Seq2[*record.Batch, error] {
 	return archive.SalvageParts(ctx, a, subset, lost)
 }
 
-// Parts are the rows of the tables of a subset, cut into parts.
+// Parts returns the ranges of rows of the tables of a subset.
 func (a *openArchive) Parts(ctx context.Context, subset string) ([]archive.Rows, error) {
 	last, err := a.call(ctx, &request{Op: opParts, Design: a.design, Subset: subset}, nil)
 	if err != nil {
@@ -463,12 +465,12 @@ func (a *openArchive) Parts(ctx context.Context, subset string) ([]archive.Rows,
 	return last.Parts, nil
 }
 
-// DumpRows walks some rows of a table.
+// DumpRows yields the records of a range of rows.
 func (a *openArchive) DumpRows(ctx context.Context, subset string, r archive.Rows) iter.Seq2[*record.Batch, error] {
 	return a.batches(ctx, &request{Op: opRows, Design: a.design, Subset: subset, Rows: r})
 }
 
-// batches are those that a request returns.
+// batches yields the batches that a request returns.
 func (a *openArchive) batches(ctx context.Context, q *request) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
 		var d decoder
@@ -488,7 +490,7 @@ func (a *openArchive) batches(ctx context.Context, q *request) iter.Seq2[*record
 	}
 }
 
-// Size is the archive's size on disk.
+// Size returns the archive's size on disk.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	last, err := a.call(ctx, &request{Op: opSize, Design: a.design}, nil)
 	if err != nil {
@@ -497,7 +499,7 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	return last.Size, nil
 }
 
-// Check looks at what is below the records.
+// Check checks the structures below the records.
 func (a *openArchive) Check(ctx context.Context, _ string) ([]string, error) {
 	if a.o.Check == nil {
 		return nil, nil
@@ -505,5 +507,5 @@ func (a *openArchive) Check(ctx context.Context, _ string) ([]string, error) {
 	return a.o.Check(ctx)
 }
 
-// Close leaves the process to the Reader.
+// Close leaves the process running; Reader.Close ends it.
 func (a *openArchive) Close() error { return nil }

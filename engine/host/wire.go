@@ -17,7 +17,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// operation is a method of archive.Archive, or of engine.Engine.
+// operation names a method of archive.Archive or engine.Engine.
 type operation string
 
 const (
@@ -36,7 +36,7 @@ const (
 	opRows     operation = "rows"
 )
 
-// request is a call. Messages are gob's: the fields that an operation does not use cost nothing.
+// request is a call. gob encodes it: the fields that an operation does not use cost nothing.
 type request struct {
 	Op      operation
 	Design  design.Name
@@ -58,11 +58,11 @@ type reply struct {
 	Query    *wireQuery
 	Plan     *archive.Plan
 	Size     int64
-	Catalog  []byte // its text
-	Chunk    []byte // rows of an answer or a batch of records, see encoder
+	Catalog  []byte // the catalog's text
+	Chunk    []byte // rows of an answer or a batch of records; see encoder
 }
 
-// wireQuery is an archive.Query; of a question that is not phrased yet it has the question alone.
+// wireQuery is an archive.Query. Before Phrase it contains only the question.
 type wireQuery struct {
 	Question question.Question // without its line type
 	Type     string
@@ -96,7 +96,7 @@ func newWireQuery(q *archive.Query) (*wireQuery, error) {
 	return w, nil
 }
 
-// query is the archive.Query; q is its question, or nil where that came with it.
+// query returns the archive.Query; q is its question, or nil if the message contains the question.
 func (w *wireQuery) query(q *question.Question) (*archive.Query, error) {
 	out := w.Query
 	for _, a := range w.Args {
@@ -115,7 +115,7 @@ func (w *wireQuery) query(q *question.Question) (*archive.Query, error) {
 	}
 	t, ok := record.TypeByName(w.Type)
 	if !ok {
-		return nil, fmt.Errorf("line type %s is not known", w.Type)
+		return nil, fmt.Errorf("line type %s is unknown", w.Type)
 	}
 	out.Question.Type = t
 	for _, columns := range [][]question.Column{out.Question.Columns, out.Question.Order} {
@@ -123,7 +123,7 @@ func (w *wireQuery) query(q *question.Question) (*archive.Query, error) {
 			if columns[k].Role != question.Repeating {
 				continue
 			}
-			c, err := question.ColumnByName(t, columns[k].Name) // it knows how many columns repeat
+			c, err := question.ColumnByName(t, columns[k].Name) // it knows the number of repeated columns
 			if err != nil {
 				return nil, err
 			}
@@ -133,11 +133,11 @@ func (w *wireQuery) query(q *question.Question) (*archive.Query, error) {
 	return &out, nil
 }
 
-// wireError is an error: its text, and all that callers look for in it.
+// wireError is an error: its text and the properties that callers look for.
 type wireError struct {
 	Text     string
 	Fault    *wireFault
-	Code     int // of a fault.Status; 0 = it is none
+	Code     int // of a fault.Status; 0 = the error has none
 	Sentinel []int
 }
 
@@ -147,7 +147,7 @@ type wireFault struct {
 	Line                              int
 }
 
-// sentinels are the errors that callers look for, by their place here.
+// sentinels lists the errors that callers look for. A message identifies them by their index.
 func sentinels() []error {
 	return []error{
 		engine.ErrUnreachable, engine.ErrNoDesign, engine.ErrReadOnly, flavour.ErrCannotExpress, context.Canceled, context.DeadlineExceeded,
@@ -203,18 +203,18 @@ type remoteError struct {
 func (r *remoteError) Error() string   { return r.text }
 func (r *remoteError) Unwrap() []error { return r.is }
 
-// number is what is sent as it is in memory, little endian.
+// number is a type that the encoder sends as its bytes in memory, little endian.
 type number interface {
 	~int32 | ~uint32 | ~int64 | ~float64
 }
 
-// encoder writes chunks. Of each distinct text it writes the bytes once a stream.
+// encoder writes chunks. It writes the bytes of each distinct text only once in a stream.
 type encoder struct {
 	buf   []byte
 	texts map[string]uint64
 }
 
-// mostTexts bounds the memory of both sides: both forget all texts when there are so many.
+// mostTexts bounds the memory of both sides: after so many texts, both forget all of them.
 const mostTexts = 1 << 16
 
 func (e *encoder) uint(n int) { e.buf = binary.AppendUvarint(e.buf, uint64(n)) } //nolint:gosec // a length
@@ -242,10 +242,10 @@ func (e *encoder) strings(list []string) {
 
 func numbers[T number](e *encoder, list []T) {
 	e.uint(len(list))
-	e.buf, _ = binary.Append(e.buf, binary.LittleEndian, list) // of a fixed size: no error
+	e.buf, _ = binary.Append(e.buf, binary.LittleEndian, list) // a fixed size causes no error
 }
 
-// rows writes rows from … to−1 of an answer.
+// rows writes the rows from … to−1 of an answer.
 func (e *encoder) rows(a *answer.Answer, from, to int) {
 	e.uint(to - from)
 	for k := range a.Columns {
@@ -293,7 +293,7 @@ func (e *encoder) batch(b *record.Batch) {
 	numbers(e, b.GroupEnd)
 }
 
-// decoder reads chunks. It trusts no length: the other process reads a stranger's file.
+// decoder reads chunks. It trusts no length, because the other process may read a damaged file.
 type decoder struct {
 	buf   []byte
 	texts []string

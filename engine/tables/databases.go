@@ -8,7 +8,7 @@ import (
 	"github.com/barograph/barograph/engine/launch"
 )
 
-// Ability is one function of Databases.
+// Ability names a function of Databases.
 type Ability string
 
 // The abilities.
@@ -18,20 +18,20 @@ const (
 	ObjectStore   Ability = "object store" // Databases.Lake
 )
 
-// Offer is what an engine promises: an element of engine.Driver.Abilities.
+// Offer lists what an engine promises. It is an element of engine.Driver.Abilities.
 type Offer []Ability
 
 // Has reports whether a driver offers an ability.
 func Has(d *engine.Driver, a Ability) bool { return slices.Contains(engine.Promised[Offer](d), a) }
 
-// Databases opens the tables of a database. A nil function means "cannot".
+// Databases opens the tables of a database. If a function is nil, the engine lacks it.
 type Databases struct {
 	Own  func(ctx context.Context) (*Tables, error)
 	Star Scans
 	Lake func(ctx context.Context, s launch.Store) (*Lake, error)
 }
 
-// Of is the ability of an open database. It is never nil.
+// Of returns the ability of an open database. It is never nil.
 func Of(e *engine.Engine) *Databases {
 	if d := engine.Find[*Databases](e); d != nil {
 		return d

@@ -11,39 +11,39 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Lake asks Parquet files on a store as the wide design's tables. It keeps
-// nothing of the files in memory from one answer to the next, so that each is a
-// cold one; what the servers of the store keep is theirs.
+// Lake queries Parquet files in an object store as the tables of design wide. It keeps
+// nothing of the files in memory between two queries; every query starts cold. The servers
+// of the store may cache.
 type Lake struct {
-	// Write writes records of a line type that lie in a DuckDB file under the wide
-	// design into files of a table, sorted, by the partition of t, in files of about
-	// so many bytes; partitions with less have one smaller file each. Nil = the engine only reads.
+	// Write writes the records of a line type from a DuckDB file of design wide into sorted
+	// files of a table, partitioned as t says, with about bytes bytes each. A partition with
+	// fewer bytes has one smaller file. Nil = the engine only reads.
 	Write func(ctx context.Context, archive, subset string, t *LakeTable, bytes int64) error
 
-	// Table makes the files of a table known; it is not there yet.
+	// Table registers the files of a table, which is not registered yet.
 	Table func(ctx context.Context, t *LakeTable) error
 
 	Phrase func(t *LakeTable, q *question.Question, c *design.Catalog) (*archive.Query, error)
 	Ask    func(ctx context.Context, q *archive.Query, into *answer.Builder) error
-	Close  func() error // forgets the tables; the files stay
+	Close  func() error // unregisters the tables; the files stay
 }
 
-// LakeTable is the files of a line type under one layout.
+// LakeTable is the set of files of a line type under one layout.
 type LakeTable struct {
 	Name      string // small letters, digits and _
 	Type      *record.LineType
-	Prefix    string // of the keys of its files, with a / at its end
+	Prefix    string // of the keys of its files; it ends with /
 	Partition Partition
 
-	Files int   // that Write wrote
-	Bytes int64 // of all of them
+	Files int   // number of files that Write wrote
+	Bytes int64 // bytes of all these files
 	Rows  int64
 }
 
-// Partition is by what files are partitioned.
+// Partition names the column by which files are partitioned.
 type Partition string
 
-// The partitions.
+// The partitionings.
 const (
 	Unpartitioned Partition = "none"
 	ByDay         Partition = "day" // of fcst_valid_beg
@@ -51,19 +51,19 @@ const (
 	ByVariable    Partition = "variable" // fcst_var
 )
 
-// PartColumn is the column by which files are partitioned: each of its values is a
-// folder part=value, as Hive has it, and stands in no file. It is the day,
-// 2019-01-01, or the model or variable with _ in place of what is no letter, digit, dot or
-// minus: an escaped / is not found again by all engines.
+// PartColumn is the column by which files are partitioned. As in Hive, each of its values is
+// a folder part=value, and no file contains the column. The value is the day, 2019-01-01, or
+// the model or variable with _ for each character that is not a letter, digit, dot or
+// minus, because not all engines find an escaped / again.
 const PartColumn = "part"
 
 var notInParts = regexp.MustCompile(NotInParts)
 
-// NotInParts is the expression for what has _ in its place.
+// NotInParts is the regular expression of the characters that Part replaces by _.
 const NotInParts = "[^A-Za-z0-9.-]"
 
-// Part is the value of PartColumn for a model or variable.
+// Part returns the value of PartColumn for a model or variable.
 func Part(value string) string { return notInParts.ReplaceAllString(value, "_") }
 
-// Partitions are all of them.
+// Partitions lists all partitionings.
 func Partitions() []Partition { return []Partition{Unpartitioned, ByDay, ByModel, ByVariable} }

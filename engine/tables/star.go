@@ -17,12 +17,12 @@ import (
 	"github.com/barograph/barograph/query/answer"
 )
 
-// ErrPlacement is wrapped where tables lie otherwise than a placement says.
+// ErrPlacement is wrapped by the error of tables that were loaded at another placement.
 var ErrPlacement = errors.New("the tables were loaded under another placement")
 
-// ErrStarFiles is wrapped where a folder of tables lacks the files that an
-// engine takes: it can load them under no placement.
-var ErrStarFiles = errors.New("the tables' files are not there")
+// ErrStarFiles is wrapped by the error of a folder without the tables' files that an engine
+// needs. The engine cannot load such tables at any placement.
+var ErrStarFiles = errors.New("the tables' files do not exist")
 
 // StarTable names a table of the analytical workload: three of TPC-DS, with
 // all columns of its specification, in its order.
@@ -35,33 +35,33 @@ const (
 	Item       StarTable = "item"        // 22 columns
 )
 
-// StarTables are all tables, the largest first.
+// StarTables lists all tables, the largest first.
 func StarTables() []StarTable { return []StarTable{StoreSales, DateDim, Item} }
 
-// StarFiles is a folder of generated tables, as `barograph synth tpcds` writes
-// it. The rows of all files of a table are its rows, whatever their order.
+// StarFiles is a folder of generated tables, as `barograph synth tpcds` writes it. A table
+// consists of the rows of all its files, in any order.
 type StarFiles struct {
 	Parquet map[StarTable][]string // absolute paths; DECIMAL(7,2) and dates as Parquet's own types, NULL as NULL
 
-	// Documents hold the same rows as one collection: JSON lines, each with
-	// its table's name in table_name. Columns that are NULL are left out;
-	// decimals are numbers, dates ISO strings.
+	// Documents are files with the same rows as one collection: JSON lines, each with its
+	// table's name in table_name. They omit columns that are NULL; decimals are numbers and
+	// dates ISO strings.
 	Documents []string
 }
 
-// Placement tells on which disks the tables lie, into how many parts the facts
-// are divided, and how many workers an answer may use.
+// Placement says on which disks the tables are, into how many partitions the facts are
+// divided, and how many workers a query may use.
 type Placement struct {
-	Paths      []string // absolute folders, one a disk; nil = where the engine keeps its data
-	Partitions int      // at least 1: part i lies on Paths[i%len(Paths)]
-	Workers    int      // 0 = a worker for each part
+	Paths      []string // absolute folders, one for each disk; nil = the engine's data folder
+	Partitions int      // at least 1; partition i is on Paths[i%len(Paths)]
+	Workers    int      // 0 = a worker for each partition
 
-	// Anew: tables that were loaded under another placement are no error, as
-	// Load will replace them; before it nothing else works.
+	// Anew allows tables that were loaded at another placement, because the caller will call
+	// Load and replace them. Before Load, no other function works.
 	Anew bool
 }
 
-// Path is the folder of part i; "" where the engine chooses.
+// Path returns the folder of partition i; "" = the engine chooses.
 func (p Placement) Path(i int) string {
 	if len(p.Paths) == 0 {
 		return ""
@@ -69,7 +69,7 @@ func (p Placement) Path(i int) string {
 	return p.Paths[i%len(p.Paths)]
 }
 
-// Parallel is how many workers an answer may use.
+// Parallel returns how many workers a query may use.
 func (p Placement) Parallel() int {
 	if p.Workers > 0 {
 		return p.Workers
@@ -77,10 +77,10 @@ func (p Placement) Parallel() int {
 	return p.Partitions
 }
 
-// Check reports whether a placement makes sense.
+// Check returns an error if a placement is not possible.
 func (p Placement) Check() error {
 	if p.Partitions < 1 || p.Workers < 0 {
-		return &fault.Error{Setting: fmt.Sprintf("%d partitions, %d workers", p.Partitions, p.Workers), Problem: "make no placement", Cure: "name at least one partition"}
+		return &fault.Error{Setting: fmt.Sprintf("%d partitions, %d workers", p.Partitions, p.Workers), Problem: "are not a valid placement", Cure: "name at least one partition"}
 	}
 	for i, path := range p.Paths {
 		if slices.Contains(p.Paths[:i], path) {
@@ -90,23 +90,23 @@ func (p Placement) Check() error {
 	return nil
 }
 
-// Holds compares the placement under which tables were loaded with the one
-// that is asked for; the error wraps ErrPlacement.
+// Holds compares the requested placement with the placement at which the tables were loaded;
+// the error wraps ErrPlacement.
 func (p Placement) Holds(loaded Placement) error {
 	if slices.Equal(p.Paths, loaded.Paths) && p.Partitions == loaded.Partitions {
 		return nil
 	}
 	return &fault.Error{
 		Setting: fmt.Sprintf("%d partitions over %q", p.Partitions, p.Paths), Problem: fmt.Sprintf("the tables were loaded in %d partitions over %q", loaded.Partitions, loaded.Paths),
-		Cure: "load them anew, or name the placement under which they were loaded", Err: ErrPlacement,
+		Cure: "load them again, or name the placement at which they were loaded", Err: ErrPlacement,
 	}
 }
 
 // StarQuery names a question of the analytical workload.
 type StarQuery string
 
-// The questions: TPC-DS's own with the values of its qualification, and the
-// scan of the benchmark that the workload repeats.
+// The questions: TPC-DS's own with the values of its qualification, and the scan that the
+// study repeats.
 const (
 	Q3      StarQuery = "q3"   // year, brand id, brand, sum of ss_ext_sales_price; manufacturer 128, November
 	Q52     StarQuery = "q52"  // the same columns; manager 1, November 2000
@@ -114,7 +114,7 @@ const (
 	ScanAll StarQuery = "scan" // the sum of ss_ext_sales_price over all of store_sales
 )
 
-// StarQueries are all questions, in the order of reports.
+// StarQueries lists all questions, in the order of reports.
 func StarQueries() []StarQuery { return []StarQuery{Q3, Q52, Q55, ScanAll} }
 
 // Summary is one line for people; "" for an unknown question.
@@ -127,58 +127,57 @@ func (q StarQuery) Summary() string {
 	}[q]
 }
 
-// StarRow is a row of an answer. What a question has no column for is zero,
-// and so is a brand or its id that is NULL: the generator makes none that is 0
-// or empty otherwise.
+// StarRow is a row of an answer. Columns that the question does not have are zero. A brand
+// or brand id that is NULL is also zero: the generator makes no brand id 0 and no empty brand.
 type StarRow struct {
 	Year    int64
 	BrandID int64
-	Brand   string // without the spaces at its end, which CHAR(50) adds
+	Brand   string // without the trailing spaces that CHAR(50) adds
 	Cents   int64  // the sum of ss_ext_sales_price, in hundredths
-	Null    bool   // the sum is NULL: no row, or NULLs alone
+	Null    bool   // the sum is NULL: the group has no row, or only NULLs
 }
 
-// Scans opens tables of the analytical workload: the scan workload.
+// Scans opens the tables of the study scan.
 type Scans interface {
-	// Open opens the tables under a placement, whether they were loaded yet or
-	// not. Tables that were loaded over other paths or in another number of
-	// parts are an error that wraps ErrPlacement, unless Anew is set; workers
-	// are no part of what is loaded.
+	// Open opens the tables at a placement, whether they were loaded or not. The error wraps
+	// ErrPlacement if the tables were loaded over other paths or in another number of
+	// partitions, unless Anew is set. The number of workers does not matter, because it does not
+	// affect loaded data.
 	Open(ctx context.Context, p Placement) (*Star, error)
 }
 
-// Star is a set of tables of the analytical workload; its functions are safe
-// for concurrent use. A nil Plan, Size, Cold or Spent means "cannot".
+// Star is an open set of tables of the study scan. Its functions are safe for concurrent
+// use. If Plan, Size, Cold or Spent is nil, the engine lacks it.
 type Star struct {
-	// Load makes the tables anew from files, durable when it returns, with
-	// whatever statistics a careful user would have the engine gather.
+	// Load replaces the tables by the rows of files. The rows are durable when it returns, and
+	// the engine has gathered the statistics that a careful user would want.
 	Load func(ctx context.Context, files StarFiles) (StarLoaded, error)
 
-	// Ask answers a question: at most 100 rows, in the order that the question
-	// asks for. NULL is the least value: first going up, last going down. Before
-	// a load it is an error.
+	// Ask returns the answer to a question: at most 100 rows, in the question's order. NULL is
+	// the least value: it is first in ascending and last in descending order. Before a load Ask
+	// returns an error.
 	Ask func(ctx context.Context, q StarQuery) ([]StarRow, error)
 
-	// Text is what is sent for a question, in the engine's language.
+	// Text returns the query text of a question, in the engine's language.
 	Text func(q StarQuery) string
 
-	// Plan is the engine's plan of a question, as text.
+	// Plan returns the engine's plan for a question, as text.
 	Plan func(ctx context.Context, q StarQuery) (string, error)
 
-	// Size tells how many bytes the facts take on each path of the placement.
+	// Size returns the bytes of the facts on each path of the placement.
 	Size func(ctx context.Context) ([]int64, error)
 
-	// Cold has the engine forget what it holds of the tables in memory. The
-	// operating system's page cache is the caller's matter.
+	// Cold makes the engine drop its caches of the tables. The caller drops the page cache of
+	// the operating system.
 	Cold func(ctx context.Context) error
 
-	// Spent tells what the server has spent, the last answer of this Star with it.
+	// Spent returns what the server has spent, including the last answer of this Star.
 	Spent func(ctx context.Context) (engine.Spent, error)
 
 	Close func() error
 }
 
-// StarLoaded is what a load has stored: rows by table.
+// StarLoaded counts the rows that a load stored, by table.
 type StarLoaded struct {
 	Rows map[StarTable]int64 `json:"rows"`
 }
@@ -186,8 +185,8 @@ type StarLoaded struct {
 // StarLimit is the greatest number of rows of an answer.
 const StarLimit = 100
 
-// Columns is how many columns the answer to a question has: year (not of
-// Q55), brand id, brand, sum; of the scan the sum.
+// Columns returns the number of columns of a question's answer: year (not in Q55), brand id,
+// brand and sum; the scan has only the sum.
 func (q StarQuery) Columns() int {
 	switch q {
 	case Q3, Q52:
@@ -198,14 +197,14 @@ func (q StarQuery) Columns() int {
 	return 1
 }
 
-// shape is how answers to a question are ordered, cut and compared.
+// shape says how answers to a question are ordered, limited and compared.
 func (q StarQuery) shape() answer.Shape {
 	by := map[int][]int{4: {0, 3, 1}, 3: {2, 0}}
 	return answer.Shape{Width: q.Columns(), By: by[q.Columns()], Limit: StarLimit, Degree: answer.EveryValue}
 }
 
-// compareRows orders rows as the question does. NULL is the least value: first going up,
-// last going down. Rows for which it is 0 may come in any order.
+// compareRows orders rows as the question does. NULL is the least value: first in ascending,
+// last in descending order. Rows for which it returns 0 may come in any order.
 func compareRows(q StarQuery, a, b StarRow) int {
 	sum := cmp.Compare(b.Cents, a.Cents)
 	if a.Null != b.Null {
@@ -219,9 +218,9 @@ func compareRows(q StarQuery, a, b StarRow) int {
 	return cmp.Or(sum, cmp.Compare(a.BrandID, b.BrandID))
 }
 
-// CompareStar compares an answer with all rows of the reference, which are in
-// order. Rows that are equal in the question's order are compared as sets. Where
-// the limit cuts through such rows, any of them may have come.
+// CompareStar compares an answer with all rows of the reference, which are in order. It
+// compares rows that are equal in the question's order as sets. If the limit cuts such a
+// set, the answer may contain any of its rows.
 func CompareStar(q StarQuery, want, got []StarRow) (answer.Proof, error) {
 	proof, err := answer.CompareLoose(answer.Expect(starAnswer(q, want), q.shape()), starAnswer(q, got), 0)
 	if err != nil {
@@ -230,7 +229,7 @@ func CompareStar(q StarQuery, want, got []StarRow) (answer.Proof, error) {
 	return proof, err
 }
 
-// starAnswer has the columns of a question with their types.
+// starAnswer converts rows to the columns and types of a question.
 func starAnswer(q StarQuery, rows []StarRow) *answer.Loose {
 	var out answer.Loose
 	for _, r := range rows {
@@ -245,8 +244,8 @@ func starAnswer(q StarQuery, rows []StarRow) *answer.Loose {
 	return &out
 }
 
-// StarReference answers the questions of the analytical workload from the
-// generated rows alone: no database has a part in it. Sums are exact.
+// StarReference answers the questions of the study scan from the generated rows, without
+// any database. Its sums are exact.
 type StarReference struct {
 	Rows    map[StarTable]int64
 	Sold    int64 // rows of store_sales whose ss_ext_sales_price is not NULL
@@ -269,7 +268,7 @@ func OpenStarFiles(dir string) (StarFiles, *tpcds.Manifest, error) {
 	return files, m, err
 }
 
-// starDate and starItem are what the questions look at.
+// starDate and starItem are the columns that the questions use.
 type (
 	starDate struct{ year, month int64 }
 	starItem struct {
@@ -283,11 +282,11 @@ type (
 	}
 	starSum struct {
 		cents int64
-		some  bool // a value that is not NULL
+		some  bool // at least one value is not NULL
 	}
 )
 
-// starSums are what one reader of facts has seen.
+// starSums are the sums that one reader of facts has computed.
 type starSums struct {
 	rows, sold int64
 	all        starSum
@@ -296,7 +295,7 @@ type starSums struct {
 
 func (s *starSum) add(o starSum) { s.cents, s.some = s.cents+o.cents, s.some || o.some }
 
-// StarAnswers reads all rows and computes every answer.
+// StarAnswers reads all rows and computes the answers to all questions.
 func StarAnswers(ctx context.Context, files StarFiles) (*StarReference, error) {
 	r := &StarReference{Rows: map[StarTable]int64{}, answers: map[StarQuery][]StarRow{}}
 	dates, items := map[int64]starDate{}, map[int64]starItem{}
@@ -328,7 +327,7 @@ func StarAnswers(ctx context.Context, files StarFiles) (*StarReference, error) {
 	return r, nil
 }
 
-// dimension reads columns of a small table. NULL comes as 0.
+// dimension reads columns of a small table. It returns NULL as 0.
 func dimension(files StarFiles, t StarTable, columns []string, count map[StarTable]int64, each func(c []tpcds.Vector, i int)) error {
 	for _, path := range files.Parquet[t] {
 		for rows, err := range tpcds.Read(path, string(t), columns...) {
@@ -362,7 +361,7 @@ func (s *starSums) read(ctx context.Context, path string, dates map[int64]starDa
 				s.sold++
 			}
 			if day.Null[i] || item.Null[i] {
-				continue // joined with nothing
+				continue // no row of the dimensions matches
 			}
 			d, known := dates[day.Whole[i]]
 			if !known || d.month != 11 {
@@ -376,7 +375,7 @@ func (s *starSums) read(ctx context.Context, path string, dates map[int64]starDa
 	return nil
 }
 
-// fact adds a sale of November to the questions that ask for it.
+// fact adds a sale of November to the questions that select it.
 func (s *starSums) fact(d starDate, it starItem, x starSum) {
 	add := func(k starKey) {
 		sum := s.groups[k]
@@ -394,7 +393,7 @@ func (s *starSums) fact(d starDate, it starItem, x starSum) {
 	}
 }
 
-// gather puts the readers' sums together.
+// gather adds up the readers' sums.
 func (r *StarReference) gather(sums []starSums) {
 	all, groups := starSum{}, map[starKey]starSum{}
 	for i := range sums {
@@ -416,8 +415,8 @@ func (r *StarReference) gather(sums []starSums) {
 	}
 }
 
-// Answer is every row of the answer to a question, also those beyond the
-// hundred that the question asks for, in its order.
+// Answer returns every row of the answer to a question, in its order, including rows beyond
+// the question's limit of 100.
 func (r *StarReference) Answer(q StarQuery) []StarRow { return slices.Clone(r.answers[q]) }
 
 // Check compares an engine's answer with the reference.

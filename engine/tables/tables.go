@@ -8,100 +8,99 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// Tables keeps a set of tables, of which nothing is known before, and answers
-// questions that are put in the engine's own SQL. The tables are apart from all
-// other data of the database. Opening removes the tables of an earlier run.
+// Tables manages a set of tables of any schema and runs queries in the engine's own SQL. The
+// tables are separate from all other data of the database. Opening it removes the tables of
+// an earlier run.
 type Tables struct {
-	// Describe finds the columns of a table's files (of CSV files they are known),
-	// makes the files a table, and returns the rows of each Parquet file as its
-	// footer counts them. Nil = the engine reads no files.
+	// Describe finds the columns of a table's Parquet files (the caller knows those of CSV
+	// files), registers the files as a table, and returns the number of rows of each Parquet
+	// file from its footer. Nil = the engine reads no files.
 	Describe func(ctx context.Context, t *Table) (rows map[string]int64, err error)
 
-	// Load makes a table and stores its rows, durable when it returns, with
-	// the statistics that a careful user would have gathered, and without indexes.
+	// Load creates a table and stores its rows. The rows are durable when it returns. The engine
+	// has gathered the statistics that a careful user would want, and has made no indexes.
 	Load func(ctx context.Context, t *Table) error
 
-	// Ask gives each row of an answer to f, as the driver has it: nil is NULL. The
-	// values are valid until f returns.
+	// Ask passes each row of an answer to f, with the driver's types; nil is NULL. The values
+	// are valid until f returns.
 	Ask func(ctx context.Context, text string, f func(row []any) error) error
 
-	// Confine keeps all statements that follow to these folders, absolute, and what lies
-	// below them: nothing else is read or written, and no URL. Nil = the engine's statements
-	// reach no files of this machine, or its server's account decides.
+	// Confine restricts all later statements to these absolute folders and their subfolders:
+	// they read and write no other file and no URL. Nil = the engine's statements
+	// reach no files of this machine, or the rights of the server's account apply.
 	Confine func(ctx context.Context, folders ...string) error
 
-	Ident func(name string) string                        // a name as its SQL has it; nil = in double quotes
-	Size  func(ctx context.Context) (int64, error)        // bytes of all tables that were loaded
-	Spent func(ctx context.Context) (engine.Spent, error) // see Star.Spent; nil = the server does not tell
-	Close func() error                                    // the tables stay
+	Ident func(name string) string                        // quotes a name for the engine's SQL; nil = in double quotes
+	Size  func(ctx context.Context) (int64, error)        // bytes of all loaded tables
+	Spent func(ctx context.Context) (engine.Spent, error) // see Star.Spent; nil = the server does not report it
+	Close func() error                                    // keeps the tables
 }
 
-// Table is a table of a user's own.
+// Table is a table of the user.
 type Table struct {
 	Name    string
-	Files   []string // of the user's, absolute: Parquet, or CSV
+	Files   []string // the user's files, absolute paths: Parquet or CSV
 	CSV     bool
-	Root    string  // folder of all tables
-	Groups  []Group // of CSV files, in the order of the rows
+	Root    string  // the folder of all tables
+	Groups  []Group // groups of CSV files, in the order of the rows
 	Keys    []Key
 	Columns []Column
-	Notes   []string // what a reader of the answers must know: columns left aside, or missing in some files
-	Parquet string   // a file that has the rows with these columns and types; "" before it is made
+	Notes   []string // for readers of the answers: columns that are ignored, or missing in some files
+	Parquet string   // a file with the rows in these columns and types; "" = not written yet
 
-	// Each gives each row to f, as texts: numbers in digits (or inf, -inf, nan),
-	// booleans as 1 and 0, dates and times of ISO 8601 with a blank between. Nil
-	// is NULL.
+	// Each passes each row to f, as texts: numbers in digits (or inf, -inf, nan), booleans as
+	// 1 and 0, dates and times in ISO 8601 with a blank between date and time. Nil is NULL.
 	Each func(ctx context.Context, f func(row []any) error) error
 }
 
-// Group is CSV files with the same first line.
+// Group is a set of CSV files with the same first line.
 type Group struct {
 	Files     []string
 	Columns   []string // names, in the order of the fields
 	Delimiter string
 }
 
-// Key is a column whose values are in the names of folders, key=value.
+// Key is a column whose values are in the names of folders (key=value).
 type Key struct {
 	Column Column
-	Folder string // the key as folders have it
+	Folder string // the key as the folders' names have it
 }
 
-// NoKey is NULL as a folder's name has it.
+// NoKey is the value of NULL in a folder's name.
 const NoKey = "__HIVE_DEFAULT_PARTITION__"
 
-// Column is a column, whose name is in small letters.
+// Column is a column; its name has no capital letters.
 type Column struct {
 	Name     string
 	Kind     Kind
-	Zone     bool // of a time in CSV files: its texts have a zone
-	Digits   int  // of a decimal, those behind the point among them; of a text its most characters
+	Zone     bool // for a time in CSV files: its texts have a zone
+	Digits   int  // of a decimal, all digits including those after the point; of a text, the greatest number of characters
 	Decimals int
 }
 
-// Kind is what a column holds.
+// Kind is the type of a column's values.
 type Kind string
 
-// The kinds.
+// The kinds of columns.
 const (
 	Bool    Kind = "boolean"
 	Whole   Kind = "whole number" // of 64 bits
 	Decimal Kind = "decimal"
 	Float   Kind = "floating-point number" // of 64 bits
 	Date    Kind = "date"
-	Time    Kind = "time" // of a day, in UTC, to the microsecond
+	Time    Kind = "time" // date and time in UTC, in microseconds
 	Text    Kind = "text"
 )
 
 var notInNames = regexp.MustCompile(`[^a-z0-9_]+`)
 
-// Name is the name of a column, or a table, that files or folders call so.
+// Name normalizes a name in files or folders to the name of a column or table.
 func Name(text string) string {
 	return notInNames.ReplaceAllString(strings.ToLower(text), "_")
 }
 
-// AppendRow appends a row as PostgreSQL's COPY and MariaDB's LOAD DATA read it,
-// without the end of its line.
+// AppendRow appends a row in the format of PostgreSQL's COPY and MariaDB's LOAD DATA, without
+// the end of the line.
 func AppendRow(dst []byte, row []any) []byte {
 	for k, v := range row {
 		if k > 0 {
