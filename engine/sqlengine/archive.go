@@ -22,8 +22,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Archive is an archive in tables: what is the same for all engines that speak
-// SQL. An engine embeds it, and adds Loader, Explain and Size.
+// Archive implements an archive in tables as far as all SQL engines share it. An engine
+// embeds it and adds Loader, Explain and Size.
 type Archive struct {
 	Driver  func() engine.Driver
 	Design  design.Name
@@ -31,44 +31,44 @@ type Archive struct {
 	Pool    Querier
 	Param   string // the first placeholder of a statement
 
-	// Subsets are found by the names of what may hold one: Homes is the query
-	// for these names, Subset finds the one of this design that a home holds.
+	// Homes is the query for the names of the schemas, databases or tables that may contain
+	// a subset. Subset returns the name of this design's subset in a home.
 	Homes  string
 	Subset func(ctx context.Context, home string) (subset string, ok bool, err error)
 
-	// Tables is the query for the names of a subset's tables, which may list
-	// those of others too; Name is the name of a table in that list.
+	// Tables is the query for the names of a subset's tables. The list may include tables of
+	// other subsets. Name is the name of a table in that list.
 	Tables func(subset string) (text string, args []any)
 	Name   func(subset, table string) string
 
-	// Others is the query for what has a table's name in that list and is no plain
-	// table: views, and tables whose rows run code or come from elsewhere. Has refuses
-	// an archive in which one is named as a table of Barograph's, because an archive is
-	// a stranger's data and never code.
+	// Others is the query for names in that list that are not plain tables: views, and tables
+	// whose rows run code or come from another place. Has refuses an archive in which one of
+	// them has the name of a table of Barograph's. An archive may come from a stranger: it
+	// is data and must never be code.
 	Others func(subset string) (text string, args []any)
 
 	TypeTable func(t *record.LineType) string // nil = Table's
-	MarkText  bool                            // marks are kept as JSON, in column mark
-	Owned     func(table string) string       // OwnName otherwise than barograph_<design>_…; nil = so
+	MarkText  bool                            // marks are stored as JSON in column mark
+	Owned     func(table string) string       // replaces OwnName; nil = barograph_<design>_…
 	Ready     func(ctx context.Context, subset string) error
 
-	// Foreign makes the catalog of a subset that has none, of what another program
-	// has stored there; nil = there is no such thing.
+	// Foreign creates the catalog of a subset without one from the tables of another
+	// program; nil = the engine has no such subsets.
 	Foreign func(ctx context.Context, subset string) (*design.Catalog, error)
 
-	// Select is the query for all records of a type, to which a condition can be
-	// added, and its columns; nil = those of Table.
+	// Select returns the query for all records of a type, to which the caller may add a
+	// condition, and its columns; nil = those of Table.
 	Select    func(ctx context.Context, q Querier, subset string, t *record.LineType) (text string, cols []Column, err error)
 	Entries   func(data string) string                                                      // a document's entries as JSON; nil = the column
-	CountDocs func(from string) string                                                      // the query for the numbers of documents and of their entries
-	Join      string                                                                        // of lines and headers; "" = JOIN
+	CountDocs func(from string) string                                                      // the query that counts documents and their entries
+	Join      string                                                                        // the join of lines and headers; "" = JOIN
 	Repeats   func(src any, into []float64) ([]float64, error)                              // decodes Doubles; nil = AsRepeats
-	Snapshot  func(ctx context.Context, f func(ctx context.Context, q Querier) error) error // runs f as of one moment; nil = Pool
+	Snapshot  func(ctx context.Context, f func(ctx context.Context, q Querier) error) error // runs f in one snapshot; nil = over Pool
 
-	known sync.Map // names of tables that were seen, behind the query that listed them; none is ever dropped
+	known sync.Map // the query text plus the name of each table found so far; Barograph never drops one of these tables
 }
 
-// Offered refuses a design that the engine does not offer.
+// Offered returns an error if the engine does not offer a design.
 func Offered(d engine.Driver, n design.Name) error {
 	if archive.Flavours(&d, n) == nil {
 		return fmt.Errorf("%s: %s: %w", d.Scheme, n, engine.ErrNoDesign)
@@ -76,14 +76,13 @@ func Offered(d engine.Driver, n design.Name) error {
 	return nil
 }
 
-// Close has nothing to close: connections are the engine's.
+// Close closes nothing: the connections belong to the engine.
 func (a *Archive) Close() error { return nil }
 
-// Own is one of Barograph's own tables in a subset, quoted.
+// Own returns the quoted name of one of Barograph's own tables in a subset.
 func (a *Archive) Own(subset, table string) string { return a.Dialect.Table(subset, a.OwnName(table)) }
 
-// OwnName is the name of one of Barograph's own tables, which each design has
-// for itself.
+// OwnName returns the name of one of Barograph's own tables. Each design has its own.
 func (a *Archive) OwnName(table string) string {
 	if a.Owned != nil {
 		return a.Owned(table)
@@ -91,7 +90,7 @@ func (a *Archive) OwnName(table string) string {
 	return strings.Replace(table, "barograph_", "barograph_"+string(a.Design)+"_", 1)
 }
 
-// Table is the quoted table of a line type, and its columns.
+// Table returns the quoted name of a line type's table, and its columns.
 func (a *Archive) Table(subset string, t *record.LineType) (string, []Column) {
 	_, cols, _ := Table(a.Design, t)
 	return a.Dialect.Table(subset, a.typeTable(t)), cols
@@ -139,8 +138,8 @@ func (a *Archive) Has(ctx context.Context, q Querier, subset, table string) (boo
 	return slices.Contains(names, a.Name(subset, table)), err
 }
 
-// refuseOthers is an error where something else has the name of a table that
-// Barograph reads. It looks once.
+// refuseOthers returns an error if a view or another object has the name of a table that
+// Barograph reads. It queries the list once.
 func (a *Archive) refuseOthers(ctx context.Context, q Querier, subset, list string) error {
 	if _, checked := a.known.Load(list); checked || a.Others == nil {
 		return nil
@@ -153,7 +152,7 @@ func (a *Archive) refuseOthers(ctx context.Context, q Querier, subset, list stri
 	for _, n := range others {
 		if table, in := strings.CutPrefix(n, a.Name(subset, "")); in && isArchiveTable(table) {
 			return &fault.Error{
-				Setting: "subset " + subset, Problem: n + " is a view, or has a trigger, a policy or rows from elsewhere; Barograph reads and writes plain tables only",
+				Setting: "subset " + subset, Problem: n + " is a view, or has a trigger, a policy or rows from another place; Barograph reads and writes only plain tables",
 				Cure: "do not trust this archive; load the files into a new one",
 			}
 		}
@@ -162,21 +161,21 @@ func (a *Archive) refuseOthers(ctx context.Context, q Querier, subset, list stri
 	return nil
 }
 
-// isArchiveTable reports whether tables of an archive may have this name.
+// isArchiveTable reports whether this is a possible name of an archive's table.
 func isArchiveTable(name string) bool {
 	return slices.ContainsFunc([]string{"line_data_", "doc_", "wide_", design.HeaderTable, FileTable, "barograph_"}, func(prefix string) bool {
 		return strings.HasPrefix(strings.ToLower(name), prefix)
 	})
 }
 
-// Exists reports whether there is anything to ask: a question of a table that
-// is not there would be an error of the server's.
+// Exists reports whether the subset has the question's table. A query of a missing table
+// would be an error of the server.
 func (a *Archive) Exists(ctx context.Context, q *question.Question) (bool, error) {
 	return a.Has(ctx, a.Pool, q.Subset, a.typeTable(q.Type))
 }
 
-// hasOwn reports whether a subset has one of Barograph's own tables, once
-// nothing is left there of a load that died.
+// hasOwn reports whether a subset has one of Barograph's own tables. It first removes the
+// remains of a crashed load.
 func (a *Archive) hasOwn(ctx context.Context, subset, table string) (bool, error) {
 	if a.Ready != nil {
 		if err := a.Ready(ctx, subset); err != nil {
@@ -210,16 +209,16 @@ func (a *Archive) readCatalog(ctx context.Context, q Querier, subset string) (*d
 	return c, garbled("the catalog of subset "+subset, err)
 }
 
-// garbled is the error of what Barograph has stored and cannot read, unless it says
-// why itself.
+// garbled returns the error of stored data that Barograph cannot read, unless err is already
+// a fault.
 func garbled(what string, err error) error {
 	if _, known := errors.AsType[*fault.Error](err); err == nil || known {
 		return err
 	}
-	return &fault.Status{Code: fault.Differs, Err: &fault.Error{Setting: what, Problem: "is damaged", Err: err, Cure: "bring back a copy of the archive, or load the files into a new one"}}
+	return &fault.Status{Code: fault.Differs, Err: &fault.Error{Setting: what, Problem: "is damaged", Err: err, Cure: "restore a copy of the archive, or load the files into a new one"}}
 }
 
-// Marks lists the files that are loaded whole.
+// Marks lists the completely loaded files.
 func (a *Archive) Marks(ctx context.Context, subset string) (marks []archive.Mark, err error) {
 	ok, err := a.hasOwn(ctx, subset, MarksTable)
 	if err != nil || !ok {
@@ -241,7 +240,7 @@ func (a *Archive) marks(ctx context.Context, q Querier, subset, where string) (m
 	return archive.LoadedMarks(marks), err
 }
 
-// MarksOf finds the marks of files, of which an archive of this catalog may have some.
+// MarksOf finds the marks of files. c is the archive's catalog, which may show that no file is loaded.
 func (a *Archive) MarksOf(ctx context.Context, q Querier, subset string, files []archive.Mark, c *design.Catalog) (old []archive.Mark, err error) {
 	if c.Files.Records == 0 {
 		return nil, nil
@@ -256,19 +255,19 @@ func (a *Archive) MarksOf(ctx context.Context, q Querier, subset string, files [
 	return old, nil
 }
 
-// Digests lists those of marks.
+// Digests returns the digests of marks as a list of SQL literals.
 func Digests(marks []archive.Mark) string {
 	return flavour.Join(marks, ", ", func(m archive.Mark) string { return flavour.Quote(m.Digest) })
 }
 
-// markIn reads a mark that is kept as JSON beside its digest.
+// markIn reads a mark that is stored as JSON next to its digest.
 func markIn(row []any) (m archive.Mark, err error) {
 	var digest, text string
 	if err = Scan(row, &digest, &text); err == nil {
 		err = json.Unmarshal([]byte(text), &m)
 	}
 	if err == nil && m.Digest != digest {
-		err = fmt.Errorf("the mark of %s stands under another file's digest", fault.Name(m.Path))
+		err = fmt.Errorf("the mark of %s has the digest of another file", fault.Name(m.Path))
 	}
 	return m, err
 }
@@ -282,7 +281,7 @@ func markOf(row []any) (m archive.Mark, err error) {
 	return m, err
 }
 
-// Stored lists the line types that a subset has a table for.
+// Stored lists the line types for which a subset has a table.
 func (a *Archive) Stored(ctx context.Context, q Querier, subset string) (types []*record.LineType, err error) {
 	if ok, err := a.hasOwn(ctx, subset, CatalogTable); err != nil || !ok && a.Foreign == nil {
 		return nil, err
@@ -297,7 +296,7 @@ func (a *Archive) Stored(ctx context.Context, q Querier, subset string) (types [
 	return types, err
 }
 
-// Contents counts what a subset holds.
+// Contents counts the records and objects of a subset.
 func (a *Archive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	c := archive.Contents{Records: map[string]int64{}, Object: "rows"}
 	count := func(from string) string { return "SELECT COUNT(*), COUNT(*) FROM " + from }
@@ -326,12 +325,12 @@ func (a *Archive) Contents(ctx context.Context, subset string) (archive.Contents
 	return c, nil
 }
 
-// Phrase puts a question into the engine's SQL.
+// Phrase writes a question as a query of the engine.
 func (a *Archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	return a.PhraseIn(ctx, a.Dialect, q, f)
 }
 
-// PhraseIn is Phrase in another dialect than the archive's.
+// PhraseIn is Phrase in a given dialect instead of the archive's.
 func (a *Archive) PhraseIn(ctx context.Context, d *flavour.Dialect, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	driver := a.Driver()
 	if err := archive.Express(&driver, a.Design, f, q); err != nil {
@@ -356,7 +355,7 @@ func (a *Archive) Ask(ctx context.Context, q *archive.Query, into *answer.Builde
 	return a.Pool.Rows(ctx, q.Text, q.Args, d.Values)
 }
 
-// Dump reads table by table.
+// Dump reads one table after the other.
 func (a *Archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return archive.Dump(func(to *archive.Dumper) error {
 		dump := func(ctx context.Context, q Querier) error {
@@ -375,7 +374,7 @@ func (a *Archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 	})
 }
 
-// DumpType dumps the records of a type for which a condition holds.
+// DumpType dumps the records of a type that satisfy a condition.
 func (a *Archive) DumpType(ctx context.Context, q Querier, subset string, t *record.LineType, where string, to *archive.Dumper) error {
 	if a.Design == design.Document {
 		table, _ := a.Table(subset, t)
@@ -393,7 +392,7 @@ func (a *Archive) DumpType(ctx context.Context, q Querier, subset string, t *rec
 	return a.Collect(t, cols).From(ctx, q, text+where, to)
 }
 
-// selects is the query for all records of a type, and its columns.
+// selects returns the query for all records of a type, and its columns.
 func (a *Archive) selects(ctx context.Context, q Querier, subset string, t *record.LineType) (string, []Column, error) {
 	if a.Select != nil {
 		return a.Select(ctx, q, subset, t)
@@ -407,7 +406,7 @@ func (a *Archive) selects(ctx context.Context, q Querier, subset string, t *reco
 		a.Dialect.Table(subset, design.HeaderTable) + " h ON h.stat_header_id = ld.stat_header_id", append(headers, cols...), nil
 }
 
-// Collect prepares to read rows of these columns.
+// Collect returns a collector for rows of these columns.
 func (a *Archive) Collect(t *record.LineType, cols []Column) *Collector {
 	repeats := a.Repeats
 	if repeats == nil {
@@ -423,8 +422,8 @@ func (a *Archive) entries(data string) string {
 	return a.Entries(data)
 }
 
-// Phrase puts a question as text, and tells what deriving its keys took. The
-// error wraps flavour.ErrCannotExpress where the flavour cannot put it.
+// Phrase writes a question as a query and measures the time for deriving its keys. The
+// error wraps flavour.ErrCannotExpress if the flavour cannot express the question.
 func Phrase(d *flavour.Dialect, n design.Name, f flavour.Name, q *question.Question, c *design.Catalog) (*archive.Query, error) {
 	began := time.Now()
 	p, err := flavour.Put(d, n, f, q, c)
@@ -438,9 +437,9 @@ func Phrase(d *flavour.Dialect, n design.Name, f flavour.Name, q *question.Quest
 	return query, nil
 }
 
-// Called is the table that a plan calls by a name: flavour's SQL gives tables
-// the aliases h (stat_header), ld (lines) and r (documents). A name that is no
-// alias is the table's own.
+// Called returns the table that a plan names by an alias. The SQL of package flavour gives
+// tables the aliases h (stat_header), ld (lines) and r (documents). Called returns any other
+// name unchanged.
 func Called(n design.Name, t *record.LineType, name string) string {
 	switch name {
 	case "h":

@@ -14,11 +14,11 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Collector turns rows of a table into records: the header's columns, where
-// the design keeps them apart, then the columns of the line table. It is how
-// an archive is dumped. Columns whose source it does not need are passed over.
+// Collector converts rows of a table to records for a dump. A row has the columns of the
+// header, if the design stores headers separately, and the columns of the line table. The
+// collector ignores columns whose Source it does not need.
 type Collector struct {
-	Batch record.Batch // what was collected since the last Reset
+	Batch record.Batch // the records since the last Reset
 
 	t          *record.LineType
 	columns    []Column
@@ -27,7 +27,7 @@ type Collector struct {
 	header     record.Header
 	heads      map[record.Header]uint32
 	row        rowTimes
-	key        []byte // that the row under way stands under; nil = its table has none
+	key        []byte // the key column of the current row; nil = the table has none
 	hash       record.Hasher
 	last       []string
 	repeats    func(src any, into []float64) ([]float64, error)
@@ -36,12 +36,12 @@ type Collector struct {
 type rowTimes struct {
 	valid, validEnd, init, obsLead, obsBeg, obsEnd, line int64
 
-	lead, epoch       int64 // which say again what others say
+	lead, epoch       int64 // redundant columns, which must agree with the others
 	hasLead, hasEpoch bool
 }
 
-// NewCollector prepares to read rows with these columns, of type t under
-// design n, normalized or wide. repeats decodes the engine's form of Doubles.
+// NewCollector returns a collector for rows with these columns, of type t in design n,
+// normalized or wide. repeats decodes the engine's representation of Doubles.
 func NewCollector(n design.Name, t *record.LineType, columns []Column, repeats func(src any, into []float64) ([]float64, error)) *Collector {
 	c := &Collector{t: t, columns: columns, design: n, normalized: n == design.Normalized, repeats: repeats, last: make([]string, len(columns))}
 	c.header = record.DefaultHeader()
@@ -49,16 +49,16 @@ func NewCollector(n design.Name, t *record.LineType, columns []Column, repeats f
 	return c
 }
 
-// Reset empties the batch, keeping its memory.
+// Reset empties the batch and keeps its memory.
 func (c *Collector) Reset() {
 	c.Batch.Reset(c.t, "")
 	c.heads = map[record.Header]uint32{}
 }
 
-// SetHeader gives the header fields that the rows to come do not bring.
+// SetHeader sets the header fields that the following rows do not contain.
 func (c *Collector) SetHeader(h record.Header) { c.header = h }
 
-// Value takes the value of column k of the row under way. A []byte is not kept.
+// Value sets column k of the current row. It does not keep a []byte.
 func (c *Collector) Value(k int, src any) (err error) {
 	col := &c.columns[k]
 	switch col.From {
@@ -95,7 +95,7 @@ func (c *Collector) Value(k int, src any) (err error) {
 	case Identity:
 		key, ok := src.([]byte)
 		if c.key = append(c.key[:0], key...); !ok {
-			err = fmt.Errorf("%T is no key", src)
+			err = fmt.Errorf("%T is not a key", src)
 		}
 	default: // ids
 	}
@@ -119,7 +119,7 @@ func (c *Collector) data(col *record.Column, k int, src any) (err error) {
 	return err
 }
 
-// Row ends the row under way.
+// Row completes the current row.
 func (c *Collector) Row() error {
 	head, ok := c.heads[c.header]
 	if !ok {
@@ -132,7 +132,7 @@ func (c *Collector) Row() error {
 	b.ValidEnd[i], b.ObsLead[i], b.ObsBeg[i], b.ObsEnd[i] = r.validEnd, int32(r.obsLead), r.obsBeg, r.obsEnd
 	if c.key != nil {
 		if c.hash.UseRow(b, i); string(AppendIdentity(nil, c.hash.Key(i))) != string(c.key) {
-			return fmt.Errorf("%s: a record of %s stands under the key of another", c.t.Name, time.Unix(r.valid, 0).UTC().Format(time.RFC3339))
+			return fmt.Errorf("%s: a record of %s has the key of another record", c.t.Name, time.Unix(r.valid, 0).UTC().Format(time.RFC3339))
 		}
 	}
 	if r.hasLead {
@@ -146,24 +146,24 @@ func (c *Collector) Row() error {
 	return nil
 }
 
-// AppendIdentity appends the key under which a table keeps a record.
+// AppendIdentity appends the key of a record as tables store it.
 func AppendIdentity(dst []byte, k record.Key) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(dst, k.Hi), k.Lo)
 }
 
-// Decoder turns the rows of a reply into an answer. It has the columns of the
-// question, in its order. A Decoder is used by one goroutine, for one reply.
+// Decoder converts the rows of a reply to an answer. It has the columns of the question, in
+// its order. One goroutine uses a Decoder, for one reply.
 type Decoder struct {
 	columns    []question.Column
 	normalized bool
 	query      *archive.Query
 	into       *answer.Builder
-	last       []string // by column: the text of the row before
+	last       []string // by column: the text of the previous row
 	repeats    []float64
 	asRepeats  func(src any, into []float64) ([]float64, error)
 }
 
-// NewDecoder resets into and prepares to decode the reply to q under design n.
+// NewDecoder resets into and returns a decoder of the reply to q in design n.
 func NewDecoder(n design.Name, q *archive.Query, into *answer.Builder) *Decoder {
 	into.Reset(q.Question.Columns)
 	return &Decoder{
@@ -172,8 +172,8 @@ func NewDecoder(n design.Name, q *archive.Query, into *answer.Builder) *Decoder 
 	}
 }
 
-// Value appends the value of column k to the row under way. src may be any
-// type that drivers hand over; a []byte is not kept.
+// Value appends the value of column k to the current row. src may be any type that drivers
+// return. Value does not keep a []byte.
 func (d *Decoder) Value(k int, src any) error {
 	c := &d.columns[k]
 	var err error
@@ -203,7 +203,7 @@ func (d *Decoder) Value(k int, src any) error {
 	return nil
 }
 
-// Num appends a number that is decoded already.
+// Num appends a decoded number.
 func (d *Decoder) Num(k int, f float64) {
 	if d.normalized {
 		f = orMissing(f)
@@ -211,10 +211,10 @@ func (d *Decoder) Num(k int, f float64) {
 	d.into.Num(k, f)
 }
 
-// List appends a repeating column, of all of the record.
+// List appends a repeating column with all its values of the record.
 func (d *Decoder) List(k int, repeats []float64) { d.into.List(k, repeats) }
 
-// Span appends a lead as it came: in seconds, or in METviewer's code.
+// Span appends a lead as stored: in seconds, or as METviewer's code.
 func (d *Decoder) Span(k int, v int64) {
 	if d.columns[k].Role == question.Lead {
 		v = d.query.Leads.InSeconds(v)
@@ -224,13 +224,13 @@ func (d *Decoder) Span(k int, v int64) {
 	d.into.Whole(k, v)
 }
 
-// Row ends the row under way.
+// Row completes the current row.
 func (d *Decoder) Row() { d.into.Row() }
 
 // Values decodes a row.
 func (d *Decoder) Values(row []any) error {
 	if len(row) != len(d.columns) {
-		return fmt.Errorf("%d columns came, %d were asked for", len(row), len(d.columns))
+		return fmt.Errorf("the reply has %d columns, the query selects %d", len(row), len(d.columns))
 	}
 	for k, v := range row {
 		if err := d.Value(k, v); err != nil {
@@ -241,7 +241,7 @@ func (d *Decoder) Values(row []any) error {
 	return nil
 }
 
-// Text appends a text that came as bytes, which are not kept.
+// Text appends a text from bytes, which it does not keep.
 func (d *Decoder) Text(k int, v []byte) {
 	if string(v) != d.last[k] { // does not allocate
 		d.last[k] = string(v)
@@ -249,10 +249,10 @@ func (d *Decoder) Text(k int, v []byte) {
 	d.into.Text(k, d.last[k])
 }
 
-// Time appends a time that is decoded already, in Unix seconds.
+// Time appends a decoded time in Unix seconds.
 func (d *Decoder) Time(k int, v int64) { d.into.Whole(k, v) }
 
-// From hands out the rows of a query for the collector's columns.
+// From runs a query for the collector's columns and yields the records.
 func (c *Collector) From(ctx context.Context, q Querier, text string, to *archive.Dumper) error {
 	err := q.Rows(ctx, text, nil, func(row []any) error {
 		if err := c.Values(row); err != nil {
@@ -266,7 +266,7 @@ func (c *Collector) From(ctx context.Context, q Querier, text string, to *archiv
 	return to.Yield(&c.Batch)
 }
 
-// Values takes the values of a row, from its first column on.
+// Values sets all values of a row, from its first column on.
 func (c *Collector) Values(row []any) error {
 	for k, v := range row {
 		if err := c.Value(k, v); err != nil {
@@ -276,7 +276,7 @@ func (c *Collector) Values(row []any) error {
 	return nil
 }
 
-// End ends the row under way and hands the batch out when it is full.
+// End completes the current row and yields the batch if it is full.
 func (c *Collector) End(to *archive.Dumper) error {
 	if err := c.Row(); err != nil {
 		return err
@@ -288,15 +288,15 @@ func (c *Collector) End(to *archive.Dumper) error {
 	return err
 }
 
-// docDumpColumns are those of DocColumns that a dump selects before the
-// entries: the id, the header's fields, the valid time in Unix seconds and as text.
+// docDumpColumns returns the columns of DocColumns that a dump selects before the entries:
+// the id, the header fields, and the valid time in Unix seconds and as text.
 func docDumpColumns() []Column { return DocColumns()[:3+int(record.NumFields)] }
 
-// documents turns documents into the records of a dump.
+// documents converts documents to the records of a dump.
 type documents struct {
 	batch  record.Batch
 	heads  map[record.Header]uint32
-	header record.Header // of the document before
+	header record.Header // of the previous document
 	subset string
 	key    []byte
 }
@@ -307,8 +307,8 @@ func newDocuments(t *record.LineType, subset string) *documents {
 	return d
 }
 
-// add takes a row of docDumpColumns and the entries as JSON, and hands the
-// batch out when it is full.
+// add takes a row of docDumpColumns and the entries as JSON. It yields the batch if it is
+// full.
 func (d *documents) add(row []any, to *archive.Dumper) (err error) {
 	h := &d.header
 	for f := range h {
@@ -342,8 +342,8 @@ func (d *documents) add(row []any, to *archive.Dumper) (err error) {
 	return err
 }
 
-// agrees is an error where a document's id or its time as text is not that of
-// its header and valid time.
+// agrees returns an error if a document's id or its time as text does not match its header
+// and valid time.
 func (d *documents) agrees(id, iso any, valid int64) error {
 	has, err := asBytes(id)
 	if err != nil {
@@ -356,13 +356,13 @@ func (d *documents) agrees(id, iso any, valid int64) error {
 	return DocAgrees(d.batch.Type, d.subset, &d.header, valid, has, text, &d.key)
 }
 
-// DocAgrees is an error where a document's id or its time as text is not that
-// of its header and valid time: of what is kept twice somebody has changed one.
-// key is memory for it.
+// DocAgrees returns an error if a document's id or its time as text does not match its
+// header and valid time. Then somebody has changed one of the two copies. key is scratch
+// memory.
 func DocAgrees(t *record.LineType, subset string, h *record.Header, valid int64, id, iso []byte, key *[]byte) error {
 	*key = design.AppendKey((*key)[:0], t, subset, h, valid)
 	if !bytes.Equal(id, *key) {
-		return fmt.Errorf("%s: the id %q is that of a document of %q", t.Name, id, *key)
+		return fmt.Errorf("%s: the document has the id %q, but its header and time give %q", t.Name, id, *key)
 	}
 	if *key = design.AppendISO((*key)[:0], valid); !bytes.Equal(iso, *key) {
 		return fmt.Errorf("%s: fcst_valid_beg is %q in the document %q", t.Name, iso, id)
@@ -370,21 +370,21 @@ func DocAgrees(t *record.LineType, subset string, h *record.Header, valid int64,
 	return nil
 }
 
-// LeadAgrees is an error where a lead as it is stored is not that of the times.
+// LeadAgrees returns an error if a stored lead differs from the lead that the times give.
 func LeadAgrees(n design.Name, t *record.LineType, h *record.Header, stored, lead int64) error {
 	if n == design.Normalized {
-		lead = design.LeadCode(h[record.Version], int32(lead)) //nolint:gosec // as it was stored
+		lead = design.LeadCode(h[record.Version], int32(lead)) //nolint:gosec // the lead fits
 	}
 	if stored == lead {
 		return nil
 	}
-	return fmt.Errorf("%s: fcst_lead is %d in a row whose times make it %d", t.Name, stored, lead)
+	return fmt.Errorf("%s: fcst_lead is %d, but the times of the row give %d", t.Name, stored, lead)
 }
 
-// EpochAgrees is an error where fcst_valid_epoch is not fcst_valid_beg.
+// EpochAgrees returns an error if fcst_valid_epoch differs from fcst_valid_beg.
 func EpochAgrees(t *record.LineType, epoch, valid int64) error {
 	if epoch == valid {
 		return nil
 	}
-	return fmt.Errorf("%s: fcst_valid_epoch is %d in a row whose fcst_valid_beg is %d", t.Name, epoch, valid)
+	return fmt.Errorf("%s: fcst_valid_epoch is %d, but fcst_valid_beg of the row is %d", t.Name, epoch, valid)
 }

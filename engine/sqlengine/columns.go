@@ -8,7 +8,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Type is the abstract type of a column; an engine gives it a name of its own.
+// Type is the abstract type of a column. Each engine gives it a name.
 type Type uint8
 
 // The types.
@@ -16,19 +16,19 @@ const (
 	Text      Type = iota
 	Integer        // 32 bits: leads, line numbers
 	BigInt         // 64 bits: ids, epochs, counts of lines
-	Count          // a whole number that records keep as float64; an engine may choose its double
+	Count          // an integer that records store as float64; an engine may use its double
 	Double         // float64
-	Timestamp      // a time without zone, UTC, to the second
+	Timestamp      // a time without zone, in UTC, in seconds
 	Doubles        // repeating columns: a list of doubles
 	Entries        // the entries of a document
 )
 
-// Source tells what of a record a column holds.
+// Source is the part of a record that a column contains.
 type Source uint8
 
 // The sources.
 const (
-	Other      Source = iota // nothing of a record: see the column's name
+	Other      Source = iota // no part of a record; see the column's name
 	HeaderID                 // the number of the header, see Interner
 	FileID                   // the number of the file
 	LineNum                  // line number in the file
@@ -66,8 +66,8 @@ const (
 	FileTable    = "data_file"         // METviewer's table of files
 )
 
-// HeaderColumns are METviewer's columns of stat_header. interp_pnts, a number
-// in METviewer, is text as in records, so that it sorts and compares as text.
+// HeaderColumns returns METviewer's columns of stat_header. interp_pnts, a number in
+// METviewer, is text as in records: it sorts and compares as text.
 func HeaderColumns() []Column {
 	cols := []Column{{Name: "stat_header_id", Type: BigInt, From: HeaderID, Primary: true}}
 	for f := range record.CovThresh {
@@ -80,7 +80,7 @@ func field(f record.Field) Column {
 	return Column{Name: f.String(), Type: Text, From: Header, Field: f, NotNull: true}
 }
 
-// FileColumns are METviewer's columns of data_file.
+// FileColumns returns METviewer's columns of data_file.
 func FileColumns() []Column {
 	return []Column{
 		{Name: "data_file_id", Type: BigInt, From: FileID, Primary: true},
@@ -92,8 +92,7 @@ func FileColumns() []Column {
 	}
 }
 
-// FileKind is METviewer's data_file_lu_id of a file: 6 for VSDB, 7 for MET's
-// .stat, by its name.
+// FileKind returns METviewer's data_file_lu_id for a file name: 6 for VSDB, 7 for MET's .stat.
 func FileKind(name string) int64 {
 	name = strings.TrimSuffix(strings.ToLower(name), ".gz")
 	for _, k := range fileKinds {
@@ -119,10 +118,10 @@ var fileKinds = []struct { //nolint:gochecknoglobals // a constant table
 	{"", ".tcst", 13},
 }
 
-// LineColumns are METviewer's columns of line_data_<type>, then cov_thresh and
-// alpha, and, for a type with repeating columns, repeats: METviewer's child
-// tables in one list. A missing number is design.MissingNumber. fcst_lead and
-// obs_lead hold METviewer's codes.
+// LineColumns returns METviewer's columns of line_data_<type>, then cov_thresh and alpha. A
+// type with repeating columns also has the column repeats: it contains METviewer's child
+// table as one list. A missing number is design.MissingNumber. fcst_lead and obs_lead
+// contain METviewer's codes.
 func LineColumns(t *record.LineType) []Column {
 	cols := []Column{
 		{Name: "stat_header_id", Type: BigInt, From: HeaderID, NotNull: true},
@@ -133,7 +132,7 @@ func LineColumns(t *record.LineType) []Column {
 	return append(cols, field(record.CovThresh), field(record.Alpha))
 }
 
-// timeColumns are those of leads and times.
+// timeColumns returns the columns of leads and times.
 func timeColumns() []Column {
 	return []Column{
 		{Name: "fcst_lead", Type: Integer, From: Lead, NotNull: true},
@@ -146,8 +145,8 @@ func timeColumns() []Column {
 	}
 }
 
-// WideColumns are the columns of the wide design: all header fields, the times
-// and leads in seconds, and the type's columns. A missing number is NULL.
+// WideColumns returns the columns of the wide design: all header fields, the times and leads
+// in seconds, and the type's columns. A missing number is NULL.
 func WideColumns(t *record.LineType) []Column {
 	var cols []Column
 	for f := range record.NumFields {
@@ -160,7 +159,7 @@ func WideColumns(t *record.LineType) []Column {
 	return append(cols, dataColumns(t)...)
 }
 
-// dataColumns are the columns of a line type, the repeating ones in one list.
+// dataColumns returns the columns of a line type, with the repeating ones as one list.
 func dataColumns(t *record.LineType) []Column {
 	var cols []Column
 	for _, c := range t.Columns {
@@ -179,8 +178,8 @@ func dataColumns(t *record.LineType) []Column {
 	return cols
 }
 
-// DocColumns are the columns of the document design: the derived id, the
-// header, the valid time as epoch and as ISO text (design.ISO), and the entries.
+// DocColumns returns the columns of the document design: the derived id, the header, the
+// valid time as epoch and as ISO text (design.ISO), and the entries.
 func DocColumns() []Column {
 	cols := []Column{{Name: "id", Type: Text, From: DocID, Primary: true}}
 	for f := range record.NumFields {
@@ -193,7 +192,7 @@ func DocColumns() []Column {
 	)
 }
 
-// MarkColumns are the columns of MarksTable. loaded is that of archive.Mark.Times.
+// MarkColumns returns the columns of MarksTable. loaded is the text of archive.Mark.Times.
 func MarkColumns() []Column {
 	return []Column{
 		{Name: "seq", Type: BigInt, Primary: true},
@@ -208,7 +207,7 @@ func MarkColumns() []Column {
 	}
 }
 
-// CatalogColumns are the columns of CatalogTable.
+// CatalogColumns returns the columns of CatalogTable.
 func CatalogColumns() []Column {
 	return []Column{
 		{Name: "id", Type: Integer, Primary: true}, // always 1
@@ -216,8 +215,8 @@ func CatalogColumns() []Column {
 	}
 }
 
-// Table is the name and the columns of the table that holds the records of a
-// line type under a design; ok is false for a design without tables.
+// Table returns the name and the columns of the table with the records of a line type in a
+// design; ok is false for a design without tables.
 func Table(n design.Name, t *record.LineType) (name string, cols []Column, ok bool) {
 	switch n {
 	case design.Normalized:
@@ -230,8 +229,8 @@ func Table(n design.Name, t *record.LineType) (name string, cols []Column, ok bo
 	return "", nil, false
 }
 
-// Create writes CREATE TABLE IF NOT EXISTS. The name is quoted already;
-// typeName gives the engine's type of a column.
+// Create returns CREATE TABLE IF NOT EXISTS. The name must be quoted; typeName returns the
+// engine's type of a column.
 func Create(name string, cols []Column, typeName func(Column) string) string {
 	return "CREATE TABLE IF NOT EXISTS " + name + " (\n  " + flavour.Join(cols, ",\n  ", func(c Column) string {
 		text := c.Name + " " + typeName(c)
@@ -245,13 +244,13 @@ func Create(name string, cols []Column, typeName func(Column) string) string {
 	}) + "\n)"
 }
 
-// Insert writes INSERT INTO name (columns) VALUES for that many rows, with
-// question marks as placeholders.
+// Insert returns INSERT INTO name (columns) VALUES for a number of rows, with question marks
+// as placeholders.
 func Insert(name string, cols []Column, rows int) string {
 	return "INSERT INTO " + name + " (" + Names("", cols) + ") VALUES " + placeholders(func(int) string { return "?" }, len(cols), rows)
 }
 
-// placeholders are those of rows in parentheses, by their numbers from 1 on.
+// placeholders returns rows of placeholders in parentheses, numbered from 1.
 func placeholders(param func(i int) string, width, rows int) string {
 	n := 0
 	one := func(struct{}) string {
@@ -261,7 +260,7 @@ func placeholders(param func(i int) string, width, rows int) string {
 	return flavour.Join(make([]struct{}, rows), ", ", func(struct{}) string { return "(" + flavour.Join(make([]struct{}, width), ", ", one) + ")" })
 }
 
-// Names lists the columns, each behind a prefix such as "ld.".
+// Names lists the columns, each after a prefix such as "ld.".
 func Names(prefix string, cols []Column) string {
 	return flavour.Join(cols, ", ", func(c Column) string { return prefix + c.Name })
 }

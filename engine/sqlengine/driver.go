@@ -10,18 +10,18 @@ import (
 	"unsafe"
 )
 
-// DriverSession is a session over a connection of a database/sql driver,
-// without database/sql between: that would convert and copy each value.
+// DriverSession is a session over a connection of a database/sql driver. It does not use
+// database/sql itself, which would convert and copy each value.
 type DriverSession struct {
 	Conn    driver.Conn
-	Strings bool                       // give texts as string, not []byte: SQLite takes the latter for a BLOB
-	IsTaken func(err error) bool       // a key is taken
-	Around  func(f func() error) error // runs a writing statement that is a transaction of its own; nil = as it is
+	Strings bool                       // pass texts as string, not []byte, which SQLite stores as a BLOB
+	IsTaken func(err error) bool       // reports whether a key exists already
+	Around  func(f func() error) error // runs a writing statement outside a transaction; nil = directly
 
-	IsConflict func(err error) bool       // a transaction was given up to let another one go on
-	Alone      func(f func() error) error // runs a transaction of several statements; nil = as it is
+	IsConflict func(err error) bool       // reports whether the engine aborted a transaction in favor of another one
+	Alone      func(f func() error) error // runs a transaction of several statements; nil = directly
 
-	within bool // a transaction of several statements
+	within bool // a transaction of several statements is in progress
 	stmts  []driver.Stmt
 }
 
@@ -29,7 +29,7 @@ type DriverSession struct {
 func (s *DriverSession) Prepare(ctx context.Context, text string) (Statement, error) {
 	p, ok := s.Conn.(driver.ConnPrepareContext)
 	if !ok {
-		return nil, fmt.Errorf("%T prepares no statements", s.Conn)
+		return nil, fmt.Errorf("%T does not prepare statements", s.Conn)
 	}
 	st, err := p.PrepareContext(ctx, text)
 	if err != nil {
@@ -39,19 +39,19 @@ func (s *DriverSession) Prepare(ctx context.Context, text string) (Statement, er
 	q, canQuery := st.(driver.StmtQueryContext)
 	e, canExec := st.(driver.StmtExecContext)
 	if !canQuery || !canExec {
-		return nil, fmt.Errorf("%T takes no context", st)
+		return nil, fmt.Errorf("%T accepts no context", st)
 	}
 	return &driverStatement{s: s, query: q, exec: e}, nil
 }
 
-// Taken is IsTaken.
+// Taken forwards to IsTaken.
 func (s *DriverSession) Taken(err error) bool { return s.IsTaken(err) }
 
-// Conflict is IsConflict.
+// Conflict forwards to IsConflict.
 func (s *DriverSession) Conflict(err error) bool { return s.IsConflict(err) }
 
-// Whole runs a transaction. Its statements are not run by Around: one that was
-// tried again by itself would be of another transaction.
+// Whole runs a transaction. Around does not run its statements: a retried statement would
+// run in another transaction.
 func (s *DriverSession) Whole(f func() error) error {
 	s.within = true
 	defer func() { s.within = false }()
@@ -125,7 +125,7 @@ func (st *driverStatement) run(ctx context.Context) (int64, error) {
 	return r.RowsAffected()
 }
 
-// Query runs the statement and gives each row.
+// Query runs the statement and passes each row to each.
 func (st *driverStatement) Query(ctx context.Context, args [][]byte, limit int, each func(values [][]byte) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -147,8 +147,7 @@ func (st *driverStatement) Query(ctx context.Context, args [][]byte, limit int, 
 	})
 }
 
-// EachRow calls f for each of a driver's rows, with its values in row, and
-// closes them.
+// EachRow calls f for each of a driver's rows, with its values in row. It closes the rows.
 func EachRow(rows driver.Rows, row []driver.Value, f func() error) error {
 	var err error
 	for err == nil {
@@ -162,7 +161,7 @@ func EachRow(rows driver.Rows, row []driver.Value, f func() error) error {
 	return errors.Join(err, rows.Close())
 }
 
-// text makes texts of the values of a row.
+// text converts the values of a row to texts.
 func (st *driverStatement) text() error {
 	for i, v := range st.values {
 		switch v := v.(type) {
@@ -173,7 +172,7 @@ func (st *driverStatement) text() error {
 				st.texts[i] = []byte{}
 			}
 		case string:
-			// Nobody writes into what a row is given as.
+			// Nobody writes to these bytes.
 			if st.texts[i] = []byte{}; v != "" {
 				st.texts[i] = unsafe.Slice(unsafe.StringData(v), len(v))
 			}
@@ -186,15 +185,15 @@ func (st *driverStatement) text() error {
 	return nil
 }
 
-// box holds one argument as a driver takes it. Making a driver.Value of a text
-// allocates; so it is made once for each length, over memory that stays, into
-// which later texts are copied. Drivers do not keep an argument beyond the call.
+// box contains one argument as a driver expects it. The conversion of a text to a
+// driver.Value allocates. box therefore converts once for each length and copies later texts
+// into the same memory. Drivers do not keep an argument after the call.
 type box struct {
 	data   []byte
-	values []driver.Value // by length
+	values []driver.Value // by length of the text
 }
 
-const boxLengths = 4096 // longer texts are made into a value each time
+const boxLengths = 4096 // longer texts are converted each time
 
 func (b *box) value(text []byte, asString bool) driver.Value {
 	switch {
@@ -222,7 +221,7 @@ func (b *box) value(text []byte, asString bool) driver.Value {
 	return b.values[len(text)]
 }
 
-// DriverPost makes a PostConn of a connection of a database/sql driver.
+// DriverPost returns a PostConn over a connection of a database/sql driver.
 func DriverPost(c driver.Conn, again func(err error) bool) (*PostConn, error) {
 	d := &driverPost{conn: c}
 	var canExec, canQuery, canPrepare bool
@@ -230,7 +229,7 @@ func DriverPost(c driver.Conn, again func(err error) bool) (*PostConn, error) {
 	d.query, canQuery = c.(driver.QueryerContext)
 	d.prepare, canPrepare = c.(driver.ConnPrepareContext)
 	if !canExec || !canQuery || !canPrepare {
-		return nil, fmt.Errorf("%T does not take statements with a context", c)
+		return nil, fmt.Errorf("%T does not accept statements with a context", c)
 	}
 	return &PostConn{
 		Run: func(ctx context.Context, text string) error {
@@ -246,7 +245,7 @@ func DriverPost(c driver.Conn, again func(err error) bool) (*PostConn, error) {
 			d.statements = append(d.statements, st)
 			e, ok := st.(driver.StmtExecContext)
 			if !ok {
-				return nil, fmt.Errorf("%T takes no context", st)
+				return nil, fmt.Errorf("%T accepts no context", st)
 			}
 			return &driverPostStatement{d, e}, nil
 		},

@@ -7,50 +7,49 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// KeyColumn and DocumentColumn are the columns of tables of records under keys,
-// besides the fields: YCSB's JDBC binding has the first.
+// KeyColumn and DocumentColumn are the columns of tables of records under keys other than
+// the fields. KeyColumn has the name of YCSB's JDBC binding.
 const (
 	KeyColumn      = "ycsb_key"
 	DocumentColumn = "doc"
 )
 
-// KVDialect is how an engine writes the statements of tables of records under
-// keys. Quote quotes a name; Param is the placeholder of argument i, from 1.
+// KVDialect is how an engine writes the statements of tables of records under keys. Quote
+// quotes a name; Param returns the placeholder of argument i, from 1.
 type KVDialect struct {
-	Schema                     string // before the name of a table: "", or quoted and with its point
+	Schema                     string // prefix of a table's name: "", or the quoted schema and a point
 	Quote                      func(name string) string
 	Param                      func(i int) string
-	KeyType, TextType, DocType string                               // of columns; KeyType says that it is compared as bytes
-	TableOptions               string                               // behind CREATE TABLE (…)
-	First                      func(param string) string            // ORDER BY … this many rows
+	KeyType, TextType, DocType string                               // types of columns; KeyType compares bytewise
+	TableOptions               string                               // after CREATE TABLE (…)
+	First                      func(param string) string            // the clause that limits the rows of ORDER BY
 	Field                      func(doc, name string) string        // the text of a field of a document
-	Merge                      func(doc, param string) string       // a document, patched by another
-	AtPath                     func(doc, param string) string       // the text at a path; nil = cannot
-	SetPath                    func(doc, path, value string) string // a document with a text at a path; nil = cannot
-	MaxParams                  int                                  // of one statement
-	Folded                     bool                                 // names are kept in lower case
+	Merge                      func(doc, param string) string       // a document merged with another one
+	AtPath                     func(doc, param string) string       // the text at a path; nil = not supported
+	SetPath                    func(doc, path, value string) string // a document with a new text at a path; nil = not supported
+	MaxParams                  int                                  // the greatest number of parameters of a statement
+	Folded                     bool                                 // the engine stores names in lower case
 
-	// Begin are the statements that begin a transaction at each level that the
-	// engine has; its sessions are Transactors, unless it is empty.
+	// Begin are the statements that start a transaction at each isolation level of the
+	// engine. Unless it is empty, the engine's sessions are Transactors.
 	Begin map[kv.IsolationLevel][]string
 
-	// Joined is the text of a field of a document that may be an array of texts.
+	// Joined returns the text of a field that may be an array of texts.
 	Joined func(doc, name string) string // nil = the engine has no layout kv.Array
 
-	// Variants are the physical layouts that the engine offers besides its
-	// usual ones; their columns are those of kv.Columns, or of
-	// kv.Document where it is a layout of arrays.
+	// Variants are the physical layouts that the engine offers besides its usual ones. Their
+	// columns are those of kv.Columns, or of kv.Document for a layout of arrays.
 	Variants map[kv.Layout]Variant
 }
 
 // Variant is a physical layout of a table.
 type Variant struct {
-	Options string                                  // behind CREATE TABLE (…), in place of TableOptions
-	More    func(d *KVDialect, t kv.Table) []string // statements that complete it; nil = none
-	Is      string                                  // a query with the table's name as its argument: "1" where it is laid out so
+	Options string                                  // after CREATE TABLE (…), instead of TableOptions
+	More    func(d *KVDialect, t kv.Table) []string // statements that complete the layout; nil = none
+	Is      string                                  // a query with the table's name as its argument: "1" = the table has this layout
 }
 
-// HashPartitions is how many partitions a table of the layout hash has.
+// HashPartitions is the number of partitions of a table with layout hash.
 const HashPartitions = 8
 
 // kvTexts writes the statements of one table.
@@ -69,15 +68,15 @@ func newKVTexts(d *KVDialect, t kv.Table) *kvTexts {
 	return x
 }
 
-// document reports whether a record is one document, arrays whether its first
-// field is an array.
+// document reports whether a record is one document; arrays reports whether its first field
+// is an array.
 func (x *kvTexts) document() bool { return x.t.Layout == kv.Document || x.arrays() }
 
 func (x *kvTexts) arrays() bool {
 	return x.t.Layout == kv.Array || x.t.Layout == kv.ArrayIndex
 }
 
-// create makes the table.
+// create returns the statements that create the table.
 func (x *kvTexts) create() []string {
 	text := "CREATE TABLE IF NOT EXISTS " + x.name + " (" + x.Quote(KeyColumn) + " " + x.KeyType + " PRIMARY KEY NOT NULL"
 	if x.document() {
@@ -98,7 +97,7 @@ func (x *kvTexts) create() []string {
 
 func (x *kvTexts) count() string { return "SELECT count(*) FROM " + x.name }
 
-// columns lists what is read for the chosen fields.
+// columns lists the columns or expressions of the chosen fields.
 func (x *kvTexts) columns(f kv.Fields) string {
 	if x.document() && f == nil {
 		return x.Quote(DocumentColumn)
@@ -130,7 +129,7 @@ func (x *kvTexts) scan(f kv.Fields) string {
 		" ORDER BY " + key + " " + x.First(x.Param(2))
 }
 
-// width is the number of arguments of an inserted record.
+// width returns the number of arguments of an inserted record.
 func (x *kvTexts) width() int {
 	if x.document() {
 		return 2
@@ -146,7 +145,7 @@ func (x *kvTexts) insert(rows int) string {
 	return "INSERT INTO " + x.name + " (" + flavour.Join(names, ", ", x.Quote) + ") VALUES " + placeholders(x.Param, x.width(), rows)
 }
 
-// update replaces fields; its last argument is the key.
+// update replaces fields. The last argument is the key.
 func (x *kvTexts) update(f kv.Fields) string {
 	n := 0
 	set := flavour.Join(f, ", ", func(field int) string {

@@ -12,29 +12,29 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Session is a connection as tables of records under keys need one: a thin
-// skin around an engine's driver. It is used by one goroutine.
+// Session is a connection for tables of records under keys: a thin layer over an engine's
+// driver. One goroutine uses it.
 type Session interface {
-	// Prepare is called once for each text.
+	// Prepare prepares a text. The caller prepares each text once.
 	Prepare(ctx context.Context, text string) (Statement, error)
-	// Taken reports whether an insert failed because a key is taken.
+	// Taken reports whether an insert failed because the key exists already.
 	Taken(err error) bool
-	Close() error // and its statements
+	Close() error // also closes its statements
 }
 
-// NoLimit says that a statement has no number behind its arguments.
+// NoLimit means that a statement has no number after its arguments.
 const NoLimit = -1
 
-// Statement is prepared. Arguments are texts, nil = NULL; they are not kept.
+// Statement is a prepared statement. Arguments are texts, nil = NULL. It does not keep them.
 type Statement interface {
 	// Exec returns the number of rows that matched, changed or not.
 	Exec(ctx context.Context, args [][]byte) (int64, error)
-	// Query gives each row; a value is a text, nil = NULL, valid until each
+	// Query passes each row to each. A value is a text, nil = NULL, and is valid until each
 	// returns. The number limit is the last argument unless it is NoLimit.
 	Query(ctx context.Context, args [][]byte, limit int, each func(values [][]byte) error) error
 }
 
-// OpenKV opens a table of records under keys by way of an engine's sessions.
+// OpenKV opens a table of records under keys with an engine's sessions.
 func OpenKV(ctx context.Context, d *KVDialect, t kv.Table, session func(ctx context.Context) (Session, error)) (*kv.Records, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func OpenKV(ctx context.Context, d *KVDialect, t kv.Table, session func(ctx cont
 	}, nil
 }
 
-// prove makes the table, if that is wanted, and sees that it has the columns.
+// prove creates the table, if the caller wants that, and checks that it has the columns.
 func (x *kvTexts) prove(ctx context.Context, session func(ctx context.Context) (Session, error)) (err error) {
 	s, err := session(ctx)
 	if err != nil {
@@ -105,13 +105,13 @@ func (x *kvTexts) prove(ctx context.Context, session func(ctx context.Context) (
 		err = x.physical(ctx, s)
 	}
 	if err != nil && ctx.Err() == nil {
-		return &fault.Error{Setting: "table " + x.t.Name, Problem: "is not there, or not laid out as " + string(x.t.Layout), Err: err, Cure: "load it first, with the same fields and layout"}
+		return &fault.Error{Setting: "table " + x.t.Name, Problem: "does not exist, or has not the layout " + string(x.t.Layout), Err: err, Cure: "load it first, with the same fields and layout"}
 	}
 	return err
 }
 
-// physical sees that the table is of the variant that was asked for, and of no
-// other: their columns are the same, their times are not.
+// physical checks that the table has the requested physical layout. Layouts with the same
+// columns have different speeds.
 func (x *kvTexts) physical(ctx context.Context, s Session) error {
 	for layout, v := range x.Variants {
 		st, err := s.Prepare(ctx, v.Is)
@@ -128,15 +128,15 @@ func (x *kvTexts) physical(ctx context.Context, s Session) error {
 		}
 		if is != (layout == x.t.Layout) {
 			if is {
-				return fmt.Errorf("it is laid out as %s", layout)
+				return fmt.Errorf("its layout is %s", layout)
 			}
-			return fmt.Errorf("it is not laid out as %s", layout)
+			return fmt.Errorf("its layout is not %s", layout)
 		}
 	}
 	return nil
 }
 
-// tableName is the name as the engine keeps it.
+// tableName returns the name as the engine stores it.
 func (x *kvTexts) tableName() string {
 	if x.Folded {
 		return strings.ToLower(x.t.Name)
@@ -144,25 +144,25 @@ func (x *kvTexts) tableName() string {
 	return x.t.Name
 }
 
-// kvConn is the connection of one worker: its statements and its memory.
+// kvConn is the connection of one worker, with its statements and its memory.
 type kvConn struct {
 	*kvTexts
 	s    Session
-	tx   Transactor // the same; nil = it has no transactions
+	tx   Transactor // the session, if it has transactions; else nil
 	json *kvJSON
 
-	words  map[string]Statement // that begin and end transactions
-	broken error                // of a transaction that could not be ended: whoever reads opens another connection
+	words  map[string]Statement // statements that start and end transactions
+	broken error                // the error of a transaction that could not be ended; every later read returns it, and Reopen opens another connection
 
-	statements map[string]Statement // by what they do and the fields, as bytes
+	statements map[string]Statement // by operation and fields, as bytes
 
 	which []byte
-	rows  kv.Fields // the number of rows of an insert
-	args  [][]byte  // of a statement
+	rows  kv.Fields // contains the number of rows of an insert
+	args  [][]byte  // arguments of a statement
 	docs  []byte
 	row   kv.Row
 
-	// of the running statement: closures made anew would be an allocation each
+	// state of the running statement; a new closure for each call would allocate
 	fields kv.Fields
 	into   *kv.Row
 	found  bool
@@ -188,8 +188,8 @@ func (x *kvTexts) connect(s Session) *kv.Conn {
 	return conn
 }
 
-// statement finds the statement that does something with a choice of fields, or
-// prepares it. That of an insert has the number of its rows in place of fields.
+// statement returns the prepared statement of an operation and a choice of fields. For an
+// insert, f contains the number of rows instead of fields.
 func (c *kvConn) statement(ctx context.Context, does byte, f kv.Fields, text func(kv.Fields) string) (Statement, error) {
 	c.which = append(c.which[:0], does)
 	if f == nil {
@@ -276,7 +276,7 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each
 	return st.Query(ctx, c.args, n, c.onScan)
 }
 
-// bind appends the arguments of a record to be inserted.
+// bind appends the arguments of an inserted record.
 func (c *kvConn) bind(key []byte, r *kv.Row) {
 	c.args = append(c.args, key)
 	if c.document() {
@@ -290,7 +290,7 @@ func (c *kvConn) bind(key []byte, r *kv.Row) {
 		if !ok {
 			v = nil
 		} else if v == nil {
-			v = []byte{} // an empty text is not NULL
+			v = []byte{} // an empty text must not become NULL
 		}
 		c.args = append(c.args, v)
 	}
@@ -303,7 +303,7 @@ func (c *kvConn) inserted(err error) error {
 	return err
 }
 
-// inserts is the statement that inserts so many rows.
+// inserts returns the statement that inserts a number of rows.
 func (c *kvConn) inserts(ctx context.Context, rows int) (Statement, error) {
 	c.rows = append(c.rows[:0], rows)
 	return c.statement(ctx, 'i', c.rows, func(kv.Fields) string { return c.kvTexts.insert(rows) })
@@ -325,7 +325,7 @@ func (c *kvConn) insertMany(ctx context.Context, rows []kv.KeyRow) error {
 		return ctx.Err()
 	}
 	if len(rows)*c.width() > c.MaxParams {
-		return &fault.Error{Setting: "batchsize", Problem: fmt.Sprintf("%d records are more than one statement takes", len(rows)), Cure: fmt.Sprintf("give at most %d", c.MaxParams/c.width())}
+		return &fault.Error{Setting: "batchsize", Problem: fmt.Sprintf("%d records are too many for one statement", len(rows)), Cure: fmt.Sprintf("give at most %d", c.MaxParams/c.width())}
 	}
 	st, err := c.inserts(ctx, len(rows))
 	if err != nil {
@@ -342,7 +342,7 @@ func (c *kvConn) insertMany(ctx context.Context, rows []kv.KeyRow) error {
 func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
 	f := r.Fields()
 	if c.document() {
-		f = nil // one statement merges whatever there is
+		f = nil // one statement merges any fields
 	}
 	st, err := c.statement(ctx, 'u', f, c.kvTexts.update)
 	if err != nil {
@@ -362,7 +362,7 @@ func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
 	return c.matched(st.Exec(ctx, c.args))
 }
 
-// matched makes ErrNotFound of a statement that met no row.
+// matched returns ErrNotFound if a statement matched no row.
 func (c *kvConn) matched(n int64, err error) error {
 	if err == nil && n == 0 {
 		return kv.ErrNotFound

@@ -9,11 +9,11 @@ import (
 	"github.com/barograph/barograph/engine/kv"
 )
 
-// kvJSON reads and writes records as flat JSON objects of strings, without an
-// allocation per record.
+// kvJSON reads and writes records as flat JSON objects of strings. It does not allocate for
+// each record.
 type kvJSON struct {
 	names  []string
-	arrays bool // the first field is written as an array of pieces
+	arrays bool // the first field is an array of pieces
 	data   []byte
 	values []jsonSpan // by field
 }
@@ -30,7 +30,7 @@ func newKVJSON(names []string, arrays bool) *kvJSON {
 
 const hexDigits = "0123456789abcdef"
 
-// append writes the fields that the row holds.
+// append writes the fields of the row.
 func (j *kvJSON) append(to []byte, r *kv.Row) []byte {
 	to = append(to, '{')
 	for i := range r.Len() {
@@ -39,7 +39,7 @@ func (j *kvJSON) append(to []byte, r *kv.Row) []byte {
 		}
 		field, v := r.At(i)
 		to = append(to, '"')
-		to = append(to, j.names[field]...) // a plain name, see kv.Table.Check
+		to = append(to, j.names[field]...) // needs no escape, see kv.Table.Check
 		to = append(to, '"', ':')
 		if j.arrays && field == 0 {
 			to = appendPieces(to, v)
@@ -50,7 +50,7 @@ func (j *kvJSON) append(to []byte, r *kv.Row) []byte {
 	return append(to, '}')
 }
 
-// appendPieces writes a value as an array of its pieces, see kv.ArrayPiece.
+// appendPieces writes a value as an array of pieces; see kv.ArrayPiece.
 func appendPieces(to, v []byte) []byte {
 	to = append(to, '[')
 	for first := true; len(v) > 0; first = false {
@@ -82,10 +82,10 @@ func appendText(to, v []byte) []byte {
 	return append(to, '"')
 }
 
-var errNoRecord = errors.New("the document is no record: not an object of strings")
+var errNoRecord = errors.New("the document is not a record: it must be an object of strings")
 
-// parse appends the record's fields, in their order. Members that are no field
-// are passed over, as are those that are null.
+// parse appends the record's fields, in their order. It ignores members that are not fields
+// and members that are null.
 func (j *kvJSON) parse(doc []byte, into *kv.Row) error {
 	clear(j.values)
 	j.data = j.data[:0]
@@ -145,7 +145,7 @@ func (j *kvJSON) member(p *jsonText) (err error) {
 	return nil
 }
 
-// jsonText is read from left to right.
+// jsonText reads a text from left to right.
 type jsonText struct {
 	s  []byte
 	at int
@@ -173,7 +173,7 @@ func (p *jsonText) word(w string) bool {
 	return false
 }
 
-// texts appends the strings of an array whose bracket was taken.
+// texts appends the strings of an array. The caller has read the opening bracket.
 func (p *jsonText) texts(to []byte) ([]byte, error) {
 	for first := true; !p.take(']'); first = false {
 		if !first && !p.take(',') {
@@ -187,7 +187,7 @@ func (p *jsonText) texts(to []byte) ([]byte, error) {
 	return to, nil
 }
 
-// text appends the string that stands next.
+// text appends the next string.
 func (p *jsonText) text(to []byte) ([]byte, error) {
 	if !p.take('"') {
 		return to, errNoRecord
@@ -212,7 +212,7 @@ func (p *jsonText) text(to []byte) ([]byte, error) {
 	return to, errNoRecord
 }
 
-// escape appends what a backslash and the bytes behind it stand for.
+// escape appends the character of an escape sequence.
 func (p *jsonText) escape(to []byte) ([]byte, error) {
 	if p.at+1 >= len(p.s) {
 		return to, errNoRecord

@@ -15,20 +15,20 @@ import (
 // Transactor is a Session with transactions of several statements.
 type Transactor interface {
 	Session
-	// Conflict reports whether a statement failed because the engine gave its
-	// transaction up to let another one go on.
+	// Conflict reports whether a statement failed because the engine aborted its transaction
+	// in favor of another one.
 	Conflict(err error) bool
-	// Whole runs a transaction, from its first statement to its end.
+	// Whole runs a transaction from its first statement to its end.
 	Whole(f func() error) error
 }
 
-const undoing = 10 * time.Second // may take that long, also behind a call that was ended
+const undoing = 10 * time.Second // limit for a rollback, which also runs after a canceled call
 
 func (c *kvConn) transact(ctx context.Context, level kv.IsolationLevel, do func() error) error {
 	begin, ok := c.Begin[level]
 	if !ok {
 		return &fault.Error{
-			Setting: "isolation " + string(level), Problem: "is not among the engine's", Err: engine.ErrNoDesign,
+			Setting: "isolation " + string(level), Problem: "is not offered by the engine", Err: engine.ErrNoDesign,
 			Cure: fmt.Sprintf("choose one of %s", slices.Sorted(maps.Keys(c.Begin))),
 		}
 	}
@@ -55,7 +55,7 @@ func (c *kvConn) transact(ctx context.Context, level kv.IsolationLevel, do func(
 	})
 }
 
-// givenUp marks the error of a transaction that may be run again.
+// givenUp marks the error of a transaction that the caller may run again.
 func (c *kvConn) givenUp(err error) error {
 	if c.tx.Conflict(err) {
 		return fmt.Errorf("%w: %w", kv.ErrConflict, err)
@@ -63,8 +63,8 @@ func (c *kvConn) givenUp(err error) error {
 	return err
 }
 
-// undo ends a transaction of which nothing may stand. Where that fails nobody
-// knows what the connection is in; the server ends it with the connection.
+// undo rolls a transaction back. If the rollback fails, the state of the connection is
+// unknown; the server rolls back when the connection closes.
 func (c *kvConn) undo(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing)
 	defer cancel()

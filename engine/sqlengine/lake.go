@@ -12,9 +12,9 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// PhraseLake puts a question to a table: over a range of valid times if that can
-// express it, over a list otherwise. Of files that are partitioned the parts are
-// asked for, too, as no engine derives them from the columns.
+// PhraseLake writes a question as a query of a table. It uses a range of valid times if a
+// range can express the question, and a list otherwise. For partitioned files it also adds a
+// condition on the partition column, because no engine derives that from the other columns.
 func PhraseLake(d flavour.Dialect, table string, t *tables.LakeTable, q *question.Question, c *design.Catalog) (*archive.Query, error) {
 	if where := parts(t.Partition, q); where != "" {
 		table = "(SELECT * FROM " + table + " WHERE " + tables.PartColumn + " " + where + ") AS w"
@@ -27,7 +27,7 @@ func PhraseLake(d flavour.Dialect, table string, t *tables.LakeTable, q *questio
 	return out, err
 }
 
-// parts are those that a question needs; "" = all.
+// parts returns the condition on the partitions that a question needs; "" = all.
 func parts(p tables.Partition, q *question.Question) string {
 	field, ok := map[tables.Partition]record.Field{tables.ByModel: record.Model, tables.ByVariable: record.FcstVar}[p]
 	if ok && len(q.Header[field]) > 0 {
@@ -40,8 +40,8 @@ func parts(p tables.Partition, q *question.Question) string {
 	return ""
 }
 
-// LakeOrder is what the rows of files are sorted by: most questions fix the
-// first of these columns.
+// LakeOrder returns the columns by which the rows of files are sorted. Most questions fix
+// the first of these columns.
 func LakeOrder() []string {
 	var out []string
 	for _, f := range []record.Field{record.FcstVar, record.FcstLev, record.VxMask, record.Model} {

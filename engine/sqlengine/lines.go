@@ -13,9 +13,9 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Lines are records of one line type on their way to a table that has one row
-// for each, sorted by header, valid time and lead: in the order of the table's
-// indexes, whose pages are then written once each.
+// Lines are records of one line type for a table with one row for each record. They are
+// sorted by header, valid time and lead. This is the order of the table's indexes: the engine
+// writes each index page only once.
 type Lines struct {
 	*design.Grouper
 	Design design.Name
@@ -55,8 +55,8 @@ func (l *Loader) writeType(ctx context.Context, q Querier, g *design.Grouper, st
 	return l.s.Insert(ctx, q, table, cols, rowsOf(g.Rows, func(to Sink, _ int, r design.Row) { lines.Put(to, cols, r) }))
 }
 
-// held selects the rows that the archive may hold, after its catalog. Most of
-// what a loader brings is certainly new.
+// held selects the rows that may exist in the archive, according to its catalog. Most rows
+// of a load are certainly new.
 func (l *Loader) held(g *design.Grouper, leads bool) []design.Row {
 	if len(l.catalog.Groups) == 0 {
 		return nil
@@ -74,7 +74,7 @@ func (l *Loader) held(g *design.Grouper, leads bool) []design.Row {
 	return out
 }
 
-// number gives headers and files their numbers; normalized only.
+// number numbers headers and files; normalized only.
 func (l *Loader) number(g *design.Grouper) *Lines {
 	lines := &Lines{Grouper: g, Design: l.a.Design}
 	if l.a.Design != design.Normalized {
@@ -90,20 +90,20 @@ func (l *Loader) number(g *design.Grouper) *Lines {
 	return lines
 }
 
-// Series are the first rows of each header and valid time of rows, which are sorted.
+// Series returns the first row of each header and valid time of sorted rows.
 func Series(rows []design.Row) []design.Row {
 	return slices.CompactFunc(slices.Clone(rows), func(a, b design.Row) bool { return a.Head == b.Head && a.Valid == b.Valid })
 }
 
-// seriesAsked is the number of headers and valid times that one query looks
-// up; rowsDeleted is that of the rows that one statement deletes.
+// seriesAsked is the number of headers and valid times in one query; rowsDeleted is the
+// number of rows that one statement deletes.
 const (
 	seriesAsked = 200
 	rowsDeleted = 1000
 )
 
-// replace finds the rows of the series and times that are loaded again, and
-// deletes those of the same identity.
+// replace finds the existing rows with the series and times of the incoming records, and
+// deletes the rows with the same identity.
 func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []design.Row, stored *archive.CommitResult) error {
 	table, cols := l.a.Table(l.subset, lines.Type)
 	have := l.a.Collect(lines.Type, cols)
@@ -157,8 +157,8 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []de
 	return nil
 }
 
-// Meeter returns a function that has stored Meet the records of a table for
-// which a condition holds, each of which lines bring again.
+// Meeter returns a function that calls Resolve for the stored records that satisfy a
+// condition. Each of these records must have an incoming record in lines.
 func (a *Archive) Meeter(ctx context.Context, q Querier, subset string, lines *Lines, stored *archive.CommitResult) func(where string) error {
 	var in *archive.Index
 	return func(where string) error {
@@ -177,7 +177,7 @@ func (a *Archive) Meeter(ctx context.Context, q Querier, subset string, lines *L
 	}
 }
 
-// Put hands the values of a record to a sink.
+// Put passes the values of a record to a sink.
 func (l *Lines) Put(to Sink, cols []Column, r design.Row) {
 	b, i, normalized := l.Batches[r.Batch], int(r.Row), l.Design == design.Normalized
 	for k := range cols {
@@ -218,7 +218,7 @@ func (l *Lines) Put(to Sink, cols []Column, r design.Row) {
 	}
 }
 
-// putNumber hands on a number; METviewer's tables have a code for a missing one.
+// putNumber passes a number on. METviewer's tables have a code for a missing number.
 func putNumber(to Sink, k int, f float64, normalized bool) {
 	switch {
 	case !math.IsNaN(f):
@@ -230,7 +230,7 @@ func putNumber(to Sink, k int, f float64, normalized bool) {
 	}
 }
 
-// Lead is a record's lead as its design holds it.
+// Lead returns a record's lead as the design stores it.
 func (l *Lines) Lead(r design.Row) int64 {
 	if l.Design == design.Normalized {
 		return design.LeadCode(l.Heads[r.Head][record.Version], r.Lead)
@@ -238,7 +238,7 @@ func (l *Lines) Lead(r design.Row) int64 {
 	return int64(r.Lead)
 }
 
-// ObsLead is a record's lead of the observation as its design holds it.
+// ObsLead returns a record's observation lead as the design stores it.
 func (l *Lines) ObsLead(r design.Row) int64 {
 	lead := l.Batches[r.Batch].ObsLead[r.Row]
 	if l.Design == design.Normalized {
@@ -247,7 +247,7 @@ func (l *Lines) ObsLead(r design.Row) int64 {
 	return int64(lead)
 }
 
-// ReadHeaders gives the headers of stat_header, by number, to f.
+// ReadHeaders passes the headers of stat_header and their numbers to f.
 func (a *Archive) ReadHeaders(ctx context.Context, q Querier, subset string, f func(h record.Header, id int64)) error {
 	cols := HeaderColumns()
 	var h record.Header
@@ -263,7 +263,7 @@ func (a *Archive) ReadHeaders(ctx context.Context, q Querier, subset string, f f
 	})
 }
 
-// readHeaders learns the numbers of headers and files.
+// readHeaders reads the numbers of the stored headers and files.
 func (l *Loader) readHeaders(ctx context.Context, q Querier) error {
 	l.headers, l.files = NewInterner[record.Header](), NewInterner[string]()
 	if err := l.a.ReadHeaders(ctx, q, l.subset, l.headers.Have); err != nil {
@@ -278,7 +278,7 @@ func (l *Loader) readHeaders(ctx context.Context, q Querier) error {
 	})
 }
 
-// writeHeaders writes the headers and files that came with this commit.
+// writeHeaders writes the new headers and files of this commit.
 func (l *Loader) writeHeaders(ctx context.Context, q Querier) error {
 	if l.headers == nil {
 		return nil
@@ -312,10 +312,10 @@ func (l *Loader) writeHeaders(ctx context.Context, q Querier) error {
 	}))
 }
 
-// splitPath cuts a path as METviewer keeps it; joinPath is the inverse.
+// splitPath splits a path as METviewer stores it; joinPath is the inverse.
 func splitPath(file string) (dir, name string) {
 	at := strings.LastIndexByte(file, '/')
-	if at <= 0 { // no folder, or the root
+	if at <= 0 { // the path has no folder, or only the root
 		return file[:at+1], file[at+1:]
 	}
 	return file[:at], file[at+1:]
@@ -328,9 +328,8 @@ func joinPath(dir, name string) string {
 	return dir + "/" + name
 }
 
-// Interner numbers headers or files: 1, 2, 3 … in the order of first sight,
-// after those that the archive holds already. Numbers given since the last
-// Keep are forgotten by Drop, as a transaction that is rolled back forgets
+// Interner numbers headers or files 1, 2, 3 … in the order of their first use, after the
+// stored ones. Drop forgets the numbers since the last Keep, because a rollback removes
 // their rows.
 type Interner[K comparable] struct {
 	ids   map[K]int64
@@ -338,17 +337,17 @@ type Interner[K comparable] struct {
 	fresh []K
 }
 
-// NewInterner returns an empty one.
+// NewInterner returns an empty Interner.
 func NewInterner[K comparable]() *Interner[K] { return &Interner[K]{ids: map[K]int64{}} }
 
-// Have notes what the archive holds.
+// Have adds a stored number.
 func (n *Interner[K]) Have(k K, id int64) {
 	n.ids[k] = id
 	n.last = max(n.last, id)
 }
 
-// ID returns the number of k; fresh reports that k has no row in the archive
-// as of the last Keep.
+// ID returns the number of k. fresh reports that the archive had no row of k at the last
+// Keep.
 func (n *Interner[K]) ID(k K) (id int64, fresh bool) {
 	if id, ok := n.ids[k]; ok {
 		return id, id > n.last-int64(len(n.fresh))
@@ -359,15 +358,15 @@ func (n *Interner[K]) ID(k K) (id int64, fresh bool) {
 	return n.last, true
 }
 
-// Fresh lists what was numbered since the last Keep; the first has the number first.
+// Fresh lists the keys numbered since the last Keep; first is the number of the first key.
 func (n *Interner[K]) Fresh() (keys []K, first int64) {
 	return n.fresh, n.last - int64(len(n.fresh)) + 1
 }
 
-// Keep says that the rows of Fresh are in the archive.
+// Keep records that the archive contains the rows of Fresh.
 func (n *Interner[K]) Keep() { n.fresh = n.fresh[:0] }
 
-// Drop forgets what was numbered since the last Keep.
+// Drop forgets the numbers since the last Keep.
 func (n *Interner[K]) Drop() {
 	for _, k := range n.fresh {
 		delete(n.ids, k)
@@ -376,8 +375,8 @@ func (n *Interner[K]) Drop() {
 	n.fresh = n.fresh[:0]
 }
 
-// HeaderKey is the part of h that stat_header holds: all but cov_thresh and
-// alpha, which stand in the line tables.
+// HeaderKey returns the part of h that stat_header contains: all fields but cov_thresh and
+// alpha, which are columns of the line tables.
 func HeaderKey(h record.Header) record.Header {
 	h[record.CovThresh], h[record.Alpha] = "", ""
 	return h

@@ -14,70 +14,70 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// LoadSession is what an engine brings to a loader: transactions and its bulk path.
-// What is nil, and not said otherwise, the engine does without.
+// LoadSession is an engine's part of a loader: transactions and its bulk load. A function
+// may be nil if the engine does not need it, unless its comment says otherwise.
 type LoadSession struct {
 	// Check refuses a text that the engine cannot store: text s of record i.
 	Check func(b *record.Batch, i int, s string) error
 	// CheckKey refuses a key or a path that is too long for its column.
 	CheckKey func(file, key string) error
 
-	// Transaction runs f in a transaction, and undoes what f did where it fails.
-	// It may do so again and run f once more.
+	// Transaction runs f in a transaction and rolls back if f fails. It may then run f
+	// again.
 	Transaction func(ctx context.Context, f func(q Querier) error) error
 
-	// Version begins a commit: it keeps other loaders of the subset out and
-	// returns a number that is another one where one of them has committed.
-	// Store writes the catalog. Both nil = the catalog's table has a version,
-	// which counts the commits, and its row is locked.
+	// Version starts a commit: it locks out other loaders of the subset and returns a number
+	// that changes whenever one of them commits. Store writes the catalog. If both are nil,
+	// the catalog's table has a version that counts the commits, and the loader locks its
+	// row.
 	Version func(ctx context.Context, q Querier) (int64, error)
 	Store   func(ctx context.Context, q Querier, catalog []byte) error
 	// Marks writes marks; nil = as rows of MarkColumns.
 	Marks func(ctx context.Context, q Querier, done []archive.Mark) error
 
-	// Make makes the table of a line type, where it is not there. Apart = by
-	// statements that commit, which are sent before the transaction.
+	// Make creates the table of a line type if it does not exist. Apart means that its
+	// statements commit; the loader sends them before the transaction.
 	Make  func(ctx context.Context, q Querier, t *record.LineType) error
 	Apart bool
-	// Extend readies that table for records of a catalog.
+	// Extend prepares that table for records of a catalog.
 	Extend func(ctx context.Context, q Querier, t *record.LineType, fresh *design.Catalog) error
 
-	// Insert stores rows: next hands the values of a row to the sink that it is
-	// given, until it returns false, and still does when it is asked once more.
+	// Insert stores rows. next passes the values of a row to the sink until it returns
+	// false, and may be called again after that.
 	Insert func(ctx context.Context, q Querier, table string, cols []Column, next Next) error
-	// Lines is a faster Insert of records, one per row.
+	// Lines is a faster Insert for records, one per row.
 	Lines func(ctx context.Context, q Querier, table string, cols []Column, lines *Lines) error
-	// Docs stores documents, merged with those that are there; nil = StoreDocs,
-	// by Insert, which replaces a document of the same id where Upserts is set.
+	// Docs stores documents, merged with existing ones; nil = StoreDocs, which uses Insert.
+	// If Upserts is set, Insert replaces a document with the same id.
 	Docs    func(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *archive.CommitResult) error
 	Upserts bool
 
-	// Order is in what order headers are stored; nil = that of first sight.
+	// Order is the order in which headers are stored; nil = by first use.
 	Order func(a, b *record.Header) int
-	// Replace deletes the records that lines replace, held being those that may
-	// be there, and has stored Meet them; of lines with Keep set it deletes none.
-	// nil = they are found by header and valid time, and deleted by RowID, which
-	// names a row of table ld.
+	// Replace deletes the records that lines replace and calls Resolve for them. held are
+	// the rows that may exist. It deletes none for lines with Keep set. nil = the loader finds
+	// them by header and valid time and deletes them by RowID, an expression that identifies
+	// a row of table ld.
 	Replace func(ctx context.Context, q Querier, lines *Lines, held []design.Row, stored *archive.CommitResult) error
 	RowID   string
-	Pairs   string // stands before pairs of values behind IN
+	Pairs   string // prefix of each pair of values after IN
 	Delete  func(ctx context.Context, q Querier, table string, ids []string) error
 
-	// Dump dumps the records of a type for which a condition holds, in the
-	// transaction; nil = Archive.DumpType.
+	// Dump dumps the records of a type that satisfy a condition, within the transaction;
+	// nil = Archive.DumpType.
 	Dump func(ctx context.Context, t *record.LineType, where string, to *archive.Dumper) error
 
-	// Analyze has the server look at a table that grew: until then it plans for
-	// what it guesses.
+	// Analyze makes the server gather statistics of a table that grew. Before, the server
+	// plans with guesses.
 	Analyze func(ctx context.Context, table string) error
 	Close   func() error
 }
 
-// Next hands the values of one row to a sink, each column's by its number;
-// false = there is none left.
+// Next passes the values of one row to a sink, with their column numbers; false = no row is
+// left.
 type Next func(to Sink) (bool, error)
 
-// Sink takes the values of a row that is to be stored.
+// Sink receives the values of a row to store.
 type Sink interface {
 	Null(k int)
 	Text(k int, s string)
@@ -85,7 +85,7 @@ type Sink interface {
 	Number(k int, f float64)
 	Time(k int, epoch int64)
 	List(k int, values []float64) // of Doubles
-	JSON(k int, entries []byte)   // of Entries; not kept
+	JSON(k int, entries []byte)   // of Entries; the sink does not keep the bytes
 }
 
 // Loader is the loader of an archive in tables.
@@ -96,24 +96,24 @@ type Loader struct {
 	groups design.Groups
 
 	made    map[*record.LineType]bool
-	touched []string // tables that grew, by their quoted names
+	touched []string // quoted names of tables that grew
 
-	// What the loader knows of the archive, as of version seen; nil catalog = to
-	// be read.
+	// The archive's state as of version seen. If catalog is nil, the loader must read the
+	// state.
 	seen    int64
-	unsure  bool // what is known may have been rolled back
+	unsure  bool // the state may include a rolled-back commit
 	catalog *design.Catalog
 	headers *Interner[record.Header] // normalized only
 	files   *Interner[string]
-	marked  map[string]bool // digests of all files that are marked; nil = some of them are not known
+	marked  map[string]bool // digests of all marked files; nil = the loader does not know all of them
 }
 
-// NewLoader returns a loader of a subset whose tables are made.
+// NewLoader returns a loader of a subset. Its tables must exist.
 func (a *Archive) NewLoader(subset string, s LoadSession) *Loader {
 	return &Loader{a: a, subset: subset, s: s, made: map[*record.LineType]bool{}}
 }
 
-// Add notes the records of b, which stays unchanged until Commit.
+// Add adds the records of b to the next commit. The caller leaves b unchanged until then.
 func (l *Loader) Add(ctx context.Context, b *record.Batch) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -179,7 +179,7 @@ func (l *Loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 
 var errClosed = errors.New("the loader is closed")
 
-// makeTypes makes the tables of the line types that are not there yet.
+// makeTypes creates the missing tables of line types.
 func (l *Loader) makeTypes(ctx context.Context, q Querier) error {
 	for _, t := range l.groups.Types() {
 		if l.made[t] {
@@ -235,13 +235,13 @@ func (l *Loader) write(ctx context.Context, q Querier, c *archive.Commit, done [
 	return l.writeCatalog(ctx, q)
 }
 
-// manyMarks: an archive that knows at most so many times the files of a commit has the
-// digests of all of them read, once a load. Elsewhere a list of 500 digests at a time
-// is looked for in a table without an index, which grows with each commit.
+// manyMarks decides how the loader looks for marks. If the archive has at most so many
+// marks for each file of the commit, the loader reads all digests once a load. Otherwise it
+// looks for lists of 500 digests in a table that has no index and grows with each commit.
 const manyMarks = 1000
 
-// marksOf finds the marks that the archive has of files. A load of many small files
-// knows the digests of all, as it has written or read them, and queries known ones only.
+// marksOf finds the stored marks of files. A load of many small files keeps the digests of
+// all marks and queries only those that exist.
 func (l *Loader) marksOf(ctx context.Context, q Querier, files []archive.Mark) ([]archive.Mark, error) {
 	if l.marked == nil && l.catalog.Files.Records <= int64(manyMarks*len(files)) {
 		marks, err := l.a.marks(ctx, q, l.subset, "")
@@ -259,7 +259,7 @@ func (l *Loader) marksOf(ctx context.Context, q Querier, files []archive.Mark) (
 	return l.a.MarksOf(ctx, q, l.subset, files, l.catalog)
 }
 
-// begin begins the body of a transaction, which may be run again.
+// begin starts the body of a transaction, which may run more than once.
 func (l *Loader) begin(ctx context.Context, q Querier) error {
 	if l.unsure {
 		l.catalog, l.headers, l.files = nil, nil, nil
@@ -271,8 +271,7 @@ func (l *Loader) begin(ctx context.Context, q Querier) error {
 	return l.refresh(ctx, q)
 }
 
-// refresh reads what the loader must know of the archive, unless it knows it
-// from its own last commit.
+// refresh reads the archive's state, unless the loader knows it from its own last commit.
 func (l *Loader) refresh(ctx context.Context, q Querier) error {
 	version := l.s.Version
 	if version == nil {
@@ -298,7 +297,7 @@ func (l *Loader) refresh(ctx context.Context, q Querier) error {
 	return l.readHeaders(ctx, q)
 }
 
-// lock waits for other loaders of the subset, and counts their commits.
+// lock waits for other loaders of the subset and returns their number of commits.
 func (l *Loader) lock(ctx context.Context, q Querier) (int64, error) {
 	return Number(ctx, q, "SELECT version FROM "+l.a.Own(l.subset, CatalogTable)+" WHERE id = 1 FOR UPDATE")
 }
@@ -320,7 +319,7 @@ func (l *Loader) writeCatalog(ctx context.Context, q Querier) error {
 // digestsAsked is the number of files whose marks one statement deletes.
 const digestsAsked = 500
 
-// writeMarks writes marks; that of a file that is loaded again replaces the old one.
+// writeMarks writes marks. The mark of a file that is loaded again replaces the old one.
 func (l *Loader) writeMarks(ctx context.Context, q Querier, done, old []archive.Mark) error {
 	if len(done) == 0 {
 		return nil
@@ -361,7 +360,7 @@ func (l *Loader) checkKey(file, key string) error {
 	return l.s.CheckKey(file, key)
 }
 
-// rowsOf is a Next of a row for each item.
+// rowsOf returns a Next with a row for each item.
 func rowsOf[T any](items []T, put func(to Sink, i int, item T)) Next {
 	i := 0
 	return func(to Sink) (bool, error) {
@@ -380,10 +379,10 @@ func (l *Loader) touch(table string) {
 	}
 }
 
-// analyzeTime is how long the server may look at a table.
+// analyzeTime is how long the server may analyze a table.
 const analyzeTime = time.Minute
 
-// Close drops what was not committed.
+// Close drops the records that were not committed.
 func (l *Loader) Close() (err error) {
 	if l.a == nil {
 		return nil
@@ -402,7 +401,7 @@ func (l *Loader) Close() (err error) {
 	return err
 }
 
-// StoreDocs stores documents, merged with those of the same id that are there.
+// StoreDocs stores documents, merged with existing ones of the same id.
 func (l *Loader) StoreDocs(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *archive.CommitResult) error {
 	table, cols := l.a.Table(l.subset, g.Type)
 	old, err := l.oldDocs(ctx, q, table, g, held)
@@ -440,7 +439,7 @@ func (l *Loader) StoreDocs(ctx context.Context, q Querier, g *design.Grouper, he
 	})
 }
 
-// PutDoc hands the values of a document to a sink.
+// PutDoc passes the values of a document to a sink.
 func PutDoc(to Sink, cols []Column, id string, doc *design.Doc, data []byte) {
 	for k := range cols {
 		switch c := &cols[k]; c.From {
@@ -458,11 +457,11 @@ func PutDoc(to Sink, cols []Column, id string, doc *design.Doc, data []byte) {
 	}
 }
 
-// idsAsked is the number of documents that one query looks up.
+// idsAsked is the number of documents in one query.
 const idsAsked = 1000
 
-// oldDocs are the entries, by id, of the documents that new ones are merged
-// with. They are deleted where the new ones do not take their place.
+// oldDocs returns, by id, the entries of existing documents that the new ones are merged
+// with. It deletes them if the engine's Insert does not replace documents.
 func (l *Loader) oldDocs(ctx context.Context, q Querier, table string, g *design.Grouper, held []design.Row) (map[string]string, error) {
 	old := map[string]string{}
 	for some := range slices.Chunk(Series(held), idsAsked) {

@@ -11,8 +11,8 @@ import (
 	"github.com/barograph/barograph/query/answer"
 )
 
-// OwnColumns are a user's own columns as CREATE TABLE has them. kinds are the
-// types, a decimal's with %d for its digits and for those behind the point.
+// OwnColumns returns the columns of a user's table for CREATE TABLE. kinds are the engine's
+// types. The type of a decimal has %d for all its digits and for the digits after the point.
 func OwnColumns(t *tables.Table, ident func(string) string, kinds map[tables.Kind]string) (columns []string) {
 	for _, c := range t.Columns {
 		kind := kinds[c.Kind]
@@ -24,14 +24,14 @@ func OwnColumns(t *tables.Table, ident func(string) string, kinds map[tables.Kin
 	return columns
 }
 
-// Typed gives each row to f with the types of its columns, as package answer
-// compares them: kinds finds a column's by the name that the driver has for it.
+// Typed passes each row to f with the types of its columns, as package answer compares
+// them. kinds finds the type of a column by the driver's name for it.
 func (s Standard) Typed(ctx context.Context, text string, kinds func(name string) OwnCast, f func(row []any) error) error {
 	rows, err := s.Over.QueryContext(ctx, text)
 	if err != nil {
 		return Failed(ctx, err)
 	}
-	defer rows.Close() //nolint:errcheck // Each reports what went wrong
+	defer rows.Close() //nolint:errcheck // Each reports the error
 	columns, err := rows.ColumnTypes()
 	if err != nil {
 		return Failed(ctx, err)
@@ -48,7 +48,7 @@ func (s Standard) Typed(ctx context.Context, text string, kinds func(name string
 	})
 }
 
-// OwnCast is what a column of an answer holds, where its Go type leaves that open.
+// OwnCast is the type of a column of an answer, if its Go type is ambiguous.
 type OwnCast byte
 
 // The casts.
@@ -61,7 +61,7 @@ const (
 	AsUntyped
 )
 
-// Of is a value with its type.
+// Of converts a value to the type.
 func (c OwnCast) Of(v any) any {
 	if at, ok := v.(time.Time); ok {
 		if c == AsDate {

@@ -8,8 +8,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Storable are the texts that an engine stores: UTF-8, with zero bytes where it
-// takes them.
+// Storable describes the texts that an engine can store: UTF-8, with zero bytes if the
+// engine accepts them.
 type Storable struct {
 	Product   string // "PostgreSQL"
 	ZeroBytes bool
@@ -26,18 +26,18 @@ func (s Storable) problem() string {
 	return "that is not UTF-8, or a zero byte, which " + s.Product + " does not store"
 }
 
-// Check is that of a LoadSession.
+// Check is the Check of a LoadSession.
 func (s Storable) Check(b *record.Batch, i int, text string) error {
 	if s.holds(text) {
 		return nil
 	}
-	return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: "holds text " + s.problem(), Cure: "convert the file, e.g. with iconv"}
+	return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: "contains text " + s.problem(), Cure: "convert the file, e.g. with iconv"}
 }
 
-// Subset refuses the name of a subset that cannot be stored.
+// Subset refuses the name of a subset that the engine cannot store.
 func (s Storable) Subset(name string) error {
 	if s.holds(name) {
 		return nil
 	}
-	return &fault.Error{Setting: "subset", Problem: "has a name with text " + s.problem(), Cure: "name it otherwise"}
+	return &fault.Error{Setting: "subset", Problem: "has a name with text " + s.problem(), Cure: "choose another name"}
 }

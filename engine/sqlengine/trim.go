@@ -10,7 +10,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Trim removes the records before a time.
+// Trim removes the records with a valid time before from.
 func (l *Loader) Trim(ctx context.Context, from int64) error {
 	if l.a == nil {
 		return errClosed
