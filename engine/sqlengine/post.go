@@ -14,69 +14,68 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// PostConn is a connection as posting needs one: a thin skin around an
-// engine's driver, used by one goroutine. Arguments are nil, string, int64 or
-// float64; values of replies are these or []byte. A nil Pipeline or Copy means
-// "cannot".
+// PostConn is a connection for posting: a thin layer over an engine's driver. One goroutine
+// uses it. Arguments are nil, string, int64 or float64; values of replies are these or
+// []byte. If Pipeline or Copy is nil, the engine lacks it.
 type PostConn struct {
 	// Run runs a statement without arguments.
 	Run func(ctx context.Context, text string) error
-	// Direct has a statement parsed, planned and run, and gives each row of
-	// its reply; values are valid until each returns. It returns the number of
-	// rows that a writing statement changed or matched.
+	// Direct lets the server parse, plan and run a statement, and passes each row of its
+	// reply to each. Values are valid until each returns. It returns the number of rows
+	// that a writing statement changed or matched.
 	Direct func(ctx context.Context, text string, args []any, each func(values []any) error) (int64, error)
-	// Prepare is called once for each text; the statement ends with the connection.
+	// Prepare prepares a text. The caller prepares each text once; the statement ends with the connection.
 	Prepare func(ctx context.Context, text string) (PostStatement, error)
-	// Pipeline runs the statements that f sends, without waiting for each.
+	// Pipeline sends the statements of f without waiting for each reply.
 	Pipeline func(ctx context.Context, f func(send func(st PostStatement, args []any) error) error) error
 	// Copy appends rows to a temporary table with the columns of t.
 	Copy func(ctx context.Context, name string, t *PostTable, rows []PostRow) error
-	// Again tells errors after which a transaction may be tried once more.
+	// Again reports whether the caller may retry the transaction after an error.
 	Again func(err error) bool
-	// Append appends rows to a table of values itself, by its quoted name, where
-	// a savepoint can undo it, so that it is worth a try before a merge; nil = it
-	// is not.
+	// Append appends rows to a table of values itself, by its quoted name. Engines offer it
+	// if a savepoint can undo it, which makes an attempt before a merge worthwhile; nil = not
+	// offered.
 	Append func(ctx context.Context, table string, t *PostTable, rows []PostRow) error
-	// Taken tells the error of an Append that met a key that is taken.
+	// Taken reports whether Append failed because a key exists already.
 	Taken func(err error) bool
 	Close func() error
 }
 
-// PostStatement is prepared.
+// PostStatement is a prepared statement.
 type PostStatement interface {
 	Exec(ctx context.Context, args []any) error
 }
 
-// PostEngine is what an engine brings for OpenPosts.
+// PostEngine is an engine's part of OpenPosts.
 type PostEngine struct {
 	Dialect *PostDialect
 	Methods []posts.Method
 	Connect func(ctx context.Context) (*PostConn, error)
-	// Begin begins a transaction that writes.
+	// Begin is the statement that starts a writing transaction.
 	Begin string
-	// Before is run before tables are made: it sees that nobody else does.
+	// Before runs before tables are created. It locks out other processes that do the same.
 	Before []string
-	// Writing is held by whoever writes; nil = several may at once.
+	// Writing is the lock of the one writer; nil = several may write at once.
 	Writing  *sync.Mutex
 	ReadOnly bool
-	// RowsOfStatement is how many rows an upsert of many may have; 0 = as many
-	// as its parameters allow.
+	// RowsOfStatement is the greatest number of rows of a multi-row upsert; 0 = as many as
+	// the number of parameters allows.
 	RowsOfStatement int
-	// Size, Log (nil = cannot) and Tend are those of posts.Store, of tables
-	// with these names.
+	// Size, Log and Tend are the functions of posts.Store, for tables with these names. If
+	// Log is nil, the engine has no log position.
 	Size func(ctx context.Context, tables []string) (posts.Size, error)
 	Log  func(ctx context.Context) (int64, error)
 	Tend func(ctx context.Context, u posts.Upkeep, tables []string) error
 }
 
-// store is an open set of tables.
+// postStore is an open set of tables.
 type postStore struct {
 	*PostEngine
 	layout *postLayout
 	policy posts.Policy
 }
 
-// OpenPosts opens tables by way of an engine's connections.
+// OpenPosts opens tables with an engine's connections.
 func OpenPosts(ctx context.Context, e *PostEngine, t posts.Tables) (*posts.Store, error) {
 	if t.Make && e.ReadOnly {
 		return nil, engine.ErrReadOnly
@@ -85,7 +84,7 @@ func OpenPosts(ctx context.Context, e *PostEngine, t posts.Tables) (*posts.Store
 		t.Policy = posts.Overwrite
 	}
 	if !slices.Contains(posts.Policies(), t.Policy) {
-		return nil, &fault.Error{Setting: "policy " + string(t.Policy), Problem: "is not known", Cure: fmt.Sprintf("choose one of %q", posts.Policies())}
+		return nil, &fault.Error{Setting: "policy " + string(t.Policy), Problem: "is unknown", Cure: fmt.Sprintf("choose one of %q", posts.Policies())}
 	}
 	l, err := newPostLayout(t)
 	if err != nil {
@@ -112,7 +111,7 @@ func OpenPosts(ctx context.Context, e *PostEngine, t posts.Tables) (*posts.Store
 	}, nil
 }
 
-// with runs f on a connection of its own.
+// with runs f on a separate connection.
 func (s *postStore) with(ctx context.Context, f func(c *PostConn) error) error {
 	c, err := s.Connect(ctx)
 	if err != nil {
@@ -133,7 +132,7 @@ func (s *postStore) around(f func() error) error {
 	return f()
 }
 
-// prepare makes the tables and procedures, or sees that the tables are there.
+// prepare creates the tables and procedures, or checks that the tables exist.
 func (s *postStore) prepare(ctx context.Context, create bool) error {
 	return s.with(ctx, func(c *PostConn) error {
 		if create {
@@ -155,14 +154,14 @@ func (s *postStore) prepare(ctx context.Context, create bool) error {
 		}
 		for _, t := range s.layout.tables {
 			if _, err := c.Direct(ctx, s.Dialect.values(t)+" WHERE 1 = 0", nil, func([]any) error { return nil }); err != nil {
-				return &fault.Error{Setting: "table " + t.Name, Problem: "is not there, or not laid out as " + string(s.layout.design), Err: err, Cure: "make it: barograph shef post --make"}
+				return &fault.Error{Setting: "table " + t.Name, Problem: "does not exist, or has not the layout " + string(s.layout.design), Err: err, Cure: "create it: barograph shef post --make"}
 			}
 		}
 		return nil
 	})
 }
 
-// rules are those that the policy comes to.
+// rules lists the rules of the policy.
 func (s *postStore) rules() []posts.Rule {
 	out := []posts.Rule{s.policy.Rule(false)}
 	if r := s.policy.Rule(true); r != out[0] {
@@ -171,7 +170,7 @@ func (s *postStore) rules() []posts.Rule {
 	return out
 }
 
-// poster posts by one method.
+// poster posts with one method.
 type poster struct {
 	*postStore
 	c      *PostConn
@@ -179,15 +178,15 @@ type poster struct {
 	plan   postPlan
 
 	known    map[record.ID]bool
-	series   map[posts.Series]int32 // its rank
-	last     posts.Series           // was looked up just now
-	rank     int32                  // its
+	series   map[posts.Series]int32 // the rank of each admitted series
+	last     posts.Series           // the series of the last lookup
+	rank     int32                  // the rank of last
 	verdict  verdict
 	counted  posts.Posted
 	prepared map[string]PostStatement
 	upserts  map[upsert]PostStatement
-	staged   map[*PostTable]bool // has its temporary table
-	filled   map[*PostTable]bool // which is not empty
+	staged   map[*PostTable]bool // tables that have a temporary table
+	filled   map[*PostTable]bool // tables whose temporary table is not empty
 	appendFirst
 	args []any
 }
@@ -214,7 +213,7 @@ func (s *postStore) poster(ctx context.Context, m posts.Method) (posts.Poster, e
 		known: map[record.ID]bool{}, verdict: unknown,
 	}
 	if err := p.readFilters(ctx); err != nil {
-		c.Close() //nolint:errcheck // the first error says more
+		c.Close() //nolint:errcheck // the first error is more specific
 		return nil, err
 	}
 	return p, nil
@@ -223,7 +222,7 @@ func (s *postStore) poster(ctx context.Context, m posts.Method) (posts.Poster, e
 // Close closes the connection.
 func (p *poster) Close() error { return p.c.Close() }
 
-// admits looks a value up in location and ingest filter.
+// admits looks up a value in location and ingest filter.
 func (p *poster) admits(g *record.Gauge) (rank int32, ok bool) {
 	s := posts.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}
 	if s != p.last {
@@ -248,10 +247,10 @@ func (p *poster) admits(g *record.Gauge) (rank int32, ok bool) {
 	return p.rank, p.verdict == admitted
 }
 
-// attempts is how often a transaction is started until its error is reported.
+// attempts is how often a transaction is tried before its error is reported.
 const attempts = 100
 
-// Post posts.
+// Post posts the messages and retries.
 func (p *poster) Post(ctx context.Context, messages []posts.Message) (posts.Posted, error) {
 	retries := int64(0)
 	for {
@@ -266,11 +265,11 @@ func (p *poster) Post(ctx context.Context, messages []posts.Message) (posts.Post
 		if retries++; retries == attempts || !p.c.Again(err) {
 			return posts.Posted{}, err
 		}
-		time.Sleep(time.Duration(rand.Int64N(min(retries, 20)+1)) * time.Millisecond) //nolint:gosec // no secret
+		time.Sleep(time.Duration(rand.Int64N(min(retries, 20)+1)) * time.Millisecond) //nolint:gosec // not for secrets
 	}
 }
 
-// try posts once.
+// try makes one attempt to post.
 func (p *poster) try(ctx context.Context, messages []posts.Message) error {
 	posted := time.Now().Unix()
 	switch p.method {
@@ -302,12 +301,12 @@ func (p *poster) try(ctx context.Context, messages []posts.Message) error {
 	if err != nil {
 		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
-		_ = p.c.Run(after, "ROLLBACK") // the first error says more; a connection that is gone has rolled back
+		_ = p.c.Run(after, "ROLLBACK") // the first error is more specific; a lost connection has rolled back
 	}
 	return err
 }
 
-// write upserts the units by the poster's method.
+// write upserts the units with the poster's method.
 func (p *poster) write(ctx context.Context, units []PostUnit) error {
 	if p.method == posts.PreparedRows {
 		return p.rows(ctx, units)
@@ -331,7 +330,7 @@ func (p *poster) write(ctx context.Context, units []PostUnit) error {
 	return nil
 }
 
-// statement prepares a text where that was not done yet.
+// statement returns the prepared statement of a text.
 func (p *poster) statement(ctx context.Context, text string) (PostStatement, error) {
 	if st := p.prepared[text]; st != nil {
 		return st, nil
@@ -343,7 +342,7 @@ func (p *poster) statement(ctx context.Context, text string) (PostStatement, err
 	return st, err
 }
 
-// upsert is what makes the text of an upsert, which is long.
+// upsert identifies the text of an upsert, which is long.
 type upsert struct {
 	t    *PostTable
 	rows int
@@ -361,9 +360,9 @@ func (p *poster) upsert(ctx context.Context, u upsert) (PostStatement, error) {
 	return st, err
 }
 
-// rows upserts row by row.
+// rows upserts one row after the other.
 func (p *poster) rows(ctx context.Context, units []PostUnit) error {
-	// All statements are prepared before a pipeline begins.
+	// Prepare all statements before the pipeline starts.
 	statements := make([]PostStatement, len(units))
 	for i := range units {
 		if len(units[i].Rows) == 0 {
@@ -393,8 +392,8 @@ func (p *poster) rows(ctx context.Context, units []PostUnit) error {
 	return each(func(st PostStatement, args []any) error { return st.Exec(ctx, args) })
 }
 
-// many upserts many rows by a statement. Their number is a power of two, so
-// that few statements are prepared.
+// many upserts many rows with one statement. Their number is a power of two, which keeps the
+// number of prepared statements small.
 func (p *poster) many(ctx context.Context, u *PostUnit) error {
 	most := p.Dialect.MaxParams / len(u.Table.Columns)
 	if p.RowsOfStatement > 0 {
@@ -421,8 +420,8 @@ func (p *poster) many(ctx context.Context, u *PostUnit) error {
 	return nil
 }
 
-// stage makes or empties the temporary tables that the units need, outside of
-// the transaction: not every engine can do it inside.
+// stage creates or empties the temporary tables that the units need. It runs outside the
+// transaction, because not every engine can do it inside.
 func (p *poster) stage(ctx context.Context, units []PostUnit) error {
 	used := map[*PostTable]bool{}
 	for i := range units {
@@ -457,7 +456,7 @@ func (p *poster) bulk(ctx context.Context, u *PostUnit) error {
 		}
 	}
 	name := p.Dialect.stagingTable(u.Table)
-	if p.filled[u.Table] { // by an earlier unit of this transaction
+	if p.filled[u.Table] { // an earlier unit of this transaction has filled it
 		if err := p.c.Run(ctx, "DELETE FROM "+name); err != nil {
 			return err
 		}
@@ -538,7 +537,7 @@ func (c *Cell) arg(t PostType) any {
 	return c.Int
 }
 
-// letters are the texts of one character, which most are.
+// letters are the texts of one character, which are most texts.
 var letters = func() (out [128]any) { //nolint:gochecknoglobals // a constant table
 	for i := range out {
 		out[i] = string(rune(i))

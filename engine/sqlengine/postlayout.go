@@ -24,14 +24,14 @@ const (
 	PostDate
 )
 
-// postSource tells what a column holds.
+// postSource is the part of a value that a column contains.
 type postSource byte
 
 const (
 	fromStation postSource = iota
 	fromPE1
 	fromPE2
-	fromLetter // of the duration
+	fromLetter // the letter of the duration
 	fromDuration
 	fromT
 	fromS
@@ -63,10 +63,10 @@ type PostTable struct {
 	Name    string
 	Columns []PostColumn
 	Keys    int
-	Slots   int                 // the columns after the key that hold values; 0 = one column does
-	settles bool                // by posts.Policy.Precedes
-	good    bool                // of the policy GoodStays
-	find    [numPostSources]int // of each source but slots: 1 + index of its column
+	Slots   int                 // number of value columns after the key; 0 = a single value column
+	settles bool                // posts.Policy.Precedes decides between values
+	good    bool                // the policy is GoodStays
+	find    [numPostSources]int // by source, except slots: 1 + index of its column
 }
 
 func (t *PostTable) index() *PostTable {
@@ -78,7 +78,7 @@ func (t *PostTable) index() *PostTable {
 	return t
 }
 
-// stringColumn … are short forms for the lists below.
+// textColumn and column are short forms for the lists below.
 func textColumn(name string, width int, from postSource) PostColumn {
 	return PostColumn{Name: name, Type: PostText, Width: width, from: from}
 }
@@ -87,9 +87,9 @@ func column(name string, t PostType, from postSource) PostColumn {
 	return PostColumn{Name: name, Type: t, from: from}
 }
 
-// archiveKey is the key of the archive's tables; the last column differs. The
-// columns are remembered by users of the archive, and reconstructed: the
-// schema was never published.
+// archiveKey returns the key of the archive's tables; the last column differs. The columns
+// are reconstructed from the memory of the archive's users, because its schema was never
+// published.
 func archiveKey(last PostColumn) []PostColumn {
 	return []PostColumn{
 		textColumn("lid", 8, fromStation), textColumn("pe1", 1, fromPE1), textColumn("pe2", 1, fromPE2), textColumn("dur", 1, fromLetter),
@@ -98,12 +98,12 @@ func archiveKey(last PostColumn) []PostColumn {
 	}
 }
 
-// origin tells which product a row was written for.
+// origin returns the columns that identify the product of a row.
 func origin() []PostColumn {
 	return []PostColumn{textColumn("product_id", 10, fromProduct), column("producttime", PostTime, fromIssued), column("postingtime", PostTime, fromPosted)}
 }
 
-// valueTable has a row per value.
+// valueTable returns a table with one row per value.
 func valueTable(name string) *PostTable {
 	key := archiveKey(column("obstime", PostTime, fromTime))
 	t := &PostTable{Name: name, Keys: len(key)}
@@ -112,7 +112,8 @@ func valueTable(name string) *PostTable {
 	return t.index()
 }
 
-// arrayTable has a column for each slot of a day, named by its end: z0015 to z2400.
+// arrayTable returns a table with a column for each slot of a day. A column's name contains
+// the end of the slot: z0015 to z2400.
 func arrayTable(name string, slots int) *PostTable {
 	key := archiveKey(column("obsdate", PostDate, fromDay))
 	t := &PostTable{Name: name, Keys: len(key), Slots: slots, Columns: key}
@@ -124,8 +125,8 @@ func arrayTable(name string, slots int) *PostTable {
 	return t.index()
 }
 
-// The tables of the archive. Those of arrays have a further table, of
-// Barograph's own, for what was observed between two slots.
+// The tables of the archive. Designs of arrays have a further table, of Barograph's own, for
+// values observed between two slots.
 const (
 	singleTable   = "pedrsep"
 	array96Table  = "pecrsep"
@@ -133,7 +134,7 @@ const (
 	offGridSuffix = "_offgrid"
 )
 
-// postLayout is the tables of a design and the way of a value to its table.
+// postLayout is the set of tables of a design. It finds the table of a value.
 type postLayout struct {
 	design posts.Design
 	tables []*PostTable
@@ -172,7 +173,7 @@ func (l *postLayout) addArray(name string, slots int) {
 	l.add(valueTable(name + offGridSuffix))
 }
 
-// rank gives every series its place in the order of keys.
+// rank numbers the series in the order of keys.
 func rank(series []posts.Series) map[posts.Series]int32 {
 	order := slices.Clone(series)
 	slices.SortFunc(order, func(a, b posts.Series) int {
@@ -185,12 +186,12 @@ func rank(series []posts.Series) map[posts.Series]int32 {
 	return out
 }
 
-// placed is where a value belongs: its table and the rest of its key.
+// placed is the place of a value: its table and the rest of its key.
 type placed struct {
-	rank  int32 // of its series
+	rank  int32 // rank of its series
 	table uint8
-	slot  int16 // of an array; -1 = none
-	day   int32 // since 1970, of an array
+	slot  int16 // slot of an array; -1 = none
+	day   int32 // day of an array, since 1970
 	time  int64
 }
 
@@ -203,7 +204,7 @@ func (l *postLayout) place(g *record.Gauge, rank int32) placed {
 	if slots == 0 {
 		return p
 	}
-	// 00:00 is the last slot of the day before.
+	// 00:00 is the last slot of the previous day.
 	p.day = int32(dayOf(g.Time - 1))
 	second, step := g.Time-int64(p.day)*day, int64(day/slots)
 	if second%step == 0 {
@@ -214,7 +215,7 @@ func (l *postLayout) place(g *record.Gauge, rank int32) placed {
 	return p
 }
 
-// dayOf is the day of a moment, since 1970.
+// dayOf returns the day of a time, since 1970.
 func dayOf(unix int64) int64 {
 	q := unix / day
 	if unix%day < 0 {
@@ -223,7 +224,7 @@ func dayOf(unix int64) int64 {
 	return q
 }
 
-// Cell is what stands in a column of a row.
+// Cell is the content of a column of a row.
 type Cell struct {
 	Null  bool
 	Text  []byte  // PostText
@@ -231,18 +232,18 @@ type Cell struct {
 	Float float64 // PostFloat
 }
 
-// PostRow is a row of a table of values. It is valid while it is being written.
+// PostRow is a row of a table of values. It is valid while the engine writes it.
 type PostRow struct {
 	placed
 	gauge   *record.Gauge
 	product []byte
 	issued  int64
 	posted  int64
-	slots   []float64 // NaN = nothing
-	order   int32     // of the value that product and issued are of
+	slots   []float64 // NaN = no value
+	order   int32     // order of the value that gives the row its product and issue time
 }
 
-// Cell returns what stands in a column of the row.
+// Cell returns the content of a column of the row.
 func (r *PostRow) Cell(c *PostColumn) Cell {
 	g := r.gauge
 	switch c.from {
@@ -276,7 +277,7 @@ func (r *PostRow) Cell(c *PostColumn) Cell {
 	return r.origin(c)
 }
 
-// qualities are the bytes that Cell points at.
+// qualities are the bytes to which Cell refers.
 var qualities = func() []byte { //nolint:gochecknoglobals // a constant table
 	b := make([]byte, 129)
 	for i := range b {

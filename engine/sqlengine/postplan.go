@@ -12,18 +12,18 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// PostUnit is rows of one table with distinct keys, in their order, that are
-// upserted by one rule.
+// PostUnit is a list of rows of one table, with distinct keys in ascending order, that the
+// engine upserts by one rule.
 type PostUnit struct {
 	Table *PostTable
 	Rule  posts.Rule
 	Rows  []PostRow
 
-	rank int // units are written in this order: later values of one key after earlier ones
+	rank int // order of writing: later values of a key are in later units
 }
 
-// postPlan makes of messages the units that leave the tables as if the values
-// had been posted one after the other. Its memory is used again.
+// postPlan converts messages to units. Writing the units has the same effect as posting the
+// values one after the other. postPlan reuses its memory.
 type postPlan struct {
 	layout   *postLayout
 	policy   posts.Policy
@@ -31,11 +31,11 @@ type postPlan struct {
 	order    []sorted
 	products [][]byte
 	units    []PostUnit
-	at       map[int]int // by table, occurrence and rule: index in units
+	at       map[int]int // index in units, by table, occurrence and rule
 	slots    []float64
 }
 
-// item is a value on its way into a row.
+// item is a value to be put into a row.
 type item struct {
 	placed
 	rule    posts.Rule
@@ -43,9 +43,8 @@ type item struct {
 	gauge   *record.Gauge
 }
 
-// sorted is an item's place in the order of keys: 1 bit for what is off the
-// grid, 28 of the series, 35 of the time. Equal keys are in the order of their
-// items.
+// sorted is an item's position in the order of keys: 1 bit for a value off the grid, 28 bits
+// for the series, 35 bits for the time. Items with equal keys stay in their order.
 type sorted struct {
 	key uint64
 	at  int32
@@ -56,12 +55,12 @@ func (it *item) sortKey() uint64 {
 	return uint64(it.table)<<63 | uint64(it.rank)<<35 | uint64(it.time+zero)&(1<<35-1)
 }
 
-// sameRow reports whether two values belong into one row of an array.
+// sameRow reports whether two values belong to one row of an array.
 func sameRow(a, b *placed) bool {
 	return a.rank == b.rank && a.day == b.day && a.slot >= 0 && b.slot >= 0
 }
 
-// make lays out the values that are admitted. posted is the moment of posting.
+// make arranges the admitted values. posted is the time of posting.
 func (p *postPlan) make(messages []posts.Message, admit func(*record.Gauge) (rank int32, ok bool), posted int64) []PostUnit {
 	p.items, p.order, p.products, p.slots = p.items[:0], p.order[:0], p.products[:0], p.slots[:0]
 	for m := range messages {
@@ -96,9 +95,9 @@ func (p *postPlan) make(messages []posts.Message, admit func(*record.Gauge) (ran
 	return p.units
 }
 
-// fill puts sorted items into rows. Of the values of one key the last counts where each
-// replaces the one before; else the one that counts of each message is a unit, later than
-// that of the message before.
+// fill puts sorted items into rows. If each value of a key replaces the previous one, only
+// the last counts. Otherwise the value that counts of each message becomes a unit, and the
+// unit of a later message is later.
 func (p *postPlan) fill(messages []posts.Message, posted int64) {
 	for i := 0; i < len(p.order); {
 		n := i + 1
@@ -120,8 +119,8 @@ func (p *postPlan) fill(messages []posts.Message, posted int64) {
 	}
 }
 
-// superseded are the values of a message that do not count, as another one of their key
-// does; nil = the policy takes them one after the other.
+// superseded returns the values of a message that another value with the same key in this
+// message replaces; nil = the policy takes the values one after the other.
 func (p *postPlan) superseded(m *posts.Message) map[*record.Gauge]bool {
 	if !p.policy.Settles() {
 		return nil
@@ -162,7 +161,7 @@ func (p *postPlan) put(at int32, occurrence int, messages []posts.Message, poste
 	if n := len(u.Rows); it.slot >= 0 && n > 0 && sameRow(&u.Rows[n-1].placed, &it.placed) {
 		last := &u.Rows[n-1]
 		last.slots[it.slot] = it.gauge.Value
-		if last.order <= at { // the row tells the last product that wrote it
+		if last.order <= at { // the row stores the last product that wrote it
 			last.product, last.issued, last.order = product, issued, at
 		}
 		return
@@ -175,8 +174,7 @@ func (p *postPlan) put(at int32, occurrence int, messages []posts.Message, poste
 	u.Rows = append(u.Rows, row)
 }
 
-// newSlots takes the slots of a row from memory that grows by pieces, as rows
-// point into it.
+// newSlots returns the slots of a row. Its memory grows by pieces, because rows point to it.
 func (p *postPlan) newSlots(n int) []float64 {
 	const piece = 1 << 16
 	if cap(p.slots)-len(p.slots) < n {
@@ -191,8 +189,8 @@ func (p *postPlan) newSlots(n int) []float64 {
 	return out
 }
 
-// agree gives rows of an array that are written by several units, for several
-// rules, the product of the last of their values.
+// agree makes the product equal in all units that write the same row of an array for several
+// rules: it is the product of the last of their values.
 func (p *postPlan) agree() {
 	if p.policy == posts.Overwrite || p.layout.design.Slots() == 0 {
 		return
@@ -221,14 +219,15 @@ func (p *postPlan) agree() {
 	})
 }
 
-// row2006 is the algorithm of shef_decode_raw as the report of 2006 tells it
-// (its section 4), statement by statement:
+// row2006 is the algorithm of shef_decode_raw, statement by statement, as section 4 of the
+// report of 2006 describes it:
 //
 //	array:  for each value: if its row is another than the last value's, write
 //	        the row in hand, then select its row; put the value into its slot
 //	single: for each value: select its row; update it or insert it
 //
-// Only consecutive values share a row. Statements are sent as texts, to be
+// Only consecutive values share a row. The poster sends statements as texts, which the
+// server parses and plans every time.
 // parsed and planned every time.
 func (p *poster) row2006(ctx context.Context, messages []posts.Message, posted int64) error {
 	var hand inHand
@@ -271,11 +270,11 @@ func (p *poster) row2006(ctx context.Context, messages []posts.Message, posted i
 	return nil
 }
 
-// inHand is the row of an array that consecutive values go into.
+// inHand is the row of an array into which consecutive values go.
 type inHand struct {
 	row   PostRow
 	full  bool
-	there bool // the row was selected
+	there bool // the select found the row
 	slots []float64
 }
 
@@ -308,7 +307,7 @@ func (p *poster) take(ctx context.Context, t *PostTable, h *inHand, row PostRow)
 	return err
 }
 
-// putBack writes the row in hand.
+// putBack writes the current row.
 func (p *poster) putBack(ctx context.Context, t *PostTable, h *inHand) error {
 	if !h.full {
 		return nil
@@ -333,12 +332,12 @@ func (p *poster) update(ctx context.Context, t *PostTable, row *PostRow) error {
 	p.args = appendArgs(p.args, row, t.Columns[:t.Keys])
 	n, err := p.c.Direct(ctx, p.Dialect.updateRow(t), p.args, nil)
 	if err == nil && n != 1 {
-		err = fmt.Errorf("%d rows of %s were updated where one was found", n, t.Name)
+		err = fmt.Errorf("%d rows of %s were updated, but the select had found one", n, t.Name)
 	}
 	return err
 }
 
-// one selects the row of a value, then updates or inserts it.
+// one selects the row of a value and then updates or inserts it.
 func (p *poster) one(ctx context.Context, t *PostTable, row *PostRow, rule posts.Rule) error {
 	there, stored := false, posts.Value{Issued: record.NoTime}
 	p.args = appendArgs(p.args[:0], row, t.Columns[:t.Keys])
@@ -365,18 +364,18 @@ func (r *PostRow) asOrigin() *posts.Origin {
 	return &posts.Origin{Issued: r.issued, Revised: r.gauge.Revised, Product: string(r.product), Value: r.gauge.Value, Quality: r.gauge.Quality}
 }
 
-// appendFirst decides whether appending is tried before a merge. Most values of a
-// feed have new keys, which are then written once and looked up once; a merge
-// writes them twice and looks them up twice. But where a key is taken it was work
-// for nothing. After each failure the next attempt waits for twice as many merges.
+// appendFirst decides whether to try an append before a merge. Most values of a
+// feed have new keys. An append writes them once and looks them up once, a merge twice. If a
+// key exists, the append was useless work. After each failure the next attempt waits for
+// twice as many merges.
 type appendFirst struct {
 	skip, failed int
 }
 
-// mostSkipped is how many merges may pass until appending is tried again.
+// mostSkipped is the greatest number of merges before the next attempt to append.
 const mostSkipped = 255
 
-// worthTrying reports whether to try it now.
+// worthTrying reports whether to try an append now.
 func (i *appendFirst) worthTrying() bool {
 	if i.skip > 0 {
 		i.skip--
@@ -385,7 +384,7 @@ func (i *appendFirst) worthTrying() bool {
 	return true
 }
 
-// record notes whether it went through.
+// record records the success of an attempt.
 func (i *appendFirst) record(ok bool) {
 	if ok {
 		i.failed = 0
@@ -395,8 +394,8 @@ func (i *appendFirst) record(ok bool) {
 	i.skip = i.failed
 }
 
-// append appends rows to their table, if none of their keys is taken; done is
-// false where one is, and nothing is appended.
+// append appends rows to their table if none of their keys exists. Otherwise it appends
+// nothing and returns done = false.
 func (p *poster) append(ctx context.Context, u *PostUnit) (done bool, err error) {
 	if err := p.c.Run(ctx, "SAVEPOINT before_append"); err != nil {
 		return false, err

@@ -13,7 +13,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// admit fills location and ingest filter.
+// admit adds rows to location and ingest filter.
 func (s *postStore) admit(ctx context.Context, stations []record.ID, series []posts.Series) error {
 	return s.with(ctx, func(c *PostConn) error {
 		d := s.Dialect
@@ -35,7 +35,7 @@ func (s *postStore) admit(ctx context.Context, stations []record.ID, series []po
 	})
 }
 
-// addRows inserts rows that are not there yet, in one transaction.
+// addRows inserts the missing rows in one transaction.
 func (s *postStore) addRows(ctx context.Context, c *PostConn, table string, names, keys []string, rows int, row func(i int) []any) error {
 	d := s.Dialect
 	quoted := func(names []string) string { return flavour.Join(names, ", ", d.Quote) }
@@ -70,15 +70,15 @@ func (s *postStore) addRows(ctx context.Context, c *PostConn, table string, name
 	return c.Run(ctx, "COMMIT")
 }
 
-// readFilters reads location and ingest filter, as the decoder of 2006 does at
-// its start.
+// readFilters reads location and ingest filter. The decoder of 2006 also does that at its
+// start.
 func (p *poster) readFilters(ctx context.Context) error {
 	all, err := p.filters(ctx, "", nil)
 	p.series = rank(all)
 	return err
 }
 
-// Reread keeps what it knows of other stations.
+// Reread reads the filters of some stations again and keeps those of others.
 func (p *poster) Reread(ctx context.Context, stations []record.ID) error {
 	gone, all := make(map[record.ID]bool, len(stations)), make([]posts.Series, 0, len(p.series)+len(stations))
 	for _, id := range stations {
@@ -106,7 +106,7 @@ func (p *poster) Reread(ctx context.Context, stations []record.ID) error {
 	return nil
 }
 
-// filters reads location and ingest filter, of which a condition holds.
+// filters reads the rows of location and ingest filter that satisfy a condition.
 func (p *poster) filters(ctx context.Context, condition string, args []any) (all []posts.Series, err error) {
 	d := p.Dialect
 	err = p.around(func() error {
@@ -138,10 +138,10 @@ func (p *poster) filters(ctx context.Context, condition string, args []any) (all
 	return all, err
 }
 
-// values gives every stored value.
+// values yields every stored value.
 func (s *postStore) values(ctx context.Context) iter.Seq2[*posts.Value, error] {
 	return func(yield func(*posts.Value, error) bool) {
-		errStop := errors.New("no more is wanted")
+		errStop := errors.New("the caller wants no more values")
 		err := s.with(ctx, func(c *PostConn) error {
 			for _, t := range s.layout.tables {
 				_, err := c.Direct(ctx, s.Dialect.values(t), nil, func(v []any) error {
@@ -164,7 +164,7 @@ func (s *postStore) values(ctx context.Context) iter.Seq2[*posts.Value, error] {
 	}
 }
 
-// each gives the values of a row.
+// each passes the values of a row to f.
 func each(t *PostTable, v []any, f func(*posts.Value) error) error {
 	out := posts.Value{Issued: record.NoTime}
 	for i := range t.Columns {
@@ -192,7 +192,7 @@ func each(t *PostTable, v []any, f func(*posts.Value) error) error {
 	return nil
 }
 
-// readColumn reads a column other than a slot.
+// readColumn reads a column that is not a slot.
 func readColumn(out *posts.Value, c *PostColumn, v any) (err error) {
 	if v == nil {
 		return nil
@@ -252,7 +252,7 @@ func readColumn(out *posts.Value, c *PostColumn, v any) (err error) {
 	return err
 }
 
-// read counts the values of a station in a time.
+// read counts the values of a station in a period.
 func (s *postStore) read(ctx context.Context, station record.ID, from, to int64) (n int64, err error) {
 	err = s.with(ctx, func(c *PostConn) error {
 		for _, t := range s.layout.tables {
@@ -271,7 +271,7 @@ func (s *postStore) read(ctx context.Context, station record.ID, from, to int64)
 	return n, err
 }
 
-// number is the one value of a reply.
+// number returns the only value of a reply.
 func (s *postStore) number(ctx context.Context, c *PostConn, text string, args []any) (n int64, err error) {
 	_, err = c.Direct(ctx, text, args, func(v []any) (err error) {
 		n, err = AsWhole(v[0])
@@ -295,7 +295,7 @@ func (s *postStore) rows(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// delete removes what was observed before a moment.
+// delete removes the values observed before a time.
 func (s *postStore) delete(ctx context.Context, before int64) (rows int64, err error) {
 	err = s.with(ctx, func(c *PostConn) error {
 		for _, t := range s.layout.tables {

@@ -13,42 +13,42 @@ import (
 // PostDialect is how an engine writes the statements of tables of values.
 type PostDialect struct {
 	Quote  func(name string) string
-	Schema string // before the name of a table: "", or quoted and with its point
+	Schema string // prefix of a table's name: "", or the quoted schema and a point
 	Param  func(i int) string
 	Type   func(t PostType, width int) string
-	// TableOptions stand behind CREATE TABLE (…).
+	// TableOptions follow CREATE TABLE (…).
 	TableOptions string
-	// DuplicateKey: upserts are written ON DUPLICATE KEY UPDATE, not ON CONFLICT.
+	// DuplicateKey writes upserts with ON DUPLICATE KEY UPDATE instead of ON CONFLICT.
 	DuplicateKey bool
-	MaxParams    int // of one statement
-	// Temporary begins the statement that makes a temporary table, which lasts
-	// as long as its connection; "" = no bulk. TemporaryOptions end it. Empty
-	// begins the statement that empties one before a transaction; "" = it is
-	// empty by then.
+	MaxParams    int // greatest number of parameters of a statement
+	// Temporary is the start of the statement that creates a temporary table, which lasts as
+	// long as its connection; "" = no method bulk. TemporaryOptions is its end. Empty is the
+	// start of the statement that empties the table before a transaction; "" = the table is
+	// empty at that time.
 	Temporary, TemporaryOptions, Empty string
-	TemporarySchema                    string // before its name: "", or quoted and with its point
-	// CreateProcedure writes the statements that make a procedure of one
-	// upsert; arguments are named p1, p2 … nil = cannot.
+	TemporarySchema                    string // prefix of its name: "", or the quoted schema and a point
+	// CreateProcedure returns the statements that create a procedure for one upsert. Its
+	// arguments are named p1, p2 … nil = the engine has no procedures.
 	CreateProcedure func(name string, types []string, body string) []string
-	// Cast writes a column as Values reads it: times and dates as text.
+	// Cast writes a column in the form that Values reads: times and dates as text.
 	Cast func(column string, t PostType) string
 }
 
 func (d *PostDialect) table(name string) string { return d.Schema + d.Quote(name) }
 
-// The small tables of what is admitted: the archive's location and ingest filter.
+// The small tables of admitted series: the archive's location and ingest filter.
 const (
 	locationTable = "location"
 	filterTable   = "ingestfilter"
 )
 
-// filterColumns are those of the archive's key but the time, then the switch.
+// filterColumns returns the columns of the archive's key except the time, and the switch.
 func filterColumns() []PostColumn {
 	key := archiveKey(textColumn("ingest", 1, fromValue))
 	return key
 }
 
-// create makes all tables of a layout.
+// create returns the statements that create all tables of a layout.
 func (d *PostDialect) create(l *postLayout) []string {
 	out := []string{
 		"CREATE TABLE IF NOT EXISTS " + d.table(locationTable+l.suffix) + " (" + d.Quote("lid") + " " + d.Type(PostText, 8) + " NOT NULL PRIMARY KEY, " +
@@ -73,7 +73,7 @@ func (d *PostDialect) names(cols []PostColumn) string {
 	return flavour.Join(cols, ", ", func(c PostColumn) string { return d.Quote(c.Name) })
 }
 
-// equal compares columns with parameters from a number on.
+// equal compares columns with parameters, which are numbered from from.
 func (d *PostDialect) equal(cols []PostColumn, from int, separator string) string {
 	return flavour.Join(cols, separator, func(c PostColumn) string {
 		from++
@@ -81,17 +81,17 @@ func (d *PostDialect) equal(cols []PostColumn, from int, separator string) strin
 	})
 }
 
-// where compares the key with parameters from a number on.
+// where compares the key with parameters, which are numbered from from.
 func (d *PostDialect) where(t *PostTable, from int) string {
 	return " WHERE " + d.equal(t.Columns[:t.Keys], from, " AND ")
 }
 
-// The three statements of the algorithm of 2006.
+// These are the three statements of the algorithm of 2006.
 
-// selectRow reads what is not key; its arguments are the key.
+// selectRow reads the columns outside the key. Its arguments are the key.
 func (d *PostDialect) selectRow(t *PostTable) string {
 	columns := d.names(t.Columns[t.Keys:])
-	if t.settles { // the time of the product is looked at, too
+	if t.settles { // the rule also needs the product's time
 		columns = d.cast(t.Columns[t.Keys:])
 	}
 	return "SELECT " + columns + " FROM " + d.table(t.Name) + d.where(t, 1)
@@ -101,13 +101,13 @@ func (d *PostDialect) insertRow(t *PostTable) string {
 	return d.insertInto(t) + " VALUES " + d.params(t, 1)
 }
 
-// updateRow writes what is not key, whose arguments come first, then the key.
+// updateRow writes the columns outside the key. Their values are the first arguments, the key the last.
 func (d *PostDialect) updateRow(t *PostTable) string {
 	rest := t.Columns[t.Keys:]
 	return "UPDATE " + d.table(t.Name) + " SET " + d.equal(rest, 1, ", ") + d.where(t, len(rest)+1)
 }
 
-// insertInto begins an insert; the alias t stands for what is stored.
+// insertInto is the start of an insert. The alias t names the stored row.
 func (d *PostDialect) insertInto(t *PostTable) string {
 	alias := " AS t"
 	if d.DuplicateKey {
@@ -116,12 +116,12 @@ func (d *PostDialect) insertInto(t *PostTable) string {
 	return "INSERT INTO " + d.table(t.Name) + alias + " (" + d.names(t.Columns) + ")"
 }
 
-// params is rows of placeholders in parentheses.
+// params returns rows of placeholders in parentheses.
 func (d *PostDialect) params(t *PostTable, rows int) string {
 	return placeholders(d.Param, len(t.Columns), rows)
 }
 
-// upsert inserts rows; one whose key is taken is merged by the rule.
+// upsert inserts rows. The rule merges a row whose key exists.
 func (d *PostDialect) upsert(t *PostTable, rows int, r posts.Rule) string {
 	return d.insertInto(t) + " VALUES " + d.params(t, rows) + d.merge(t, r)
 }
@@ -131,7 +131,7 @@ func (d *PostDialect) mergeFrom(t *PostTable, source string, r posts.Rule) strin
 	return d.insertInto(t) + " SELECT " + d.names(t.Columns) + " FROM " + source + d.merge(t, r)
 }
 
-// merge is what an upsert does where the key is taken.
+// merge is the clause for rows whose key exists.
 func (d *PostDialect) merge(t *PostTable, r posts.Rule) string {
 	stored := func(c string) string { return "t." + d.Quote(c) }
 	given := func(c string) string { return "excluded." + d.Quote(c) }
@@ -173,7 +173,7 @@ func (d *PostDialect) merge(t *PostTable, r posts.Rule) string {
 		when = strings.TrimPrefix(when+" AND "+later, " AND ")
 	}
 	cols := t.Columns[t.Keys:]
-	if d.DuplicateKey && when != "" { // the condition is about columns as they were: the first one decides for all
+	if d.DuplicateKey && when != "" { // MySQL assigns columns in turn: the condition must see the old values in the first assignment
 		cols = slices.Clone(cols)
 		slices.Reverse(cols)
 	}
@@ -204,7 +204,7 @@ func (d *PostDialect) setWord() string {
 	return "SET "
 }
 
-// mergeSlot is what a slot becomes. NULL is a slot that nothing was given for.
+// mergeSlot returns the new value of a slot. NULL = no value was given for the slot.
 func mergeSlot(stored, given string, r posts.Rule) string {
 	switch r {
 	case posts.Keep:
@@ -215,9 +215,9 @@ func mergeSlot(stored, given string, r posts.Rule) string {
 	return "COALESCE(" + given + ", " + stored + ")"
 }
 
-// procedure makes the procedure that posts one value by a rule, and call calls
-// it. Its arguments are the columns; those of an array, the key, slot and
-// value, and what is left.
+// procedure returns the statements that create the procedure for posting one value by a
+// rule, and the statement that calls it. Its arguments are the columns. For an array they are
+// the key, slot and value, and the remaining columns.
 func (d *PostDialect) procedure(t *PostTable, r posts.Rule) (create []string, call string) {
 	var types, values, args []string
 	next := func(typ string) string {
@@ -252,7 +252,7 @@ func procedureName(t *PostTable, r posts.Rule) string {
 	return name
 }
 
-// staging makes a temporary table for bulk copies.
+// staging creates a temporary table for bulk copies.
 func (d *PostDialect) staging(t *PostTable) string {
 	return d.Temporary + " " + d.stagingTable(t) + " (" + flavour.Join(t.Columns, ", ", d.typed) + ")" + d.TemporaryOptions
 }
@@ -267,7 +267,7 @@ func (d *PostDialect) stagingTable(t *PostTable) string {
 	return d.TemporarySchema + d.Quote(stagingName(t))
 }
 
-// values reads a whole table.
+// values reads a complete table.
 func (d *PostDialect) values(t *PostTable) string {
 	return "SELECT " + d.cast(t.Columns) + " FROM " + d.table(t.Name)
 }
@@ -276,7 +276,7 @@ func (d *PostDialect) cast(cols []PostColumn) string {
 	return flavour.Join(cols, ", ", func(c PostColumn) string { return d.Cast(d.Quote(c.Name), c.Type) })
 }
 
-// moment is the column that says when: the time of observation, or the day.
+// moment returns the time column: the time of observation, or the day.
 func moment(t *PostTable) *PostColumn {
 	for _, from := range []postSource{fromTime, fromDay} {
 		if i := t.find[from]; i > 0 {
@@ -286,7 +286,7 @@ func moment(t *PostTable) *PostColumn {
 	return nil
 }
 
-// read counts the values of a station between two moments.
+// read counts the values of a station between two times.
 func (d *PostDialect) read(t *PostTable) string {
 	what := "count(*)"
 	if t.Slots > 0 {

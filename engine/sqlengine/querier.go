@@ -15,13 +15,13 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Querier sends statements: over a pool, over a connection or in a transaction.
+// Querier sends statements over a pool, over a connection or in a transaction.
 type Querier interface {
-	// Exec carries out a statement that returns no rows.
+	// Exec runs a statement that returns no rows.
 	Exec(ctx context.Context, text string, args ...any) error
 
-	// Rows gives each row of a reply to f, as values that AsText, AsWhole and
-	// their like take. They are valid until f returns.
+	// Rows passes each row of a reply to f, as values for AsText, AsWhole and similar
+	// functions. They are valid until f returns.
 	Rows(ctx context.Context, text string, args []any, f func(row []any) error) error
 }
 
@@ -33,13 +33,13 @@ type Standard struct {
 	}
 }
 
-// Exec carries out a statement.
+// Exec runs a statement.
 func (s Standard) Exec(ctx context.Context, text string, args ...any) error {
 	_, err := s.Over.ExecContext(ctx, text, args...)
 	return Failed(ctx, err)
 }
 
-// Rows gives each row to f.
+// Rows passes each row to f.
 func (s Standard) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
 	rows, err := s.Over.QueryContext(ctx, text, args...)
 	if err != nil {
@@ -48,9 +48,9 @@ func (s Standard) Rows(ctx context.Context, text string, args []any, f func(row 
 	return Each(ctx, rows, f)
 }
 
-// Each gives each of rows to f, see Querier.Rows, and closes them.
+// Each passes each of rows to f, as Querier.Rows does, and closes them.
 func Each(ctx context.Context, rows *sql.Rows, f func(row []any) error) error {
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
+	defer rows.Close() //nolint:errcheck // Err below reports the error
 	names, err := rows.Columns()
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func Each(ctx context.Context, rows *sql.Rows, f func(row []any) error) error {
 	return Failed(ctx, rows.Err())
 }
 
-// slot takes a driver's value as it is, without a conversion or a copy.
+// slot keeps a driver's value without converting or copying it.
 type slot struct {
 	row []any
 	k   int
@@ -81,7 +81,7 @@ func (s slot) Scan(src any) error {
 	return nil
 }
 
-// Failed is engine.Failed.
+// Failed calls engine.Failed.
 func Failed(ctx context.Context, err error) error { return engine.Failed(ctx, err) }
 
 // Scan converts the first values of a row to *string, *int64, *int or *float64.
@@ -118,7 +118,7 @@ func Texts(ctx context.Context, q Querier, text string, args ...any) (out []stri
 	return out, err
 }
 
-// Number returns the one value of a query; 0 where there is none, or NULL.
+// Number returns the only value of a query; 0 = no row, or NULL.
 func Number(ctx context.Context, q Querier, text string, args ...any) (n int64, err error) {
 	err = q.Rows(ctx, text, args, func(row []any) (err error) {
 		if row[0] != nil {
@@ -129,12 +129,11 @@ func Number(ctx context.Context, q Querier, text string, args ...any) (n int64, 
 	return n, err
 }
 
-// The functions below turn what a driver hands over (driver.Value, or the
-// wider set of types that some drivers use) into canonical types.
+// The functions below convert a driver's values (driver.Value, or the larger set of types
+// that some drivers use) to canonical types.
 
-// AsText converts to a string. last is the string that the column held in the
-// row before: where the bytes are the same it is returned, and nothing is
-// allocated. NULL is "".
+// AsText converts a value to a string. last is the string of this column in the previous
+// row. If the bytes are equal, AsText returns last and allocates nothing. NULL is "".
 func AsText(src any, last string) (string, error) {
 	switch v := src.(type) {
 	case string:
@@ -161,7 +160,7 @@ func asBytes(src any) ([]byte, error) {
 	return []byte(s), err
 }
 
-// AsWhole converts to a whole number; a float must be one.
+// AsWhole converts a value to an integer; a float must have no fraction.
 func AsWhole(src any) (int64, error) {
 	switch v := src.(type) {
 	case int64:
@@ -177,7 +176,7 @@ func AsWhole(src any) (int64, error) {
 	case string:
 		return strconv.ParseInt(v, 10, 64)
 	case nil:
-		return 0, unexpected(src, "whole number")
+		return 0, unexpected(src, "integer")
 	}
 	switch v := reflect.ValueOf(src); {
 	case v.CanInt():
@@ -185,11 +184,10 @@ func AsWhole(src any) (int64, error) {
 	case v.CanUint():
 		return int64(v.Uint()), nil
 	}
-	return 0, unexpected(src, "whole number")
+	return 0, unexpected(src, "integer")
 }
 
-// AsTime converts a time, ISO text or an epoch, which may be text too, to Unix
-// seconds.
+// AsTime converts a time, ISO text or an epoch (a number or text) to Unix seconds.
 func AsTime(src any) (int64, error) {
 	switch v := src.(type) {
 	case int64:
@@ -204,7 +202,7 @@ func AsTime(src any) (int64, error) {
 	return AsWhole(src)
 }
 
-// AsNumber converts to a float64; NULL is NaN.
+// AsNumber converts a value to a float64; NULL is NaN.
 func AsNumber(src any) (float64, error) {
 	switch v := src.(type) {
 	case float64:
@@ -229,7 +227,7 @@ func AsNumber(src any) (float64, error) {
 	return 0, unexpected(src, "number")
 }
 
-// orMissing turns METviewer's code for a missing number into NaN.
+// orMissing converts METviewer's code for a missing number to NaN.
 func orMissing(f float64) float64 {
 	if f == design.MissingNumber {
 		return math.NaN()
@@ -238,21 +236,21 @@ func orMissing(f float64) float64 {
 }
 
 func unexpected(src driver.Value, want string) error {
-	return fmt.Errorf("a %s came as %T %v", want, src, src)
+	return fmt.Errorf("expected %s, got %T %v", want, src, src)
 }
 
-// parseISO reads 2019-01-01 00:00:00, 2019-01-01T00:00:00Z and the digits of an
-// epoch, by hand, as an answer holds two of them per row.
+// parseISO reads 2019-01-01 00:00:00, 2019-01-01T00:00:00Z and the digits of an epoch. It does
+// not use package time, because each row of an answer has two times.
 func parseISO[S string | []byte](s S) (int64, error) {
 	if len(s) < 5 || s[4] != '-' {
 		n, err := strconv.ParseInt(string(s), 10, 64)
 		if err != nil {
-			err = fmt.Errorf("%q is no time", string(s))
+			err = fmt.Errorf("%q is not a time", string(s))
 		}
 		return n, err
 	}
 	if len(s) < 19 || s[7] != '-' || s[13] != ':' || s[16] != ':' || (len(s) > 19 && string(s[19:]) != "Z") {
-		return 0, fmt.Errorf("%q is no time", string(s))
+		return 0, fmt.Errorf("%q is not a time", string(s))
 	}
 	var bad byte
 	two := func(at int) int64 {
@@ -265,7 +263,7 @@ func parseISO[S string | []byte](s S) (int64, error) {
 	year, month, day := two(0)*100+two(2), two(5), two(8)
 	hour, minute, second := two(11), two(14), two(17)
 	if bad != 0 || month < 1 || month > 12 || day < 1 || day > 31 {
-		return 0, fmt.Errorf("%q is no time", string(s))
+		return 0, fmt.Errorf("%q is not a time", string(s))
 	}
 	return record.Days(year, month, day)*86400 + hour*3600 + minute*60 + second, nil
 }
@@ -275,8 +273,8 @@ func AppendDateTime(dst []byte, epoch int64) []byte {
 	return time.Unix(epoch, 0).UTC().AppendFormat(dst, time.DateTime)
 }
 
-// AsRepeats appends to into the repeating columns that src holds as a list, or as
-// JSON, see design.ParseRepeats; NULL and the empty text hold none.
+// AsRepeats appends the repeating columns in src to into. src is a list, or JSON as for
+// design.ParseRepeats; NULL and the empty text contain none.
 func AsRepeats(src any, into []float64) ([]float64, error) {
 	if list, ok := src.([]float64); ok {
 		return append(into, list...), nil

@@ -23,20 +23,19 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// StarDialect is what SQL engines differ in where they ask the questions of
-// the analytical workload.
+// StarDialect is the part of the star's questions that differs between SQL engines.
 type StarDialect struct {
-	// Table names a table in a statement.
+	// Table returns a table's name in a statement.
 	Table func(t tables.StarTable) string
 
-	// NullsLeast: NULL stands first going up and last going down, without a
-	// word, as in MariaDB and SQLite. The others are instructed to.
+	// NullsLeast means that NULL sorts as the least value by default, as in MariaDB and
+	// SQLite. The queries of other engines request that order.
 	NullsLeast bool
 }
 
-// Text is the SQL of a question; "" for one that is not known. Q3, Q52 and Q55
-// are the texts of TPC-DS with the values of its qualification. They order by
-// less than makes an order whole; rows that are equal in it come in any order.
+// Text returns the SQL of a question; "" = unknown question. Q3, Q52 and Q55 are the texts of
+// TPC-DS with the values of its qualification. Their ORDER BY does not determine the order
+// completely; rows that it treats as equal come in any order.
 func (d *StarDialect) Text(q tables.StarQuery) string {
 	switch q {
 	case tables.Q3:
@@ -51,7 +50,7 @@ func (d *StarDialect) Text(q tables.StarQuery) string {
 	return ""
 }
 
-// star is a question of the star; byYear reports whether it has a column for the year.
+// star returns a question of the star; byYear reports whether it has a column for the year.
 func (d *StarDialect) star(byYear bool, where string) string {
 	year, group, order := "", "", ""
 	up, down := " NULLS FIRST", " NULLS LAST"
@@ -69,11 +68,11 @@ func (d *StarDialect) star(byYear bool, where string) string {
 		"LIMIT 100"
 }
 
-// Cents reads a DECIMAL as engines print it, exactly: 12, 12.3, -0.05. More
-// than two decimals are an error unless they are zeros.
+// Cents parses a DECIMAL as engines print it, without rounding: 12, 12.3, -0.05. More than two
+// decimals are an error unless they are zeros.
 func Cents(text string) (int64, error) {
 	bad := func() (int64, error) {
-		return 0, &fault.Error{Setting: fmt.Sprintf("%q", text), Problem: "is no sum in hundredths"}
+		return 0, &fault.Error{Setting: fmt.Sprintf("%q", text), Problem: "is not a sum in hundredths"}
 	}
 	digits, negative := strings.CutPrefix(text, "-")
 	whole, part, _ := strings.Cut(digits, ".")
@@ -93,8 +92,8 @@ func Cents(text string) (int64, error) {
 	return n, nil
 }
 
-// StarType is the SQL type of a column of the analytical workload's tables, with
-// what follows the type of a text, such as a collation.
+// StarType returns the SQL type of a column of the star's tables. text is appended to the
+// type of a text, for example a collation.
 func StarType(c *tpcds.Column, text string) string {
 	kind := "integer"
 	switch c.Kind {
@@ -115,19 +114,19 @@ func StarType(c *tpcds.Column, text string) string {
 	return kind
 }
 
-// StarEngine is what an engine brings for OpenStar. A nil Size or Cold means
-// "cannot", a nil Close that there is nothing to close.
+// StarEngine is an engine's part of OpenStar. If Size or Cold is nil, the engine lacks it. If
+// Close is nil, there is nothing to close.
 type StarEngine struct {
-	Where    string // the tables are, in words, for errors
+	Where    string // the place of the tables, in words, for errors
 	ReadOnly bool
 	Text     func(q tables.StarQuery) string
 
-	// Note reads the note of the tables that are there; "" = there are none, or
-	// they were not loaded whole.
+	// Note reads the note of the existing tables; "" = there are no tables, or their load is
+	// incomplete.
 	Note func(ctx context.Context) (string, error)
-	// Load makes the tables anew, and keeps their note last.
+	// Load replaces the tables and stores their note last.
 	Load func(ctx context.Context, files tables.StarFiles, note string) (tables.StarLoaded, error)
-	// Rows gives each row of an answer, see Querier.Rows.
+	// Rows passes each row of an answer to f; see Querier.Rows.
 	Rows  func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error
 	Plan  func(ctx context.Context, q tables.StarQuery) (string, error)
 	Size  func(ctx context.Context) ([]int64, error)
@@ -136,8 +135,8 @@ type StarEngine struct {
 	Close func() error
 }
 
-// OpenStar opens an engine's tables under a placement. Another one than that
-// of the tables that are there is an error, unless they will be loaded anew.
+// OpenStar opens an engine's tables at a placement. If the existing tables have another
+// placement, it returns an error unless the caller will load them again.
 func OpenStar(ctx context.Context, e *StarEngine, p tables.Placement) (*tables.Star, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -155,20 +154,20 @@ func OpenStar(ctx context.Context, e *StarEngine, p tables.Placement) (*tables.S
 		out.Size = s.size
 	}
 	if e.Close == nil {
-		out.Close = func() error { return nil } // the engine's connections are its own
+		out.Close = func() error { return nil } // the engine closes its connections itself
 	}
 	return out, nil
 }
 
-// openStar knows whether the tables that are there were loaded whole, and under
-// the placement under which they were opened.
+// openStar knows whether the existing tables are complete and have the placement at which
+// they were opened.
 type openStar struct {
 	*StarEngine
 	place tables.Placement
-	why   atomic.Pointer[fault.Error] // nobody can ask; nil = anybody can
+	why   atomic.Pointer[fault.Error] // why no question can be asked; nil = questions can be asked
 }
 
-// hold compares the placement with the note of the tables that are there.
+// hold compares the placement with the note of the existing tables.
 func (s *openStar) hold(note string) error {
 	s.begin()
 	if note == "" {
@@ -176,7 +175,7 @@ func (s *openStar) hold(note string) error {
 	}
 	there, ok := StarPlaced(note)
 	if !ok {
-		return &fault.Error{Setting: s.Where, Problem: "holds tables that are not Barograph's", Cure: "name another database"}
+		return &fault.Error{Setting: s.Where, Problem: "contains tables that are not Barograph's", Cure: "name another database"}
 	}
 	err := s.place.Holds(there)
 	if err != nil && !s.place.Anew {
@@ -187,18 +186,18 @@ func (s *openStar) hold(note string) error {
 	return nil
 }
 
-// begin says that a load begins: nothing can be asked until it has ended.
+// begin marks the start of a load. Until it has finished, no question can be asked.
 func (s *openStar) begin() {
-	s.why.Store(&fault.Error{Setting: s.Where, Problem: "holds no tables that were loaded whole", Cure: "load them"})
+	s.why.Store(&fault.Error{Setting: s.Where, Problem: "contains no completely loaded tables", Cure: "load them"})
 }
 
-// usable is an error where nothing can be asked.
+// usable returns an error if no question can be asked.
 func (s *openStar) usable(q tables.StarQuery) error {
 	if why := s.why.Load(); why != nil {
 		return why
 	}
 	if !slices.Contains(tables.StarQueries(), q) {
-		return &fault.Error{Setting: string(q), Problem: "is no question of the analytical workload"}
+		return &fault.Error{Setting: string(q), Problem: "is not a question of the study scan"}
 	}
 	return nil
 }
@@ -247,15 +246,15 @@ func (s *openStar) size(ctx context.Context) ([]int64, error) {
 	return sizes, Failed(ctx, err)
 }
 
-// StarPlaced is the placement that a note tells, if it tells one.
+// StarPlaced parses the placement in a note; ok = the note contains one.
 func StarPlaced(note string) (p tables.Placement, ok bool) {
 	err := json.Unmarshal([]byte(note), &p)
 	return p, err == nil
 }
 
-// LoadStar has the Parquet files of all tables stored, some at once, the
-// largest table's first. store stores the rows of one file and returns their
-// number; it is called by several goroutines.
+// LoadStar stores the Parquet files of all tables, several at once, beginning with the
+// largest table. store stores the rows of one file and returns their number. Several
+// goroutines call store.
 func LoadStar(ctx context.Context, files tables.StarFiles, store func(ctx context.Context, t tables.StarTable, rows *StarRows) (int64, error)) (tables.StarLoaded, error) {
 	out := tables.StarLoaded{Rows: map[tables.StarTable]int64{}}
 	for _, t := range tables.StarTables() {
@@ -289,7 +288,7 @@ func LoadStar(ctx context.Context, files tables.StarFiles, store func(ctx contex
 	return out, err
 }
 
-// StarRows walks the rows of a Parquet file, one at a time; for one goroutine.
+// StarRows reads the rows of a Parquet file one by one. One goroutine uses it.
 type StarRows struct {
 	next func() (*tpcds.Rows, error, bool)
 	stop func()
@@ -298,15 +297,15 @@ type StarRows struct {
 	err  error
 }
 
-// OpenStarRows begins before the first row of a file of a table. A file that
-// cannot be read is reported by Err.
+// OpenStarRows opens a file of a table before its first row. If the file cannot be read, Err
+// reports it.
 func OpenStarRows(path string, t tables.StarTable) *StarRows {
 	r := &StarRows{rows: &tpcds.Rows{}, at: -1}
 	r.next, r.stop = iter.Pull2(tpcds.Read(path, string(t)))
 	return r
 }
 
-// Next goes to the next row, and is false at the end or where Err is set.
+// Next advances to the next row. It returns false at the end or after an error.
 func (r *StarRows) Next() bool {
 	for r.at++; r.at >= r.rows.N; r.at = 0 {
 		rows, err, ok := r.next()
@@ -319,18 +318,18 @@ func (r *StarRows) Next() bool {
 	return true
 }
 
-// Row is the row that Next went to: value i of each of the columns, which are
-// all of the table's, in order. They are valid until Next.
+// Row returns the current row: value i of each column. The columns are all columns of the
+// table, in order. They are valid until Next.
 func (r *StarRows) Row() (columns []tpcds.Vector, i int) { return r.rows.Columns, r.at }
 
-// Err says why the file could not be read to its end.
+// Err returns the error that ended the reading before the end of the file.
 func (r *StarRows) Err() error { return r.err }
 
-// Close gives the file back.
+// Close closes the file.
 func (r *StarRows) Close() { r.stop() }
 
-// decodeStar makes a row of an answer of its values, in the order of the
-// question's columns; a sum is its text.
+// decodeStar converts the values of a row, in the order of the question's columns; a sum is a
+// text.
 func decodeStar(q tables.StarQuery, values []any) (row tables.StarRow, err error) {
 	whole := func(into *int64) {
 		v := values[0]
@@ -340,7 +339,7 @@ func decodeStar(q tables.StarQuery, values []any) (row tables.StarRow, err error
 		}
 	}
 	if len(values) != q.Columns() {
-		return row, &fault.Error{Setting: string(q), Problem: "is answered by " + strconv.Itoa(len(values)) + " columns"}
+		return row, &fault.Error{Setting: string(q), Problem: "has an answer of " + strconv.Itoa(len(values)) + " columns"}
 	}
 	if len(values) == 4 {
 		whole(&row.Year)
@@ -361,19 +360,19 @@ func decodeStar(q tables.StarQuery, values []any) (row tables.StarRow, err error
 	return row, err
 }
 
-// GiveFolder makes a folder for the tables of a server on this machine. As
-// root it is handed over to the server's account, where there is one of that
-// name; else the server must run under Barograph's own.
+// GiveFolder creates a folder for the tables of a server on this machine. If Barograph is root
+// and the server's account exists, the folder gets that owner. Otherwise the server must run
+// under Barograph's account.
 func GiveFolder(dir, account string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return &fault.Error{File: dir, Problem: "cannot be made", Err: err, Cure: "name folders that can be written, or make it, empty and owned by the server's account"}
+		return &fault.Error{File: dir, Problem: "cannot be created", Err: err, Cure: "name writable folders, or create this one, empty and owned by the server's account"}
 	}
 	if os.Geteuid() != 0 {
 		return nil
 	}
 	u, err := user.Lookup(account)
 	if err != nil {
-		return nil //nolint:nilerr // the server runs under another account; it says so where that fails
+		return nil //nolint:nilerr // the server may run under another account; it reports an error if it cannot write
 	}
 	uid, err := strconv.Atoi(u.Uid)
 	if err != nil {
