@@ -26,45 +26,45 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Options of an Archive.
+// Options configure an Archive.
 type Options struct {
 	Shown    string        // the URL without its password, for errors
-	ReadOnly bool          // nothing is changed
-	Lease    time.Duration // of NewLocked: how long a loader gives no sign of life before it counts as dead
-	Writers  int           // requests that write documents at a time; 0 = they are read and written as they come, and no Body lives longer
-	Apart    bool          // records are stored one by one: of a document only those are written that a commit brings
+	ReadOnly bool          // the archive changes nothing
+	Lease    time.Duration // for NewLocked: after so long without a heartbeat a loader counts as dead
+	Writers  int           // number of concurrent write requests; 0 = documents are read and written one after the other, and a Body is valid only during Write
+	Apart    bool          // the store keeps each record separately: a commit writes only its own records of a document
 	Design   design.Name
-	List     bool         // of NewLocked: keep lists of all ids, for a store that cannot list what it holds: see IDs
+	List     bool         // for NewLocked: keep lists of all ids, for a store that cannot list its documents; see IDs
 	Log      *slog.Logger // nil = discard
 }
 
-// Archive is the part of an archive that every store of documents shares:
-// subsets, catalog, marks, loading. The engine adds Phrase, Ask and the rest.
+// Archive is the part of an archive that all stores of documents share: subsets, catalog,
+// marks, loading. The engine adds Phrase, Ask and the other methods.
 type Archive struct {
 	store Store
 	o     Options
 
 	mu      sync.Mutex
 	known   map[string]known         // catalogs as last read, by subset
-	turning map[string]chan struct{} // by subset: taken by the loader of this process that commits
-	batches sync.Pool                // of *record.Batch, used again by Answer
+	turning map[string]chan struct{} // by subset: the loader of this process that commits has locked it
+	batches sync.Pool                // of *record.Batch, reused by Answer
 }
 
-// known is a catalog and the commit that brought it; it is never changed.
+// known is a catalog and the number of the commit that stored it. Nobody changes it.
 type known struct {
 	version int64
 	catalog *design.Catalog
 }
 
-// New returns the archive in a store.
+// New returns the archive of a store.
 func New(s Store, o Options) *Archive {
 	return &Archive{store: s, o: o, known: map[string]known{}, turning: map[string]chan struct{}{}}
 }
 
-// Close has nothing to give up.
+// Close has nothing to close.
 func (a *Archive) Close() error { return nil }
 
-// OneOfEach says why records that are stored one by one are so under their identity.
+// OneOfEach returns why an archive that stores records one by one cannot store two records of one identity.
 func (a *Archive) OneOfEach() string {
 	if a.o.Apart {
 		return "a record's primary key is its identity"
@@ -79,7 +79,7 @@ func (a *Archive) Subsets(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// Catalog is the subset's metadata; that of an empty subset if it does not exist.
+// Catalog returns the subset's metadata. A subset that does not exist has an empty catalog.
 func (a *Archive) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
 	c, err := a.Known(ctx, subset)
 	if err != nil {
@@ -90,7 +90,7 @@ func (a *Archive) Catalog(ctx context.Context, subset string) (*design.Catalog, 
 	return own, nil
 }
 
-// Known is Catalog without a copy: it must not be changed.
+// Known is Catalog without a copy. The caller must not change the result.
 func (a *Archive) Known(ctx context.Context, subset string) (*design.Catalog, error) {
 	k := a.last(subset)
 	version, text, err := a.store.Describe(ctx, subset, k.version)
@@ -134,7 +134,7 @@ func (a *Archive) Holds(ctx context.Context, subset string, t *record.LineType) 
 	return false, nil
 }
 
-// Types walks the line types that a subset has documents of.
+// Types yields the line types of which a subset has documents.
 func Types(c *design.Catalog) iter.Seq[*record.LineType] {
 	return func(yield func(*record.LineType) bool) {
 		last := ""
@@ -153,7 +153,7 @@ func (a *Archive) Marks(ctx context.Context, subset string) ([]archive.Mark, err
 	return a.store.Marks(ctx, subset)
 }
 
-// MarksOf finds the marks of files, where the store can.
+// MarksOf finds the marks of files, if the store can.
 func (a *Archive) MarksOf(ctx context.Context, subset string, files []archive.Mark) ([]archive.Mark, error) {
 	if f, can := a.store.(archive.Finder); can {
 		return f.MarksOf(ctx, subset, files)
@@ -161,19 +161,19 @@ func (a *Archive) MarksOf(ctx context.Context, subset string, files []archive.Ma
 	return nil, errors.ErrUnsupported
 }
 
-// Marked is a mark as stores keep it that keep each for itself: with its place
-// in the order of loading.
+// Marked is a mark with its place in the order of loading. Stores that store each mark
+// separately use it.
 type Marked struct {
-	Version int64        `json:"version,omitempty"` // of its commit
+	Version int64        `json:"version,omitempty"` // number of its commit
 	Number  int64        `json:"number"`
 	Mark    archive.Mark `json:"mark"`
 }
 
-// ParseMarked reads the text of a Marked. Each load reads those of all files, a
-// year's by the thousand: encoding/json takes four times as long for them.
+// ParseMarked parses the text of a Marked. Each load parses the marks of all files, several
+// thousand for a year. encoding/json takes four times as long.
 func ParseMarked(text []byte) (m Marked, err error) {
 	if !gjson.ValidBytes(text) {
-		return m, fmt.Errorf("mark %q is no JSON", text)
+		return m, fmt.Errorf("mark %q is not JSON", text)
 	}
 	gjson.ParseBytes(text).ForEach(func(name, value gjson.Result) bool {
 		switch name.Str {
@@ -195,7 +195,7 @@ func ParseMarked(text []byte) (m Marked, err error) {
 	return m, err
 }
 
-// setMark sets the field of a mark that has a name in JSON.
+// setMark sets the field of a mark that has this name in JSON.
 func setMark(m *archive.Mark, name string, value gjson.Result) (err error) {
 	switch name {
 	case "path":
@@ -222,7 +222,7 @@ func setMark(m *archive.Mark, name string, value gjson.Result) (err error) {
 
 func whole(value gjson.Result) (int64, error) { return strconv.ParseInt(value.Raw, 10, 64) }
 
-// ParseMarks reads the texts of Marked and puts them into the order of loading.
+// ParseMarks parses texts of Marked and sorts the marks in the order of loading.
 func ParseMarks(texts []string) ([]archive.Mark, error) {
 	all := make([]Marked, len(texts))
 	var err error
@@ -235,7 +235,7 @@ func ParseMarks(texts []string) ([]archive.Mark, error) {
 	return marks, nil
 }
 
-// ByNumber puts marks into the order of loading, and tells the next number.
+// ByNumber sorts marks in the order of loading and returns the next number.
 func ByNumber(all []Marked) (marks []archive.Mark, next int64) {
 	slices.SortFunc(all, func(x, y Marked) int {
 		return cmp.Or(cmp.Compare(x.Version, y.Version), cmp.Compare(x.Number, y.Number))
@@ -247,7 +247,7 @@ func ByNumber(all []Marked) (marks []archive.Mark, next int64) {
 	return Latest(marks), next
 }
 
-// Latest drops marks of files that were loaded again later.
+// Latest drops the marks of files that were loaded again later.
 func Latest(all []archive.Mark) []archive.Mark {
 	seen := map[string]bool{}
 	out := make([]archive.Mark, 0, len(all))
@@ -261,9 +261,9 @@ func Latest(all []archive.Mark) []archive.Mark {
 	return archive.LoadedMarks(out)
 }
 
-// Phrasing begins the phrasing of a question for an engine's design: the error
-// wraps flavour.ErrCannotExpress where it offers no such flavour. The catalog
-// must not be changed.
+// Phrasing starts the phrasing of a question for an engine's design. The error wraps
+// flavour.ErrCannotExpress if the design does not offer the flavour. The caller must not
+// change the catalog.
 func (a *Archive) Phrasing(ctx context.Context, d engine.Driver, n design.Name, q *question.Question, f flavour.Name) (*archive.Query, *design.Catalog, error) {
 	if err := archive.Express(&d, n, f, q); err != nil {
 		return nil, nil, err
@@ -272,7 +272,7 @@ func (a *Archive) Phrasing(ctx context.Context, d engine.Driver, n design.Name, 
 	return &archive.Query{Question: q, Flavour: f}, c, err
 }
 
-// Plan is what Phrase has put into the query for Ask.
+// Plan returns the data that Phrase has put into the query for Ask.
 func Plan[T any](q *archive.Query) (p T, err error) {
 	if len(q.Args) > 0 {
 		if p, ok := q.Args[0].(T); ok {
@@ -282,15 +282,14 @@ func Plan[T any](q *archive.Query) (p T, err error) {
 	return p, fmt.Errorf("the query of %s was phrased by another engine", q.Question.Name)
 }
 
-// Series is a header that a question asks for.
+// Series is a header that a question selects.
 type Series struct {
 	Header record.Header
-	Prefix string        // of its ids: all but the epoch
-	Group  *design.Group // that knows its times
+	Prefix string        // of its ids: everything before the epoch
+	Group  *design.Group // contains its times
 }
 
-// SeriesOf lists the series that a question can match, each once, sorted by
-// their prefixes.
+// SeriesOf lists the series that a question can match, without duplicates, sorted by prefix.
 func SeriesOf(c *design.Catalog, q *question.Question) (all []Series) {
 	var buf []byte
 	for h, g := range c.Series(q) {
@@ -301,23 +300,23 @@ func SeriesOf(c *design.Catalog, q *question.Question) (all []Series) {
 	return slices.CompactFunc(all, func(x, y Series) bool { return x.Prefix == y.Prefix })
 }
 
-// Lookup tells where the records of the ids belong that a question reads.
+// Lookup is the place of the records of each id that a question reads.
 type Lookup struct {
 	Headers []record.Header
-	Places  []Place // of each of Query.Keys
+	Places  []Place // one for each of Query.Keys
 }
 
-// Place is header and valid time of a document.
+// Place is the header and the valid time of a document.
 type Place struct {
 	Head  uint32 // index of Lookup.Headers
 	Valid int64
 }
 
-// String keeps thousands of keys out of whatever prints a query's arguments.
+// String keeps thousands of keys out of printed query arguments.
 func (l *Lookup) String() string { return fmt.Sprintf("%d ids", len(l.Places)) }
 
-// Derive puts into out the ids of the documents that its question can match,
-// each once, by series and time, and the time that it took.
+// Derive sets out.Keys to the ids of the documents that its question can match, without
+// duplicates, by series and time. It sets out.Derive to the time that it took.
 func Derive(c *design.Catalog, out *archive.Query) *Lookup {
 	began := time.Now()
 	q, l := out.Question, &Lookup{}
@@ -336,9 +335,8 @@ func Derive(c *design.Catalog, out *archive.Query) *Lookup {
 	return l
 }
 
-// Answer restores the order of the records that read appends to a batch, whose
-// headers these are, and leaves out those at other times of day than the
-// question's.
+// Answer calls read, which appends records to a batch with these headers. It adds them to
+// into in the question's order, without records at other times of day than the question's.
 func (a *Archive) Answer(q *question.Question, headers []record.Header, into *answer.Builder, read func(rows *record.Batch) error) error {
 	rows, ok := a.batches.Get().(*record.Batch)
 	if !ok {
@@ -356,12 +354,12 @@ func (a *Archive) Answer(q *question.Question, headers []record.Header, into *an
 	return nil
 }
 
-// InOrder gets what belongs to ids in batches of a size, of which as many as
-// width are under way at once, and hands them out in order, one at a time. at
-// is the index of a batch's first id.
+// InOrder calls get for batches of ids, each of size ids, with at most width calls in flight.
+// It passes the results to each in the order of ids, one at a time. at is the index of a
+// batch's first id.
 func InOrder[T any](ctx context.Context, ids []string, size, width int, get func(ctx context.Context, some []string) (T, error), each func(at int, some T) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	under := make(chan chan T, max(width-1, 0)) // in order; one more is being got
+	under := make(chan chan T, max(width-1, 0)) // in order; one further call is in flight
 	group.Go(func() error {
 		defer close(under)
 		for some := range slices.Chunk(ids, size) {
@@ -399,16 +397,16 @@ func InOrder[T any](ctx context.Context, ids []string, size, width int, get func
 	return group.Wait()
 }
 
-// Nothing is the plan of a question for a line type that a subset does not hold.
+// Nothing is the plan of a question for a line type that the subset does not have.
 func Nothing(q *archive.Query) archive.Plan {
-	return archive.Plan{Text: fmt.Sprintf("subset %q holds no %s: nothing is read", q.Question.Subset, q.Question.Type.Name)}
+	return archive.Plan{Text: fmt.Sprintf("subset %q has no %s: nothing is read", q.Question.Subset, q.Question.Type.Name)}
 }
 
-// Walk calls each for every document of a line type of a subset. The document is
-// valid until each returns.
+// Walk calls each for every document of a line type of a subset. doc is valid until each
+// returns.
 type Walk func(t *record.LineType, each func(id string, doc []byte) error) error
 
-// Dump walks the documents of a subset, one line type after the other.
+// Dump reads the documents of a subset, one line type after the other.
 func (a *Archive) Dump(ctx context.Context, subset string, walk Walk) iter.Seq2[*record.Batch, error] {
 	return archive.Dump(func(to *archive.Dumper) error {
 		known, err := a.Known(ctx, subset)
@@ -440,14 +438,14 @@ func (a *Archive) Dump(ctx context.Context, subset string, walk Walk) iter.Seq2[
 	})
 }
 
-// placer adds the headers of documents to a batch, each once where those of one
-// series follow one another.
+// placer adds the headers of documents to a batch. It adds a header only once if the documents
+// of its series are consecutive.
 type placer struct {
 	series string // the last id without its epoch
 	head   uint32
 }
 
-// place returns the valid time of a document; head is then that of its header.
+// place returns the valid time of a document and sets head to its header.
 func (p *placer) place(id string, b *record.Batch) (int64, error) {
 	cut := min(strings.LastIndex(id, "::")+2, len(id))
 	if valid, err := strconv.ParseInt(id[cut:], 10, 64); err == nil && p.series == id[:cut] && len(b.Headers) > 0 {
@@ -460,10 +458,10 @@ func (p *placer) place(id string, b *record.Batch) (int64, error) {
 	return valid, err
 }
 
-// ErrDamaged is the error of a document that is not as it was written.
+// ErrDamaged is the error of a document that has changed since it was written.
 var ErrDamaged = errors.New("is damaged")
 
-// Damaged says which document an error is about.
+// Damaged adds the id of a document to its error.
 func Damaged(id string, err error) error {
 	if err == nil {
 		return nil
@@ -471,21 +469,21 @@ func Damaged(id string, err error) error {
 	return fmt.Errorf("document %q %w: %w", id, ErrDamaged, err)
 }
 
-// Payloads is the Codec of the design keyvalue, that of
-// design.AppendPayload, whose header and valid time are in the id.
+// Payloads is the Codec of the design keyvalue, with the format of design.AppendPayload. The
+// header and valid time are in the id.
 type Payloads struct{}
 
-// Append is that of Codec.
+// Append implements Codec.
 func (Payloads) Append(dst []byte, _, _ string, rows *record.Batch) []byte {
 	return design.AppendPayload(dst, rows, 0, rows.Len())
 }
 
-// Decode is that of Codec.
+// Decode implements Codec.
 func (Payloads) Decode(payload []byte, into *record.Batch, head uint32, valid int64) error {
 	return design.DecodePayload(payload, into, head, valid)
 }
 
-// Prefixes are those of the ids of a line type: one for each version of its files.
+// Prefixes returns the prefixes of the ids of a line type: one for each version of its files.
 func (a *Archive) Prefixes(ctx context.Context, subset string, t *record.LineType) (out []string, err error) {
 	c, err := a.Known(ctx, subset)
 	if err != nil {
@@ -500,7 +498,7 @@ func (a *Archive) Prefixes(ctx context.Context, subset string, t *record.LineTyp
 	return slices.Compact(out), nil
 }
 
-// CountPayloads counts pairs, and the records that each says it holds.
+// CountPayloads counts pairs, and the records that each pair contains by its own count.
 func (a *Archive) CountPayloads(ctx context.Context, subset string, walk Walk) (archive.Contents, error) {
 	c := archive.Contents{Records: map[string]int64{}, Object: "pairs"}
 	known, err := a.Known(ctx, subset)

@@ -1,16 +1,22 @@
-// Package docengine holds what engines share that keep one document per
-// derived id: archives, loaders, asking by ids, walking.
+// Package docengine contains the code that engines with one document per derived id share:
+// archives, loaders, queries by ids, and dumps.
 //
-// An engine brings a Store, whose commits are all there or not at all, in
-// whatever way it has for that. Of a store that changes one document at a time
-// (MongoDB's API without transactions, Couchbase's key-value service) NewLocked
-// makes one: a commit brings thousands of documents. It takes the subset's lock, writes what it is about to overwrite (or the ids
-// alone, of documents that are new) into undo documents, notes in the subset's
-// state that it is pending, writes the documents, and then, by one swap of the
-// state, counts: catalog, marks and version change together. Whoever finds a
-// pending commit whose owner gives no sign of life puts the documents back.
+// An engine provides a Store, whose commits are atomic; how it achieves that is its own
+// matter. NewLocked makes a Store of a database that changes only one document at a time
+// (MongoDB's API without transactions, Couchbase's key-value service), although a commit
+// consists of thousands of documents. A commit proceeds in these steps:
 //
-// The lock is a document that its holder swaps for a new one several times per
-// lease. Nobody's clock is compared with another's: who waits takes the lock
-// over where it has not changed for a lease on the waiter's own clock.
+//   - It locks the subset.
+//   - It writes the documents that it will overwrite into undo documents. Of new documents
+//     it writes only the ids.
+//   - It marks itself as pending in the subset's state.
+//   - It writes the documents.
+//   - It replaces the state with one swap: catalog, marks and version change together, and
+//     the commit counts.
+//
+// A client that finds a pending commit whose owner gives no heartbeat restores the documents.
+//
+// The lock is a document. Its owner replaces it several times per lease as a heartbeat. No two
+// clocks are compared: a waiting client takes the lock over if the document has not changed
+// for a lease on the client's own clock.
 package docengine

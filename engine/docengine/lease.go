@@ -12,24 +12,24 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// lockText is the content of a lock: who holds it, and how often that one has
-// given a sign of life. No owner = it is free.
+// lockText is the content of a lock: its owner, and the owner's number of heartbeats. No owner
+// = the lock is free.
 type lockText struct {
 	Owner string `json:"owner,omitempty"`
 	Beat  int64  `json:"beat,omitempty"`
 }
 
-// errLost is the cause by which the context of a holder ends whose lock was
-// taken over.
-var errLost = errors.New("the lock was lost: no sign of life for a whole lease; load the files again")
+// errLost is the cause with which the context of an owner ends after another client took the
+// lock over.
+var errLost = errors.New("the lock was lost: no heartbeat during a complete lease; load the files again")
 
 const (
-	poll         = 20 * time.Millisecond // between two looks at a lock that another one holds
-	beats        = 5                     // signs of life per lease
-	metaPatience = 30 * time.Second      // for one small write that must not be broken off
+	poll         = 20 * time.Millisecond // interval for checking a lock of another owner
+	beats        = 5                     // heartbeats per lease
+	metaPatience = 30 * time.Second      // limit of one small write that must not be canceled
 )
 
-// lease is a lock that is held.
+// lease is a lock that this process owns.
 type lease struct {
 	meta Meta
 	name string
@@ -37,11 +37,11 @@ type lease struct {
 
 	mu   sync.Mutex
 	rev  int64
-	stop context.CancelCauseFunc // ends the holder's context
-	done chan struct{}           // closed when no more signs of life are given
+	stop context.CancelCauseFunc // ends the owner's context
+	done chan struct{}           // closed after the last heartbeat
 }
 
-// watch observes a lock that another one holds.
+// watch observes a lock of another owner.
 type watch struct {
 	seen  lockText
 	since time.Time
@@ -68,8 +68,8 @@ func loadLock(ctx context.Context, m Meta, name string) (lockText, int64, error)
 	return l, rev, nil
 }
 
-// acquire waits for a lock. The context that it returns ends when the lock is
-// lost; release gives the lock back.
+// acquire waits for a lock. The returned context ends when the lock is lost; release frees
+// the lock.
 func acquire(ctx context.Context, m Meta, name string, patience time.Duration) (context.Context, *lease, error) {
 	mine := lockText{Owner: rand.Text()}
 	text, err := json.Marshal(mine)
@@ -101,8 +101,7 @@ func acquire(ctx context.Context, m Meta, name string, patience time.Duration) (
 	}
 }
 
-// swapWhole is a Swap that is not broken off when ctx ends: whether it was done
-// would not be known.
+// swapWhole is a Swap that continues after ctx ends. Otherwise its outcome would be unknown.
 func swapWhole(ctx context.Context, m Meta, name string, text []byte, rev int64) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -112,7 +111,7 @@ func swapWhole(ctx context.Context, m Meta, name string, text []byte, rev int64)
 	return m.Swap(ctx, name, text, rev)
 }
 
-// live gives signs of life until ctx ends.
+// live gives heartbeats until ctx ends.
 func (l *lease) live(ctx context.Context, patience time.Duration) {
 	defer close(l.done)
 	last := time.Now()
@@ -128,7 +127,7 @@ func (l *lease) live(ctx context.Context, patience time.Duration) {
 	}
 }
 
-// swap changes the lock, which is held.
+// swap replaces the text of the owned lock.
 func (l *lease) swap(ctx context.Context, to lockText) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,7 +136,7 @@ func (l *lease) swap(ctx context.Context, to lockText) error {
 		return err
 	}
 	rev, err := swapWhole(context.WithoutCancel(ctx), l.meta, l.name, text, l.rev)
-	if errors.Is(err, ErrChanged) { // also where an earlier swap was done but reported as failed
+	if errors.Is(err, ErrChanged) { // also after an earlier swap that succeeded but reported an error
 		now, there, e := loadLock(context.WithoutCancel(ctx), l.meta, l.name)
 		switch {
 		case e != nil:
@@ -154,11 +153,11 @@ func (l *lease) swap(ctx context.Context, to lockText) error {
 	return err
 }
 
-// release gives the lock back. Where that fails it is free after a lease.
+// release frees the lock. If that fails, the lock is free after a lease.
 func (l *lease) release(ctx context.Context) {
 	l.stop(nil)
 	<-l.done
-	for range 2 { // the first may only learn the lock's revision
+	for range 2 { // the first attempt may only read the lock's revision
 		if err := l.swap(ctx, lockText{}); err == nil || !errors.Is(err, ErrChanged) {
 			return
 		}

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	docsAsked  = 1000    // ids that one request looks up
-	chunkBytes = 2 << 20 // of documents that one request writes
-	chunkDocs  = 1000    // likewise
+	docsAsked  = 1000    // ids in one request
+	chunkBytes = 2 << 20 // bytes of documents in one write request
+	chunkDocs  = 1000    // documents in one write request
 )
 
 // loader collects records and writes them at Commit.
@@ -25,11 +25,11 @@ type loader struct {
 	subset string
 	groups design.Groups
 
-	marks   []archive.Mark // of the archive, as of version
-	version int64          // 0 = they are to be read
+	marks   []archive.Mark // marks of the archive, as of version
+	version int64          // 0 = the loader must read them
 }
 
-// Loader opens a loader. Any number may be open; their commits take turns.
+// Loader opens a loader. Any number of loaders may be open; their commits take turns.
 func (a *Archive) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	if a.o.ReadOnly {
 		return nil, &fault.Error{Setting: a.o.Shown, Err: engine.ErrReadOnly, Cure: "open it for writing"}
@@ -46,14 +46,14 @@ func (l *loader) Add(ctx context.Context, b *record.Batch) error {
 	return ctx.Err()
 }
 
-// Close drops what was not committed.
+// Close drops the records that were not committed.
 func (l *loader) Close() error {
 	l.groups.Reset()
 	return nil
 }
 
-// turn waits for the right to commit to a subset among the loaders of this
-// process, which would only be in one another's way.
+// turn waits until no other loader of this process commits to the subset. Concurrent commits
+// of one process would only wait for each other's lock.
 func (a *Archive) turn(ctx context.Context, subset string) (done func(), err error) {
 	a.mu.Lock()
 	turn := a.turning[subset]
@@ -70,15 +70,14 @@ func (a *Archive) turn(ctx context.Context, subset string) (done func(), err err
 	}
 }
 
-// Commit stores what was added. The records are dropped whether it succeeds or
-// not: a load that failed begins again from its marks. Where another loader was
-// faster all begins anew.
+// Commit stores the added records. It drops them even if it fails: the caller loads again,
+// starting from the marks. If another loader committed first, Commit starts again.
 func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
-	defer l.Close() //nolint:errcheck // it forgets the records, whatever became of them
+	defer l.Close() //nolint:errcheck // drop the records after success and failure
 	return l.insist(ctx, func(ctx context.Context, t *attempt) (bool, error) { return t.run(ctx, &c) })
 }
 
-// insist tries until a commit counts.
+// insist repeats do until a commit counts.
 func (l *loader) insist(ctx context.Context, do func(ctx context.Context, t *attempt) (counts bool, err error)) (archive.CommitResult, error) {
 	done, err := l.a.turn(ctx, l.subset)
 	if err != nil {
@@ -94,11 +93,11 @@ func (l *loader) insist(ctx context.Context, do func(ctx context.Context, t *att
 	}
 }
 
-// attempt is one try of a commit.
+// attempt is one attempt to commit.
 type attempt struct {
 	l       *loader
 	commit  Commit
-	catalog *design.Catalog // as it was
+	catalog *design.Catalog // before the commit
 	changes []Change
 	stored  archive.CommitResult
 }
@@ -135,8 +134,8 @@ func (t *attempt) run(ctx context.Context, c *archive.Commit) (counts bool, err 
 	return t.count(ctx, c)
 }
 
-// find derives the ids of a line type and reads the documents that are there:
-// the catalog knows which may be.
+// find derives the ids of a line type's documents and reads the existing ones. The catalog
+// tells which documents may exist.
 func (t *attempt) find(ctx context.Context, lt *record.LineType) error {
 	ch := Change{Type: lt}
 	var maybe []string
@@ -164,12 +163,12 @@ func (t *attempt) find(ctx context.Context, lt *record.LineType) error {
 	return nil
 }
 
-// write writes the documents of a line type, merged with those that are there.
+// write writes the documents of a line type, merged with existing ones.
 func (t *attempt) write(ctx context.Context, ch *Change) (err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(max(t.l.a.o.Writers, 1))
 	var docs []Document
-	var bodies []byte // of docs, one behind the other
+	var bodies []byte // bodies of docs, one after the other
 	var m merger
 	n := 0
 	send := func() error {
@@ -195,7 +194,7 @@ func (t *attempt) write(ctx context.Context, ch *Change) (err error) {
 		switch {
 		case there:
 			rows, err = m.merge(t, doc, id, old)
-		case t.l.a.o.Writers == 0 && t.catalog.Holding(ch.Type, doc.Header()).MayHold(doc.Valid()): // it is near, and is read as it comes
+		case t.l.a.o.Writers == 0 && t.catalog.Holding(ch.Type, doc.Header()).MayHold(doc.Valid()): // an embedded store reads it when it is needed
 			err = t.commit.Fetch(ctx, ch.Type, ch.IDs[n-1:n], func(id string, old []byte) (err error) {
 				there = true
 				rows, err = m.merge(t, doc, id, old)
@@ -226,11 +225,10 @@ func (t *attempt) write(ctx context.Context, ch *Change) (err error) {
 	return err
 }
 
-// merger holds the memory for documents that are there.
+// merger contains the memory for existing documents.
 type merger struct{ have, merged record.Batch }
 
-// merge tells what a document brings from what is there, and returns what is to
-// be written of both.
+// merge compares a document with the existing one and returns their merged records.
 func (m *merger) merge(t *attempt, doc *design.Doc, id string, old []byte) (*record.Batch, error) {
 	m.have.Reset(doc.Rows.Type, "")
 	if err := t.l.a.store.Decode(old, &m.have, m.have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
@@ -265,7 +263,7 @@ func (t *attempt) count(ctx context.Context, c *archive.Commit) (bool, error) {
 	if counts {
 		copy(c.Complete, done)
 	}
-	if l.version = 0; counts && known && !l.finds() { // nobody else has committed since
+	if l.version = 0; counts && known && !l.finds() { // no other loader has committed meanwhile
 		l.marks, l.version = Latest(append(l.marks, done...)), l.a.last(l.subset).version
 	}
 	return counts, err
@@ -276,7 +274,7 @@ func (l *loader) finds() bool {
 	return ok
 }
 
-// marksOf are the marks that the archive has of files.
+// marksOf returns the archive's marks of files.
 func (l *loader) marksOf(ctx context.Context, files []archive.Mark) (_ []archive.Mark, err error) {
 	if f, ok := l.a.store.(archive.Finder); ok {
 		return f.MarksOf(ctx, l.subset, files)

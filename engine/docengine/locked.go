@@ -22,17 +22,17 @@ import (
 )
 
 const (
-	undoBytes    = 4 << 20          // of ids and bodies in one undo document
-	undoPatience = 20 * time.Second // for taking back a commit that failed
+	undoBytes    = 4 << 20          // bytes of ids and bodies in one undo document
+	undoPatience = 20 * time.Second // time limit for rolling back a failed commit
 )
 
-// Locked makes a Store of one that changes one document at a time; the package
-// comment says how.
+// Locked implements Store with a Single, which changes one document at a time. The package
+// comment describes how.
 type Locked struct {
 	Single
 	o    Options
-	seen sync.Map // subsets in which nothing is left of a commit that died
-	made sync.Map // of prepared: what documents need is there
+	seen sync.Map // subsets without the remains of a crashed commit
+	made sync.Map // set of prepared: line types whose collection and indexes exist
 }
 
 type prepared struct {
@@ -48,32 +48,32 @@ func NewLocked(s Single, o Options) *Locked {
 	return &Locked{Single: s, o: o}
 }
 
-// state of a subset. It changes by Swap alone.
+// state is the state of a subset. Only Swap changes it.
 type state struct {
 	Version int64           `json:"version"` // number of the last commit
-	By      string          `json:"by"`      // who wrote this state
+	By      string          `json:"by"`      // random id of the commit that wrote this state
 	Catalog json.RawMessage `json:"catalog"`
-	Marked  []int64         `json:"marked,omitempty"` // commits that brought marks
-	Listed  []int64         `json:"listed,omitempty"` // commits that brought documents, where ids are listed
+	Marked  []int64         `json:"marked,omitempty"` // numbers of the commits that stored marks
+	Listed  []int64         `json:"listed,omitempty"` // numbers of the commits that stored documents, if ids are listed
 	Pending *pending        `json:"pending,omitempty"`
-	Sized   bool            `json:"sized,omitempty"` // Bytes is kept; archives of earlier versions do not
-	Bytes   int64           `json:"bytes,omitempty"` // of all documents and their ids
+	Sized   bool            `json:"sized,omitempty"` // Bytes is counted; archives of earlier versions do not count it
+	Bytes   int64           `json:"bytes,omitempty"` // bytes of all documents and their ids
 }
 
-// pending is a commit under way, or what is left of one that died.
+// pending is a commit in flight, or the remains of a crashed one.
 type pending struct {
 	Commit int64  `json:"commit"`
 	Parts  int    `json:"parts"` // number of undo documents
 	By     string `json:"by"`
 }
 
-// Names of texts. A subset's name is escaped, as others follow it.
+// These are the names of texts. A subset's name is escaped, because other names follow it.
 const subsetsName = "subsets"
 
 func stateName(subset string) string { return "state::" + url.QueryEscape(subset) }
 func lockName(subset string) string  { return "lock::" + url.QueryEscape(subset) }
 
-// partName names what a commit keeps of its own: marks, ids.
+// partName is the name of a text that belongs to one commit: its marks or ids.
 func partName(what, subset string, commit int64) string {
 	return what + "::" + url.QueryEscape(subset) + "::" + strconv.FormatInt(commit, 10)
 }
@@ -82,7 +82,7 @@ func undoName(subset string, p pending, part int) string {
 	return partName("undo", subset, p.Commit) + "::" + strconv.Itoa(part)
 }
 
-// loadState reads the state of a subset; rev is 0 where it does not exist.
+// loadState reads the state of a subset; rev is 0 if it does not exist.
 func (s *Locked) loadState(ctx context.Context, subset string) (*state, int64, error) {
 	text, rev, err := s.Load(ctx, stateName(subset))
 	if err != nil || rev == 0 {
@@ -95,9 +95,8 @@ func (s *Locked) loadState(ctx context.Context, subset string) (*state, int64, e
 	return st, rev, nil
 }
 
-// settled is the state of a subset. It waits, once for each subset, until no
-// commit that this store has not seen begin is under way, and takes back what a
-// commit that died has left.
+// settled returns the state of a subset without a pending commit. Once for each subset it
+// waits for commits that started before this store, and rolls back a crashed commit.
 func (s *Locked) settled(ctx context.Context, subset string) (*state, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -125,7 +124,7 @@ func (s *Locked) settled(ctx context.Context, subset string) (*state, error) {
 	return st, err
 }
 
-// lost is the error of a holder whose lock was taken over.
+// lost returns the error of an owner whose lock another client took over.
 func lost(held context.Context) error {
 	if cause := context.Cause(held); errors.Is(cause, errLost) {
 		return cause
@@ -133,8 +132,8 @@ func lost(held context.Context) error {
 	return nil
 }
 
-// outwait waits until a commit that another one has started is done. Where that
-// one is dead, nobody may repair the subset here.
+// outwait waits until another client's commit has finished. A read-only client cannot repair
+// the subset after a crashed commit.
 func (s *Locked) outwait(ctx context.Context, subset string) (*state, error) {
 	var w watch
 	for {
@@ -148,8 +147,8 @@ func (s *Locked) outwait(ctx context.Context, subset string) (*state, error) {
 		}
 		if now.Owner == "" || w.dead(now, s.o.Lease) {
 			return nil, &fault.Error{
-				Setting: s.o.Shown + ", subset " + strconv.Quote(subset), Problem: "a load was broken off and left something behind", Err: engine.ErrReadOnly,
-				Cure: "run the load again: it is completed, or taken back",
+				Setting: s.o.Shown + ", subset " + strconv.Quote(subset), Problem: "contains an incomplete load", Err: engine.ErrReadOnly,
+				Cure: "run the load again, which completes the load or rolls it back",
 			}
 		}
 		if err := engine.Pause(ctx, poll); err != nil {
@@ -158,7 +157,7 @@ func (s *Locked) outwait(ctx context.Context, subset string) (*state, error) {
 	}
 }
 
-// recover puts back what a commit that died has changed. The lock is held.
+// recover restores the documents that a crashed commit has changed. The caller owns the lock.
 func (s *Locked) recover(ctx context.Context, subset string) (*state, int64, error) {
 	st, rev, err := s.loadState(ctx, subset)
 	if err != nil || st.Pending == nil {
@@ -174,7 +173,7 @@ func (s *Locked) recover(ctx context.Context, subset string) (*state, int64, err
 	if rev, err = s.swapState(ctx, subset, st, rev); err != nil {
 		return st, rev, err
 	}
-	s.o.Log.Info("a load that was broken off was taken back", "subset", subset, "commit", p.Commit)
+	s.o.Log.Info("rolled back an incomplete load", "subset", subset, "commit", p.Commit)
 	s.forget(ctx, subset, p)
 	return st, rev, nil
 }
@@ -187,10 +186,10 @@ func (s *Locked) swapState(ctx context.Context, subset string, st *state, rev in
 	return swapWhole(ctx, s, stateName(subset), text, rev)
 }
 
-// undo is an undo document: what a commit is about to change of a line type.
+// undo is an undo document: the previous documents of a line type that a commit will change.
 type undo struct {
 	Type string   `json:"line_type"`
-	New  []string `json:"new,omitempty"` // ids that have no document
+	New  []string `json:"new,omitempty"` // ids without a document
 	Old  []oldDoc `json:"old,omitempty"`
 	size int
 }
@@ -203,11 +202,11 @@ type oldDoc struct {
 func (s *Locked) restore(ctx context.Context, subset, name string) error {
 	var u undo
 	if err := s.get(ctx, name, &u); err != nil {
-		return fmt.Errorf("subset %q: a load was broken off and cannot be taken back: %w", subset, err)
+		return fmt.Errorf("subset %q: cannot roll back an incomplete load: %w", subset, err)
 	}
 	t, ok := record.TypeByName(u.Type)
 	if !ok {
-		return fmt.Errorf("%s names no line type: %q", name, u.Type)
+		return fmt.Errorf("%s names an unknown line type: %q", name, u.Type)
 	}
 	docs := make([]Document, len(u.Old))
 	for i, o := range u.Old {
@@ -217,19 +216,19 @@ func (s *Locked) restore(ctx context.Context, subset, name string) error {
 	return errors.Join(s.Remove(ctx, subset, t, u.New), s.Write(ctx, subset, t, docs))
 }
 
-// forget removes undo documents that are of no use any more. Those that stay
-// are overwritten by a later commit of their number.
+// forget removes undo documents that are not needed any more. A later commit with the same
+// number overwrites any that remain.
 func (s *Locked) forget(ctx context.Context, subset string, p pending) {
 	names := make([]string, p.Parts)
 	for k := range names {
 		names[k] = undoName(subset, p, k)
 	}
 	if err := s.Delete(context.WithoutCancel(ctx), names); err != nil {
-		s.o.Log.Debug("undo documents stay", "subset", subset, "error", err)
+		s.o.Log.Debug("undo documents were not removed", "subset", subset, "error", err)
 	}
 }
 
-// put writes a value as JSON, get reads one that must be there.
+// put writes a value as JSON. get reads a value that must exist.
 func (s *Locked) put(ctx context.Context, name string, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -268,15 +267,15 @@ func (s *Locked) IDs(ctx context.Context, subset string) (map[string][]string, e
 			all[t] = append(all[t], ids...)
 		}
 	}
-	for t, ids := range all { // a removal that died may have left one that came again
+	for t, ids := range all { // a crashed removal may have left an id that was added again
 		slices.Sort(ids)
 		all[t] = slices.Compact(ids)
 	}
 	return all, nil
 }
 
-// Bytes is the size of a subset's documents and ids as its commits have counted
-// them; known is false where they have not.
+// Bytes returns the size of a subset's documents and ids, as its commits have counted them;
+// known is false if they have not counted.
 func (s *Locked) Bytes(ctx context.Context, subset string) (n int64, known bool, err error) {
 	st, err := s.settled(ctx, subset)
 	if err != nil {
@@ -335,7 +334,7 @@ func (s *Locked) Marks(ctx context.Context, subset string) ([]archive.Mark, erro
 	return Latest(all), nil
 }
 
-// Create makes a subset.
+// Create creates a subset.
 func (s *Locked) Create(ctx context.Context, subset string) error {
 	_, rev, err := s.loadState(ctx, subset)
 	if err != nil {
@@ -350,7 +349,7 @@ func (s *Locked) Create(ctx context.Context, subset string) error {
 			return err
 		}
 	}
-	for { // another subset may be made at the same time
+	for { // another client may create another subset at the same time
 		names, rev, err := s.subsets(ctx)
 		if err != nil {
 			return err
@@ -369,23 +368,23 @@ func (s *Locked) Create(ctx context.Context, subset string) error {
 	}
 }
 
-// lockedCommit is a commit under way. The lock is held.
+// lockedCommit is a commit in flight. Its client owns the lock.
 type lockedCommit struct {
 	s      *Locked
 	subset string
-	by     string       // marks the state that this commit writes
-	lost   func() error // that of a lock that was taken over
+	by     string       // identifies the state that this commit writes
+	lost   func() error // the error of a lock that another client took over
 	lease  *lease
 	state  *state
 	rev    int64
 	p      pending
-	fresh  map[string][]string // by line type: the ids that are new, where they are listed
-	gone   map[string]bool     // the ids that are removed, where they are listed
-	bytes  atomic.Int64        // by which the documents grow
-	began  bool                // the state says that it is pending
+	fresh  map[string][]string // by line type: the new ids, if ids are listed
+	gone   map[string]bool     // the removed ids, if ids are listed
+	bytes  atomic.Int64        // growth of the documents
+	began  bool                // the state may contain this commit as pending
 }
 
-// Begin takes the subset's lock. The context that it returns ends when the lock is lost.
+// Begin locks the subset. The returned context ends when the lock is lost.
 func (s *Locked) Begin(ctx context.Context, subset string) (context.Context, Commit, error) {
 	held, l, err := acquire(ctx, s, lockName(subset), s.o.Lease)
 	if err != nil {
@@ -403,7 +402,7 @@ func (k *lockedCommit) Fetch(ctx context.Context, t *record.LineType, ids []stri
 	return k.s.Fetch(ctx, k.subset, t, ids, each)
 }
 
-// Note writes the undo documents, and into the state that the commit is pending.
+// Note writes the undo documents and marks the commit as pending in the state.
 func (k *lockedCommit) Note(ctx context.Context, all []Change) (err error) {
 	for i := range all {
 		if err := k.note(ctx, &all[i]); err != nil {
@@ -414,7 +413,7 @@ func (k *lockedCommit) Note(ctx context.Context, all []Change) (err error) {
 		return nil
 	}
 	k.state.Pending = &k.p
-	k.began = true // even if the swap fails: whether it was done is not known then
+	k.began = true // even if the swap fails, because its outcome is then unknown
 	k.rev, err = k.s.swapState(ctx, k.subset, k.state, k.rev)
 	return err
 }
@@ -461,8 +460,8 @@ func (k *lockedCommit) note(ctx context.Context, ch *Change) error {
 	return flush()
 }
 
-// Write waits for a request that was sent, whatever happens to ctx: what a
-// broken one still does on the server could not be taken back.
+// Write waits for a sent request even if ctx ends: a rollback could not undo a write that the
+// server executes later.
 func (k *lockedCommit) Write(ctx context.Context, t *record.LineType, docs []Document) error {
 	for i := range docs {
 		k.bytes.Add(int64(len(docs[i].ID) + len(docs[i].Body)))
@@ -470,7 +469,7 @@ func (k *lockedCommit) Write(ctx context.Context, t *record.LineType, docs []Doc
 	return k.s.Write(context.WithoutCancel(ctx), k.subset, t, docs)
 }
 
-// Remove is like Write.
+// Remove waits as Write does.
 func (k *lockedCommit) Remove(ctx context.Context, t *record.LineType, ids []string) error {
 	return k.s.Remove(context.WithoutCancel(ctx), k.subset, t, ids)
 }
@@ -496,7 +495,7 @@ func (k *lockedCommit) Count(ctx context.Context, catalog []byte, done []archive
 	return k.p.Commit, nil
 }
 
-// counts reports, after a swap that failed, whether it was done all the same.
+// counts reports, after a swap that returned an error, whether it succeeded nevertheless.
 func (k *lockedCommit) counts(ctx context.Context) bool {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), undoPatience)
 	defer stop()
@@ -504,7 +503,7 @@ func (k *lockedCommit) counts(ctx context.Context) bool {
 	return err == nil && st.By == k.by
 }
 
-// End gives the lock back.
+// End frees the lock.
 func (k *lockedCommit) End(ctx context.Context, counts bool, err error) error {
 	err = errors.Join(err, k.lost())
 	ctx = context.WithoutCancel(ctx)
@@ -513,7 +512,7 @@ func (k *lockedCommit) End(ctx context.Context, counts bool, err error) error {
 		k.s.forget(ctx, k.subset, k.p)
 		if len(k.gone) > 0 {
 			if failed := k.shorten(ctx); failed != nil {
-				k.s.o.Log.Debug("ids of removed documents stay listed", "subset", k.subset, "error", failed)
+				k.s.o.Log.Debug("ids of removed documents remain in the lists", "subset", k.subset, "error", failed)
 			}
 		}
 	case k.began:
@@ -523,8 +522,8 @@ func (k *lockedCommit) End(ctx context.Context, counts bool, err error) error {
 	return err
 }
 
-// shorten takes the ids of removed documents out of the lists. One that stays there
-// harms nobody, so that this is done when the removal counts.
+// shorten removes the ids of removed documents from the lists. It runs after the removal
+// counts, because an id that remains in a list has no effect.
 func (k *lockedCommit) shorten(ctx context.Context) error {
 	for _, commit := range k.state.Listed {
 		name := partName("ids", k.subset, commit)
@@ -547,9 +546,9 @@ func (k *lockedCommit) shorten(ctx context.Context) error {
 	return nil
 }
 
-// takeBack undoes a commit that failed, or leaves that to whoever opens the
-// subset next. Where the lock was lost another commit may be under way, which
-// has nothing to do with it.
+// takeBack rolls back a failed commit. If it cannot, the next client that opens the subset
+// does. After the loss of the lock another client's commit may be in flight, which takeBack
+// must not touch.
 func (k *lockedCommit) takeBack(ctx context.Context) {
 	ctx, stop := context.WithTimeout(ctx, undoPatience)
 	defer stop()
@@ -562,6 +561,6 @@ func (k *lockedCommit) takeBack(ctx context.Context) {
 	}
 	if err != nil {
 		k.s.seen.Delete(k.subset)
-		k.s.o.Log.Warn("a commit was not taken back; the next open does it", "subset", k.subset, "error", err)
+		k.s.o.Log.Warn("a failed commit was not rolled back; the next open of the subset does it", "subset", k.subset, "error", err)
 	}
 }

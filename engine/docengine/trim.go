@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Trim removes the documents before a time, whose ids the catalog tells.
+// Trim removes the documents with a valid time before from. The catalog gives their ids.
 func (l *loader) Trim(ctx context.Context, from int64) error {
 	_, err := l.insist(ctx, func(ctx context.Context, t *attempt) (bool, error) { return t.trim(ctx, from) })
 	return err
@@ -40,7 +40,7 @@ func (t *attempt) trim(ctx context.Context, from int64) (bool, error) {
 	return t.keep(ctx, next, nil)
 }
 
-// old finds the documents of a line type before a time, and counts their
+// old finds the documents of a line type with a valid time before from, and counts their
 // records in a catalog.
 func (t *attempt) old(ctx context.Context, lt *record.LineType, from int64, gone *design.Catalog) (Change, error) {
 	ch := Change{Type: lt, There: map[string][]byte{}, Gone: true}

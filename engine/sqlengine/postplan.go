@@ -228,7 +228,6 @@ func (p *postPlan) agree() {
 //
 // Only consecutive values share a row. The poster sends statements as texts, which the
 // server parses and plans every time.
-// parsed and planned every time.
 func (p *poster) row2006(ctx context.Context, messages []posts.Message, posted int64) error {
 	var hand inHand
 	for m := range messages {
