@@ -20,19 +20,19 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// archive is the database under one design.
+// openArchive is the archive of one design.
 type openArchive struct {
 	*sqlengine.Archive
 	db *database
 }
 
-// Open opens the archive under a design.
+// Open opens the archive of a design.
 func (db *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
 	if err := sqlengine.Offered(Driver(), n); err != nil {
 		return nil, err
 	}
 	a := &openArchive{db: db}
-	// plain is a table that runs nobody's functions when it is read, and hides no row.
+	// plain is the condition for a table that runs no function when it is read, and hides no row.
 	const plain = `relkind IN ('r', 'p') AND NOT relrowsecurity`
 	a.Archive = &sqlengine.Archive{
 		Driver: Driver, Design: n, Dialect: dialect(), Pool: querier{db.pool}, Param: "$1",
@@ -61,11 +61,11 @@ func (db *database) Open(_ context.Context, n design.Name) (archive.Archive, err
 	return a, nil
 }
 
-// subset reads whose schema one is: its name may be a subset's in another form, or cut.
+// subset returns the subset of a schema. Its name may be escaped or shortened in the schema's name.
 func (a *openArchive) subset(ctx context.Context, schema string) (string, bool, error) {
 	names, err := sqlengine.Texts(ctx, a.Pool, "SELECT subset FROM "+flavour.Ident(schema)+"."+a.OwnName(sqlengine.CatalogTable))
 	if damaged, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(damaged.Code, "XX") {
-		return schema, true, nil // what is damaged is reported when it is read
+		return schema, true, nil // reading the catalog reports the damage
 	}
 	if err != nil || len(names) == 0 {
 		return "", false, err
@@ -73,43 +73,42 @@ func (a *openArchive) subset(ctx context.Context, schema string) (string, bool, 
 	return names[0], true, nil
 }
 
-// snapshot runs f in a transaction that sees everything as of one moment.
+// snapshot runs f in a transaction that sees one snapshot.
 func (a *openArchive) snapshot(ctx context.Context, f func(ctx context.Context, q sqlengine.Querier) error) error {
-	ctx, stop := context.WithCancel(ctx) // a dump that is left is ended in the server, too
+	ctx, stop := context.WithCancel(ctx) // the server also cancels a dump whose caller stops early
 	defer stop()
 	tx, err := a.db.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return failed(ctx, err)
 	}
-	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it only read
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it has only read
 	return f(ctx, querier{tx})
 }
 
-// Check has the server look at each page of the subset's tables, of what they
-// keep beside themselves (TOAST), and of their indexes, not all of which reading
-// the records reaches, where it has amcheck and lets this user
-// have it: for the time of a transaction that is taken back.
+// Check lets the server check each page of the subset's tables, of their TOAST tables and of
+// their indexes. Reading all records does not reach each of these pages. It needs the extension
+// amcheck: Check creates it in a transaction that it rolls back, if this user may do that.
 func (a *openArchive) Check(ctx context.Context, subset string) (problems []string, err error) {
 	tx, err := a.db.pool.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadWrite})
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
-	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it is its purpose
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // the transaction is always rolled back
 	if _, err := tx.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS amcheck"); err != nil {
 		return nil, ctx.Err()
 	}
 	const tables = `(SELECT c.oid, reltoastrelid, relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE nspname = $1 AND relkind = 'r') AS t`
 	for _, text := range []string{
 		`SELECT bt_index_check(indexrelid, heapallindexed => true)::text FROM ` + tables + ` JOIN pg_index i ON indrelid IN (t.oid, reltoastrelid)
-			JOIN pg_class x ON x.oid = indexrelid JOIN pg_am m ON m.oid = x.relam WHERE amname = 'btree'`, // '' where it is right
+			JOIN pg_class x ON x.oid = indexrelid JOIN pg_am m ON m.oid = x.relam WHERE amname = 'btree'`, // '' = correct
 		`SELECT relname || ': ' || msg FROM ` + tables + `, LATERAL verify_heapam(t.oid, check_toast => true)`,
 	} {
-		rows, _ := tx.Query(ctx, text, schemaName(subset)) // CollectRows has its error
+		rows, _ := tx.Query(ctx, text, schemaName(subset)) // CollectRows returns its error
 		said, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if e, ok := errors.AsType[*pgconn.PgError](err); ok && (e.Code == "42883" || e.Code == "42501") { // an older amcheck; not this user's
+		if e, ok := errors.AsType[*pgconn.PgError](err); ok && (e.Code == "42883" || e.Code == "42501") { // an older amcheck, or no permission
 			return problems, nil
 		}
 		if err != nil {
@@ -120,7 +119,7 @@ func (a *openArchive) Check(ctx context.Context, subset string) (problems []stri
 	return problems, nil
 }
 
-// Size counts the tables of this design in all subsets, with their indexes.
+// Size returns the bytes of this design's tables in all subsets, with their indexes.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	schemas, err := sqlengine.Texts(ctx, a.Pool, a.Homes)
 	if err != nil {
@@ -136,7 +135,7 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 		WHERE nspname = ANY($1) AND relkind IN ('r', 'p') AND (relname = ANY($2) OR starts_with(relname, $3))`, schemas, tables, prefix)
 }
 
-// Ask decodes replies from the wire, see decodeRow.
+// Ask decodes replies in the wire format; see decodeRow.
 func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	d := sqlengine.NewDecoder(a.Design, q, into)
 	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
@@ -149,13 +148,13 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	return each(ctx, a.db.pool, q.Text, args, func(rows pgx.Rows) error { return decodeRow(d, q.Question.Columns, rows) })
 }
 
-// sender is what a pool, a connection and a transaction have in common.
+// sender is the common interface of a pool, a connection and a transaction.
 type sender interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-// each calls f at each row of a reply.
+// each calls f for each row of a reply.
 func each(ctx context.Context, over sender, text string, args []any, f func(rows pgx.Rows) error) error {
 	rows, err := over.Query(ctx, text, args...)
 	if err != nil {
@@ -170,19 +169,19 @@ func each(ctx context.Context, over sender, text string, args []any, f func(rows
 	return failed(ctx, rows.Err())
 }
 
-// querier is a Querier over pgx.
+// querier implements Querier with pgx.
 type querier struct{ over sender }
 
-// conn is the connection of a transaction.
+// conn returns the connection of a transaction.
 func conn(q sqlengine.Querier) *pgx.Conn { return q.(querier).over.(*pgx.Conn) }
 
-// Exec carries out a statement.
+// Exec runs a statement.
 func (q querier) Exec(ctx context.Context, text string, args ...any) error {
 	_, err := q.over.Exec(ctx, text, args...)
 	return failed(ctx, err)
 }
 
-// Rows gives each row to f.
+// Rows passes each row to f.
 func (q querier) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
 	var row []any
 	return each(ctx, q.over, text, args, func(rows pgx.Rows) error {
@@ -195,7 +194,7 @@ func (q querier) Rows(ctx context.Context, text string, args []any, f func(row [
 	})
 }
 
-// cell is a value as sqlengine takes it: of a type that is not known here, its bytes.
+// cell converts a value for sqlengine. A value of an unknown type becomes its bytes.
 func cell(raw []byte, f *pgconn.FieldDescription) any {
 	switch {
 	case raw == nil:
@@ -213,12 +212,11 @@ func cell(raw []byte, f *pgconn.FieldDescription) any {
 	return raw
 }
 
-// Explain runs the question twice: for its plan as the server prints it, with
-// what it took in time and pages, and for the same as JSON, from which the
-// accesses are read.
+// Explain runs the query twice: once for the plan as the server prints it, with times and
+// pages, and once for the plan as JSON, from which it reads the accesses.
 func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
-		return archive.Plan{Text: "the subset holds no records of this line type\n"}, err
+		return archive.Plan{Text: "the subset has no records of this line type\n"}, err
 	}
 	lines, err := sqlengine.Texts(ctx, a.Pool, "EXPLAIN (ANALYZE, BUFFERS) "+q.Text, q.Args...)
 	if err != nil {
@@ -237,15 +235,15 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	return plan, nil
 }
 
-// explained is EXPLAIN (ANALYZE, FORMAT JSON).
+// explained is the output of EXPLAIN (ANALYZE, FORMAT JSON).
 type explained struct {
 	Plan      node
 	Planning  float64 `json:"Planning Time"`  // ms
 	Execution float64 `json:"Execution Time"` // ms
 }
 
-// node is a node of a plan. Its counts are means over its loops, rounded by
-// servers before 18: of parallel scans they are right to half a row a worker.
+// node is a node of a plan. Its counts are averages over its loops. Servers before version 18
+// round them: for parallel scans they are exact to half a row per worker.
 type node struct {
 	Type      string  `json:"Node Type"`
 	Relation  string  `json:"Relation Name"`
@@ -277,10 +275,10 @@ func parseExplained(text []byte) (*explained, error) {
 	return &all[0], nil
 }
 
-// relations is what a plan does not tell of its tables and indexes.
+// relations is information about tables and indexes that a plan does not contain.
 type relations struct {
-	brin   map[string]bool   // indexes that only rule out blocks
-	parent map[string]string // of partitions and their indexes
+	brin   map[string]bool   // indexes that only exclude blocks
+	parent map[string]string // the parents of partitions and of their indexes
 	parts  map[string]int    // number of partitions, by parent
 }
 
@@ -304,8 +302,8 @@ func (a *openArchive) relations(ctx context.Context) (relations, error) {
 	return r, err
 }
 
-// accesses reads the scans of tables from a plan. Those of the partitions of a
-// table are one access, where they are made the same way.
+// accesses reads the scans of tables from a plan. Scans of a table's partitions are one access
+// if they use the same method.
 func (e *explained) accesses(known relations) []archive.Access {
 	var out []archive.Access
 	scanned := map[string]int{} // partitions, by table
@@ -342,7 +340,7 @@ func (e *explained) accesses(known relations) []archive.Access {
 	return out
 }
 
-// access is what a node that scans a table does.
+// access describes the access of a node that scans a table.
 func (n *node) access(known relations) archive.Access {
 	whole := func(f float64) int64 { return int64(math.Round(f * n.Loops)) }
 	a := archive.Access{Object: n.Relation, Method: archive.FullScan, Kept: whole(n.Rows), Measured: true}
@@ -373,11 +371,11 @@ func (n *node) access(known relations) archive.Access {
 	return a
 }
 
-// equality is a condition on a key of one column, as all primary keys here are.
+// equality matches a condition on a key of one column, as all primary keys here are.
 var equality = regexp.MustCompile(`^\(\(?\w+\)?(::\w+)? = [^<>]`)
 
-// indexes are the nodes that name the indexes of a scan: itself, or those
-// whose bitmaps it follows.
+// indexes returns the nodes that name the indexes of a scan: the node itself, or the nodes
+// whose bitmaps it uses.
 func (n *node) indexes() []*node {
 	if n.Index != "" {
 		return []*node{n}

@@ -9,8 +9,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// dialect is PostgreSQL's dialect: a schema per subset, timestamp columns,
-// documents with their entries as JSONB.
+// dialect is PostgreSQL's dialect: a schema per subset, timestamp columns, documents with
+// their entries as JSONB.
 func dialect() *flavour.Dialect {
 	table := func(subset, table string) string { return flavour.Ident(schemaName(subset)) + "." + table }
 	from := func(subset, t, entries, where string) string {
@@ -20,10 +20,9 @@ func dialect() *flavour.Dialect {
 		Name:       "postgres",
 		NullsFirst: " NULLS FIRST",
 		Table:      table,
-		// PostgreSQL has no BINARY. A cast of a text column to text is dropped
-		// by its planner, so that an index would serve what METviewer's own SQL
-		// cannot use one for; bytes compare as bytes and stand, as BINARY does,
-		// between a column and every index.
+		// PostgreSQL has no BINARY. Its planner drops a cast of a text column to text, and an
+		// index would then serve a condition for which METviewer's own SQL cannot use one. Bytes
+		// compare as bytes. Like BINARY, a cast to bytes prevents the use of any index.
 		Binary:        func(e string) string { return "convert_to(CAST(" + e + " AS text), 'UTF8')" },
 		BinaryLiteral: byteLiteral,
 		DateTime:      func(v int64) string { return "TIMESTAMP " + flavour.Quote(flavour.DateTime(v)) },
@@ -49,17 +48,17 @@ func dialect() *flavour.Dialect {
 	}
 }
 
-// fewLeads is up to how many leads it is faster to pick the entries by a path,
-// which compares each entry with each lead, than to unnest them all: one lead
-// of 53 takes a quarter of the time, four take two thirds.
+// fewLeads is the greatest number of leads for which a path expression is faster than
+// unnesting all entries. A path compares each entry with each lead: one lead of 53 takes a
+// quarter of the time, four take two thirds.
 const fewLeads = 4
 
-// byteLiteral writes a text as bytes; in that form a backslash is written twice.
+// byteLiteral writes a text as bytes. That form doubles backslashes.
 func byteLiteral(s string) string { return flavour.Quote(strings.ReplaceAll(s, `\`, `\\`)) + "::bytea" }
 
-// entry lists the members of the entries of a table of documents, with
-// their types: a list of columns unnests an entry in one pass, and a number
-// gets its type without a cast of its own.
+// entry lists the members of the entries of a table of documents, with their types. The
+// column list unnests an entry in one pass and gives a number its type without a
+// separate cast.
 func entry(table string) string {
 	cols := []string{"fcst_lead integer", "fcst_valid_end bigint", "obs_lead integer", "obs_valid_beg bigint", "obs_valid_end bigint"}
 	for _, t := range record.Types() {
@@ -80,12 +79,12 @@ func entry(table string) string {
 	return strings.Join(cols, ", ")
 }
 
-// longestName is the most bytes that a name may have in PostgreSQL.
+// longestName is the greatest length of a name in PostgreSQL, in bytes.
 const longestName = 63
 
-// schemaName is the schema of a subset: its own name, but for those that
-// PostgreSQL keeps for itself or cannot hold, which are marked by a ^ in front;
-// a long one is cut and gets its digest.
+// schemaName returns the schema of a subset. It is the subset's name, or for names that
+// PostgreSQL reserves or cannot store, the escaped name after a ^. A long name is shortened
+// and gets its digest.
 func schemaName(subset string) string {
 	switch {
 	case len(subset) > longestName-len(flavour.Escaped):

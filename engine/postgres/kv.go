@@ -19,8 +19,8 @@ import (
 // kv opens tables of records under keys.
 type kvTables struct{ *database }
 
-// dialect: names are folded to lower case, as the server folds those that
-// YCSB's JDBC binding writes unquoted; keys are compared as bytes.
+// dialect: the server folds the unquoted names of YCSB's JDBC binding to lower case, and so do
+// these statements. Keys compare bytewise.
 func (k kvTables) dialect() *sqlengine.KVDialect {
 	return &sqlengine.KVDialect{
 		Quote:   func(name string) string { return pgx.Identifier{strings.ToLower(name)}.Sanitize() },
@@ -57,7 +57,8 @@ func (k kvTables) dialect() *sqlengine.KVDialect {
 	}
 }
 
-// noted writes a layout into the table's comment: no column tells of it.
+// noted returns the statement that writes a layout into the table's comment, because no column
+// shows it.
 func noted(l kv.Layout) func(d *sqlengine.KVDialect, t kv.Table) []string {
 	return func(d *sqlengine.KVDialect, t kv.Table) []string {
 		return []string{"COMMENT ON TABLE " + d.Quote(t.Name) + " IS '" + string(l) + "'"}
@@ -68,17 +69,17 @@ func isNoted(l kv.Layout) string {
 	return "SELECT (coalesce(obj_description(to_regclass(quote_ident($1::text)), 'pg_class'), '') = '" + string(l) + "')::int::text"
 }
 
-// hasElements follows isNoted: without its index the table is not laid out so.
+// hasElements follows isNoted. A table without its index has another layout.
 const hasElements = " WHERE EXISTS (SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam" +
 	" WHERE i.indrelid = to_regclass(quote_ident($1::text)) AND m.amname = 'gin')"
 
-// arrayIndex makes the index over the elements of the first field.
+// arrayIndex returns the statement that creates the index over the elements of the first field.
 func arrayIndex(d *sqlengine.KVDialect, t kv.Table) []string {
 	return append(noted(kv.ArrayIndex)(d, t), "CREATE INDEX IF NOT EXISTS "+d.Quote(t.Name+"_elements")+" ON "+d.Quote(t.Name)+
 		" USING gin (("+sqlengine.DocumentColumn+" -> '"+t.Fields[0]+"'))")
 }
 
-// hashParts makes the partitions.
+// hashParts returns the statements that create the partitions.
 func hashParts(d *sqlengine.KVDialect, t kv.Table) (all []string) {
 	for i := range sqlengine.HashPartitions {
 		all = append(all, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d)",
@@ -87,7 +88,7 @@ func hashParts(d *sqlengine.KVDialect, t kv.Table) (all []string) {
 	return all
 }
 
-// Table opens or makes a table.
+// Table opens or creates a table.
 func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if t.Make && k.readOnly {
 		return nil, engine.ErrReadOnly
@@ -123,8 +124,8 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	return r, nil
 }
 
-// weigh looks whether a table, or a partition of it, is unlogged: the server empties
-// it when it starts after a crash.
+// weigh checks whether a table or one of its partitions is unlogged. The server empties an
+// unlogged table when it starts after a crash.
 func (k kvTables) weigh(ctx context.Context, table string, a *engine.About) error {
 	var unlogged bool
 	err := k.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_class WHERE relpersistence = 'u' AND (oid = to_regclass(quote_ident($1::text))
@@ -136,7 +137,7 @@ func (k kvTables) weigh(ctx context.Context, table string, a *engine.About) erro
 	return nil
 }
 
-// pathArray writes a path such as $.a[0].b as jsonb_set takes it: {a,0,b}.
+// pathArray writes a path such as $.a[0].b in the form of jsonb_set: {a,0,b}.
 func pathArray(path string) (string, error) {
 	rest, ok := strings.CutPrefix(path, "$")
 	var steps []string
@@ -166,7 +167,7 @@ func pathArray(path string) (string, error) {
 	return "{" + strings.Join(steps, ",") + "}", nil
 }
 
-// session is a connection without pgx's conversions: texts go and come as they are.
+// session is a connection without pgx's conversions: it sends and receives texts unchanged.
 type session struct {
 	conn  *pgx.Conn
 	pg    *pgconn.PgConn
@@ -189,7 +190,7 @@ func (k kvTables) session(ctx context.Context) (sqlengine.Session, error) {
 	return &session{conn: c, pg: c.PgConn()}, nil
 }
 
-// Prepare prepares a statement under a name of its own.
+// Prepare prepares a statement under a unique name.
 func (s *session) Prepare(ctx context.Context, text string) (sqlengine.Statement, error) {
 	s.names++
 	d, err := s.pg.Prepare(ctx, statementName(s.names), text, nil)
@@ -201,10 +202,10 @@ func (s *session) Prepare(ctx context.Context, text string) (sqlengine.Statement
 
 func statementName(n int) string { return "kv" + strconv.Itoa(n) }
 
-// Taken reports a violated unique key.
+// Taken reports whether an error is a violated unique key.
 func (s *session) Taken(err error) bool { return taken(err) }
 
-// Conflict reports a serialization failure or a deadlock.
+// Conflict reports whether an error is a serialization failure or a deadlock.
 func (s *session) Conflict(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (e.Code == "40001" || e.Code == "40P01")
@@ -213,9 +214,9 @@ func (s *session) Conflict(err error) bool {
 // Whole runs a transaction.
 func (s *session) Whole(f func() error) error { return f() }
 
-// forceFlush has a session report its counts before the answer. Without it the server's
-// counters lack what a session did in its last second until its process has ended, which
-// closing the connection does not wait for. Before version 15 there is no such function.
+// forceFlush makes a session report its counts before it answers. Otherwise the server's
+// counters lack the session's last second until its process has exited, and closing the
+// connection does not wait for that. Versions before 15 have no such function.
 const forceFlush = "SELECT pg_stat_force_next_flush()"
 
 func (s *session) Close() error {
@@ -231,7 +232,7 @@ type statement struct {
 	numbered
 }
 
-// numbered is the memory of arguments with a number behind them.
+// numbered is memory for arguments that are followed by a number.
 type numbered struct {
 	all    [][]byte
 	number []byte
@@ -257,7 +258,7 @@ func (st *statement) Query(ctx context.Context, args [][]byte, limit int, each f
 	for rows.NextRow() && stop == nil {
 		stop = each(rows.Values())
 	}
-	_, err := rows.Close() // it reads what is left
+	_, err := rows.Close() // it reads the remaining rows
 	if stop != nil {
 		return stop
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// loader is what a loader knows of the tables' partitions.
+// loader adds the state of the tables' partitions.
 type loader struct {
 	a      *openArchive
 	subset string
@@ -35,7 +35,7 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 	}
 	l := &loader{a: a, subset: subset, parts: map[*record.LineType]partitioning{}, there: map[part]bool{}}
 	err := l.transaction(ctx, func(q sqlengine.Querier) error {
-		// Two sessions that make one schema at once would collide.
+		// Two sessions that create one schema at the same time would collide.
 		if err := q.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "barograph/"+subset); err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func execute(ctx context.Context, c *pgx.Conn, statements ...string) error {
 	return nil
 }
 
-// transaction runs f in a transaction on a connection of its own.
+// transaction runs f in a transaction on a separate connection.
 func (l *loader) transaction(ctx context.Context, f func(q sqlengine.Querier) error) error {
 	c, err := l.a.db.pool.Acquire(ctx)
 	if err != nil {
@@ -74,10 +74,10 @@ func (l *loader) transaction(ctx context.Context, f func(q sqlengine.Querier) er
 		err = tx.Commit(ctx)
 	}
 	if err != nil {
-		clear(l.there) // what was made is gone
+		clear(l.there) // the rollback removed the new tables
 		after, stop := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
 		defer stop()
-		_ = tx.Rollback(after) // the first error says more; a closed connection rolls back by itself
+		_ = tx.Rollback(after) // the first error is more specific; a closed connection rolls back by itself
 		if c.Conn().IsClosed() {
 			return engine.Failed(ctx, err, err)
 		}
@@ -85,7 +85,7 @@ func (l *loader) transaction(ctx context.Context, f func(q sqlengine.Querier) er
 	return failed(ctx, err)
 }
 
-// makeTable makes the table of a type, if it is not there.
+// makeTable creates the table of a type, if it does not exist.
 func (l *loader) makeTable(ctx context.Context, q sqlengine.Querier, t *record.LineType) error {
 	name, _, _ := sqlengine.Table(l.a.Design, t)
 	ok, err := l.a.Has(ctx, q, l.subset, name)
@@ -98,8 +98,8 @@ func (l *loader) makeTable(ctx context.Context, q sqlengine.Querier, t *record.L
 	return l.divide(ctx, conn(q), t)
 }
 
-// replace deletes from the archive the records that lines replace. Their
-// identities go to a temporary table, which is joined with the archive's.
+// replace deletes the records that lines replace. It copies the identities of lines to a
+// temporary table and joins that with the archive's table.
 func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *archive.CommitResult) error {
 	table, cols := l.a.Table(l.subset, lines.Type)
 	rows, err := present(ctx, q, table, lines, held)
@@ -114,7 +114,7 @@ func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqleng
 	if err := send(ctx, c, "pg_temp.barograph_stage", stage, lines, rows); err != nil {
 		return err
 	}
-	if err := execute(ctx, c, "ANALYZE pg_temp.barograph_stage"); err != nil { // else it is planned for as if it were empty
+	if err := execute(ctx, c, "ANALYZE pg_temp.barograph_stage"); err != nil { // without statistics the planner assumes an empty table
 		return err
 	}
 	on := make([]string, len(stage))
@@ -137,11 +137,10 @@ func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqleng
 	return execute(ctx, c, texts...)
 }
 
-// present selects, of the rows that the archive may hold, those of a series
-// and valid time that it does hold. It asks for these pairs alone, by the
-// table's index: a catalog tells a grid of times but not which were loaded,
-// and of a year that is loaded one cycle after the other nearly every row may
-// be there and none is.
+// present selects, of the rows that may exist, those whose series and valid time exist. It
+// queries only these pairs, with the table's index. The reason: a catalog contains a grid of
+// times, but not which of them were loaded. In a year that is loaded cycle by cycle, nearly
+// every row may exist and none does.
 func present(ctx context.Context, q sqlengine.Querier, table string, lines *sqlengine.Lines, rows []design.Row) ([]design.Row, error) {
 	pairs := sqlengine.Series(rows)
 	text, args := probe(table, lines, pairs)
@@ -166,7 +165,7 @@ func present(ctx context.Context, q sqlengine.Querier, table string, lines *sqle
 	return out, err
 }
 
-// probe is the query for the numbers, from 1, of the pairs that a table holds.
+// probe is the query for the numbers, from 1, of the pairs that exist in a table.
 func probe(table string, lines *sqlengine.Lines, pairs []design.Row) (text string, args []any) {
 	if lines.Design == design.Normalized {
 		ids, times := make([]int64, len(pairs)), make([]time.Time, len(pairs))
@@ -189,7 +188,7 @@ func probe(table string, lines *sqlengine.Lines, pairs []design.Row) (text strin
 		[]any{fields[0], fields[1], fields[2], fields[3], epochs}
 }
 
-// identity lists the columns of a table that tell its records apart.
+// identity lists the columns that identify a record of a table.
 func identity(cols []sqlengine.Column) []sqlengine.Column {
 	var out []sqlengine.Column
 	for _, c := range cols {

@@ -16,10 +16,10 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// ownSchema holds a user's own tables.
+// ownSchema contains a user's own tables.
 const ownSchema = "barograph_own"
 
-// own opens sessions that find the tables by their names alone.
+// own opens sessions whose search path finds the tables by their names alone.
 func (db *database) own(ctx context.Context) (*tables.Tables, error) {
 	config := db.pool.Config()
 	config.ConnConfig.RuntimeParams["search_path"] = ownSchema + ", public"
@@ -36,7 +36,7 @@ func (db *database) own(ctx context.Context) (*tables.Tables, error) {
 		Load: func(ctx context.Context, t *tables.Table) error {
 			return sqlengine.Failed(ctx, loadOwn(ctx, pool, t))
 		},
-		Ask: func(ctx context.Context, text string, f func(row []any) error) error { // as texts: of any type
+		Ask: func(ctx context.Context, text string, f func(row []any) error) error { // as texts, which every type has
 			var row []any
 			return each(ctx, q.over, text, []any{pgx.QueryResultFormats{pgx.TextFormatCode}}, func(rows pgx.Rows) error {
 				row = row[:0]
@@ -55,7 +55,7 @@ func (db *database) own(ctx context.Context) (*tables.Tables, error) {
 	}, nil
 }
 
-// ownCast is what a column of one of PostgreSQL's types holds.
+// ownCast returns the cast of a column of a PostgreSQL type.
 func ownCast(oid uint32) sqlengine.OwnCast {
 	switch oid {
 	case pgtype.NumericOID, pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID:

@@ -14,7 +14,7 @@ import (
 // sharedLines are the connections that the sessions of all workers share (?pipeline=).
 type sharedLines struct {
 	dial func(ctx context.Context) (*pgx.Conn, error)
-	turn chan struct{} // held by who looks at what follows
+	turn chan struct{} // locks the fields below
 	all  []*line
 	next int
 }
@@ -23,7 +23,7 @@ func newSharedLines(n int, dial func(ctx context.Context) (*pgx.Conn, error)) *s
 	return &sharedLines{dial: dial, turn: make(chan struct{}, 1), all: make([]*line, n)}
 }
 
-// session is one of a line, which is opened anew if it was lost.
+// session returns a session on one of the lines. It reopens a line that was lost.
 func (s *sharedLines) session(ctx context.Context) (sqlengine.Session, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -39,13 +39,12 @@ func (s *sharedLines) session(ctx context.Context) (sqlengine.Session, error) {
 			return nil, err
 		}
 		*l = &line{conn: c, asked: make(chan *request), quit: make(chan struct{}), lost: make(chan struct{}), known: map[string]*pgconn.StatementDescription{}}
-		go (*l).work() //nolint:contextcheck // it is that of no session: all share the line
+		go (*l).work() //nolint:contextcheck // a line belongs to no session: all share it
 	}
 	return sharing{*l}, nil
 }
 
-// close ends all lines. One on which a worker that was abandoned still waits is
-// left behind.
+// close closes all lines, except one on which an abandoned worker still waits.
 func (s *sharedLines) close() error {
 	over := time.After(giveUp)
 	for _, l := range s.all {
@@ -62,21 +61,21 @@ func (s *sharedLines) close() error {
 	return nil
 }
 
-// line is a connection on which requests of many sessions are under way at once:
-// those that come while a batch is are the next one.
+// line is a connection with the requests of many sessions in flight at once. Requests that
+// arrive during a batch form the next batch.
 type line struct {
 	conn  *pgx.Conn
 	asked chan *request
-	quit  chan struct{} // closed when nobody will ask any more
-	lost  chan struct{} // closed when nobody works any more
+	quit  chan struct{} // closed after the last request
+	lost  chan struct{} // closed when work has returned
 	known map[string]*pgconn.StatementDescription
 }
 
-// request is a statement of one session, and what became of it.
+// request is a statement of one session and its outcome.
 type request struct {
 	text string
 	args [][]byte
-	each func(values [][]byte) error // nil = rows are not wanted
+	each func(values [][]byte) error // nil = discard the rows
 	what *pgconn.StatementDescription
 
 	rows int64
@@ -87,8 +86,8 @@ type request struct {
 var errLost = errors.New("postgres: the shared connection was lost")
 
 const (
-	mostBatch = 300         // requests that are sent together at most
-	patience  = time.Minute // for their replies
+	mostBatch = 300         // greatest number of requests in a batch
+	patience  = time.Minute // limit for the replies of a batch
 )
 
 func (l *line) isLost() bool {
@@ -100,7 +99,7 @@ func (l *line) isLost() bool {
 	}
 }
 
-// work carries out what is asked until nobody asks any more or the connection is lost.
+// work executes requests until the line is closed or the connection is lost.
 func (l *line) work() {
 	defer close(l.lost)
 	var batch []*request
@@ -112,12 +111,12 @@ func (l *line) work() {
 		case <-l.quit:
 			ctx, cancel := context.WithTimeout(context.Background(), giveUp)
 			defer cancel()
-			_ = l.conn.Close(ctx) // nothing is under way
+			_ = l.conn.Close(ctx) // no request is in flight
 		}
 	}
 }
 
-// gather adds what waits already.
+// gather adds the waiting requests to the batch.
 func (l *line) gather(batch []*request) []*request {
 	for len(batch) < mostBatch {
 		select {
@@ -130,8 +129,8 @@ func (l *line) gather(batch []*request) []*request {
 	return batch
 }
 
-// carry sends a batch, each statement a transaction of its own, and answers each
-// when its reply is there.
+// carry sends a batch in which each statement is a separate transaction. It completes each
+// request when its reply arrives.
 func (l *line) carry(batch []*request) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -155,7 +154,7 @@ func (l *line) carry(batch []*request) {
 		}
 		r.done <- struct{}{}
 	}
-	_ = p.Close() // the connection knows whether it is lost
+	_ = p.Close() // conn.IsClosed reports a lost connection
 }
 
 // prepare prepares a text once for all sessions.
@@ -170,8 +169,8 @@ func (l *line) prepare(ctx context.Context, text string) (*pgconn.StatementDescr
 	return d, err
 }
 
-// take reads what became of a request. It stands only when the server has
-// reached the sync behind it.
+// take reads the outcome of a request. The outcome is final only when the server has reached
+// the sync that follows.
 func (r *request) take(p *pgconn.Pipeline) {
 	note := func(err error) {
 		if r.err == nil {
@@ -205,20 +204,20 @@ func (r *request) take(p *pgconn.Pipeline) {
 // sharing is a session on a line.
 type sharing struct{ *line }
 
-// Prepare notes a text, which the line prepares when it is first asked.
+// Prepare records a text. The line prepares it at its first use.
 func (s sharing) Prepare(_ context.Context, text string) (sqlengine.Statement, error) {
 	return &shared{line: s.line, request: request{text: text, done: make(chan struct{}, 1)}}, nil
 }
 
-// Taken reports a violated unique key.
+// Taken reports whether an error is a violated unique key.
 func (sharing) Taken(err error) bool { return taken(err) }
 
-// Close leaves the line to the others, after the server has its counts.
+// Close leaves the line open for the others. Before, it lets the server report its counts.
 func (s sharing) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), giveUp)
 	defer cancel()
 	if st, err := s.Prepare(ctx, forceFlush); err == nil {
-		_, _ = st.Exec(ctx, nil) // a line that is lost reports nothing
+		_, _ = st.Exec(ctx, nil) // a lost line reports nothing
 	}
 	return nil
 }
@@ -230,8 +229,8 @@ type shared struct {
 	request
 }
 
-// ask has the line carry the statement out. One that is under way with others is
-// waited for, whatever becomes of its context.
+// ask makes the line execute the statement. It waits for a statement that is in flight even if
+// the context ends.
 func (st *shared) ask(ctx context.Context, args [][]byte, each func(values [][]byte) error) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err

@@ -16,7 +16,7 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// postSchema holds the tables of values of SHEF messages.
+// postSchema contains the tables of values of SHEF messages.
 const postSchema = "barograph_post"
 
 // posts opens tables of values of SHEF messages.
@@ -45,9 +45,9 @@ func postDialect() *sqlengine.PostDialect {
 	}
 }
 
-// postType: a text of one character is "char", a single byte: seven of the ten
-// columns of the archive's key are, and indexes compare bytes in a fraction of
-// the time of texts.
+// postType returns the type of a column. A text of one character is "char", a single byte.
+// Seven of the ten columns of the archive's key are such texts, and an index compares bytes in
+// a fraction of the time for texts.
 func postType(t sqlengine.PostType, width int) string {
 	switch t {
 	case sqlengine.PostText:
@@ -70,7 +70,7 @@ func postType(t sqlengine.PostType, width int) string {
 // Open opens the tables of a design.
 func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, error) {
 	d := postDialect()
-	// Argument types of procedures take no collation.
+	// Argument types of procedures accept no collation.
 	plain := d.CreateProcedure
 	d.CreateProcedure = func(name string, types []string, body string) []string {
 		for i := range types {
@@ -80,7 +80,7 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 	}
 	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
 		Dialect: d, Methods: postMethods(), Connect: p.connect, Begin: "BEGIN", RowsOfStatement: 128, ReadOnly: p.readOnly,
-		// Two sessions that make one schema at once would collide.
+		// Two sessions that create one schema at the same time would collide.
 		Before: []string{"SELECT pg_advisory_lock(hashtextextended('barograph/post', 0))", "CREATE SCHEMA IF NOT EXISTS " + d.Quote(postSchema)},
 		Size:   p.size,
 		Log: func(ctx context.Context) (int64, error) {
@@ -94,8 +94,8 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 	}, t)
 }
 
-// size sums the sizes that the server tells. Dead rows are what its statistics
-// know of, which may be a second late.
+// size adds up the sizes that the server reports. Dead rows are from the server's statistics,
+// which may be a second old.
 func (p postTables) size(ctx context.Context, tables []string) (s posts.Size, err error) {
 	err = p.pool.QueryRow(ctx, `SELECT coalesce(sum(pg_table_size(relid)), 0)::bigint, coalesce(sum(pg_indexes_size(relid)), 0)::bigint, coalesce(sum(n_dead_tup), 0)::bigint
 		FROM pg_stat_user_tables WHERE schemaname = $1 AND relname = ANY($2)`, postSchema, tables).Scan(&s.TableBytes, &s.IndexBytes, &s.DeadRows)
@@ -135,7 +135,7 @@ func (p postTables) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 	}, nil
 }
 
-// again: a deadlock, a conflict, or a key that another session has just taken.
+// again reports a deadlock, a conflict, or a key that another session has just inserted.
 func again(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (e.Code == "40P01" || e.Code == "40001" || e.Code == "23505")
@@ -146,7 +146,7 @@ func taken(err error) bool {
 	return ok && e.Code == "23505"
 }
 
-// texts writes arguments as the server reads them, into memory that is used again.
+// texts writes arguments in the server's text format, into memory that is reused.
 func (c *postConn) texts(args []any) [][]byte {
 	c.args, c.memory = c.args[:0], c.memory[:0]
 	for _, a := range args {
@@ -162,7 +162,7 @@ func (c *postConn) texts(args []any) [][]byte {
 		case float64:
 			c.memory = strconv.AppendFloat(c.memory, a, 'g', -1, 64)
 		}
-		// Where the memory moves, what was written before stays as it was.
+		// If the memory moves, earlier arguments keep pointing to the old memory.
 		c.args = append(c.args, c.memory[from:len(c.memory):len(c.memory)])
 	}
 	return c.args
@@ -213,10 +213,10 @@ func (st *postStatement) Exec(ctx context.Context, args []any) error {
 	return err
 }
 
-// inFlight is how many statements are sent before their replies are read.
+// inFlight is the number of statements that are sent before their replies are read.
 const inFlight = 256
 
-// pipeline sends statements without waiting for the reply to each.
+// pipeline sends statements without waiting for each reply.
 func (c *postConn) pipeline(ctx context.Context, f func(send func(st sqlengine.PostStatement, args []any) error) error) error {
 	p := c.pg.StartPipeline(ctx)
 	sent := 0
@@ -278,7 +278,7 @@ func (c *postConn) copyRows(ctx context.Context, table string, t *sqlengine.Post
 	return err
 }
 
-// postgresDay is 2000-01-01 in days since 1970, from which dates count.
+// postgresDay is 2000-01-01 in days since 1970. PostgreSQL counts dates from it.
 const postgresDay = postgresEpoch / 86400
 
 func appendCell(dst []byte, c *sqlengine.PostColumn, v sqlengine.Cell) []byte {

@@ -31,13 +31,13 @@ func Driver() engine.Driver {
 		Summary: "PostgreSQL, a server: METviewer's tables, JSONB documents, wide tables",
 		Example: "postgres://postgres@localhost:5432/postgres",
 		Params: append(engine.Secure(), []engine.Param{
-			{Name: "wide_index", Default: btree, Help: "index of wide tables, set when they are made: btree (series, time) or brin (time)"},
-			{Name: "partitions", Default: "", Help: "of tables of documents and wide tables, set when they are made: hash:8 (by series) or range:day, range:month, range:year (by valid time)"},
-			{Name: "tablespaces", Default: "", Help: "folders on the server, with commas between, over which the partitions are spread in turn; made as tablespaces where they are none"},
+			{Name: "wide_index", Default: btree, Help: "index of wide tables, set when they are created: btree (series, time) or brin (time)"},
+			{Name: "partitions", Default: "", Help: "partitions of tables of documents and wide tables, set when they are created: hash:8 (by series) or range:day, range:month, range:year (by valid time)"},
+			{Name: "tablespaces", Default: "", Help: "comma-separated folders on the server, over which the partitions are spread in turn; created as tablespaces if they are none yet"},
 			{Name: "statements", Default: prepared, Help: "how questions are sent: prepared (planned once a connection), unnamed (planned every time) or simple (the simple protocol, replies as text)"},
-			{Name: "synchronous_commit", Default: "on", Help: "when a commit is acknowledged: on, off, local, remote_write or remote_apply; off loses some of what it acknowledged when the server dies"},
-			{Name: "pipeline", Default: "0", Help: "records under keys: statements of all workers share so many connections, on each of which many are under way, each a transaction of its own; 0 = a connection for each worker"},
-			{Name: "sslmode", Help: "as in libpq: disable, prefer, require, verify-ca, verify-full; tls and its like say more"},
+			{Name: "synchronous_commit", Default: "on", Help: "when a commit is acknowledged: on, off, local, remote_write or remote_apply; with off, a crash of the server loses some acknowledged commits"},
+			{Name: "pipeline", Default: "0", Help: "records under keys: number of connections that all workers share; each carries many statements at once, each in its own transaction; 0 = one connection for each worker"},
+			{Name: "sslmode", Help: "as in libpq: disable, prefer, require, verify-ca, verify-full; tls and the other tls parameters offer more"},
 		}...),
 		Abilities: append([]any{archive.Offer{
 			Designs: map[design.Name][]flavour.Name{
@@ -63,8 +63,8 @@ const (
 )
 
 const (
-	maxConnections = 32               // of one engine; a packaged server takes 100
-	giveUp         = 10 * time.Second // to connect
+	maxConnections = 32               // of one engine; a packaged server accepts 100
+	giveUp         = 10 * time.Second // limit for connecting
 	rollbackTime   = 5 * time.Second
 )
 
@@ -73,9 +73,9 @@ type database struct {
 	pool      *pgxpool.Pool
 	readOnly  bool
 	wideIndex string
-	simple    bool // questions go by the simple protocol
+	simple    bool // questions use the simple protocol
 	parts     partitioning
-	pipeline  int // connections that records' workers share; 0 = each has its own
+	pipeline  int // number of connections that workers on records share; 0 = each worker has its own
 	log       *slog.Logger
 }
 
@@ -113,20 +113,20 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 		return nil, err
 	}
 	if q.Get("tls") == "false" {
-		q.Set("sslmode", "disable") // pgx tries it without being asked
+		q.Set("sslmode", "disable") // pgx tries TLS unless it is disabled
 	}
 	for _, ours := range []string{"wide_index", "statements", "partitions", "tablespaces", "pipeline", "tls", "tls_ca", "tls_cert", "tls_key", "tls_name"} {
 		q.Del(ours)
 	}
 	if secure != nil {
-		q.Set("sslmode", "disable") // and no second try without
+		q.Set("sslmode", "disable") // pgx must not retry without TLS
 	}
 	db.simple = statements == simple
 	server := *u
 	server.RawQuery, server.Opaque = q.Encode(), ""
 	config, err := pgxpool.ParseConfig(server.String())
 	if err != nil {
-		return nil, &fault.Error{Problem: "cannot be read", Err: err, Cure: "write it like postgres://user@host:5432/database"} // pgx leaves the password out
+		return nil, &fault.Error{Problem: "cannot be read", Err: err, Cure: "write it like postgres://user@host:5432/database"} // pgx omits the password
 	}
 	config.MaxConns = maxConnections
 	c := config.ConnConfig
@@ -137,7 +137,7 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 	if statements == unnamed {
 		c.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
 	}
-	// A question that is given up is ended in the server, too.
+	// The server also cancels a query that the client gives up.
 	c.BuildContextWatcherHandler = func(p *pgconn.PgConn) ctxwatch.Handler {
 		return &giver{pgconn.CancelRequestContextWatcherHandler{Conn: p, DeadlineDelay: time.Second}}
 	}
@@ -159,9 +159,8 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 	return config, nil
 }
 
-// giver gives up what runs on a connection. The server may carry that out a
-// little later, and would end whatever runs then, so that the connection is not
-// used again.
+// giver cancels the statement of a connection. The server may cancel a little later and would
+// then hit the next statement. giver therefore closes the connection.
 type giver struct {
 	pgconn.CancelRequestContextWatcherHandler
 }
@@ -173,14 +172,14 @@ func (g *giver) HandleCancel(ctx context.Context) {
 	g.CancelRequestContextWatcherHandler.HandleCancel(ctx)
 }
 
-// unreachable says why a server is not reached and what to do. What pgx says
-// names user and database, never a password.
+// unreachable returns the reason why a server is unreachable, with a cure. pgx's text names the
+// user and the database, never a password.
 func unreachable(err error) error {
 	cure := "start the server or check host and port; `barograph lab up postgres` starts one"
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch e.Code {
 		case "3D000":
-			cure = "make the database: createdb"
+			cure = "create the database with createdb"
 		case "28P01", "28000":
 			cure = "set PGPASSWORD or ~/.pgpass, or name another user"
 		}
@@ -188,7 +187,7 @@ func unreachable(err error) error {
 	return engine.Unreachable("PostgreSQL", err, cure)
 }
 
-// decisive are settings that decide speed, reported whether they were changed or not.
+// decisive lists the settings that determine speed. About reports them even if they are unchanged.
 const decisive = `'shared_buffers', 'effective_cache_size', 'work_mem', 'maintenance_work_mem', 'max_wal_size', 'jit', 'fsync',
 	'synchronous_commit', 'full_page_writes', 'random_page_cost', 'max_parallel_workers_per_gather', 'server_encoding', 'default_toast_compression'`
 
@@ -211,9 +210,9 @@ func (db *database) about(ctx context.Context) (engine.About, error) {
 	return a, err
 }
 
-// acknowledged says what a commit is worth when it is acknowledged; see PostgreSQL's
-// manual, "Reliability and the Write-Ahead Log". What the system was given
-// outlives the server's processes.
+// acknowledged describes the durability of an acknowledged commit; see PostgreSQL's manual,
+// "Reliability and the Write-Ahead Log". Data that the operating system has got survive a
+// crash of the server's processes.
 func acknowledged(settings map[string]string) (string, []engine.Promise) {
 	switch {
 	case settings["synchronous_commit"] == "off":
@@ -224,7 +223,7 @@ func acknowledged(settings map[string]string) (string, []engine.Promise) {
 	return "on disk: flushed, commits of one moment together", engine.Promises()
 }
 
-// failed is engine.Failed; a server that ends says so to its sessions.
+// failed is engine.Failed. It also treats the errors of a server's shutdown as a broken connection.
 func failed(ctx context.Context, err error) error {
 	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(pgErr.Code, "57P0") {
 		return engine.Failed(ctx, err, pgErr)

@@ -24,26 +24,25 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// scans opens the tables of the analytical workload, which lie in a schema of
-// their own. store_sales is divided by the hash of its ticket, part i in a
-// tablespace on the placement's path i; date_dim and item lie with the
-// database's other tables.
+// scans opens the tables of the study scan, which are in a separate schema. store_sales is
+// partitioned by the hash of its ticket; partition i is in a tablespace on the placement's path
+// i. date_dim and item are in the database's default tablespace.
 type scans struct{ *database }
 
-// starSchema holds the tables. A subset's schema of the same name would hold
-// tables of other names.
+// starSchema contains the tables. A subset's schema of the same name would contain tables of
+// other names.
 const starSchema = "barograph_star"
 
 func starTable(t tables.StarTable) string { return starSchema + "." + string(t) }
 
-// placed begins the comment of store_sales, which tells the placement under
-// which it was loaded. A load that was broken off has left none.
+// placed is the prefix of the comment of store_sales, which contains the placement at which the
+// table was loaded. An incomplete load leaves no comment.
 const placed = "barograph placement "
 
-// star is the tables under a placement.
+// star is the tables at a placement.
 type star struct {
 	db    *database
-	pool  *pgxpool.Pool // of sessions whose answers use the placement's workers
+	pool  *pgxpool.Pool // pool of sessions whose queries use the placement's workers
 	place tables.Placement
 }
 
@@ -61,7 +60,7 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	}
 	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
 		Where: "schema " + starSchema, ReadOnly: s.readOnly, Text: st.text, Note: st.note, Load: st.load, Plan: st.plan, Size: st.size,
-		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error { // as texts: a sum then comes as it is
+		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error { // as texts, which keep a sum exact
 			return querier{st.pool}.Rows(ctx, st.text(q), []any{pgx.QueryResultFormats{pgx.TextFormatCode}}, f)
 		},
 		Spent: func(ctx context.Context) (engine.Spent, error) { return spent(ctx, st.pool) },
@@ -77,9 +76,9 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	return out, nil
 }
 
-// parallel are the settings of a session whose answers are worked on by so
-// many processes, of which its own is one. The planner reckons with workers
-// that cost nothing, as it would do with fewer for tables that are small.
+// parallel returns the settings of a session whose queries use so many processes, including its
+// own. The planner must assume that workers cost nothing, because it would otherwise use fewer
+// for small tables.
 func parallel(set map[string]string, workers int) {
 	set["max_parallel_workers_per_gather"] = strconv.Itoa(workers - 1)
 	set["max_parallel_workers"] = strconv.Itoa(max(workers-1, 8)) // 8 is the server's default
@@ -89,21 +88,21 @@ func parallel(set map[string]string, workers int) {
 	set["parallel_setup_cost"], set["parallel_tuple_cost"] = "0", "0"
 }
 
-// enough warns where the server has fewer processes for workers than an answer
-// is meant to use: it then uses fewer and does not say so.
+// enough warns if the server has fewer processes for workers than a query is to use. Otherwise
+// the server silently uses fewer.
 func (s *star) enough(ctx context.Context) error {
 	var most int
 	if err := s.pool.QueryRow(ctx, "SELECT current_setting('max_worker_processes')::int").Scan(&most); err != nil {
 		return failed(ctx, err)
 	}
 	if s.place.Parallel()-1 > most {
-		s.db.log.Warn("the server has fewer processes than an answer is meant to use; raise max_worker_processes and start it anew",
+		s.db.log.Warn("the server has fewer processes than a query is to use; raise max_worker_processes and restart it",
 			"workers", s.place.Parallel(), "max_worker_processes", most)
 	}
 	return nil
 }
 
-// note reads what is there of store_sales' comment; "" = there is none.
+// note returns the comment of the existing store_sales; "" = the table or its comment does not exist.
 func (s *star) note(ctx context.Context) (string, error) {
 	var comment string
 	err := s.db.pool.QueryRow(ctx, "SELECT coalesce(obj_description(to_regclass($1), 'pg_class'), '')", starTable(tables.StoreSales)).Scan(&comment)
@@ -115,13 +114,13 @@ func (s *star) text(q tables.StarQuery) string {
 	return d.Text(q)
 }
 
-// plan runs the question, so that the plan tells how many workers there were.
+// plan runs the query, because only then the plan contains the number of workers.
 func (s *star) plan(ctx context.Context, q tables.StarQuery) (string, error) {
 	lines, err := sqlengine.Texts(ctx, querier{s.pool}, "EXPLAIN (ANALYZE, BUFFERS) "+s.text(q))
 	return strings.Join(lines, "\n") + "\n", err
 }
 
-// size adds up the parts of store_sales by their paths.
+// size adds up the sizes of the partitions of store_sales by path.
 func (s *star) size(ctx context.Context) ([]int64, error) {
 	out := make([]int64, max(len(s.place.Paths), 1))
 	for i := range s.place.Partitions {
@@ -134,17 +133,17 @@ func (s *star) size(ctx context.Context) ([]int64, error) {
 	return out, nil
 }
 
-// partName is the name of part i of store_sales.
+// partName returns the name of partition i of store_sales.
 func partName(i int) string { return starTable(tables.StoreSales) + "_p" + strconv.Itoa(i) }
 
-// has reports whether the server answered with an error of this code.
+// has reports whether the server returned an error with this code.
 func has(err error, code string) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && e.Code == code
 }
 
-// load makes the tables anew. The comment that tells their placement comes
-// last: a load that is broken off leaves tables that nobody asks.
+// load replaces the tables. It writes the comment with their placement last: nobody queries the
+// tables of an incomplete load.
 func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (tables.StarLoaded, error) {
 	spaces, err := s.makeSpaces(ctx)
 	if err != nil {
@@ -164,8 +163,8 @@ func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (t
 	return out, s.finish(ctx, note)
 }
 
-// create are the statements that make the tables, all empty. What is under a
-// part decides by how many workers it is scanned, not how large it is.
+// create returns the statements that create the empty tables. A partition's parallel_workers
+// determines the number of workers that scan it, not its size.
 func (s *star) create(spaces []string) []string {
 	out := []string{"CREATE SCHEMA IF NOT EXISTS " + starSchema}
 	for _, t := range tables.StarTables() {
@@ -190,8 +189,8 @@ func (s *star) create(spaces []string) []string {
 	return out
 }
 
-// mostWorkers is the greatest value of a table's parallel_workers: the
-// session's limit is then what decides.
+// mostWorkers is the greatest value of a table's parallel_workers. With it, the session's limit
+// determines the number of workers.
 const mostWorkers = 1024
 
 // copy stores the rows of a file.
@@ -217,7 +216,7 @@ func (s *star) copy(ctx context.Context, t tables.StarTable, rows *sqlengine.Sta
 	})
 }
 
-// appendStar appends value i of a column in COPY's format.
+// appendStar appends value i of a column in the format of COPY.
 func appendStar(dst []byte, v *tpcds.Vector, i int) []byte {
 	if v.Null[i] {
 		return appendNull(dst)
@@ -235,8 +234,8 @@ func appendStar(dst []byte, v *tpcds.Vector, i int) []byte {
 	return appendInt(dst, v.Whole[i])
 }
 
-// appendCents appends hundredths as a numeric: the number of its digits to the
-// base 10,000, the weight of the first, the sign, the decimals shown, the digits.
+// appendCents appends hundredths as a numeric: the number of base-10,000 digits, the weight of
+// the first digit, the sign, the number of displayed decimals, the digits.
 func appendCents(dst []byte, cents int64) []byte {
 	const negative = 0x4000
 	var digits [6]uint16
@@ -260,8 +259,8 @@ func appendCents(dst []byte, cents int64) []byte {
 	return dst
 }
 
-// finish does what a careful user does after a load: keys of the small tables,
-// statistics, rows that no later scan has to mark as old, and pages on disk.
+// finish does what a careful user does after a load. It creates the keys of the small tables,
+// gathers statistics, marks rows so later scans need not, and flushes pages to disk.
 func (s *star) finish(ctx context.Context, note string) error {
 	statements := []string{
 		"ALTER TABLE " + starTable(tables.DateDim) + " ADD PRIMARY KEY (d_date_sk)",
@@ -283,8 +282,8 @@ func (s *star) finish(ctx context.Context, note string) error {
 	return err
 }
 
-// store names the database among all that may use a disk or a server: names of
-// tablespaces are the server's, and their folders lie on disks that it shares.
+// store identifies the database among all that may share a disk or a server. The names of
+// tablespaces are global to a server, and their folders are on shared disks.
 func (s *star) store(ctx context.Context) (string, error) {
 	var name string
 	err := s.pool.QueryRow(ctx, "SELECT system_identifier || '/' || current_database() FROM pg_control_system()").Scan(&name)
@@ -297,7 +296,7 @@ func starSpace(store, path string) string {
 	return starSpacePrefix(store) + fmt.Sprintf("%016x", xxh3.HashString(path))
 }
 
-// makeSpaces makes a tablespace on each path and names them.
+// makeSpaces creates a tablespace on each path and returns their names.
 func (s *star) makeSpaces(ctx context.Context) ([]string, error) {
 	if len(s.place.Paths) == 0 {
 		return nil, nil
@@ -317,7 +316,7 @@ func (s *star) makeSpaces(ctx context.Context) ([]string, error) {
 		if there {
 			continue
 		}
-		made := sqlengine.GiveFolder(dir, Driver().Server.User) // in vain where the server runs elsewhere
+		made := sqlengine.GiveFolder(dir, Driver().Server.User) // no effect if the server runs on another machine
 		_, err := s.pool.Exec(ctx, "CREATE TABLESPACE "+name+" LOCATION "+flavour.Quote(dir))
 		switch {
 		case err != nil && ctx.Err() != nil:
@@ -327,7 +326,7 @@ func (s *star) makeSpaces(ctx context.Context) ([]string, error) {
 		case err != nil:
 			return nil, &fault.Error{
 				File: dir, Problem: "cannot be a tablespace", Err: err,
-				Cure: "connect as a superuser; on the server's machine the folder must be empty and its account's own, and all folders above open to that account (chmod o+x)",
+				Cure: "connect as a superuser; on the server's machine the folder must be empty and owned by the server's account, which must also have access to all its parent folders (chmod o+x)",
 			}
 		}
 	}
@@ -341,7 +340,7 @@ func (s *star) dropSpaces(ctx context.Context, but []string) error {
 		return err
 	}
 	rows, err := s.pool.Query(ctx, "SELECT spcname, pg_tablespace_location(oid) FROM pg_tablespace WHERE starts_with(spcname, $1) AND spcname <> ALL ($2)",
-		starSpacePrefix(store), append([]string{}, but...)) // nil would be NULL
+		starSpacePrefix(store), append([]string{}, but...)) // a nil slice would be NULL
 	if err != nil {
 		return failed(ctx, err)
 	}
@@ -354,7 +353,7 @@ func (s *star) dropSpaces(ctx context.Context, but []string) error {
 		if _, err := s.pool.Exec(ctx, "DROP TABLESPACE "+name); err != nil {
 			return failed(ctx, err)
 		}
-		_ = os.Remove(dir) // it is empty; on another machine it is not there
+		_ = os.Remove(dir) // it is empty; it does not exist if the server runs on another machine
 	}
 	return nil
 }

@@ -24,16 +24,16 @@ import (
 // The tables of a subset, in its schema:
 //
 //	barograph_<design>_catalog   one row; the subset exists if it does
-//	barograph_<design>_marks     the files that are loaded whole
+//	barograph_<design>_marks     the completely loaded files
 //	stat_header, data_file, line_data_<type>   normalized
 //	doc_<type>                   document
 //	wide_<type>                  wide
 //
-// The designs may stand side by side. Tables of a line type are made when its
-// first record comes.
+// The designs may exist in the same schema. The table of a line type is created with its first
+// record.
 
-// typeName is PostgreSQL's type of a column. Counts are doubles, as in
-// records, so that nothing is lost.
+// typeName returns PostgreSQL's type of a column. Counts are doubles, as in records, to lose
+// nothing.
 func typeName(c sqlengine.Column) string {
 	switch c.Type {
 	case sqlengine.Text:
@@ -52,7 +52,7 @@ func typeName(c sqlengine.Column) string {
 	return "double precision"
 }
 
-// subsetTables are the statements that make a subset.
+// subsetTables returns the statements that create a subset.
 func (a *openArchive) subsetTables(subset string) []string {
 	catalog := a.Own(subset, sqlengine.CatalogTable)
 	out := []string{
@@ -78,11 +78,11 @@ func (a *openArchive) subsetTables(subset string) []string {
 	return out
 }
 
-// typeTables are the statements that make the table of a line type.
+// typeTables returns the statements that create the table of a line type.
 //
-// METviewer's stat_header_id_idx holds stat_header_id alone. Here the valid
-// time follows it, so that a load finds the records that it replaces without
-// reading the whole series; a question by header is served by the same index.
+// METviewer's stat_header_id_idx contains only stat_header_id. Here the valid time follows it,
+// because a load can then find the records that it replaces without reading the whole series.
+// The same index serves a question by header.
 func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
 	name, cols, _ := sqlengine.Table(a.Design, t)
 	table := a.Dialect.Table(subset, name)
@@ -103,15 +103,15 @@ func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
 	create := sqlengine.Create(table, cols, typeName)
 	if a.Design == design.Document {
 		key = []string{"id"}
-		if p.period != "" { // the key of a divided table holds what divides it
+		if p.period != "" { // the key of a partitioned table must contain the partition column
 			create = strings.Replace(create, " PRIMARY KEY", "", 1)
 			create = strings.TrimSuffix(create, "\n)") + ",\n  CONSTRAINT " + name + "_pkey PRIMARY KEY (id, fcst_valid_epoch)\n)"
 		}
 	}
 	out := []string{create + p.clause(key, "fcst_valid_epoch"), index}
 	if a.Design == design.Document {
-		// Nobody asks for entries by their values; looking at them for the planner
-		// costs as much as unpacking them.
+		// No query selects entries by their values, and gathering statistics of them would take as
+		// long as unpacking them.
 		out = append(out, "ALTER TABLE "+table+" ALTER COLUMN data SET STATISTICS 0")
 	}
 	if p.hash > 0 || p.period != "" {
@@ -120,19 +120,19 @@ func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
 	return append(out, p.parts(a.Dialect.Table(subset, ""), name, nil)...)
 }
 
-// partitioning says how a table is divided, and over which tablespaces its
-// partitions are spread in turn. The zero value is one table in one piece.
+// partitioning says how a table is partitioned, and over which tablespaces its partitions are
+// spread in turn. The zero value is one table without partitions.
 type partitioning struct {
-	hash   int    // partitions by the hash of the key; 0 = none
-	period string // day, month, year: a partition for each of the valid time; "" = none
+	hash   int    // number of partitions by the hash of the key; 0 = none
+	period string // day, month or year: one partition for each period of the valid time; "" = none
 	spaces []string
 }
 
-// maxPartitions by hash: beyond it planning costs more than is won.
+// maxPartitions by hash: with more, planning costs more than the partitions save.
 const maxPartitions = 256
 
-// parsePartitioning reads the URL's parameters: "hash:8", "range:day", "", and
-// absolute paths with commas between.
+// parsePartitioning reads the URL's parameters: "hash:8", "range:day" or "", and
+// comma-separated absolute paths.
 func parsePartitioning(text, spaces string) (partitioning, error) {
 	var p partitioning
 	bad := func(name, value, cure string) error {
@@ -152,18 +152,18 @@ func parsePartitioning(text, spaces string) (partitioning, error) {
 		return p, nil
 	}
 	if text == "" {
-		return p, bad("tablespaces", spaces, "name partitions too: it is they that are spread")
+		return p, bad("tablespaces", spaces, "also give partitions, because only they are spread over tablespaces")
 	}
 	for s := range strings.SplitSeq(spaces, ",") {
 		if !path.IsAbs(s) || strings.Contains(s, "'") {
-			return p, bad("tablespaces", spaces, "name folders by absolute paths on the server, empty and owned by its user")
+			return p, bad("tablespaces", spaces, "give absolute paths of folders on the server, empty and owned by its user")
 		}
 		p.spaces = append(p.spaces, path.Clean(s))
 	}
 	return p, nil
 }
 
-// String is the parameter's value.
+// String returns the parameter's value.
 func (p partitioning) String() string {
 	switch {
 	case p.hash > 0:
@@ -174,8 +174,8 @@ func (p partitioning) String() string {
 	return "none"
 }
 
-// clause stands behind the columns of a table that is made; key are the
-// columns whose hash divides it, epoch the one that holds its time.
+// clause returns the clause after the columns of CREATE TABLE. key are the columns for
+// partitions by hash, epoch is the column for partitions by time.
 func (p partitioning) clause(key []string, epoch string) string {
 	switch {
 	case p.hash > 0:
@@ -186,9 +186,9 @@ func (p partitioning) clause(key []string, epoch string) string {
 	return ""
 }
 
-// parts are the statements that make the partitions of a table for times
-// (Unix seconds); by hash they do not depend on them. table is its name
-// without its schema, which prefix names, quoted, with the dot.
+// parts returns the statements that create the partitions of a table for times (Unix seconds);
+// partitions by hash do not depend on the times. table is its name without the schema, and
+// prefix the quoted schema with a dot.
 func (p partitioning) parts(prefix, table string, times []int64) []string {
 	var out []string
 	add := func(name, values string) {
@@ -208,13 +208,13 @@ func (p partitioning) parts(prefix, table string, times []int64) []string {
 	return out
 }
 
-// turn numbers partitions so that neighbours lie in different tablespaces.
+// turn numbers partitions; neighbors get different tablespaces.
 func (p partitioning) turn(name string) int {
 	if p.hash > 0 {
 		n, _ := strconv.Atoi(name) // add wrote it
 		return n
 	}
-	t, _ := time.Parse("20060102", name) // likewise
+	t, _ := time.Parse("20060102", name) // add wrote it
 	switch p.period {
 	case "day":
 		return int(max(t.Unix(), 0) / 86400)
@@ -224,7 +224,7 @@ func (p partitioning) turn(name string) int {
 	return t.Year()
 }
 
-// bounds are the first second of the period that holds v, and of the next.
+// bounds returns the first second of the period that contains v, and of the next period.
 func (p partitioning) bounds(v int64) (from, to int64) {
 	t := time.Unix(v, 0).UTC()
 	year, month, day := t.Date()
@@ -242,8 +242,8 @@ func (p partitioning) bounds(v int64) (from, to int64) {
 	return first.Unix(), next.Unix()
 }
 
-// periods lists the periods, by their first second, in which records of a
-// type can lie, after a catalog of them.
+// periods returns the first seconds of all periods that may contain records of a type,
+// according to their catalog.
 func (p partitioning) periods(c *design.Catalog, t *record.LineType) []int64 {
 	if p.period == "" || c == nil {
 		return nil
@@ -257,7 +257,7 @@ func (p partitioning) periods(c *design.Catalog, t *record.LineType) []int64 {
 			from, next := p.bounds(v)
 			out = append(out, from)
 			v = next
-			if g.Step > 0 { // the first time of the grid that is not before the next period
+			if g.Step > 0 { // the first time of the grid in the next period or later
 				v = g.First + (next-g.First+g.Step-1)/g.Step*g.Step
 			}
 		}
@@ -266,11 +266,10 @@ func (p partitioning) periods(c *design.Catalog, t *record.LineType) []int64 {
 	return slices.Compact(out)
 }
 
-// spaceName is the name of the tablespace in a folder.
+// spaceName returns the name of the tablespace in a folder.
 func spaceName(folder string) string { return fmt.Sprintf("barograph_%016x", xxh3.HashString(folder)) }
 
-// makeSpaces makes the tablespaces that are not there; it cannot be done
-// within a transaction.
+// makeSpaces creates the missing tablespaces. PostgreSQL cannot do that within a transaction.
 func (db *database) makeSpaces(ctx context.Context) error {
 	for _, folder := range db.parts.spaces {
 		var there bool
@@ -282,18 +281,18 @@ func (db *database) makeSpaces(ctx context.Context) error {
 			continue
 		}
 		_, err = db.pool.Exec(ctx, "CREATE TABLESPACE "+spaceName(folder)+" LOCATION "+flavour.Quote(folder))
-		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code != "42710" { // duplicate_object: another loader was faster
+		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code != "42710" { // duplicate_object: another loader has created it
 			return &fault.Error{
-				Setting: "postgres URL, parameter tablespaces", Problem: "no tablespace in " + folder, Err: err,
-				Cure: "make the folder on the server, empty and owned by its user, and connect as a superuser",
+				Setting: "postgres URL, parameter tablespaces", Problem: "cannot create a tablespace in " + folder, Err: err,
+				Cure: "create the folder on the server, empty and owned by its user, and connect as a superuser",
 			}
 		}
 	}
 	return nil
 }
 
-// divide reads how the table of a type was divided when it was made, whatever
-// the URL says now.
+// divide reads how the table of a type was partitioned when it was created, independent of the
+// present URL.
 func (l *loader) divide(ctx context.Context, c *pgx.Conn, t *record.LineType) error {
 	name, _, _ := sqlengine.Table(l.a.Design, t)
 	var made string
@@ -312,10 +311,10 @@ func (l *loader) divide(ctx context.Context, c *pgx.Conn, t *record.LineType) er
 	return nil
 }
 
-// partitionNote begins the comment of a table that is divided.
+// partitionNote is the prefix of the comment of a partitioned table.
 const partitionNote = "barograph partitions "
 
-// extend makes the partitions that new records of a type need.
+// extend creates the partitions that new records of a type need.
 func (l *loader) extend(ctx context.Context, q sqlengine.Querier, t *record.LineType, fresh *design.Catalog) error {
 	p := l.parts[t]
 	var times []int64
@@ -332,7 +331,7 @@ func (l *loader) extend(ctx context.Context, q sqlengine.Querier, t *record.Line
 	return execute(ctx, conn(q), p.parts(l.a.Dialect.Table(l.subset, ""), name, times)...)
 }
 
-// part is a partition that a loader knows to be there.
+// part is a partition that the loader knows to exist.
 type part struct {
 	t    *record.LineType
 	from int64

@@ -30,7 +30,7 @@ const (
 	gibi = 1 << 30
 )
 
-// server tells the lab how to start PostgreSQL.
+// server describes to the lab how to start PostgreSQL.
 func server() *launch.Server {
 	return &launch.Server{
 		Packages: []string{"postgresql"},
@@ -42,7 +42,7 @@ func server() *launch.Server {
 			{Name: "default", Summary: "the settings of the package"},
 			{Name: "tuned", Summary: "memory for the machine, a long log between checkpoints, no just-in-time compiler", Settings: tuned},
 		},
-		Stop:    syscall.SIGINT, // fast: sessions are ended, data are written
+		Stop:    syscall.SIGINT, // fast shutdown: it ends sessions and writes all data
 		Find:    func() error { _, err := programs(); return err },
 		Prepare: prepare,
 		Start: func(_ *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
@@ -55,24 +55,23 @@ func server() *launch.Server {
 	}
 }
 
-// forgetKilled removes the note of a postmaster that was killed, as the lab knows
-// of none that runs: until its parent reaps it, PostgreSQL takes the zombie for
-// one that does. What it left in shared memory is looked for in another way.
+// forgetKilled removes the pid file of a killed postmaster. The lab has found that none runs,
+// but until its parent reaps the zombie, PostgreSQL believes that it runs. PostgreSQL detects
+// the zombie's shared memory separately.
 func forgetKilled(n *launch.Node) error {
-	dir, err := os.OpenRoot(n.Dir) // no link of the server's account leads out of it
+	dir, err := os.OpenRoot(n.Dir) // a link that the server's account made cannot lead out of it
 	if err != nil {
 		return err
 	}
-	defer dir.Close() //nolint:errcheck // only a handle
+	defer dir.Close() //nolint:errcheck // it is only a handle
 	if err := dir.Remove(filepath.Join(filepath.Base(data(n)), "postmaster.pid")); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// tuned is what PostgreSQL's manual and its experts advise for a machine that
-// loads in bulk and answers few, large questions. Nothing of it gives up
-// durability.
+// tuned returns the settings that PostgreSQL's manual and experts advise for a machine that
+// loads in bulk and answers few, large queries. None of them gives up durability.
 func tuned(memory int64) map[string]string {
 	mib := func(n int64) string { return strconv.FormatInt(n/mebi, 10) + "MB" }
 	return map[string]string{
@@ -85,11 +84,11 @@ func tuned(memory int64) map[string]string {
 		"checkpoint_completion_target": "0.9",
 		"random_page_cost":             "1.1", // solid-state disks
 		"jit":                          "off",
-		"default_toast_compression":    "lz4", // of documents; see docs/decisions/0005-postgres.md
+		"default_toast_compression":    "lz4", // for documents; see docs/decisions/0005-postgres.md
 	}
 }
 
-// programs is the folder of the newest PostgreSQL that is installed.
+// programs returns the folder of the newest installed PostgreSQL.
 func programs() (string, error) {
 	names, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil {
@@ -105,7 +104,7 @@ func programs() (string, error) {
 	if bin != "" {
 		return bin, nil
 	}
-	if name, err := exec.LookPath("initdb"); err == nil { // systems that are not Debian
+	if name, err := exec.LookPath("initdb"); err == nil { // for systems other than Debian
 		if name, err = filepath.EvalSymlinks(name); err == nil {
 			return filepath.Dir(name), nil
 		}
@@ -120,20 +119,19 @@ func address(c *launch.Cluster, n *launch.Node) string {
 	return fmt.Sprintf("postgres://postgres:%s@%s:%d/postgres", c.Password, n.Host, n.Ports["sql"]) + c.Parameters()
 }
 
-// prepare writes the settings, and the password: every user of this machine
-// reaches loopback.
+// prepare writes the settings and the password: every user of this machine can reach loopback.
 func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	bin, err := programs()
 	if err != nil {
 		return nil, err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "cluster_name = 'barograph lab, profile %s'\n", c.Profile) // goes into the run folder with the settings
+	fmt.Fprintf(&b, "cluster_name = 'barograph lab, profile %s'\n", c.Profile) // the run folder contains it among the settings
 	fmt.Fprintf(&b, "listen_addresses = '%s'\nport = %d\nunix_socket_directories = ''\n", n.Host, n.Ports["sql"])
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		fmt.Fprintf(&b, "%s = %s\n", name, flavour.Quote(c.Settings[name]))
 	}
-	access, clients := filepath.Join(n.Dir, "pg_hba.conf"), "host" // initdb's is for loopback alone, where no isolated node is
+	access, clients := filepath.Join(n.Dir, "pg_hba.conf"), "host" // initdb's file allows only loopback, which isolated nodes do not use
 	fmt.Fprintf(&b, "hba_file = '%s'\n", access)
 	if c.TLS {
 		clients = "hostssl"
@@ -161,15 +159,14 @@ func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close(ctx) //nolint:errcheck // the answer is there
+	defer conn.Close(ctx) //nolint:errcheck // the reply has arrived
 	var one int
 	return conn.QueryRow(ctx, "SELECT 1").Scan(&one)
 }
 
-// metrics reads the statistics views: totals of the database and of the
-// write-ahead log, of pg_stat_statements where it is installed, and what the
-// client sessions that are at work wait for. The sessions of records under keys report
-// their counts when they are closed, see forceFlush.
+// metrics reads the statistics views: totals of the database and of the write-ahead log, of
+// pg_stat_statements if it is installed, and the wait events of active client sessions. The
+// sessions of records under keys report their counts before they are closed; see forceFlush.
 func (db *database) metrics(ctx context.Context) (engine.Metrics, error) {
 	var m engine.Metrics
 	for _, q := range totalQueries {
@@ -193,21 +190,20 @@ func (db *database) metrics(ctx context.Context) (engine.Metrics, error) {
 	return m, err
 }
 
-// totalQueries: each gives one row of numbers; a column's name is the total's,
-// with its unit behind "__". The first is everywhere, the others may be absent.
+// totalQueries each return one row of numbers. A column's name is the total's name, followed by
+// "__" and its unit. The first query works on every server, the others may fail.
 var totalQueries = []string{ //nolint:gochecknoglobals // a constant table
 	`SELECT xact_commit::float8, xact_rollback::float8, blks_hit::float8, blks_read::float8, tup_fetched::float8, tup_inserted::float8,
 		tup_updated::float8, tup_deleted::float8, deadlocks::float8, temp_bytes::float8 AS temp_bytes__bytes, blk_read_time::float8 AS blk_read_time__ms
 		FROM pg_stat_database WHERE datname = current_database()`,
 	`SELECT wal_records::float8, wal_fpi::float8, wal_bytes::float8 AS wal_bytes__bytes FROM pg_stat_wal`,
-	`SELECT wal_write::float8, wal_sync::float8, wal_sync_time::float8 AS wal_sync_time__ms FROM pg_stat_wal`, // elsewhere from version 18 on
+	`SELECT wal_write::float8, wal_sync::float8, wal_sync_time::float8 AS wal_sync_time__ms FROM pg_stat_wal`, // in another view from version 18
 	`SELECT sum(calls)::float8 AS statements, sum(total_exec_time)::float8 AS statements_exec_time__ms FROM pg_stat_statements`,
 }
 
-// spent reads what was counted of this database: by pg_stat_kcache, where it is
-// installed, the processor time and what came from disks; else the blocks that
-// were not in shared_buffers. The pool's sessions, which are idle, report first
-// what they have counted; before version 15 they do that when a second has passed.
+// spent reads the counters of this database. If pg_stat_kcache is installed, these are processor
+// time and bytes from disks; otherwise the blocks that were not in shared_buffers. The pool's
+// idle sessions first report their counts. Before version 15 they do that after a second.
 func spent(ctx context.Context, pool *pgxpool.Pool) (engine.Spent, error) {
 	out := engine.Spent{CPU: -1, Read: -1}
 	var seconds float64
@@ -223,7 +219,7 @@ func spent(ctx context.Context, pool *pgxpool.Pool) (engine.Spent, error) {
 	for _, c := range pool.AcquireAllIdle(ctx) {
 		_, err := c.Exec(ctx, forceFlush)
 		c.Release()
-		if err != nil && !has(err, "42883") { // there is no such function
+		if err != nil && !has(err, "42883") { // the function does not exist
 			return out, failed(ctx, err)
 		}
 	}
@@ -257,14 +253,14 @@ func (db *database) totals(ctx context.Context, m *engine.Metrics, query string)
 	return nil
 }
 
-// absent: the server has no such view, column or extension.
+// absent reports that the server lacks a view, column or extension.
 func absent(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (e.Code == "42P01" || e.Code == "42703" || e.Code == "55000" || e.Code == "42501")
 }
 
-// waitKind sorts wait events (PostgreSQL's manual, table "Wait Event Types"). A
-// session that waits for the lock of the log's flush waits for the disk.
+// waitKind classifies wait events (PostgreSQL's manual, table "Wait Event Types"). A session
+// that waits for the lock of the log's flush waits for the disk.
 func waitKind(kind, event string) engine.Wait {
 	switch kind {
 	case "":

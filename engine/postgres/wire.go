@@ -21,22 +21,21 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// Rows go to the server as PostgreSQL's binary COPY format (manual, COPY,
-// "Binary Format"): a signature, then per row the number of fields and each
-// field's length and bytes, big-endian, then -1. pgx's own CopyFrom takes a
-// slice of interfaces per row; encoding straight from the columns of a batch
-// takes neither an allocation nor a look at a type map per value.
+// Rows are sent in PostgreSQL's binary COPY format (manual, COPY, "Binary Format"): a signature,
+// then for each row the number of fields and each field's length and bytes, big-endian, then -1.
+// pgx's own CopyFrom needs a slice of interfaces per row. This code encodes the columns of a
+// batch directly, without an allocation or a look-up of a type for each value.
 
 const copySignature = "PGCOPY\n\xff\r\n\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00" // no flags, no extension
 
-// copyChunk is about how many bytes are encoded before they are sent.
+// copyChunk is the approximate number of bytes that are encoded before they are sent.
 const copyChunk = 1 << 16
 
-// postgresEpoch is 2000-01-01, from which timestamps count microseconds.
+// postgresEpoch is 2000-01-01. PostgreSQL counts timestamps in microseconds from it.
 const postgresEpoch = 946684800
 
-// copyReader makes a COPY stream of what next appends, a row at a time; next
-// returns io.EOF when there is none left.
+// copyReader is the COPY stream of the rows that next appends, one at a time. next returns
+// io.EOF after the last row.
 type copyReader struct {
 	next func(dst []byte) ([]byte, error)
 	buf  []byte
@@ -48,7 +47,7 @@ func newCopyReader(next func(dst []byte) ([]byte, error)) *copyReader {
 	return &copyReader{next: next, buf: append(make([]byte, 0, copyChunk+copyChunk/4), copySignature...)}
 }
 
-// Read hands on what is encoded and encodes more when that is used up.
+// Read returns the encoded bytes, and encodes more when all are used.
 func (r *copyReader) Read(p []byte) (int, error) {
 	if r.at == len(r.buf) {
 		if r.end {
@@ -69,7 +68,7 @@ func (r *copyReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// gate lets reads through until it is shut, which waits for the one under way.
+// gate lets reads through until it is shut. shut waits for the read in flight.
 type gate struct {
 	mu   sync.Mutex
 	r    io.Reader
@@ -85,9 +84,8 @@ func (g *gate) Read(p []byte) (int, error) {
 	return g.r.Read(p)
 }
 
-// copyFrom sends what next appends by a COPY. When it returns, next is called
-// no more: pgx reads in a goroutine of its own, which it leaves behind where
-// the connection breaks.
+// copyFrom sends the rows of next with a COPY. It never calls next after it has returned. pgx
+// reads in a separate goroutine, which survives a broken connection.
 func copyFrom(ctx context.Context, c *pgconn.PgConn, statement string, next func(dst []byte) ([]byte, error)) (int64, error) {
 	g := &gate{r: newCopyReader(next)}
 	tag, err := c.CopyFrom(ctx, g, statement)
@@ -97,7 +95,7 @@ func copyFrom(ctx context.Context, c *pgconn.PgConn, statement string, next func
 	return tag.RowsAffected(), err
 }
 
-// copyRows sends rows to a table. The table's name is quoted already.
+// copyRows sends rows to a table by its quoted name.
 func copyRows(ctx context.Context, c *pgx.Conn, table string, cols []sqlengine.Column, next func(dst []byte) ([]byte, error)) error {
 	_, err := copyFrom(ctx, c.PgConn(), "COPY "+table+" ("+sqlengine.Names("", cols)+") FROM STDIN BINARY", next)
 	return err
@@ -142,13 +140,13 @@ func appendFloats(dst []byte, values []float64) []byte {
 	return dst
 }
 
-// floats decodes what appendFloats wrote.
+// floats decodes an array of appendFloats.
 func floats(raw []byte, into []float64) []float64 {
 	for at := 20; at+4 <= len(raw); at += 4 {
 		if n := int32(binary.BigEndian.Uint32(raw[at:])); n == 8 && at+12 <= len(raw) {
 			into = append(into, float(raw[at+4:]))
 			at += 8
-		} else { // NULL, of a document's null
+		} else { // NULL, from a document's null
 			into = append(into, math.NaN())
 		}
 	}
@@ -157,7 +155,7 @@ func floats(raw []byte, into []float64) []float64 {
 
 func float(raw []byte) float64 { return math.Float64frombits(binary.BigEndian.Uint64(raw)) }
 
-// copyRow appends a row as a sink of its values.
+// copyRow is a Sink that appends the values of a row.
 type copyRow struct {
 	dst  []byte
 	cols []sqlengine.Column
@@ -201,11 +199,11 @@ func lines(ctx context.Context, q sqlengine.Querier, table string, cols []sqleng
 	return send(ctx, conn(q), table, cols, l, l.Rows)
 }
 
-// stretch is a run of columns: of the header's fields, which are encoded once
-// per header, or of others.
+// stretch is a sequence of columns: of header fields, which are encoded once per header, or of
+// other columns.
 type stretch struct {
 	cols   []sqlengine.Column
-	fields [][]byte // by header; nil = other columns
+	fields [][]byte // encoded header fields, by header; nil = other columns
 }
 
 func stretches(l *sqlengine.Lines, cols []sqlengine.Column) []stretch {
@@ -250,8 +248,8 @@ func send(ctx context.Context, c *pgx.Conn, table string, cols []sqlengine.Colum
 	})
 }
 
-// Replies are decoded from the wire's binary form, column by column, without
-// a value of interface type per cell.
+// Replies are decoded from the binary wire format, column by column, without an interface value
+// for each cell.
 
 // whole decodes an integer; ok is false for another type.
 func whole(raw []byte, oid uint32) (v int64, ok bool) {
@@ -290,7 +288,7 @@ func decodeRow(d *sqlengine.Decoder, cols []question.Column, rows pgx.Rows) erro
 	fields, raw := rows.FieldDescriptions(), rows.RawValues()
 	for k := range cols {
 		if !decodeCell(d, k, &cols[k], &fields[k], raw[k]) {
-			return fmt.Errorf("column %s came as type %d, format %d: %q", cols[k].Name, fields[k].DataTypeOID, fields[k].Format, raw[k])
+			return fmt.Errorf("column %s has type %d in format %d: %q", cols[k].Name, fields[k].DataTypeOID, fields[k].Format, raw[k])
 		}
 	}
 	d.Row()
@@ -328,7 +326,7 @@ func decodeCell(d *sqlengine.Decoder, k int, c *question.Column, f *pgconn.Field
 	return ok
 }
 
-// decodeText decodes a value that came as text, as all do by the simple protocol.
+// decodeText decodes a value in text format. The simple protocol sends all values in it.
 func decodeText(d *sqlengine.Decoder, k int, c *question.Column, f *pgconn.FieldDescription, raw []byte) bool {
 	if raw == nil {
 		return (c.Kind == question.Number || c.Kind == question.List) && d.Value(k, nil) == nil
