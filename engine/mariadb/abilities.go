@@ -8,7 +8,7 @@ import (
 	"github.com/barograph/barograph/engine/tables"
 )
 
-// offered is what a server can hold besides archives.
+// offered lists what a server can do besides archives.
 func offered() []any {
 	return []any{
 		kv.Offer{Layouts: []kv.Layout{kv.Columns, kv.Document, kv.Hash}, Transactions: kv.IsolationLevels()},
@@ -17,7 +17,7 @@ func offered() []any {
 	}
 }
 
-// abilities are those of an open server; c is what their own connections are made with.
+// abilities returns the abilities of an open server. They open their own connections with c.
 func (d *database) abilities(c []*mysql.Config) []any {
 	return []any{kvTables{d, c}, postTables{d, c}, &tables.Databases{Star: scans{d}, Own: d.own(c)}}
 }

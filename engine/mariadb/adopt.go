@@ -18,38 +18,38 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Names of the databases that an adoption works in begin so, before the name of
-// the one that is adopted: METviewer lists those that begin with mv_.
+// These are the prefixes of the databases that an adoption uses, before the name of the adopted
+// database. They must differ from mv_, because METviewer lists databases with that prefix.
 const (
 	newPrefix = "barograph_new_"
 	oldPrefix = "barograph_old_"
 )
 
-// adoption is one under way.
+// adoption is an adoption in progress.
 type adoption struct {
 	a     *openArchive
-	name  string // of the subset
+	name  string // name of the subset
 	pool  sqlengine.Querier
 	have  map[string][]string // tables of the database → their columns
 	twins map[string]map[string]bool
 	tally *tally
 	out   archive.Adoption
 
-	before *design.Catalog // nil = it was not adopted before
+	before *design.Catalog // nil = first adoption
 	marks  []archive.Mark
 
-	next   *openArchive // of the copies; nil = nothing is repaired
+	next   *openArchive // the archive of the copies; nil = without repair
 	loader archive.Loader
-	held   *design.Catalog // of what is not committed yet
+	held   *design.Catalog // the catalog of uncommitted records
 	all    record.Digest
 }
 
 // adoptRows is the number of records of a commit.
 const adoptRows = 1 << 18
 
-// Adopt looks through a database of METviewer's and, to repair it, writes what it
-// reads into a second one, from which the tables change places with the first's
-// by one RENAME TABLE. Other programs cannot write meanwhile.
+// Adopt reads all of a METviewer database. To repair it, Adopt writes the repaired records into
+// a second database and exchanges the tables of both with one RENAME TABLE. Other programs
+// cannot write meanwhile.
 func (a *openArchive) Adopt(ctx context.Context, subset string, repair bool) (*archive.Adoption, error) {
 	s := &adoption{a: a, name: subset, pool: a.Pool, tally: newTally(), out: archive.Adoption{Database: a.database(subset), Read: map[string]int64{}}}
 	if err := s.check(ctx, repair); err != nil {
@@ -59,7 +59,7 @@ func (a *openArchive) Adopt(ctx context.Context, subset string, repair bool) (*a
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
-	defer c.Raw(func(any) error { return driver.ErrBadConn }) //nolint:errcheck // ends the connection, and its locks with it
+	defer c.Raw(func(any) error { return driver.ErrBadConn }) //nolint:errcheck // closes the connection and thereby frees its locks
 	if !repair {
 		err = s.read(ctx)
 	} else {
@@ -69,7 +69,7 @@ func (a *openArchive) Adopt(ctx context.Context, subset string, repair bool) (*a
 	return &s.out, failed(ctx, err)
 }
 
-// check is all that can be known before anything is written.
+// check checks everything that can be checked before Adopt writes anything.
 func (s *adoption) check(ctx context.Context, repair bool) (err error) {
 	db := s.out.Database
 	refuse := func(problem, cure string) error {
@@ -85,7 +85,7 @@ func (s *adoption) check(ctx context.Context, repair bool) (err error) {
 		return err
 	}
 	if odd := s.schema(); len(odd) > 0 {
-		return refuse("has other columns than METviewer 5.1's schema: "+strings.Join(odd, ", "), "run METdataio's update scripts, or move these columns to tables of their own")
+		return refuse("has other columns than METviewer 5.1's schema: "+strings.Join(odd, ", "), "run METdataio's update scripts, or move these columns to other tables")
 	}
 	if err := s.unindexed(ctx); err != nil {
 		return err
@@ -110,12 +110,12 @@ func (s *adoption) check(ctx context.Context, repair bool) (err error) {
 		return refuse("has tables of "+kind[0], "write ?engine="+kind[0]+" at the end of the URL")
 	}
 	if left, err2 := s.columns(ctx, oldPrefix+db); err == nil && err2 == nil && len(left) > 0 {
-		return refuse("was adopted before: "+oldPrefix+db+" holds its tables as they were", "look whether all is well, then: barograph adopt … --forget")
+		return refuse("was adopted before: "+oldPrefix+db+" contains its original tables", "check the result, then run barograph adopt … --forget")
 	}
 	return err
 }
 
-// columns are the tables of a database and their columns, of a view none.
+// columns returns the tables of a database with their columns, and views without columns.
 func (s *adoption) columns(ctx context.Context, db string) (map[string][]string, error) {
 	out := map[string][]string{}
 	err := s.pool.Rows(ctx, "SELECT table_name, column_name FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name) "+
@@ -128,12 +128,12 @@ func (s *adoption) columns(ctx context.Context, db string) (map[string][]string,
 	return out, err
 }
 
-// types are those that the database has tables for.
+// types returns the line types for which the database has tables.
 func (s *adoption) types() []*record.LineType {
 	return slices.DeleteFunc(slices.Clone(record.Types()), func(t *record.LineType) bool { return s.have[tableOf(t)] == nil })
 }
 
-// repair makes the copies, holds them against what was read, and exchanges them.
+// repair creates the copies, compares them with the records that it read, and exchanges them.
 func (s *adoption) repair(ctx context.Context, c *sql.Conn) error {
 	do := func(text string) error { _, err := c.ExecContext(ctx, text); return err }
 	db := *s.a.db
@@ -142,9 +142,9 @@ func (s *adoption) repair(ctx context.Context, c *sql.Conn) error {
 	if err != nil {
 		return err
 	}
-	s.next = n.(*openArchive) //nolint:forcetypeassert // it opens no other
+	s.next = n.(*openArchive) //nolint:forcetypeassert // Open returns only this type
 	fresh := s.next.database(s.name)
-	if err := drop(do, fresh); err != nil { // of one that died
+	if err := drop(do, fresh); err != nil { // of a crashed adoption
 		return err
 	}
 	var tables []string
@@ -157,7 +157,7 @@ func (s *adoption) repair(ctx context.Context, c *sql.Conn) error {
 	if s.loader, err = s.next.Loader(ctx, s.name); err != nil {
 		return err
 	}
-	defer s.loader.Close() //nolint:errcheck // all is committed, or dropped
+	defer s.loader.Close() //nolint:errcheck // everything is committed or dropped
 	s.held = design.NewCatalog(s.name)
 	if s.before != nil {
 		s.held.Conflicts, s.held.MoreConflicts, s.held.Quarantine = s.before.Conflicts, s.before.MoreConflicts, s.before.Quarantine
@@ -184,11 +184,11 @@ func (s *adoption) repair(ctx context.Context, c *sql.Conn) error {
 	return drop(do, fresh)
 }
 
-// files copies the rows of data_file to which a line of any table refers, those
-// of MODE, MTD and tropical cyclones too: their numbers stay what they are.
+// files copies the rows of data_file to which a line of any table refers, including lines of
+// MODE, MTD and tropical cyclones. The numbers of the files do not change.
 func (s *adoption) files(ctx context.Context) error {
 	err := s.next.exec(ctx, "INSERT INTO "+s.next.table(s.name, sqlengine.FileTable)+" SELECT * FROM "+s.a.table(s.name, sqlengine.FileTable)+" WHERE data_file_id IN ("+s.referred()+")")
-	for _, t := range metviewerObjects { // Barograph's own rows of a view are written anew
+	for _, t := range metviewerObjects { // Barograph writes its own rows of a view again
 		if s.have[t.name] == nil {
 			continue
 		}
@@ -208,7 +208,7 @@ func (s *adoption) files(ctx context.Context) error {
 	return err
 }
 
-// referred is the query for the files that have lines.
+// referred is the query for files that have lines.
 func (s *adoption) referred() string {
 	var of []string
 	for t, columns := range s.have {
@@ -223,7 +223,7 @@ func (a *openArchive) exec(ctx context.Context, text string) error {
 	return sqlengine.Standard{Over: a.db.writes}.Exec(ctx, text)
 }
 
-// read reads every line, file by file, and writes it where it is repaired.
+// read reads every line, file by file. With repair it also writes the repaired lines.
 func (s *adoption) read(ctx context.Context) error {
 	count := func(kind int, text string) error {
 		n, err := sqlengine.Number(ctx, s.pool, "SELECT count(*) FROM "+text)
@@ -259,7 +259,7 @@ func (s *adoption) read(ctx context.Context) error {
 	return nil
 }
 
-// same are the names of columns.
+// same returns the names of columns.
 func same(cols []metCol) string {
 	names := make([]string, len(cols))
 	for i := range cols {
@@ -323,7 +323,7 @@ func (s *adoption) readType(ctx context.Context, t *record.LineType) error {
 	return flush()
 }
 
-// take takes a batch that is repaired.
+// take takes a repaired batch.
 func (s *adoption) take(ctx context.Context, b *record.Batch) error {
 	s.out.Records += int64(b.Len())
 	if s.next == nil || b.Len() == 0 {
@@ -346,7 +346,7 @@ func (s *adoption) commit(ctx context.Context, marks []archive.Mark) error {
 	return err
 }
 
-// prove reads the copies back.
+// prove reads the copies and compares them with the catalog.
 func (s *adoption) prove(ctx context.Context) error {
 	c, err := s.next.Catalog(ctx, s.name)
 	if err != nil {
@@ -357,12 +357,12 @@ func (s *adoption) prove(ctx context.Context) error {
 		return err
 	}
 	if found.Held() != s.all || c.Held() != s.all || s.all.Records != s.out.Records {
-		return fmt.Errorf("the copies hold %s, the catalog counts %s, %s was read (%d records); nothing was exchanged", found.Held(), c.Held(), s.all, s.out.Records)
+		return fmt.Errorf("the copies contain %s, the catalog counts %s, and the adoption read %s (%d records); no table was exchanged", found.Held(), c.Held(), s.all, s.out.Records)
 	}
 	return nil
 }
 
-// indexes gives the copies the further indexes of the originals.
+// indexes adds the further indexes of the originals to the copies.
 func (s *adoption) indexes(ctx context.Context) error {
 	const text = "SELECT table_name, index_name, GROUP_CONCAT(column_name, IF(sub_part IS NULL, '', CONCAT('(', sub_part, ')')) ORDER BY seq_in_index) " +
 		"FROM information_schema.statistics WHERE table_schema = ? AND index_name <> 'PRIMARY' GROUP BY table_name, index_name"
@@ -374,7 +374,7 @@ func (s *adoption) indexes(ctx context.Context) error {
 			out[table+"\x00"+columns], out[table+"\x00"+name] = name, name
 			return err
 		})
-		return out, err // by table and columns, and by table and name
+		return out, err // keys: table and columns, and table and name
 	}
 	want, err := read(s.out.Database)
 	if err != nil {
@@ -391,7 +391,7 @@ func (s *adoption) indexes(ctx context.Context) error {
 	for key, name := range want {
 		table, columns, _ := strings.Cut(key, "\x00")
 		if columns == name || there[key] != "" || there[table+"\x00"+name] != "" || have[table] == nil || !s.exchanged(table) {
-			continue // an index of that name on other columns is an older schema's
+			continue // an older schema has an index of that name on other columns
 		}
 		if err := s.next.exec(ctx, "CREATE INDEX "+ident(name)+" ON "+s.next.table(s.name, table)+" ("+columns+")"); err != nil {
 			return err
@@ -400,7 +400,7 @@ func (s *adoption) indexes(ctx context.Context) error {
 	return nil
 }
 
-// exchanged reports whether a table is copied and repaired: the others stay.
+// exchanged reports whether Adopt copies and repairs a table. The other tables stay.
 func (s *adoption) exchanged(table string) bool {
 	if s.have[table] == nil || table == design.HeaderTable || table == sqlengine.FileTable || strings.HasPrefix(table, "barograph_") {
 		return true
@@ -411,9 +411,8 @@ func (s *adoption) exchanged(table string) bool {
 	})
 }
 
-// exchange puts the copies in the places of the tables, all at once. RENAME
-// TABLE waits for the lock that keeps other programs from writing, and comes
-// before all who wait to write.
+// exchange replaces the tables by the copies, all at once. RENAME TABLE waits for the lock that
+// keeps other programs from writing, and runs before any waiting writer.
 func (s *adoption) exchange(ctx context.Context, locks *sql.Conn) error {
 	have, err := s.columns(ctx, s.next.database(s.name))
 	if err != nil {
@@ -431,7 +430,7 @@ func (s *adoption) exchange(ctx context.Context, locks *sql.Conn) error {
 		renames = append(renames, s.next.table(s.name, t)+" TO "+s.a.table(s.name, t))
 	}
 	slices.Sort(renames)
-	slices.SortStableFunc(renames, func(x, y string) int { // away before into
+	slices.SortStableFunc(renames, func(x, y string) int { // first move the originals away
 		return strings.Compare(fmt.Sprint(strings.HasPrefix(x, "`"+newPrefix)), fmt.Sprint(strings.HasPrefix(y, "`"+newPrefix)))
 	})
 	if err := s.a.exec(ctx, "CREATE DATABASE IF NOT EXISTS "+old); err != nil {
@@ -441,7 +440,7 @@ func (s *adoption) exchange(ctx context.Context, locks *sql.Conn) error {
 	if err != nil {
 		return err
 	}
-	defer c.Close() //nolint:errcheck // all is done
+	defer c.Close() //nolint:errcheck // everything is done
 	var id int64
 	if err := c.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&id); err != nil {
 		return err
@@ -467,7 +466,7 @@ func (s *adoption) exchange(ctx context.Context, locks *sql.Conn) error {
 	return <-done
 }
 
-// Forget drops the tables that an adoption has kept.
+// Forget drops the tables that an adoption kept.
 func (a *openArchive) Forget(ctx context.Context, subset string) error {
 	name := oldPrefix + a.database(subset)
 	n, err := sqlengine.Number(ctx, a.Pool, "SELECT count(*) FROM information_schema.tables WHERE table_schema = "+flavour.Quote(name))
@@ -475,7 +474,7 @@ func (a *openArchive) Forget(ctx context.Context, subset string) error {
 		return err
 	}
 	if n == 0 {
-		return &fault.Error{Setting: "database " + name, Problem: "is not there: nothing was kept", Cure: "barograph adopt … --repair keeps what it exchanges"}
+		return &fault.Error{Setting: "database " + name, Problem: "does not exist: no adoption has kept tables", Cure: "barograph adopt … --repair keeps the original tables"}
 	}
 	return drop(func(statement string) error { return a.exec(ctx, statement) }, name)
 }

@@ -23,21 +23,21 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// archive is the server under one design.
+// openArchive is the archive of one design.
 type openArchive struct {
 	*sqlengine.Archive
 	db      *database
-	seen    sync.Map // subsets in which nothing is left of a load that died
+	seen    sync.Map // subsets without the remains of a crashed load
 	strange sync.Map // subsets of another program → stranger
 
 	statements statements
 }
 
-// otherThings are no tables whose rows are in this database: views, and tables
-// of engines that read files or other servers.
+// otherThings selects tables without rows of their own in this database: views, and tables
+// whose storage engine reads files or other servers.
 const otherThings = "table_type = 'VIEW' OR COALESCE(engine, '') IN ('CONNECT', 'FEDERATED', 'SPIDER', 'S3', 'CSV', 'MRG_MyISAM')"
 
-// Open opens the archive under a design.
+// Open opens the archive of a design.
 func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
 	if err := sqlengine.Offered(Driver(), n); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 		a.Select = a.wideLines
 	}
 	a.Homes = "SELECT table_schema FROM information_schema.tables WHERE NOT (" + otherThings + ") AND table_name = " + flavour.Quote(a.OwnName(sqlengine.CatalogTable))
-	if n == design.Normalized { // METviewer's own, too
+	if n == design.Normalized { // also METviewer's own tables
 		a.Homes += " OR table_name = " + flavour.Quote(design.HeaderTable) + " AND LOCATE('" + oldPrefix + "', table_schema) <> 1 GROUP BY BINARY table_schema"
 	}
 	return a, nil
@@ -81,15 +81,15 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 
 func (a *openArchive) Close() error { return a.statements.close() }
 
-// database is the name of a subset's database: the URL's path and the subset.
+// database returns the name of a subset's database: the URL's path and the subset.
 func (a *openArchive) database(subset string) string {
 	return a.db.prefix + databaseName(a.db.prefix, subset)
 }
 
-// table is the quoted name of a table of a subset.
+// table returns the quoted name of a table of a subset.
 func (a *openArchive) table(subset, table string) string { return a.Dialect.Table(subset, table) }
 
-// Size is what the server says of its tables; InnoDB's part of it is an estimate.
+// Size returns the size of the tables as the server reports it. For InnoDB it is an estimate.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	names, err := a.Subsets(ctx)
 	if err != nil || len(names) == 0 {
@@ -99,7 +99,7 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 		flavour.List(names, func(n string) string { return flavour.Quote(a.database(n)) }))
 }
 
-// Check has the server look at every page and index of the subset's tables.
+// Check lets the server check every page and index of the subset's tables.
 func (a *openArchive) Check(ctx context.Context, subset string) (problems []string, err error) {
 	text, args := a.Tables(subset)
 	tables, err := sqlengine.Texts(ctx, a.Pool, text, args...)
@@ -119,14 +119,14 @@ func (a *openArchive) Check(ctx context.Context, subset string) (problems []stri
 	return problems, err
 }
 
-// Contents counts what a subset holds.
+// Contents counts the records and objects of a subset.
 func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	c, err := a.Archive.Contents(ctx, subset)
 	c.Database = a.database(subset)
 	return c, err
 }
 
-// typeName is the name of the table of a line type.
+// typeName returns the name of the table of a line type.
 func (a *openArchive) typeName(t *record.LineType) string {
 	if a.Design == design.Normalized {
 		return tableOf(t)
@@ -135,7 +135,7 @@ func (a *openArchive) typeName(t *record.LineType) string {
 	return name
 }
 
-// metviewerLines is the query for records of METviewer's tables, and its columns.
+// metviewerLines returns the query for records of METviewer's tables, and its columns.
 func (a *openArchive) metviewerLines(ctx context.Context, q sqlengine.Querier, subset string, t *record.LineType) (string, []sqlengine.Column, error) {
 	twins, err := a.twins(ctx, q, subset)
 	exprs, cols := a.lineSelect(subset, t, twins)
@@ -146,11 +146,11 @@ func (a *openArchive) fromLines(subset string, t *record.LineType) string {
 	return " FROM " + a.table(subset, tableOf(t)) + " ld JOIN " + a.table(subset, design.HeaderTable) + " h USING (stat_header_id)"
 }
 
-// lineSelect are the expressions that select records of METviewer's tables, and
-// what they are columns of.
+// lineSelect returns the expressions that select records from METviewer's tables, and the
+// columns that they belong to.
 //
-// Rows of another program have no repeating columns in one text, and, if it was
-// METdbLoad, init times that are wrong: both are computed.
+// Rows of another program do not have the repeating columns in one text. If METdbLoad wrote them,
+// their init times may be wrong. lineSelect computes both.
 func (a *openArchive) lineSelect(subset string, t *record.LineType, twins map[string]map[string]bool) (exprs string, cols []sqlengine.Column) {
 	var list []string
 	ours := twins[tableOf(t)][ownColumn(t)]
@@ -186,13 +186,13 @@ func (a *openArchive) lineSelect(subset string, t *record.LineType, twins map[st
 	return strings.Join(list, ", "), cols
 }
 
-// initTime is the valid time less the lead: hours of VSDB, else [H]HHMMSS.
+// initTime is the valid time minus the lead. The lead is in hours for VSDB, else [H]HHMMSS.
 const initTime = "ld.fcst_valid_beg - INTERVAL IF(h.version = 'V01', ld.fcst_lead * 3600, " +
 	"SIGN(ld.fcst_lead) * (ABS(ld.fcst_lead) DIV 10000 * 3600 + ABS(ld.fcst_lead) DIV 100 % 100 * 60 + ABS(ld.fcst_lead) % 100)) SECOND"
 
-// repeatsOf is the expression of repeating columns from METviewer's table of
-// them. METdbLoad drops the last threshold of PCT, PJC and PRC, which is 1
-// always: MET reads no others.
+// repeatsOf returns the expression of repeating columns from METviewer's child table. METdbLoad
+// drops the last threshold of PCT, PJC and PRC, which is always 1, because MET reads no other
+// value.
 func (a *openArchive) repeatsOf(subset string, t *record.LineType) string {
 	child, columns := childTable(t)
 	order, last := "i_value", "]"
@@ -210,7 +210,7 @@ func (a *openArchive) repeatsOf(subset string, t *record.LineType) string {
 	return "(SELECT CONCAT('[', GROUP_CONCAT(" + text + " ORDER BY " + order + "), '" + last + "') FROM " + a.table(subset, child) + " c WHERE c.line_data_id = ld.line_data_id)"
 }
 
-// loneThreshold reports whether a type's last threshold stands alone.
+// loneThreshold reports whether a type's last threshold has no further columns.
 func loneThreshold(t *record.LineType) bool {
 	return t.Name == "PCT" || t.Name == "PJC" || t.Name == "PRC"
 }
@@ -230,8 +230,8 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 	return query, err
 }
 
-// dialectFor is the dialect for a question of METviewer's tables: its columns
-// as they are, or, where they could not hold a value, with their twins.
+// dialectFor returns the dialect for a question on METviewer's tables. It uses METviewer's
+// columns, and also their twins for columns that could not store some value.
 func (a *openArchive) dialectFor(ctx context.Context, q *question.Question) (*flavour.Dialect, error) {
 	if a.Design != design.Normalized {
 		return a.Dialect, nil
@@ -262,8 +262,8 @@ func (a *openArchive) dialectFor(ctx context.Context, q *question.Question) (*fl
 	return &d, nil
 }
 
-// twins lists the invisible columns of METviewer's tables, by table, and, of a
-// database that another program has filled, the columns that they lack.
+// twins lists the invisible columns of METviewer's tables, by table. For a database of another
+// program it also lists the columns that its tables lack.
 func (a *openArchive) twins(ctx context.Context, q sqlengine.Querier, subset string) (map[string]map[string]bool, error) {
 	twins, db := map[string]map[string]bool{}, a.database(subset)
 	err := q.Rows(ctx, "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = ? AND "+
@@ -285,7 +285,7 @@ func (a *openArchive) twins(ctx context.Context, q sqlengine.Querier, subset str
 	return twins, err
 }
 
-// Ask sends a query as the URL's parameters say.
+// Ask sends a query in the way that the URL's parameters request.
 func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	err := a.ask(ctx, q, sqlengine.NewDecoder(a.Design, q, into))
 	if absent(err) {
@@ -309,29 +309,28 @@ func (a *openArchive) ask(ctx context.Context, q *archive.Query, d *sqlengine.De
 	return run(ctx, s, q, d)
 }
 
-// run executes a statement that is prepared.
+// run executes a prepared statement.
 func run(ctx context.Context, s *sql.Stmt, q *archive.Query, d *sqlengine.Decoder) error {
-	rows, err := s.QueryContext(ctx, q.Args...) //nolint:rowserrcheck // Each looks at it
+	rows, err := s.QueryContext(ctx, q.Args...) //nolint:rowserrcheck // Each checks the error
 	if err != nil {
 		return err
 	}
 	return sqlengine.Each(ctx, rows, d.Values)
 }
 
-// askProfiled also asks how long the server was busy with the question, over
-// the same connection.
+// askProfiled also reads how long the server worked on the query, over the same connection.
 func (a *openArchive) askProfiled(ctx context.Context, q *archive.Query, d *sqlengine.Decoder) error {
 	c, err := a.db.pool.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	defer c.Close() //nolint:errcheck // it goes back to the pool
+	defer c.Close() //nolint:errcheck // it returns to the pool
 	if a.db.prepare {
 		s, err := c.PrepareContext(ctx, q.Text)
 		if err != nil {
 			return err
 		}
-		defer s.Close() //nolint:errcheck // nothing is lost with it
+		defer s.Close() //nolint:errcheck // it has no pending state
 		if err := run(ctx, s, q, d); err != nil {
 			return err
 		}
@@ -344,8 +343,8 @@ func (a *openArchive) askProfiled(ctx context.Context, q *archive.Query, d *sqle
 	return err
 }
 
-// serverTime is how long the connection's last statement took the server, from
-// its arrival to the last row on its way.
+// serverTime returns the duration of the connection's last statement in the server, from its
+// arrival until the last row is sent.
 func serverTime(ctx context.Context, c *sql.Conn) (time.Duration, error) {
 	var id int64
 	var seconds float64
@@ -356,17 +355,17 @@ func serverTime(ctx context.Context, c *sql.Conn) (time.Duration, error) {
 	return time.Duration(math.Round(seconds * 1e9)), nil
 }
 
-// statements are those that were prepared over a pool, by text.
+// statements contains the prepared statements of a pool, by text.
 type statements struct {
 	mu  sync.Mutex
 	all map[string]*sql.Stmt
 }
 
-// statementsKept bounds what the server must keep.
+// statementsKept is the greatest number of statements that the server must keep.
 const statementsKept = 500
 
-// get prepares a statement, once if there are not too many; done must be called
-// when its rows are read.
+// get prepares a statement, or returns the prepared one. If there are too many, it prepares the
+// statement for one use. The caller calls done after reading the rows.
 func (s *statements) get(ctx context.Context, pool *sql.DB, text string) (_ *sql.Stmt, done func(), err error) {
 	s.mu.Lock()
 	known, full := s.all[text], len(s.all) >= statementsKept
@@ -380,8 +379,8 @@ func (s *statements) get(ctx context.Context, pool *sql.DB, text string) (_ *sql
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if full || s.all[text] != nil { // another client was faster
-		return one, func() { _ = one.Close() }, nil // nothing is lost with it
+	if full || s.all[text] != nil { // another client has prepared it meanwhile
+		return one, func() { _ = one.Close() }, nil // it has no pending state
 	}
 	if s.all == nil {
 		s.all = map[string]*sql.Stmt{}
@@ -394,18 +393,18 @@ func (s *statements) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, one := range s.all {
-		_ = one.Close() // its connection may be gone
+		_ = one.Close() // its connection may be closed
 	}
 	clear(s.all)
 	return nil
 }
 
-// Explain runs the question once and returns ANALYZE FORMAT=JSON; MySQL runs nothing.
+// Explain runs the query once and returns ANALYZE FORMAT=JSON. MySQL runs nothing.
 func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	var plan string
 	err := a.db.pool.QueryRowContext(ctx, a.db.explain()+q.Text, q.Args...).Scan(&plan)
 	if absent(err) {
-		return archive.Plan{Text: "the subset holds no records of this line type\n"}, nil
+		return archive.Plan{Text: "the subset has no records of this line type\n"}, nil
 	}
 	if err != nil {
 		return archive.Plan{}, failed(ctx, err)
@@ -420,32 +419,32 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	return out, err
 }
 
-// tableAccess is how ANALYZE FORMAT=JSON tells of a table
-// (mariadb.com/kb/en/analyze-format-json). Counts that start with r_ were
-// measured; they are means over the loops, and absent where nothing was run.
+// tableAccess is a table in ANALYZE FORMAT=JSON (mariadb.com/kb/en/analyze-format-json).
+// Counts that start with r_ are measured; they are averages over the loops. They are absent
+// if the step did not run.
 type tableAccess struct {
 	Table     string   `json:"table_name"`
 	Type      string   `json:"access_type"`
-	Function  string   `json:"table_function"` // json_table makes rows of what was read before
+	Function  string   `json:"table_function"` // json_table makes rows of the previous table's columns
 	Key       string   `json:"key"`
 	Parts     []string `json:"used_key_parts"`
 	Condition string   `json:"attached_condition"`
 	Rows      float64  `json:"rows"`
-	Scanned   float64  `json:"rows_examined_per_scan"` // MySQL's word for it
+	Scanned   float64  `json:"rows_examined_per_scan"` // MySQL's name of it
 	Loops     *float64 `json:"r_loops"`
 	Read      *float64 `json:"r_rows"`
 	Passed    *float64 `json:"r_filtered"` // percent
 }
 
-// accesses reads the tables of a plan in the order in which they stand; called
-// gives the table of an alias.
+// accesses reads the tables of a plan in the order of the text. called returns the table of an
+// alias.
 func accesses(plan []byte, called func(name string) string) ([]archive.Access, error) {
 	if !gjson.ValidBytes(plan) {
-		return nil, errors.New("the plan is no JSON")
+		return nil, errors.New("the plan is not JSON")
 	}
 	var out []archive.Access
 	walk(gjson.ParseBytes(plan), func(t *tableAccess) {
-		if t.Function == "" && !strings.HasPrefix(t.Table, "<") { // <derived2>: rows of another step
+		if t.Function == "" && !strings.HasPrefix(t.Table, "<") { // <derived2> and similar names are rows of another step
 			out = append(out, t.access(called(t.Table)))
 		}
 	})
@@ -469,7 +468,7 @@ func walk(v gjson.Result, f func(*tableAccess)) {
 func (t *tableAccess) access(object string) archive.Access {
 	a := archive.Access{Object: object, Method: archive.IndexScan, Index: t.Key, Examined: int64(math.Round(t.Rows + t.Scanned)), Kept: -1}
 	switch t.Type {
-	case "ALL", "index": // index: all of an index
+	case "ALL", "index": // index: a scan of a complete index
 		a.Method = archive.FullScan
 	case "const", "eq_ref", "system":
 		a.Method = archive.KeyLookup
@@ -493,5 +492,5 @@ func (t *tableAccess) access(object string) archive.Access {
 	return a
 }
 
-// oneByOne is a condition that names the values of the key.
+// oneByOne matches a condition that lists values of the key.
 var oneByOne = regexp.MustCompile("^[^']*`?id`? (in \\(|= )'")

@@ -25,12 +25,12 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// nodePatience is how long a node of a cluster has to take a connection before
-// the next one is tried.
+// nodePatience is how long the client waits for a connection to a node of a cluster before it
+// tries the next one.
 const nodePatience = 5 * time.Second
 
-// addresses are the servers that a URL names: one, or the nodes of a cluster
-// with commas between.
+// addresses returns the servers that a URL names: one, or the nodes of a cluster, separated by
+// commas.
 func addresses(u *url.URL) (network string, all []string) {
 	if s := u.Query().Get("socket"); s != "" {
 		return "unix", []string{s}
@@ -48,15 +48,15 @@ func addresses(u *url.URL) (network string, all []string) {
 	return "tcp", all
 }
 
-// nodes connects to the servers of a URL: to the first that serves, or, to
-// spread what is asked, to each in turn.
+// nodes connects to the servers of a URL: to the first one that serves, or, to spread queries,
+// to each in turn.
 type nodes struct {
 	connectors []driver.Connector
 	spread     bool
 	made       atomic.Uint64
 }
 
-// newNodes has a connector for every configuration.
+// newNodes returns nodes with a connector for every configuration.
 func newNodes(all []*mysql.Config, spread bool) (*nodes, error) {
 	n := &nodes{spread: spread}
 	for _, cfg := range all {
@@ -69,7 +69,7 @@ func newNodes(all []*mysql.Config, spread bool) (*nodes, error) {
 	return n, nil
 }
 
-// Driver is the driver of every node.
+// Driver returns the driver of all nodes.
 func (n *nodes) Driver() driver.Driver { return n.connectors[0].Driver() }
 
 // Connect connects to a node that serves.
@@ -88,7 +88,7 @@ func (n *nodes) Connect(ctx context.Context) (driver.Conn, error) {
 			if err = serves(ctx, c); err == nil {
 				return c, nil
 			}
-			_ = c.Close() // nothing was sent over it
+			_ = c.Close() // it has sent nothing
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -98,8 +98,8 @@ func (n *nodes) Connect(ctx context.Context) (driver.Conn, error) {
 	return nil, errors.Join(all...)
 }
 
-// serves asks a node of a cluster whether it takes statements: one that has
-// lost the others, or is still joining them, takes connections only.
+// serves checks that a node of a cluster accepts statements. A node that has lost the others, or
+// is still joining them, accepts only connections.
 func serves(ctx context.Context, c driver.Conn) error {
 	q, ok := c.(driver.QueryerContext)
 	if !ok {
@@ -120,39 +120,39 @@ func serves(ctx context.Context, c driver.Conn) error {
 	return nil
 }
 
-// errOvertaken says that another loader has committed, by another node, since
-// this one read the catalog.
+// errOvertaken means that another loader has committed on another node after this loader read the
+// catalog.
 var errOvertaken = errors.New("another loader has written meanwhile")
 
-// The error of a commit that another node's has overtaken: at its end, when it
-// takes a number that the other has taken, or changes a table.
+// These errors mean that a commit on another node overtook this one: at the end of this commit,
+// when it used a number that the other had used, or when it changed a table.
 const (
 	errDeadlock    = 1213
 	errDuplicate   = 1062
-	errInterrupted = 1317 // a change of a table, by one that another node has sent
+	errInterrupted = 1317 // a change of a table that another node sent interrupted this one
 )
 
-// overtaken reports that a commit has failed for no fault of its own and can
-// be done again.
+// overtaken reports whether a commit failed only because of another commit. Then it can be
+// repeated.
 func overtaken(err error) bool {
 	return errors.Is(err, errOvertaken) || is(err, errDeadlock, errDuplicate, errInterrupted)
 }
 
-// overtakings is how often a commit is done again, overtakenPause about how
-// much longer it waits each time.
+// overtakings is how often a commit is repeated. overtakenPause is about how much longer it
+// waits each time.
 const (
 	overtakings    = 50
 	overtakenPause = 20 * time.Millisecond
 )
 
-// The ports of a node of a cluster besides that of SQL.
+// These are the ports of a node of a cluster besides the SQL port.
 const (
-	groupPort    = "group"    // of the group's messages
-	catchUpPort  = "catch-up" // where it takes what it has missed (IST)
-	snapshotPort = "snapshot" // where it takes everything (SST)
+	groupPort    = "group"    // for messages between the nodes
+	catchUpPort  = "catch-up" // for incremental state transfer (IST)
+	snapshotPort = "snapshot" // for a complete state transfer (SST)
 )
 
-// galeraLibrary is where the packages of Debian, Ubuntu and others put Galera.
+// galeraLibrary finds Galera where the packages of Debian, Ubuntu and others install it.
 func galeraLibrary() (string, error) {
 	for _, dir := range []string{"/usr/lib/galera", "/usr/lib64/galera-4", "/usr/lib64/galera"} {
 		name := filepath.Join(dir, "libgalera_smm.so")
@@ -160,10 +160,10 @@ func galeraLibrary() (string, error) {
 			return name, nil
 		}
 	}
-	return "", errors.New("libgalera_smm.so is not found")
+	return "", errors.New("libgalera_smm.so is not installed")
 }
 
-// findGalera looks for all that a cluster needs.
+// findGalera looks for everything that a cluster needs.
 func findGalera() error {
 	if _, err := programs(); err != nil {
 		return err
@@ -173,13 +173,13 @@ func findGalera() error {
 	}
 	for _, name := range []string{"rsync", "wsrep_sst_rsync"} {
 		if _, err := exec.LookPath(name); err != nil {
-			return fmt.Errorf("%s is not found", name)
+			return fmt.Errorf("%s is not installed", name)
 		}
 	}
 	return nil
 }
 
-// settingsFile of a node of a cluster; the scripts that copy the data read it.
+// settingsFile returns the settings file of a node of a cluster; the scripts that copy the data read it.
 func settingsFile(n *launch.Node) string { return filepath.Join(n.Dir, "galera.cnf") }
 
 // writeGalera writes the settings that make a server a node of a cluster.
@@ -216,7 +216,7 @@ func writeGalera(c *launch.Cluster, n *launch.Node) error {
 	return os.WriteFile(settingsFile(n), []byte(strings.Join(lines, "\n")+"\n"), 0o644)
 }
 
-// joined asks a node of a cluster whether it has joined the others.
+// joined checks that a node of a cluster has joined the others.
 func (d *database) joined(ctx context.Context, n *launch.Node) error {
 	state := map[string]string{}
 	err := d.shows(ctx, state, "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_local_state_comment', 'wsrep_cluster_status', 'wsrep_cluster_size', 'wsrep_ready')")
@@ -231,8 +231,8 @@ func (d *database) joined(ctx context.Context, n *launch.Node) error {
 	return nil
 }
 
-// order begins with the node that stopped last, which says so, or, where all
-// have died, with the one that has got furthest, which is started first.
+// order returns the order of starting the nodes. First is the node that stopped last, which knows
+// that it did. If all nodes crashed, first is the node with the latest commit.
 func order(ctx context.Context, c *launch.Cluster) ([]int, error) {
 	all := make([]int, len(c.Nodes))
 	best, furthest := -1, int64(-1)
@@ -259,7 +259,7 @@ func order(ctx context.Context, c *launch.Cluster) ([]int, error) {
 		}
 	}
 	if best < 0 {
-		return nil, errors.New("no node of the cluster knows how far it has got")
+		return nil, errors.New("no node of the cluster has recorded its last commit")
 	}
 	if err := bootstrap(&c.Nodes[best]); err != nil {
 		return nil, err
@@ -268,17 +268,17 @@ func order(ctx context.Context, c *launch.Cluster) ([]int, error) {
 	return all, nil
 }
 
-// grastate, in its data, is where a node of a cluster keeps what it knows of itself.
+// grastate is the file in a node's data folder that contains the node's own state.
 const grastate = "grastate.dat"
 
-// bootstrap tells a node that it may begin the cluster anew. No link of the
-// server's account leads out of its folder.
+// bootstrap allows a node to start the cluster again. A link that the server's account made
+// cannot lead out of the node's folder.
 func bootstrap(n *launch.Node) error {
 	dir, err := os.OpenRoot(data(n))
 	if err != nil {
 		return err
 	}
-	defer dir.Close() //nolint:errcheck // only a handle
+	defer dir.Close() //nolint:errcheck // it is only a handle
 	text, err := dir.ReadFile(grastate)
 	if err != nil {
 		return err
@@ -286,8 +286,7 @@ func bootstrap(n *launch.Node) error {
 	return dir.WriteFile(grastate, bytes.Replace(text, []byte("safe_to_bootstrap: 0"), []byte("safe_to_bootstrap: 1"), 1), 0o600)
 }
 
-// recovered asks a node that does not run for the number of the last commit
-// that it has; -1 = none.
+// recovered reads the number of the last commit of a stopped node; -1 = none.
 func recovered(ctx context.Context, c *launch.Cluster, n *launch.Node) (int64, error) {
 	found, err := programs()
 	if err != nil {

@@ -14,21 +14,21 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// column is what METviewer's tables have of one column of our records. What
-// METviewer's column cannot hold stands, as it is, in an invisible column
-// next to it, its twin, which is made when the first such value comes.
+// column maps a column of Barograph's records to METviewer's tables. A value that METviewer's
+// column cannot store is in an invisible column of the same table, its twin. Barograph adds the
+// twin when the first such value arrives.
 type column struct {
-	sqlengine.Column        // what of a record it holds; Name is the record's
-	met              metCol // METviewer's column; its kind is none where METviewer has no such column
-	alias            string // of its table in a SELECT: h or ld
-	less             int    // METviewer's number is the record's less this
+	sqlengine.Column        // the part of a record; Name is the record's name of it
+	met              metCol // METviewer's column; its kind is none if METviewer has no such column
+	alias            string // alias of its table in a SELECT: h or ld
+	less             int    // METviewer's number is the record's minus this
 }
 
-// twin is the name of the invisible column.
+// twin returns the name of the invisible column.
 func (c *column) twin() string { return "barograph_" + c.Name }
 
-// twinType is the invisible column's type: bytes for what is a text in our
-// records, so that no character set changes them.
+// twinType returns the invisible column's type. A text of a record is stored as bytes, which no
+// character set changes.
 func (c *column) twinType() string {
 	switch {
 	case c.isText():
@@ -43,11 +43,11 @@ func (c *column) isText() bool {
 	return c.From == sqlengine.Header || (c.From == sqlengine.Data && c.Data.Kind == record.Text)
 }
 
-// expr is the expression of the column's value in a SELECT.
+// expr returns the expression of the column's value in a SELECT.
 func (c *column) expr(twins map[string]bool) string {
 	base := c.alias + "." + c.met.name
 	switch older := twins[lacks+c.met.name]; {
-	case older && c.met.name == "ec_value" && c.met.ordinal == missingText: // as METdataio's update scripts fill it
+	case older && c.met.name == "ec_value" && c.met.ordinal == missingText: // METdataio's update scripts fill it this way
 		base = "1 / ld.n_cat"
 	case older && c.met.name == "ec_value":
 		base = c.met.ordinal
@@ -68,11 +68,11 @@ func (c *column) expr(twins map[string]bool) string {
 	return base
 }
 
-// lacks stands, among the twins of a table, before the name of a column that
-// METviewer 5.1 has and a database of an older schema has not.
+// lacks is a prefix, among the twins of a table, of columns that METviewer 5.1 has and a database
+// with an older schema lacks.
 const lacks = "lacks "
 
-// addLacks adds what a table of another program's lacks, of which twins has all columns.
+// addLacks adds the columns that a table of another program lacks; twins lists all columns of the table.
 func addLacks(table string, twins map[string]bool) {
 	add := func(cols []column) {
 		for _, c := range cols {
@@ -91,16 +91,15 @@ func addLacks(table string, twins map[string]bool) {
 	}
 }
 
-// missingText is what METviewer's tables of lines hold for a text that is
-// missing; stat_header says NA.
+// missingText is a missing text in METviewer's tables of lines. In stat_header it is NA.
 const missingText = "-9999"
 
-// missingText reports whether a missing text is written so.
+// missingText reports whether this column stores a missing text as missingText.
 func (c *column) missingText() bool {
 	return c.alias == "ld" && c.met.kind == varchar && c.isText()
 }
 
-// headerColumns are those of stat_header, without its id.
+// headerColumns returns the columns of stat_header, without its id.
 func headerColumns() []column {
 	mets := parseColumns(metviewerHeader, "")
 	var out []column
@@ -110,7 +109,7 @@ func headerColumns() []column {
 	return out
 }
 
-// lineColumns are those of the table of a line type, without the repeating ones.
+// lineColumns returns the columns of the table of a line type, without the repeating ones.
 func lineColumns(t *record.LineType) []column {
 	byName := map[string]metCol{}
 	for _, m := range append(stdColumns(t.Name), parseColumns(metviewerLines[t.Name], t.Name)...) {
@@ -133,7 +132,7 @@ func lineColumns(t *record.LineType) []column {
 	return out
 }
 
-// tableOf is the name of the table of a line type.
+// tableOf returns the name of the table of a line type.
 func tableOf(t *record.LineType) string {
 	if !foreseen(t) {
 		return "barograph_" + design.LineTable(t)
@@ -141,7 +140,7 @@ func tableOf(t *record.LineType) string {
 	return design.LineTable(t)
 }
 
-// idColumn is the column that numbers the rows of a line type's table.
+// idColumn returns the column that numbers the rows of a line type's table.
 func idColumn(t *record.LineType) string {
 	if hasLineID(t) {
 		return idOfLines
@@ -149,11 +148,10 @@ func idColumn(t *record.LineType) string {
 	return rowColumn
 }
 
-// idOfLines numbers the records of types with repeating columns, in METviewer.
+// idOfLines is METviewer's column that numbers the records of types with repeating columns.
 const idOfLines = "line_data_id"
 
-// ownColumn is the column of a line type's table that is NULL in rows of another
-// program.
+// ownColumn returns the column of a line type's table that is NULL in rows of another program.
 func ownColumn(t *record.LineType) string {
 	if hasLineID(t) {
 		return repeatsColumn
@@ -161,11 +159,11 @@ func ownColumn(t *record.LineType) string {
 	return rowColumn
 }
 
-// null stands for NULL in the text of LOAD DATA.
+// null is NULL in the text of LOAD DATA.
 const null = `\N`
 
-// number appends a number as METviewer's column holds it, or the nearest that
-// it can; exact reports that it holds it as it is.
+// number appends a number as METviewer's column stores it, or the nearest number that it can
+// store. exact reports whether the number is unchanged.
 func (c *column) number(dst []byte, f float64) (_ []byte, exact bool) {
 	missing := math.IsNaN(f)
 	switch c.met.kind {
@@ -173,7 +171,7 @@ func (c *column) number(dst []byte, f float64) (_ []byte, exact bool) {
 		return appendWhole(dst, f, 0, math.MaxUint32, null)
 	case signed:
 		return appendWhole(dst, f, math.MinInt32, math.MaxInt32, "-9999")
-	case yesNo: // of a view; METviewer's has no missing ones
+	case yesNo: // column of a view; METviewer has no missing values for it
 		return appendWhole(dst, f, 0, 1, "0")
 	case none:
 		return dst, missing
@@ -198,7 +196,7 @@ func appendWhole(dst []byte, f, low, high float64, missing string) ([]byte, bool
 	return strconv.AppendInt(dst, int64(near), 10), near == f
 }
 
-// text appends a text as METviewer's column holds it, or as near as it can.
+// text appends a text as METviewer's column stores it, or the nearest text that it can store.
 func (c *column) text(dst []byte, s string) (_ []byte, exact bool) {
 	switch c.met.kind {
 	case varchar:
@@ -226,8 +224,8 @@ func (c *column) text(dst []byte, s string) (_ []byte, exact bool) {
 	return dst, s == record.NA
 }
 
-// appendLatin appends a text in latin1, cut to width characters; what latin1
-// has not becomes a question mark. Only ASCII counts as exact.
+// appendLatin appends a text in latin1, shortened to width characters. It replaces characters
+// outside latin1 by question marks. Only ASCII counts as exact.
 func appendLatin(dst []byte, s string, width int) ([]byte, bool) {
 	exact := len(s) <= width
 	n := 0
@@ -273,13 +271,13 @@ func appendText[S string | []byte](dst []byte, s S) []byte {
 	return dst
 }
 
-// distinctValues is the expression of a column that need not be sent, as the server can
-// tell it without: a time that is the valid time of every record, a lead of the
-// observation that is always 0, a number that no record has (missing is how it
-// is stored), a header field that is the same everywhere. "" = it must be sent.
+// distinctValues returns the expression of a column that the load need not send, because the
+// server can compute it: a time that is the valid time of every record, an observation lead that
+// is always 0, a number that is missing in all records (missing is its stored form), a header
+// field that is the same in all records. "" = the load must send it.
 //
-// These are half of the text of a record of VSDB, and to read text is what
-// costs the server most.
+// Such columns are half of the text of a VSDB record, and parsing text is the server's greatest
+// cost.
 func distinctValues(c *sqlengine.Column, batches []*record.Batch, missing string) string {
 	if len(batches) == 0 {
 		return ""
@@ -314,7 +312,7 @@ func distinctValues(c *sqlengine.Column, batches []*record.Batch, missing string
 	return ""
 }
 
-// distinctFields is the same for a header field; what a literal cannot hold is sent.
+// distinctFields does the same for a header field. A field that a literal cannot express is sent.
 func distinctFields(f record.Field, batches []*record.Batch) string {
 	first := true
 	var value string
@@ -334,8 +332,8 @@ func distinctFields(f record.Field, batches []*record.Batch) string {
 	return flavour.Quote(value)
 }
 
-// split parts the columns of a table into those that are sent and assignments
-// of distinctValues.
+// split splits the columns of a table into those that are sent and assignments of
+// distinctValues.
 func split(cols []sqlengine.Column, batches []*record.Batch) (sent []sqlengine.Column, names, set []string) {
 	for k := range cols {
 		c := &cols[k]
@@ -348,13 +346,13 @@ func split(cols []sqlengine.Column, batches []*record.Batch) (sent []sqlengine.C
 	return sent, names, set
 }
 
-// times are the texts of times that were written before.
+// times caches the texts of recent times.
 type times struct{ known map[int64]string }
 
-// timesKept bounds their memory.
+// timesKept is the greatest size of the cache.
 const timesKept = 1 << 16
 
-// text is a time in the shortest form that the server reads.
+// text returns a time in the shortest form that the server parses.
 func (t *times) text(epoch int64) string {
 	s, ok := t.known[epoch]
 	if ok {
@@ -373,5 +371,5 @@ func (t *times) text(epoch int64) string {
 	return s
 }
 
-// moment is a time as a literal.
+// moment returns a time as a literal.
 func moment(epoch int64) string { return "'" + time.Unix(epoch, 0).UTC().Format(time.DateTime) + "'" }

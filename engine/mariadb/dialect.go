@@ -9,12 +9,11 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// dialectIn is MariaDB's dialect where the name of every database begins with
-// a prefix: a database per subset, DATETIME columns, documents as JSON, whose
-// entries JSON_TABLE makes rows of.
+// dialectIn returns MariaDB's dialect for databases with a name prefix: a database per subset,
+// DATETIME columns, and documents as JSON, whose entries JSON_TABLE converts to rows.
 //
-// It is written for sessions with the sql_mode NO_BACKSLASH_ESCAPES, as
-// literals are quoted as in standard SQL.
+// It needs sessions with the sql_mode NO_BACKSLASH_ESCAPES, because literals are quoted as in
+// standard SQL.
 func dialectIn(prefix string) *flavour.Dialect {
 	table := func(subset, table string) string {
 		return ident(prefix+databaseName(prefix, subset)) + "." + ident(table)
@@ -22,19 +21,19 @@ func dialectIn(prefix string) *flavour.Dialect {
 	return &flavour.Dialect{
 		Name:  "mariadb",
 		Table: table,
-		// BINARY compares the bytes of a value's text, whatever its type, and
-		// stands between a column and every index.
+		// BINARY compares the bytes of a value's text, independent of its type. It prevents
+		// the use of any index.
 		Binary:        asBinary,
 		BinaryLiteral: flavour.Quote,
 		Bytewise:      asBinary,
-		// METviewer's columns compare without regard to letter case and trailing
-		// blanks. The plain condition finds rows by an index, the one with BINARY
-		// takes those away that only look alike.
+		// METviewer's columns ignore letter case and trailing blanks in comparisons. The plain
+		// condition finds rows by an index; the condition with BINARY removes rows that are only
+		// similar.
 		Equal: func(expr string, values []string) string {
 			return either(expr, values) + " AND " + either(asBinary(expr), values)
 		},
 		DateTime: func(v int64) string { return flavour.Quote(flavour.DateTime(v)) },
-		// UNIX_TIMESTAMP ends at 2038 and begins at 1970.
+		// UNIX_TIMESTAMP is limited to 1970 to 2038.
 		Epoch:    func(e string) string { return "TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', " + e + ")" },
 		Hour:     func(e string) string { return "HOUR(" + e + ")" },
 		DocAnd:   "\n     AND ",
@@ -43,8 +42,8 @@ func dialectIn(prefix string) *flavour.Dialect {
 		DocTable: func(subset, t, where string, used []question.Column) string {
 			return table(subset, t) + " AS r, JSON_TABLE(r.data, '$[*]' COLUMNS (" + entryColumns(used) + ")) AS d\n   WHERE " + where
 		},
-		// A list of literals is a range of the primary key; the statement is sent
-		// as it is, without a prepared one's second round trip.
+		// A list of literals is a range of the primary key. The statement needs no second round
+		// trip for preparing it.
 		DocKeys: func(keys []string) (string, []any) { return "r.id IN " + flavour.List(keys, flavour.Quote), nil },
 	}
 }
@@ -58,8 +57,8 @@ func either(expr string, values []string) string {
 	return expr + " IN " + flavour.List(values, flavour.Quote)
 }
 
-// entryColumns are the members of an entry that a question needs, with their
-// types; a member that is not there is NULL.
+// entryColumns returns the members of an entry that a question needs, with their types. A missing
+// member is NULL.
 func entryColumns(used []question.Column) string {
 	var out []string
 	for _, c := range used {
@@ -88,14 +87,14 @@ func ident(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`
 // reserved are the server's own databases.
 var reserved = [...]string{"mysql", "sys", "information_schema", "performance_schema"} //nolint:gochecknoglobals // a constant table
 
-// recordsDatabase is the database of tables of records under keys, without its
-// prefix; a subset of that name has its database under another.
+// recordsDatabase is the database of tables of records under keys, without its prefix. The
+// database of a subset with that name has another name.
 const recordsDatabase = "ycsb"
 
-// databaseName is the name of a subset's database without its prefix. What a
-// name cannot hold (characters beyond the basic plane, NUL, a blank at the
-// end, no character at all) is written as ^ and its number in hexadecimal;
-// most names of subsets stay as they are.
+// databaseName returns the name of a subset's database without its prefix. Characters that a name
+// cannot contain are written as ^ and their number in hexadecimal: characters beyond the basic
+// plane, NUL, and a blank at the end; an empty name is escaped, too. The names of most subsets do
+// not change.
 func databaseName(prefix, subset string) string {
 	var b strings.Builder
 	if lower := strings.ToLower(subset); lower == recordsDatabase || prefix == "" && (subset == "" || slices.Contains(reserved[:], lower)) {

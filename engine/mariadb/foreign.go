@@ -7,25 +7,25 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// stranger is the catalog of a database that another program has filled, made
-// by reading it, and when its tables were changed last.
+// stranger is the catalog of a database that another program has filled, computed by reading it,
+// and the time of the last change of its tables.
 type stranger struct {
 	catalog *design.Catalog
 	changed string
 }
 
-// foreign is the catalog of a database that METdbLoad has filled: it is asked
-// as it is. It is read whole for that, once, and again when a table has changed.
+// foreign returns the catalog of a database that METdbLoad has filled. Barograph queries such a
+// database without changes. It reads the complete database once, and again after a table has changed.
 func (a *openArchive) foreign(ctx context.Context, subset string) (*design.Catalog, error) {
 	changed, err := sqlengine.Texts(ctx, a.Pool, "SELECT COALESCE(MAX(update_time), '') FROM information_schema.tables WHERE table_schema = ?", a.database(subset))
 	if err != nil {
 		return nil, err
 	}
-	if known, ok := a.strange.Load(subset); ok && known.(stranger).changed == changed[0] && changed[0] != "" { //nolint:forcetypeassert // only such are stored
-		return known.(stranger).catalog, nil //nolint:forcetypeassert // as above
+	if known, ok := a.strange.Load(subset); ok && known.(stranger).changed == changed[0] && changed[0] != "" { //nolint:forcetypeassert // the map contains only strangers
+		return known.(stranger).catalog, nil //nolint:forcetypeassert // the map contains only strangers
 	}
 	c, err := a.walk(ctx, subset)
-	if absent(err) { // an empty database, or none
+	if absent(err) { // the database is empty or does not exist
 		return design.NewCatalog(subset), nil
 	}
 	if err != nil {
@@ -36,7 +36,7 @@ func (a *openArchive) foreign(ctx context.Context, subset string) (*design.Catal
 	return c, nil
 }
 
-// walk makes the catalog of all that a subset holds.
+// walk computes the catalog of all records of a subset.
 func (a *openArchive) walk(ctx context.Context, subset string) (*design.Catalog, error) {
 	c := design.NewCatalog(subset)
 	for b, err := range a.Dump(ctx, subset) {

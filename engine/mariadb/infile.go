@@ -17,26 +17,26 @@ import (
 
 // infile is a LOAD DATA statement.
 type infile struct {
-	table   string // quoted
+	table   string // quoted name
 	columns []string
-	charset string // of the text: binary or utf8mb4
-	replace bool   // a row of the same primary key is replaced
-	set     string // further assignment; "" = none
+	charset string // character set of the text: binary or utf8mb4
+	replace bool   // replace a row with the same primary key
+	set     string // further assignments; "" = none
 	rows    func(out *rowWriter) error
 }
 
-// rowWriter makes what LOAD DATA reads as the server takes it, so that no file
-// and no copy of all rows is needed.
+// rowWriter writes the text for LOAD DATA while the server reads it. It needs no file and no copy
+// of all rows.
 type rowWriter struct {
 	to   *io.PipeWriter
 	buf  []byte
 	made int64
 }
 
-// feedBytes is about how much text is handed on at once.
+// feedBytes is the approximate number of bytes that are passed on at once.
 const feedBytes = 64 << 10
 
-// row is what the next row is appended to; end takes it.
+// row returns the buffer for the next row; end takes it.
 func (o *rowWriter) row() []byte { return o.buf }
 
 func (o *rowWriter) end(row []byte) error {
@@ -67,9 +67,9 @@ func (f *infile) load(ctx context.Context, c *sql.Conn) (int64, error) {
 	})
 }
 
-// run loads rows and counts them. LOCAL turns what is wrong with a value into a
-// warning; here every warning is an error, as the value would not be the one
-// that was given. direct sends a statement, as that of sqlengine.PostConn.
+// run loads rows and counts them. LOCAL converts errors of values to warnings. run treats every
+// warning as an error, because the stored value would differ from the given one. direct sends a
+// statement, like the Direct of sqlengine.PostConn.
 func (f *infile) run(ctx context.Context, direct func(ctx context.Context, text string, args []any, each func([]any) error) (int64, error)) (int64, error) {
 	in, to := io.Pipe()
 	name := fmt.Sprintf("barograph-%p", in)
@@ -92,7 +92,7 @@ func (f *infile) run(ctx context.Context, direct func(ctx context.Context, text 
 	}
 	took, err := direct(ctx, "LOAD DATA LOCAL INFILE 'Reader::"+name+"' "+how+"INTO TABLE "+f.table+" CHARACTER SET "+f.charset+
 		" FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' ("+strings.Join(f.columns, ", ")+")"+set, nil, nil)
-	in.Close() //nolint:errcheck // it has no error: who still writes gets no further
+	in.Close() //nolint:errcheck // it returns no error; a goroutine that still writes gets one
 	if failed := <-made; failed != nil && !errors.Is(failed, io.ErrClosedPipe) {
 		return 0, failed
 	}
@@ -108,26 +108,26 @@ func (f *infile) run(ctx context.Context, direct func(ctx context.Context, text 
 		return 0, err
 	}
 	if !f.replace && took != out.made {
-		return 0, fmt.Errorf("load into %s: the server took %d of %d rows", f.table, took, out.made)
+		return 0, fmt.Errorf("load into %s: the server stored %d of %d rows", f.table, took, out.made)
 	}
 	return out.made, nil
 }
 
-// damaged are the numbers of errors and warnings of a MyISAM table that its
-// server's death has damaged: index is corrupt, not a key file, marked as
-// crashed, marked as crashed and the last repair failed, open count wrong.
+// damaged lists the server's errors and warnings about a MyISAM table that a crash of the server
+// has damaged: index is corrupt, not a key file, marked as crashed, marked as crashed and the last
+// repair failed, open count wrong.
 var damaged = [...]int{126, 1034, 1194, 1195, 145} //nolint:gochecknoglobals // a constant table
 
-// warning is what the server says of values. What it says of a table that it has
-// just repaired, as it does when the table is opened for the first time after
-// the server was killed, is no such thing.
+// warning returns an error for a warning about values. It ignores a warning about a table that the
+// server has just repaired; the server prints it when it opens the table for the first time after
+// a crash.
 func (f *infile) warning(row []any) error {
 	var level, message string
 	var code int
 	err := sqlengine.Scan(row, &level, &code, &message)
 	switch {
 	case err != nil:
-	case code == errDuplicate: // numbers are given out once: another node's loader has taken this one
+	case code == errDuplicate: // a loader at another node has used this number
 		return fmt.Errorf("load into %s: %s: %w", f.table, message, errOvertaken)
 	case !slices.Contains(damaged[:], code):
 		return f.misfit(message, nil)
@@ -138,6 +138,6 @@ func (f *infile) warning(row []any) error {
 func (f *infile) misfit(message string, err error) error {
 	return &fault.Error{
 		Setting: "table " + f.table, Problem: strings.TrimSuffix("a value does not fit: "+message, ": "), Err: err,
-		Cure: "the table's columns are too narrow for this record; take out the line, or load it under another design or engine",
+		Cure: "the table's columns are too narrow for this record; remove the line, or load it with another design or engine",
 	}
 }

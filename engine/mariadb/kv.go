@@ -12,20 +12,19 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// errTaken is the server's number for a key that is taken.
+// errTaken is the server's error number for a key that exists already.
 const errTaken = 1062
 
-// kv opens tables of records under keys, in the database that is named by the
-// URL's prefix and recordsDatabase; YCSB's JDBC binding finds them there
-// under their names. All are the configurations of a connection to each node.
-// Of a cluster one node is asked: two that change one record at once would make
-// one of them fail.
+// kv opens tables of records under keys, in the database named by the URL's prefix and
+// recordsDatabase. YCSB's JDBC binding finds them there by their names. all contains the
+// connection configurations of the nodes. kv uses only one node of a cluster: if two nodes changed
+// one record at the same time, one of them would fail.
 type kvTables struct {
 	*database
 	all []*mysql.Config
 }
 
-// dialect: keys are compared as bytes. A table is InnoDB's, clustered by its key.
+// dialect: keys compare bytewise. A table is InnoDB's, clustered by its key.
 func (k kvTables) dialect() *sqlengine.KVDialect {
 	text := k.words(" CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")
 	schema := ident(k.prefix + recordsDatabase)
@@ -53,7 +52,7 @@ func (k kvTables) dialect() *sqlengine.KVDialect {
 	}
 }
 
-// Table opens or makes a table.
+// Table opens or creates a table.
 func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if t.Make {
 		if k.readOnly {
@@ -70,8 +69,8 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	return r, err
 }
 
-// weigh looks which storage engine and row format a table has: what a commit of
-// InnoDB's is worth is true of no other.
+// weigh reads the storage engine and the row format of a table. The durability of InnoDB's commits
+// holds for no other storage engine.
 func (k kvTables) weigh(ctx context.Context, table string, a *engine.About) error {
 	var storage, format string
 	err := k.pool.QueryRowContext(ctx, "SELECT coalesce(ENGINE, ''), coalesce(ROW_FORMAT, '') FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?",
@@ -93,7 +92,7 @@ func (k kvTables) session(ctx context.Context) (sqlengine.Session, error) {
 	var own []*mysql.Config
 	for _, cfg := range k.all {
 		cfg = cfg.Clone()
-		cfg.ClientFoundRows = true // a row that is updated to what it was is a row all the same
+		cfg.ClientFoundRows = true // also count updated rows whose values did not change
 		if k.readOnly {
 			cfg.Params["tx_read_only"] = "1"
 		}
@@ -113,13 +112,12 @@ func (k kvTables) session(ctx context.Context) (sqlengine.Session, error) {
 	}, nil
 }
 
-// deadlocks is how often a statement may be the victim of one before that is
-// its caller's error.
+// deadlocks is how often a statement may be aborted after a deadlock before its caller gets the
+// error.
 const deadlocks = 20
 
-// outOfDeadlock runs a statement that is a transaction of its own: where InnoDB
-// gave it up to end a deadlock with another, nothing of it is there, and it
-// may be run again.
+// outOfDeadlock runs a statement outside a transaction. If InnoDB aborts it to resolve a deadlock,
+// nothing of it is stored, and outOfDeadlock runs it again.
 func outOfDeadlock(statement func() error) error {
 	var err error
 	for range deadlocks {

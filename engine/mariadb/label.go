@@ -8,11 +8,11 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// noGroup is the group that METdbLoad does not keep.
+// noGroup is the group that METdbLoad does not store.
 const noGroup = "NO GROUP"
 
-// Label keeps what METviewer shows, as METdbLoad does after a load: one row of
-// metadata, a row of instance_info for each load.
+// Label stores what METviewer's menus show, as METdbLoad does after a load: one row of metadata,
+// and a row of instance_info for each load.
 func (a *openArchive) Label(ctx context.Context, subset string, l archive.Label) error {
 	if a.Design != design.Normalized {
 		return nil
@@ -39,7 +39,7 @@ func (a *openArchive) Label(ctx context.Context, subset string, l archive.Label)
 	return exec(ctx, "INSERT INTO "+info+" SELECT coalesce(max(instance_info_id) + 1, 0), ?, now(), ?, ? FROM "+info, latin(l.User, 64), latin(l.Note, 2048), latin(l.XML, 65535))
 }
 
-// latin is a text as METviewer's columns can hold it.
+// latin returns a text as METviewer's columns can store it.
 func latin(s string, width int) string {
 	var out []rune
 	for _, r := range s {

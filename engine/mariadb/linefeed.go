@@ -17,10 +17,10 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// writeLines loads the rows of a table, numbered from the first on.
+// writeLines loads the rows of a table, which are numbered from first.
 func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable, id int64) error {
 	if len(lt.batches) == 0 || lt.batches[0].Len() == 0 {
-		return nil // of several batches none is empty
+		return nil // none of several batches is empty
 	}
 	names := []string{lt.id}
 	var stored, twins []*column
@@ -99,10 +99,10 @@ func (w *lineWriter) append(dst []byte, lt *lineTable, c *column, batch int, b *
 	return dst
 }
 
-// writeChildren loads the repeating columns into METviewer's table of them. A
-// group that is cut short is filled up with what METdbLoad leaves there, 0 for a
-// count and -9999 for a number; of PCT, PJC and PRC, whose last threshold stands
-// alone and is dropped by METdbLoad, only whole groups are rows.
+// writeChildren loads the repeating columns into METviewer's child table. It completes a group
+// that is too short with METdbLoad's values, 0 for a count and -9999 for a number. For PCT, PJC
+// and PRC it writes only complete groups, because METdbLoad drops their last threshold, which
+// has no further columns.
 func (w *lineWriter) writeChildren(ctx context.Context, lt *lineTable) error {
 	name, columns := childTable(lt.t)
 	if name == "" {
@@ -170,11 +170,10 @@ func appendChild(dst []byte, c *metCol, v float64) []byte {
 	return dst
 }
 
-// probe is what a commit must look up: series and valid times that the archive
-// may hold records of.
+// probe lists what a commit must look up: series and valid times with possibly existing records.
 type probe map[seriesTime]struct{}
 
-// seriesTime is the number of a header and a valid time.
+// seriesTime is the number of a header, and a valid time.
 type seriesTime struct{ header, valid int64 }
 
 func (p probe) add(lt *lineTable, b *record.Batch, w *lineWriter) {
@@ -192,8 +191,8 @@ func (p probe) add(lt *lineTable, b *record.Batch, w *lineWriter) {
 	}
 }
 
-// span is the condition on rows of these series between the first and the last
-// of these times; headers are the numbers of the series.
+// span returns the condition on rows of these series from the first to the last of these times.
+// headers are the numbers of the series.
 func (p probe) span() (headers []int64, times string) {
 	if len(p) == 0 {
 		return nil, ""
@@ -207,11 +206,11 @@ func (p probe) span() (headers []int64, times string) {
 	return slices.Compact(headers), " AND ld.fcst_valid_beg BETWEEN " + moment(first) + " AND " + moment(last)
 }
 
-// probeHeaders is the number of series that one query looks up.
+// probeHeaders is the number of series in one query.
 const probeHeaders = 500
 
-// find reads the records that the commit may replace: first which series and
-// times are there at all, which most often none is, then their records.
+// find reads the records that the commit may replace. It first queries which series and times
+// exist, mostly none, and then reads their records.
 func (w *lineWriter) find(ctx context.Context, lt *lineTable, p probe) error {
 	hits := probe{}
 	headers, times := p.span()
@@ -232,7 +231,7 @@ func (w *lineWriter) find(ctx context.Context, lt *lineTable, p probe) error {
 	return nil
 }
 
-// in is the condition on the numbers of headers.
+// in returns the condition on the numbers of headers.
 func in(headers []int64) string {
 	return " WHERE ld.stat_header_id IN " + flavour.List(headers, whole)
 }
@@ -281,8 +280,8 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 	return err
 }
 
-// replace notes which records of the commit replace others, all of which must
-// be of this program.
+// replace records which records of the commit replace others. All replaced records must be
+// Barograph's own.
 func (lt *lineTable) replace(stored *archive.CommitResult) error {
 	for k, b := range lt.batches {
 		stored.New += int64(b.Len())
@@ -296,7 +295,7 @@ func (lt *lineTable) replace(stored *archive.CommitResult) error {
 			}
 			for r := range lt.there.All(lt.hash.Key(i)) {
 				if r.id < 0 {
-					return fmt.Errorf("%s holds the record of %s:%d, loaded by another program", lt.name, fault.Name(b.File), b.Line[i])
+					return fmt.Errorf("%s contains the record of %s:%d, which another program has loaded", lt.name, fault.Name(b.File), b.Line[i])
 				}
 				if stored.Resolve(b.File, r.have, r.row, b, i); !b.Keep {
 					lt.gone[r.header] = append(lt.gone[r.header], r.id)
