@@ -28,22 +28,22 @@ type lineWriter struct {
 	l       *loader
 	headers *sqlengine.Interner[record.Header]
 	files   *sqlengine.Interner[fileName]
-	folded  map[fileName]fileName // as METviewer's unique key compares them → as stored
+	folded  map[fileName]fileName // name as METviewer's unique key compares it → name as stored
 	twins   map[string]map[string]bool
-	head    lineTable // stat_header: its records have a header and nothing else
+	head    lineTable // stat_header: its records have only a header
 	tables  map[*record.LineType]*lineTable
 	first   int64                     // number of the first row of this commit
 	seen    []int64                   // see state
-	beside  map[*record.LineType]bool // types of which another program has loaded records since
+	beside  map[*record.LineType]bool // types with records that another program has loaded since
 	times   times
 
-	viewHeads map[string]*sqlengine.Interner[string] // METviewer's headers of objects, by table: the columns as LOAD DATA has them
-	revisions map[string]int64                       // of MTD's objects: revision_id by revisionKey
+	viewHeads map[string]*sqlengine.Interner[string] // METviewer's headers of objects, by table: the columns in the text of LOAD DATA
+	revisions map[string]int64                       // for MTD's objects: revision_id by revisionKey
 }
 
 type fileName struct{ dir, name string }
 
-// lineTable is the table of a line type, and what a commit brings it.
+// lineTable is the table of a line type, with the records that a commit adds to it.
 type lineTable struct {
 	t       *record.LineType
 	name    string
@@ -51,10 +51,10 @@ type lineTable struct {
 	columns []column
 	batches []*record.Batch
 	heads   [][]int64            // by batch and header: the number of the header
-	files   []int64              // by batch
-	there   record.ByKey[rowRef] // of the records that are there and may be replaced
-	probed  map[int64]struct{}   // numbers of the headers whose records are in there
-	gone    map[int64][]int64    // header → numbers of the rows that were replaced
+	files   []int64              // by batch: the number of the file
+	there   record.ByKey[rowRef] // existing records that the commit may replace
+	probed  map[int64]struct{}   // numbers of the headers whose existing records are known
+	gone    map[int64][]int64    // header → numbers of the replaced rows
 	hash    record.Hasher
 }
 
@@ -70,7 +70,7 @@ func newLineWriter(l *loader) *lineWriter {
 	return &lineWriter{l: l, head: head, tables: map[*record.LineType]*lineTable{}}
 }
 
-// refresh reads what the archive holds.
+// refresh reads the archive's state.
 func (w *lineWriter) refresh(ctx context.Context) error {
 	w.headers, w.files = sqlengine.NewInterner[record.Header](), sqlengine.NewInterner[fileName]()
 	w.folded, w.viewHeads, w.revisions = map[fileName]fileName{}, map[string]*sqlengine.Interner[string]{}, map[string]int64{}
@@ -106,10 +106,9 @@ func (w *lineWriter) refresh(ctx context.Context) error {
 	})
 }
 
-// alone locks the tables of a commit against other programs: METdbLoad numbers
-// headers, files and lines from the greatest number that it finds, and must find
-// all of a commit, or nothing. It is false where one has loaded since they were
-// looked at.
+// alone locks the tables of a commit against other programs. METdbLoad numbers headers, files and
+// lines from the greatest existing number, and must see all of a commit or nothing. alone returns
+// false if another program has loaded since the last look.
 func (w *lineWriter) alone(ctx context.Context) (bool, error) {
 	if !w.apart() {
 		return true, nil
@@ -137,8 +136,8 @@ func (w *lineWriter) alone(ctx context.Context) (bool, error) {
 	return false, w.l.exec(ctx, "UNLOCK TABLES")
 }
 
-// look finds what another program has loaded beside this one: headers and files,
-// numbers of lines, and whether there are records that the catalog does not know.
+// look finds what another program has loaded into the tables: headers and files, numbers of
+// lines, and whether there are records that the catalog does not count.
 func (w *lineWriter) look(ctx context.Context) (err error) {
 	w.beside = map[*record.LineType]bool{}
 	if !w.apart() {
@@ -164,8 +163,8 @@ func (w *lineWriter) look(ctx context.Context) (err error) {
 	return nil
 }
 
-// state is the number of headers, files and lines of each type that is loaded,
-// and the greatest number of each: MyISAM knows them without a search.
+// state counts headers, files and lines of each loaded type, and reads the greatest number of
+// each. MyISAM returns them without a search.
 func (w *lineWriter) state(ctx context.Context) (out []int64, err error) {
 	ask := func(id, table string) error {
 		return w.l.rows(ctx, "SELECT count(*), coalesce(max("+id+"), 0) FROM "+w.l.table(table), func(row []any) error {
@@ -195,9 +194,9 @@ func (f fileName) fold() fileName {
 	return fileName{strings.ToLower(strings.TrimRight(f.dir, " ")), strings.ToLower(strings.TrimRight(f.name, " "))}
 }
 
-// file is the name under which METviewer's data_file holds a file. A path that
-// does not fit, or that METviewer's unique key takes for another one, ends in a
-// digest of the whole, and is not whole.
+// file returns the name of a file in METviewer's data_file. If the path does not fit, or METviewer's
+// unique key confuses it with another path, the name is shortened and ends with a digest of the
+// complete path.
 func (w *lineWriter) file(of string) (f fileName, whole bool) {
 	dir, name := path.Split(of)
 	f, whole = fileName{strings.TrimSuffix(dir, "/"), name}, true
@@ -212,8 +211,8 @@ func (w *lineWriter) file(of string) (f fileName, whole bool) {
 	return f, whole
 }
 
-// prepare does what no transaction may hold: changes of tables, and the search
-// for what will be replaced.
+// prepare does the work that cannot run in a transaction: it changes tables, and finds the records
+// that the commit will replace.
 func (w *lineWriter) prepare(ctx context.Context, stored *archive.CommitResult) error {
 	need := map[string]map[string]string{} // table → twin → its type
 	for _, t := range w.l.types {
@@ -230,7 +229,7 @@ func (w *lineWriter) prepare(ctx context.Context, stored *archive.CommitResult) 
 		if err := lt.replace(stored); err != nil {
 			return &fault.Error{
 				Setting: "database " + w.l.a.database(w.l.subset), Problem: err.Error() + "; nothing was written",
-				Cure: "barograph adopt --repair takes in what the other program has loaded",
+				Cure: "barograph adopt --repair takes over the records of the other program",
 			}
 		}
 	}
@@ -244,7 +243,7 @@ func (w *lineWriter) prepare(ctx context.Context, stored *archive.CommitResult) 
 	return cmp.Or(w.readViews(ctx), w.makeTwins(ctx, need))
 }
 
-// table is that of a line type, to which batches are brought.
+// table returns the lineTable of a line type.
 func (w *lineWriter) table(t *record.LineType, batches []*record.Batch) *lineTable {
 	lt := w.tables[t]
 	if lt == nil {
@@ -271,8 +270,8 @@ func (w *lineWriter) number(lt *lineTable, b *record.Batch, stored *archive.Comm
 	lt.heads, lt.files = append(lt.heads, heads), append(lt.files, id)
 }
 
-// need lists the columns of which METviewer's cannot hold a value, by the names
-// of their twins with the types, and counts the texts.
+// need lists the twins that the commit needs, with their types, because METviewer's columns cannot
+// store a value. It also counts the shortened texts.
 func (lt *lineTable) need(stored *archive.CommitResult) map[string]string {
 	need := map[string]string{}
 	var scratch []byte
@@ -300,7 +299,7 @@ func (lt *lineTable) need(stored *archive.CommitResult) map[string]string {
 	return need
 }
 
-// value reports whether the column may need a twin: ids, line numbers and times always fit.
+// value reports whether the column may need a twin. Ids, line numbers and times always fit.
 func (c *column) value() bool {
 	switch c.From {
 	case sqlengine.Header, sqlengine.Data, sqlengine.Lead, sqlengine.ObsLead:
@@ -309,8 +308,8 @@ func (c *column) value() bool {
 	return false
 }
 
-// append appends the column's value of a record, as near as METviewer's column
-// can hold it.
+// append appends the column's value of a record, or the nearest value that METviewer's column can
+// store.
 func (c *column) append(dst []byte, b *record.Batch, i int) ([]byte, bool) {
 	switch c.From {
 	case sqlengine.Header:
@@ -324,7 +323,7 @@ func (c *column) append(dst []byte, b *record.Batch, i int) ([]byte, bool) {
 	return c.number(dst, c.whole(b, i))
 }
 
-// whole is the value of a column of leads.
+// whole returns the value of a column of leads.
 func (c *column) whole(b *record.Batch, i int) float64 {
 	if c.From == sqlengine.Lead {
 		return float64(design.LeadCode(b.Header(i)[record.Version], b.Lead[i]))
@@ -332,8 +331,8 @@ func (c *column) whole(b *record.Batch, i int) float64 {
 	return float64(design.LeadHMS(b.ObsLead[i]))
 }
 
-// appendTwin appends what the column's twin holds of a record: nothing where
-// METviewer's column holds it as it is.
+// appendTwin appends the value of the column's twin for a record: NULL if METviewer's column stores
+// the exact value.
 func (c *column) appendTwin(dst, scratch []byte, b *record.Batch, i int) ([]byte, []byte) {
 	scratch, exact := c.append(scratch[:0], b, i)
 	switch {
@@ -351,7 +350,7 @@ func (c *column) appendTwin(dst, scratch []byte, b *record.Batch, i int) ([]byte
 	return dst, scratch
 }
 
-// makeTwins adds the columns that are needed and not there.
+// makeTwins adds the missing twins.
 func (w *lineWriter) makeTwins(ctx context.Context, need map[string]map[string]string) error {
 	for table, columns := range need {
 		var add []string
@@ -377,10 +376,10 @@ func (w *lineWriter) makeTwins(ctx context.Context, need map[string]map[string]s
 	return nil
 }
 
-// apart reports whether METviewer's tables know no transactions.
+// apart reports whether METviewer's tables have no transactions.
 func (w *lineWriter) apart() bool { return w.l.a.db.engine == myISAM }
 
-// begin notes in the archive what write is about to do.
+// begin records in the archive what write will do.
 func (w *lineWriter) begin(ctx context.Context) error {
 	w.first = w.l.next
 	_, header := w.headers.Fresh()
@@ -453,8 +452,8 @@ func (w *lineWriter) writeFiles(ctx context.Context) error {
 	return err
 }
 
-// settle moves what a commit adds from pending to what counts, in the transaction
-// that makes it count.
+// settle moves the additions of a commit from pending to counting, in the transaction that makes
+// the commit count.
 func (w *lineWriter) settle(ctx context.Context) error {
 	if err := w.l.exec(ctx, "DELETE FROM "+w.l.table(pendingTable)); err != nil {
 		return err
@@ -473,8 +472,8 @@ func (w *lineWriter) settle(ctx context.Context) error {
 	return nil
 }
 
-// finish takes away what was replaced, after the transaction that makes the new
-// rows count or, where the tables know transactions, in it.
+// finish removes the replaced rows. It runs after the transaction that makes the new rows count,
+// or within that transaction if the tables have transactions.
 func (w *lineWriter) finish(ctx context.Context) error {
 	gone := false
 	for _, t := range w.l.types {
@@ -492,7 +491,7 @@ func (w *lineWriter) finish(ctx context.Context) error {
 	return w.l.exec(ctx, "DELETE FROM "+w.l.table(goneTable))
 }
 
-// settled is called with whether all of this is in the archive.
+// settled is called after a commit. committed reports whether the archive contains all of it.
 func (w *lineWriter) settled(committed bool) {
 	if w.headers == nil {
 		return

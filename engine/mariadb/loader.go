@@ -19,24 +19,23 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// loading is what a loader of any design has: a connection under the subset's
-// lock.
+// loading is the common part of the loaders of all designs: a connection that locks the subset.
 type loading struct {
 	a       *openArchive
 	subset  string
-	conn    *sql.Conn       // nil = to be opened
-	batches []*record.Batch // of the documents that are stored
+	conn    *sql.Conn       // nil = not open
+	batches []*record.Batch // batches of the stored documents
 }
 
 // loader collects batches for METviewer's tables and writes them at Commit.
 type loader struct {
 	loading
 	batches map[*record.LineType][]*record.Batch
-	types   []*record.LineType // in the order of first sight
+	types   []*record.LineType // in the order of their first record
 	w       *lineWriter
 
-	version int64           // of the archive, as of catalog and w; -1 = nothing is known
-	catalog *design.Catalog // of the archive
+	version int64           // the archive's version to which catalog and w belong; -1 = unknown
+	catalog *design.Catalog // the archive's catalog
 	next    int64           // number of the next row
 }
 
@@ -87,8 +86,8 @@ func (l *loading) exec(ctx context.Context, query string, args ...any) error {
 	}
 	if is(err, errNoDatabaseRight, errNoTableRight, errNoColumnRight) {
 		return &fault.Error{
-			Setting: l.a.db.shown, Problem: "the user may not do all that a load does", Err: err,
-			Cure: "GRANT SELECT, INSERT, UPDATE, DELETE, ALTER, LOCK TABLES ON " + ident(l.a.database(l.subset)) + ".* TO …; docs/adopt.md says what needs which",
+			Setting: l.a.db.shown, Problem: "the user lacks privileges for a load", Err: err,
+			Cure: "GRANT SELECT, INSERT, UPDATE, DELETE, ALTER, LOCK TABLES ON " + ident(l.a.database(l.subset)) + ".* TO …; docs/adopt.md lists what needs which privilege",
 		}
 	}
 	if err != nil && ctx.Err() == nil && len(query) < 500 {
@@ -97,16 +96,16 @@ func (l *loading) exec(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
-// rows gives each row of a query on the loader's connection to f.
+// rows passes each row of a query on the loader's connection to f.
 func (l *loading) rows(ctx context.Context, query string, f func(row []any) error) error {
 	return sqlengine.Standard{Over: l.conn}.Rows(ctx, query, nil, f)
 }
 
-// table is the quoted name of a table of the subset.
+// table returns the quoted name of a table of the subset.
 func (l *loading) table(name string) string { return l.a.table(l.subset, name) }
 
-// locked runs do under the subset's lock, on the loader's connection. The
-// server gives the lock back when the connection ends, however it ends.
+// locked runs do under the subset's lock, on the loader's connection. The server frees the lock when
+// the connection ends for any reason.
 func (l *loading) locked(ctx context.Context, do func() error) error {
 	if l.conn == nil {
 		var err error
@@ -117,7 +116,7 @@ func (l *loading) locked(ctx context.Context, do func() error) error {
 	return l.a.locked(ctx, l.conn, l.subset, do)
 }
 
-// create makes the subset's database and tables.
+// create creates the subset's database and tables.
 func (l *loading) create(ctx context.Context) error {
 	return l.again(ctx, func() error { return l.locked(ctx, func() error { return l.createAll(ctx) }) })
 }
@@ -142,8 +141,8 @@ func (l *loading) createAll(ctx context.Context) error {
 	return nil
 }
 
-// mayWrite finds that a user may not do all that a commit does before it begins
-// one: MyISAM takes nothing back.
+// mayWrite checks before a commit that the user has all privileges for it, because MyISAM cannot
+// roll back.
 func (l *loading) mayWrite(ctx context.Context) error {
 	tables := []string{pendingTable, goneTable, design.HeaderTable}
 	if l.a.Design != design.Normalized {
@@ -156,8 +155,8 @@ func (l *loading) mayWrite(ctx context.Context) error {
 	return err
 }
 
-// refuseStrange refuses a database whose tables somebody else has made, such as one of
-// METdbLoad's, before anything is written into it.
+// refuseStrange refuses a database with tables of another program, such as METdbLoad, before
+// Barograph writes anything into it.
 func (a *openArchive) refuseStrange(ctx context.Context, c *sql.Conn, subset string) error {
 	var tables, ours int
 	err := c.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(table_name LIKE 'barograph%catalog'), 0) FROM information_schema.tables WHERE table_schema = ?", a.database(subset)).Scan(&tables, &ours)
@@ -165,8 +164,8 @@ func (a *openArchive) refuseStrange(ctx context.Context, c *sql.Conn, subset str
 		return err
 	}
 	return &fault.Error{
-		Setting: "database " + a.database(subset), Problem: fmt.Sprintf("has %d tables that Barograph has not made; nothing was written", tables),
-		Cure: "take it over: barograph adopt URL/" + a.database(subset) + " --repair; or load into a database of its own, by another --subset",
+		Setting: "database " + a.database(subset), Problem: fmt.Sprintf("has %d tables that Barograph has not created; nothing was written", tables),
+		Cure: "take it over: barograph adopt URL/" + a.database(subset) + " --repair; or load into another database with another --subset",
 	}
 }
 
@@ -183,7 +182,7 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	return stored, err
 }
 
-// insist does a commit under the subset's lock, or takes it back.
+// insist runs a commit under the subset's lock. If the commit fails, it rolls it back.
 func (l *loader) insist(ctx context.Context, do func() error) error {
 	return l.again(ctx, func() error {
 		err := l.locked(ctx, do)
@@ -197,42 +196,41 @@ func (l *loader) insist(ctx context.Context, do func() error) error {
 	})
 }
 
-// again does what another loader has overtaken at another node of a cluster
-// once more: both have read the catalog, and only one may write it.
+// again repeats a commit that another loader at another node of a cluster has overtaken: both have
+// read the catalog, and only one may write it.
 func (l *loading) again(ctx context.Context, do func() error) error {
 	for n := 1; ; n++ {
 		err := do()
 		if !l.a.db.cluster || !overtaken(err) || n == overtakings {
 			return err
 		}
-		l.a.db.log.Debug("a commit was overtaken and is done again", "subset", l.subset, "times", n, "error", err)
+		l.a.db.log.Debug("a commit was overtaken and is repeated", "subset", l.subset, "times", n, "error", err)
 		if err := engine.Pause(ctx, rand.N(time.Duration(n)*overtakenPause)); err != nil {
 			return err
 		}
 	}
 }
 
-// undo takes back what a commit that failed has left. The connection is given
-// up: it may be in the middle of a statement, and the lock is free, with all
-// that belongs to it, when the server has seen its end.
+// undo rolls back a failed commit. It closes the connection, which may be in the middle of a
+// statement. The server frees the lock when it has seen the end of the connection.
 func (l *loading) undo(ctx context.Context) {
 	if l.conn != nil {
-		l.conn.Raw(func(any) error { return driver.ErrBadConn }) //nolint:errcheck // it is its purpose to fail: the connection is not used again
-		l.conn.Close()                                           //nolint:errcheck // as above
+		l.conn.Raw(func(any) error { return driver.ErrBadConn }) //nolint:errcheck // the error closes the connection
+		l.conn.Close()                                           //nolint:errcheck // the connection is closed already
 		l.conn = nil
 	}
 	ctx, stop := context.WithTimeout(ctx, undoPatience)
 	defer stop()
 	if err := l.locked(ctx, func() error { return l.a.recover(ctx, l.conn, l.subset) }); err != nil {
-		l.a.db.log.Warn("a commit was not taken back; the next open does it", "subset", l.subset, "error", err)
+		l.a.db.log.Warn("a failed commit was not rolled back; the next open of the subset does it", "subset", l.subset, "error", err)
 	}
 	if err := l.Close(); err != nil {
 		l.a.db.log.Debug("a connection was lost", "error", err)
 	}
 }
 
-// undoPatience is how long a failed commit is worked on before it is left to
-// whoever opens the subset next.
+// undoPatience is the time limit for rolling back a failed commit. After it, the next client that
+// opens the subset rolls back.
 const undoPatience = 20 * time.Second
 
 func (l *loader) commit(ctx context.Context, c archive.Commit, stored *archive.CommitResult) error {
@@ -261,7 +259,7 @@ func (l *loader) commit(ctx context.Context, c archive.Commit, stored *archive.C
 		do := func(text string) func(context.Context) error {
 			return func(ctx context.Context) error { return l.exec(ctx, text) }
 		}
-		steps = []func(context.Context) error{ // START TRANSACTION would give up the locks
+		steps = []func(context.Context) error{ // START TRANSACTION would free the locks
 			l.w.begin, l.w.write, do("SET autocommit = 0"), l.w.settle, meta, l.end, do("SET autocommit = 1"), l.w.finish, do("UNLOCK TABLES"),
 		}
 	}
@@ -280,8 +278,7 @@ func inTurn(ctx context.Context, steps []func(context.Context) error) error {
 func (l *loading) start(ctx context.Context) error { return l.exec(ctx, "START TRANSACTION") }
 func (l *loading) end(ctx context.Context) error   { return l.exec(ctx, "COMMIT") }
 
-// refresh reads what the loader must know of the archive, unless it knows it
-// from its own last commit.
+// refresh reads the archive's state, unless the loader knows it from its own last commit.
 func (l *loader) refresh(ctx context.Context) error {
 	var version, next int64
 	table := l.table(l.a.OwnName(sqlengine.CatalogTable))
@@ -309,7 +306,7 @@ func (l *loader) refresh(ctx context.Context) error {
 
 // writeMeta writes the catalog and the marks.
 func (l *loader) writeMeta(ctx context.Context, c archive.Commit, stored archive.CommitResult) error {
-	done := slices.Clone(c.Complete) // the commit may be done again
+	done := slices.Clone(c.Complete) // the commit may be repeated
 	for i := range done {
 		done[i].Settle(stored)
 	}
@@ -329,7 +326,7 @@ func (l *loader) writeMeta(ctx context.Context, c archive.Commit, stored archive
 	if err != nil {
 		return err
 	}
-	if n, err := r.RowsAffected(); err != nil || n != 1 { // the lock is one node's
+	if n, err := r.RowsAffected(); err != nil || n != 1 { // the lock works on one node only
 		return errors.Join(errOvertaken, err)
 	}
 	marks := l.table(l.a.OwnName(sqlengine.MarksTable))

@@ -29,11 +29,11 @@ func Driver() engine.Driver {
 		Summary: "MariaDB, a database server; METviewer's own tables",
 		Example: "mariadb://root@127.0.0.1:3306/mv_",
 		Params: append(engine.Secure(), []engine.Param{
-			{Name: "engine", Default: myISAM, Help: "storage engine of METviewer's tables: MyISAM, as METviewer has them, or InnoDB, which a Galera cluster has always"},
+			{Name: "engine", Default: myISAM, Help: "storage engine of METviewer's tables: MyISAM, as METviewer has them, or InnoDB, which a Galera cluster always uses"},
 			{Name: "apply_indexes", Default: "false", Help: "give METviewer's tables the further indexes that METdbLoad's apply_indexes makes: true or false"},
-			{Name: "protocol", Default: textProtocol, Help: "how questions are sent: text, or prepared once a connection, with rows that come back in binary"},
-			{Name: "server_time", Default: "false", Help: "ask the server, after each question, how long it took it (SHOW PROFILES, one more round trip): true or false"},
-			{Name: "socket", Default: "", Help: "path of the server's socket, in place of host and port"},
+			{Name: "protocol", Default: textProtocol, Help: "how questions are sent: text, or prepared once a connection, with rows in binary format"},
+			{Name: "server_time", Default: "false", Help: "after each query, read its time from the server (SHOW PROFILES, one more round trip): true or false"},
+			{Name: "socket", Default: "", Help: "path of the server's socket, instead of host and port"},
 		}...),
 		Abilities: append([]any{archive.Offer{
 			Designs: map[design.Name][]flavour.Name{
@@ -43,22 +43,22 @@ func Driver() engine.Driver {
 			},
 			Means: []design.Name{design.Normalized, design.Document, design.Wide},
 		}}, offered()...),
-		NotRun: "MySQL 8 and Aurora, of which records of verification, their questions and records under keys are meant (the words are chosen by the server's version; posting and scanning are refused there); " +
-			"why: no registry has such a server for this machine, the tests run against MariaDB",
+		NotRun: "MySQL 8 and Aurora. Barograph supports verification archives and records under keys there (it chooses the statements by the server's version) and refuses post and scan; " +
+			"reason: no registry has such a server for this machine; the tests run against MariaDB",
 		Place:  engine.Remote,
 		Server: server(),
 		Open:   open,
 	}
 }
 
-// settings of every session, see doc.go.
+// session lists the settings of every session; see doc.go.
 var session = []struct{ name, value string }{ //nolint:gochecknoglobals // a constant table
 	{"sql_mode", "'STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'"},
 	{"time_zone", "'+00:00'"},
-	{"group_concat_max_len", "16777216"},       // of repeating columns
+	{"group_concat_max_len", "16777216"},       // for repeating columns
 	{"max_sort_length", "8192"},                // bytes of a text that count when it is sorted
-	{"in_predicate_conversion_threshold", "0"}, // a list of keys stays a range of the index, however long it is
-	{"optimizer_max_sel_args", "1000000"},      // and is not given up for its length
+	{"in_predicate_conversion_threshold", "0"}, // a list of keys of any length stays a range of the index
+	{"optimizer_max_sel_args", "1000000"},      // the optimizer does not give up such a range
 }
 
 const idleConnections = 16 // kept open
@@ -71,23 +71,22 @@ const (
 	preparedProtocol = "prepared"
 )
 
-// database is a server, or a cluster of them, as far as its databases begin
-// with a prefix.
+// database is the set of databases of a server or cluster whose names have a prefix.
 type database struct {
 	prefix  string
-	engine  string // of METviewer's tables
+	engine  string // storage engine of METviewer's tables
 	indexes bool
-	prepare bool // questions are prepared
-	profile bool // questions are profiled
+	prepare bool // prepare queries
+	profile bool // profile queries
 
 	readOnly bool
 	secure   *tls.Config // nil = connections are not encrypted
-	cache    string      // why cached-sql is not offered; "" = it is
+	cache    string      // why cached-sql is not offered; "" = it is offered
 	cluster  bool        // Galera
 	mysql    bool        // MySQL 8 or Aurora, not MariaDB
 	log      *slog.Logger
-	pool     *sql.DB // what is asked; of a cluster, any node
-	writes   *sql.DB // what is loaded; of a cluster, the first node that serves
+	pool     *sql.DB // for queries; of a cluster, all nodes
+	writes   *sql.DB // for loads; of a cluster, the first node that serves
 	shown    string  // the URL without its password
 }
 
@@ -99,7 +98,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	return &engine.Engine{Abilities: append([]any{d}, d.abilities(configs(u, d.secure))...), Metrics: d.metrics, About: d.about, Close: d.close}, nil
 }
 
-// connected learns what the server is and makes the pools of connections.
+// connected detects the kind of server and opens the pools of connections.
 func connected(ctx context.Context, u *url.URL, o engine.Options) (*database, error) {
 	d := &database{prefix: strings.TrimPrefix(u.Path, "/"), readOnly: o.ReadOnly, log: o.Logger(), shown: fault.Redact(u.String())}
 	if err := d.options(u.Query()); err != nil {
@@ -123,11 +122,11 @@ func connected(ctx context.Context, u *url.URL, o engine.Options) (*database, er
 			}
 			continue
 		}
-		if d.cache == "" { // only what says SQL_CACHE is cached
+		if d.cache == "" { // the server caches only queries with SQL_CACHE
 			cfg.Params["query_cache_type"] = "DEMAND"
 		}
 		if d.cluster {
-			cfg.Params["wsrep_sync_wait"] = "1" // a node answers when it has what any other had committed
+			cfg.Params["wsrep_sync_wait"] = "1" // a node answers when it has everything that any other node had committed
 		}
 	}
 	if d.writes, err = d.connect(all, false, ""); err != nil {
@@ -146,8 +145,8 @@ func connected(ctx context.Context, u *url.URL, o engine.Options) (*database, er
 	return d, nil
 }
 
-// connect makes a pool of connections; spread over the nodes of a cluster, or
-// all to the first of them that serves.
+// connect opens a pool of connections, spread over the nodes of a cluster or all to the first node
+// that serves.
 func (d *database) connect(all []*mysql.Config, spread bool, profiling string) (*sql.DB, error) {
 	var own []*mysql.Config
 	for _, cfg := range all {
@@ -196,12 +195,12 @@ func (d *database) options(q url.Values) error {
 	return err
 }
 
-// storage chooses the storage engine of METviewer's tables where the URL does
-// not: METviewer's own, or the only one whose rows a cluster copies.
+// storage returns the storage engine of METviewer's tables if the URL gives none: METviewer's own,
+// or in a cluster the only one whose rows it replicates.
 func (d *database) storage() error {
 	switch {
 	case d.cluster && d.engine == myISAM:
-		return &fault.Error{Setting: "mariadb URL, parameter engine", Problem: "a Galera cluster keeps MyISAM's rows on one node", Cure: "leave it out, or write engine=InnoDB"}
+		return &fault.Error{Setting: "mariadb URL, parameter engine", Problem: "a Galera cluster keeps MyISAM's rows on one node", Cure: "omit the parameter, or write engine=InnoDB"}
 	case d.engine == "" && d.cluster:
 		d.engine = innoDB
 	case d.engine == "":
@@ -210,7 +209,7 @@ func (d *database) storage() error {
 	return nil
 }
 
-// configs are the driver's configurations for the servers of a URL.
+// configs returns the driver's configurations for the servers of a URL.
 func configs(u *url.URL, secure *tls.Config) []*mysql.Config {
 	network, all := addresses(u)
 	var out []*mysql.Config
@@ -220,13 +219,13 @@ func configs(u *url.URL, secure *tls.Config) []*mysql.Config {
 		cfg.Passwd, _ = u.User.Password()
 		cfg.Net, cfg.Addr, cfg.TLS = network, address, secure.Clone()
 		if secure != nil && len(all) > 1 && u.Query().Get("tls_name") == "" {
-			cfg.TLS.ServerName = "" // each is asked for the certificate of its own address
+			cfg.TLS.ServerName = "" // each node has a certificate for its own address
 		}
 		if len(all) > 1 {
 			cfg.Timeout = nodePatience
 		}
 		cfg.InterpolateParams = true // one round trip per statement
-		cfg.MaxAllowedPacket = 0     // the server's own
+		cfg.MaxAllowedPacket = 0     // use the server's value
 		cfg.Collation = "utf8mb4_bin"
 		cfg.Logger = &mysql.NopLogger{}
 		cfg.Params = map[string]string{}
@@ -238,14 +237,14 @@ func configs(u *url.URL, secure *tls.Config) []*mysql.Config {
 	return out
 }
 
-// probe connects once, to learn what the server is.
+// probe connects once and detects the kind of server.
 func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 	n, err := newNodes(all, false)
 	if err != nil {
 		return d.unreachable(err)
 	}
 	db := sql.OpenDB(n)
-	defer db.Close() //nolint:errcheck // nothing was written
+	defer db.Close() //nolint:errcheck // it has written nothing
 	var version, cacheType string
 	var cacheSize int64
 	var folded int
@@ -262,7 +261,7 @@ func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 	}
 	if folded != 0 {
 		return &fault.Error{
-			Setting: d.shown, Problem: "the server does not tell A from a in the names of databases", Err: engine.ErrUnreachable,
+			Setting: d.shown, Problem: "the server ignores letter case in the names of databases", Err: engine.ErrUnreachable,
 			Cure: "start it with --lower-case-table-names=0, as is usual on Linux",
 		}
 	}
@@ -286,7 +285,7 @@ func (d *database) unreachable(err error) error {
 	return engine.Unreachable(d.shown, err, "start the server (`barograph lab up mariadb`), or name another host, port, user or password")
 }
 
-// about names the server and what decides its speed.
+// about reports the server's version and the settings that determine its speed.
 func (d *database) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{Product: "MariaDB", Settings: map[string]string{
 		"driver": "github.com/go-sql-driver/mysql", "metviewer_engine": d.engine, "apply_indexes": strconv.FormatBool(d.indexes),
@@ -299,7 +298,7 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 		a.Settings["cached-sql"] = "not offered: " + d.cache
 	}
 	if d.cluster {
-		a.Settings["metviewer_engine"] = innoDB + " (a Galera cluster copies nothing else)"
+		a.Settings["metviewer_engine"] = innoDB + " (a Galera cluster replicates nothing else)"
 		a.Settings["session.wsrep_sync_wait"] = "1"
 	}
 	if err := d.pool.QueryRowContext(ctx, "SELECT version()").Scan(&a.Version); err != nil {
@@ -326,9 +325,9 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 	return a, failed(ctx, err)
 }
 
-// acknowledged says what a commit of InnoDB's is worth when it is acknowledged. Of
-// Galera every node has it then, and those who ask another node than they wrote
-// to may see what it had before.
+// acknowledged describes the durability of an acknowledged InnoDB commit. In a Galera cluster every
+// node has received an acknowledged commit, but a client that reads from another node than it wrote
+// to may see the previous state.
 func (d *database) acknowledged(a *engine.About) {
 	a.Promises = engine.Promises()
 	switch a.Settings["innodb_flush_log_at_trx_commit"] {
@@ -345,7 +344,7 @@ func (d *database) acknowledged(a *engine.About) {
 	}
 }
 
-// shows adds what a SHOW statement lists.
+// shows adds the rows of a SHOW statement.
 func (d *database) shows(ctx context.Context, into map[string]string, query string) error {
 	return sqlengine.Standard{Over: d.pool}.Rows(ctx, query, nil, func(row []any) error {
 		var name, value string
@@ -377,15 +376,15 @@ const (
 	errTooLong    = 1406
 )
 
-// is reports whether the server answered with one of these errors.
+// is reports whether the server returned one of these errors.
 func is(err error, numbers ...uint16) bool {
 	e, ok := errors.AsType[*mysql.MySQLError](err)
 	return ok && slices.Contains(numbers, e.Number)
 }
 
-// drop takes a database away. After a crash MariaDB repairs the MyISAM tables that
-// it drops, and first copies them beside (myisam_recover_options): their folder is
-// not empty then, and goes at the second try.
+// drop drops a database. After a crash MariaDB repairs MyISAM tables before it drops them, and
+// first copies them in the same folder (myisam_recover_options). Then the folder is not empty, and
+// only the second attempt removes it.
 func drop(exec func(statement string) error, name string) error {
 	statement := "DROP DATABASE IF EXISTS " + ident(name)
 	err := exec(statement)

@@ -13,7 +13,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// What may be wrong with a database that METdbLoad has filled.
+// These are the possible faults of a database that METdbLoad has filled.
 const (
 	initBeyond = iota
 	emptyLevel
@@ -36,45 +36,45 @@ const (
 	allFindings
 )
 
-const fromFiles = "as it is: what was lost stands in the file alone; barograph load FILE --on-conflict last takes it from there"
+const fromFiles = "none: only the file has the lost value; load it again with barograph load FILE --on-conflict last"
 
-// findings are the texts of what may be wrong.
+// findings are the texts of the faults.
 func findings() []archive.Finding {
 	return []archive.Finding{
-		initBeyond: {Name: "init time beyond 24 h", Problem: "a VSDB lead of 25 or more hours was taken for HHMMSS: fcst_init_beg is wrong", Repair: "fcst_init_beg = fcst_valid_beg - fcst_lead"},
+		initBeyond: {Name: "init time beyond 24 h", Problem: "METdbLoad read a VSDB lead of 25 or more hours as HHMMSS: fcst_init_beg is wrong", Repair: "fcst_init_beg = fcst_valid_beg - fcst_lead"},
 		emptyLevel: {
-			Name: "empty level", Problem: "TSOILT and WSOILT have no level in VSDB files (dtcenter/MET#755): each value stands one column too far left, fbar was rounded into total",
-			Repair: "values go back to their columns, fbar is missing; barograph load FILE --on-conflict last brings it",
+			Name: "empty level", Problem: "TSOILT and WSOILT have no level in VSDB files (dtcenter/MET#755): each value is one column too far left, and total contains the rounded fbar",
+			Repair: "move the values to their columns; fbar is missing; load it again with barograph load FILE --on-conflict last",
 		},
-		reliTotal: {Name: "RELI total", Problem: "VSDB's RELI lines have no total: 0 stands there", Repair: "it is missing"},
+		reliTotal: {Name: "RELI total", Problem: "VSDB's RELI lines have no total: 0 is stored", Repair: "store a missing value"},
 		pstdCut: {
-			Name: "PSTD cut", Problem: "BRIERCL to BSS_SMPL were taken for the first five thresholds, which pushes out the last five",
-			Repair: "they go back to their columns; the last thresholds are those of the PCT lines of the same header",
+			Name: "PSTD cut", Problem: "BRIERCL to BSS_SMPL are stored as the first five thresholds, and the last five are lost",
+			Repair: "move them to their columns; take the last thresholds from the PCT lines of the same header",
 		},
-		mprMoved:          {Name: "MPR moved by one", Problem: "mpr_climo, which MET does not write, holds OBS_QC, and the columns after it the next one's value", Repair: fromFiles},
-		orankMoved:        {Name: "ORANK climo_stdev", Problem: "climo_stdev is another column's value", Repair: fromFiles},
-		duplicateRecord:   {Name: "duplicate record", Problem: "a record is stored more than once, as force_dup_file makes it", Repair: "once"},
-		conflictingRecord: {Name: "conflicting record", Problem: "a record is stored more than once, with different values: METviewer pools both", Repair: "that of the lowest data_file_id and line_num stays"},
+		mprMoved:          {Name: "MPR moved by one", Problem: "mpr_climo, which MET does not write, contains OBS_QC, and each following column the next column's value", Repair: fromFiles},
+		orankMoved:        {Name: "ORANK climo_stdev", Problem: "climo_stdev contains the value of another column", Repair: fromFiles},
+		duplicateRecord:   {Name: "duplicate record", Problem: "a record is stored more than once, as after force_dup_file", Repair: "keep it once"},
+		conflictingRecord: {Name: "conflicting record", Problem: "a record is stored more than once, with different values: METviewer pools both", Repair: "keep the record with the lowest data_file_id and line_num"},
 		timeBeyond: {
-			Name: "times out of range", Problem: fmt.Sprintf("a valid, initial or observation time is outside the years %d to %d, so that not every engine reads it back", record.FirstYear, record.LastYear),
-			Repair: "left out, as load quarantines such lines",
+			Name: "times out of range", Problem: fmt.Sprintf("a valid, initial or observation time is outside the years %d to %d, and not every engine can read it back", record.FirstYear, record.LastYear),
+			Repair: "omit the lines, as load quarantines them",
 		},
-		noHeader:    {Name: "lines without a header", Problem: "no row of stat_header has their stat_header_id: METviewer never sees them", Repair: "left out"},
-		noFile:      {Name: "lines of an unknown file", Problem: "no row of data_file has their data_file_id", Repair: "of a file of that number"},
-		noParent:    {Name: "repeating columns of no line", Problem: "no line has their line_data_id", Repair: "left out"},
-		noLines:     {Name: "files without lines", Problem: "data_file has them, no table has a line of them: they were empty, pruned, or their load died", Repair: "left out: they can be loaded again"},
-		headerTwice: {Name: "headers twice", Problem: "stat_header holds them more than once, as without stat_header_db_check", Repair: "once"},
-		lacksTable:  {Name: "missing tables", Repair: "made, empty; no lines are lost"},
-		lacksColumn: {Name: "missing columns", Repair: "added: NA, or missing, of the rows that are there; ec_value as MET's default. The same file loaded again with units or a description brings other records"},
-		lacksIndex:  {Name: "missing indexes by data_file_id", Repair: "made"},
-		addedSince:  {Name: "added since", Problem: "rows that another program has loaded beside Barograph's", Repair: "counted, as all others"},
+		noHeader:    {Name: "lines without a header", Problem: "no row of stat_header has their stat_header_id: METviewer never sees them", Repair: "omit them"},
+		noFile:      {Name: "lines of an unknown file", Problem: "no row of data_file has their data_file_id", Repair: "add a file with that number"},
+		noParent:    {Name: "repeating columns of no line", Problem: "no line has their line_data_id", Repair: "omit them"},
+		noLines:     {Name: "files without lines", Problem: "data_file has them, no table has a line of them: they were empty or pruned, or their load crashed", Repair: "omit them: they can be loaded again"},
+		headerTwice: {Name: "headers twice", Problem: "stat_header contains them more than once, as without stat_header_db_check", Repair: "keep each once"},
+		lacksTable:  {Name: "missing tables", Repair: "create them empty; no lines are lost"},
+		lacksColumn: {Name: "missing columns", Repair: "add them: NA or missing in existing rows; ec_value is MET's default. If the same file is loaded again with units or a description, its records are different records"},
+		lacksIndex:  {Name: "missing indexes by data_file_id", Repair: "create them"},
+		addedSince:  {Name: "added since", Problem: "rows that another program has loaded into Barograph's tables", Repair: "count them like all others"},
 	}
 }
 
-// tally counts what is found, while rows are read and repaired.
+// tally counts faults while rows are read and repaired.
 type tally struct {
 	found [allFindings]archive.Finding
-	seen  map[record.Key]uint64       // of the type that is read: a digest of the values
+	seen  map[record.Key]uint64       // digests of the values, for the type that is read now
 	steps map[record.Header][]float64 // thresholds of PCT
 	hash  record.Hasher
 }
@@ -91,21 +91,21 @@ func (t *tally) add(kind int, n int64, where string) {
 	}
 }
 
-// list notes what an older schema lacks.
+// list records what an older schema lacks.
 func (t *tally) list(kind int, names []string) {
 	slices.Sort(names)
 	t.found[kind].Rows, t.found[kind].Problem = int64(len(names)), "the schema is older than METviewer 5.1's: "+strings.Join(names, ", ")
 }
 
-// findings are those that were found.
+// findings returns the faults that were found.
 func (t *tally) findings() []archive.Finding {
 	return slices.DeleteFunc(slices.Clone(t.found[:]), func(f archive.Finding) bool { return f.Rows == 0 })
 }
 
-// repaired is a batch of one file without what can be repaired, and without the
-// records that were there before.
+// repaired returns a batch of one file with all possible repairs, without records that exist
+// already.
 func (t *tally) repaired(b *record.Batch) *record.Batch {
-	totals := map[uint32]float64{} // by header: what stands for its level
+	totals := map[uint32]float64{} // by header: the number that replaces the missing level
 	for k := range b.Headers {
 		h := &b.Headers[k]
 		soil := h[record.FcstVar] == "TSOILT" || h[record.FcstVar] == "WSOILT"
@@ -145,12 +145,12 @@ func (t *tally) repaired(b *record.Batch) *record.Batch {
 	return t.once(b, gone)
 }
 
-// afterPSTD are the columns that MET writes before the thresholds of PSTD and
-// METdbLoad takes for the first of them.
+// afterPSTD are columns that MET writes before the thresholds of PSTD. METdbLoad takes them for the
+// first thresholds.
 var afterPSTD = [...]string{"briercl", "briercl_ncl", "briercl_ncu", "bss", "bss_smpl"} //nolint:gochecknoglobals // a constant table
 
-// uncut repairs a row of PSTD and reports whether it had to: the first threshold,
-// 0, stands in the sixth place.
+// uncut repairs a row of PSTD and reports whether the row needed it: then the first threshold, 0, is
+// in the sixth place.
 func (t *tally) uncut(b *record.Batch, i int) bool {
 	n := len(afterPSTD)
 	values := b.Repeats(i)
@@ -173,7 +173,7 @@ func (t *tally) uncut(b *record.Batch, i int) bool {
 	return true
 }
 
-// stepped notes the thresholds of rows of PCT.
+// stepped records the thresholds of rows of PCT.
 func (t *tally) stepped(b *record.Batch) {
 	for i := range b.Len() {
 		h := sqlengine.HeaderKey(*b.Header(i))
@@ -188,7 +188,7 @@ func (t *tally) stepped(b *record.Batch) {
 	}
 }
 
-// once leaves out records that were there before, and those that are gone.
+// once removes records that exist already, and records that were removed.
 func (t *tally) once(b *record.Batch, gone map[int]bool) *record.Batch {
 	t.hash.Use(b)
 	for i := range b.Len() {

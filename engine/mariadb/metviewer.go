@@ -10,18 +10,17 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// The tables below are METviewer's interface: names and types as METviewer's
-// schema has them, in its order (spec: METdataio, METdbLoad, mv_mysql.sql).
+// The tables below are METviewer's interface: names and types of METviewer's schema, in its order
+// (source: METdataio, METdbLoad, mv_mysql.sql).
 //
-// A line of columns reads: name = DOUBLE, name~ = DOUBLE DEFAULT -9999,
-// name=0.5 = DOUBLE DEFAULT 0.5, name# = INT UNSIGNED, name% = INT,
-// name%~ = INT DEFAULT -9999, name:32 = VARCHAR(32), name@ = DATETIME, name? =
-// TINYINT(1), each with ! = NOT NULL. first..last are columns of
-// the line type as records have them: texts of 32 letters, counts INT UNSIGNED,
-// numbers DOUBLE; first..last~ have DEFAULT -9999.
+// A line of columns has this notation: name = DOUBLE, name~ = DOUBLE DEFAULT -9999,
+// name=0.5 = DOUBLE DEFAULT 0.5, name# = INT UNSIGNED, name% = INT, name%~ = INT DEFAULT -9999,
+// name:32 = VARCHAR(32), name@ = DATETIME, name? = TINYINT(1), each with ! = NOT NULL. first..last
+// are columns of the line type as in records: texts of 32 letters, counts INT UNSIGNED, numbers
+// DOUBLE; first..last~ have DEFAULT -9999.
 
-// metviewerLines are the columns of line_data_<type> after those that all
-// types have (line_data_id stands before them).
+// metviewerLines are the columns of line_data_<type> after the columns that all types have
+// (line_data_id comes before those).
 var metviewerLines = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"CNT":  "alpha total..ranks frank_ties% orank_ties% me..e90_bcu iqr..si_bcu~",
 	"CTC":  "total# fy_oy# fy_on# fn_oy# fn_on# ec_value=0.5",
@@ -65,7 +64,7 @@ var metviewerLines = map[string]string{ //nolint:gochecknoglobals // a constant 
 	"VL1L2":     "total..uvoobar f_speed_bar~ o_speed_bar~",
 }
 
-// metviewerChildren are the tables of repeating columns: line_data_<name>.
+// metviewerChildren are the columns of the tables of repeating columns, line_data_<name>.
 var metviewerChildren = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"mctc_cnt":    "fi_oj#",
 	"pct_thresh":  "thresh_i oy_i# on_i#",
@@ -79,11 +78,11 @@ var metviewerChildren = map[string]string{ //nolint:gochecknoglobals // a consta
 	"orank_ens":   "ens_i",
 }
 
-// metviewerHeader are the columns of stat_header, with interp_pnts a number.
+// metviewerHeader are the columns of stat_header; interp_pnts is a number.
 const metviewerHeader = "version:8 model:80 descr:40 fcst_var:50 fcst_units:100 fcst_lev:100 obs_var:50 obs_units:100 obs_lev:100 " +
 	"obtype:20 vx_mask:100 interp_mthd:20 interp_pnts# fcst_thresh:100 obs_thresh:100"
 
-// metviewerNames are the columns that METviewer names otherwise than MET.
+// metviewerNames are METviewer's names of columns whose names differ from MET's.
 var metviewerNames = map[string]map[string]string{ //nolint:gochecknoglobals // a constant table
 	"CNT":   {"kt_corr": "dt_corr", "eiqr": "iqr", "eiqr_bcl": "iqr_bcl", "eiqr_bcu": "iqr_bcu"},
 	"MPR":   {"fcst": "mpr_fcst", "obs": "mpr_obs", "obs_climo_mean": "climo_mean", "obs_climo_stdev": "climo_stdev", "obs_climo_cdf": "climo_cdf"},
@@ -146,8 +145,8 @@ func (c *metCol) sqlType() string {
 	return text
 }
 
-// parseColumns reads a line of columns, of a line type where it names some of
-// its columns by the first and the last.
+// parseColumns parses a line of columns. lineType is needed if the line names columns by the first
+// and the last.
 func parseColumns(text, lineType string) []metCol {
 	var out []metCol
 	for word := range strings.FieldsSeq(text) {
@@ -184,7 +183,7 @@ func parseColumns(text, lineType string) []metCol {
 	return out
 }
 
-// columnsOf are METviewer's columns from a first to a last of a line type's.
+// columnsOf returns METviewer's columns for the columns first to last of a line type.
 func columnsOf(lineType, first, last string) (out []metCol) {
 	last, missing := strings.CutSuffix(last, "~")
 	t, _ := record.TypeByName(lineType) // a constant table
@@ -203,7 +202,7 @@ func columnsOf(lineType, first, last string) (out []metCol) {
 	return out
 }
 
-// stdColumns are the columns that all line tables have.
+// stdColumns are the columns of all line tables.
 func stdColumns(lineType string) []metCol {
 	lead := signed
 	if lineType == "ENSCNT" {
@@ -223,15 +222,15 @@ func stdColumns(lineType string) []metCol {
 	}
 }
 
-// rowColumn is the column of ours that numbers the rows of a table without
-// line_data_id. Nobody sees it who does not name it.
+// rowColumn is Barograph's column that numbers the rows of a table without line_data_id. It is
+// invisible: only queries that name it see it.
 const rowColumn = "barograph_row"
 
-// repeatsColumn holds the repeating columns of a record as they are.
+// repeatsColumn contains the repeating columns of a record unchanged.
 const repeatsColumn = "barograph_repeats"
 
-// createMetviewer lists the statements that make METviewer's tables in a
-// database, quoted already, which ends in a dot.
+// createMetviewer lists the statements that create METviewer's tables in a database. database is
+// quoted and ends with a dot.
 func (d *database) createMetviewer(db string) []string {
 	end := "\n) ENGINE = " + d.engine + " CHARACTER SET = latin1"
 	out := []string{
@@ -244,7 +243,7 @@ func (d *database) createMetviewer(db string) []string {
 		"CREATE TABLE IF NOT EXISTS " + db + "model_fcst_lead_offset (model VARCHAR(64), fcst_lead_offset INT, PRIMARY KEY (model)" + end,
 		"CREATE TABLE IF NOT EXISTS " + db + "stat_header (stat_header_id INT UNSIGNED NOT NULL" + headerDDL() + end,
 	}
-	for name, columns := range metviewerChildren { // before the tables by which a type is known to be there
+	for name, columns := range metviewerChildren { // first, because the existence of a line table means that its type is complete
 		keys := "line_data_id, i_value"
 		var b strings.Builder
 		b.WriteString("CREATE TABLE IF NOT EXISTS " + db + "line_data_" + name + " (line_data_id INT UNSIGNED NOT NULL, i_value INT UNSIGNED NOT NULL")
@@ -283,8 +282,8 @@ func (d *database) createMetviewer(db string) []string {
 	return out
 }
 
-// foreseen reports whether METviewer has a table for the lines of a type as they
-// are: not for GENMPR, nor for objects and cyclones, see objectViews.
+// foreseen reports whether METviewer has a table for the lines of a type in this form. It has none
+// for GENMPR, nor for objects and cyclones; see objectViews.
 func foreseen(t *record.LineType) bool { return metviewerLines[t.Name] != "" }
 
 func headerDDL() string {
@@ -299,8 +298,8 @@ func headerDDL() string {
 		"vx_mask(20), interp_mthd, interp_pnts, fcst_thresh(20), obs_thresh(20))"
 }
 
-// lineDDL writes the table of a line type, up to the storage engine. The
-// columns of ours come last and are invisible.
+// lineDDL returns the definition of the table of a line type, up to the storage engine. Barograph's
+// columns are last and invisible.
 func (d *database) lineDDL(db, table, lineType string) string {
 	var cols []string
 	own := slices.DeleteFunc(parseColumns(metviewerLines[lineType], lineType), func(c metCol) bool { return c.name == idOfLines })
@@ -325,7 +324,7 @@ func (d *database) lineDDL(db, table, lineType string) string {
 	return "CREATE TABLE IF NOT EXISTS " + db + table + " (\n  " + strings.Join(cols, ",\n  ")
 }
 
-// fileKey is METviewer's name of the index of a line table by files.
+// fileKey returns METviewer's name of the index of a line table by files.
 func fileKey(table string) string {
 	switch table {
 	case "line_data_sal1l2":
@@ -336,9 +335,9 @@ func fileKey(table string) string {
 	return table + "_data_file_id_pk"
 }
 
-// rowDDL is the column that numbers the rows of a table without line_data_id.
-// In InnoDB it is the key that METviewer's tables lack: the rows lie in its
-// order, and a cluster tells by it which row is meant.
+// rowDDL defines the column that numbers the rows of a table without line_data_id. In InnoDB it is
+// the primary key that METviewer's tables lack: it orders the rows, and identifies them in a
+// cluster.
 func (d *database) rowDDL() string {
 	if d.engine == innoDB {
 		return rowColumn + " BIGINT UNSIGNED NOT NULL AUTO_INCREMENT INVISIBLE PRIMARY KEY"
@@ -346,7 +345,7 @@ func (d *database) rowDDL() string {
 	return rowColumn + " BIGINT UNSIGNED INVISIBLE"
 }
 
-// metadataKey gives METviewer's table metadata a key in InnoDB.
+// metadataKey adds a primary key to METviewer's table metadata in InnoDB.
 func (d *database) metadataKey() string {
 	if d.engine == innoDB {
 		return ", " + d.rowDDL()
@@ -354,7 +353,7 @@ func (d *database) metadataKey() string {
 	return ""
 }
 
-// furtherIndexes are the statements of apply_indexes.
+// furtherIndexes returns the statements of apply_indexes.
 func (d *database) furtherIndexes(db string) []string {
 	var out []string
 	index := func(table, column string) {
@@ -374,7 +373,7 @@ func (d *database) furtherIndexes(db string) []string {
 // hasLineID reports whether METviewer numbers the records of a type.
 func hasLineID(t *record.LineType) bool { return t.Group != nil }
 
-// childTable is the table of a type's repeating columns, and its columns.
+// childTable returns the table of a type's repeating columns, and its columns.
 func childTable(t *record.LineType) (name string, columns []metCol) {
 	for child, text := range metviewerChildren {
 		if of, _, _ := strings.Cut(child, "_"); of == strings.ToLower(t.Name) {

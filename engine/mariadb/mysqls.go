@@ -6,16 +6,16 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// MySQL 8 and Aurora have most of MariaDB's words. What they lack, or call
-// otherwise, is put into theirs where a statement is sent: MariaDB's own texts stay
-// what they are. No such server was at hand: see Driver.NotRun.
+// MySQL 8 and Aurora accept most of MariaDB's statements. The others are translated when a statement
+// is sent; MariaDB gets its own texts unchanged. No such server was available for tests: see
+// Driver.NotRun.
 var mysqlsWords = strings.NewReplacer( //nolint:gochecknoglobals // a constant table
 	"utf8mb4_nopad_bin", "utf8mb4_0900_bin", // compares bytes, blanks at the end too, since 8.0.17
 	"ADD COLUMN IF NOT EXISTS", "ADD COLUMN",
 	"CREATE INDEX IF NOT EXISTS", "CREATE INDEX",
 )
 
-// words are those of a statement for this server.
+// words translates a statement for this server.
 func (d *database) words(text string) string {
 	if !d.mysql {
 		return text
@@ -23,8 +23,8 @@ func (d *database) words(text string) string {
 	return mysqlsWords.Replace(text)
 }
 
-// explain begins the question for a plan: MariaDB runs it once, and counts; MySQL's
-// EXPLAIN guesses, as its EXPLAIN ANALYZE has no JSON before 8.3.
+// explain is the start of a query for a plan. MariaDB runs the query once and counts. MySQL's EXPLAIN
+// estimates, because its EXPLAIN ANALYZE has no JSON before version 8.3.
 func (d *database) explain() string {
 	if d.mysql {
 		return "EXPLAIN FORMAT=JSON "
@@ -32,17 +32,17 @@ func (d *database) explain() string {
 	return "ANALYZE FORMAT=JSON "
 }
 
-// only refuses what is written in MariaDB's words alone.
+// only refuses operations that exist only in MariaDB's statements.
 func (d *database) only(what string) error {
 	if !d.mysql {
 		return nil
 	}
-	return &fault.Error{Setting: d.shown, Problem: "is no MariaDB: " + what + " in words that it does not know", Cure: "run it on MariaDB: `barograph lab up mariadb`"}
+	return &fault.Error{Setting: d.shown, Problem: "is not MariaDB: " + what + " with statements that it does not have", Cure: "run it on MariaDB: `barograph lab up mariadb`"}
 }
 
-// isMySQL tells a server that is not MariaDB by its version: MariaDB names itself
-// there, behind what it says to old clients.
+// isMySQL detects a server other than MariaDB by its version. MariaDB's version contains its name,
+// after a number for old clients.
 func isMySQL(version string) bool { return !strings.Contains(strings.ToLower(version), "mariadb") }
 
-// mariadbs are the settings of a session that MySQL does not know.
+// mariadbs are the session settings that MySQL lacks.
 var mariadbs = [...]string{"in_predicate_conversion_threshold", "optimizer_max_sel_args", "query_cache_type"} //nolint:gochecknoglobals // a constant table

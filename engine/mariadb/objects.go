@@ -1,7 +1,7 @@
 package mariadb
 
-// metviewerObjects are METviewer's tables of MODE, MTD and tropical cyclones,
-// columns as in metviewerLines.
+// metviewerObjects are METviewer's tables of MODE, MTD and tropical cyclones; the notation is that
+// of metviewerLines.
 var metviewerObjects = [...]struct{ name, columns, keys string }{ //nolint:gochecknoglobals // a constant table
 	{
 		"mode_header", `

@@ -9,8 +9,8 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// schema holds the tables against METviewer 5.1's: it notes the tables and columns
-// that an older schema lacks, which repairing adds, and returns all other differences.
+// schema compares the tables with METviewer 5.1's schema. It records the tables and columns that an
+// older schema lacks, which repair adds, and returns all other differences.
 func (s *adoption) schema() (odd []string) {
 	var columns, tables []string
 	note := func(table string, must, may []metCol) {
@@ -62,7 +62,7 @@ func (s *adoption) schema() (odd []string) {
 	return odd
 }
 
-// unindexed notes the tables of lines that an older schema does not index by files.
+// unindexed records the tables of lines without an index by files, as in older schemas.
 func (s *adoption) unindexed(ctx context.Context) error {
 	tables, err := sqlengine.Texts(ctx, s.pool, "SELECT c.table_name FROM information_schema.columns c WHERE c.table_schema = ? AND LOCATE('line_data_', c.table_name) = 1 AND c.column_name = 'data_file_id' AND "+
 		"NOT EXISTS (SELECT 1 FROM information_schema.statistics i WHERE i.table_schema = c.table_schema AND i.table_name = c.table_name AND i.column_name = 'data_file_id' AND i.seq_in_index = 1)", s.out.Database)
@@ -70,7 +70,7 @@ func (s *adoption) unindexed(ctx context.Context) error {
 	return err
 }
 
-// there are those of some columns that a table has.
+// there returns those of some columns that a table has.
 func (s *adoption) there(table string, cols []metCol) []metCol {
 	return slices.DeleteFunc(cols, func(c metCol) bool { return !slices.Contains(s.have[table], c.name) })
 }

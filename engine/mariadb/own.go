@@ -13,11 +13,11 @@ import (
 	"github.com/barograph/barograph/engine/tables"
 )
 
-// ownDatabase follows the URL's prefix: it holds a user's own tables.
+// ownDatabase is the database of a user's own tables, after the URL's prefix.
 const ownDatabase = "barograph_own"
 
-// own opens sessions that find the tables by their names alone. A quotient has
-// more digits than MariaDB gives by itself, four behind the point.
+// own opens sessions whose default database finds the tables by their names alone. Quotients get
+// more digits after the point than MariaDB's default of four.
 func (d *database) own(all []*mysql.Config) func(ctx context.Context) (*tables.Tables, error) {
 	return func(ctx context.Context) (*tables.Tables, error) {
 		name := d.prefix + ownDatabase
@@ -57,7 +57,7 @@ func (d *database) own(all []*mysql.Config) func(ctx context.Context) (*tables.T
 	}
 }
 
-// ownCast is what a column of one of MariaDB's types holds.
+// ownCast returns the cast of a column of a MariaDB type.
 func ownCast(name string) sqlengine.OwnCast {
 	switch name = strings.TrimPrefix(name, "UNSIGNED "); name {
 	case "DECIMAL", "TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT", "YEAR":
@@ -72,11 +72,11 @@ func ownCast(name string) sqlengine.OwnCast {
 	return sqlengine.AsItIs
 }
 
-// mostVarchar is the length up to which a text lies in its row, as long as they
-// all fit there: a row has 65,535 bytes.
+// mostVarchar is the greatest length of a text that is stored in its row, as long as all such texts
+// fit: a row has at most 65,535 bytes.
 const (
 	mostVarchar = 255
-	mostInRow   = 15_000 // characters, of up to four bytes
+	mostInRow   = 15_000 // in characters of up to four bytes
 )
 
 func loadOwn(ctx context.Context, pool *sql.DB, t *tables.Table, words func(string) string) (err error) {

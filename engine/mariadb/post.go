@@ -12,12 +12,11 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// postDatabase is the database of tables of values of SHEF messages, below the
-// prefix of the URL.
+// postDatabase is the database of tables of values of SHEF messages, after the URL's prefix.
 const postDatabase = "post"
 
-// posts opens tables of values of SHEF messages; all are the configurations of
-// a connection to each node. Of a cluster one node is asked, as for kv.
+// posts opens tables of values of SHEF messages. all contains the connection configurations of the
+// nodes. As for kv, only one node of a cluster is used.
 type postTables struct {
 	*database
 	all []*mysql.Config
@@ -73,7 +72,7 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 		Dialect: p.dialect(), Methods: postMethods(), Connect: p.connect, Begin: "START TRANSACTION", RowsOfStatement: 128, ReadOnly: p.readOnly,
 		Before: []string{"CREATE DATABASE IF NOT EXISTS " + ident(p.prefix+postDatabase)},
 		Size: func(ctx context.Context, tables []string) (posts.Size, error) {
-			out := posts.Size{IndexBytes: -1, DeadRows: -1} // InnoDB's rows lie in their primary key
+			out := posts.Size{IndexBytes: -1, DeadRows: -1} // InnoDB stores rows in their primary key
 			err := p.writes.QueryRowContext(ctx, "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME IN "+
 				flavour.List(tables, func(t string) string { return flavour.Quote(p.prefix + postDatabase + "/" + t) })).Scan(&out.TableBytes)
 			return out, err
@@ -84,7 +83,7 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 			return n, failed(ctx, err)
 		},
 		Tend: func(ctx context.Context, u posts.Upkeep, tables []string) error {
-			how := "ANALYZE TABLE " // InnoDB takes dead rows away by itself
+			how := "ANALYZE TABLE " // InnoDB removes dead rows by itself
 			if u == posts.VacuumFull {
 				how = "OPTIMIZE TABLE "
 			}
@@ -98,7 +97,7 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 	}, t)
 }
 
-// The server's numbers for errors after which a transaction may be tried again.
+// These are the server's errors after which a transaction may be retried.
 const (
 	errLockWait = 1205
 	errChanged  = 1020
@@ -108,7 +107,7 @@ func (p postTables) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 	var own []*mysql.Config
 	for _, cfg := range p.all {
 		cfg = cfg.Clone()
-		cfg.ClientFoundRows = true                      // a row that is updated to what it was is a row all the same
+		cfg.ClientFoundRows = true                      // also count updated rows whose values did not change
 		cfg.Params["tx_isolation"] = "'READ-COMMITTED'" // without locks on the gaps between keys
 		if p.readOnly {
 			cfg.Params["tx_read_only"] = "1"

@@ -18,17 +18,17 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// lockName is the name of a subset's lock. The server's locks know no case and
-// hold 64 characters.
+// lockName returns the name of a subset's lock. The server ignores the letter case of lock names and
+// limits them to 64 characters.
 func (a *openArchive) lockName(subset string) string {
 	return fmt.Sprintf("barograph %016x", xxh3.HashString(a.database(subset)))
 }
 
-// lockSeconds is how long one statement waits for a lock; it is asked for again.
+// lockSeconds is how long one statement waits for a lock. Then the client sends it again.
 const lockSeconds = 3600
 
-// locked runs do under the subset's lock. It does not give the lock back where
-// do failed because ctx ended: the connection is gone then.
+// locked runs do under the subset's lock. It does not free the lock if do failed because ctx ended:
+// the connection is closed then.
 func (a *openArchive) locked(ctx context.Context, c *sql.Conn, subset string, do func() error) (err error) {
 	name := a.lockName(subset)
 	for {
@@ -49,8 +49,8 @@ func (a *openArchive) locked(ctx context.Context, c *sql.Conn, subset string, do
 	return do()
 }
 
-// ready waits, once for each subset, until no commit that this archive has not
-// seen begin is under way, and takes back what a commit that died has left.
+// ready waits, once for each subset, for commits that started before this archive was opened. It
+// rolls back a crashed commit.
 func (a *openArchive) ready(ctx context.Context, subset string) error {
 	if _, ok := a.seen.Load(subset); ok {
 		return nil
@@ -59,7 +59,7 @@ func (a *openArchive) ready(ctx context.Context, subset string) error {
 	if err != nil {
 		return failed(ctx, err)
 	}
-	defer c.Close() //nolint:errcheck // nothing was written that is not committed
+	defer c.Close() //nolint:errcheck // everything that was written is committed
 	err = a.locked(ctx, c, subset, func() error { return a.recover(ctx, c, subset) })
 	if absent(err) {
 		return nil
@@ -70,8 +70,8 @@ func (a *openArchive) ready(ctx context.Context, subset string) error {
 	return failed(ctx, err)
 }
 
-// recover ends what a commit began that died: rows that do not count yet are
-// taken away, rows that were replaced already too. The lock is held.
+// recover completes a crashed commit: it removes rows that do not count yet, or rows that are
+// replaced already. The caller has locked the subset.
 func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) error {
 	if a.Design != design.Normalized {
 		_, err := c.ExecContext(ctx, "ROLLBACK")
@@ -93,8 +93,8 @@ func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) e
 	}
 	if a.db.readOnly {
 		return &fault.Error{
-			Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "a load was broken off and left something behind", Err: engine.ErrReadOnly,
-			Cure: "run the load again: it is completed, or taken back",
+			Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "contains an incomplete load", Err: engine.ErrReadOnly,
+			Cure: "run the load again, which completes the load or rolls it back",
 		}
 	}
 	var tables []string
@@ -126,11 +126,11 @@ func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) e
 			return err
 		}
 	}
-	a.db.log.Info("a load that was broken off was taken back", "subset", subset, "tables", len(parts))
+	a.db.log.Info("rolled back an incomplete load", "subset", subset, "tables", len(parts))
 	return nil
 }
 
-// added is what a commit noted that it would add to a table.
+// added is the record of a commit's additions to a table.
 type added struct {
 	table, column string
 	first         int64
@@ -143,8 +143,8 @@ func (p added) order() string {
 	return p.table
 }
 
-// takeAway deletes what a commit has added to a table, but for what another
-// program has added since, or refers to.
+// takeAway deletes the rows that a commit has added to a table. It keeps rows that another program
+// has added since, or refers to.
 func (a *openArchive) takeAway(subset string, p added) string {
 	table := a.table(subset, p.table)
 	since := fmt.Sprintf(" WHERE %s >= %d", p.column, p.first)
@@ -170,7 +170,7 @@ func (a *openArchive) takeAway(subset string, p added) string {
 	return "DELETE FROM " + table + since + " AND " + repeatsColumn + " IS NOT NULL"
 }
 
-// referring are the tables that name rows of another one by a column.
+// referring lists the tables whose rows refer to rows of another table by a column.
 func referring(table, column string) (tables []string) {
 	if table == design.HeaderTable || table == sqlengine.FileTable {
 		for _, t := range record.Types() {
@@ -202,8 +202,8 @@ func (a *openArchive) goneRows(ctx context.Context, c *sql.Conn, subset string) 
 	return gone, err
 }
 
-// remove takes rows of one header out of a line table, and their repeating
-// columns out of its child table.
+// remove removes rows of one header from a line table, and their repeating columns from its child
+// table.
 func remove(ctx context.Context, c *sql.Conn, a *openArchive, subset, table string, header int64, ids []int64) error {
 	slices.Sort(ids)
 	in := " IN " + flavour.List(ids, whole)
@@ -225,7 +225,7 @@ func remove(ctx context.Context, c *sql.Conn, a *openArchive, subset, table stri
 	return nil
 }
 
-// childOf is the table of repeating columns of a line table; "" = it has none.
+// childOf returns the table of repeating columns of a line table; "" = none.
 func childOf(table string) string {
 	for child := range metviewerChildren {
 		if of, _, _ := strings.Cut(child, "_"); table == "line_data_"+of {
@@ -235,10 +235,10 @@ func childOf(table string) string {
 	return ""
 }
 
-// repair repairs what a dying server has left half written of MyISAM tables. The
-// server repairs by itself, when it opens them, the tables that say of
-// themselves that they were not closed; a table whose keys it was making anew
-// does not say so, and its index may be short without an error: a wrong answer.
+// repair repairs MyISAM tables that a crash of the server has left half-written. When the server
+// opens a table that is marked as not closed, it repairs it by itself. But a table whose indexes
+// the server was rebuilding has no such mark: its index may lack rows without any error, and a
+// query would return a wrong result.
 func (a *openArchive) repair(ctx context.Context, c *sql.Conn, subset string, tables []string) error {
 	slices.Sort(tables)
 	for _, table := range slices.Compact(tables) {
@@ -250,22 +250,22 @@ func (a *openArchive) repair(ctx context.Context, c *sql.Conn, subset string, ta
 		if found == "" {
 			continue
 		}
-		a.db.log.Warn("a table is damaged and repaired", "subset", subset, "table", table, "found", found)
+		a.db.log.Warn("repairs a damaged table", "subset", subset, "table", table, "found", found)
 		if found, err = verdict(ctx, c, "REPAIR TABLE "+name); err != nil {
 			return err
 		}
 		if found != "" {
 			return &fault.Error{
-				Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "the server's death has damaged table " + table + " and REPAIR TABLE cannot repair it: " + found,
-				Cure: "load the subset anew, or keep it with engine=InnoDB",
+				Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "a crash of the server has damaged table " + table + " and REPAIR TABLE cannot repair it: " + found,
+				Cure: "load the subset again, or store it with engine=InnoDB",
 			}
 		}
 	}
 	return nil
 }
 
-// verdict is what CHECK TABLE or REPAIR TABLE say of a table; "" = it is whole.
-// They tell what is wrong in rows, not by an error; the last row is the verdict.
+// verdict is the result of CHECK TABLE or REPAIR TABLE for a table; "" = the table is intact. The
+// server returns damages as rows, not as an error; the last row is the result.
 func verdict(ctx context.Context, c *sql.Conn, statement string) (string, error) {
 	var said []string
 	whole := false

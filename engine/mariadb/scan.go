@@ -19,37 +19,36 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// scans opens the tables of the analytical workload, in a database of their
-// own. store_sales is divided by its ticket, part i in a data directory on the
-// placement's path i. One thread answers a question: it reads one part after
-// the other, whatever the number of workers.
+// scans opens the tables of the study scan, in a separate database. store_sales is partitioned by
+// its ticket; partition i is in a data directory on the placement's path i. One thread answers a
+// query: it reads one partition after the other, independent of the number of workers.
 type scans struct{ *database }
 
-// The names of the database, below the URL's prefix, and of the table that
-// tells the placement under which the others were loaded. It is made last.
+// These are the names of the database, after the URL's prefix, and of the table that contains the
+// placement at which the others were loaded. That table is created last.
 const (
 	starDatabase   = "star"
 	starPlacement  = "barograph_placement"
 	starFolderName = "barograph-mariadb-"
 )
 
-// star is the tables under a placement.
+// star is the tables at a placement.
 type star struct {
 	db    *database
 	place tables.Placement
-	name  string // of the database
+	name  string // name of the database
 }
 
 // Open opens the tables.
 func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
-	if err := s.only("a star is placed and its plans are asked for"); err != nil {
+	if err := s.only("a star is loaded and its plans are read"); err != nil {
 		return nil, err
 	}
 	if s.cluster {
-		return nil, &fault.Error{Setting: s.shown, Problem: "each node of a Galera cluster keeps all rows, under the same paths", Cure: "scan on one node: `barograph lab up mariadb`"}
+		return nil, &fault.Error{Setting: s.shown, Problem: "each node of a Galera cluster stores all rows, at the same paths", Cure: "scan on one node: `barograph lab up mariadb`"}
 	}
 	if p.Parallel() > 1 {
-		s.log.Info("MariaDB answers a question by one thread, however many parts and workers there are")
+		s.log.Info("MariaDB answers a query with one thread, for any number of partitions and workers")
 	}
 	st := &star{db: s.database, place: p, name: s.prefix + starDatabase}
 	return sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
@@ -61,7 +60,7 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	}, p)
 }
 
-// table is the quoted name of a table.
+// table returns the quoted name of a table.
 func (s *star) table(name string) string {
 	return ident(s.name) + "." + ident(name)
 }
@@ -71,7 +70,7 @@ func (s *star) text(q tables.StarQuery) string {
 	return d.Text(q)
 }
 
-// note reads the placement of the tables that are there; "" = there are none.
+// note reads the placement of the existing tables; "" = no tables exist.
 func (s *star) note(ctx context.Context) (text string, err error) {
 	err = s.db.writes.QueryRowContext(ctx, "SELECT placement FROM "+s.table(starPlacement)).Scan(&text)
 	if absent(err) || errors.Is(err, sql.ErrNoRows) {
@@ -80,14 +79,14 @@ func (s *star) note(ctx context.Context) (text string, err error) {
 	return text, failed(ctx, err)
 }
 
-// plan runs the question, and tells the rows that each step has seen.
+// plan runs the query, and returns the number of rows that each step has read.
 func (s *star) plan(ctx context.Context, q tables.StarQuery) (string, error) {
 	var text string
 	err := s.db.pool.QueryRowContext(ctx, "ANALYZE FORMAT=JSON "+s.text(q)).Scan(&text)
 	return text + "\n", err
 }
 
-// size adds up the files of the parts of store_sales by their paths.
+// size adds up the files of the partitions of store_sales by path.
 func (s *star) size(ctx context.Context) ([]int64, error) {
 	parts, err := s.parts(ctx)
 	if err != nil {
@@ -100,13 +99,13 @@ func (s *star) size(ctx context.Context) ([]int64, error) {
 	return out, nil
 }
 
-// part is the file of a part of store_sales.
+// part is the file of a partition of store_sales.
 type part struct {
 	path  string
 	bytes int64
 }
 
-// parts are the files of store_sales, part by part.
+// parts returns the files of store_sales, one for each partition.
 func (s *star) parts(ctx context.Context) ([]part, error) {
 	out := make([]part, s.place.Partitions)
 	found := 0
@@ -119,7 +118,7 @@ func (s *star) parts(ctx context.Context) ([]part, error) {
 			}
 			i, err := strconv.Atoi(name[strings.LastIndexByte(name, '#')+2:]) // …#P#p7
 			if err != nil || i >= len(out) {
-				return fmt.Errorf("mariadb: a part is called %s", name)
+				return fmt.Errorf("mariadb: a partition has the unexpected name %s", name)
 			}
 			out[i] = p
 			found++
@@ -129,12 +128,12 @@ func (s *star) parts(ctx context.Context) ([]part, error) {
 		return nil, err
 	}
 	if found != len(out) {
-		return nil, fmt.Errorf("mariadb: %d of %d parts have files of their own; start the server with innodb_file_per_table", found, len(out))
+		return nil, fmt.Errorf("mariadb: only %d of %d partitions have separate files; start the server with innodb_file_per_table", found, len(out))
 	}
 	return out, nil
 }
 
-// load makes the tables anew.
+// load replaces the tables.
 func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (tables.StarLoaded, error) {
 	if err := s.clear(ctx); err != nil {
 		return tables.StarLoaded{}, err
@@ -158,7 +157,7 @@ func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (t
 	return out, s.finish(ctx, note)
 }
 
-// clear drops the tables, the placement's first, and folders that are empty then.
+// clear drops the tables, first the one with the placement, and then the empty folders.
 func (s *star) clear(ctx context.Context) error {
 	note, err := s.note(ctx)
 	if err != nil {
@@ -179,21 +178,20 @@ func (s *star) clear(ctx context.Context) error {
 	}
 	own, err := s.folder(ctx)
 	for _, path := range old.Paths {
-		_ = os.Remove(filepath.Join(path, own, s.name)) // another machine's are not there
+		_ = os.Remove(filepath.Join(path, own, s.name)) // on another machine it does not exist here
 		_ = os.Remove(filepath.Join(path, own))
 	}
 	return err
 }
 
-// folder is the name of the server's folder on a disk that it may share with
-// other servers.
+// folder returns the name of the server's folder on a disk that other servers may share.
 func (s *star) folder(ctx context.Context) (string, error) {
 	var of string
 	err := s.db.writes.QueryRowContext(ctx, "SELECT CONCAT(@@hostname, ':', @@port, @@datadir)").Scan(&of)
 	return starFolderName + fmt.Sprintf("%016x", xxh3.HashString(of)), failed(ctx, err)
 }
 
-// folders makes a folder on each path for the server's account.
+// folders creates a folder on each path for the server's account.
 func (s *star) folders(ctx context.Context) ([]string, error) {
 	own, err := s.folder(ctx)
 	if err != nil {
@@ -210,24 +208,24 @@ func (s *star) folders(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// refused says why a table cannot be made.
+// refused explains why a table cannot be created.
 func (s *star) refused(ctx context.Context, folders []string, err error) error {
 	if ctx.Err() != nil || len(folders) == 0 {
 		return failed(ctx, err)
 	}
 	return &fault.Error{
-		Setting: strings.Join(folders, ", "), Problem: "cannot hold parts of a table", Err: err,
-		Cure: "connect as a user with the privilege FILE; on the server's machine the folders must be its account's own, and all folders above open to that account (chmod o+x)",
+		Setting: strings.Join(folders, ", "), Problem: "cannot contain partitions of a table", Err: err,
+		Cure: "connect as a user with the privilege FILE; on the server's machine the server's account must own the folders and have access to all their parent folders (chmod o+x)",
 	}
 }
 
-// create is the statement that makes a table.
+// create returns the statement that creates a table.
 func (s *star) create(t tables.StarTable, folders []string) string {
 	var cols, keys []string
 	for _, c := range tpcds.Columns(string(t)) {
 		cols = append(cols, c.Name+" "+sqlengine.StarType(&c, ""))
 		if c.Key {
-			keys = append([]string{c.Name}, keys...) // of store_sales the ticket first: rows come in that order
+			keys = append([]string{c.Name}, keys...) // for store_sales the ticket comes first: the rows of the files are in that order
 		}
 	}
 	text := "CREATE TABLE " + s.table(string(t)) + " (" + strings.Join(cols, ", ") + ", PRIMARY KEY (" + strings.Join(keys, ", ") +
@@ -246,8 +244,8 @@ func (s *star) create(t tables.StarTable, folders []string) string {
 	return text + " PARTITION BY HASH (ss_ticket_number) (" + strings.Join(parts, ", ") + ")"
 }
 
-// inPlace looks whether the server has put the parts where it was instructed to: where
-// symbolic links are switched off it leaves DATA DIRECTORY aside.
+// inPlace checks that the server has put the partitions into the requested folders. If symbolic links
+// are disabled, it ignores DATA DIRECTORY.
 func (s *star) inPlace(ctx context.Context, folders []string) error {
 	parts, err := s.parts(ctx)
 	if err != nil {
@@ -255,7 +253,7 @@ func (s *star) inPlace(ctx context.Context, folders []string) error {
 	}
 	for i, p := range parts {
 		if len(folders) > 0 && !strings.HasPrefix(p.path, folders[i%len(folders)]+"/") {
-			return &fault.Error{File: folders[i%len(folders)], Problem: "was left aside by the server, for " + p.path, Cure: "start the server without --skip-symbolic-links"}
+			return &fault.Error{File: folders[i%len(folders)], Problem: "was ignored by the server, which used " + p.path, Cure: "start the server without --skip-symbolic-links"}
 		}
 	}
 	return nil
@@ -267,7 +265,7 @@ func (s *star) copy(ctx context.Context, t tables.StarTable, rows *sqlengine.Sta
 	if err != nil {
 		return 0, failed(ctx, err)
 	}
-	defer c.Close() //nolint:errcheck // it goes back to the pool
+	defer c.Close() //nolint:errcheck // it returns to the pool
 	f := infile{table: s.table(string(t)), charset: "utf8mb4"}
 	for _, col := range tpcds.Columns(string(t)) {
 		f.columns = append(f.columns, col.Name)
@@ -303,7 +301,7 @@ func appendStar(dst []byte, v *tpcds.Vector, i int) []byte {
 	return v.Append(dst, i)
 }
 
-// finish gathers statistics and tells the placement.
+// finish gathers statistics and writes the placement.
 func (s *star) finish(ctx context.Context, note string) error {
 	var all []string
 	for _, t := range tables.StarTables() {

@@ -10,12 +10,12 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// The tables of Barograph's own in a subset's database; all are InnoDB.
+// Barograph's own tables in a subset's database; all are InnoDB.
 //
 //	barograph_<design>_catalog  one row; the subset exists if this table does
-//	barograph_<design>_marks    the files that are loaded whole
-//	barograph_pending           normalized, MyISAM: what a commit under way adds
-//	barograph_gone              normalized, MyISAM: rows that a commit has replaced, to be taken away
+//	barograph_<design>_marks    the completely loaded files
+//	barograph_pending           normalized, MyISAM: the additions of a commit in flight
+//	barograph_gone              normalized, MyISAM: rows that a commit has replaced and must remove
 //	doc_<type>, wide_<type>     documents; wide rows
 const (
 	pendingTable = "barograph_pending"
@@ -24,9 +24,8 @@ const (
 
 const ours = "\n) ENGINE = InnoDB CHARACTER SET = utf8mb4 COLLATE = utf8mb4_nopad_bin"
 
-// createSubset lists the statements that make a subset: the table of the catalog
-// first, by which a database is known for Barograph's, and its row last, by
-// which it is whole.
+// createSubset lists the statements that create a subset. The table of the catalog is first: it marks
+// a database as Barograph's. Its row is last: it marks the subset as complete.
 func (a *openArchive) createSubset(subset string) []string {
 	db := ident(a.database(subset))
 	catalog := a.table(subset, a.OwnName(sqlengine.CatalogTable))
@@ -59,17 +58,17 @@ func (a *openArchive) createSubset(subset string) []string {
 
 func emptyCatalog(subset string) string {
 	text, err := design.NewCatalog(subset).Encode()
-	if err != nil { // cannot be: it holds a name and nothing else
+	if err != nil { // cannot happen: it contains only a name
 		return "{}"
 	}
 	return string(text)
 }
 
-// wideKey is the identity of a record, so that a table of the wide design has a
-// primary key: the records of one time stand together.
+// wideKey is the identity of a record. It is the primary key of tables of the wide design; records of
+// one time are adjacent.
 const wideKey = "barograph_key"
 
-// typeName is the type of a column of a wide or document table.
+// typeName returns the type of a column of a wide or document table.
 func typeName(c sqlengine.Column) string {
 	switch c.Type {
 	case sqlengine.Integer:
@@ -87,14 +86,14 @@ func typeName(c sqlengine.Column) string {
 	}
 	switch c.From {
 	case sqlengine.DocID:
-		return "VARBINARY(3072)" // the longest key of InnoDB, compared as bytes
+		return "VARBINARY(3072)" // the longest key of InnoDB, compared bytewise
 	case sqlengine.ValidBeg:
 		return "CHAR(20)" // ISO text
 	}
 	return "VARCHAR(255)"
 }
 
-// typeTable is the statement that makes a wide or document table.
+// typeTable returns the statement that creates a wide or document table.
 func (a *openArchive) typeTable(subset string, t *record.LineType) string {
 	name, cols, _ := sqlengine.Table(a.Design, t)
 	text := sqlengine.Create(a.table(subset, name), cols, typeName)

@@ -20,7 +20,7 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// server tells how the lab starts MariaDB.
+// server describes to the lab how to start MariaDB.
 func server() *launch.Server {
 	return &launch.Server{
 		Packages: []string{"mariadb-server", "galera-4", "rsync"},
@@ -44,8 +44,7 @@ func server() *launch.Server {
 
 const sqlPort = "sql"
 
-// tuned are the settings of the profile tuned, for a node that may use so many
-// bytes of memory.
+// tuned returns the settings of the profile tuned, for a node that may use memory bytes.
 func tuned(memory int64) map[string]string {
 	mib := func(n int64) string { return strconv.FormatInt(max(n>>20, 16), 10) + "M" }
 	return map[string]string{
@@ -69,7 +68,7 @@ func tuned(memory int64) map[string]string {
 	}
 }
 
-// programs finds the server and the program that makes its data.
+// programs finds the server and the program that creates its data folder.
 func programs() (paths [2]string, err error) {
 	for i, name := range []string{"mariadbd", "mariadb-install-db"} {
 		if paths[i], err = exec.LookPath(name); err == nil {
@@ -77,7 +76,7 @@ func programs() (paths [2]string, err error) {
 		}
 		paths[i] = filepath.Join("/usr/sbin", name)
 		if _, missing := os.Stat(paths[i]); missing != nil {
-			return paths, fmt.Errorf("%s is not found", name)
+			return paths, fmt.Errorf("%s is not installed", name)
 		}
 	}
 	return paths, nil
@@ -96,8 +95,8 @@ func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	if err := os.MkdirAll(temporary(n), 0o755); err != nil {
 		return nil, err
 	}
-	// root comes from this machine; where the node has a network of its own, from
-	// another address of it. The roots without a password that are made before go.
+	// root connects from this machine; if the node has its own network, from another address
+	// of it. The roots without a password that the installation created are removed.
 	grants := "DELETE FROM mysql.global_priv WHERE User IN ('root', '');\nFLUSH PRIVILEGES;\nCREATE USER root@'%' IDENTIFIED BY '" + c.Password +
 		"';\nGRANT ALL PRIVILEGES ON *.* TO root@'%' WITH GRANT OPTION;\n"
 	file := filepath.Join(n.Dir, "grants.sql")
@@ -112,14 +111,14 @@ func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 
 func data(n *launch.Node) string { return filepath.Join(n.Dir, "data") }
 
-// temporary is a node's own folder of temporary tables: a server that starts
-// removes all that it finds there, another server's too.
+// temporary returns a node's folder of temporary tables. A starting server removes all files there,
+// also another server's, so nodes must not share it.
 func temporary(n *launch.Node) string { return filepath.Join(n.Dir, "tmp") }
 
 func environment(n *launch.Node) []string { return []string{"TMPDIR=" + temporary(n)} }
 
-// start runs the server with no other file of settings than the profile's. Its
-// socket has a relative name, as a path of more than 107 bytes is none.
+// start runs the server only with the profile's settings file. Its socket has a relative name, because
+// a path of more than 107 bytes is invalid.
 func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	found, err := programs()
 	if err != nil {
@@ -132,7 +131,7 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	return []launch.Command{{Args: args, Env: environment(n)}}, nil
 }
 
-// arguments are those of every start of a node.
+// arguments returns the arguments of every start of a node.
 func arguments(server string, c *launch.Cluster, n *launch.Node) []string {
 	settings := "--no-defaults"
 	if len(c.Nodes) > 1 {
@@ -143,7 +142,7 @@ func arguments(server string, c *launch.Cluster, n *launch.Node) []string {
 		"--bind-address=" + n.Host, "--port=" + strconv.Itoa(n.Ports[sqlPort]), "--skip-name-resolve", "--local-infile=1",
 		"--character-set-server=utf8mb4", "--collation-server=utf8mb4_bin",
 		"--innodb-buffer-pool-load-at-startup=OFF",
-	} // else a server that starts again reads what it held before, beside what is measured
+	} // otherwise a restarted server would load its former buffer pool during a measurement
 	if c.TLS {
 		args = append(args, "--ssl-ca="+c.CA(), "--ssl-cert="+n.Certificate(), "--ssl-key="+n.Certificate(), "--require-secure-transport=ON")
 	}
@@ -168,7 +167,7 @@ func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	return errors.Join(err, d.close())
 }
 
-// nodeURL names some nodes of a cluster.
+// nodeURL returns the URL of some nodes of a cluster.
 func nodeURL(c *launch.Cluster, nodes ...launch.Node) string {
 	var all []string
 	for i := range nodes {
@@ -179,8 +178,8 @@ func nodeURL(c *launch.Cluster, nodes ...launch.Node) string {
 
 func serverURL(c *launch.Cluster) string { return nodeURL(c, c.Nodes...) }
 
-// statusTotals are the totals of SHOW GLOBAL STATUS that tell what a run cost,
-// and their units. Times of row locks are in ms.
+// statusTotals are the totals of SHOW GLOBAL STATUS that show the cost of a run, and their units.
+// Times of row locks are in ms.
 var statusTotals = []struct{ name, unit string }{ //nolint:gochecknoglobals // a constant table
 	{"Questions", ""},
 	{"Com_stmt_execute", ""},
@@ -206,8 +205,8 @@ var statusTotals = []struct{ name, unit string }{ //nolint:gochecknoglobals // a
 	{"wsrep_local_cert_failures", ""},
 }
 
-// metrics reads the server's status, and what its sessions at work are doing;
-// of a cluster, those of the node that is written to.
+// metrics reads the server's status and the state of its active sessions. In a cluster it reads those
+// of the node that receives the writes.
 func (d *database) metrics(ctx context.Context) (engine.Metrics, error) {
 	var m engine.Metrics
 	found := map[string]float64{}
@@ -231,7 +230,7 @@ func (d *database) metrics(ctx context.Context) (engine.Metrics, error) {
 	return m, err
 }
 
-// tellsSpent is spent, where one node does all the work.
+// tellsSpent returns spent, if one node does all the work.
 func (d *database) tellsSpent() func(ctx context.Context) (engine.Spent, error) {
 	if d.cluster {
 		return nil
@@ -239,8 +238,8 @@ func (d *database) tellsSpent() func(ctx context.Context) (engine.Spent, error) 
 	return d.spent
 }
 
-// spent reads what all sessions together have had InnoDB read, and the processor
-// time of their statements, which is counted where userstat is on.
+// spent reads the bytes that InnoDB has read for all sessions together, and the processor time of
+// their statements, which the server counts if userstat is on.
 func (d *database) spent(ctx context.Context) (engine.Spent, error) {
 	out := engine.Spent{CPU: -1, Read: -1}
 	err := sqlengine.Standard{Over: d.writes}.Rows(ctx, `SELECT VARIABLE_NAME, CAST(VARIABLE_VALUE AS DOUBLE) FROM information_schema.GLOBAL_STATUS
@@ -258,8 +257,8 @@ func (d *database) spent(ctx context.Context) (engine.Spent, error) {
 	return out, err
 }
 
-// sessions groups the sessions at work by their state. The list of processes
-// does not tell who waits for a row; the status does tell how many.
+// sessions groups the active sessions by their state. The list of processes does not show which
+// sessions wait for a row; the status shows how many.
 func (d *database) sessions(ctx context.Context, locked int) ([]engine.Session, error) {
 	var out []engine.Session
 	err := sqlengine.Standard{Over: d.writes}.Rows(ctx, `SELECT coalesce(STATE, ''), count(*) FROM information_schema.PROCESSLIST
@@ -288,8 +287,8 @@ func (d *database) sessions(ctx context.Context, locked int) ([]engine.Session, 
 	return out, err
 }
 
-// waitKind sorts states of the list of processes (MariaDB's manual, "General
-// Thread States"). A commit waits for the log to be flushed.
+// waitKind classifies states of the list of processes (MariaDB's manual, "General Thread States"). A
+// commit waits for the flush of the log.
 func waitKind(state string) engine.Wait {
 	switch s := strings.ToLower(state); {
 	case strings.Contains(s, "lock"):

@@ -8,8 +8,8 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// Trim removes the rows before a time from METviewer's tables, as a commit does
-// those that it replaces.
+// Trim removes the rows with a valid time before from from METviewer's tables, in the way in which a
+// commit removes replaced rows.
 func (l *loader) Trim(ctx context.Context, from int64) error {
 	return l.insist(ctx, func() error { return l.trim(ctx, from) })
 }

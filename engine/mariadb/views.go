@@ -12,15 +12,14 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// objectView is the table in which METviewer has the lines of a type of objects
-// or cyclones: its headers, with times, leads and radii, are other ones than
-// stat_header. The records stand, as all others, in tables of Barograph's own,
-// from which it asks; METviewer's tables are written beside them, by the number
-// barograph_row of the record's row.
+// objectView is METviewer's table for the lines of a type of objects or cyclones. Its headers include
+// times, leads and radii, and are not in stat_header. Barograph stores and queries the records in its
+// own tables, as all others. It also writes METviewer's tables, with barograph_row as the number of the
+// record's row.
 type objectView struct {
 	table, header string
 	lu            int    // line_type_lu_id of the headers
-	set           string // what no column of the record says
+	set           string // assignments of columns that the record does not have
 }
 
 func objectViews() map[string]objectView {
@@ -37,7 +36,7 @@ func objectViews() map[string]objectView {
 	}
 }
 
-// id is the column that numbers the view's rows.
+// id returns the column that numbers the view's rows.
 func (v objectView) id() string {
 	name, _, _ := strings.Cut(v.set, " = "+rowColumn)
 	if name == v.set {
@@ -46,7 +45,7 @@ func (v objectView) id() string {
 	return name
 }
 
-// child is the view's table of repeating columns; "" = none.
+// child returns the view's table of repeating columns; "" = none.
 func (v objectView) child() string {
 	switch v.table {
 	case "line_data_tcdiag":
@@ -57,8 +56,8 @@ func (v objectView) child() string {
 	return ""
 }
 
-// family are the tables that are written together with a view: METviewer's of
-// MODE, of MTD or of cyclones.
+// family returns the tables that are written together with a view: METviewer's tables of MODE, of MTD
+// or of cyclones.
 func (v objectView) family() []string {
 	tables := []string{v.header}
 	for _, other := range objectViews() {
@@ -73,14 +72,14 @@ func (v objectView) family() []string {
 	return tables
 }
 
-// otherNames are METviewer's names of what is called otherwise in a record.
+// otherNames are METviewer's names of columns that have other names in a record.
 var otherNames = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"fcst_thr": "fcst_thresh", "obs_thr": "obs_thresh", "fcst_rad": "interp_pnts", "amodel": "model", "bmodel": "obtype", "basin": "vx_mask",
 	"axis_avg": "axis_ang", "fcst_valid": "fcst_valid_beg", "fcst_init": "fcst_init_beg", "obs_valid": "obs_valid_beg", "linenumber": "line_num",
 	"line_number": "line_num", "level": "storm_level",
 }
 
-// viewColumns are the columns of one of METviewer's tables that a record fills.
+// viewColumns returns the columns of one of METviewer's tables that a record fills.
 func viewColumns(t *record.LineType, table string) (out []column) {
 	known := map[string]sqlengine.Column{}
 	for _, c := range append(sqlengine.HeaderColumns(), sqlengine.LineColumns(t)...) {
@@ -117,7 +116,7 @@ func isView(table string) bool {
 	return false
 }
 
-// viewed are the line types of the commit that have a view.
+// viewed returns the line types of the commit that have a view.
 func (w *lineWriter) viewed() (types []*record.LineType) {
 	for _, t := range w.l.types {
 		if _, ok := objectViews()[t.Name]; ok {
@@ -127,7 +126,7 @@ func (w *lineWriter) viewed() (types []*record.LineType) {
 	return types
 }
 
-// lockedViews are the tables that a commit writes for METviewer.
+// lockedViews returns the tables that a commit writes for METviewer.
 func (w *lineWriter) lockedViews() (tables []string) {
 	for _, t := range w.viewed() {
 		tables = append(tables, objectViews()[t.Name].family()...)
@@ -136,7 +135,7 @@ func (w *lineWriter) lockedViews() (tables []string) {
 	return slices.Compact(tables)
 }
 
-// pendingViews are the rows of views, as begin notes them.
+// pendingViews returns the rows of views as begin records them.
 func (w *lineWriter) pendingViews() (pending []string) {
 	for _, t := range w.viewed() {
 		v := objectViews()[t.Name]
@@ -152,7 +151,7 @@ func (w *lineWriter) pendingViews() (pending []string) {
 	return pending
 }
 
-// readViews reads the headers that METviewer's tables of objects hold.
+// readViews reads the headers in METviewer's tables of objects.
 func (w *lineWriter) readViews(ctx context.Context) error {
 	for _, t := range w.viewed() {
 		v := objectViews()[t.Name]
@@ -206,9 +205,9 @@ func (w *lineWriter) readViews(ctx context.Context) error {
 	return nil
 }
 
-// revisedObject is the object of which a record of MTD's revisions is: METviewer
-// finds those of one object by the revision_id of their headers, which therefore
-// are its own. "" = no revision.
+// revisedObject returns the object to which a record of MTD's revisions belongs; "" = not a revision.
+// METviewer finds the revisions of one object by the revision_id of their headers. Therefore each
+// object has its own headers.
 func revisedObject(b *record.Batch, i int) string {
 	if c, ok := b.Type.Column("object_id"); ok && b.Type.Name == "MTD_2D_OBJ" && strings.HasPrefix(b.Header(i)[record.FcstVar], "REV_") {
 		return b.Text[c.Slot][i]
@@ -216,8 +215,8 @@ func revisedObject(b *record.Batch, i int) string {
 	return ""
 }
 
-// revisionKey is what the headers of an object's revisions have in common: all but
-// lead and init, in key as LOAD DATA has them.
+// revisionKey is the common part of the headers of an object's revisions: all but lead and init. key
+// contains the columns in the text of LOAD DATA.
 func revisionKey(key []byte, cols []column, object string) string {
 	fields := strings.Split(string(key), "\t")
 	for k := range cols {
@@ -228,13 +227,12 @@ func revisionKey(key []byte, cols []column, object string) string {
 	return strings.Join(fields, "\t") + object
 }
 
-// viewHeader are the columns by which METviewer's headers of a type differ.
+// viewHeader returns the columns by which METviewer's headers of a type differ.
 func viewHeader(t *record.LineType, v objectView) []column {
 	return slices.DeleteFunc(viewColumns(t, v.header), func(c column) bool { return c.From == sqlengine.FileID || c.From == sqlengine.LineNum })
 }
 
-// writeView writes the rows of a type for METviewer, numbered from the first on,
-// and the headers that they are the first to have.
+// writeView writes the rows of a type for METviewer, numbered from first, and their new headers.
 func (w *lineWriter) writeView(ctx context.Context, lt *lineTable, first int64) error {
 	v, ok := objectViews()[lt.t.Name]
 	if !ok {
@@ -273,8 +271,8 @@ func (w *lineWriter) writeView(ctx context.Context, lt *lineTable, first int64) 
 	return err
 }
 
-// appendView is append; a missing text that has room for one letter is X, as
-// METdbLoad has it.
+// appendView is append, except that a missing text in a column of one letter is X, as METdbLoad writes
+// it.
 func (w *lineWriter) appendView(dst []byte, lt *lineTable, c *column, batch int, b *record.Batch, i int) []byte {
 	if c.met.kind == varchar && c.met.width == 1 && b.Text[c.Data.Slot][i] == record.NA {
 		return append(dst, 'X')
@@ -294,7 +292,7 @@ func metNames(cols []column) []string {
 func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v objectView) (heads []int64, err error) {
 	known, cols := w.viewHeads[v.header], viewHeader(lt.t, v)
 	written, _ := known.Fresh()
-	var begins []string // of the new ones: type, file, line and revision
+	var begins []string // start of each new header: type, file, line and revision
 	var key []byte
 	for batch, b := range lt.batches {
 		for i := range b.Len() {
@@ -330,7 +328,7 @@ func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v object
 	f.rows = func(out *rowWriter) error {
 		for n, text := range fresh {
 			dst := append(strconv.AppendInt(out.row(), first+int64(len(written)+n), 10), '\t')
-			text = text[:strings.LastIndexByte(text, '\t')+1] // behind it: the object of a revision
+			text = text[:strings.LastIndexByte(text, '\t')+1] // the object of a revision follows it
 			if dst = append(dst, text...); v.lu > 0 {
 				dst = append(dst, begins[n]...)
 			} else {
@@ -346,8 +344,8 @@ func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v object
 	return heads, err
 }
 
-// revision is the revision_id of a new header: the number of the first one of its
-// object, which is greater than all that METdbLoad has given out.
+// revision returns the revision_id of a new header: the number of the first header of its object, which
+// is greater than all that METdbLoad has used.
 func (w *lineWriter) revision(key []byte, cols []column, object string, id int64) string {
 	if object == "" {
 		return null
@@ -359,8 +357,7 @@ func (w *lineWriter) revision(key []byte, cols []column, object string, id int64
 	return strconv.FormatInt(w.revisions[k], 10)
 }
 
-// writeViewChildren writes the repeating columns; the names of TCDIAG's stand in
-// one word.
+// writeViewChildren writes the repeating columns. The names of TCDIAG are in one text.
 func (w *lineWriter) writeViewChildren(ctx context.Context, lt *lineTable, child string, first int64) error {
 	columns := objectColumns(child)[2:]
 	words, named := lt.t.Column(columns[0].name)
@@ -407,7 +404,7 @@ func appendNamed(out *rowWriter, id int64, columns []metCol, names []string, val
 	return nil
 }
 
-// linkPairs gives the pairs of some headers the numbers of their objects.
+// linkPairs sets the numbers of the objects in the pairs of some headers.
 func (w *lineWriter) linkPairs(ctx context.Context, heads []int64) error {
 	heads = slices.Clone(heads)
 	slices.Sort(heads)
@@ -424,7 +421,7 @@ func (w *lineWriter) linkPairs(ctx context.Context, heads []int64) error {
 	return nil
 }
 
-// removeView takes the rows of a type's view away.
+// removeView removes the rows of a type's view.
 func (a *openArchive) removeView(t *record.LineType, subset, in string) (texts []string) {
 	v, ok := objectViews()[t.Name]
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// loader is the loader of the designs whose tables know transactions.
+// loader returns the loader of the designs whose tables have transactions.
 func (l *loading) loader() archive.Loader {
 	s := sqlengine.LoadSession{
 		Transaction: l.transaction,
@@ -57,7 +57,7 @@ func (l *loading) transaction(ctx context.Context, f func(q sqlengine.Querier) e
 	})
 }
 
-// insert loads rows; one of the same key is replaced.
+// insert loads rows and replaces rows with the same key.
 func (l *loading) insert(ctx context.Context, _ sqlengine.Querier, table string, cols []sqlengine.Column, next sqlengine.Next) error {
 	sent, names, set := split(cols, l.batches)
 	to := &textRow{sent: make([]bool, len(cols))}
@@ -80,8 +80,8 @@ func (l *loading) insert(ctx context.Context, _ sqlengine.Querier, table string,
 	return err
 }
 
-// wide loads the rows of the wide design, each under its identity, in the order
-// of the table's primary key.
+// wide loads the rows of the wide design, keyed by the record's identity, in the order of the table's
+// primary key.
 func (l *loading) wide(ctx context.Context, _ sqlengine.Querier, table string, cols []sqlengine.Column, lines *sqlengine.Lines) error {
 	sent, names, set := split(cols, lines.Batches)
 	set = append(set, wideKey+" = UNHEX(@k)")
@@ -106,14 +106,14 @@ func (l *loading) wide(ctx context.Context, _ sqlengine.Querier, table string, c
 	return err
 }
 
-// wideLines is the query for records of a wide table with their keys, and its columns.
+// wideLines returns the query for records of a wide table with their keys, and its columns.
 func (a *openArchive) wideLines(_ context.Context, _ sqlengine.Querier, subset string, t *record.LineType) (string, []sqlengine.Column, error) {
 	table, cols := a.Table(subset, t)
 	cols = append(slices.Clone(cols), sqlengine.Column{Name: wideKey, From: sqlengine.Identity})
 	return "SELECT " + sqlengine.Names("ld.", cols) + " FROM " + table + " ld", cols, nil
 }
 
-// OneOfEach says why wide rows are one of an identity.
+// OneOfEach returns why the wide design stores only one record of an identity.
 func (a *openArchive) OneOfEach() string {
 	if a.Design == design.Wide {
 		return "a row's primary key is its record's identity"
@@ -121,7 +121,7 @@ func (a *openArchive) OneOfEach() string {
 	return ""
 }
 
-// keysOf gives the identity of a record, by which a wide row is stored.
+// keysOf returns the identity of a record, which is the key of its wide row.
 func keysOf(lines *sqlengine.Lines) func(r design.Row) []byte {
 	hashes := make([]record.Hasher, len(lines.Batches))
 	for i, b := range lines.Batches {
@@ -133,10 +133,10 @@ func keysOf(lines *sqlengine.Lines) func(r design.Row) []byte {
 	}
 }
 
-// wideAsked is the number of records that one query looks up.
+// wideAsked is the number of records in one query.
 const wideAsked = 2000
 
-// meet finds the records that wide rows replace; LOAD DATA REPLACE does the rest.
+// meet finds the records that wide rows replace. LOAD DATA REPLACE replaces them.
 func (l *loading) meet(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *archive.CommitResult) error {
 	keys, meet := keysOf(lines), l.a.Meeter(ctx, q, l.subset, lines, stored)
 	for some := range slices.Chunk(held, wideAsked) {
@@ -150,17 +150,17 @@ func (l *loading) meet(ctx context.Context, q sqlengine.Querier, lines *sqlengin
 	return nil
 }
 
-// textRow writes a row for LOAD DATA as a sink of its values.
+// textRow is a Sink that writes a row for LOAD DATA.
 type textRow struct {
 	dst   []byte
-	sent  []bool // columns that are; nil = all
+	sent  []bool // columns to send; nil = all
 	first bool
 	times times
 }
 
 func (t *textRow) begin(dst []byte) { t.dst, t.first = dst, true }
 
-// cell begins the value of a column; it is false for one that is not sent.
+// cell starts the value of a column. It returns false for a column that is not sent.
 func (t *textRow) cell(k int) bool {
 	if t.sent != nil && !t.sent[k] {
 		return false
