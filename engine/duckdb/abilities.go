@@ -9,7 +9,7 @@ import (
 	"github.com/barograph/barograph/engine/tables"
 )
 
-// offered is what a database can hold besides archives.
+// offered lists what a database can do besides archives.
 func offered() []any {
 	return []any{
 		kv.Offer{Layouts: []kv.Layout{kv.Columns, kv.Document}, Transactions: []kv.IsolationLevel{kv.RepeatableRead}},
@@ -18,15 +18,15 @@ func offered() []any {
 	}
 }
 
-// abilities are those of an open database.
+// abilities returns the abilities of an open database.
 func (db *database) abilities(file string, settings map[string]string) []any {
 	return []any{kvTables{db}, postTables{db}, &tables.Databases{Star: scans{db}, Own: own(file, settings), Lake: lake}}
 }
 
-// opener opens the database in this process when it is first called.
+// opener opens the database in this process at its first call.
 type opener func() (*engine.Engine, error)
 
-// lazily are the abilities of a database that another process reads.
+// lazily returns the abilities of a database whose archives another process reads.
 func lazily(open opener) []any { return []any{lazyTables{open}, lazyPosts{open}} }
 
 type lazyTables struct{ open opener }

@@ -13,10 +13,10 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-const microseconds = 1_000_000 // of DuckDB's TIMESTAMP in a second
+const microseconds = 1_000_000 // DuckDB's TIMESTAMP counts microseconds
 
-// chunkWriter fills chunks and appends them to a table within the transaction
-// that is open on its connection.
+// chunkWriter fills chunks and appends them to a table within the open transaction of its
+// connection.
 type chunkWriter struct {
 	c        *conn
 	appender mapping.Appender
@@ -55,7 +55,7 @@ func (w *chunkWriter) reset() {
 	}
 }
 
-// send appends the chunk, of which n rows are filled, and empties it.
+// send appends the chunk with its n filled rows, and empties it.
 func (w *chunkWriter) send(n int) error {
 	mapping.DataChunkSetSize(w.chunk, mapping.IdxT(n))
 	if mapping.AppendDataChunk(w.appender, w.chunk) == mapping.StateError {
@@ -65,7 +65,7 @@ func (w *chunkWriter) send(n int) error {
 	return nil
 }
 
-// flush brings what was appended into the table.
+// flush writes the appended rows to the table.
 func (w *chunkWriter) flush(ctx context.Context) error {
 	defer w.c.watch(ctx)()
 	if mapping.AppenderFlush(w.appender) == mapping.StateError {
@@ -77,7 +77,7 @@ func (w *chunkWriter) flush(ctx context.Context) error {
 	return nil
 }
 
-// close frees the writer; what was not flushed is dropped.
+// close frees the writer and drops rows that were not flushed.
 func (w *chunkWriter) close() {
 	mapping.AppenderClear(w.appender)
 	mapping.AppenderDestroy(&w.appender)
@@ -87,7 +87,7 @@ func (w *chunkWriter) close() {
 	}
 }
 
-// appendRows appends rows of p, one per record.
+// appendRows appends the rows of p, one per record.
 func (w *chunkWriter) appendRows(ctx context.Context, columns []sqlengine.Column, p *sqlengine.Lines, rows []design.Row) error {
 	for from := 0; from < len(rows); from += w.capacity {
 		if err := ctx.Err(); err != nil {
@@ -147,8 +147,8 @@ func fill(v *vector, c *sqlengine.Column, p *sqlengine.Lines, rows []design.Row)
 	}
 }
 
-// fillHeader writes a text per row; rows of one header stand together and
-// share DuckDB's copy of it.
+// fillHeader writes a text per row. Rows of one header are adjacent and share DuckDB's copy of
+// the text.
 func fillHeader(v *vector, f record.Field, p *sqlengine.Lines, rows []design.Row) {
 	for i := range rows {
 		if i > 0 && rows[i].Head == rows[i-1].Head {
@@ -205,7 +205,7 @@ func fillTimes(out []int64, from sqlengine.Source, p *sqlengine.Lines, rows []de
 	}
 }
 
-// fillRepeats writes the list of a row's repeating columns.
+// fillRepeats writes the lists of the rows' repeating columns.
 func fillRepeats(v *vector, p *sqlengine.Lines, rows []design.Row) {
 	total := 0
 	for _, r := range rows {
@@ -231,8 +231,8 @@ func fillRepeats(v *vector, p *sqlengine.Lines, rows []design.Row) {
 	mapping.ListVectorSetSize(v.raw, mapping.IdxT(total))
 }
 
-// appendRow fills a row of a chunk as a sink of its values. Lists and documents
-// are stored by columns, never so.
+// appendRow is a Sink that fills a row of a chunk. Lists and documents are written by column, not
+// by appendRow.
 type appendRow struct {
 	sqlengine.Sink
 	w    *chunkWriter
@@ -274,8 +274,8 @@ func (w *chunkWriter) rows(ctx context.Context, cols []sqlengine.Column, next sq
 	}
 }
 
-// vector is a column of a chunk as DuckDB holds it: an array of values and a
-// mask in which a cleared bit means NULL. It lives as long as its chunk.
+// vector is a column of a chunk in DuckDB's memory: an array of values, and a mask in which a
+// cleared bit means NULL. It is valid as long as its chunk.
 type vector struct {
 	raw  mapping.Vector
 	data unsafe.Pointer
@@ -299,8 +299,8 @@ func (v *vector) int64s(n int) []int64     { return unsafe.Slice((*int64)(v.data
 func (v *vector) int32s(n int) []int32     { return unsafe.Slice((*int32)(v.data), n) }
 func (v *vector) float64s(n int) []float64 { return unsafe.Slice((*float64)(v.data), n) }
 
-// textSize is the size of DuckDB's string_t; a text of up to inlined bytes
-// stands in it, after its length; of a longer one there is a pointer.
+// textSize is the size of DuckDB's string_t. It contains the length, and a text of up to inlined
+// bytes or a pointer to a longer text.
 const (
 	textSize  = 16
 	inlined   = 12
@@ -320,7 +320,7 @@ func (v *vector) text(i int) []byte {
 	return unsafe.Slice(*(**byte)(unsafe.Add(p, textPtr)), n)
 }
 
-// span is an entry of a list vector: where its values stand in the child.
+// span is an entry of a list vector: the position of its values in the child.
 type span struct{ offset, length uint64 }
 
 func (v *vector) spans(n int) []span { return unsafe.Slice((*span)(v.data), n) }
@@ -335,12 +335,12 @@ func (v *vector) member(k int) vector {
 	return readVector(mapping.StructVectorGetChild(v.raw, mapping.IdxT(k)))
 }
 
-// refresh finds the arrays again, after the vector grew or was emptied.
+// refresh reads the addresses of the arrays again after the vector grew or was emptied.
 func (v *vector) refresh() {
 	v.data, v.mask = mapping.VectorGetData(v.raw), mapping.VectorGetValidity(v.raw)
 }
 
-// setNull makes value i NULL.
+// setNull sets value i to NULL.
 func (v *vector) setNull(i int) {
 	if v.mask == nil {
 		mapping.VectorEnsureValidityWritable(v.raw)
@@ -361,12 +361,12 @@ func (v *vector) setText(i int, s string) {
 	copy(to[textStart:], s)
 }
 
-// repeatText writes value i as value i−1: DuckDB's copy of a long text is shared.
+// repeatText sets value i to value i−1; they share DuckDB's copy of a long text.
 func (v *vector) repeatText(i int) {
 	*(*[textSize]byte)(v.slot(i)) = *(*[textSize]byte)(v.slot(i - 1))
 }
 
-// sum is value i of a DECIMAL(38,2), as text; "" where it is beyond 64 bits.
+// sum returns value i of a DECIMAL(38,2) as text; "" if it exceeds 64 bits.
 func (v *vector) sum(i int) string {
 	x := (*struct {
 		lower uint64

@@ -20,8 +20,8 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// archive is a file under one design. It is safe for concurrent use: every
-// call has a connection of its own.
+// openArchive is the archive of one design in a file. It is safe for concurrent use: every call
+// has its own connection.
 type openArchive struct {
 	*sqlengine.Archive
 	db *database
@@ -38,7 +38,7 @@ func newArchive(db *database, n design.Name) *openArchive {
 		Subset: func(_ context.Context, schema string) (string, bool, error) {
 			return schemaSubset(schema), true, nil
 		},
-		// Of all subsets at once: an archive may have many, and the list takes as long as a catalog.
+		// One list for all subsets: an archive may have many subsets, and a list takes as long as a catalog.
 		Tables: func(string) (string, []any) {
 			return "SELECT schema_name || '/' || table_name" + within, nil
 		},
@@ -55,15 +55,15 @@ func newArchive(db *database, n design.Name) *openArchive {
 	return a
 }
 
-// pool is a Querier that has a connection for each statement.
+// pool is a Querier that takes a connection for each statement.
 type pool struct{ db *database }
 
-// Exec carries out a statement.
+// Exec runs a statement.
 func (p pool) Exec(ctx context.Context, text string, args ...any) error {
 	return p.db.with(ctx, func(c *conn) error { return c.Exec(ctx, text, args...) })
 }
 
-// Rows gives each row to f.
+// Rows passes each row to f.
 func (p pool) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
 	return p.db.with(ctx, func(c *conn) error { return c.Rows(ctx, text, args, f) })
 }
@@ -81,7 +81,7 @@ func (db *database) with(ctx context.Context, f func(c *conn) error) error {
 	return f(c)
 }
 
-// Phrase puts a question into DuckDB's SQL.
+// Phrase writes a question as DuckDB's SQL.
 func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	out, err := a.PhraseIn(ctx, a.dialect(q.Subset), q, f)
 	if err != nil || a.Design != design.Normalized ||
@@ -95,11 +95,11 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 	return out, err
 }
 
-// Size writes what is in DuckDB's log into the file and returns the size of
-// both. The file holds all designs that were loaded into it.
+// Size checkpoints DuckDB's log and returns the size of file and log. The file contains all
+// designs that were loaded into it.
 func (a *openArchive) Size(ctx context.Context) (size int64, err error) {
 	if !a.db.readOnly {
-		// While a loader writes, DuckDB refuses; then the log counts as it is.
+		// While a loader writes, DuckDB refuses the checkpoint. Then the log counts unchanged.
 		if err := a.Pool.Exec(ctx, "CHECKPOINT"); err != nil && ctx.Err() != nil {
 			return 0, err
 		}
@@ -112,12 +112,12 @@ func (a *openArchive) Size(ctx context.Context) (size int64, err error) {
 
 func whole(v int64) string { return strconv.FormatInt(v, 10) }
 
-// The parts of a file: three headers and blocks, each with a checksum before it
+// The layout of a file: three headers and then blocks, each after its checksum
 // (DuckDB's src/include/duckdb/storage/storage_info.hpp and src/common/checksum.cpp).
 const (
 	headerBytes  = 4096
 	headers      = 3
-	iterationAt  = 1 * 8 // in the second and the third header, the later of which counts
+	iterationAt  = 1 * 8 // in the second and the third header; the header with the greater number is valid
 	blocksAt     = 4 * 8
 	blockSizeAt  = 5 * 8
 	mostBlock    = 256 << 10
@@ -126,9 +126,9 @@ const (
 	checksumMix  = 0xbf58476d1ce4e5b9
 )
 
-// Check compares the checksum of every block of the file with what it holds;
-// DuckDB itself looks at those that it reads. Blocks behind those that the header
-// counts are what a checkpoint that was killed, or found the disk full, has left.
+// Check compares the checksum of every block of the file with its content. DuckDB itself checks
+// only blocks that it reads. Check ignores blocks after the number in the header: a checkpoint
+// that was killed or found the disk full has left them.
 func (a *openArchive) Check(ctx context.Context, _ string) (problems []string, err error) {
 	if a.db.path == "" {
 		return nil, nil
@@ -141,13 +141,13 @@ func checkFile(ctx context.Context, path string) (problems []string, err error) 
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // nothing was written
+	defer f.Close() //nolint:errcheck // it is only read
 	head := make([]byte, headers*headerBytes)
 	if _, err := f.ReadAt(head, 0); err != nil {
 		return nil, err
 	}
 	bad := func(at int) {
-		problems = append(problems, fmt.Sprintf("the block at byte %d of the file does not fit its checksum", at))
+		problems = append(problems, fmt.Sprintf("the block at byte %d of the file does not match its checksum", at))
 	}
 	var blocks, size, latest uint64
 	for at := 0; at < len(head); at += headerBytes {
@@ -165,9 +165,9 @@ func checkFile(ctx context.Context, path string) (problems []string, err error) 
 	}
 	block := make([]byte, size)
 	for i := uint64(0); i < blocks && ctx.Err() == nil; i++ {
-		at := len(head) + int(i*size) //nolint:gosec // of a file
+		at := len(head) + int(i*size) //nolint:gosec // less than the size of a file
 		if _, err := f.ReadAt(block, int64(at)); errors.Is(err, io.EOF) {
-			return append(problems, fmt.Sprintf("the file ends within block %d of %d", i+1, blocks)), nil
+			return append(problems, fmt.Sprintf("the file is truncated within block %d of %d", i+1, blocks)), nil
 		} else if err != nil {
 			return problems, err
 		}
@@ -178,19 +178,19 @@ func checkFile(ctx context.Context, path string) (problems []string, err error) 
 	return problems, ctx.Err()
 }
 
-// hasHeader reports whether a file is DuckDB's, by a header of two that fits its checksum.
+// hasHeader reports whether a file is DuckDB's: at least one of two headers matches its checksum.
 func hasHeader(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
-	defer f.Close() //nolint:errcheck // nothing was written
+	defer f.Close() //nolint:errcheck // it is only read
 	head := make([]byte, headers*headerBytes)
 	_, err = io.ReadFull(f, head)
 	return err == nil && (fits(head[headerBytes:2*headerBytes]) || fits(head[2*headerBytes:]))
 }
 
-// fits reports whether a header or a block is what its checksum says.
+// fits reports whether a header or a block matches its checksum.
 func fits(b []byte) bool { return binary.LittleEndian.Uint64(b) == checksum(b[8:]) }
 
 func checksum(b []byte) uint64 {
@@ -201,13 +201,13 @@ func checksum(b []byte) uint64 {
 	return sum
 }
 
-// Explain returns DuckDB's physical plan, and what its scans read when the
-// query was run once more under EXPLAIN ANALYZE.
+// Explain returns DuckDB's physical plan. It runs the query once more under EXPLAIN ANALYZE to
+// find what the scans read.
 func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (plan archive.Plan, err error) {
 	err = a.db.with(ctx, func(c *conn) error {
 		if plan.Text, err = c.printed(ctx, "EXPLAIN "+q.Text, q.Args...); err != nil {
 			if ok, e := a.Exists(ctx, q.Question); e == nil && !ok {
-				plan.Text = "(the subset holds no records of " + q.Question.Type.Name + ")"
+				plan.Text = "(the subset has no records of " + q.Question.Type.Name + ")"
 				return nil
 			}
 			return err
@@ -254,8 +254,8 @@ func (c *conn) printed(ctx context.Context, text string, args ...any) (string, e
 // operator is a node of EXPLAIN (ANALYZE, FORMAT JSON).
 type operator struct {
 	Kind    string `json:"operator_type"`
-	Scanned int64  `json:"operator_rows_scanned"` // of the row groups that zone maps did not rule out
-	Rows    int64  `json:"operator_cardinality"`  // that its filters left
+	Scanned int64  `json:"operator_rows_scanned"` // rows of the row groups that zone maps did not exclude
+	Rows    int64  `json:"operator_cardinality"`  // rows that passed its filters
 	Info    struct {
 		Table string `json:"Table"` // file.schema.table
 		Type  string `json:"Type"`  // Sequential Scan, Index Scan

@@ -14,15 +14,15 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// The last line of a query to METviewer's tables tells how fcst_lead comes:
-// METviewer keeps hours for VSDB and HHMMSS for MET. Where both can match, the
-// query itself computes seconds.
+// The last line of a query of METviewer's tables says how it returns fcst_lead. METviewer stores
+// hours for VSDB and HHMMSS for MET. If the query can match both, the query itself computes
+// seconds.
 const (
 	leadHours = "\n-- fcst_lead comes in hours"
 	leadHMS   = "\n-- fcst_lead comes as [H]HHMMSS"
 )
 
-// leadNote is the line for records of these versions.
+// leadNote returns that line for records of these versions.
 func leadNote(versions []string) string {
 	hours, hms := false, false
 	for _, v := range versions {
@@ -50,7 +50,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	return a.db.ask(ctx, a.Design, q, into)
 }
 
-// ask runs a query under a design; where there is no such table it fails.
+// ask runs a query of a design. It fails if the table does not exist.
 func (db *database) ask(ctx context.Context, n design.Name, q *archive.Query, into *answer.Builder) error {
 	into.Reset(q.Question.Columns)
 	return db.with(ctx, func(c *conn) error {
@@ -61,7 +61,7 @@ func (db *database) ask(ctx context.Context, n design.Name, q *archive.Query, in
 		defer r.close()
 		d := decoder{normalized: n == design.Normalized, columns: q.Question.Columns, texts: make([]interner, len(r.types))}
 		if len(r.types) != len(d.columns) {
-			return fmt.Errorf("duckdb: %d columns came, %d were asked for", len(r.types), len(d.columns))
+			return fmt.Errorf("duckdb: the reply has %d columns, the query selects %d", len(r.types), len(d.columns))
 		}
 		d.hours, d.hms = strings.HasSuffix(q.Text, leadHours), strings.HasSuffix(q.Text, leadHMS)
 		for r.next() {
@@ -76,10 +76,10 @@ func (db *database) ask(ctx context.Context, n design.Name, q *archive.Query, in
 	})
 }
 
-// decoder turns DuckDB's types into the canonical ones.
+// decoder converts DuckDB's types to canonical types.
 type decoder struct {
 	normalized bool
-	hours, hms bool // how fcst_lead comes; neither = seconds
+	hours, hms bool // the unit of fcst_lead; neither = seconds
 	columns    []question.Column
 	texts      []interner
 	repeats    []float64
@@ -111,7 +111,7 @@ func (d *decoder) column(r *result, k int, out *answer.Vector) error {
 			out.Whole = append(out.Whole, int64(s))
 		}
 	default:
-		return fmt.Errorf("duckdb: column %s came as type %d", c.Name, t)
+		return fmt.Errorf("duckdb: column %s has the unexpected type %d", c.Name, t)
 	}
 	if c.Kind == question.Span && d.normalized {
 		d.decodeLeads(c.Role, out.Whole[len(out.Whole)-r.rows:])
@@ -119,7 +119,7 @@ func (d *decoder) column(r *result, k int, out *answer.Vector) error {
 	return nil
 }
 
-// decodeLeads turns METviewer's codes into seconds, in place.
+// decodeLeads converts METviewer's codes to seconds, in place.
 func (d *decoder) decodeLeads(role question.Role, codes []int64) {
 	switch {
 	case role == question.Lead && d.hours:
@@ -134,8 +134,8 @@ func (d *decoder) decodeLeads(role question.Role, codes []int64) {
 	}
 }
 
-// appendNumbers appends values from … to−1 of v, which holds n. NULL is
-// missing, and so is METviewer's −9999 where the design is normalized.
+// appendNumbers appends the values from … to−1 of v, which has n values. NULL is missing, and in
+// the normalized design METviewer's −9999, too.
 func appendNumbers(out []float64, v *vector, n, from, to int, normalized bool) []float64 {
 	at := len(out)
 	out = append(out, v.float64s(n)[from:to]...)
@@ -147,13 +147,13 @@ func appendNumbers(out []float64, v *vector, n, from, to int, normalized bool) [
 	return out
 }
 
-// interner makes strings of DuckDB's texts, one per distinct text.
+// interner converts DuckDB's texts to strings, one for each distinct text.
 type interner struct {
 	known map[string]string
 	last  string
 }
 
-// maxInterned bounds an interner's memory.
+// maxInterned is the greatest number of texts of an interner.
 const maxInterned = 1 << 16
 
 func (n *interner) get(text []byte) string {

@@ -6,10 +6,10 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// dialectIn is DuckDB's dialect: a schema per subset, TIMESTAMP columns, documents
-// as rows with a list of structs. The name of the attached database, unless it
-// is "", stands before every table. It is needed where a subset has a database's
-// name, as one does that is called like its file: DuckDB finds that ambiguous.
+// dialectIn returns DuckDB's dialect: a schema per subset, TIMESTAMP columns, documents as rows
+// with a list of structs. alias, the name of the attached database, is before every table unless
+// it is "". A subset with the name of a database needs the alias, for example one with the name of
+// its file: DuckDB finds such a name ambiguous.
 func dialectIn(database string) *flavour.Dialect {
 	table := func(subset, table string) string {
 		name := flavour.Ident(schemaName(subset)) + "." + table
@@ -22,8 +22,8 @@ func dialectIn(database string) *flavour.Dialect {
 		Name:       "duckdb",
 		NullsFirst: " NULLS FIRST",
 		Table:      table,
-		// DuckDB has no BINARY; a cast to VARCHAR compares bytewise, and like
-		// METviewer's it stands between a column and every index or zone map.
+		// DuckDB has no BINARY. A cast to VARCHAR compares bytewise. Like METviewer's cast, it
+		// prevents the use of any index or zone map.
 		Binary:        func(e string) string { return "CAST(" + e + " AS VARCHAR)" },
 		BinaryLiteral: flavour.Quote,
 		DateTime:      func(v int64) string { return "TIMESTAMP " + flavour.Quote(flavour.DateTime(v)) },
@@ -35,21 +35,21 @@ func dialectIn(database string) *flavour.Dialect {
 		DocAnd:   "\n   WHERE ",
 		DocField: func(f string) string { return f },
 		DocEntry: func(c string) string { return "d." + c },
-		// A list of literals becomes a mark join above a scan that has read all
-		// entries already; a semi join with a list passes its bounds down to the
-		// scan, and the text stays small. See docs/decisions.
+		// DuckDB plans a list of literals as a mark join above a scan that has read all entries
+		// already. It passes the bounds of a semi join with a list down to the scan, and the
+		// text stays small. See docs/decisions.
 		DocKeys: func(keys []string) (string, []any) {
 			return "id IN (SELECT unnest($1::VARCHAR[]))", []any{keys}
 		},
 	}
 }
 
-// schemaName is the schema of a subset. DuckDB does not tell A from a in
-// names, so a capital is written as ^ and its small letter, and ^ as ^^. Most
-// names of subsets stay as they are.
+// schemaName returns the schema of a subset. DuckDB ignores letter case in names. Therefore a
+// capital is written as ^ and its small letter, and ^ as ^^. The names of most subsets do not
+// change.
 func schemaName(subset string) string {
 	switch subset {
-	case "", "information_schema", "pg_catalog": // cannot be made
+	case "", "information_schema", "pg_catalog": // DuckDB cannot create these
 		return flavour.Escaped + subset
 	}
 	return flavour.EscapeCase(subset)

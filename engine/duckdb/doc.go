@@ -1,11 +1,11 @@
-// Package duckdb keeps verification archives in DuckDB, a columnar database
-// inside Barograph's own process.
+// Package duckdb stores verification archives in DuckDB, a columnar database inside Barograph's
+// own process.
 //
-// It speaks DuckDB's C interface through the driver's own bindings, chunk by
-// chunk: columns are copied from a record.Batch into DuckDB's vectors and from
-// them into an answer.Builder, without a value per cell in between. Why, and
-// how documents are kept, is in docs/decisions/0004-duckdb-documents.md.
+// It uses DuckDB's C interface through the driver's own bindings, chunk by chunk: it copies
+// columns from a record.Batch to DuckDB's vectors, and from vectors to an answer.Builder, without
+// an interface value for each cell. docs/decisions/0004-duckdb-documents.md gives the reasons and
+// the layout of documents.
 //
-// A subset is a schema of the file. Each design has its own tables in it, and
-// its own catalog and marks, so that one file may hold several designs.
+// A subset is a schema of the file. Each design has its own tables, catalog and marks in it; one
+// file may contain several designs.
 package duckdb

@@ -12,8 +12,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// docWriter appends documents: rows with a list of structs, whose members are
-// columns of their own in DuckDB.
+// docWriter appends documents: rows with a list of structs. DuckDB stores each member of the
+// structs as a column.
 type docWriter struct {
 	*chunkWriter
 	t      *record.LineType
@@ -22,8 +22,8 @@ type docWriter struct {
 	n         int // documents in the chunk
 	list      vector
 	members   []vector
-	entries   int // in the chunk
-	room      int // for entries
+	entries   int // number of entries in the chunk
+	room      int // number of entries for which the chunk has room
 	repeats   vector
 	values    int // repeating values in the chunk
 	valueRoom int
@@ -39,7 +39,7 @@ func (l *loader) docWriter(lay *layout) (*docWriter, error) {
 	return &docWriter{chunkWriter: w, t: lay.t, subset: l.subset}, nil
 }
 
-// initialRoom is the number of entries for which a chunk makes room at first.
+// initialRoom is the number of entries for which a new chunk has room.
 const initialRoom = 1 << 16
 
 // begin finds the vectors of an empty chunk.
@@ -57,7 +57,7 @@ func (w *docWriter) begin() {
 	}
 }
 
-// grow makes room for n more entries, and finds the arrays, which may have moved.
+// grow makes room for n more entries, and reads the addresses of the arrays, which may have moved.
 func (w *docWriter) grow(n int) {
 	if w.entries+n <= w.room {
 		return
@@ -72,7 +72,7 @@ func (w *docWriter) grow(n int) {
 	}
 }
 
-// add appends a document: b holds records of one header and valid time.
+// add appends a document. b has records of one header and valid time.
 func (w *docWriter) add(b *record.Batch) error {
 	if w.n == w.capacity {
 		if err := w.sendDocs(); err != nil {
@@ -188,7 +188,7 @@ type docReader struct {
 	texts   interner
 }
 
-// use points the reader at a chunk's list of entries.
+// use points the reader to a chunk's list of entries.
 func (d *docReader) use(list vector) {
 	entry, n := list.list()
 	d.entries, d.members = n, d.members[:0]
@@ -203,7 +203,7 @@ func (d *docReader) use(list vector) {
 	}
 }
 
-// entriesInto appends the entries of one document to b, under header head.
+// entriesInto appends the entries of one document to b, with header head.
 func (d *docReader) entriesInto(b *record.Batch, s span, head uint32, valid int64) {
 	from, to := int(s.offset), int(s.offset+s.length)
 	for i := from; i < to; i++ {
@@ -235,8 +235,7 @@ func (d *docReader) entriesInto(b *record.Batch, s span, head uint32, valid int6
 	}
 }
 
-// storeDocs writes the documents of g, merged with those of the same id that
-// the archive holds.
+// storeDocs writes the documents of g, merged with existing documents of the same id.
 func (l *loader) storeDocs(ctx context.Context, _ sqlengine.Querier, g *design.Grouper, held []design.Row, stored *archive.CommitResult) error {
 	lay := newLayout(design.Document, g.Type)
 	have, err := l.haveDocs(ctx, g, sqlengine.Series(held), &lay)
@@ -272,8 +271,8 @@ func (l *loader) storeDocs(ctx context.Context, _ sqlengine.Querier, g *design.G
 	return w.flush(ctx)
 }
 
-// haveDocs fetches, and deletes, the documents that the archive holds of those
-// that g groups, by header and valid time; old are those that may be there.
+// haveDocs fetches and deletes the existing documents with a header and valid time of g. old lists
+// the documents that may exist.
 func (l *loader) haveDocs(ctx context.Context, g *design.Grouper, old []design.Row, lay *layout) (map[series]*record.Batch, error) {
 	if len(old) == 0 {
 		return nil, nil
@@ -308,14 +307,13 @@ func (l *loader) haveDocs(ctx context.Context, g *design.Grouper, old []design.R
 	return have, l.c.Exec(ctx, "DELETE FROM "+table+" t WHERE"+within+" AND t.id IN (SELECT id FROM temp.main.barograph_stage)")
 }
 
-// series names a document: by its header and valid time.
+// series identifies a document by its header and valid time.
 type series struct {
 	header record.Header
 	valid  int64
 }
 
-// stageIDs writes the ids of the documents that may be there into the stage,
-// with their numbers in old.
+// stageIDs writes the ids of the documents that may exist into the stage, with their numbers in old.
 func (l *loader) stageIDs(ctx context.Context, g *design.Grouper, old []design.Row) error {
 	w, err := newWriter(l.c, "temp", "main", "barograph_stage")
 	if err != nil {

@@ -25,23 +25,23 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// memoryPath asks for a database that lives in memory and ends with Close.
+// memoryPath is the path of a database in memory, which Close discards.
 const memoryPath = ":memory:"
 
-// storageVersion is the form of new files. Since v1.3.0 DuckDB has a compression
-// of text that costs about half the time; v1.4 is the version with long support.
+// storageVersion is the format of new files. Since v1.3.0 DuckDB has a compression of text that
+// costs about half the time; v1.4 is the version with long-term support.
 const storageVersion = "v1.4.0"
 
 const scheme = "duckdb"
 
-// params are the options of the URL. All but deadline go to DuckDB under the same names.
+// params are the parameters of the URL. All but deadline have DuckDB's own names.
 var params = []engine.Param{ //nolint:gochecknoglobals // a constant table
 	{Name: "threads", Help: "threads that a statement may use; as many as there are cores by default"},
 	{Name: "memory_limit", Help: "memory that DuckDB may use, e.g. 4GB; 80 % of the machine's by default, and " + loadMemory + " in a load"},
-	{Name: "checkpoint_threshold", Default: "16MB", Help: "size of the log at which it is written into the file"},
+	{Name: "checkpoint_threshold", Default: "16MB", Help: "size at which the log is written into the file"},
 	{Name: "storage_compatibility_version", Default: storageVersion, Help: "oldest DuckDB that must be able to read a new file; v1.2.0 and before load slower"},
-	{Name: "deadline", Default: "10m", Help: "longest silence of the process that reads an archive, after which it is ended"},
-	{Name: "temp_directory", Help: "where statements that need more memory spill; beside the file by default"},
+	{Name: "deadline", Default: "10m", Help: "longest silence of the process that reads an archive; after it the process is killed"},
+	{Name: "temp_directory", Help: "folder for data that exceed the memory limit; next to the file by default"},
 }
 
 // Driver describes DuckDB.
@@ -77,7 +77,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}
 	path := engine.Path(u)
 	settings := map[string]string{
-		"autoinstall_known_extensions": "false", // nothing is ever fetched
+		"autoinstall_known_extensions": "false", // DuckDB must not download anything
 		"autoload_known_extensions":    "false",
 		"access_mode":                  "READ_WRITE",
 
@@ -127,13 +127,13 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}, nil
 }
 
-// place checks the path and makes its folder. It returns "" for memory.
+// place checks the path and creates its folder. It returns "" for a database in memory.
 func place(path string, readOnly bool) (file string, err error) {
 	switch {
 	case path == "":
-		return "", fault.Misuse("duckdb URL", "names no file", "write duckdb:archive.db, or duckdb::memory: for an archive that is not kept")
+		return "", fault.Misuse("duckdb URL", "names no file", "write duckdb:archive.db, or duckdb::memory: for an archive in memory")
 	case path == memoryPath && readOnly:
-		return "", &fault.Error{Setting: "duckdb::memory:", Problem: "is empty and cannot be filled", Err: engine.ErrReadOnly, Cure: "name a file"}
+		return "", &fault.Error{Setting: "duckdb::memory:", Problem: "is empty and read-only", Err: engine.ErrReadOnly, Cure: "name a file"}
 	case path == memoryPath:
 		return "", nil
 	case readOnly:
@@ -156,15 +156,15 @@ func unreachable(path string, err error) error {
 		return engine.StaleLog(path+".wal", path)
 	}
 	if strings.Contains(err.Error(), "Could not set lock on file") {
-		return engine.Locked(path, errors.New("DuckDB has no lock on it"))
+		return engine.Locked(path, errors.New("DuckDB cannot lock the file"))
 	}
 	return &fault.Error{
 		File: path, Problem: "cannot be opened", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
-		Cure: "name a DuckDB file, or one that can be made, that no other process has open",
+		Cure: "name a DuckDB file, or a new file in a writable folder, that no other process has open",
 	}
 }
 
-// explain says where and what to do, where the disk is full or the file damaged.
+// explain adds place and cure to an error if the disk is full or the file is damaged.
 func (db *database) explain(err error) error {
 	switch text := err.Error(); {
 	case strings.Contains(text, "No space left on device") || strings.Contains(text, "out of disk space"):
@@ -175,17 +175,17 @@ func (db *database) explain(err error) error {
 	return err
 }
 
-// damaged finds the errors of DuckDB that a file causes which is not as it was written.
+// damaged matches DuckDB's errors about a file whose content has changed.
 var damaged = regexp.MustCompile(`(?i)corrupt|FATAL Error|INTERNAL Error|Serialization Error|database has been invalidated|Failed to deserialize|is out of range of the file`)
 
-// identify asks DuckDB for its name of the file.
+// identify returns DuckDB's name of the file.
 func (db *database) identify(ctx context.Context) error {
 	name, err := sqlengine.Texts(ctx, pool{db}, "SELECT current_database()")
 	db.alias = strings.Join(name, "")
 	return err
 }
 
-// about tells version and settings.
+// about returns the version and the settings.
 func (db *database) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{Product: "DuckDB", Version: strings.TrimPrefix(mapping.LibraryVersion(), "v"), Acknowledged: "on disk: flushed, each commit", Settings: map[string]string{}}
 	for _, name := range []string{"threads", "memory_limit", "checkpoint_threshold", "storage_compatibility_version", "access_mode"} {
@@ -217,13 +217,13 @@ func (as archives) Open(ctx context.Context, d design.Name) (archive.Archive, er
 }
 
 const (
-	asideMark = ".new-"     // between an archive's name and a random number: the folder it is made in
-	asideLife = time.Minute // making takes some hundredths of a second; older folders were left by a kill
+	asideMark = ".new-"     // between an archive's name and a random number: the folder of a new archive
+	asideLife = time.Minute // creation takes some hundredths of a second; older folders are from killed processes
 )
 
-// create makes an empty database where there is no file yet. DuckDB writes a
-// new file in several steps, and takes none that a kill left half done for a
-// database; so it is made aside and appears under its name when it is whole.
+// create creates an empty database if the file does not exist. DuckDB writes a new file in several
+// steps and refuses a file that a kill left incomplete. Therefore create makes the file in another
+// folder and links it to its name when it is complete.
 func create(path string, settings map[string]string) error {
 	sweep(path)
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -236,21 +236,21 @@ func create(path string, settings map[string]string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(aside) //nolint:errcheck // a later sweep removes it, too
+	defer os.RemoveAll(aside) //nolint:errcheck // a later sweep also removes it
 	settings = maps.Clone(settings)
-	settings["threads"] = "1" // the quickest to begin
+	settings["threads"] = "1" // starts fastest
 	made := filepath.Join(aside, "made.db")
 	db, err := openDatabase(made, settings)
 	if err != nil {
 		return err
 	}
 	db.close()
-	// A link, as a rename would put it in place of one that another process has
-	// made meanwhile: that one will do.
+	// Link, because a rename would replace a file that another process has created meanwhile.
+	// That file is as good.
 	if err := os.Link(made, path); !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrPermission) {
 		return ignoreExisting(err)
 	}
-	return os.Rename(made, path) // file systems without links
+	return os.Rename(made, path) // for file systems without links
 }
 
 func ignoreExisting(err error) error {
@@ -260,9 +260,9 @@ func ignoreExisting(err error) error {
 	return err
 }
 
-// sweep removes what killed processes left of archives that they were making.
+// sweep removes the incomplete archives of killed processes.
 func sweep(path string) {
-	entries, _ := os.ReadDir(filepath.Dir(path)) // a folder that cannot be read is reported by the open
+	entries, _ := os.ReadDir(filepath.Dir(path)) // opening the file reports an unreadable folder
 	for _, e := range entries {
 		info, err := e.Info()
 		if err == nil && strings.HasPrefix(e.Name(), filepath.Base(path)+asideMark) && time.Since(info.ModTime()) > asideLife {

@@ -12,13 +12,13 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// The rows of a table that are fetched at once.
+// The number of rows of a table in one fetch.
 const (
 	pageRows = 1 << 17
 	pageDocs = 1 << 14
 )
 
-// Dump walks the records of a subset, as they were when it began.
+// Dump yields the records of a subset as of its start.
 func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return archive.Dump(func(to *archive.Dumper) error {
 		return a.db.with(ctx, func(c *conn) error {
@@ -35,7 +35,7 @@ func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record
 	})
 }
 
-// Parts are the rows of the tables of a subset, cut into parts.
+// Parts returns the ranges of rows of the tables of a subset.
 func (a *openArchive) Parts(ctx context.Context, subset string) (parts []archive.Rows, err error) {
 	types, err := a.Stored(ctx, a.Pool, subset)
 	for _, t := range types {
@@ -48,30 +48,30 @@ func (a *openArchive) Parts(ctx context.Context, subset string) (parts []archive
 	return parts, err
 }
 
-// DumpRows walks some rows of a table.
+// DumpRows yields the records of a range of rows.
 func (a *openArchive) DumpRows(ctx context.Context, subset string, r archive.Rows) iter.Seq2[*record.Batch, error] {
 	return archive.Dump(func(to *archive.Dumper) error {
 		return a.db.with(ctx, func(c *conn) error {
-			t, _ := record.TypeByName(r.LineType) // as Parts gave it
+			t, _ := record.TypeByName(r.LineType) // Parts has set it
 			return a.dumpRows(ctx, c, subset, []*record.LineType{t}, "", r, to)
 		})
 	})
 }
 
-// Salvage reads the tables by numbers of rows, and leaves out those in damaged blocks.
+// Salvage reads the tables by ranges of row numbers and omits rows in damaged blocks.
 func (a *openArchive) Salvage(ctx context.Context, subset string, lost func(archive.Loss)) iter.Seq2[*record.Batch, error] {
 	return archive.SalvageParts(ctx, a, subset, lost)
 }
 
-// vectorRows are the rows that DuckDB decodes together.
+// vectorRows is the number of rows that DuckDB decodes together.
 const vectorRows = 2048
 
-// dump walks the records of line types for which a further condition holds.
+// dump yields the records of line types that satisfy a further condition.
 func (a *openArchive) dump(ctx context.Context, c *conn, subset string, types []*record.LineType, further string, to *archive.Dumper) error {
 	return a.dumpRows(ctx, c, subset, types, further, archive.Rows{Last: math.MaxInt64}, to)
 }
 
-// dumpRows is dump for some rows of each table.
+// dumpRows is dump for a range of rows of each table.
 func (a *openArchive) dumpRows(ctx context.Context, c *conn, subset string, types []*record.LineType, further string, rows archive.Rows, to *archive.Dumper) error {
 	heads := map[int64]record.Header{}
 	if a.Design == design.Normalized && len(types) > 0 {
@@ -109,10 +109,10 @@ func (a *openArchive) dumpRows(ctx context.Context, c *conn, subset string, type
 	return nil
 }
 
-// dumper turns chunks of one table into batches.
+// dumper converts chunks of one table to batches.
 type dumper struct {
 	layout *layout
-	heads  map[int64]record.Header // normalized only
+	heads  map[int64]record.Header // headers by stat_header_id; normalized only
 	docs   docReader
 	subset string
 	key    []byte
@@ -120,7 +120,7 @@ type dumper struct {
 	batch  record.Batch
 }
 
-// page walks the chunks of a reply.
+// page reads the chunks of a reply.
 func (d *dumper) page(r *result, to *archive.Dumper) error {
 	for r.next() {
 		d.batch.Reset(d.layout.t, "")
@@ -195,7 +195,7 @@ func (d *dumper) rows(columns []vector, rows int) error {
 			}
 		}
 	}
-	for k := range d.layout.columns { // the lead is valid − init, whatever its code
+	for k := range d.layout.columns { // the lead is valid − init, independent of its code
 		if d.layout.columns[k].From == sqlengine.InitBeg {
 			for i, init := range columns[k].int64s(rows) {
 				b.Lead[i] = int32(b.Valid[i] - init/microseconds)
@@ -205,7 +205,7 @@ func (d *dumper) rows(columns []vector, rows int) error {
 	return d.agrees(columns, rows)
 }
 
-// agrees is an error where what is kept twice says two things.
+// agrees returns an error if redundant values contradict each other.
 func (d *dumper) agrees(columns []vector, rows int) error {
 	b := &d.batch
 	for k := range d.layout.columns {
@@ -242,8 +242,8 @@ func seconds(out []int64, v *vector) {
 	}
 }
 
-// rowHeaders adds the headers of a chunk to the batch and returns their
-// numbers by row. Neighbours mostly share one.
+// rowHeaders adds the headers of a chunk to the batch and returns their number for each row.
+// Adjacent rows mostly have the same header.
 func (d *dumper) rowHeaders(columns []vector, rows int) []uint32 {
 	out := make([]uint32, rows)
 	for i := range out {

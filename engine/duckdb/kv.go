@@ -14,25 +14,25 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// kv opens tables of records under keys. One statement writes at a time: of
-// two that change one row at once DuckDB would fail the second.
+// kv opens tables of records under keys. Only one statement writes at a time: if two changed one row
+// at the same time, DuckDB would fail the second.
 type kvTables struct{ *database }
 
 func (k kvTables) dialect() *sqlengine.KVDialect {
 	return &sqlengine.KVDialect{
 		Quote:   func(name string) string { return `"` + name + `"` },
 		Param:   func(i int) string { return "$" + strconv.Itoa(i) },
-		KeyType: "VARCHAR", TextType: "VARCHAR", DocType: "JSON", // VARCHAR is compared as bytes
+		KeyType: "VARCHAR", TextType: "VARCHAR", DocType: "JSON", // VARCHAR compares bytewise
 		First:     func(param string) string { return "LIMIT " + param },
 		Field:     func(doc, name string) string { return "(" + doc + " ->> '$." + name + "')" },
 		Merge:     func(doc, param string) string { return "json_merge_patch(" + doc + ", " + param + ")" },
 		AtPath:    func(doc, path string) string { return "json_extract_string(" + doc + ", " + path + ")" },
 		MaxParams: 65535,
-		Begin:     map[kv.IsolationLevel][]string{kv.RepeatableRead: {"BEGIN TRANSACTION"}}, // snapshots: two that write different records do not see one another
+		Begin:     map[kv.IsolationLevel][]string{kv.RepeatableRead: {"BEGIN TRANSACTION"}}, // snapshots: transactions that write different records do not see each other
 	}
 }
 
-// Table opens or makes a table.
+// Table opens or creates a table.
 func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if t.Make && k.readOnly {
 		return nil, engine.ErrReadOnly
@@ -43,7 +43,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	return sqlengine.OpenKV(ctx, k.dialect(), t, k.session)
 }
 
-// session is a connection and its statements.
+// session is a connection with its statements.
 type session struct {
 	*conn
 	made []*statement
@@ -68,15 +68,15 @@ func (s *session) Prepare(ctx context.Context, text string) (sqlengine.Statement
 	return st, nil
 }
 
-// Taken reports a violated primary key. DuckDB has no type for it alone: a commit
-// that finds the key taken fails like any other commit.
+// Taken reports whether an error is a violated primary key. DuckDB has no error type for it: a commit
+// with an existing key fails like any other commit.
 func (s *session) Taken(err error) bool {
 	e, ok := errors.AsType[*refused](err)
 	return ok && (e.kind == mapping.ErrorTypeConstraint && strings.Contains(e.text, "violates primary key constraint") ||
 		(e.kind == mapping.ErrorTypeConstraint || e.kind == mapping.ErrorTypeTransaction) && strings.Contains(e.text, "PRIMARY KEY or UNIQUE constraint violation"))
 }
 
-// Conflict reports that another transaction has changed what this one would.
+// Conflict reports whether another transaction has changed a row that this one would change.
 func (s *session) Conflict(err error) bool { return conflict(err) }
 
 // Whole runs a transaction.
@@ -96,8 +96,7 @@ type statement struct {
 	values [][]byte
 }
 
-// run binds the arguments and runs the statement; the reply must be destroyed
-// where err is nil.
+// run binds the arguments and runs the statement. If err is nil, the caller must destroy the reply.
 func (st *statement) run(ctx context.Context, args [][]byte, limit int, reply *mapping.Result) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -109,16 +108,16 @@ func (st *statement) run(ctx context.Context, args [][]byte, limit int, reply *m
 			bind = func() mapping.State { return mapping.BindNull(st.raw, at) }
 		}
 		if bind() == mapping.StateError {
-			return fmt.Errorf("DuckDB does not take argument %d", i+1)
+			return fmt.Errorf("DuckDB does not accept argument %d", i+1)
 		}
 	}
 	if limit != sqlengine.NoLimit && mapping.BindInt64(st.raw, mapping.IdxT(len(args)+1), int64(limit)) == mapping.StateError {
-		return fmt.Errorf("DuckDB does not take the number %d", limit)
+		return fmt.Errorf("DuckDB does not accept the number %d", limit)
 	}
 	return st.execute(ctx, st.raw, reply)
 }
 
-// Exec runs a statement that writes.
+// Exec runs a writing statement.
 func (st *statement) Exec(ctx context.Context, args [][]byte) (int64, error) {
 	st.db.writing.Lock()
 	defer st.db.writing.Unlock()
@@ -130,7 +129,7 @@ func (st *statement) Exec(ctx context.Context, args [][]byte) (int64, error) {
 	return int64(mapping.RowsChanged(&reply)), nil
 }
 
-// Query runs a statement that reads.
+// Query runs a reading statement.
 func (st *statement) Query(ctx context.Context, args [][]byte, limit int, each func(values [][]byte) error) error {
 	r := result{}
 	if err := st.run(ctx, args, limit, &r.raw); err != nil {

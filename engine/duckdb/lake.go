@@ -19,12 +19,12 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// extensionVersion is that of the library that this program is linked with; another
-// one does not load.
+// extensionVersion is the version of the linked library. An extension of another version does not
+// load.
 const extensionVersion = "1.5.5"
 
-// httpfs is the extension that speaks S3, from the Python package index: nothing
-// is fetched from DuckDB's own repository.
+// httpfs is the extension for S3, from the Python package index. Barograph downloads nothing from
+// DuckDB's own repository.
 func httpfs() launch.Artifact {
 	return launch.Artifact{
 		Name: "duckdb-httpfs-" + extensionVersion, Wheel: "duckdb-extension-httpfs==" + extensionVersion,
@@ -33,26 +33,26 @@ func httpfs() launch.Artifact {
 	}
 }
 
-// extension is the path of the extension that was installed.
+// extension returns the path of the installed extension.
 func extension() (string, error) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		return "", fmt.Errorf("DuckDB's httpfs is not offered for %s on %s", runtime.GOOS, runtime.GOARCH)
+		return "", fmt.Errorf("DuckDB's httpfs is not available for %s on %s", runtime.GOOS, runtime.GOARCH)
 	}
 	dir, err := httpfs().Find()
 	return filepath.Join(dir, "duckdb_extension_httpfs", "extensions", "v"+extensionVersion, "httpfs.duckdb_extension"), err
 }
 
-// lakeView is the schema of the views on a store's files.
+// lakeView is the schema of the views of a store's files.
 const lakeView = "barograph_lake"
 
-// lakes is a database in memory, which knows a store.
+// lakes is a database in memory with the settings of a store.
 type lakes struct {
 	*database
 	store launch.Store
 }
 
-// lake opens a database in memory for a store. Nothing of the store's files is kept
-// in it between answers.
+// lake opens a database in memory for a store. The database keeps nothing of the store's files between
+// queries.
 func lake(ctx context.Context, s launch.Store) (*tables.Lake, error) {
 	path, err := extension()
 	if err != nil {
@@ -94,10 +94,10 @@ func lake(ctx context.Context, s launch.Store) (*tables.Lake, error) {
 
 func lakeTable(t *tables.LakeTable) string { return lakeView + "." + flavour.Ident(t.Name) }
 
-// at is the address of a key.
+// at returns the address of a key.
 func (l *lakes) at(key string) string { return flavour.Quote("s3://" + l.store.Bucket + "/" + key) }
 
-// table makes a view of the files, which are listed for each answer.
+// table creates a view of the files. Each query lists the files again.
 func (l *lakes) table(ctx context.Context, t *tables.LakeTable) error {
 	parts, levels := "hive_partitioning = false", "*.parquet"
 	if t.Partition != tables.Unpartitioned {
@@ -106,8 +106,8 @@ func (l *lakes) table(ctx context.Context, t *tables.LakeTable) error {
 	return pool{l.database}.Exec(ctx, "CREATE VIEW "+lakeTable(t)+" AS SELECT * FROM read_parquet("+l.at(t.Prefix+levels)+", "+parts+")")
 }
 
-// write sorts the records of an archive once, in memory or where DuckDB spills, and
-// copies them out, file by file.
+// write sorts the records of an archive once, in memory or in spilled files, and copies them to the
+// store file by file.
 func (l *lakes) write(ctx context.Context, archive, subset string, t *tables.LakeTable, bytes int64) (err error) {
 	p := pool{l.database}
 	by := map[tables.Partition]string{
@@ -128,8 +128,8 @@ func (l *lakes) write(ctx context.Context, archive, subset string, t *tables.Lak
 	if err != nil {
 		return err
 	}
-	if found == 0 { // a view would read what its maker wrote, with the keys of the store
-		return &fault.Error{File: archive, Setting: "subset " + subset, Problem: "has no table " + name, Cure: "name an archive that barograph loaded"}
+	if found == 0 { // a view could read anything that its creator wants, with the store's keys
+		return &fault.Error{File: archive, Setting: "subset " + subset, Problem: "has no table " + name, Cure: "name an archive that Barograph has loaded"}
 	}
 	order := strings.Join(sqlengine.LakeOrder(), ", ")
 	if err := p.Exec(ctx, "CREATE TABLE sorted AS SELECT *, "+by+" AS part FROM source."+from+" ORDER BY part, "+order); err != nil {
@@ -165,7 +165,7 @@ func (l *lakes) write(ctx context.Context, archive, subset string, t *tables.Lak
 		for at := int64(0); at < rows[k]; {
 			n := min(each, rows[k]-at)
 			if left := rows[k] - at - n; left < n/4 {
-				n += left // no file of a few rows
+				n += left // avoid a file with few rows
 			}
 			where := fmt.Sprintf("WHERE rowid BETWEEN %d AND %d", begin+at, begin+at+n-1)
 			size, err := copied(where, fmt.Sprintf("%s%05d.parquet", folder, t.Files))
@@ -173,12 +173,12 @@ func (l *lakes) write(ctx context.Context, archive, subset string, t *tables.Lak
 				return err
 			}
 			t.Files, t.Bytes, t.Rows, at = t.Files+1, t.Bytes+size, t.Rows+n, at+n
-			each = max(bytes*t.Rows/max(t.Bytes, 1), 1) // as many as made so many bytes until now
+			each = max(bytes*t.Rows/max(t.Bytes, 1), 1) // by the average bytes per row so far
 		}
 		begin += rows[k]
 	}
 	return nil
 }
 
-// probeRows are those of the first file, of whose size nothing is known yet.
+// probeRows is the number of rows in the first file, before the bytes per row are known.
 const probeRows = 10_000

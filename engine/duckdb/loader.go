@@ -18,7 +18,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// loader is the connection of a loader.
+// loader has the connection of a loader.
 type loader struct {
 	a      *openArchive
 	c      *conn
@@ -26,7 +26,7 @@ type loader struct {
 	schema string
 }
 
-// Loader opens the loader of a subset; a second one for the same subset is an error.
+// Loader opens the loader of a subset. A second one for the same subset is an error.
 func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 	a.db.loading[key] = true
 	a.db.mu.Unlock()
 	if busy {
-		return nil, &fault.Error{Setting: "subset " + subset, Problem: "is being loaded by another loader", Cure: "DuckDB takes one loader per subset: close the other one first"}
+		return nil, &fault.Error{Setting: "subset " + subset, Problem: "is being loaded by another loader", Cure: "DuckDB allows one loader per subset: close the other one first"}
 	}
 	c, err := a.db.take()
 	if err != nil {
@@ -56,7 +56,7 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 	l := &loader{a: a, c: c, subset: subset, schema: schemaName(subset)}
 	return a.NewLoader(subset, sqlengine.LoadSession{
 		Check: sqlengine.Storable{Product: "DuckDB", ZeroBytes: true}.Check, Transaction: l.transaction,
-		// Nobody else commits to the subset.
+		// No other loader commits to the subset.
 		Version: func(ctx context.Context, _ sqlengine.Querier) (int64, error) { return 0, l.create(ctx) },
 		Store: func(ctx context.Context, q sqlengine.Querier, catalog []byte) error {
 			table := a.Own(subset, sqlengine.CatalogTable)
@@ -85,7 +85,7 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 	}), nil
 }
 
-// release ends the loading of a subset; it reports whether none is loaded now.
+// release ends the load of a subset. It reports whether no subset is being loaded.
 func (db *database) release(key string) bool {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -93,29 +93,27 @@ func (db *database) release(key string) bool {
 	return len(db.loading) == 0
 }
 
-// loadMemory is what DuckDB may keep in memory while it is loaded. It would keep
-// all that it has written, up to 80 % of the machine's memory, and use none of it.
+// loadMemory is the memory limit of DuckDB during a load. Without it DuckDB would keep all written
+// data, up to 80 % of the machine's memory, without any use for them.
 const loadMemory = "192MB"
 
-// bound bounds the memory of a load. Where more is in use DuckDB refuses, and
-// keeps what it has.
+// bound sets the memory limit of a load. If DuckDB uses more already, it refuses and keeps its limit.
 func (c *conn) bound(ctx context.Context) {
 	if c.db.bounded {
 		_ = c.Exec(ctx, "SET memory_limit = '"+loadMemory+"'")
 	}
 }
 
-// unbound gives back the memory that questions may use.
+// unbound restores the memory limit of queries.
 func (c *conn) unbound() {
 	if c.db.bounded {
 		_ = c.Exec(context.Background(), "RESET memory_limit")
 	}
 }
 
-// transaction runs f in a transaction. DuckDB syncs its log, or, for a large
-// commit, the file itself, before COMMIT returns: what is committed survives the
-// loss of power. After a COMMIT that failed there is no transaction left, which
-// is as good as a rollback.
+// transaction runs f in a transaction. DuckDB syncs its log, or for a large commit the file itself,
+// before COMMIT returns: committed data survive a power failure. After a failed COMMIT no
+// transaction is open, which is equivalent to a rollback.
 func (l *loader) transaction(ctx context.Context, f func(q sqlengine.Querier) error) error {
 	if err := l.c.Exec(ctx, "BEGIN TRANSACTION"); err != nil {
 		return err
@@ -130,7 +128,7 @@ func (l *loader) transaction(ctx context.Context, f func(q sqlengine.Querier) er
 	return err
 }
 
-// create makes the schema and Barograph's own tables, where they are not there yet.
+// create creates the schema and Barograph's own tables, if they do not exist.
 func (l *loader) create(ctx context.Context) error {
 	text := "CREATE SCHEMA IF NOT EXISTS " + strings.TrimSuffix(l.a.Dialect.Table(l.subset, ""), ".") +
 		"; CREATE TABLE IF NOT EXISTS " + l.a.Own(l.subset, sqlengine.CatalogTable) + " (catalog VARCHAR NOT NULL)" +
@@ -162,13 +160,12 @@ func (l *loader) lines(ctx context.Context, _ sqlengine.Querier, table string, c
 	return w.appendRows(ctx, cols, p, p.Rows)
 }
 
-// writer opens a table of the subset, which is named as in a statement.
+// writer opens a table of the subset by its name in a statement.
 func (l *loader) writer(table string) (*chunkWriter, error) {
 	return newWriter(l.c, l.c.db.alias, l.schema, strings.TrimPrefix(table, l.a.Dialect.Table(l.subset, "")))
 }
 
-// replace deletes from the archive the records that rows of p replace. rows are
-// those that may be there.
+// replace deletes the records that rows of p replace. rows lists those that may exist.
 func (l *loader) replace(ctx context.Context, _ sqlengine.Querier, p *sqlengine.Lines, rows []design.Row, stored *archive.CommitResult) error {
 	lay := newLayout(p.Design, p.Type)
 	columns := lay.identity()
@@ -208,7 +205,7 @@ func (l *loader) stage(ctx context.Context, columns []sqlengine.Column, p *sqlen
 	return w.appendRows(ctx, columns, p, rows)
 }
 
-// meet compares the records of p with those that are there, the hits.
+// meet compares the records of p with the existing records, the hits.
 func (l *loader) meet(ctx context.Context, lay *layout, p *sqlengine.Lines, hits string, stored *archive.CommitResult) error {
 	r, err := l.c.query(ctx, "SELECT "+sqlengine.Names("t.", lay.columns)+" FROM "+hits)
 	if err != nil {
@@ -242,7 +239,7 @@ func bounds(rows []design.Row) (first, last int64) {
 	return first, last
 }
 
-// storeMarks writes marks; that of a file that is loaded again replaces the old one.
+// storeMarks writes marks. The mark of a file that is loaded again replaces the old one.
 func (l *loader) storeMarks(ctx context.Context, _ sqlengine.Querier, done []archive.Mark) error {
 	table := l.a.Own(l.subset, sqlengine.MarksTable)
 	seq, err := sqlengine.Number(ctx, l.c, "SELECT max(seq) FROM "+table)
@@ -275,9 +272,9 @@ const digestsDeleted = 1000
 // sortFields are the header fields by which an archive is sorted first.
 var sortFields = [...]record.Field{record.FcstVar, record.FcstLev, record.VxMask, record.Model} //nolint:gochecknoglobals // a constant table
 
-// compareHeaders puts headers into the order of what questions ask for: rows of
-// one series stand together in the archive, so that DuckDB's statistics of
-// blocks let it pass over the others, and columns shrink.
+// compareHeaders sorts headers in the order in which questions select them. Rows of one series are
+// adjacent in the archive. DuckDB can then skip other blocks by their statistics, and columns need less
+// space.
 func compareHeaders(a, b *record.Header) int {
 	for _, f := range sortFields {
 		if c := cmp.Compare(a[f], b[f]); c != 0 {
@@ -287,7 +284,7 @@ func compareHeaders(a, b *record.Header) int {
 	return a.Compare(b)
 }
 
-// layout is a line type's table under a design.
+// layout describes a line type's table in a design.
 type layout struct {
 	design  design.Name
 	t       *record.LineType
@@ -300,7 +297,7 @@ func newLayout(n design.Name, t *record.LineType) layout {
 	return layout{design: n, t: t, table: table, columns: unkeyed(columns)}
 }
 
-// unkeyed drops the primary key: no index is kept, see
+// unkeyed drops the primary key. The table has no index, see
 // docs/decisions/0004-duckdb-documents.md, and the loader itself numbers the rows.
 func unkeyed(cols []sqlengine.Column) []sqlengine.Column {
 	for i := range cols {
@@ -309,12 +306,12 @@ func unkeyed(cols []sqlengine.Column) []sqlengine.Column {
 	return cols
 }
 
-// entryTimes are the members of a document's entry before the type's own. All
-// but fcst_lead are NULL where the times are plain.
+// entryTimes are the members of a document's entry before the type's own members. For the usual times
+// all but fcst_lead are NULL.
 var entryTimes = [...]string{"fcst_lead", "fcst_valid_end", "obs_lead", "obs_valid_beg", "obs_valid_end"} //nolint:gochecknoglobals // a constant table
 
-// typeName is DuckDB's type of a column. Counts are doubles, as in records:
-// DuckDB packs whole doubles as tightly as integers, and nothing is lost.
+// typeName returns DuckDB's type of a column. Counts are doubles, as in records: DuckDB packs doubles
+// without fractions as tightly as integers, and nothing is lost.
 func (l *layout) typeName(c sqlengine.Column) string {
 	switch c.Type {
 	case sqlengine.Text:
@@ -333,7 +330,7 @@ func (l *layout) typeName(c sqlengine.Column) string {
 	return "DOUBLE"
 }
 
-// entryType is the type of an entry of a document.
+// entryType returns the type of an entry of a document.
 func (l *layout) entryType() string {
 	var b strings.Builder
 	b.WriteString("STRUCT(")
@@ -353,8 +350,7 @@ func (l *layout) entryType() string {
 	return b.String()
 }
 
-// identity lists the columns that tell records of one table apart, and those
-// that the comparison of headers needs.
+// identity lists the columns that identify a record of a table, and the columns for comparing headers.
 func (l *layout) identity() []sqlengine.Column {
 	var out []sqlengine.Column
 	for _, c := range l.columns {
@@ -371,7 +367,7 @@ func (l *layout) identity() []sqlengine.Column {
 	return out
 }
 
-// ambiguous reports whether a schema's name is a database's too.
+// ambiguous reports whether a schema's name is also the name of a database.
 func (a *openArchive) ambiguous(schema string) bool {
 	for _, taken := range [...]string{a.db.alias, "temp", "system", "memory"} {
 		if strings.EqualFold(schema, taken) {
@@ -381,9 +377,8 @@ func (a *openArchive) ambiguous(schema string) bool {
 	return false
 }
 
-// dialect is the dialect in which a subset is asked. Where DuckDB could take
-// the name of its schema for that of a database, the file's own name stands
-// before it.
+// dialect returns the dialect for queries of a subset. If DuckDB could confuse the schema's name with a
+// database's, the file's own name is before it.
 func (a *openArchive) dialect(subset string) *flavour.Dialect {
 	if a.ambiguous(schemaName(subset)) {
 		return dialectIn(a.db.alias)

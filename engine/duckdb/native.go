@@ -15,13 +15,13 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// database is an open file. Its connections are kept and used again.
+// database is an open file. It keeps and reuses its connections.
 type database struct {
 	path     string // "" = in memory
-	alias    string // DuckDB's name of the file, which may stand before a schema
+	alias    string // DuckDB's name of the file, a possible prefix of a schema
 	readOnly bool
-	bounded  bool       // a load keeps to loadMemory
-	writing  sync.Mutex // held by a writer of records or posts
+	bounded  bool       // the memory limit is loadMemory, because a load is in progress
+	writing  sync.Mutex // locked by a writer of records under keys or posts
 
 	mu      sync.Mutex
 	handle  mapping.Database
@@ -30,17 +30,17 @@ type database struct {
 	closed  bool
 }
 
-// openDatabase opens a file, or a database in memory where path is empty.
-// The driver's cache makes two users of one file in this process share it.
+// openDatabase opens a file, or a database in memory if path is empty. The driver's cache lets two
+// users of one file in this process share the database.
 func openDatabase(path string, settings map[string]string) (*database, error) {
 	var config mapping.Config
 	if mapping.CreateConfig(&config) == mapping.StateError {
-		return nil, errors.New("DuckDB gives no configuration")
+		return nil, errors.New("DuckDB returned no configuration")
 	}
 	defer mapping.DestroyConfig(&config)
 	for name, value := range settings {
 		if mapping.SetConfig(config, name, value) == mapping.StateError {
-			return nil, fmt.Errorf("DuckDB does not take %s=%s", name, value)
+			return nil, fmt.Errorf("DuckDB does not accept %s=%s", name, value)
 		}
 	}
 	db := &database{path: path, loading: map[string]bool{}}
@@ -58,16 +58,16 @@ func openDatabase(path string, settings map[string]string) (*database, error) {
 	return db, nil
 }
 
-// seal keeps statements to the file itself, its log and folders: an archive is
-// a stranger's data, and a view in it must read nothing else. DuckDB lets nobody
-// undo that while the file is open. What a load sets stays free.
+// seal restricts statements to the file itself, its log and folders. An archive may come from a
+// stranger, and a view in it must not read anything else. Nobody can undo that while the file is open.
+// The settings that a load changes stay changeable.
 func (db *database) seal(ctx context.Context, folders ...string) error {
 	return seal(ctx, pool{db}, db.readOnly, folders)
 }
 
 func seal(ctx context.Context, q sqlengine.Querier, lock bool, folders []string) error {
 	open, err := sqlengine.Texts(ctx, q, "SELECT current_setting('enable_external_access')::VARCHAR")
-	if err != nil || len(open) == 1 && open[0] == "false" { // by another user of this file
+	if err != nil || len(open) == 1 && open[0] == "false" { // another user of this file has sealed it
 		return err
 	}
 	text := "SET GLOBAL allowed_directories = " + list(folders) + "; SET GLOBAL enable_external_access = false"
@@ -92,7 +92,7 @@ func (db *database) close() {
 	mapping.Close(&db.handle)
 }
 
-// conn is a connection; it is used by one goroutine at a time.
+// conn is a connection. One goroutine at a time uses it.
 type conn struct {
 	raw mapping.Connection
 	db  *database
@@ -100,7 +100,7 @@ type conn struct {
 
 var errClosed = errors.New("the DuckDB file is closed")
 
-// take returns an idle connection or makes one.
+// take returns an idle connection or opens one.
 func (db *database) take() (*conn, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -114,12 +114,12 @@ func (db *database) take() (*conn, error) {
 	}
 	c := &conn{db: db}
 	if mapping.Connect(db.handle, &c.raw) == mapping.StateError {
-		return nil, errors.New("DuckDB gives no connection")
+		return nil, errors.New("DuckDB returned no connection")
 	}
 	return c, nil
 }
 
-// put gives a connection back.
+// put returns a connection to the idle ones.
 func (db *database) put(c *conn) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -130,12 +130,12 @@ func (db *database) put(c *conn) {
 	db.idle = append(db.idle, c)
 }
 
-// interruptEvery is how often a cancelled statement is interrupted again: an
-// interrupt that comes before the statement runs is forgotten by DuckDB.
+// interruptEvery is the interval at which a canceled statement is interrupted again, because DuckDB
+// ignores an interrupt that comes before the statement runs.
 const interruptEvery = 2 * time.Millisecond
 
-// watch interrupts the connection once ctx is done, until the function that it
-// returns is called, which must be before anything else runs there.
+// watch interrupts the connection when ctx is done. The caller must call the returned function before
+// another statement runs on the connection.
 func (c *conn) watch(ctx context.Context) (end func()) {
 	finished, gone := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -159,16 +159,15 @@ func (c *conn) watch(ctx context.Context) (end func()) {
 	}
 }
 
-// result is the reply to a statement, read chunk by chunk.
+// result is the reply to a statement. The caller reads it chunk by chunk.
 type result struct {
 	raw   mapping.Result
 	types []mapping.Type
 	chunk mapping.DataChunk
-	rows  int // of the chunk
+	rows  int // number of rows in the chunk
 }
 
-// query runs a statement and waits for its whole reply. An argument is a text
-// or a list of texts.
+// query runs a statement and waits for its complete reply. An argument is a text or a list of texts.
 func (c *conn) query(ctx context.Context, text string, args ...any) (*result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -202,7 +201,7 @@ func (c *conn) query(ctx context.Context, text string, args ...any) (*result, er
 	return r, nil
 }
 
-// prepare has a statement parsed and planned.
+// prepare parses and plans a statement.
 func (c *conn) prepare(ctx context.Context, text string) (raw mapping.PreparedStatement, err error) {
 	if mapping.Prepare(c.raw, text, &raw) == mapping.StateError {
 		err = fmt.Errorf("%.60s…: %w", text, failure(ctx, mapping.ErrorTypeInvalid, mapping.PrepareError(raw)))
@@ -211,8 +210,7 @@ func (c *conn) prepare(ctx context.Context, text string) (raw mapping.PreparedSt
 	return raw, err
 }
 
-// execute runs a statement whose arguments are bound; the reply must be
-// destroyed where err is nil.
+// execute runs a statement with bound arguments. If err is nil, the caller must destroy the reply.
 func (c *conn) execute(ctx context.Context, raw mapping.PreparedStatement, reply *mapping.Result) error {
 	if ctx.Done() != nil {
 		defer c.watch(ctx)()
@@ -225,7 +223,7 @@ func (c *conn) execute(ctx context.Context, raw mapping.PreparedStatement, reply
 	return nil
 }
 
-// bind gives argument i, from 1: text, or a list of texts.
+// bind sets argument i, from 1, to a text or a list of texts.
 func bind(statement mapping.PreparedStatement, i int, arg any) error {
 	var v mapping.Value
 	switch a := arg.(type) {
@@ -247,12 +245,12 @@ func bind(statement mapping.PreparedStatement, i int, arg any) error {
 	}
 	defer mapping.DestroyValue(&v)
 	if mapping.BindValue(statement, mapping.IdxT(i), v) == mapping.StateError {
-		return fmt.Errorf("DuckDB does not take argument %d", i)
+		return fmt.Errorf("DuckDB does not accept argument %d", i)
 	}
 	return nil
 }
 
-// failure makes an error of DuckDB's message; of a cancelled statement, that of ctx.
+// failure converts DuckDB's message to an error. For a canceled statement it is the error of ctx.
 func failure(ctx context.Context, kind mapping.ErrorType, message string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -260,8 +258,8 @@ func failure(ctx context.Context, kind mapping.ErrorType, message string) error 
 	return said(kind, message)
 }
 
-// refused is an error of DuckDB's: its message without the stack trace, and its
-// type, which is ErrorTypeInvalid where DuckDB gives none.
+// refused is an error of DuckDB: its message without the stack trace, and its type, or
+// ErrorTypeInvalid if DuckDB gives none.
 type refused struct {
 	kind mapping.ErrorType
 	text string
@@ -274,8 +272,8 @@ func said(kind mapping.ErrorType, message string) error {
 	return &refused{kind, message}
 }
 
-// conflict reports that another transaction changed what this one would change.
-// A failed commit has the same type, so the beginning of the message decides.
+// conflict reports whether another transaction has changed what this one would change. A failed commit
+// has the same error type; therefore the beginning of the message decides.
 func conflict(err error) bool {
 	e, ok := errors.AsType[*refused](err)
 	return ok && e.kind == mapping.ErrorTypeTransaction && conflicts.MatchString(e.text)
@@ -283,7 +281,7 @@ func conflict(err error) bool {
 
 var conflicts = regexp.MustCompile(`^TransactionContext Error: (Failed to commit: )?(Conflict on (update|tuple deletion)|Catalog write-write conflict)`)
 
-// Exec runs statements of which no reply is wanted.
+// Exec runs statements and ignores their replies.
 func (c *conn) Exec(ctx context.Context, text string, args ...any) error {
 	r, err := c.query(ctx, text, args...)
 	if err != nil {
@@ -293,7 +291,7 @@ func (c *conn) Exec(ctx context.Context, text string, args ...any) error {
 	return nil
 }
 
-// Rows gives each row of a reply to f.
+// Rows passes each row of a reply to f.
 func (c *conn) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
 	r, err := c.query(ctx, text, args...)
 	if err != nil {
@@ -303,7 +301,7 @@ func (c *conn) Rows(ctx context.Context, text string, args []any, f func(row []a
 	return r.each(f)
 }
 
-// each gives each row to f; see value.
+// each passes each row to f; see value.
 func (r *result) each(f func(row []any) error) error {
 	columns, row := make([]vector, len(r.types)), make([]any, len(r.types))
 	for r.next() {
@@ -322,8 +320,8 @@ func (r *result) each(f func(row []any) error) error {
 	return nil
 }
 
-// value reads a value of the types that are looked at row by row, a DECIMAL as a
-// sum has it; others are nil.
+// value reads a value of the types that are read row by row, including the DECIMAL of a sum. Values of
+// other types are nil.
 func value(v *vector, t mapping.Type, i, rows int) any {
 	switch {
 	case v.null(i):
@@ -341,7 +339,7 @@ func value(v *vector, t mapping.Type, i, rows int) any {
 	return nil
 }
 
-// next fetches the next chunk; false at the end.
+// next fetches the next chunk. It returns false at the end.
 func (r *result) next() bool {
 	if r.chunk.Ptr != nil {
 		mapping.DestroyDataChunk(&r.chunk)

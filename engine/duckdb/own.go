@@ -22,18 +22,18 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// ownFile follows the archive's name: tables of a user's own lie in a file of their own.
+// ownFile is appended to the archive's name: a user's own tables are in a separate file.
 const ownFile = ".barograph-own"
 
-// own opens the file of a user's own tables. Answers come by way of
-// database/sql, as any type may be in them.
+// own opens the file of a user's own tables. Queries use database/sql, because their answers may have
+// columns of any type.
 func own(path string, settings map[string]string) func(ctx context.Context) (*tables.Tables, error) {
 	return func(context.Context) (*tables.Tables, error) {
 		settings, file := maps.Clone(settings), ""
 		settings["autoinstall_known_extensions"], settings["autoload_known_extensions"] = "false", "false"
 		if path != "" {
 			file = path + ownFile
-			for _, left := range []string{file, file + ".wal"} { // by an earlier run
+			for _, left := range []string{file, file + ".wal"} { // files of an earlier run
 				if err := os.Remove(left); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return nil, unreachable(left, err)
 				}
@@ -50,7 +50,7 @@ func own(path string, settings map[string]string) func(ctx context.Context) (*ta
 			return nil, unreachable(path+ownFile, err)
 		}
 		o := &ownTables{sqlengine.Standard{Over: sql.OpenDB(c)}, file}
-		db := o.Over.(*sql.DB) //nolint:forcetypeassert // made above
+		db := o.Over.(*sql.DB) //nolint:forcetypeassert // Over was set to it above
 		db.SetMaxIdleConns(64)
 		out := &tables.Tables{Describe: o.describe, Load: o.load, Size: o.size, Close: func() error { return errors.Join(db.Close(), c.Close()) }}
 		out.Confine = func(ctx context.Context, folders ...string) error { return seal(ctx, o, true, folders) }
@@ -75,7 +75,7 @@ func (o *ownTables) load(ctx context.Context, t *tables.Table) error {
 	if err := o.Exec(ctx, "CREATE TABLE "+flavour.Ident(t.Name)+" AS SELECT * FROM read_parquet("+flavour.Quote(t.Parquet)+")"); err != nil {
 		return err
 	}
-	// While others ask DuckDB may refuse; then the rows are in its log, on disk.
+	// DuckDB may refuse while other queries run. Then the rows are in its log, on disk.
 	if err := o.Exec(ctx, "CHECKPOINT"); err != nil && ctx.Err() != nil {
 		return err
 	}
@@ -93,20 +93,20 @@ func (o *ownTables) size(context.Context) (int64, error) {
 	return info.Size(), nil
 }
 
-// ownGroup is files that have the same columns, and how a SELECT reads them.
+// ownGroup is a list of files with the same columns, and how a SELECT reads them.
 type ownGroup struct {
 	files []string
 	from  string // the call of a reader, without the list of files
 	names []string
-	kinds []string // of DuckDB; of CSV files none
+	kinds []string // DuckDB's types; empty for CSV files
 }
 
-// fileColumn is the name of the column in which DuckDB's readers put the file of a row.
+// fileColumn is the column in which DuckDB's readers return the file of a row.
 const fileColumn = "barograph_file"
 
-// describe makes a table's files a table. Files with the same columns are read
-// together; columns are brought together by their names and must have types that
-// one type holds without a loss.
+// describe makes one table of a table's files. It reads files with the same columns together. It matches
+// columns of different files by name; a type must exist that can store the values of all of them
+// without loss.
 func (o *ownTables) describe(ctx context.Context, t *tables.Table) (rows map[string]int64, err error) {
 	groups, rows, err := o.groups(ctx, t)
 	if err != nil {
@@ -122,7 +122,7 @@ func (o *ownTables) describe(ctx context.Context, t *tables.Table) (rows map[str
 		t.Columns = append(t.Columns, key.Column)
 	}
 	if len(t.Columns) == 0 {
-		return nil, &fault.Error{File: t.Files[0], Problem: "has no column that all engines can hold: " + strings.Join(t.Notes, "; "), Cure: "write columns of numbers, times and texts"}
+		return nil, &fault.Error{File: t.Files[0], Problem: "has no column that all engines can store: " + strings.Join(t.Notes, "; "), Cure: "write columns of numbers, times and texts"}
 	}
 	var parts []string
 	for _, g := range groups {
@@ -134,8 +134,7 @@ func (o *ownTables) describe(ctx context.Context, t *tables.Table) (rows map[str
 	return rows, readable(t, o.longest(ctx, t))
 }
 
-// groups finds the groups of a table's files; of Parquet files it reads the
-// footers.
+// groups finds the groups of a table's files. It reads the footers of Parquet files.
 func (o *ownTables) groups(ctx context.Context, t *tables.Table) (groups []*ownGroup, rows map[string]int64, err error) {
 	option := ", filename = '" + fileColumn + "')"
 	for _, g := range t.Groups {
@@ -177,7 +176,7 @@ func (o *ownTables) groups(ctx context.Context, t *tables.Table) (groups []*ownG
 	return groups, rows, nil
 }
 
-// unite finds the columns of Parquet files, and notes what not all of them have.
+// unite finds the columns of Parquet files, and notes columns that are missing in some files.
 func unite(t *tables.Table, groups []*ownGroup) error {
 	first := map[string]*ownGroup{}
 	for _, g := range groups {
@@ -185,7 +184,7 @@ func unite(t *tables.Table, groups []*ownGroup) error {
 			source := g.names[k]
 			c, _, ok := ownColumn(source, kind)
 			if !ok {
-				t.Notes = append(t.Notes, "column "+source+" is left aside: its type "+kind+" is not one that all engines have")
+				t.Notes = append(t.Notes, "column "+source+" is ignored: its type "+kind+" is not one that all engines have")
 				continue
 			}
 			i := slices.IndexFunc(t.Columns, func(o tables.Column) bool { return o.Name == c.Name })
@@ -215,8 +214,8 @@ func unite(t *tables.Table, groups []*ownGroup) error {
 	return nil
 }
 
-// widen makes a column hold the values of another one of its name, if nothing is
-// lost by that.
+// widen changes the type of a column to one that can also store the values of another column of that
+// name, if no value changes.
 func widen(c *tables.Column, o tables.Column) bool {
 	digits := func(c tables.Column) (ahead, behind int) {
 		if c.Kind == tables.Whole {
@@ -244,18 +243,18 @@ func describeKind(c tables.Column) string {
 	return string(c.Kind)
 }
 
-// keyValue is a key's value in the name of the folder of a row's file.
+// keyValue is a key's value in the folder name of a row's file.
 func keyValue(root, folder, kind string) string {
 	value := fmt.Sprintf("url_decode(regexp_extract(substr(%s, %d), %s, 1))", fileColumn, len([]rune(root))+1, flavour.Quote(".*/"+regexp.QuoteMeta(folder)+"=([^/]*)/"))
 	return "CAST(CASE WHEN " + value + " NOT IN ('', '" + tables.NoKey + "') THEN " + value + " END AS " + kind + ")"
 }
 
-// column is the place of a column in a group; -1 = it has none.
+// column is the index of a column in a group; -1 = the group does not have it.
 func (g *ownGroup) column(name string) int {
 	return slices.IndexFunc(g.names, func(s string) bool { return tables.Name(s) == name })
 }
 
-// selected are the columns of a table as a group has them.
+// selected returns the expressions that select a table's columns from a group.
 func (g *ownGroup) selected(t *tables.Table) (out []string) {
 	for _, c := range t.Columns {
 		kind, text := ownTypes[c.Kind], ""
@@ -273,7 +272,7 @@ func (g *ownGroup) selected(t *tables.Table) (out []string) {
 		case g.kinds == nil:
 			text = "CAST(" + flavour.Ident(c.Name) + " AS " + kind + ")"
 		default:
-			_, text, _ = ownColumn(g.names[k], g.kinds[k]) // found before
+			_, text, _ = ownColumn(g.names[k], g.kinds[k]) // groups has checked it
 			text = "CAST(" + text + " AS " + kind + ")"
 		}
 		out = append(out, text+" AS "+flavour.Ident(c.Name))
@@ -281,14 +280,14 @@ func (g *ownGroup) selected(t *tables.Table) (out []string) {
 	return out
 }
 
-// longest finds the most characters of texts, and that the values can be read.
+// longest finds the greatest length of texts, and checks that all values can be read.
 func (o *ownTables) longest(ctx context.Context, t *tables.Table) error {
 	var longest []string
 	for _, c := range t.Columns {
 		length := "0"
 		switch c.Kind {
 		case tables.Time:
-			length = "0 * count(" + flavour.Ident(c.Name) + ")" // an error where it has parts of a microsecond
+			length = "0 * count(" + flavour.Ident(c.Name) + ")" // fails for fractions of a microsecond
 		case tables.Text:
 			length = "coalesce(max(length(" + flavour.Ident(c.Name) + ")), 0)"
 		}
@@ -318,7 +317,7 @@ func (o *ownTables) longest(ctx context.Context, t *tables.Table) error {
 	return err
 }
 
-// readable says of which files an error is.
+// readable adds the table's first file to an error.
 func readable(t *tables.Table, err error) error {
 	if err == nil {
 		return nil
@@ -326,10 +325,10 @@ func readable(t *tables.Table, err error) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f
 	}
-	if text, _, ok := strings.Cut(err.Error(), "\nLINE "); ok { // of a statement that is none of the user's
+	if text, _, ok := strings.Cut(err.Error(), "\nLINE "); ok { // DuckDB quotes Barograph's own statement, not the user's
 		err = errors.New(strings.TrimSpace(text))
 	}
-	return &fault.Error{File: t.Files[0], Problem: "cannot be read as table " + t.Name, Err: err, Cure: "name Parquet files, or CSV files with a head, all of one table with the same columns"}
+	return &fault.Error{File: t.Files[0], Problem: "cannot be read as table " + t.Name, Err: err, Cure: "name Parquet files, or CSV files with column names in their first line, all of one table with the same columns"}
 }
 
 // ownTypes are DuckDB's types of the kinds.
@@ -339,14 +338,14 @@ var ownTypes = map[tables.Kind]string{ //nolint:gochecknoglobals // a constant t
 
 var decimal = regexp.MustCompile(`^DECIMAL\((\d+),(\d+)\)$`)
 
-// ownColumn is a column of DuckDB's type, and what makes of it one of the few
-// types that all engines have.
+// ownColumn returns the column for one of DuckDB's types, and the expression that converts it to one of
+// the types that all engines have.
 func ownColumn(source, kind string) (c tables.Column, text string, ok bool) {
 	c = tables.Column{Name: tables.Name(source)}
 	text = flavour.Ident(source)
 	if m := decimal.FindStringSubmatch(kind); m != nil {
 		c.Kind = tables.Decimal
-		c.Digits, _ = strconv.Atoi(m[1]) // of the pattern
+		c.Digits, _ = strconv.Atoi(m[1]) // the pattern matches only digits
 		c.Decimals, _ = strconv.Atoi(m[2])
 		return c, text, true
 	}
@@ -364,7 +363,7 @@ func ownColumn(source, kind string) (c tables.Column, text string, ok bool) {
 	case "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS":
 		c.Kind, text = tables.Time, text+"::TIMESTAMP"
 	case "TIMESTAMP_NS":
-		cut := "column " + source + " has times with parts of a microsecond, which not all engines have: round them, or make them whole numbers"
+		cut := "column " + source + " has times with fractions of a microsecond, which not all engines can store: round them, or convert them to integers"
 		c.Kind, text = tables.Time, "CASE WHEN "+text+" IS NULL OR epoch_ns("+text+") % 1000 = 0 THEN "+text+"::TIMESTAMP ELSE error("+flavour.Quote(cut)+")::TIMESTAMP END"
 	case "TIMESTAMP WITH TIME ZONE":
 		c.Kind, text = tables.Time, "("+text+" AT TIME ZONE 'UTC')"

@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// posts opens tables of values of SHEF messages. One transaction writes at a
-// time: of two that change one row at once DuckDB would fail the second.
+// posts opens tables of values of SHEF messages. Only one transaction writes at a time: if two changed
+// one row at the same time, DuckDB would fail the second.
 type postTables struct{ *database }
 
 func postMethods() []posts.Method {
@@ -81,7 +81,7 @@ func (p postTables) tend(ctx context.Context, u posts.Upkeep, _ []string) error 
 	return pool{p.database}.Exec(ctx, text)
 }
 
-// postConn is a connection of a poster.
+// postConn is the connection of a poster.
 type postConn struct {
 	*conn
 	made []*postStatement
@@ -109,20 +109,20 @@ func (p postTables) connect(context.Context) (*sqlengine.PostConn, error) {
 			for _, st := range s.made {
 				st.close()
 			}
-			mapping.Disconnect(&c.raw) // its temporary tables end with it
+			mapping.Disconnect(&c.raw) // this drops its temporary tables
 			return nil
 		},
 	}, nil
 }
 
-// postStatement is prepared. DuckDB plans it again at each execution in which
-// an argument has another type than its parameter, NULL without a type among
-// them: so each argument is given the type that the statement asks for.
+// postStatement is a prepared statement. DuckDB plans a statement again if an argument has another type
+// than its parameter; NULL without a type also does. Therefore each argument is converted to the type
+// of its parameter.
 type postStatement struct {
 	c     *postConn
 	raw   mapping.PreparedStatement
-	types []mapping.Type  // of the parameters
-	nulls []mapping.Value // NULL as each parameter has it; nil = not made yet
+	types []mapping.Type  // types of the parameters
+	nulls []mapping.Value // NULL of the type of each parameter; nil = not created yet
 }
 
 func (c *postConn) prepare(ctx context.Context, text string) (*postStatement, error) {
@@ -146,7 +146,7 @@ func (st *postStatement) close() {
 	mapping.DestroyPrepare(&st.raw)
 }
 
-// bind gives argument i the type of its parameter.
+// bind converts argument i to the type of its parameter.
 func (st *postStatement) bind(i int, a any) mapping.State {
 	at := mapping.IdxT(i + 1)
 	switch a := a.(type) {
@@ -178,8 +178,8 @@ func (st *postStatement) bind(i int, a any) mapping.State {
 	return mapping.StateError
 }
 
-// null is NULL of the type of a parameter. The library makes none directly: as
-// the element of a list it takes the list's type.
+// null creates a NULL of a parameter's type. The library has no function for it; the element of a list
+// takes the list's type.
 func (st *postStatement) null(i int) mapping.Value {
 	if st.nulls[i].Ptr == nil {
 		typ, none := mapping.ParamLogicalType(st.raw, mapping.IdxT(i+1)), mapping.CreateNullValue()
@@ -192,15 +192,14 @@ func (st *postStatement) null(i int) mapping.Value {
 	return st.nulls[i]
 }
 
-// run binds the arguments and runs the statement; the reply must be destroyed
-// where err is nil.
+// run binds the arguments and runs the statement. If err is nil, the caller must destroy the reply.
 func (st *postStatement) run(ctx context.Context, args []any, reply *mapping.Result) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	for i, a := range args {
 		if i >= len(st.types) || st.bind(i, a) == mapping.StateError {
-			return fmt.Errorf("DuckDB does not take argument %d", i+1)
+			return fmt.Errorf("DuckDB does not accept argument %d", i+1)
 		}
 	}
 	return st.c.execute(ctx, st.raw, reply)
@@ -236,7 +235,7 @@ func (c *postConn) direct(ctx context.Context, text string, args []any, each fun
 	return 0, r.each(each)
 }
 
-// copyRows appends rows by DuckDB's appender.
+// copyRows appends rows with DuckDB's appender.
 func (c *postConn) copyRows(ctx context.Context, name string, t *sqlengine.PostTable, rows []sqlengine.PostRow) error {
 	w, err := newWriter(c.conn, "temp", "main", name)
 	if err != nil {

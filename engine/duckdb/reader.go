@@ -16,17 +16,17 @@ import (
 	"github.com/barograph/barograph/engine/host"
 )
 
-// A process that reads an archive never becomes the program that it is started from: a
-// command, a test, or a program that uses this package. No main of theirs knows of it.
-func init() { //nolint:gochecknoinits // see above
+// A process that reads an archive must not run the program from which it is started: a command, a
+// test, or a program that uses this package. Their main functions do not know about such processes.
+func init() { //nolint:gochecknoinits // the comment gives the reason
 	if host.IsChild(scheme) {
 		host.Child(open)
 	}
 }
 
-// reader opens a file for reading by a process of its own: where blocks of a file are
-// swapped, DuckDB ends its process or never ends. Tables of other workloads are read in
-// this process, and opened when they are asked for.
+// reader opens a file for reading in a separate process, because swapped blocks of a file can crash
+// DuckDB's process or make it hang. Tables of other studies are read in this process, which opens the
+// file when they are first needed.
 func reader(ctx context.Context, u *url.URL, o engine.Options, file string) (*engine.Engine, error) {
 	d := Driver()
 	v := d.Values(u)
@@ -49,7 +49,7 @@ func reader(ctx context.Context, u *url.URL, o engine.Options, file string) (*en
 		return err
 	})
 	return &engine.Engine{
-		About: r.About, Cost: r.Cost(), Processes: []int32{int32(r.PID())}, //nolint:gosec // pids are small
+		About: r.About, Cost: r.Cost(), Processes: []int32{int32(r.PID())}, //nolint:gosec // a pid fits
 		Abilities: append([]any{r}, lazily(func() (*engine.Engine, error) { err := inProcess(); return here, err })...),
 		Close: func() error {
 			err := r.Close()
@@ -61,15 +61,15 @@ func reader(ctx context.Context, u *url.URL, o engine.Options, file string) (*en
 	}, nil
 }
 
-// invalid finds the errors after which DuckDB answers nothing until it is opened again.
+// invalid reports the errors after which DuckDB answers no statement until it is opened again.
 var invalid = regexp.MustCompile(`FATAL Error|INTERNAL Error|database has been invalidated`)
 
-// besides is the memory that a process has besides what DuckDB counts.
+// besides is the memory of a process that DuckDB does not count.
 const besides = 1 << 30
 
 var memorySize = regexp.MustCompile(`(?i)^([\d.]+)\s*([kmgt]?)(i?)b?$`)
 
-// processMemory is the most that a process may have, for DuckDB's memory_limit; 0 = no limit.
+// processMemory is the memory limit of a process, for DuckDB's memory_limit; 0 = no limit.
 func processMemory(limit string) int64 {
 	m := memorySize.FindStringSubmatch(limit)
 	if m == nil {
@@ -77,7 +77,7 @@ func processMemory(limit string) int64 {
 		if err != nil {
 			return 0
 		}
-		return int64(total.Total/10*8) + besides //nolint:gosec // far below
+		return int64(total.Total/10*8) + besides //nolint:gosec // far below the limit of int64
 	}
 	n, err := strconv.ParseFloat(m[1], 64)
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// scans opens tables of the analytical workload. Their rows lie in Parquet
-// files, a part in a folder of its own, so that the parts can lie on several
-// disks; the database file holds views of them, and the placement.
+// scans opens tables of the study scan. Their rows are in Parquet files. Each partition has its own
+// folder; the partitions can therefore be on several disks. The database file contains views of the
+// files, and the placement.
 type scans struct{ *database }
 
-// The names in the file and on the disks.
+// These are the names in the file and on the disks.
 const (
 	starSchema = "barograph_star"
 	starFolder = "barograph-star" // in each path of a placement
@@ -34,11 +34,11 @@ func starDialect() *sqlengine.StarDialect {
 type star struct {
 	*database
 	tables.Placement
-	before string // DuckDB's threads before it was opened
+	before string // DuckDB's setting threads before the star was opened
 }
 
-// Open opens the tables under a placement. The number of threads is that of
-// the whole file, until the tables are closed.
+// Open opens the tables at a placement. The number of threads applies to the complete file until the
+// tables are closed.
 func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
 	if len(p.Paths) == 0 && s.path == "" {
 		return nil, &fault.Error{Setting: "duckdb::memory:", Problem: "has no place for tables on disk", Cure: "name a file or paths"}
@@ -74,7 +74,7 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	})
 }
 
-// note tells the placement of what is loaded; "" = nothing is.
+// note returns the placement of the loaded tables; "" = no tables are loaded.
 func (t *star) note(ctx context.Context, c *conn) (string, error) {
 	made, err := sqlengine.Number(ctx, c, "SELECT count(*) FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = "+flavour.Quote(starSchema)+" AND table_name = 'placement'")
 	if err != nil || made == 0 {
@@ -84,12 +84,12 @@ func (t *star) note(ctx context.Context, c *conn) (string, error) {
 	return strings.Join(text, ""), err
 }
 
-// folder is where part i lies.
+// folder returns the folder of partition i.
 func (t *star) folder(p *tables.Placement, i int) string {
 	return filepath.Join(t.home(p.Path(i)), "part-"+fmt.Sprintf("%04d", i))
 }
 
-// home is the folder of the tables on a path.
+// home returns the folder of the tables on a path.
 func (t *star) home(path string) string {
 	if path == "" {
 		return t.path + "." + starFolder
@@ -97,7 +97,7 @@ func (t *star) home(path string) string {
 	return filepath.Join(path, starFolder)
 }
 
-// homes are the folders of a placement on all its paths.
+// homes returns the folders of a placement on all its paths.
 func (t *star) homes(p *tables.Placement) (out []string) {
 	for _, path := range p.Paths {
 		out = append(out, t.home(path))
@@ -108,8 +108,8 @@ func (t *star) homes(p *tables.Placement) (out []string) {
 	return out
 }
 
-// load writes the Parquet files anew. What was loaded before is gone when it
-// begins: two sets of facts would not fit on disks that are just large enough.
+// load writes the Parquet files. It first removes the existing tables, because two sets of facts might
+// not fit on the disks.
 func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoaded, err error) {
 	err = t.with(ctx, func(c *conn) error {
 		if err := t.clear(ctx, c); err != nil {
@@ -134,8 +134,7 @@ func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (o
 	return out, err
 }
 
-// clear removes what is loaded, wherever it lies, and the rests of a load that
-// was broken off.
+// clear removes the loaded tables from all paths, and the remains of an incomplete load.
 func (t *star) clear(ctx context.Context, c *conn) error {
 	note, err := t.note(ctx, c)
 	if err != nil {
@@ -156,7 +155,7 @@ func (t *star) clear(ctx context.Context, c *conn) error {
 	return nil
 }
 
-// write writes the files and returns the statements that make views of them.
+// write writes the files and returns the statements that create the views of them.
 func (t *star) write(ctx context.Context, c *conn, files tables.StarFiles) (views []string, err error) {
 	parts, err := t.partition(ctx, c, files.Parquet[tables.StoreSales])
 	if err != nil {
@@ -174,20 +173,19 @@ func (t *star) write(ctx context.Context, c *conn, files tables.StarFiles) (view
 	return views, t.sync()
 }
 
-// Sizes of what is written.
+// The sizes of written files.
 const (
-	rowGroup   = 122_880 // DuckDB's own: the rows that one thread reads
-	mostPieces = 512     // files that are written at once
+	rowGroup   = 122_880 // DuckDB's default: the rows that one thread reads
+	mostPieces = 512     // number of files that are written at once
 )
 
-// partition distributes the facts over the partitions by the hash of their
-// ticket numbers, and returns the files.
-// DuckDB's threads read one row group after another, file by file: a part is
-// cut into pieces of one row group each, and the files are named in turns, a
-// piece of each part, so that threads read from all disks at once.
+// partition distributes the facts over the partitions by the hash of their ticket numbers, and returns
+// the files. DuckDB's threads read one row group after another, file by file. Therefore a partition is
+// split into pieces of one row group each, and the file names alternate between the partitions: the
+// threads then read from all disks at once.
 //
-// DuckDB writes a folder for each value of a column in one statement; each of
-// them is a link to the piece's folder, on the disk of the part.
+// DuckDB writes a folder for each value of a column with one statement. Each of these folders is a link
+// to the piece's folder, on the disk of the partition.
 func (t *star) partition(ctx context.Context, c *conn, facts []string) (files []string, err error) {
 	rows, err := sqlengine.Number(ctx, c, "SELECT count(*) FROM read_parquet("+list(facts)+")")
 	if err != nil {
@@ -205,7 +203,7 @@ func (t *star) partition(ctx context.Context, c *conn, facts []string) (files []
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }() // the links, not what they point to
+	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }() // removes the links, not their targets
 	for i, folder := range folders {
 		if err := os.Symlink(folder, filepath.Join(staging, "piece="+strconv.Itoa(i))); err != nil {
 			return nil, err
@@ -227,7 +225,7 @@ func (t *star) partition(ctx context.Context, c *conn, facts []string) (files []
 	return files, nil
 }
 
-// sync has all files on disk before the views name them.
+// sync flushes all files to disk before the views name them.
 func (t *star) sync() error {
 	return t.files(func(_ int, path string, _ os.FileInfo) error {
 		f, err := os.Open(path)
@@ -238,7 +236,7 @@ func (t *star) sync() error {
 	})
 }
 
-// files walks the files of the tables, with the number of their path.
+// files yields the files of the tables, with the number of their path.
 func (t *star) files(each func(path int, name string, info os.FileInfo) error) error {
 	for i, home := range t.homes(&t.Placement) {
 		err := filepath.Walk(home, func(name string, info os.FileInfo, err error) error {
@@ -254,17 +252,17 @@ func (t *star) files(each func(path int, name string, info os.FileInfo) error) e
 	return nil
 }
 
-// view makes a view of Parquet files.
+// view returns the statement that creates a view of Parquet files.
 func view(t tables.StarTable, paths []string) string {
 	return "CREATE VIEW " + starSchema + "." + string(t) + " AS SELECT * FROM read_parquet(" + list(paths) + ", hive_partitioning = false)"
 }
 
-// list is a list of texts in SQL.
+// list returns a list of texts in SQL.
 func list(texts []string) string {
 	return "[" + flavour.Join(texts, ", ", flavour.Quote) + "]"
 }
 
-// size tells how many bytes the facts take on each path.
+// size returns the bytes of the facts on each path.
 func (t *star) size(context.Context) ([]int64, error) {
 	out := make([]int64, max(len(t.Paths), 1))
 	err := t.files(func(path int, name string, info os.FileInfo) error {
@@ -276,7 +274,7 @@ func (t *star) size(context.Context) ([]int64, error) {
 	return out, err
 }
 
-// cold has DuckDB forget what it holds of files.
+// cold makes DuckDB drop its cache of files.
 func (t *star) cold(ctx context.Context) error {
 	return t.with(ctx, func(c *conn) error {
 		if err := c.Exec(ctx, "SET GLOBAL enable_external_file_cache = false"); err != nil {
