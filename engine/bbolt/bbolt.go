@@ -33,7 +33,7 @@ func Driver() engine.Driver {
 	}
 }
 
-// tables is the bucket that has each table's number of fields, as a uvarint.
+// tables is the bucket with each table's number of fields, as a uvarint.
 const tables = "tables"
 
 // store is an open file.
@@ -58,7 +58,7 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 	case errors.Is(err, bolterrors.ErrInvalid) || errors.Is(err, bolterrors.ErrChecksum) || errors.Is(err, bolterrors.ErrVersionMismatch):
 		return nil, engine.Damaged(path, err)
 	case err != nil:
-		return nil, &fault.Error{File: path, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: "name a file that can be read and written, or a new one"}
+		return nil, &fault.Error{File: path, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: "name a readable and writable file, or a new one"}
 	}
 	s := &store{db, o.ReadOnly}
 	about := engine.About{
@@ -68,20 +68,20 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 	return &engine.Engine{Abilities: []any{s}, About: func(context.Context) (engine.About, error) { return about, nil }, Close: s.db.Close}, nil
 }
 
-// opened opens the file. bbolt panics where it meets a page that cannot be.
+// opened opens the file. bbolt panics if it reads an impossible page.
 func opened(path string, o *bbolt.Options) (db *bbolt.DB, err error) {
 	defer recovered(path, &err)
 	return bbolt.Open(path, 0o600, o)
 }
 
-// recovered turns a panic of bbolt into the error of a damaged file.
+// recovered converts a panic of bbolt to the error of a damaged file.
 func recovered(path string, err *error) {
 	if p := recover(); p != nil {
 		*err = engine.Damaged(path, fmt.Errorf("%v", p))
 	}
 }
 
-// update is one durable transaction.
+// update runs one durable transaction.
 func (s *store) update(do func(*bbolt.Tx) error) (err error) {
 	defer recovered(s.db.Path(), &err)
 	err = s.db.Update(do)
@@ -100,7 +100,7 @@ func (s *store) view(do func(*bbolt.Tx) error) (err error) {
 	return s.db.View(do)
 }
 
-// Table opens or makes a table.
+// Table opens or creates a table.
 func (s *store) Table(_ context.Context, t kv.Table) (*kv.Records, error) {
 	if err := t.Choose(Driver()); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (s *store) Table(_ context.Context, t kv.Table) (*kv.Records, error) {
 	}
 	if !bytes.Equal(have, want) {
 		n, _ := binary.Uvarint(have)
-		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", n, tb.fields), Cure: "give what it was loaded with"}
+		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", n, tb.fields), Cure: "give the fieldcount with which it was loaded"}
 	}
 	return kv.NewRecords(s.readOnly, tb.connect, tb.count), nil
 }
@@ -221,7 +221,7 @@ func (c *conn) delete(ctx context.Context, key []byte) error {
 	})
 }
 
-// change is one transaction on the table's bucket.
+// change runs one transaction on the table's bucket.
 func (c *conn) change(ctx context.Context, do func(*bbolt.Bucket) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -22,7 +22,7 @@ import (
 func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:  "dry",
-		Summary: "no database: answers are recalled from memory, which is the client's floor",
+		Summary: "no database: answers come from memory; their time is the client overhead",
 		Example: "dry:",
 		Abilities: []any{archive.Offer{
 			Designs: map[design.Name][]flavour.Name{design.Memory: {flavour.Recall}},
@@ -43,16 +43,16 @@ func open(_ context.Context, _ *url.URL, o engine.Options) (*engine.Engine, erro
 	}, nil
 }
 
-// store is what one Engine holds; every archive opened from it shows the same.
+// store is the content of one Engine. All its archives share it.
 type store struct {
 	readOnly bool
 
 	mu      sync.RWMutex
-	commits int64 // counts commits, so that a query knows whether its answer is still right
+	commits int64 // number of commits; a query checks with it whether its answer is still valid
 	subsets map[string]*subset
 }
 
-// Open gives the archive; memory is the only design.
+// Open returns the archive. memory is the only design.
 func (s *store) Open(_ context.Context, d design.Name) (archive.Archive, error) {
 	if d != design.Memory {
 		return nil, fmt.Errorf("dry has no design %q, only %q: %w", d, design.Memory, engine.ErrNoDesign)
@@ -64,13 +64,13 @@ type openArchive struct{ *store }
 
 func (a *openArchive) Close() error { return nil }
 
-// recalled is the answer to a phrased question, as it was after some commit.
+// recalled is the answer to a phrased question after some commit.
 type recalled struct {
 	commits int64
 	answer  *answer.Answer
 }
 
-// String keeps the rows out of whatever prints a query's arguments.
+// String keeps the rows out of printed query arguments.
 func (r *recalled) String() string { return fmt.Sprintf("%d rows in memory", r.answer.Rows) }
 
 // Phrase computes the answer.
@@ -101,12 +101,12 @@ func (a *openArchive) compute(ctx context.Context, q *question.Question) (*recal
 	return &recalled{commits: a.commits, answer: ref.Answers()[0]}, nil
 }
 
-// Ask replays the answer; it computes it anew if records were committed since.
+// Ask replays the answer. If records were committed since Phrase, it computes the answer again.
 func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r := q.Args[0].(*recalled) //nolint:forcetypeassert // only Phrase makes queries
+	r := q.Args[0].(*recalled) //nolint:forcetypeassert // only Phrase creates queries
 	a.mu.RLock()
 	current := a.commits == r.commits
 	a.mu.RUnlock()
@@ -120,7 +120,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	return nil
 }
 
-// replay appends row by row, as an engine does that decodes rows.
+// replay appends row by row, like an engine that decodes rows.
 func replay(from *answer.Answer, into *answer.Builder) {
 	into.Reset(from.Columns)
 	for i := range from.Rows {
@@ -128,7 +128,7 @@ func replay(from *answer.Answer, into *answer.Builder) {
 	}
 }
 
-// Explain says that there is no plan: the rows of the answer lie ready.
+// Explain says that there is no plan: the rows of the answer are ready.
 func (a *openArchive) Explain(_ context.Context, q *archive.Query) (archive.Plan, error) {
 	plan := archive.Plan{Text: q.Text + ": no plan, no search, no input or output"}
 	if r, ok := q.Args[0].(*recalled); ok && r.answer.Rows > 0 {
@@ -141,7 +141,7 @@ func (a *openArchive) Explain(_ context.Context, q *archive.Query) (archive.Plan
 // Size is 0: nothing is on disk.
 func (a *openArchive) Size(context.Context) (int64, error) { return 0, nil }
 
-// Dump walks the batches as they are held.
+// Dump yields the stored batches.
 func (a *openArchive) Dump(ctx context.Context, name string) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
 		a.mu.RLock()

@@ -18,8 +18,8 @@ type subset struct {
 	catalog *design.Catalog
 }
 
-// table holds the records of one line type in chunks. A chunk is small, as
-// replacing a row with repeating columns moves the rest of its chunk.
+// table contains the records of one line type in chunks. Chunks are small, because replacing a row with repeating
+// columns moves the following rows of its chunk.
 type table struct {
 	chunks []*chunk
 	at     record.ByKey[place]
@@ -38,7 +38,7 @@ type place struct {
 
 const chunkRows = 4096
 
-// batches lists the chunks; none for a nil table.
+// batches lists the chunks; a nil table has none.
 func (t *table) batches() []*record.Batch {
 	if t == nil {
 		return nil
@@ -50,7 +50,7 @@ func (t *table) batches() []*record.Batch {
 	return out
 }
 
-// put stores row i of b, over the one that is there, or next to it.
+// put stores row i of b. It replaces an existing row unless b.Keep is set.
 func (t *table) put(k record.Key, b *record.Batch, i int) {
 	if p, ok := t.at.First(k); ok && !b.Keep {
 		p.chunk.rows.ReplaceRow(p.row, b, i)
@@ -73,7 +73,7 @@ func (t *table) put(k record.Key, b *record.Batch, i int) {
 	c.rows.AppendRow(b, i, head)
 }
 
-// mark notes files; one that is loaded again has one mark, the new one.
+// mark adds marks of files. The mark of a file that is loaded again replaces the old one.
 func (s *subset) mark(done []archive.Mark) {
 	for _, m := range done {
 		s.marks = slices.DeleteFunc(s.marks, func(o archive.Mark) bool { return o.Digest == m.Digest })
@@ -119,7 +119,7 @@ func (a *openArchive) Contents(ctx context.Context, name string) (archive.Conten
 	return c, ctx.Err()
 }
 
-// Loader opens a loader; any number may be open.
+// Loader opens a loader. Any number may be open.
 func (a *openArchive) Loader(ctx context.Context, name string) (archive.Loader, error) {
 	if a.readOnly {
 		return nil, engine.ErrReadOnly
@@ -174,7 +174,7 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	return stored, nil
 }
 
-// meet looks for records of b that are there already.
+// meet looks for existing records of b.
 func (l *loader) meet(s *subset, b *record.Batch, stored *archive.CommitResult) {
 	if s == nil || s.types[b.Type] == nil {
 		return

@@ -31,12 +31,12 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// The ids of what is no document. A subset's name is escaped, as ids may hold
-// other parts behind it.
+// The ids of entries other than documents. A subset's name is escaped, because other parts of an id may
+// follow it.
 const (
 	catalogPrefix = "BG::catalog::"
 	markPrefix    = "BG::mark::"
-	nextPrefix    = "BG:next:" // the number of the next mark
+	nextPrefix    = "BG:next:" // number of the next mark
 )
 
 func catalogKey(subset string) []byte { return []byte(catalogPrefix + url.QueryEscape(subset)) }
@@ -47,21 +47,20 @@ func markKey(subset, digest string) []byte {
 
 func nextKey(subset string) []byte { return []byte(nextPrefix + url.QueryEscape(subset)) }
 
-// after is the least key above all that begin with prefix.
+// after returns the least key above all keys with a prefix.
 func after(prefix []byte) []byte {
 	end := slices.Clone(prefix)
-	end[len(end)-1]++ // no prefix of ours ends in 0xff
+	end[len(end)-1]++ // no prefix here ends with 0xff
 	return end
 }
 
-// archive is the keyvalue archive of a store.
+// openArchive is the keyvalue archive of a store.
 type openArchive struct {
 	*docengine.Archive
 	*store
 }
 
-// scan calls each for every pair whose key begins with prefix. Key and value
-// are valid until each returns.
+// scan calls each for every pair whose key has a prefix. Key and value are valid until each returns.
 func (s *store) scan(ctx context.Context, prefix []byte, each func(key, value []byte) error) error {
 	return s.between(ctx, prefix, after(prefix), each)
 }
@@ -91,7 +90,7 @@ func (s *store) between(ctx context.Context, from, to []byte, each func(key, val
 	return it.Error()
 }
 
-// walk walks the documents of a subset in the order of their keys.
+// walk calls each for the documents of a subset, in the order of their keys.
 func (a *openArchive) walk(ctx context.Context, subset string) docengine.Walk {
 	return func(t *record.LineType, each func(id string, doc []byte) error) error {
 		prefixes, err := a.Prefixes(ctx, subset, t)
@@ -104,17 +103,17 @@ func (a *openArchive) walk(ctx context.Context, subset string) docengine.Walk {
 	}
 }
 
-// Contents counts pairs, and the records that each says it holds.
+// Contents counts pairs, and the records that each pair contains by its own count.
 func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	return a.CountPayloads(ctx, subset, a.walk(ctx, subset))
 }
 
-// Dump walks all pairs of the subset.
+// Dump yields the records of all pairs of the subset.
 func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return a.Archive.Dump(ctx, subset, a.walk(ctx, subset))
 }
 
-// Size is the size of the folder after what is in memory was written.
+// Size returns the size of the folder after the memory was written.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -139,7 +138,7 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	return total, err
 }
 
-// ignoreGone forgives a file that Pebble removed while the folder was walked.
+// ignoreGone ignores the error of a file that Pebble removed during the walk of the folder.
 func ignoreGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -147,10 +146,9 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// Check compares the checksum of every block of every table and of every file
-// of values: reading the pairs looks at those of data alone. What a flush that
-// was killed, or found the disk full, has left beside them is no damage; it goes
-// when the archive is next opened for writing.
+// Check compares the checksum of every block of every table and of every file of values; reading the pairs
+// would check only data blocks. Remains of a flush that was killed or found the disk full are not a damage:
+// the next open for writing removes them.
 func (a *openArchive) Check(ctx context.Context, _ string) (problems []string, err error) {
 	for _, files := range []struct {
 		pattern string
@@ -172,8 +170,7 @@ func (a *openArchive) Check(ctx context.Context, _ string) (problems []string, e
 	return problems, nil
 }
 
-// uses reports whether the archive's manifest names a file. Pebble tells of its
-// files of values in no other way.
+// uses reports whether the archive's manifest names a file. Pebble has no other list of its files of values.
 func (s *store) uses(file string) bool {
 	version := s.db.DebugCurrentVersion()
 	for f := range version.BlobFiles.All() {
@@ -191,8 +188,8 @@ func (s *store) uses(file string) bool {
 	return false
 }
 
-// checkValues reads the blocks of a file of values, which its index lists by
-// their offsets and the end of the last (package sstable/blob, doc.go).
+// checkValues reads the blocks of a file of values. Its index lists their offsets and the end of the last one
+// (package sstable/blob, doc.go).
 func checkValues(ctx context.Context, name string) (err error) {
 	in, err := readable(name)
 	if err != nil {
@@ -208,7 +205,7 @@ func checkValues(ctx context.Context, name string) (err error) {
 		return err
 	}
 	defer index.Release()
-	const header, offsets = 4, 1 // bytes of the index's own header; the column
+	const header, offsets = 4, 1 // bytes of the index's header; number of the column
 	var d colblk.BlockDecoder
 	d.Init(index.BlockData(), header)
 	at := colblk.DecodeColumn(&d, offsets, d.Rows()+1, colblk.DataTypeUint, colblk.DecodeUnsafeUints)
@@ -243,13 +240,13 @@ func checkTable(ctx context.Context, name string) error {
 	return errors.Join(r.ValidateBlockChecksums(), r.Close())
 }
 
-// plan is a question in Pebble's terms: which keys of which series to read.
+// plan is a question in Pebble's terms: the keys to read, by series.
 type plan struct {
 	*docengine.Lookup
 	ranges []docengine.Series // epoch-range: the series to scan
 }
 
-// Phrase derives what to read from the catalog.
+// Phrase computes from the catalog what to read.
 func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	out, c, err := a.Phrasing(ctx, Driver(), design.KeyValue, q, f)
 	if err != nil {
@@ -262,7 +259,7 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 		out.Text = fmt.Sprintf("get %d derived ids of %d series", len(out.Keys), len(p.Headers))
 	} else {
 		if _, _, _, ok := q.Valid.Grid(); !ok && !q.Valid.All() {
-			return nil, fmt.Errorf("pebble: %s of a list of times without a step: %w", f, flavour.ErrCannotExpress)
+			return nil, fmt.Errorf("pebble: %s needs a list of times with a constant step: %w", f, flavour.ErrCannotExpress)
 		}
 		began := time.Now()
 		p.ranges = docengine.SeriesOf(c, q)
@@ -286,8 +283,7 @@ func bounds(t *question.Times) string {
 	return fmt.Sprintf("from %d to %d", first, last)
 }
 
-// Ask reads the pairs at one moment of the store, decodes them and restores
-// the order.
+// Ask reads the pairs in one snapshot of the store, decodes them and restores the order.
 func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	_, err := a.read(ctx, q, into)
 	return err
@@ -300,7 +296,7 @@ type reader struct {
 	rows     *record.Batch
 	decoder  design.PayloadDecoder
 
-	looked, decoded int64 // pairs looked for or walked over, and those of wanted times
+	looked, decoded int64 // pairs that were looked up or scanned, and pairs with selected times
 }
 
 func (a *openArchive) read(ctx context.Context, q *archive.Query, into *answer.Builder) (r reader, err error) {
@@ -321,7 +317,7 @@ func (a *openArchive) read(ctx context.Context, q *archive.Query, into *answer.B
 	})
 }
 
-// multiGet reads the derived ids. Ids that do not exist are normal.
+// multiGet reads the derived ids. It ignores ids that do not exist.
 func (r *reader) multiGet(ctx context.Context, ids []string, p *plan) error {
 	var key []byte
 	for i, id := range ids {
@@ -341,7 +337,7 @@ func (r *reader) multiGet(ctx context.Context, ids []string, p *plan) error {
 	return ctx.Err()
 }
 
-// take decodes the pair under the iterator.
+// take decodes the pair at the iterator.
 func (r *reader) take(head uint32, valid int64) error {
 	r.decoded++
 	value, err := r.it.ValueAndErr()
@@ -381,10 +377,9 @@ func (r *reader) ranges(ctx context.Context, p *plan) error {
 	return ctx.Err()
 }
 
-// keys are the least key to read and the least not to read any more. Epochs
-// of one length sort as numbers do; where the bounds differ in length, or are
-// negative, the whole series is read, and take sorts out what is not wanted.
-// Nothing else lies between '-' and ':': further parts begin with a letter.
+// keys returns the first key to read and the first key after the range. Epochs with the same number of digits
+// sort as numbers do. If the bounds differ in length or are negative, the complete series is read, and take
+// discards other times. No other key is between '-' and ':', because further parts begin with a letter.
 func keys(s *docengine.Series, want *question.Times) (from, to []byte) {
 	first, last, ok := want.Bounds()
 	if !ok {
@@ -397,8 +392,8 @@ func keys(s *docengine.Series, want *question.Times) (from, to []byte) {
 	return []byte(s.Prefix + x), []byte(s.Prefix + y + "\x00")
 }
 
-// Explain tells what Ask does with the query, and counts, by doing it once,
-// what it reads; Pebble itself has no plans.
+// Explain describes what Ask does with the query. It runs the query once and counts what it reads, because
+// Pebble itself has no plans.
 func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	var into answer.Builder
 	into.Reset(q.Question.Columns)
@@ -406,7 +401,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	if err != nil {
 		return archive.Plan{}, err
 	}
-	p, _ := q.Args[0].(*plan) // read has looked
+	p, _ := q.Args[0].(*plan) // read has checked the type
 	out := archive.Plan{Text: a.describe(q, p)}
 	if len(q.Keys)+len(p.ranges) > 0 {
 		access := archive.Access{Object: q.Question.Type.Name + " pairs", Method: archive.KeyLookup, Index: "key", Examined: r.looked, Kept: r.decoded, Measured: true}

@@ -15,19 +15,18 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// kvPrefix begins the keys of tables of records; those of archives begin with
-// letters. A table's name and a zero byte follow, then the record's key.
+// kvPrefix is the first byte of keys in tables of records; keys of archives begin with letters. The table's
+// name, a zero byte and the record's key follow.
 const kvPrefix = 1
 
-// kvStripes is the number of locks of a table. A lock is held while a record
-// is read and written again: inserting must see that a key is free, updating
-// must keep the other fields.
+// kvStripes is the number of locks of a table. A writer locks a key while it reads a record and writes it
+// again: an insert must see that the key is free, and an update must keep the other fields.
 const kvStripes = 256
 
 // kv opens tables of records under keys.
 type kvTables struct{ *store }
 
-// kvTable is an open table. A record's bytes are those of kv.Row.AppendPacked.
+// kvTable is an open table. A record's bytes have the format of kv.Row.AppendPacked.
 type kvTable struct {
 	*store
 	name   []byte // prefix of its keys
@@ -36,7 +35,7 @@ type kvTable struct {
 	locks  [kvStripes]sync.Mutex
 }
 
-// Table opens or makes a table. Its number of fields is kept under its bare prefix.
+// Table opens or creates a table. The value of its bare prefix is its number of fields.
 func (k kvTables) Table(_ context.Context, t kv.Table) (*kv.Records, error) {
 	if err := t.Choose(Driver()); err != nil {
 		return nil, err
@@ -56,12 +55,12 @@ func (k kvTables) Table(_ context.Context, t kv.Table) (*kv.Records, error) {
 		}
 	} else if !bytes.Equal(fields, want) {
 		n, _ := binary.Uvarint(fields)
-		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", n, tb.fields), Cure: "give what it was loaded with"}
+		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", n, tb.fields), Cure: "give the fieldcount with which it was loaded"}
 	}
 	return kv.NewRecords(k.readOnly, tb.connect, tb.count), nil
 }
 
-// bounds are those of the records' keys: above the bare prefix, below the next.
+// bounds returns the bounds of the records' keys: above the bare prefix, below the next prefix.
 func (tb *kvTable) bounds() *pebble.IterOptions {
 	low := append(bytes.Clone(tb.name), 0)
 	high := bytes.Clone(tb.name)
@@ -96,8 +95,8 @@ func (tb *kvTable) connect() *kv.Conn {
 	return &kv.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany}
 }
 
-// full makes the pair's key, valid until the next call. An empty key is none:
-// the bare prefix is taken.
+// full returns the pair's key, valid until the next call. It refuses an empty key, because the bare prefix is
+// in use.
 func (c *kvConn) full(key []byte) []byte {
 	c.key = append(append(c.key[:0], c.name...), key...)
 	return c.key
@@ -121,12 +120,12 @@ func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row
 	return err
 }
 
-// lock is that of a key.
+// lock locks a key.
 func (c *kvConn) lock(key []byte) *sync.Mutex {
 	return &c.locks[maphash.Bytes(c.seed, key)%kvStripes]
 }
 
-// taken reports whether a key has a record.
+// taken reports whether a record has the key.
 func (c *kvConn) taken(key []byte) (bool, error) {
 	_, closer, err := c.db.Get(c.full(key))
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -189,8 +188,7 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 	return c.write(func() error { return c.db.Delete(c.full(key), pebble.Sync) })
 }
 
-// insertMany locks every stripe that it needs, in order, so that two batches
-// never wait for each other.
+// insertMany locks every stripe that it needs, in order. Therefore two batches never wait for each other.
 func (c *kvConn) insertMany(ctx context.Context, rows []kv.KeyRow) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -205,7 +203,7 @@ func (c *kvConn) insertMany(ctx context.Context, rows []kv.KeyRow) (err error) {
 			defer c.locks[i].Unlock()
 		}
 	}
-	b := c.db.NewIndexedBatch() // it sees its own pairs: a key twice is taken
+	b := c.db.NewIndexedBatch() // it sees its own pairs and detects a repeated key
 	defer closing(&err, b)
 	for _, r := range rows {
 		if len(r.Key) == 0 {

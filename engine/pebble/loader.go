@@ -13,13 +13,13 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// docs is the store as docengine sees it: a commit is a batch.
+// docs implements docengine.Store: a commit is a batch.
 type docs struct {
 	docengine.Payloads
 	*store
 }
 
-// Subsets lists the subsets that have a catalog.
+// Subsets lists the subsets with a catalog.
 func (d docs) Subsets(ctx context.Context) (names []string, err error) {
 	err = d.scan(ctx, []byte(catalogPrefix), func(key, _ []byte) error {
 		name, err := url.QueryUnescape(string(key[len(catalogPrefix):]))
@@ -29,8 +29,8 @@ func (d docs) Subsets(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-// Describe reads the catalog, which no other process can change. Its version
-// is 1 more than the number of commits since the store was opened.
+// Describe reads the catalog, which no other process can change. Its version is the number of commits since
+// the store was opened, plus 1.
 func (d docs) Describe(ctx context.Context, subset string, known int64) (int64, []byte, error) {
 	d.mu.RLock()
 	version := 1 + d.commits[subset]
@@ -63,7 +63,7 @@ func (d docs) marked(ctx context.Context, subset string) ([]archive.Mark, int64,
 	return marks, next, err
 }
 
-// MarksOf lists those of files that are there.
+// MarksOf returns the existing marks of files.
 func (d docs) MarksOf(ctx context.Context, subset string, files []archive.Mark) ([]archive.Mark, error) {
 	var all []docengine.Marked
 	for i := range files {
@@ -84,17 +84,17 @@ func (d docs) MarksOf(ctx context.Context, subset string, files []archive.Mark) 
 	return marks, nil
 }
 
-// Create has nothing to make.
+// Create does nothing: a subset needs no preparation.
 func (docs) Create(context.Context, string) error { return nil }
 
-// batch is a commit under way.
+// batch is a commit in flight.
 type batch struct {
 	docs
 	subset string
 	*pebble.Batch
 }
 
-// Begin begins a batch.
+// Begin starts a batch.
 func (d docs) Begin(ctx context.Context, subset string) (context.Context, docengine.Commit, error) {
 	return ctx, &batch{d, subset, d.db.NewBatch()}, ctx.Err()
 }
@@ -102,7 +102,7 @@ func (d docs) Begin(ctx context.Context, subset string) (context.Context, doceng
 func (b *batch) Fetch(ctx context.Context, _ *record.LineType, ids []string, each func(id string, doc []byte) error) error {
 	for _, id := range ids {
 		value, closer, err := b.db.Get([]byte(id))
-		if err == pebble.ErrNotFound { //nolint:errorlint // Get returns it as it is
+		if err == pebble.ErrNotFound { //nolint:errorlint // Get returns the sentinel itself
 			continue
 		}
 		if err == nil {
@@ -116,7 +116,7 @@ func (b *batch) Fetch(ctx context.Context, _ *record.LineType, ids []string, eac
 	return ctx.Err()
 }
 
-// Note has nothing to note: a batch is all or none.
+// Note does nothing: a batch is atomic.
 func (*batch) Note(context.Context, []docengine.Change) error { return nil }
 
 func (b *batch) Write(ctx context.Context, _ *record.LineType, docs []docengine.Document) error {
@@ -138,7 +138,7 @@ func (b *batch) Remove(ctx context.Context, _ *record.LineType, ids []string) er
 	return ctx.Err()
 }
 
-// Count applies the batch, which is synced.
+// Count applies and syncs the batch.
 func (b *batch) Count(ctx context.Context, catalog []byte, done []archive.Mark) (int64, error) {
 	if err := b.Set(catalogKey(b.subset), catalog, nil); err != nil {
 		return 0, err
@@ -158,7 +158,7 @@ func (b *batch) Count(ctx context.Context, catalog []byte, done []archive.Mark) 
 	return 1 + b.commits[b.subset], nil
 }
 
-// mark puts the marks into the batch, numbered behind those that are there.
+// mark adds the marks to the batch, numbered after the existing ones.
 func (b *batch) mark(ctx context.Context, done []archive.Mark) error {
 	if len(done) == 0 {
 		return nil
@@ -179,8 +179,8 @@ func (b *batch) mark(ctx context.Context, done []archive.Mark) error {
 	return b.Set(nextKey(b.subset), strconv.AppendInt(nil, next+int64(len(done)), 10), nil)
 }
 
-// next is the number of the next mark. Archives of earlier versions do not keep
-// it: there all marks are read, once.
+// next returns the number of the next mark. Archives of earlier versions do not store it; then all marks are
+// read once.
 func (b *batch) next(ctx context.Context) (int64, error) {
 	text, _, err := b.get(nextKey(b.subset))
 	if err != nil {
@@ -193,8 +193,8 @@ func (b *batch) next(ctx context.Context) (int64, error) {
 	return n, err
 }
 
-// End gives the batch's memory back. Where the disk cannot be written who applies it was
-// left behind, and has it.
+// End frees the batch's memory. If the disk cannot be written, the abandoned goroutine that applies the batch
+// still uses it.
 func (b *batch) End(_ context.Context, _ bool, err error) error {
 	select {
 	case <-b.stopped.done:

@@ -41,8 +41,8 @@ func Driver() engine.Driver {
 		Example: "pebble:archive.pebble",
 		Params: []engine.Param{
 			{Name: "cache", Default: "256", Help: "block cache, MiB"},
-			{Name: "compression", Default: "fastest", Help: "of blocks: none, fastest, balanced or good"},
-			{Name: "memtable", Default: "64", Help: "memory that collects writes before they become a table, MiB"},
+			{Name: "compression", Default: "fastest", Help: "compression of blocks: none, fastest, balanced or good"},
+			{Name: "memtable", Default: "64", Help: "memory for writes before they become a table, MiB"},
 		},
 		Abilities: append([]any{archive.Offer{
 			Designs: map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative, flavour.EpochRange}},
@@ -82,11 +82,11 @@ type store struct {
 	dir      string
 	readOnly bool
 	stopped  *stopped
-	place    atomic.Pointer[engine.Location] // since it is open
-	archive  archive.Archive                 // the one that all share: the commits of a subset take turns in it
+	place    atomic.Pointer[engine.Location] // set after the open
+	archive  archive.Archive                 // the archive that all callers share: commits of a subset take turns in it
 
 	mu      sync.RWMutex
-	commits map[string]int64 // of each subset, since the store was opened
+	commits map[string]int64 // number of commits of each subset since the open
 }
 
 func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -108,9 +108,9 @@ func (s *settings) open(disk vfs.FS, dir string, o engine.Options) (*engine.Engi
 	opts.FS = vfs.OnDiskFull(media{disk, o.ReadOnly, st}, func() { st.stopped.here(syscall.ENOSPC) })
 	opts.Logger = logger{o.Log, st.stopped}
 	opts.EventListener = &pebble.EventListener{
-		// What is damaged is an error where it is read; by itself Pebble would panic.
+		// A damage is an error when it is read. By default Pebble would panic.
 		DataCorruption: func(pebble.DataCorruptionInfo) {},
-		// A flush that fails is tried again at once, for ever, while who writes waits for it.
+		// Pebble retries a failed flush at once and forever, and writers wait for it.
 		BackgroundError: st.stopped.ofDisk,
 	}
 	var err error
@@ -118,7 +118,7 @@ func (s *settings) open(disk vfs.FS, dir string, o engine.Options) (*engine.Engi
 	if err != nil {
 		return nil, unreachable(dir, st.explain(err))
 	}
-	if at, err := engine.NewLocation(dir); err == nil { // a test's is in memory
+	if at, err := engine.NewLocation(dir); err == nil { // a test's folder is in memory
 		st.place.Store(&at)
 	}
 	shared := docengine.New(docs{store: st}, docengine.Options{Design: design.KeyValue, Shown: dir, ReadOnly: o.ReadOnly})
@@ -131,17 +131,16 @@ func (s *settings) open(disk vfs.FS, dir string, o engine.Options) (*engine.Engi
 	}, nil
 }
 
-// media is a file system that may be read-only: then nobody writes, and who
-// reads needs no lock, for which a file would be made.
+// media is a file system that may be read-only. Then nobody writes, and readers need no lock, which would
+// require a file.
 type media struct {
 	vfs.FS
-	reads bool // and nothing else
+	reads bool // read-only
 	store *store
 }
 
-// Create holds its caller where the store has stopped: a flush that failed would
-// try again and again. It stops the store where another folder has the name now: a file
-// of this one would become one of that.
+// Create blocks its caller after the store has stopped, because a failed flush would retry forever. It stops the
+// store if another folder has the name now: a file of this store would otherwise become a file of that folder.
 func (m media) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if at := m.store.place.Load(); at != nil {
 		if err := at.Replaced(); err != nil {
@@ -164,10 +163,10 @@ func (m media) Lock(name string) (io.Closer, error) {
 	return lock, err
 }
 
-// idPrefix is what every id of a document begins with, see design.AppendKey.
+// idPrefix is the prefix of every document's id; see design.AppendKey.
 const idPrefix = "DD::"
 
-// spans says of the keys from one on whether their values may lie apart.
+// spans says from which key on values may be in separate files.
 func spans(from []byte) (policy pebble.SpanPolicy, end []byte, err error) {
 	first := []byte(idPrefix)
 	switch last := after(first); {
@@ -179,7 +178,7 @@ func spans(from []byte) (policy pebble.SpanPolicy, end []byte, err error) {
 	return pebble.SpanPolicy{ValueStoragePolicy: pebble.ValueStorageLowReadLatency}, nil, nil
 }
 
-// apartFrom is the size of values, in bytes, from which on they lie apart.
+// apartFrom is the size, in bytes, from which on values are in separate files.
 const apartFrom = 128
 
 func (s *settings) options(o engine.Options) *pebble.Options {
@@ -189,9 +188,9 @@ func (s *settings) options(o engine.Options) *pebble.Options {
 		FormatMajorVersion: pebble.FormatNewest,
 		ReadOnly:           o.ReadOnly,
 	}
-	// Payloads lie apart from their keys, so that a compaction copies references:
-	// else a year of them is written again for the loads of some nights. What is
-	// changed again and again, catalogs and records of other workloads, does not.
+	// Payloads are separate from their keys. A compaction then copies only references; otherwise the loads
+	// of some nights would rewrite the payloads of a year. Values that change often, such as catalogs and
+	// records of other studies, are not separate.
 	opts.Experimental.SpanPolicyFunc = spans
 	opts.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy {
 		return pebble.ValueSeparationPolicy{Enabled: true, MinimumSize: apartFrom, MaxBlobReferenceDepth: 10, RewriteMinimumAge: 5 * time.Minute, TargetGarbageRatio: 0.5}
@@ -201,7 +200,7 @@ func (s *settings) options(o engine.Options) *pebble.Options {
 		opts.CompactionConcurrencyRange = func() (int, int) { return 1, o.Threads }
 	}
 	for i := range opts.Levels {
-		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // half of the ids that are asked for may be absent
+		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // half of the ids in a query may not exist
 		opts.Levels[i].FilterType = sstable.TableFilter
 	}
 	return opts
@@ -215,8 +214,8 @@ func (s *settings) about() engine.About {
 	return a
 }
 
-// suits reports whether dir can be opened: it holds a Pebble database or, where
-// one may be made, nothing else. Pebble itself would mix its files with others.
+// suits reports whether dir can be opened. It must contain a Pebble database or, if one may be created, nothing.
+// Pebble itself would mix its files with others.
 func suits(dir string, readOnly bool) error {
 	if dir == "" {
 		return fault.Misuse("pebble URL", "names no folder", "write pebble:archive.pebble")
@@ -236,12 +235,12 @@ func suits(dir string, readOnly bool) error {
 		return nil
 	}
 	if readOnly {
-		return &fault.Error{File: dir, Problem: "holds no Pebble database", Cure: "load an archive into it first", Err: engine.ErrUnreachable}
+		return &fault.Error{File: dir, Problem: "contains no Pebble database", Cure: "load an archive into it first", Err: engine.ErrUnreachable}
 	}
 	for _, e := range entries {
 		if !ours(e.Name()) {
 			return &fault.Error{
-				File: dir, Problem: "holds no Pebble database but other files, e.g. " + e.Name(),
+				File: dir, Problem: "contains no Pebble database but other files, e.g. " + e.Name(),
 				Cure: "name a new or an empty folder", Err: engine.ErrUnreachable,
 			}
 		}
@@ -249,8 +248,7 @@ func suits(dir string, readOnly bool) error {
 	return nil
 }
 
-// ours reports whether a file may come from a Pebble that died while it made
-// its database.
+// ours reports whether a file may come from a Pebble that crashed while it created its database.
 func ours(name string) bool {
 	for _, p := range []string{"LOCK", "MANIFEST-", "OPTIONS-", "marker.", "temporary."} {
 		if strings.HasPrefix(name, p) {
@@ -264,17 +262,17 @@ func unreachable(dir string, err error) error {
 	if fault.Code(err) == fault.Differs { // damaged
 		return err
 	}
-	cure := "name a folder that can be read and written"
+	cure := "name a readable and writable folder"
 	if strings.Contains(err.Error(), "lock held") || errors.Is(err, syscall.EAGAIN) {
 		return engine.Locked(dir, err)
 	}
 	if errors.Is(err, syscall.EACCES) {
-		cure = "it is not yours: name another folder"
+		cure = "you have no permission: name another folder"
 	}
 	return &fault.Error{File: dir, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: cure}
 }
 
-// Open gives the archive; keyvalue is the only design.
+// Open returns the archive. keyvalue is the only design.
 func (s *store) Open(_ context.Context, d design.Name) (archive.Archive, error) {
 	if d != design.KeyValue {
 		return nil, fmt.Errorf("pebble has no design %q, only %q: %w", d, design.KeyValue, engine.ErrNoDesign)
@@ -282,7 +280,7 @@ func (s *store) Open(_ context.Context, d design.Name) (archive.Archive, error) 
 	return s.archive, nil
 }
 
-// get reads one pair; ok is false where there is none. The value is a copy.
+// get reads one pair; ok is false if it does not exist. The value is a copy.
 func (s *store) get(key []byte) (value []byte, ok bool, err error) {
 	v, closer, err := s.db.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -295,7 +293,7 @@ func (s *store) get(key []byte) (value []byte, ok bool, err error) {
 	return value, true, closer.Close()
 }
 
-// logger hands Pebble's messages to the program's log, or drops them.
+// logger passes Pebble's messages to the program's log, or drops them.
 type logger struct {
 	log     *slog.Logger
 	stopped *stopped
@@ -313,37 +311,35 @@ func (l logger) Errorf(format string, args ...any) {
 	}
 }
 
-// Fatalf does not return: Pebble calls it where it cannot go on without breaking
-// its promises. Where its log or its manifest could not be written an error is
-// among args, and the store stops; all else is a fault of the program.
+// Fatalf does not return: Pebble calls it when it cannot continue without breaking its guarantees. If args
+// contain an error of writing its log or manifest, the store stops. Everything else is a fault of the program.
 func (l logger) Fatalf(format string, args ...any) {
 	for _, a := range args {
 		if err, ok := a.(error); ok && !pebble.IsCorruptionError(err) {
 			l.stopped.here(err)
 		}
 	}
-	panic("pebble cannot go on: " + fmt.Sprintf(format, args...))
+	panic("pebble cannot continue: " + fmt.Sprintf(format, args...))
 }
 
 // closing joins the error of a Close to err.
 func closing(err *error, c io.Closer) { *err = errors.Join(*err, c.Close()) }
 
-// stopped says that the disk cannot be written any more: it is full or broken, or
-// its file system has become read-only. Pebble cannot go on then: it would end
-// the process, or try for ever. So whatever writes is stopped where it is, as a
-// kill would do, after which the archive is whole; who waits for it gets an
-// error, and the archive can be read until it is closed.
+// stopped means that the disk cannot be written any more: it is full or broken, or its file system has become
+// read-only. Pebble cannot continue then: it would end the process or retry forever. Therefore every writing
+// goroutine is blocked where it is, with the same effect as a kill: the archive is intact. Callers that wait for
+// it get an error, and the archive stays readable until it is closed.
 type stopped struct {
 	once sync.Once
 	done chan struct{} // closed
-	err  error         // why, once it is
+	err  error         // the reason, valid after done is closed
 }
 
 func (s *stopped) by(err error) {
 	s.once.Do(func() { s.err = err; close(s.done) })
 }
 
-// ofDisk stops for an error that time does not repair.
+// ofDisk stops the store after an error that a retry cannot repair.
 func (s *stopped) ofDisk(err error) {
 	for _, lasting := range []error{syscall.EROFS, syscall.EIO, syscall.EDQUOT} {
 		if errors.Is(err, lasting) {
@@ -352,15 +348,14 @@ func (s *stopped) ofDisk(err error) {
 	}
 }
 
-// here holds its caller, who found the disk so, for good.
+// here blocks its caller forever, after it found that the disk cannot be written.
 func (s *stopped) here(err error) {
 	s.by(err)
 	select {}
 }
 
-// guarded does work that may write; it is left behind where the disk cannot be
-// written. From then on none begins, closing least of all: what was left behind
-// may still be at work, and Pebble panics where it meets a closed log.
+// guarded runs work that may write. It abandons the work if the disk cannot be written. From then on no further
+// work starts, in particular no Close: abandoned work may still run, and Pebble panics if it finds a closed log.
 func guarded[T any](s *store, work func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -395,7 +390,7 @@ func (s *store) write(work func() error) error {
 	return err
 }
 
-// explain says where and what to do, where a file is damaged.
+// explain adds place and cure to an error of a damaged file.
 func (s *store) explain(err error) error { return explain(s.dir, err) }
 
 func explain(dir string, err error) error {
@@ -407,14 +402,14 @@ func explain(dir string, err error) error {
 		return engine.Damaged(dir, fmt.Errorf("%s: %w", filepath.Base(info.Path), info.Details))
 	case pebble.IsCorruptionError(err) || errors.Is(err, docengine.ErrDamaged):
 		return engine.Damaged(dir, err)
-	case errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "object size mismatch"): // of a table that the list of files names
+	case errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "object size mismatch"): // a table of the list of files
 		return engine.Damaged(dir, err)
 	}
 	return err
 }
 
-// metrics reads Pebble's own counts: what is written to the log, by flushes
-// and by compactions, and whether blocks were found in the cache.
+// metrics reads Pebble's own counts: bytes written to the log, by flushes and by compactions, and hits of the
+// cache.
 func (s *store) metrics(context.Context) (engine.Metrics, error) {
 	m := s.db.Metrics()
 	all := m.Total()

@@ -15,7 +15,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Salvage is Dump without the pairs in damaged blocks, or whose values cannot be decoded.
+// Salvage is Dump without pairs in damaged blocks and without values that cannot be decoded.
 func (a *openArchive) Salvage(ctx context.Context, subset string, lost func(archive.Loss)) iter.Seq2[*record.Batch, error] {
 	return a.Archive.Dump(ctx, subset, func(t *record.LineType, each func(id string, doc []byte) error) error {
 		prefixes, err := a.Prefixes(ctx, subset, t)
@@ -28,7 +28,7 @@ func (a *openArchive) Salvage(ctx context.Context, subset string, lost func(arch
 				trial.Reset(t, "")
 				if err := design.DecodePayload(value, &trial, trial.AddHeader(record.DefaultHeader()), 0); err != nil {
 					lost(archive.Loss{Place: fmt.Sprintf("pair %q", key), Err: err})
-					return nil //nolint:nilerr // lost has it
+					return nil //nolint:nilerr // lost has reported it
 				}
 				return each(string(key), value)
 			}}
@@ -46,8 +46,8 @@ type salvage struct {
 	lost func(archive.Loss)
 }
 
-// read reads pairs from a key on. Behind a block that cannot be read it looks for the next
-// key that can be, and from there backwards for those between.
+// read reads pairs from a key on. After an unreadable block it looks for the next readable key, and reads the
+// pairs before that key backward.
 func (s *salvage) read(ctx context.Context, from []byte) error {
 	for {
 		last, broken, err := s.forward(ctx, from)
@@ -67,14 +67,14 @@ func (s *salvage) read(ctx context.Context, from []byte) error {
 	}
 }
 
-// forward reads until a block is broken: last is behind the last key that was read.
+// forward reads until a damaged block: last is the key after the last one that was read.
 func (s *salvage) forward(ctx context.Context, from []byte) (last []byte, broken, err error) {
 	last = slices.Clone(from)
 	it, broken := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: from, UpperBound: s.to})
 	if broken != nil {
 		return last, broken, nil
 	}
-	defer it.Close() //nolint:errcheck // its error is that of the block
+	defer it.Close() //nolint:errcheck // it returns the error of the block
 	for valid := it.First(); valid; valid = it.Next() {
 		last = append(append(last[:0], it.Key()...), 0)
 		if err := s.pair(ctx, it); err != nil {
@@ -84,7 +84,7 @@ func (s *salvage) forward(ctx context.Context, from []byte) (last []byte, broken
 	return last, it.Error(), ctx.Err()
 }
 
-// pair hands out one pair, unless its value cannot be read.
+// pair yields one pair, unless its value cannot be read.
 func (s *salvage) pair(ctx context.Context, it *pebble.Iterator) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -93,13 +93,13 @@ func (s *salvage) pair(ctx context.Context, it *pebble.Iterator) error {
 	value, err := it.ValueAndErr()
 	if err != nil {
 		s.lost(archive.Loss{Place: fmt.Sprintf("pair %q", key), Err: err})
-		return nil //nolint:nilerr // lost has it
+		return nil //nolint:nilerr // lost has reported it
 	}
 	return s.each(key, value)
 }
 
-// next is a key from which on pairs can be read: of a key behind which a block is broken,
-// each byte after the other is raised, from the last one on.
+// next returns a key from which on pairs are readable. After a damaged block it increments the bytes of the key
+// in turn, beginning with the last one.
 func (s *salvage) next(ctx context.Context, broken []byte) []byte {
 	for n := len(broken); n > 0; n-- {
 		key := slices.Clone(broken[:n])
@@ -118,15 +118,14 @@ func (s *salvage) next(ctx context.Context, broken []byte) []byte {
 	return s.to
 }
 
-// backward reads the pairs before a key, down to a block that is broken: first is the
-// least key that was read.
+// backward reads the pairs before a key, down to a damaged block: first is the least key that was read.
 func (s *salvage) backward(ctx context.Context, after, before []byte) (first []byte, err error) {
 	first = before
 	it, err := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: after, UpperBound: before})
 	if err != nil {
 		return first, ctx.Err()
 	}
-	defer it.Close() //nolint:errcheck // its error is that of the block
+	defer it.Close() //nolint:errcheck // it returns the error of the block
 	for valid := it.Last(); valid; valid = it.Prev() {
 		first = slices.Clone(it.Key())
 		if err := s.pair(ctx, it); err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/barograph/barograph/engine/tables"
 )
 
-// offered is what a database can hold besides archives.
+// offered lists what a database can do besides archives.
 func offered() []any {
 	return []any{
 		kv.Offer{Layouts: []kv.Layout{kv.Columns, kv.Document, kv.Clustered}, Transactions: []kv.IsolationLevel{kv.Serializable}},
@@ -15,7 +15,7 @@ func offered() []any {
 	}
 }
 
-// abilities are those of an open database.
+// abilities returns the abilities of an open database.
 func (d *database) abilities() []any {
 	return []any{kvTables{d}, postTables{d}, &tables.Databases{Own: d.own}}
 }

@@ -15,19 +15,19 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// archive is the file under one design.
+// openArchive is the archive of one design in the file.
 type openArchive struct {
 	*sqlengine.Archive
 	db *database
 }
 
-// allTables are the tables of all subsets.
+// allTables is the query for the tables of all subsets.
 const allTables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
 
-// otherThings are views, virtual tables, and tables with triggers.
+// otherThings is the query for views, virtual tables, and tables with triggers.
 const otherThings = "SELECT tbl_name FROM sqlite_schema WHERE type IN ('view', 'trigger') OR type = 'table' AND sql LIKE 'CREATE VIRTUAL%'"
 
-// Open opens the archive under a design.
+// Open opens the archive of a design.
 func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
 	if err := sqlengine.Offered(Driver(), n); err != nil {
 		return nil, err
@@ -47,28 +47,26 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 		CountDocs: func(from string) string {
 			return "SELECT count(*), coalesce(sum(json_array_length(data)), 0) FROM " + from
 		},
-		Join: "CROSS JOIN", // keeps to the order of the table of lines
+		Join: "CROSS JOIN", // CROSS JOIN keeps the order of the table of lines
 	}
 	return archive.Explained(a, d.explain), nil
 }
 
-// Size is that of the file, whatever its designs.
+// Size returns the size of the file with all its designs.
 func (a *openArchive) Size(ctx context.Context) (int64, error) { return a.db.size(ctx) }
 
 // The tables of a subset:
 //
 //	"subset/barograph_<design>_catalog"  one row; the subset exists if this table does
-//	"subset/barograph_<design>_marks"    the files that are loaded whole
+//	"subset/barograph_<design>_marks"    the completely loaded files
 //	"subset/stat_header", "subset/data_file", "subset/line_data_<type>"   normalized
 //	"subset/doc_<type>"                  document
 //
-// tableName writes the few names of subsets that SQLite cannot hold.
-// Both designs may stand in one file. Tables of a line type are made when its
-// first record comes.
+// tableName escapes the few names of subsets that SQLite cannot use. One file may contain several
+// designs. The table of a line type is created with its first record.
 
-// typeName is SQLite's type of a column. Times are text, as SQLite has no
-// type for them; counts keep a fraction, should they have one, as INTEGER is
-// an affinity and no constraint.
+// typeName returns SQLite's type of a column. Times are text, because SQLite has no type for them.
+// Counts keep a fraction if they have one, because INTEGER is only an affinity and not a constraint.
 func typeName(c sqlengine.Column) string {
 	switch c.Type {
 	case sqlengine.Integer, sqlengine.BigInt, sqlengine.Count:
@@ -83,7 +81,7 @@ func typeName(c sqlengine.Column) string {
 	return "TEXT"
 }
 
-// subsetTables are the statements that make a subset.
+// subsetTables returns the statements that create a subset.
 func (a *openArchive) subsetTables(subset string) []string {
 	out := []string{
 		sqlengine.Create(a.Own(subset, sqlengine.MarksTable), sqlengine.MarkColumns(), typeName),
@@ -101,11 +99,11 @@ func (a *openArchive) subsetTables(subset string) []string {
 	return out
 }
 
-// typeTables are the statements that make the table of a line type.
+// typeTables returns the statements that create the table of a line type.
 //
-// METviewer's stat_header_id_idx holds stat_header_id alone. Here the valid
-// time follows it, so that a load finds the records that it replaces without
-// reading the whole series; a question by header is served by the same index.
+// METviewer's stat_header_id_idx contains only stat_header_id. Here the valid time follows it,
+// because a load can then find the records that it replaces without reading the whole series.
+// The same index serves a question by header.
 func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
 	name, cols, _ := sqlengine.Table(a.Design, t)
 	table := a.Dialect.Table(subset, name)
@@ -120,9 +118,9 @@ func index(subset, table, name, on, columns string) string {
 	return "CREATE INDEX IF NOT EXISTS " + flavour.Ident(tableName(subset, table+"_"+name)) + " ON " + on + " (" + columns + ")"
 }
 
-// Check has SQLite walk every page that is in use, whose checksums are compared as they are
-// read, and compare each index with its table: quick_check accepts an index of another archive.
-// It checks table by table, as SQLite ends at the first page that does not fit.
+// Check lets SQLite read every used page, which compares its checksum, and compare each index with its
+// table, because quick_check accepts an index of another archive. Check handles one table at a time,
+// because SQLite stops at the first damaged page.
 func (a *openArchive) Check(ctx context.Context, _ string) (problems []string, err error) {
 	tables, err := sqlengine.Texts(ctx, a.Pool, allTables)
 	if err != nil {
@@ -137,7 +135,7 @@ func (a *openArchive) Check(ctx context.Context, _ string) (problems []string, e
 			problems = append(problems, "table "+table+" or its index: "+a.db.explain(err).Error())
 		case len(found) != 1 || found[0] != "ok":
 			for line := range strings.SplitSeq(strings.Join(found, "\n"), "\n") {
-				if !strings.HasPrefix(line, "***") { // a heading
+				if !strings.HasPrefix(line, "***") { // not a heading
 					problems = append(problems, "table "+table+" or its index: "+line)
 				}
 			}
@@ -146,11 +144,11 @@ func (a *openArchive) Check(ctx context.Context, _ string) (problems []string, e
 	return problems, nil
 }
 
-// Explain is EXPLAIN QUERY PLAN. SQLite tells no counts; of a table that is
-// scanned in the outermost loop they are those of the table.
+// Explain returns EXPLAIN QUERY PLAN. SQLite reports no counts. For a table that the outermost loop
+// scans, Explain uses the number of the table's rows.
 func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
-		return archive.Plan{Text: "the subset holds no records of this line type\n"}, err
+		return archive.Plan{Text: "the subset has no records of this line type\n"}, err
 	}
 	steps, text, err := a.queryPlan(ctx, q)
 	if err != nil {
@@ -166,7 +164,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	return plan, err
 }
 
-// queryPlan runs EXPLAIN QUERY PLAN: its lines, and as a tree for people.
+// queryPlan runs EXPLAIN QUERY PLAN. It returns the lines, and a tree for people.
 func (a *openArchive) queryPlan(ctx context.Context, q *archive.Query) (steps []string, text string, err error) {
 	var b strings.Builder
 	depth := map[int]int{}
@@ -182,12 +180,12 @@ func (a *openArchive) queryPlan(ctx context.Context, q *archive.Query) (steps []
 	return steps, b.String(), err
 }
 
-// step is a line of EXPLAIN QUERY PLAN that reaches a table: SCAN reads all of
-// it or of an index, SEARCH a part (sqlite.org/eqp.html).
+// step matches a line of EXPLAIN QUERY PLAN that reaches a table: SCAN reads a complete table or
+// index, SEARCH a part (sqlite.org/eqp.html).
 var step = regexp.MustCompile(`^(SCAN|SEARCH) (\S+?)(?: USING (INTEGER PRIMARY KEY|(?:AUTOMATIC )?(?:PARTIAL )?(?:COVERING )?INDEX (.*?)))?(?: \(([^()]*)\))?(?: LEFT-JOIN)?$`)
 
-// accesses reads the lines of EXPLAIN QUERY PLAN. Rows of json_each are made
-// of what another step has read, and are no access.
+// accesses reads the lines of EXPLAIN QUERY PLAN. Rows of json_each come from another step and are not
+// an access.
 func accesses(n design.Name, t *record.LineType, subset string, steps []string) []archive.Access {
 	var out []archive.Access
 	for _, s := range steps {
@@ -205,7 +203,7 @@ func accesses(n design.Name, t *record.LineType, subset string, steps []string) 
 			if strings.ContainsAny(m[5], "<>") {
 				a.Method = archive.IndexScan
 			}
-		case strings.HasPrefix(a.Index, "sqlite_autoindex_") && whole(m[5]): // of a primary key
+		case strings.HasPrefix(a.Index, "sqlite_autoindex_") && whole(m[5]): // the index of a primary key
 			a.Method = archive.KeyLookup
 		}
 		out = append(out, a)
@@ -213,19 +211,18 @@ func accesses(n design.Name, t *record.LineType, subset string, steps []string) 
 	return out
 }
 
-// whole reports whether the terms of a SEARCH fix the whole key: Barograph's
-// unique keys have one column each, but for those of headers, which are no
-// constraint and thus no automatic index.
+// whole reports whether the terms of a SEARCH fix the complete key. Barograph's unique keys have one
+// column each. The key of headers has more, but it is not a constraint and has no automatic index.
 func whole(terms string) bool {
 	return !slices.ContainsFunc(strings.Split(terms, " AND "), func(s string) bool { return strings.ContainsAny(s, "<>") })
 }
 
-// Salvage reads the tables by numbers of rows, and leaves out those on damaged pages.
+// Salvage reads the tables by ranges of row numbers and omits rows on damaged pages.
 func (a *openArchive) Salvage(ctx context.Context, subset string, lost func(archive.Loss)) iter.Seq2[*record.Batch, error] {
 	return archive.SalvageParts(ctx, a, subset, lost)
 }
 
-// Parts are the rows of the tables of a subset, cut into parts.
+// Parts returns the ranges of rows of the tables of a subset.
 func (a *openArchive) Parts(ctx context.Context, subset string) (parts []archive.Rows, err error) {
 	types, err := a.Stored(ctx, a.Pool, subset)
 	if err != nil {
@@ -234,7 +231,7 @@ func (a *openArchive) Parts(ctx context.Context, subset string) (parts []archive
 	for _, t := range types {
 		table, _ := a.Table(subset, t)
 		last, err := sqlengine.Number(ctx, a.Pool, "SELECT coalesce(max(rowid), 0) FROM "+table)
-		if err != nil { // the last page is damaged: there are no more rows than records, unless some were deleted
+		if err != nil { // the last page is damaged: without deletions there are at most as many rows as records
 			c, err := a.Catalog(ctx, subset)
 			if err != nil {
 				return nil, err
@@ -246,17 +243,17 @@ func (a *openArchive) Parts(ctx context.Context, subset string) (parts []archive
 	return parts, nil
 }
 
-// DumpRows walks some rows of a table.
+// DumpRows yields the records of a range of rows.
 func (a *openArchive) DumpRows(ctx context.Context, subset string, r archive.Rows) iter.Seq2[*record.Batch, error] {
 	column := "ld.rowid"
 	if a.Design == design.Document {
 		column = "rowid"
 	}
 	return archive.Dump(func(to *archive.Dumper) error {
-		t, _ := record.TypeByName(r.LineType) // as Parts gave it
+		t, _ := record.TypeByName(r.LineType) // Parts has set it
 		return a.DumpType(ctx, a.Pool, subset, t, fmt.Sprintf(" WHERE %s BETWEEN %d AND %d", column, r.First, r.Last), to)
 	})
 }
 
-// salvagedRows are read together, as long as all of them can be read.
+// salvagedRows is the number of rows that are read together, as long as all of them are readable.
 const salvagedRows = 1 << 15

@@ -14,15 +14,15 @@ func dialect() *flavour.Dialect {
 	return &flavour.Dialect{
 		Name:  "sqlite",
 		Table: table,
-		// SQLite has no BINARY; a cast to TEXT compares bytewise under the
-		// BINARY collation and stands between a column and every index.
+		// SQLite has no BINARY. A cast to TEXT compares bytewise with the BINARY collation and
+		// prevents the use of any index.
 		Binary:        func(e string) string { return "CAST(" + e + " AS TEXT)" },
 		BinaryLiteral: flavour.Quote,
 		DateTime:      func(v int64) string { return flavour.Quote(flavour.DateTime(v)) },
-		Fence:         " LIMIT -1", // a selection with a limit, even of none, is computed once; see docs/decisions
+		Fence:         " LIMIT -1", // SQLite computes a selection with a limit, even an unlimited one, only once; see docs/decisions
 		Epoch:         func(e string) string { return "unixepoch(" + e + ")" },
-		// jsonb_each hands an entry on as JSONB; json_each would write it as
-		// text, to be parsed again for every ->>.
+		// jsonb_each passes an entry on as JSONB. json_each would convert it to text, which
+		// every ->> would parse again.
 		DocFrom: func(subset, t, where string) string {
 			return table(subset, t) + " AS r, jsonb_each(r.data) AS d\n   WHERE " + where
 		},
@@ -33,19 +33,19 @@ func dialect() *flavour.Dialect {
 	}
 }
 
-// keyArray asks for ids by one parameter, a JSON array: the statement stays
-// short, however many ids there are, and SQLite parses no literals.
+// keyArray selects ids with one parameter, a JSON array. The statement is short for any number of ids,
+// and SQLite parses no literals.
 func keyArray(keys []string) (string, []any) {
 	text, err := json.Marshal(keys)
-	if err != nil { // cannot be: strings always marshal
+	if err != nil { // cannot happen: strings always marshal
 		return "1 = 0", nil
 	}
 	return "r.id IN (SELECT value FROM json_each(?))", []any{string(text)}
 }
 
-// tableName is the name of a subset's table: subset/table. SQLite does not
-// tell A from a in names and keeps names that begin with sqlite_ for itself;
-// both are escaped as in DuckDB's schemas. Most names of subsets stay as they are.
+// tableName returns the name of a subset's table: subset/table. SQLite ignores letter case in names and
+// reserves names that begin with sqlite_. Both are escaped as in DuckDB's schemas. The names of most
+// subsets do not change.
 func tableName(subset, table string) string {
 	s := flavour.EscapeCase(subset)
 	if strings.HasPrefix(s, "sqlite_") {
@@ -54,8 +54,8 @@ func tableName(subset, table string) string {
 	return s + "/" + table
 }
 
-// tableSubset is the inverse: the subset of a table's name, which ends in
-// "/" and table; ok is false for another table.
+// tableSubset is the inverse: it returns the subset of a table's name that ends with "/" and table. ok is
+// false for another table.
 func tableSubset(name, table string) (subset string, ok bool) {
 	s, ok := strings.CutSuffix(name, "/"+table)
 	if !ok {

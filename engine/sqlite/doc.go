@@ -1,17 +1,15 @@
-// Package sqlite is the engine sqlite: an archive in one file, in Barograph's
-// own process, through github.com/mattn/go-sqlite3 (docs/decisions/ says why
-// that one of four drivers).
+// Package sqlite is the engine sqlite: an archive in one file, in Barograph's own process, with
+// github.com/mattn/go-sqlite3 (docs/decisions/ gives the reasons for this one of four drivers).
 //
-// The file is in WAL mode with synchronous=FULL: questions are answered while
-// a load is under way, a commit is in the file system when Commit returns, and
-// a program that is killed leaves the last commit. A subset's tables are named
-// "subset/table"; see archive.go. Documents are JSONB: numbers keep their 17
-// digits, and SQLite 3.53 turns them into the same float64 (the tests try
-// hundreds of thousands of doubles), so no number is decoded from text here.
+// The file is in WAL mode with synchronous=FULL. Queries run during a load. A commit is on disk when
+// Commit returns, and a killed program leaves the last commit. The name of a subset's table is
+// "subset/table"; see archive.go. Documents are JSONB. It keeps 17 digits of each number, and SQLite 3.53
+// converts them to the same float64 (the tests try hundreds of thousands of doubles). Therefore this
+// package decodes no number from text.
 //
-// Every page of a file that Barograph made ends in a checksum (checksum.c), as
-// SQLite would answer from damaged pages without a word. Other programs read
-// such files as any other, but must not write them: the sums would be wrong.
+// Every page of a file that Barograph created ends with a checksum (checksum.c), because SQLite would
+// silently return results from damaged pages. Other programs can read such files, but must not write
+// them: the checksums would become wrong.
 //
 // One loader may be open at a time.
 package sqlite

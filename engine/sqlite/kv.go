@@ -12,23 +12,22 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// kv opens tables of records under keys. One statement writes at a time: a
-// writer that waits here goes on at once, one that waits in SQLite sleeps and
-// tries again.
+// kv opens tables of records under keys. Only one statement writes at a time: a writer that waits for the
+// lock here continues at once, whereas SQLite makes a waiting writer sleep and retry.
 type kvTables struct{ *database }
 
 func (k kvTables) dialect() *sqlengine.KVDialect {
 	return &sqlengine.KVDialect{
-		Quote:   func(name string) string { return "`" + name + "`" }, // in "" a name that is no column is a text
+		Quote:   func(name string) string { return "`" + name + "`" }, // SQLite treats an unknown name in "" as a text
 		Param:   func(int) string { return "?" },
-		KeyType: "TEXT", TextType: "TEXT", DocType: "TEXT", // TEXT is compared as bytes
+		KeyType: "TEXT", TextType: "TEXT", DocType: "TEXT", // TEXT compares bytewise
 		First:     func(param string) string { return "LIMIT " + param },
 		Field:     func(doc, name string) string { return doc + " ->> '$." + name + "'" },
 		Merge:     func(doc, param string) string { return "json_patch(" + doc + ", " + param + ")" },
 		AtPath:    func(doc, path string) string { return doc + " ->> " + path },
 		SetPath:   func(doc, path, value string) string { return "json_set(" + doc + ", " + path + ", " + value + ")" },
 		MaxParams: 32766,
-		Begin:     map[kv.IsolationLevel][]string{kv.Serializable: {"BEGIN IMMEDIATE"}}, // of two that began to read, one could never write
+		Begin:     map[kv.IsolationLevel][]string{kv.Serializable: {"BEGIN IMMEDIATE"}}, // if two transactions have started to read, one of them could never write
 		Variants: map[kv.Layout]sqlengine.Variant{kv.Clustered: {
 			Options: " WITHOUT ROWID",
 			Is:      "SELECT CASE WHEN sql LIKE '%) WITHOUT ROWID' THEN '1' ELSE '0' END FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)",
@@ -36,7 +35,7 @@ func (k kvTables) dialect() *sqlengine.KVDialect {
 	}
 }
 
-// Table opens or makes a table.
+// Table opens or creates a table.
 func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if t.Make && k.readOnly {
 		return nil, engine.ErrReadOnly
@@ -58,7 +57,7 @@ func (k kvTables) session(context.Context) (sqlengine.Session, error) {
 		Conn: c, Strings: true, Around: alone, Alone: alone,
 		IsConflict: func(err error) bool {
 			e, ok := errors.AsType[sqlite3.Error](err)
-			return ok && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked) // another process writes
+			return ok && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked) // another process is writing
 		},
 		IsTaken: func(err error) bool {
 			e, ok := errors.AsType[sqlite3.Error](err)
@@ -67,8 +66,8 @@ func (k kvTables) session(context.Context) (sqlengine.Session, error) {
 	}}, nil
 }
 
-// session hides contexts that can end from the driver, which would start a
-// goroutine for each statement; the statements of this workload are short.
+// session hides cancelable contexts from the driver, which would start a goroutine for each statement. The
+// statements of this study are short.
 type session struct{ sqlengine.DriverSession }
 
 // Prepare prepares a statement.

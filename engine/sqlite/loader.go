@@ -18,7 +18,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// loader is the connection of a loader, and what it has prepared.
+// loader has the connection of a loader and its prepared statements.
 type loader struct {
 	*conn
 	a      *openArchive
@@ -63,7 +63,7 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 	})
 	err = l.transaction(ctx, func(q sqlengine.Querier) error { return execute(ctx, q, a.subsetTables(subset)) })
 	if err != nil {
-		out.Close() //nolint:errcheck // the first error says more
+		out.Close() //nolint:errcheck // the first error is more specific
 		return nil, err
 	}
 	return out, nil
@@ -78,11 +78,11 @@ func execute(ctx context.Context, q sqlengine.Querier, statements []string) erro
 	return nil
 }
 
-// insert stores rows one by one; a document takes the place of that of its id.
+// insert stores rows one by one. A document replaces the document with the same id.
 func (l *loader) insert(ctx context.Context, _ sqlengine.Querier, table string, cols []sqlengine.Column, next sqlengine.Next) error {
 	text := sqlengine.Insert(table, cols, 1)
 	if cols[0].From == sqlengine.DocID {
-		text = strings.TrimSuffix(text, "?)") + "jsonb(?)) ON CONFLICT (id) DO UPDATE SET data = excluded.data" // data stands last
+		text = strings.TrimSuffix(text, "?)") + "jsonb(?)) ON CONFLICT (id) DO UPDATE SET data = excluded.data" // data is the last column
 	}
 	s, err := l.prepare(text)
 	if err != nil {
@@ -100,14 +100,14 @@ func (l *loader) insert(ctx context.Context, _ sqlengine.Querier, table string, 
 	return ctx.Err()
 }
 
-// chunks are the numbers of rows that one statement inserts. Rows of one series
-// and time differ in few columns; the others are bound once per chunk. Inserting
-// a million values so takes half the CPU time of one statement per row.
+// chunks are the numbers of rows that one statement inserts. Rows of one series and time differ in few
+// columns; the other columns are bound once per chunk. Inserting a million values takes half the CPU time
+// of one statement per row.
 var chunks = [...]int{16, 4, 1} //nolint:gochecknoglobals // a constant table
 
-// lineTable holds the statements of one line table.
+// lineTable has the statements of one line table.
 type lineTable struct {
-	shared  []sqlengine.Column // those that rows of one series and time mostly have in common
+	shared  []sqlengine.Column // columns that are mostly equal in rows of one series and time
 	own     []sqlengine.Column
 	inserts [len(chunks)]*stmt // parameters: the shared columns, then the own columns of each row
 }
@@ -134,7 +134,7 @@ func (l *loader) lineTable(table string, cols []sqlengine.Column) (*lineTable, e
 	return lt, nil
 }
 
-// common reports whether the rows of a series and time mostly agree in a column.
+// common reports whether the rows of a series and time mostly have the same value in a column.
 func common(from sqlengine.Source) bool {
 	switch from {
 	case sqlengine.HeaderID, sqlengine.FileID, sqlengine.Header, sqlengine.ValidBeg, sqlengine.ValidEnd,
@@ -144,7 +144,7 @@ func common(from sqlengine.Source) bool {
 	return false
 }
 
-// insert writes the statement that inserts a chunk.
+// insert returns the statement that inserts a chunk.
 func (lt *lineTable) insert(table string, rows int) string {
 	var b strings.Builder
 	b.WriteString("INSERT INTO " + table + " (" + sqlengine.Names("", lt.shared) + ", " + sqlengine.Names("", lt.own) + ") VALUES ")
@@ -195,7 +195,7 @@ func (l *loader) lines(ctx context.Context, _ sqlengine.Querier, table string, c
 	return nil
 }
 
-// alike counts the first of rows that agree in the shared columns.
+// alike returns how many of the first rows are equal in the shared columns.
 func alike(lines *sqlengine.Lines, rows []design.Row) int {
 	first := rows[0]
 	a, i := lines.Batches[first.Batch], first.Row
@@ -224,7 +224,7 @@ func (b *binder) List(k int, values []float64) {
 }
 func (b *binder) JSON(k int, entries []byte) { b.args[k].Value = string(entries) }
 
-// Time binds a time as text, which most rows share.
+// Time binds a time as text. Most rows share it.
 func (b *binder) Time(k int, epoch int64) {
 	s, ok := b.l.times[epoch]
 	if !ok {
@@ -234,8 +234,8 @@ func (b *binder) Time(k int, epoch int64) {
 	b.args[k].Value = s
 }
 
-// conn is the connection of a loader. It goes past database/sql: a load binds
-// millions of values, and there each would be converted once more.
+// conn is the connection of a loader. It does not use database/sql: a load binds millions of values, and
+// database/sql would convert each of them once more.
 type conn struct {
 	c     *sqlite3.SQLiteConn
 	stmts map[string]*stmt
@@ -243,15 +243,14 @@ type conn struct {
 
 func newConn(c *sqlite3.SQLiteConn) *conn { return &conn{c: c, stmts: map[string]*stmt{}} }
 
-// stmt is a prepared statement and its arguments, which stay from one run to
-// the next.
+// stmt is a prepared statement with its arguments, which stay from one run to the next.
 type stmt struct {
 	s    *sqlite3.SQLiteStmt
 	args []driver.NamedValue
 	text string
 }
 
-// prepare returns the statement of that text, prepared once per connection.
+// prepare returns the prepared statement of a text. It prepares each text once per connection.
 func (c *conn) prepare(text string) (*stmt, error) {
 	if s := c.stmts[text]; s != nil {
 		return s, nil
@@ -269,8 +268,8 @@ func (c *conn) prepare(text string) (*stmt, error) {
 	return s, nil
 }
 
-// run executes the statement with the arguments that were set. The context
-// has no Done: with one, the driver starts a goroutine per row.
+// run executes the statement with its arguments. The context has no Done: otherwise the driver would start
+// a goroutine per row.
 func (s *stmt) run() error {
 	if _, err := s.s.ExecContext(context.Background(), s.args); err != nil {
 		return fmt.Errorf("%s: %w", s.text, err)
@@ -278,8 +277,7 @@ func (s *stmt) run() error {
 	return nil
 }
 
-// Exec carries out a statement. Like Rows it does not look at ctx, see run; a
-// load does, between its rows.
+// Exec runs a statement. Like Rows it ignores ctx, see run; a load checks ctx between its rows.
 func (c *conn) Exec(_ context.Context, text string, args ...any) error {
 	if _, err := c.c.Exec(text, values(args)); err != nil {
 		return fmt.Errorf("%.500s: %w", text, err)
@@ -287,7 +285,7 @@ func (c *conn) Exec(_ context.Context, text string, args ...any) error {
 	return nil
 }
 
-// Rows gives each row of a reply to f.
+// Rows passes each row of a reply to f.
 func (c *conn) Rows(_ context.Context, text string, args []any, f func(row []any) error) error {
 	rows, err := c.c.Query(text, values(args))
 	if err != nil {
@@ -311,8 +309,8 @@ func values(args []any) []driver.Value {
 	return out
 }
 
-// lockStep is how long SQLite waits for a lock before begin looks whether
-// somebody gave up; SQLite itself does not let go of waiting.
+// lockStep is how long SQLite waits for a lock before begin checks whether the caller has canceled. SQLite
+// itself cannot be interrupted while it waits.
 const lockStep = 50 * time.Millisecond
 
 // begin waits for the file's write lock, which another process may have.
@@ -329,12 +327,12 @@ func (c *conn) begin(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if time.Since(began) > busySeconds*time.Second {
-			return &fault.Error{Problem: fmt.Sprintf("another process has written to the archive for %d seconds", busySeconds), Err: err, Cure: "end it, or wait for it"}
+			return &fault.Error{Problem: fmt.Sprintf("another process has written to the archive for %d seconds", busySeconds), Err: err, Cure: "end that process, or wait for it"}
 		}
 	}
 }
 
-// transaction runs f in a transaction that holds the file's write lock.
+// transaction runs f in a transaction that has the file's write lock.
 func (c *conn) transaction(ctx context.Context, f func(q sqlengine.Querier) error) error {
 	if err := c.begin(ctx); err != nil {
 		return err
@@ -344,7 +342,7 @@ func (c *conn) transaction(ctx context.Context, f func(q sqlengine.Querier) erro
 		err = c.Exec(ctx, "COMMIT")
 	}
 	if err != nil {
-		// After some errors SQLite has rolled back by itself; then this fails, and all is well.
+		// After some errors SQLite has rolled back by itself. Then this fails, which is harmless.
 		_ = c.Exec(ctx, "ROLLBACK")
 	}
 	return err
@@ -352,7 +350,7 @@ func (c *conn) transaction(ctx context.Context, f func(q sqlengine.Querier) erro
 
 func (c *conn) close() error {
 	for _, s := range c.stmts {
-		s.s.Close() //nolint:errcheck // the connection's Close tells
+		s.s.Close() //nolint:errcheck // the connection's Close reports the error
 	}
 	return c.c.Close()
 }

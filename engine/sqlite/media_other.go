@@ -2,5 +2,5 @@
 
 package sqlite
 
-// writable is nil for a file that may be written; here only a write tells.
+// writable returns nil for a writable file. On this system only a write can find out.
 func writable(string) error { return nil }

@@ -4,7 +4,6 @@ package sqlite
 
 import "golang.org/x/sys/unix"
 
-// writable is nil for a file that may be written. It is not opened for that: of all
-// descriptors of a file the first that is closed ends the process's locks on it, those
-// of SQLite's connections with them.
+// writable returns nil for a writable file. It must not open the file: when a process closes any descriptor
+// of a file, the system removes all the process's locks on it, including those of SQLite's connections.
 func writable(path string) error { return unix.Access(path, unix.W_OK) }

@@ -17,12 +17,12 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// own opens the file of a user's own tables, which lies beside the archive's.
+// own opens the file of a user's own tables, which is next to the archive's file.
 func (d *database) own(context.Context) (*tables.Tables, error) {
 	o := &database{path: d.path + ".barograph-own", cache: d.cache, log: d.log, sealed: true}
-	for _, end := range []string{"", "-wal", "-shm"} { // of an earlier run
+	for _, end := range []string{"", "-wal", "-shm"} { // files of an earlier run
 		if err := os.Remove(o.path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, o.unreachable("cannot be made anew", err, "name another path")
+			return nil, o.unreachable("cannot be created again", err, "name another path")
 		}
 	}
 	o.pool = sql.OpenDB(o)
@@ -51,11 +51,11 @@ func (d *database) loadOwn(ctx context.Context, t *tables.Table) (err error) {
 	if _, err := tx.ExecContext(ctx, "CREATE TABLE "+flavour.Ident(t.Name)+" ("+strings.Join(columns, ", ")+")"); err != nil {
 		return err
 	}
-	insert, err := tx.PrepareContext(ctx, "INSERT INTO "+flavour.Ident(t.Name)+" VALUES (?"+strings.Repeat(", ?", len(t.Columns)-1)+")") //nolint:sqlclosecheck // below
+	insert, err := tx.PrepareContext(ctx, "INSERT INTO "+flavour.Ident(t.Name)+" VALUES (?"+strings.Repeat(", ?", len(t.Columns)-1)+")") //nolint:sqlclosecheck // closed below
 	if err != nil {
 		return err
 	}
-	defer insert.Close() //nolint:errcheck // as above
+	defer insert.Close() //nolint:errcheck // closed once
 	err = t.Each(ctx, func(row []any) error {
 		if err := unbounded(t, row); err != nil {
 			return err
@@ -72,18 +72,18 @@ func (d *database) loadOwn(ctx context.Context, t *tables.Table) (err error) {
 	return tx.Commit()
 }
 
-// realDigits is how many digits of a decimal SQLite keeps, which has none:
-// those of a floating-point number.
+// realDigits is the number of decimal digits that SQLite keeps. It has no decimals and stores
+// floating-point numbers.
 const realDigits = 15
 
-// unbounded puts numbers in the place of words for what has no digits, which
-// SQLite would store as words. It has no NaN, and no decimals of more digits.
+// unbounded replaces inf and -inf by numbers, because SQLite would store the words as texts. It refuses NaN
+// and decimals with more digits, which SQLite cannot store.
 func unbounded(t *tables.Table, row []any) error {
 	for k, c := range t.Columns {
 		if text, ok := row[k].(string); ok && c.Kind == tables.Decimal && c.Digits > realDigits {
 			digits := strings.Trim(strings.Replace(strings.TrimPrefix(text, "-"), ".", "", 1), "0")
 			if _, err := strconv.ParseInt(text, 10, 64); err != nil && len(digits) > realDigits {
-				return &fault.Error{Setting: "column " + c.Name, Problem: fmt.Sprintf("holds %s, of which SQLite keeps %d digits", text, realDigits), Cure: "declare the column as text, or leave SQLite out"}
+				return &fault.Error{Setting: "column " + c.Name, Problem: fmt.Sprintf("contains %s, but SQLite keeps only %d digits", text, realDigits), Cure: "declare the column as text, or omit SQLite"}
 			}
 		}
 		if c.Kind != tables.Float {
@@ -95,7 +95,7 @@ func unbounded(t *tables.Table, row []any) error {
 		case "-inf":
 			row[k] = math.Inf(-1)
 		case "nan":
-			return &fault.Error{Setting: "column " + c.Name, Problem: "holds NaN, of which SQLite makes NULL", Cure: "write it so in the files, or leave SQLite out"}
+			return &fault.Error{Setting: "column " + c.Name, Problem: "contains NaN, which SQLite converts to NULL", Cure: "write NULL in the files, or omit SQLite"}
 		}
 	}
 	return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// posts opens tables of values of SHEF messages. One transaction writes at a
-// time, as SQLite has it; a poster that waits here goes on at once.
+// posts opens tables of values of SHEF messages. SQLite allows one writing transaction at a time; a poster
+// that waits for the lock here continues at once.
 type postTables struct{ *database }
 
 func postMethods() []posts.Method {
@@ -31,9 +31,9 @@ func postDialect() *sqlengine.PostDialect {
 			case sqlengine.PostFloat:
 				return "REAL"
 			}
-			return "TEXT" // times too: they compare as they stand
+			return "TEXT" // also times: their texts compare correctly
 		},
-		TableOptions: " WITHOUT ROWID", // the rows lie in the order of the key
+		TableOptions: " WITHOUT ROWID", // stores the rows in key order
 		MaxParams:    32766,
 		Cast:         func(column string, _ sqlengine.PostType) string { return column },
 	}
@@ -51,7 +51,7 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 			text := "ANALYZE"
 			if u == posts.VacuumFull {
 				text = "VACUUM"
-			} // SQLite uses free pages again by itself
+			} // SQLite reuses free pages by itself
 			_, err := p.pool.ExecContext(ctx, text)
 			return err
 		},
@@ -73,9 +73,8 @@ func (p postTables) connect(context.Context) (*sqlengine.PostConn, error) {
 	return withoutWatchers(post), nil
 }
 
-// withoutWatchers hides contexts that can end from the driver, which would
-// start a goroutine for each statement; those of posting are short, and but for
-// what is read whole they are instructed to stop between two of them.
+// withoutWatchers hides cancelable contexts from the driver, which would start a goroutine for each
+// statement. Statements of posting are short. Methods that read everything check ctx between two statements.
 func withoutWatchers(c *sqlengine.PostConn) *sqlengine.PostConn {
 	run, direct, prepare := c.Run, c.Direct, c.Prepare
 	quick := func(ctx context.Context) (context.Context, error) { return context.WithoutCancel(ctx), ctx.Err() }

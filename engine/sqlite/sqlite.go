@@ -51,26 +51,25 @@ func Driver() engine.Driver {
 	}
 }
 
-// The settings of every connection; what they cost was measured, see doc.go
-// and docs/decisions.
+// The settings of every connection. Their costs were measured; see doc.go and docs/decisions.
 const (
 	cacheMiB    = 64   // page cache
-	pageBytes   = 8192 // of a new file; 4096 and 16384 were no faster and no slower
-	busySeconds = 60   // how long a commit waits for another process's
+	pageBytes   = 8192 // page size of a new file; 4096 and 16384 were neither faster nor slower
+	busySeconds = 60   // how long a commit waits for a commit of another process
 
-	idleConnections = 16 // kept open, with what is in their page caches
+	idleConnections = 16 // kept open, with their page caches
 )
 
 // database is an open file.
 type database struct {
-	writing  sync.Mutex // held by a writer of records or posts: others wait here, not in SQLite
+	writing  sync.Mutex // locked by a writer of records or posts; others wait here, not in SQLite
 	path     string
 	readOnly bool
-	sealed   bool // no statement attaches another file
+	sealed   bool // no statement may attach another file
 	cache    int  // MiB
 	log      *slog.Logger
-	pool     *sql.DB    // for everything but loading
-	loading  sync.Mutex // held by the one loader
+	pool     *sql.DB    // for everything except loads
+	loading  sync.Mutex // locked by the one loader
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -87,24 +86,24 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	d.pool.SetMaxIdleConns(idleConnections)
 	var n int
 	if err := d.pool.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {
-		d.pool.Close() //nolint:errcheck // the first error says more
+		d.pool.Close() //nolint:errcheck // the first error is more specific
 		if e := d.explain(err); fault.Code(e) == fault.Differs && isSQLite(d.path) {
 			return nil, e
 		}
-		return nil, d.unreachable("cannot be opened", err, "name an archive that barograph loaded, or a new file in a folder that can be written")
+		return nil, d.unreachable("cannot be opened", err, "name an archive that Barograph has loaded, or a new file in a writable folder")
 	}
 	return &engine.Engine{Abilities: append([]any{d}, d.abilities()...), About: d.about, Close: d.pool.Close}, nil
 }
 
-// isSQLite reports whether a file that has no head of SQLite's was one: but for a few
-// bytes it has, or it consists of pages and begins with one from another place.
+// isSQLite reports whether a file without SQLite's header was SQLite's: its header differs in a few bytes, or
+// the file consists of pages and begins with a page from another place.
 func isSQLite(path string) bool {
 	const magic = "SQLite format 3\x00"
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
-	defer f.Close() //nolint:errcheck // nothing was written
+	defer f.Close() //nolint:errcheck // it is only read
 	head := make([]byte, len(magic))
 	info, err := f.Stat()
 	if err == nil {
@@ -116,11 +115,11 @@ func isSQLite(path string) bool {
 			same++
 		}
 	}
-	// The first byte of a page is its kind, or of a page that continues another one a part of a number.
+	// The first byte of a page is its kind; in an overflow page it is part of a page number.
 	return err == nil && (same > len(magic)-4 || info.Size()%pageBytes == 0 && strings.IndexByte("\x00\x02\x05\x0a\x0d", head[0]) >= 0)
 }
 
-// place checks the path and makes its folder.
+// place checks the path and creates its folder.
 func (d *database) place() error {
 	if d.path == "" || strings.HasPrefix(d.path, ":") || strings.ContainsRune(d.path, 0) {
 		return fault.Misuse("sqlite URL", "names no file", "write sqlite:archive.db")
@@ -132,20 +131,20 @@ func (d *database) place() error {
 	case err == nil && d.readOnly:
 		return nil
 	case err == nil:
-		if err := writable(d.path); err != nil { // SQLite would open it for reading, and say so at the first commit
-			return d.unreachable("cannot be written", err, "copy it to where it can, or name another file")
+		if err := writable(d.path); err != nil { // SQLite would open it read-only and fail at the first commit
+			return d.unreachable("cannot be written", err, "copy it to a writable folder, or name another file")
 		}
 		return nil
 	case d.readOnly:
-		return d.unreachable("cannot be read", err, "check the path; a read-only archive is never made")
+		return d.unreachable("cannot be read", err, "check the path; a read-only archive is never created")
 	case !errors.Is(err, os.ErrNotExist):
 		return d.unreachable("cannot be reached", err, "name another path")
 	}
-	if log, err := os.Stat(d.path + "-wal"); err == nil && log.Size() > 0 { // SQLite would delete it
+	if log, err := os.Stat(d.path + "-wal"); err == nil && log.Size() > 0 { // SQLite would delete the log
 		return engine.StaleLog(d.path+"-wal", d.path)
 	}
 	if err := os.MkdirAll(filepath.Dir(d.path), 0o755); err != nil {
-		return d.unreachable("is in a folder that cannot be made", err, "name another path")
+		return d.unreachable("is in a folder that cannot be created", err, "name another path")
 	}
 	return nil
 }
@@ -159,15 +158,15 @@ func (d *database) unreachable(problem string, err error, cure string) error {
 	return &fault.Error{File: d.path, Problem: problem, Err: err, Cure: cure}
 }
 
-// Connect makes database a driver.Connector: that of its pool.
+// Connect makes database a driver.Connector for its pool.
 func (d *database) Connect(context.Context) (driver.Conn, error) {
 	return d.connect(busySeconds * time.Second)
 }
 
-// Driver is part of driver.Connector.
+// Driver is a method of driver.Connector.
 func (d *database) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
 
-// connect opens a connection, whose statements wait so long for a lock.
+// connect opens a connection. patience is how long its statements wait for a lock.
 func (d *database) connect(patience time.Duration) (*sqlite3.SQLiteConn, error) {
 	mode := "rwc"
 	abs, err := filepath.Abs(d.path)
@@ -177,10 +176,10 @@ func (d *database) connect(patience time.Duration) (*sqlite3.SQLiteConn, error) 
 	if err != nil {
 		return nil, err
 	}
-	// The path is escaped, as '?', '#' and '%' mean something in SQLite's URIs.
+	// Escape the path, because '?', '#' and '%' have a meaning in SQLite's URIs.
 	uri := (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String()
-	// A connection serves one goroutine at a time, so SQLite need not lock it at
-	// every call: answers of 28,000 rows took 0.7 of the time.
+	// One goroutine at a time uses a connection, so SQLite need not lock it in every call: queries with
+	// 28,000 rows took 0.7 of the time.
 	if err := checksums(); err != nil {
 		return nil, err
 	}
@@ -189,8 +188,8 @@ func (d *database) connect(patience time.Duration) (*sqlite3.SQLiteConn, error) 
 		return nil, err
 	}
 	c := dc.(*sqlite3.SQLiteConn)
-	if err := c.SetFileControlInt("", sqlite3.SQLITE_FCNTL_RESERVE_BYTES, sumBytes); err != nil { // of a new file
-		c.Close() //nolint:errcheck // the first error says more
+	if err := c.SetFileControlInt("", sqlite3.SQLITE_FCNTL_RESERVE_BYTES, sumBytes); err != nil { // for a new file
+		c.Close() //nolint:errcheck // the first error is more specific
 		return nil, err
 	}
 	attached := 0
@@ -200,35 +199,34 @@ func (d *database) connect(patience time.Duration) (*sqlite3.SQLiteConn, error) 
 	c.SetLimit(sqlite3.SQLITE_LIMIT_ATTACHED, attached)
 	for _, pragma := range d.pragmas() {
 		if _, err := c.Exec("PRAGMA "+pragma, nil); err != nil {
-			c.Close() //nolint:errcheck // the first error says more
+			c.Close() //nolint:errcheck // the first error is more specific
 			return nil, err
 		}
 	}
-	// SQLite has the function only where it was compiled with it.
+	// SQLite has the function only if it was compiled with it.
 	if err := c.RegisterFunc("sqrt", squareRoot, true); err != nil {
-		c.Close() //nolint:errcheck // as above
+		c.Close() //nolint:errcheck // the first error is more specific
 		return nil, err
 	}
 	return c, nil
 }
 
-// readMode is how a file is opened for reading. On read-only media the files
-// that go with a log cannot be made; as nobody writes there, none are needed,
-// unless the log still holds commits.
+// readMode returns how to open a file for reading. On read-only media SQLite cannot create the files of its
+// log. Nobody writes there, and SQLite does not need them unless the log still contains commits.
 func readMode(path string) (string, error) {
 	if !errors.Is(writable(path), syscall.EROFS) {
-		return "ro", nil // also of others' files, which their owner may be writing
+		return "ro", nil // also for another owner's file, which the owner may be writing
 	}
 	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
 		return "", &fault.Error{
-			File: path, Problem: "lies on read-only media with commits that are not yet written back from its log", Err: engine.ErrUnreachable,
-			Cure: "copy it and its -wal file to where they can be written, and open that",
+			File: path, Problem: "is on read-only media, and its log contains commits that are not in the file", Err: engine.ErrUnreachable,
+			Cure: "copy it and its -wal file to a writable folder, and open the copy",
 		}
 	}
 	return "ro&immutable=1", nil
 }
 
-// squareRoot is NULL for what has none, as SQLite's own.
+// squareRoot returns NULL for a negative number, like SQLite's own function.
 func squareRoot(x any) any {
 	switch v := x.(type) {
 	case float64:
@@ -243,11 +241,10 @@ func squareRoot(x any) any {
 	return nil
 }
 
-// pragmas are the settings of a connection. FULL syncs the log at every
-// commit; NORMAL would only sync it at a checkpoint, so that a commit could be
-// lost with the machine's power.
+// pragmas returns the settings of a connection. FULL syncs the log at every commit. NORMAL would sync it only
+// at a checkpoint, and a power failure could lose a commit.
 func (d *database) pragmas() []string {
-	// What the file's schema says is not trusted: it calls no function that reaches outside.
+	// Do not trust the file's schema: it must not call a function that has effects outside.
 	p := []string{"trusted_schema=OFF", "cell_size_check=ON", fmt.Sprintf("cache_size=-%d", d.cache*1024), "temp_store=MEMORY"}
 	if !d.readOnly {
 		p = append(p, fmt.Sprintf("page_size=%d", pageBytes), "journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=4000")
@@ -271,14 +268,14 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 	return a, nil
 }
 
-// size is the bytes of the file and of its log, after the log was moved into
-// the file as far as readers allow.
+// size returns the bytes of the file and of its log, after moving as much of the log into the file as other
+// readers allow.
 func (d *database) size(ctx context.Context) (int64, error) {
 	if !d.readOnly {
-		how := "PASSIVE" // waits for nobody
+		how := "PASSIVE" // does not wait
 		if d.loading.TryLock() {
 			defer d.loading.Unlock()
-			how = "TRUNCATE" // waits for whoever writes
+			how = "TRUNCATE" // waits for the writer
 		}
 		if _, err := d.pool.ExecContext(ctx, "PRAGMA wal_checkpoint("+how+")"); err != nil {
 			return 0, sqlengine.Failed(ctx, err)

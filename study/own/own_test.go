@@ -152,7 +152,7 @@ func TestOwnUnbounded(t *testing.T) {
 	for _, c := range []struct{ value, says string }{
 		{"inf", ""},
 		{"-inf", ""},
-		{"nan", "table order: column v holds NaN, of which SQLite makes NULL"},
+		{"nan", "table order: column v contains NaN, which SQLite converts to NULL"},
 	} {
 		qs, err := own.Questions([]string{write(t, "all.sql", `SELECT id, v FROM "order"`)}, nil)
 		if err != nil {

@@ -1,5 +1,4 @@
-// Package pairs keeps tables of records under keys in memory: the client's
-// floor of the ycsb workload.
+// Package pairs stores tables of records under keys in memory: the client overhead of the study ycsb.
 package pairs
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Tables holds tables by name. Use New.
+// Tables is a set of tables by name. Use New.
 type Tables struct {
 	readOnly bool
 
@@ -23,7 +22,7 @@ type Tables struct {
 	byName map[string]*table
 }
 
-// New makes the tables of an engine; they live as long as it is open.
+// New creates the tables of an engine. They exist as long as it is open.
 func New(readOnly bool) *Tables {
 	return &Tables{readOnly: readOnly, byName: map[string]*table{}}
 }
@@ -37,13 +36,13 @@ type table struct {
 	sorted btree.Map[string, *kv.Row]
 }
 
-// Table opens or makes a table.
+// Table opens or creates a table.
 func (ts *Tables) Table(_ context.Context, t kv.Table) (*kv.Records, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
 	if t.Layout != "" && t.Layout != kv.Pairs {
-		return nil, fmt.Errorf("dry lays tables out as %s, not as %s: %w", kv.Pairs, t.Layout, engine.ErrNoDesign)
+		return nil, fmt.Errorf("dry has the layout %s, not %s: %w", kv.Pairs, t.Layout, engine.ErrNoDesign)
 	}
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -58,7 +57,7 @@ func (ts *Tables) Table(_ context.Context, t kv.Table) (*kv.Records, error) {
 		}
 		ts.byName[t.Name] = tb
 	case len(tb.all) != len(t.Fields):
-		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", len(tb.all), len(t.Fields)), Cure: "give what it was loaded with"}
+		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", len(tb.all), len(t.Fields)), Cure: "give the fieldcount with which it was loaded"}
 	}
 	return kv.NewRecords(ts.readOnly, tb.connect, func(context.Context) (int64, error) { return tb.count(), nil }), nil
 }
@@ -74,7 +73,7 @@ type conn struct {
 	*table
 	row kv.Row
 
-	// of a scan
+	// state of a scan
 	key         []byte
 	kept        []kept
 	fields      kv.Fields
@@ -91,7 +90,7 @@ func (tb *table) connect() *kv.Conn {
 // choose appends the chosen fields of a record.
 func (tb *table) choose(from *kv.Row, f kv.Fields, into *kv.Row) {
 	if f == nil {
-		into.AddRow(from) // it was stored in the order of fields
+		into.AddRow(from) // it is stored in the order of fields
 		return
 	}
 	for _, i := range f {
@@ -203,8 +202,7 @@ type kept struct {
 	row kv.Row
 }
 
-// scan copies the records while it holds the table, and gives them on after,
-// so that each may do anything.
+// scan copies the records while it has locked the table, and passes them on afterwards, so each may call anything.
 func (c *conn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -213,7 +211,7 @@ func (c *conn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each f
 	c.fields, c.most, c.found = f, n, 0
 	if n > 0 {
 		c.mu.RLock()
-		c.sorted.Ascend(unsafe.String(unsafe.SliceData(c.key), len(c.key)), c.onScan) // compared, not kept
+		c.sorted.Ascend(unsafe.String(unsafe.SliceData(c.key), len(c.key)), c.onScan) // the tree compares the text and does not keep it
 		c.mu.RUnlock()
 	}
 	for i := range c.found {
