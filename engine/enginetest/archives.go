@@ -2,7 +2,7 @@ package enginetest
 
 import "github.com/barograph/barograph/record"
 
-// lineType finds a line type that the table certainly has.
+// lineType returns a line type by a name that must exist.
 func lineType(name string) *record.LineType {
 	t, ok := record.TypeByName(name)
 	if !ok {
@@ -11,8 +11,8 @@ func lineType(name string) *record.LineType {
 	return t
 }
 
-// caseSeries are the series that the seven cases ask for, thinned to a few
-// valid times and leads, among others that they must not find.
+// caseSeries are the series of the seven cases with few valid times and leads, and other series that the
+// cases must not find.
 func caseSeries() []Series {
 	valid := append(every(newYear2018, 18*hour, 5), every(newYear2019, 5*day+6*hour, 13)...)
 	lead := hours(0, 6, 24, 72, 102, 144, 240, 264, 384)
@@ -26,15 +26,15 @@ func caseSeries() []Series {
 			Series{Type: lineType("SAL1L2"), Header: vsdb("ECM", "ANL", mask, "HGT", "P500"), Valid: valid[3:8], Lead: lead[1:5]},
 			Series{Type: lineType("SL1L2"), Header: vsdb("GFS", "ONLYSF", mask, "T", "SFC"), Valid: valid[4:7], Lead: lead[2:4]})
 	}
-	// Times between the steps of the cases' grids, and leads that they leave out.
+	// Times between the steps of the cases' grids, and leads that the cases do not select.
 	return append(all, Series{
 		Type: lineType("SAL1L2"), Header: vsdb("GFS", "ANL", "G2/NHX", "HGT", "P700"),
 		Valid: []int64{newYear2019 + 3*hour, newYear2019 + 9*hour}, Lead: hours(3, 6, 250),
 	})
 }
 
-// mixedSeries are few records of many kinds: VSDB beside MET, thresholds,
-// interpolations, windows, stations, repeating columns, leads with minutes.
+// mixedSeries are few records of many kinds: VSDB and MET, thresholds, interpolations, windows, stations,
+// repeating columns, leads with minutes.
 func mixedSeries() []Series {
 	valid := []int64{newYear2018, newYear2018 + 6*hour, newYear2018 + 12*hour, newYear2018 + 18*hour, newYear2018 + 27*hour}
 	leads := append(hours(0, 1, 12, 100), 5400, 90*60+30)

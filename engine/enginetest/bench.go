@@ -13,11 +13,10 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// Benchmark loads an archive on which the seven cases have answers of their
-// recorded sizes and times loading, phrasing and asking for every design and
-// flavour of an engine: BenchmarkX/design=document/load (and load-merging),
-// BenchmarkX/design=document/case=test_3/flavour=keys. Each answer is proven
-// before it is timed. For comparisons that are published there is `barograph met`.
+// Benchmark loads an archive in which the seven cases have answers of their recorded sizes. It times loads,
+// phrasing and queries for every design and flavour of an engine: BenchmarkX/design=document/load (and
+// load-merging), BenchmarkX/design=document/case=test_3/flavour=keys. It proves each answer before it times
+// it. Use `barograph met` for published comparisons.
 func Benchmark(b *testing.B, d engine.Driver, url func(b *testing.B) string) {
 	files := Generate(41, 8, fullSeries()...)
 	for _, n := range slices.Sorted(maps.Keys(archive.Promised(&d).Designs)) {
@@ -62,8 +61,8 @@ func openFor(b *testing.B, d engine.Driver, url string, archive func(*engine.Eng
 	return a, nil
 }
 
-// fullSeries are the records that the cases ask for: all valid times and leads
-// of those that test_3, test_4, test_6 and test_9 find, few of the others.
+// fullSeries are the records of the cases: all valid times and leads that test_3, test_4, test_6 and test_9
+// select, and few of the others.
 func fullSeries() []Series {
 	early, late := every(newYear2018, 6*hour, 16), every(newYear2019, 6*hour, 273)
 	late = slices.Delete(late, 90, 92) // 2019-01-23 12:00 and 18:00, for which there were no data
@@ -113,8 +112,8 @@ func benchmarkCases(b *testing.B, files []File) []benchmarkCase {
 	return out
 }
 
-// benchmarkLoad loads the files into a new subset per step, per files a commit.
-// Each document's leads are spread over all files: one file a commit is all merging.
+// benchmarkLoad loads the files into a new subset per step, per files a commit. Each document's leads are
+// distributed over all files: with one file a commit every load merges.
 func benchmarkLoad(b *testing.B, a archive.Archive, name string, files []File, per int) {
 	var records int64
 	copies := 0

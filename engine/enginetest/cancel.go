@@ -12,8 +12,8 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// cancel is the topic of giving up: whoever waits gets the context's error, and
-// the archive is as usable and as whole as before.
+// cancel tests cancellation: a waiting caller must get the context's error, and the archive must stay
+// usable and intact.
 func (s *suite) cancel(t *testing.T) {
 	h := s.fresh(t)
 	files := Generate(21, 4, caseSeries()...)
@@ -43,8 +43,8 @@ func (s *suite) cancel(t *testing.T) {
 	})
 }
 
-// cancelAsk cancels before and at growing times during an answer: it is either
-// whole and right or the context's error.
+// cancelAsk cancels before an answer and after growing times during it. The result must be complete and
+// correct, or the context's error.
 func (s *suite) cancelAsk(t *testing.T, h *opened, gone context.Context, files []File) {
 	q := everything("cases", lineType("SAL1L2"))
 	q.Valid = question.Times{First: newYear2019, Last: newYear2019 + 90*day, Step: 3 * hour}
@@ -74,7 +74,7 @@ func (s *suite) cancelAsk(t *testing.T, h *opened, gone context.Context, files [
 	}
 }
 
-// cancelLoad cancels commits: each is there whole or not at all.
+// cancelLoad cancels commits: each must be stored completely or not at all.
 func (s *suite) cancelLoad(t *testing.T, h *opened, gone context.Context, files []File) {
 	if _, err := store(gone, h, "cases", files[3:], 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("loaded after the end, the error is %v", err)
@@ -94,10 +94,9 @@ func (s *suite) cancelLoad(t *testing.T, h *opened, gone context.Context, files 
 	marked(t, h, "cases", files)
 }
 
-// wholeFiles checks that the archive holds exactly the records of the files
-// that it has marked, and returns the others. A server may still carry out the
-// last commit of a client that died: where the marks change meanwhile, it
-// looks again.
+// wholeFiles checks that the archive contains exactly the records of the marked files, and returns the
+// other files. A server may still execute the last commit of a killed client: if the marks change
+// meanwhile, wholeFiles checks again.
 func (s *suite) wholeFiles(t *testing.T, h *opened, subset string, files []File) []File {
 	t.Helper()
 	for {
@@ -118,7 +117,7 @@ func (s *suite) wholeFiles(t *testing.T, h *opened, subset string, files []File)
 	}
 }
 
-// findings keeps what a check finds wrong until it is known to be so.
+// findings collects possible faults until they are certain.
 type findings struct {
 	testing.TB
 	errors []string

@@ -28,7 +28,7 @@ func NewCA(t *testing.T, file string, until time.Time) *CA {
 	return &CA{t, ca}
 }
 
-// Pool has this CA alone.
+// Pool returns a pool with only this CA.
 func (s *CA) Pool() *x509.CertPool {
 	p := x509.NewCertPool()
 	p.AppendCertsFromPEM(s.ca.PEM())

@@ -16,11 +16,10 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// RunCluster puts an engine of several nodes through what needs them: every
-// case has the right answer in every flavour, and a node that dies during a load
-// costs nothing that was acknowledged. Where the archive keeps copies, that is
-// there while the node is down, too; otherwise questions are answered right or
-// fail until it is back. cfg.URL names databases of l.
+// RunCluster tests an engine of several nodes. Every case must have the correct answer in every flavour,
+// and the failure of a node during a load must not lose acknowledged records. If the archive has copies,
+// all records must be available while the node is down. Otherwise questions must be answered correctly or
+// fail until it is back. cfg.URL names databases of l. fail until it is back. cfg.URL names databases of l.
 func RunCluster(t *testing.T, cfg Config, l *lab.Lab, copies bool) {
 	for _, d := range slices.Sorted(maps.Keys(archive.Promised(&cfg.Driver).Designs)) {
 		s := &suite{Config: cfg, design: d, flavours: archive.Flavours(&cfg.Driver, d), root: t.Name()}
@@ -31,8 +30,8 @@ func RunCluster(t *testing.T, cfg Config, l *lab.Lab, copies bool) {
 	}
 }
 
-// killedNode kills a node that is not the one the client was informed of, at a
-// random moment of a load, which goes on if it can and otherwise fails loudly.
+// killedNode kills a node, not the one to which the client first connected, at a random moment of a load. The load must
+// continue or return an error.
 func (s *suite) killedNode(t *testing.T, l *lab.Lab, copies bool) {
 	files, url := crashFiles(), s.URL(t)
 	whole := s.timeLoad(t, files)
@@ -50,9 +49,9 @@ func (s *suite) killedNode(t *testing.T, l *lab.Lab, copies bool) {
 		t.Fatal(err)
 	}
 	failed := <-ended
-	t.Logf("node %d killed: %d of %d files were acknowledged; the load said: %v", victim+1, len(acknowledged), len(files), failed)
+	t.Logf("node %d killed: %d of %d files were acknowledged; the load returned: %v", victim+1, len(acknowledged), len(files), failed)
 	if failed == nil && len(acknowledged) < len(files) {
-		t.Error("the load said nothing of files that it did not store")
+		t.Error("the load returned no error for files that it did not store")
 	}
 	if copies {
 		s.found(t, h, acknowledged, files)
@@ -67,16 +66,16 @@ func (s *suite) killedNode(t *testing.T, l *lab.Lab, copies bool) {
 	if err := s.resume(t.Context(), url, files); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("whole again %v after the node was back", time.Since(began).Round(time.Millisecond))
+	t.Logf("complete again %v after the node was back", time.Since(began).Round(time.Millisecond))
 	holds(t, h, "a", expect(files))
 	marked(t, h, "a", files)
 	cataloged(t, h, "a", files)
 	s.prove(t, h, files, everything("a", lineType("PCT")))
 }
 
-// rightOrLoud asks while data may be out of reach, in all flavours at once, as
-// each may wait for the node. An answer is that of the files that were
-// acknowledged, or of one more, whose commit nobody saw end.
+// rightOrLoud asks while data may be unavailable, in all flavours at once, because each may wait for the
+// node. An answer must be that of the acknowledged files, or of one more file, whose commit had an unknown
+// outcome.
 func (s *suite) rightOrLoud(t *testing.T, h *opened, files []File, acknowledged int) {
 	q := everything("a", lineType("PCT"))
 	least := references(files[:acknowledged], []*question.Question{q})[0]
@@ -102,19 +101,17 @@ func (s *suite) rightOrLoud(t *testing.T, h *opened, files []File, acknowledged 
 	all.Wait()
 }
 
-// found checks that the archive holds whole files, among them all that were
-// acknowledged.
+// found checks that the archive contains complete files, among them all acknowledged ones.
 func (s *suite) found(t *testing.T, h *opened, acknowledged, files []File) {
 	t.Helper()
 	for _, f := range s.wholeFiles(t, h, "a", files) {
 		if slices.ContainsFunc(acknowledged, func(o File) bool { return o.Path == f.Path }) {
-			t.Errorf("%s was acknowledged and is not there", f.Path)
+			t.Errorf("%s was acknowledged and is missing", f.Path)
 		}
 	}
 }
 
-// storeEach loads files, one a commit, until one fails, and returns those that
-// were acknowledged.
+// storeEach loads files, one per commit, until one fails. It returns the acknowledged files.
 func storeEach(ctx context.Context, a archive.Archive, subset string, files []File) (acknowledged []File, err error) {
 	for _, f := range files {
 		if _, err := store(ctx, a, subset, []File{f}, 1); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// concurrent is the topic of several clients at once, also while a loader works.
+// concurrent tests several clients at once, also during a load.
 func (s *suite) concurrent(t *testing.T) {
 	h := s.fresh(t)
 	files := Generate(21, 4, caseSeries()...)
@@ -31,8 +31,8 @@ func (s *suite) concurrent(t *testing.T) {
 	})
 }
 
-// clients has four goroutines, at night eight, ask all cases, each beginning elsewhere, with
-// queries of their own and with shared ones.
+// clients runs four goroutines, at night eight, that ask all cases. Each begins with another case, and uses its own
+// queries and shared ones.
 func (s *suite) clients(t *testing.T, h *opened, qs []*question.Question, want []*answer.Answer, beside func(context.Context) error) {
 	group, ctx := errgroup.WithContext(t.Context())
 	if beside != nil {

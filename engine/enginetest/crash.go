@@ -22,27 +22,27 @@ import (
 	"github.com/barograph/barograph/engine/posts"
 )
 
-// envChild holds a job, as JSON, where this process is a child of a crash test.
+// envChild is the environment variable with the job, as JSON, of a child process of a crash test.
 const envChild = "BAROGRAPH_ENGINETEST_CHILD"
 
-// job is what a child process does: load the files that have no mark, one a
-// commit, and exit; or open the database and hold it until it is killed.
+// job is the work of a child process. It loads the files without a mark, one per commit, and exits, or it
+// opens the database and keeps it open until it is killed.
 type job struct {
 	URL    string
 	Design design.Name
 	Hold   bool
-	Early  bool // it says that it begins before it opens the database
+	Early  bool // it prints ready before it opens the database
 	Fill   bool // load subset after subset until the disk is full
 
-	Keep time.Duration // remove what is older; 0 = it loads
+	Keep time.Duration // remove older records; 0 = load instead
 
-	// Post is the method by which a child posts values of SHEF messages, into
-	// the tables of a design; "" = it does not.
+	// Post is the method with which a child posts values of SHEF messages into the tables of a design; "" =
+	// it posts nothing.
 	Post   posts.Method
 	Tables posts.Design
 }
 
-// ready is the line by which a child says that it begins.
+// ready is the line that a child prints when it starts.
 const ready = "enginetest: child is ready"
 
 func childJob(t testing.TB) (job, bool) {
@@ -57,7 +57,7 @@ func childJob(t testing.TB) (job, bool) {
 	return j, true
 }
 
-// crashFiles are what children load: many small commits.
+// crashFiles are the files of children: many small commits.
 func crashFiles() []File { return Generate(31, 24, mixedSeries()...) }
 
 func runChild(t *testing.T, cfg Config, j job) {
@@ -74,7 +74,7 @@ func runChild(t *testing.T, cfg Config, j job) {
 		fmt.Println(ready) //nolint:forbidigo // the parent reads it
 	}
 	h := s.open(t, j.URL, engine.Options{})
-	fmt.Println(ready) //nolint:forbidigo // as above
+	fmt.Println(ready) //nolint:forbidigo // the parent reads it
 	if j.Hold {
 		time.Sleep(time.Hour) // until the parent kills this process
 	}
@@ -88,7 +88,7 @@ func runChild(t *testing.T, cfg Config, j job) {
 	h.close(t)
 }
 
-// unmarked are the files that a resumed load has still to load.
+// unmarked returns the files that a resumed load must still load.
 func (s *suite) unmarked(t *testing.T, h *opened, subset string, files []File) []File {
 	t.Helper()
 	there, err := h.Marks(t.Context(), subset)
@@ -100,7 +100,7 @@ func (s *suite) unmarked(t *testing.T, h *opened, subset string, files []File) [
 	})
 }
 
-// child is this test, to be run again in a process of its own, with a job.
+// child returns the command that runs this test again in a separate process, with a job.
 func (s *suite) child(t *testing.T, j job) *exec.Cmd {
 	t.Helper()
 	text, err := json.Marshal(j)
@@ -114,7 +114,7 @@ func (s *suite) child(t *testing.T, j job) *exec.Cmd {
 	return c
 }
 
-// start runs a child and waits until it begins.
+// start starts a child and waits until it is ready.
 func (s *suite) start(t *testing.T, j job) *exec.Cmd {
 	t.Helper()
 	c := s.child(t, j)
@@ -135,14 +135,14 @@ func (s *suite) start(t *testing.T, j job) *exec.Cmd {
 		}
 		if err != nil {
 			_ = c.Wait()
-			t.Fatalf("the child did not begin:\n%s", said.String())
+			t.Fatalf("the child did not start:\n%s", said.String())
 		}
 	}
 	go io.Copy(io.Discard, lines)
 	return c
 }
 
-// kill ends a child without warning and reports whether it had finished.
+// kill kills a child and reports whether it had finished before.
 func kill(t *testing.T, c *exec.Cmd) (finished bool) {
 	t.Helper()
 	if err := c.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -158,13 +158,13 @@ func kill(t *testing.T, c *exec.Cmd) (finished bool) {
 	return false
 }
 
-// crash is the topic of processes that die. METdbLoad marks a file before its
-// lines are stored, so that a kill loses them for good.
+// crash tests processes that are killed. METdbLoad marks a file before it stores the file's lines; a kill
+// then loses them forever.
 func (s *suite) crash(t *testing.T) {
 	t.Run("a killed load is resumed", s.killed)
 	t.Run("a killed removal is gone on with", s.killedTrim)
 	if s.Driver.Place == engine.Embedded {
-		if Nightly() || s.design == slices.Min(slices.Collect(maps.Keys(archive.Promised(&s.Driver).Designs))) { // the file is of one kind
+		if Nightly() || s.design == slices.Min(slices.Collect(maps.Keys(archive.Promised(&s.Driver).Designs))) { // one design is enough: all have the same file format
 			t.Run("a kill while the database is made", s.killedYoung)
 			t.Run("a bit that turned", s.rot)
 			t.Run("a full disk", s.fullDisk)
@@ -177,7 +177,7 @@ func (s *suite) crash(t *testing.T) {
 func (s *suite) killed(t *testing.T) {
 	files := crashFiles()
 	whole := s.timeLoad(t, files)
-	kills, rng := s.repetitions(t, 4, 2), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
+	kills, rng := s.repetitions(t, 4, 2), newRand(uint64(time.Now().UnixNano())) // the moment of a kill is not reproducible
 	url := s.URL(t)
 	for done := range kills {
 		c := s.start(t, job{URL: url, Design: s.design})
@@ -187,7 +187,7 @@ func (s *suite) killed(t *testing.T) {
 		h := s.open(t, url, engine.Options{})
 		rest := s.wholeFiles(t, h, "a", files)
 		h.close(t)
-		t.Logf("kill %d: %d of %d files are there", done+1, len(files)-len(rest), len(files))
+		t.Logf("kill %d: %d of %d files are loaded", done+1, len(files)-len(rest), len(files))
 		if finished || len(rest) == 0 {
 			url = s.URL(t)
 		}
@@ -200,8 +200,8 @@ func (s *suite) killed(t *testing.T) {
 	s.prove(t, h, files, everything("a", lineType("PCT")))
 }
 
-// undamaged verifies, without writing, what a load that ended early has left:
-// nothing of it is damage. Perhaps no archive was made yet.
+// undamaged verifies, without writing, the remains of a load that ended early. They must not count as
+// damage. The archive may not exist yet.
 func (s *suite) undamaged(t *testing.T, url string) {
 	t.Helper()
 	e, err := engine.Registry{s.Driver}.Open(t.Context(), url, engine.Options{ReadOnly: true})
@@ -225,18 +225,17 @@ func (s *suite) undamaged(t *testing.T, url string) {
 		if errors.Is(err, engine.ErrReadOnly) && hasCure(err) {
 			t.Log(err)
 		} else if err != nil || len(v.Problems) > 0 {
-			t.Errorf("what a load left in %s is called damaged: %+v, %v", name, v, err)
+			t.Errorf("the remains of a load in %s are reported as damage: %+v, %v", name, v, err)
 		}
 	}
 }
 
-// killedYoung kills loads while they make their database: what is left can be
-// opened, and loaded into.
+// killedYoung kills loads while they create their database. Afterwards a load into the remains must work.
 func (s *suite) killedYoung(t *testing.T) {
 	files := crashFiles()
 	began := time.Now()
 	s.fresh(t)
-	took, rng := time.Since(began), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
+	took, rng := time.Since(began), newRand(uint64(time.Now().UnixNano())) // the moment of a kill is not reproducible
 	for range s.repetitions(t, 3, 1) {
 		url := s.URL(t)
 		c := s.start(t, job{URL: url, Design: s.design, Early: true})
@@ -249,8 +248,7 @@ func (s *suite) killedYoung(t *testing.T) {
 	}
 }
 
-// timeLoad measures how long an undisturbed load takes, so that kills fall
-// into it.
+// timeLoad measures the duration of an undisturbed load. Kills happen within it.
 func (s *suite) timeLoad(t *testing.T, files []File) time.Duration {
 	h := s.fresh(t)
 	began := time.Now()
@@ -260,16 +258,15 @@ func (s *suite) timeLoad(t *testing.T, files []File) time.Duration {
 	return took
 }
 
-// held opens a database that another process has open: either both may, or the
-// error says that it is held and what to do.
+// held opens a database that another process has open: it must succeed, or return an error that says so and has a cure.
 func (s *suite) held(t *testing.T) {
 	url := s.URL(t)
 	c := s.start(t, job{URL: url, Design: s.design, Hold: true})
 	defer func() {
 		if kill(t, c) {
-			t.Error("the child that should hold the database ended")
+			t.Error("the child that should keep the database open has exited")
 		}
-		h := s.open(t, url, engine.Options{}) // the lock died with its holder
+		h := s.open(t, url, engine.Options{}) // the lock ended with its process
 		h.close(t)
 	}()
 	e, err := engine.Registry{s.Driver}.Open(t.Context(), url, engine.Options{})

@@ -18,8 +18,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// rot turns bits of a stored archive, one at a time: what is read then is what
-// was stored, or an error that says where and what to do, never anything else.
+// rot flips bits of a stored archive, one at a time. A read must then return the stored records, or an
+// error with place and cure, and never anything else.
 func (s *suite) rot(t *testing.T) {
 	raw, files := s.URL(t), crashFiles()
 	h := s.open(t, raw, engine.Options{})
@@ -48,11 +48,11 @@ func (s *suite) rot(t *testing.T) {
 			t.Errorf("%s: the digest is %s, want %s, and there is no error", where, got, want)
 		}
 	}
-	t.Logf("%d of %d damages were seen", caught, rounds)
+	t.Logf("%d of %d damages were detected", caught, rounds)
 }
 
-// fullDisk fills a small disk: the load that fills it ends with an error that
-// says where and what to do, and what was committed is whole once there is space.
+// fullDisk fills a small disk. The load that fills it must return an error with place and cure, and
+// everything that was committed must be intact once the disk has space again.
 func (s *suite) fullDisk(t *testing.T) {
 	raw := s.URL(t)
 	disk := filepath.Dir(databasePath(t, raw))
@@ -64,7 +64,7 @@ func (s *suite) fullDisk(t *testing.T) {
 		return nil
 	}
 	if err := mount("-t", "tmpfs", "-o", "size=2m"); err != nil {
-		t.Skipf("NOT TESTED: a small disk takes root: %v", err)
+		t.Skipf("NOT TESTED: a small disk needs root: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := exec.CommandContext(context.WithoutCancel(t.Context()), "umount", "--lazy", disk).Run(); err != nil {
@@ -85,9 +85,9 @@ func (s *suite) fullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := crashFiles()
-	for i := max(len(names)-2, 0); i <= len(names); i++ { // the last is perhaps not whole
+	for i := max(len(names)-2, 0); i <= len(names); i++ { // the last one may be incomplete
 		rest := s.wholeFiles(t, h, fillSubset(i), files)
-		t.Logf("subset %d: %d of %d files are there", i+1, len(files)-len(rest), len(files))
+		t.Logf("subset %d: %d of %d files are loaded", i+1, len(files)-len(rest), len(files))
 		mustStore(t, h, fillSubset(i), rest, len(files))
 		holds(t, h, fillSubset(i), expect(files))
 	}
@@ -101,10 +101,10 @@ const (
 
 func fillSubset(i int) string { return "s" + strconv.Itoa(i) }
 
-// fill loads until there is an error, which must have a cure.
+// fill loads until an error, which must have a cure.
 func (s *suite) fill(t *testing.T, raw string) {
 	h := s.open(t, raw, engine.Options{})
-	h.closed = true // it need not be possible any more
+	h.closed = true // closing need not be possible any more
 	for i := range fillSubsets {
 		_, err := store(t.Context(), h, fillSubset(i), crashFiles(), 12)
 		if err == nil {
@@ -134,7 +134,7 @@ func (s *suite) reread(ctx context.Context, raw string, readOnly bool) (d record
 	return dump(ctx, a, "a")
 }
 
-// databasePath is the file or folder of an embedded engine's URL.
+// databasePath returns the file or folder of an embedded engine's URL.
 func databasePath(t *testing.T, raw string) string {
 	t.Helper()
 	u, err := url.Parse(raw)
@@ -144,8 +144,7 @@ func databasePath(t *testing.T, raw string) string {
 	return engine.Path(u)
 }
 
-// turnBit changes one bit of a file, or of one of those in a folder: each byte
-// is hit as likely as any other.
+// turnBit flips one bit of a file, or of a file in a folder. Each byte has the same probability.
 func turnBit(t *testing.T, rng *rand.Rand, path string) (where string) {
 	t.Helper()
 	var names []string

@@ -16,18 +16,16 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// DiskFull is what a server says that Disk has filled.
+// DiskFull is the server's error message in a test that uses Disk.
 const DiskFull = "no space left on device"
 
-// Disk makes a server refuse, with DiskFull, to raise the version in the
-// catalog of subset a beyond 3, or takes that back. The catalog is a table of
-// this name.
+// Disk makes a server refuse, with DiskFull, to raise the version in the catalog of subset a above 3, or
+// undoes that. The catalog is a table of this name.
 type Disk func(t *testing.T, url, catalog string, full bool)
 
-// RunDefects holds an engine that is a server against the defects of other
-// loaders that only a server can show. What every engine is held to (a file
-// marked before its lines, records that replace others, every line type loaded
-// into tables that hold some) is in Run.
+// RunDefects tests a server for the defects of other loaders that only a server can show. Run tests those
+// of all engines: a file that is marked before its lines are stored, records that replace others, every
+// line type loaded into non-empty tables.
 func RunDefects(t *testing.T, cfg Config, disk Disk) {
 	for _, d := range slices.Sorted(maps.Keys(archive.Promised(&cfg.Driver).Designs)) {
 		s := &suite{Config: cfg, design: d, flavours: archive.Flavours(&cfg.Driver, d), root: t.Name()}
@@ -57,9 +55,8 @@ func SmallFiles(t testing.TB, n int) []string {
 	return files
 }
 
-// filesLoadedAlready: METdbLoad reads batches of 101 files; one whose files
-// are all loaded makes it skip the next, so that 101 of 404 new files were
-// never read.
+// filesLoadedAlready: METdbLoad reads batches of 101 files. A batch whose files are all loaded makes it
+// skip the next batch; it never read 101 of 404 new files.
 func (s *suite) filesLoadedAlready(t *testing.T) {
 	a := s.fresh(t)
 	files := SmallFiles(t, 505)
@@ -74,16 +71,16 @@ func (s *suite) filesLoadedAlready(t *testing.T) {
 		t.Errorf("%d files loaded, %d skipped, %d records stored; want 404, 101, 808", len(sum.Files), len(sum.Skipped), sum.Stored)
 	}
 	if c, err := a.Contents(t.Context(), "a"); err != nil || c.Total() != 1010 {
-		t.Errorf("the archive holds %d records, %v; want 1010", c.Total(), err)
+		t.Errorf("the archive has %d records, %v; want 1010", c.Total(), err)
 	}
 }
 
-// failingBatch: METdbLoad logs an error while it writes and ends with status 0.
+// failingBatch: METdbLoad logs an error of a write and exits with status 0.
 func (s *suite) failingBatch(t *testing.T, disk Disk) {
 	url := s.URL(t)
 	a := s.open(t, url, engine.Options{})
 	files := SmallFiles(t, 40)
-	l, err := a.Loader(t.Context(), "a") // makes the subset
+	l, err := a.Loader(t.Context(), "a") // creates the subset
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,13 +106,13 @@ func (s *suite) failingBatch(t *testing.T, disk Disk) {
 		t.Fatal(err)
 	}
 	if c, err := a.Contents(t.Context(), "a"); err != nil || c.Total() != 80 {
-		t.Errorf("resumed, the archive holds %d records, %v; want 80", c.Total(), err)
+		t.Errorf("after the resumed load the archive has %d records, %v; want 80", c.Total(), err)
 	}
 }
 
-// longRecords: METdbLoad drops or mangles a PCT or ECLV record that is longer
-// than its table, and quotes 'CN.ECLV' where it compares a name, which is never
-// true, so that an ECLV record goes nowhere once the table holds one.
+// longRecords: METdbLoad drops or corrupts a PCT or ECLV record that is longer than its table. It also
+// compares with the quoted name 'CN.ECLV', which is never equal, and loses every ECLV record once the table
+// contains one.
 func (s *suite) longRecords(t *testing.T) {
 	for _, name := range []string{"PCT", "ECLV"} {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +146,7 @@ func (s *suite) longRecords(t *testing.T) {
 	}
 }
 
-// LongRecord is one record with so many repetitions.
+// LongRecord returns one record with a number of repetitions.
 func LongRecord(lt *record.LineType, i, groups int) *record.Batch {
 	b := &record.Batch{}
 	b.Reset(lt, "long.stat")

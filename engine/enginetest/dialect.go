@@ -20,9 +20,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Dialect holds the text of every case, design and flavour in an engine's words
-// against the files in its testdata/dialect; update rewrites them. Long lists
-// are shortened to their ends and a digest.
+// Dialect compares the query text of every case, design and flavour of an engine with the files in its
+// testdata/dialect; -update rewrites the files. Long lists are shortened to their ends and a digest.
 func Dialect(t *testing.T, d engine.Driver, dialect *flavour.Dialect, update bool) {
 	t.Helper()
 	cases, err := question.Cases()
@@ -44,8 +43,8 @@ func Dialect(t *testing.T, d engine.Driver, dialect *flavour.Dialect, update boo
 	}
 }
 
-// CasesCatalog is that of an archive that holds what the cases ask for, as the real
-// one does: four levels of HGT and one more variable, three masks and more.
+// CasesCatalog is the catalog of an archive for the cases. Like the real one, it has four levels of HGT and
+// one more variable, three masks, and other series.
 func CasesCatalog(t *testing.T) *design.Catalog {
 	t.Helper()
 	c := design.NewCatalog("a")
@@ -82,12 +81,12 @@ func CasesCatalog(t *testing.T) *design.Catalog {
 	return c
 }
 
-// phrased is the text of a question under all designs and flavours.
+// phrased returns the text of a question for all designs and flavours.
 func phrased(t *testing.T, d *flavour.Dialect, designs []design.Name, q *question.Question, c *design.Catalog) string {
 	var b strings.Builder
 	for _, n := range designs {
 		for _, f := range flavour.Names() {
-			if f == flavour.CachedSQL { // the text of sql; neither engine caches answers
+			if f == flavour.CachedSQL { // it has the text of sql; no engine here caches answers
 				continue
 			}
 			p, err := flavour.Put(d, n, f, q, c)
@@ -127,7 +126,7 @@ func shorten(list, separator string) string {
 		separator, strings.Join(items[len(items)-2:], separator))
 }
 
-// golden holds a text against a file.
+// golden compares a text with a file.
 func golden(t *testing.T, file, got string, update bool) {
 	t.Helper()
 	if update {

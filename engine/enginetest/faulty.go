@@ -11,19 +11,19 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// Fault is a way in which an archive answers wrongly.
+// Fault is a kind of wrong answer of an archive.
 type Fault string
 
-// The faults. Each changes what Ask returns; an answer that is too small for a
-// fault stays as it is.
+// The faults. Each changes what Ask returns. An answer that is too small for a fault stays
+// unchanged.
 const (
-	LostRow       Fault = "lost row"       // one row in the middle is not there
-	FlippedBit    Fault = "flipped bit"    // the lowest bit of one value is another
-	SwappedRows   Fault = "swapped rows"   // two neighbours that differ stand in the wrong order
-	MissingLead   Fault = "missing lead"   // no row of one forecast lead is there
-	StaleRead     Fault = "stale read"     // what a question was answered first stands for ever, whatever is loaded later
-	DuplicatedRow Fault = "duplicated row" // one row is there twice
-	Truncated     Fault = "truncated"      // the second half of the answer is not there
+	LostRow       Fault = "lost row"       // one row in the middle is missing
+	FlippedBit    Fault = "flipped bit"    // the lowest bit of one value is changed
+	SwappedRows   Fault = "swapped rows"   // two different adjacent rows are swapped
+	MissingLead   Fault = "missing lead"   // all rows of one forecast lead are missing
+	StaleRead     Fault = "stale read"     // the first answer to a question is returned forever, also after later loads
+	DuplicatedRow Fault = "duplicated row" // one row appears twice
+	Truncated     Fault = "truncated"      // the second half of the answer is missing
 )
 
 // Faults lists the faults in their documented order.
@@ -31,8 +31,8 @@ func Faults() []Fault {
 	return []Fault{LostRow, FlippedBit, SwappedRows, MissingLead, StaleRead, DuplicatedRow, Truncated}
 }
 
-// Faulty wraps an archive such that its answers have a fault. It is for tests
-// of whatever compares: a fault that enters a result is a failed test.
+// Faulty wraps an archive and gives its answers a fault. Tests of a comparison use it: the
+// comparison must detect every fault.
 func Faulty(a archive.Archive, f Fault) archive.Archive {
 	return &faulty{Archive: a, fault: f, first: map[*question.Question]*answer.Answer{}}
 }
@@ -45,7 +45,7 @@ type faulty struct {
 	first map[*question.Question]*answer.Answer
 }
 
-// Ask asks the archive and spoils the answer.
+// Ask gets the archive's answer and applies the fault.
 func (a *faulty) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	var b answer.Builder
 	if err := a.Archive.Ask(ctx, q, &b); err != nil {
@@ -95,8 +95,8 @@ func (a *faulty) remembered(q *question.Question, now *answer.Answer) *answer.An
 	return now
 }
 
-// flip changes the last bit of a number that is there, from row i on, or of any
-// other value if the answer has no number.
+// flip changes the last bit of a number that is not missing, from row i on, or of any other value
+// if the answer has no number.
 func flip(a *answer.Answer, i int) {
 	for k := range slices.Backward(a.Columns) {
 		num := a.Vectors[k].Num
@@ -119,7 +119,7 @@ func flip(a *answer.Answer, i int) {
 	}
 }
 
-// swap exchanges the first two neighbours that differ, from the middle on.
+// swap exchanges the first two adjacent rows that differ, from the middle on.
 func swap(a *answer.Answer, rows []int) {
 	for j := range len(rows) {
 		i := (len(rows)/2 + j) % len(rows)
@@ -130,8 +130,8 @@ func swap(a *answer.Answer, rows []int) {
 	}
 }
 
-// withoutLead drops every row of the lead of row i; of row i alone where the
-// answer does not show leads.
+// withoutLead drops every row with the lead of row i, or only row i if the answer does not contain
+// leads.
 func withoutLead(a *answer.Answer, rows []int, i int) []int {
 	k := slices.IndexFunc(a.Columns, func(c question.Column) bool { return c.Role == question.Lead })
 	return slices.DeleteFunc(rows, func(j int) bool {

@@ -21,18 +21,17 @@ const (
 	newYear2019 = 1546300800 // 2019-01-01T00:00:00Z, where test_3 begins
 )
 
-// Series describes generated records: those of one header, at every lead of
-// every valid time.
+// Series describes generated records of one header, at every lead of every valid time.
 type Series struct {
 	Type     *record.LineType
 	Header   record.Header
 	Valid    []int64
 	Lead     []int32
 	Stations int  // records per time and lead, each distinguished by one key column of the type (see differs); 0 = 1
-	Windows  bool // forecast and observation have times of their own
+	Windows  bool // forecast and observation have separate times
 }
 
-// File is a generated file: batches of several line types under one path.
+// File is a generated file: batches of several line types with one path.
 type File struct {
 	Path    string
 	Batches []*record.Batch
@@ -47,15 +46,14 @@ func (f *File) Records() int64 {
 	return n
 }
 
-// Mark is the mark of the whole file, as a loader computes it before it knows
-// what the archive holds already.
+// Mark returns the mark of the complete file, as a loader computes it before it knows the existing records.
 func (f *File) Mark() archive.Mark {
 	k := xxh3.HashString128(f.Path)
 	n := f.Records()
 	return archive.Mark{Path: f.Path, Digest: fmt.Sprintf("%016x%016x", k.Hi, k.Lo), Bytes: 100 * n, Read: n, Stored: n, Loaded: time.Unix(newYear2019, 0).UTC()}
 }
 
-// batch is the file's batch of a line type.
+// batch returns the file's batch of a line type.
 func (f *File) batch(t *record.LineType) *record.Batch {
 	for _, b := range f.Batches {
 		if b.Type == t {
@@ -68,9 +66,8 @@ func (f *File) batch(t *record.LineType) *record.Batch {
 	return b
 }
 
-// Generate makes the records of all series and spreads them over n files such
-// that the leads of one series and valid time stand in different files. Every
-// value comes from the seed and the record's number alone.
+// Generate makes the records of all series and distributes them over n files. The leads of one series and
+// valid time are in different files. Every value depends only on the seed and the record's number.
 func Generate(seed uint64, n int, all ...Series) []File {
 	files := make([]File, n)
 	for i := range files {
@@ -79,7 +76,7 @@ func Generate(seed uint64, n int, all ...Series) []File {
 	var number uint64
 	for i := range all {
 		s := &all[i]
-		heads := make([]int, n) // header number in each file, plus 1; 0 = not looked for yet
+		heads := make([]int, n) // header number in each file, plus 1; 0 = unknown
 		for v, valid := range s.Valid {
 			for l, lead := range s.Lead {
 				f := (v*5 + l) % n
@@ -135,9 +132,9 @@ func appendRecord(b *record.Batch, s *Series, head uint32, valid int64, lead int
 	}
 }
 
-// differs is the round in which a station differs from the first one in the key
-// column of that rank, and in no other: the first values in round 1, none in
-// round 2, further values then; 0 = it has the first station's value.
+// differs is the round in which a station differs from the first one in the key column of that rank, and in
+// no other column: the first values in round 1, no value in round 2, further values in later rounds; 0 = it
+// has the first station's value.
 func differs(station, rank, keys int) int {
 	if station == 0 || rank < 0 || (station-1)%keys != rank {
 		return 0
@@ -155,8 +152,8 @@ func text(c *record.Column, round int, rng *rand.Rand) string {
 	return []string{record.NA, "0", "1", "A good one", "x'y"}[rng.IntN(5)]
 }
 
-// number is a value of a numeric column. Key columns tell stations apart; in
-// round 2 they have no value, as the tile of an ISC line.
+// number returns a value of a numeric column. Key columns distinguish stations. In round 2 they have no
+// value, like the tile of an ISC line.
 func number(c *record.Column, round int, rng *rand.Rand) float64 {
 	switch {
 	case c.Key && round == 2:
@@ -173,8 +170,8 @@ func number(c *record.Column, round int, rng *rand.Rand) float64 {
 	return float(rng)
 }
 
-// float is mostly a decimal number of eight digits, as in VSDB files; one in
-// ten has all 17 digits, one in ten is awkward.
+// float returns mostly a decimal number of eight digits, as in VSDB files. One in ten has all 17 digits,
+// and one in ten is awkward.
 func float(rng *rand.Rand) float64 {
 	switch rng.IntN(10) {
 	case 0:
@@ -185,9 +182,8 @@ func float(rng *rand.Rand) float64 {
 	return math.Round(rng.NormFloat64()*1e6) / 1e4
 }
 
-// AwkwardNumbers lists doubles that are lost by a detour over 32 bits, over six
-// digits, over an integer or over a text of fifteen digits. The value that
-// METviewer's tables use for "missing", −9999, is not among them.
+// AwkwardNumbers lists doubles that are lost by a detour through 32 bits, six digits, an integer or a text
+// of fifteen digits. It does not contain −9999, METviewer's value for "missing".
 func AwkwardNumbers() []float64 {
 	return []float64{
 		0, math.Copysign(0, -1), 0.1, 1.0 / 3, math.Pi, -math.Pi, 1e-7, 123456789.123456789,
@@ -197,7 +193,7 @@ func AwkwardNumbers() []float64 {
 	}
 }
 
-// every returns n times from first by step.
+// every returns n times from first in intervals of step.
 func every(first, step int64, n int) []int64 {
 	out := make([]int64, n)
 	for i := range out {
@@ -206,7 +202,7 @@ func every(first, step int64, n int) []int64 {
 	return out
 }
 
-// hours are leads in hours.
+// hours returns leads in hours.
 func hours(h ...int32) []int32 {
 	out := slices.Clone(h)
 	for i := range out {
@@ -215,7 +211,7 @@ func hours(h ...int32) []int32 {
 	return out
 }
 
-// vsdb is the header of a VSDB line.
+// vsdb returns the header of a VSDB line.
 func vsdb(model, obtype, mask, variable, level string) record.Header {
 	h := record.DefaultHeader()
 	h[record.Version], h[record.Model], h[record.ObType] = "V01", model, obtype
@@ -224,7 +220,7 @@ func vsdb(model, obtype, mask, variable, level string) record.Header {
 	return h
 }
 
-// met is the header of a line of a MET file.
+// met returns the header of a line of a MET file.
 func met(model, mask, variable, level, interp, threshold string) record.Header {
 	h := vsdb(model, "ANALYS", mask, variable, level)
 	h[record.Version], h[record.Descr] = "V12.0.0", "NA"

@@ -10,10 +10,9 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 )
 
-// keep loads different values of records that are to stand beside those that are
-// there: all of them are, every flavour's answers have all of them, and none is
-// stored twice. An archive of one record of each identity refuses that, before a
-// file is read.
+// keep loads, with Keep set, different values of existing records. All of them must be stored, every flavour's
+// answers must contain all of them, and none may be stored twice. An archive that stores only one record of an
+// identity must refuse that before the load reads a file.
 func (s *suite) keep(t *testing.T) {
 	h := s.fresh(t)
 	if why := archive.OneOfEach(h.Archive); why != "" {
@@ -53,7 +52,7 @@ func (s *suite) keep(t *testing.T) {
 	s.prove(t, h, all, theCases(t, "cases")...)
 }
 
-// kept has the records of files stand beside others.
+// kept adds the records of files next to existing ones.
 func kept(files []File) []File {
 	for _, f := range files {
 		for _, b := range f.Batches {
@@ -63,8 +62,8 @@ func kept(files []File) []File {
 	return files
 }
 
-// refusedBeside commits files whose records must not stand beside others, and
-// returns what is reported of them.
+// refusedBeside commits files whose records must not be stored in addition to existing ones. It returns the
+// reported records.
 func (s *suite) refusedBeside(t *testing.T, l archive.Loader, files []File) map[archive.ExistingRecord]bool {
 	t.Helper()
 	_, err := commitIf(t.Context(), l, "a", files, func(archive.ExistingRecord) bool { return true })
@@ -75,15 +74,15 @@ func (s *suite) refusedBeside(t *testing.T, l archive.Loader, files []File) map[
 	out := map[archive.ExistingRecord]bool{}
 	for _, c := range contradicted.Records {
 		if c.IsDuplicate() || c.Difference == "" {
-			t.Errorf("different values are said to be a duplicate: %+v", c)
+			t.Errorf("different values are reported as a duplicate: %+v", c)
 		}
 		out[c] = true
 	}
 	return out
 }
 
-// keptAgain commits records that are there, two of some identities, whatever is
-// allowed: each is reported, and nothing is stored.
+// keptAgain commits existing records, two of some identities, and allows everything: each must be reported, and none
+// stored.
 func (s *suite) keptAgain(t *testing.T, l archive.Loader, files []File) {
 	t.Helper()
 	_, err := commitIf(t.Context(), l, "a", files, func(archive.ExistingRecord) bool { return false })
@@ -98,6 +97,6 @@ func (s *suite) keptAgain(t *testing.T, l archive.Loader, files []File) {
 		}
 	}
 	if want := expect(files).Records; same != want {
-		t.Errorf("%d records are there already, %d are reported", want, same)
+		t.Errorf("%d records exist already, %d are reported", want, same)
 	}
 }

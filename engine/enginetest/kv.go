@@ -19,16 +19,15 @@ import (
 // kvFields are the fields of the suite's tables.
 var kvFields = []string{"field0", "field1", "Field2", "f3"} //nolint:gochecknoglobals // a constant table
 
-// kvTable is the suite's table under a layout.
+// kvTable returns the suite's table with a layout.
 func kvTable(l kv.Layout) kv.Table {
 	return kv.Table{Name: "usertable", Fields: kvFields, Layout: l, Make: true}
 }
 
-// RunRecords puts an engine's records under keys through the suite, and nothing
-// else: for a server or a setting beside the one that Run is given.
+// RunRecords runs only the tests of records under keys, for a server or a setting in addition to the one of Run.
 func RunRecords(t *testing.T, cfg Config) { cfg.runKV(t) }
 
-// runKV puts an engine's records under keys through the suite.
+// runKV runs the tests of records under keys.
 func (c Config) runKV(t *testing.T) {
 	t.Run("records", c.kvPromised)
 	t.Run("metrics", c.metrics)
@@ -60,9 +59,9 @@ func (c Config) runKV(t *testing.T) {
 			t.Run("scans", func(t *testing.T) {
 				switch _, none := kv.Promised(&c.Driver).NoScan[l]; {
 				case none != (k.connect(t).Scan == nil):
-					t.Fatalf("that the layout cannot be scanned is said: %v; so it is: %v", none, !none)
+					t.Fatalf("the driver offers no scan: %v; Scan is nil: %v", none, !none)
 				case none:
-					t.Skip("the layout cannot be scanned, as the driver says")
+					t.Skip("the driver offers no scan of this layout")
 				}
 				k.scans(t)
 			})
@@ -80,8 +79,8 @@ func (c Config) runKV(t *testing.T) {
 	}
 }
 
-// kvOtherLayouts opens a table that was made under one layout under the others:
-// the times of one must not be reported as those of another.
+// kvOtherLayouts opens a table of one layout with the other layouts. That must fail, because the times of
+// one layout must not be reported as those of another.
 func (c Config) kvOtherLayouts(t *testing.T, e *engine.Engine, made kv.Layout) {
 	for _, l := range kv.Promised(&c.Driver).Layouts {
 		if l == made {
@@ -97,7 +96,7 @@ func (c Config) kvOtherLayouts(t *testing.T, e *engine.Engine, made kv.Layout) {
 	}
 }
 
-// kvPromised holds the Driver against the Engine, and tables against misuse.
+// kvPromised compares the Driver with the Engine, and tests misuse of tables.
 func (c Config) kvPromised(t *testing.T) {
 	e, err := engine.Registry{c.Driver}.Open(t.Context(), c.URL(t), engine.Options{})
 	if err != nil {
@@ -149,7 +148,7 @@ func (k kvSuite) connect(t *testing.T) *kv.Conn {
 	return c
 }
 
-// record makes a row of all fields.
+// record makes a row with all fields.
 func kvRecord(values ...string) *kv.Row {
 	r := &kv.Row{}
 	for i := range kvFields {
@@ -169,8 +168,7 @@ func scanKeys(ctx context.Context, c *kv.Conn, from string, n int) (keys []strin
 	return keys, err
 }
 
-// keysThere are those of some keys, ascending, that have a record: by a scan
-// from a key on, or by reads where nothing can be scanned.
+// keysThere returns which of some keys have a record, ascending. It scans, or reads if the layout cannot be scanned.
 func keysThere(ctx context.Context, c *kv.Conn, from string, keys []string) (there []string, err error) {
 	if c.Scan != nil {
 		all, err := scanKeys(ctx, c, from, 2*len(keys))
@@ -189,10 +187,9 @@ func keysThere(ctx context.Context, c *kv.Conn, from string, keys []string) (the
 	return there, nil
 }
 
-// scans asks for 0, 1, n and n+1 records, for those beyond the last, and with
-// further records behind the last asked for: a store that fails "if more keys
-// follow" (go-ycsb's etcd), one that answers without an order (its pg, mysql
-// and sqlite), one that divides by no records (YCSB).
+// scans scans 0, 1, n and n+1 records, records after the last key, and ranges that end before the last
+// record. Stores are known that fail "if more keys follow" (go-ycsb's etcd), that return records without an
+// order (its pg, mysql and sqlite), or that divide by zero records (YCSB).
 func (k kvSuite) scans(t *testing.T) {
 	c := k.connect(t)
 	var all []string
@@ -244,7 +241,7 @@ func (k kvSuite) scans(t *testing.T) {
 	}
 }
 
-// values stores what YCSB's values hold and more.
+// values stores YCSB's kinds of values and others.
 func (k kvSuite) values(t *testing.T) {
 	c := k.connect(t)
 	var printable []byte
@@ -280,7 +277,7 @@ func (k kvSuite) values(t *testing.T) {
 	}
 }
 
-// order: keys are distinguished and ordered as bytes.
+// order tests that keys are distinguished and ordered bytewise.
 func (k kvSuite) order(t *testing.T) {
 	c := k.connect(t)
 	keys := []string{"order/A", "order/B", "order/a", "order/a ", "order/a  ", "order/aa", "order/user10", "order/user9", "order/ä"}
@@ -305,8 +302,8 @@ func (k kvSuite) order(t *testing.T) {
 	}
 }
 
-// batches: all records or none; every field of each (go-ycsb's batch insert of
-// the run phase writes one of ten).
+// batches tests that a batch stores all records or none, and every field of each (go-ycsb's batch insert of
+// the run phase writes one field of ten).
 func (k kvSuite) batches(t *testing.T) {
 	c := k.connect(t)
 	if c.InsertMany == nil {
@@ -348,9 +345,9 @@ func (k kvSuite) batches(t *testing.T) {
 	}
 }
 
-// workers: of several inserts of one key one succeeds; updates of different
-// fields of one record are all kept; deletes are counted once, also of a key that
-// another worker inserts: a delete that found nothing deletes nothing.
+// workers tests concurrency. Of several inserts of one key one must succeed. Updates of different fields of
+// one record must all be stored. Each delete counts once, also of a key that another worker inserts: a
+// delete that found nothing must delete nothing.
 func (k kvSuite) workers(t *testing.T) {
 	const workers, rounds, contested = 4, 25, "worker99"
 	var mu sync.Mutex
@@ -430,7 +427,7 @@ func (k kvSuite) workers(t *testing.T) {
 	}
 }
 
-// paths reads and updates within documents.
+// paths reads and updates values within documents.
 func (k kvSuite) paths(t *testing.T) {
 	c := k.connect(t)
 	if c.ReadPath == nil {
@@ -463,8 +460,8 @@ func (k kvSuite) paths(t *testing.T) {
 	}
 }
 
-// cancel: what is asked after the end of ctx fails, and says why; nothing is
-// taken for done (go-ycsb's redis binding takes errors for answers).
+// cancel tests calls after the end of ctx: they must fail with its error, and no error may count as success
+// (go-ycsb's redis binding takes errors for answers).
 func (k kvSuite) cancel(t *testing.T) {
 	c := k.connect(t)
 	if err := c.Insert(t.Context(), []byte("cancel"), kvRecord("v")); err != nil {
@@ -488,7 +485,7 @@ func (k kvSuite) cancel(t *testing.T) {
 	}
 }
 
-// kvPersist opens a table again, then for reading only.
+// kvPersist reopens a table, first for writing and then read-only.
 func (c Config) kvPersist(t *testing.T, l kv.Layout) {
 	url := c.URL(t)
 	table := kvTable(l)
@@ -538,7 +535,7 @@ func (c Config) kvPersist(t *testing.T, l kv.Layout) {
 			}
 		})
 	}
-	table.Make = true // nothing is lost by that
+	table.Make = true // Make must not lose anything
 	use(engine.Options{}, func(_ *kv.Records, c *kv.Conn) {
 		if err := c.Insert(t.Context(), []byte("k00"), kvRecord("x")); !errors.Is(err, kv.ErrExists) {
 			t.Errorf("a second load: %v; want 0 new records", err)

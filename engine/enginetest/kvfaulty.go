@@ -8,31 +8,31 @@ import (
 	"github.com/barograph/barograph/engine/kv"
 )
 
-// KVFault is a way in which records under keys are served wrongly.
+// KVFault is a kind of wrong behavior of records under keys.
 type KVFault string
 
-// The faults; most are defects that were found in other programs.
+// The faults. Most are defects that were found in other programs.
 const (
-	KVLostRow       KVFault = "drops rows"          // a scan leaves out its second record
+	KVLostRow       KVFault = "drops rows"          // a scan omits its second record
 	KVWrongOrder    KVFault = "wrong order"         // a scan swaps its first two records
 	KVShortScan     KVFault = "short scan"          // a scan ends one record early
-	KVStaleRead     KVFault = "stale read"          // what a key was read as first stands for ever
-	KVEmptyRow      KVFault = "empty row"           // a read that finds nothing is a success
-	KVMissingField  KVFault = "missing field"       // a read leaves out the last field
-	KVLostUpdate    KVFault = "lost update"         // an update is acknowledged, not done
-	KVLostInsert    KVFault = "lost insert"         // an insert is acknowledged, not done
-	KVSilentTaken   KVFault = "duplicate unnoticed" // the insert of a key that is taken is a success
-	KVSwallowsError KVFault = "errors swallowed"    // a failed call is a success
+	KVStaleRead     KVFault = "stale read"          // the first value of a key that was read is returned forever
+	KVEmptyRow      KVFault = "empty row"           // a read of a missing record succeeds
+	KVMissingField  KVFault = "missing field"       // a read omits the last field
+	KVLostUpdate    KVFault = "lost update"         // an update is acknowledged but not executed
+	KVLostInsert    KVFault = "lost insert"         // an insert is acknowledged but not executed
+	KVSilentTaken   KVFault = "duplicate unnoticed" // the insert of an existing key succeeds
+	KVSwallowsError KVFault = "errors swallowed"    // a failed call returns no error
 	KVWholeUpdate   KVFault = "update loses fields" // an update empties the fields that it does not name
-	KVKeptDelete    KVFault = "delete not done"     // a delete is acknowledged, not done
+	KVKeptDelete    KVFault = "delete not done"     // a delete is acknowledged but not executed
 )
 
 // The faults of transactions of several records.
 const (
-	KVTorn     KVFault = "half a transaction"           // of one in ten transactions the second update is not done
-	KVPiece    KVFault = "statement tried again"        // what was in the way of one statement is reported to nobody: that statement alone is run again
-	KVNoUndo   KVFault = "undone, and there"            // a transaction that ends with an error stands
-	KVForgiven KVFault = "a conflict taken for success" // what was given up is acknowledged
+	KVTorn     KVFault = "half a transaction"           // in one of ten transactions the second update is not executed
+	KVPiece    KVFault = "statement tried again"        // a conflict of one statement is not reported; only that statement is run again
+	KVNoUndo   KVFault = "undone, and there"            // a failed transaction stays stored
+	KVForgiven KVFault = "a conflict taken for success" // an aborted transaction is acknowledged
 )
 
 // TransactionFaults lists the faults of transactions in their documented order.
@@ -46,8 +46,8 @@ func KVFaults() []KVFault {
 	}
 }
 
-// FaultyKV wraps an open table such that its connections have a fault. It is
-// for tests of whatever checks: a fault that enters a result is a failed test.
+// FaultyKV wraps an open table and gives its connections a fault. Tests of a check use it: the check
+// must detect every fault.
 func FaultyKV(r *kv.Records, f KVFault) *kv.Records {
 	wrapped := *r
 	wrapped.Connect = func(ctx context.Context) (*kv.Conn, error) {
@@ -99,7 +99,7 @@ func spoil(bad, c *kv.Conn, f KVFault) {
 		}
 	case KVSwallowsError:
 		bad.Update = func(ctx context.Context, key []byte, r *kv.Row) error {
-			_ = c.Update(ctx, key, r) // that is the fault
+			_ = c.Update(ctx, key, r) // the fault ignores the error
 			return nil
 		}
 	case KVWholeUpdate:
@@ -118,7 +118,7 @@ func spoil(bad, c *kv.Conn, f KVFault) {
 	}
 }
 
-// forgive makes an error that is one a success.
+// forgive replaces an error by success.
 func forgive(err, what error) error {
 	if errors.Is(err, what) {
 		return nil
@@ -126,7 +126,7 @@ func forgive(err, what error) error {
 	return err
 }
 
-// staleRead remembers whole records.
+// staleRead remembers complete records.
 func staleRead(c *kv.Conn) func(context.Context, []byte, kv.Fields, *kv.Row) error {
 	first := map[string]*kv.Row{}
 	return func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
@@ -149,7 +149,7 @@ func staleRead(c *kv.Conn) func(context.Context, []byte, kv.Fields, *kv.Row) err
 	}
 }
 
-// faultyScan collects a scan's records, spoils them, and gives them on.
+// faultyScan collects the records of a scan, applies the fault, and passes them on.
 func faultyScan(c *kv.Conn, f KVFault) func(context.Context, []byte, int, kv.Fields, func([]byte, *kv.Row) error) error {
 	return func(ctx context.Context, from []byte, n int, fs kv.Fields, each func([]byte, *kv.Row) error) error {
 		var rows []kv.KeyRow

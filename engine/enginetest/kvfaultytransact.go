@@ -12,7 +12,7 @@ import (
 // spoilTransactions replaces the transactions of a connection.
 func spoilTransactions(bad, c *kv.Conn, f KVFault) {
 	n := 0
-	var written []kv.KeyRow // in the transaction that runs
+	var written []kv.KeyRow // writes of the running transaction
 	bad.Update = func(ctx context.Context, key []byte, r *kv.Row) error {
 		row := &kv.Row{}
 		row.AddRow(r)
@@ -44,7 +44,7 @@ func spoilTransactions(bad, c *kv.Conn, f KVFault) {
 	}
 }
 
-// patch writes without reading anew.
+// patch writes without reading the record again.
 func patch(ctx context.Context, c *kv.Conn, rows []kv.KeyRow) error {
 	for _, w := range rows {
 		if err := c.Update(ctx, w.Key, w.Row); err != nil {
@@ -54,9 +54,9 @@ func patch(ctx context.Context, c *kv.Conn, rows []kv.KeyRow) error {
 	return nil
 }
 
-// Optimistic gives a table in memory honest transactions, without isolation from
-// what is no transaction: writes wait for the end, at which nothing that was
-// read may have changed. It is what the faults of transactions are planted in.
+// Optimistic gives a table in memory correct transactions: they delay writes until their end, and conflict
+// if anything that they read has changed. They are not isolated from writes outside transactions. Tests
+// plant the faults of transactions in this table.
 func Optimistic(r *kv.Records) *kv.Records {
 	var mu sync.Mutex
 	versions := map[string]int{}
@@ -76,7 +76,7 @@ func Optimistic(r *kv.Records) *kv.Records {
 type optimistic struct {
 	conn     *kv.Conn
 	mu       *sync.Mutex
-	versions map[string]int // of all connections
+	versions map[string]int // shared by all connections
 
 	within bool
 	seen   map[string]int

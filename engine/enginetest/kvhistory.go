@@ -11,19 +11,18 @@ import (
 	"github.com/barograph/barograph/engine/kv"
 )
 
-// kvHistory is a random history of one table and what must be there after it.
+// kvHistory is a random history of one table, with the records that it must have afterwards.
 type kvHistory struct {
 	c     *kv.Conn
 	rng   *rand.Rand
-	base  string // of the history's keys
+	base  string // prefix of the history's keys
 	model map[string][]string
 	step  int
 }
 
-// CheckKV runs a random history of so many steps through one connection, which
-// sees what it wrote itself, and holds every reply against a model. It returns
-// the first that differs. Keys begin with the seed, so that several histories
-// can share a table.
+// CheckKV runs a random history of steps operations through one connection, which must read its own
+// writes. It compares every reply with a model and returns the first difference. Keys begin with the
+// seed; several histories can therefore use one table.
 func CheckKV(ctx context.Context, r *kv.Records, seed uint64, steps int) (err error) {
 	c, err := r.Connect(ctx)
 	if err != nil {
@@ -47,7 +46,7 @@ func CheckKV(ctx context.Context, r *kv.Records, seed uint64, steps int) (err er
 	return nil
 }
 
-// historyKeys are the keys of a history.
+// historyKeys is the number of keys of a history.
 const historyKeys = 40
 
 func (h *kvHistory) key(i int) string { return fmt.Sprintf("%suser%d", h.base, i) }
@@ -69,7 +68,7 @@ func (h *kvHistory) one(ctx context.Context) error {
 	return nil
 }
 
-// outcome holds the error of a call against the one that the model projects.
+// outcome compares the error of a call with the error of the model.
 func outcome(what, key string, got, want error) error {
 	switch {
 	case want == nil && got != nil:
@@ -127,7 +126,7 @@ func (h *kvHistory) delete(ctx context.Context, key string) error {
 	return outcome("delete", key, h.c.Delete(ctx, []byte(key)), want)
 }
 
-// same holds a row against the model.
+// same compares a row with the model.
 func same(key string, r *kv.Row, f kv.Fields, want []string) error {
 	expected := &kv.Row{}
 	for i, v := range want {

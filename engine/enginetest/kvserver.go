@@ -16,12 +16,12 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// RunKilledRecords kills the server while workers insert records under keys,
-// and starts it again: the workers open their connections anew, by
-// kv.Records.Reopen, and go on; every record that was acknowledged is there,
-// whole. cfg.URL names databases of l, whose commits must be durable.
+// RunKilledRecords kills the server while workers insert records under keys, and restarts it. The
+// workers open new connections with kv.Records.Reopen and continue. Afterwards every acknowledged
+// record must exist with all its fields. cfg.URL names databases of l, whose commits must be
+// durable.
 func RunKilledRecords(t *testing.T, cfg Config, l *lab.Lab) {
-	for _, layout := range kv.Promised(&cfg.Driver).Layouts[:min(1, len(kv.Promised(&cfg.Driver).Layouts))] { // connections are the same for all
+	for _, layout := range kv.Promised(&cfg.Driver).Layouts[:min(1, len(kv.Promised(&cfg.Driver).Layouts))] { // connections are the same for all layouts
 		e, err := engine.Registry{cfg.Driver}.Open(t.Context(), cfg.URL(t), engine.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -41,7 +41,7 @@ func RunKilledRecords(t *testing.T, cfg Config, l *lab.Lab) {
 		if err := l.Kill(0); err != nil {
 			t.Fatal(err)
 		}
-		awaited(t, func() bool { return k.failed.Load() > 0 }) // before it is there again
+		awaited(t, func() bool { return k.failed.Load() > 0 }) // before it runs again
 		if err := l.Restart(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
@@ -52,41 +52,41 @@ func RunKilledRecords(t *testing.T, cfg Config, l *lab.Lab) {
 		k.whole(t)
 		t.Logf("%s: %d inserts acknowledged, %d failed", layout, k.done.Load(), k.failed.Load())
 		if n := k.failed.Load(); n > 2*killedWorkers {
-			t.Errorf("%d inserts failed of %d workers: connections were used that are lost", n, killedWorkers)
+			t.Errorf("%d inserts of %d workers failed: they used lost connections", n, killedWorkers)
 		}
 	}
 }
 
 const killedWorkers = 4
 
-// awaited waits until something has happened, for a minute at most.
+// awaited waits until ok returns true, at most a minute.
 func awaited(t *testing.T, happened func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !happened(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("the workers do not go on")
+			t.Fatal("the workers do not continue")
 		}
 	}
 }
 
-// killed is a table whose server dies.
+// killed is a table whose server is killed.
 type killed struct {
 	*kv.Records
 	connected, done, failed atomic.Int64
-	back                    atomic.Bool // the server is there again
+	back                    atomic.Bool // the server runs again
 	keys                    [killedWorkers][]string
 }
 
-// insert inserts records until twenty have succeeded after the server's return.
+// insert inserts records until twenty inserts have succeeded after the restart.
 func (k *killed) insert(ctx context.Context, worker int) error {
 	c, err := k.Connect(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = c.Close() }() // the last one
+	defer func() { _ = c.Close() }() // the last connection
 	k.connected.Add(1)
 	rng, failures := rand.New(rand.NewPCG(1, uint64(worker))), 0
-	since := 0 // failures since the server's return
+	since := 0 // failures since the restart
 	for i, after := 0, 0; after < 20; i++ {
 		returned, key := k.back.Load(), fmt.Sprintf("killed%d-%d", worker, i)
 		err := c.Insert(ctx, []byte(key), kvRecord(key))
@@ -116,7 +116,7 @@ func (k *killed) insert(ctx context.Context, worker int) error {
 	return nil
 }
 
-// whole reads every record that was acknowledged.
+// whole reads every acknowledged record.
 func (k *killed) whole(t *testing.T) {
 	t.Helper()
 	c := kvSuite{Records: k.Records}.connect(t)
@@ -124,7 +124,7 @@ func (k *killed) whole(t *testing.T) {
 		for _, key := range keys {
 			got := &kv.Row{}
 			if err := c.Read(t.Context(), []byte(key), nil, got); err != nil || !got.Equal(kvRecord(key)) {
-				t.Errorf("%s was acknowledged; after the server's death: %v, %q", key, err, got.Data())
+				t.Errorf("%s was acknowledged; after the restart: %v, %q", key, err, got.Data())
 			}
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/barograph/barograph/engine/kv"
 )
 
-// kvTransactions holds what is promised of transactions of several records against what they do.
+// kvTransactions compares the promises about transactions of several records with their behavior.
 func (c Config) kvTransactions(t *testing.T, k kvSuite) {
 	levels := kv.Promised(&c.Driver).Transactions
 	if conn := k.connect(t); (conn.Transact == nil) != (len(levels) == 0) {
@@ -75,8 +75,8 @@ func openAccounts(ctx context.Context, c *kv.Conn, n int) error {
 	return nil
 }
 
-// CheckTransaction sees that a transaction reads what it wrote, that nobody else
-// does before its end, and that all of it stands after that, or nothing.
+// CheckTransaction checks that a transaction reads its own writes, that nobody else sees them before its
+// end, and that afterwards all or none of them are stored.
 func CheckTransaction(ctx context.Context, r *kv.Records, level kv.IsolationLevel) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -102,20 +102,20 @@ func CheckTransaction(ctx context.Context, r *kv.Records, level kv.IsolationLeve
 			return end
 		})
 		if !errors.Is(err, end) {
-			return errors.Join(err, fmt.Errorf("so ends a transaction that was to end with %q", fmt.Sprint(end)))
+			return errors.Join(err, fmt.Errorf("this is the error of a transaction that must end with %q", fmt.Sprint(end)))
 		}
 		for i, want := range [][]int{{1000, 1000}, {7, 8}}[map[error]int{enough: 0, nil: 1}[end]] {
 			if n, err := readAccount(ctx, c, i); err != nil || n != want {
-				return errors.Join(err, fmt.Errorf("after a transaction that ended with %q account %d holds %d, not %d", fmt.Sprint(end), i, n, want))
+				return errors.Join(err, fmt.Errorf("after a transaction that ended with %q account %d has %d, not %d", fmt.Sprint(end), i, n, want))
 			}
 		}
 	}
 	return nil
 }
 
-// CheckTransfers has eight workers move amounts between five accounts, each in a
-// transaction that is run again from its beginning where the engine gave it up.
-// Afterwards each account holds what the transfers make of it.
+// CheckTransfers lets eight workers move amounts between five accounts. Each transfer is a transaction,
+// which the worker repeats from its beginning if the engine aborted it. Afterwards each account must have
+// the balance that results from the transfers.
 func CheckTransfers(ctx context.Context, r *kv.Records, level kv.IsolationLevel, seed uint64) error {
 	const accounts, workers, each = 5, 8, 25
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
@@ -166,13 +166,13 @@ func CheckTransfers(ctx context.Context, r *kv.Records, level kv.IsolationLevel,
 	}
 	for i := range accounts {
 		if n, err := readAccount(context.WithoutCancel(ctx), first, i); err != nil || n != want[i] {
-			return errors.Join(err, fmt.Errorf("account %d holds %d, where the transfers make it %d", i, n, want[i]))
+			return errors.Join(err, fmt.Errorf("account %d has %d, but the transfers result in %d", i, n, want[i]))
 		}
 	}
 	return nil
 }
 
-// transfer gives others the time to be in its way.
+// transfer pauses in the transaction to cause conflicts.
 func transfer(ctx context.Context, c *kv.Conn, from, to, amount int) error {
 	has, err := readAccount(ctx, c, from)
 	if err != nil {

@@ -16,16 +16,16 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// EnvRequire lists the engines, by scheme, and tools, with commas between, whose
-// servers must be there: a test that would skip for the lack of one fails.
+// EnvRequire lists, separated by commas, the engines (by scheme) and tools that must be installed: a test
+// that would skip without them fails.
 const EnvRequire = "BAROGRAPH_REQUIRE"
 
-// EnvSkip lists servers and tools whose tests are left out although they are
-// installed: a second run, with the race detector, need not start them all.
+// EnvSkip lists servers and tools whose tests are skipped although they are installed. A second run, with
+// the race detector, need not start all of them.
 const EnvSkip = "BAROGRAPH_SKIP"
 
-// Installed skips a test whose server is not installed, with the line that
-// installs it, or fails it under EnvRequire.
+// Installed skips a test whose server is not installed and prints the command that installs it. With
+// EnvRequire the test fails instead.
 func Installed(t testing.TB, d engine.Driver) {
 	t.Helper()
 	Needs(t, lab.Servers(&d)[0])
@@ -35,7 +35,7 @@ func Installed(t testing.TB, d engine.Driver) {
 func Needs(t testing.TB, n lab.Need) {
 	t.Helper()
 	if listed(EnvSkip, n.Name) {
-		t.Skipf("NOT TESTED: %s is left out by %s", n.Name, EnvSkip)
+		t.Skipf("NOT TESTED: %s is excluded by %s", n.Name, EnvSkip)
 	}
 	err := n.Find()
 	if err == nil {
@@ -48,14 +48,13 @@ func Needs(t testing.TB, n lab.Need) {
 	skip("NOT TESTED: %s is missing: %v; install it: %s", n.Name, err, lab.InstallLine([]lab.Need{n}))
 }
 
-// listed reports whether a variable's list, with commas between, has a name.
+// listed reports whether a variable's comma-separated list contains a name.
 func listed(env, name string) bool {
 	return slices.Contains(strings.Split(os.Getenv(env), ","), name)
 }
 
-// Lab starts a throwaway server for a test or a benchmark, which ends with it;
-// see Installed. A child process of a crash test is given its
-// server by a URL: there Lab is nil.
+// Lab starts a temporary server for a test or a benchmark and stops it at the end; see Installed. A child
+// process of a crash test gets the URL of its parent's server; there Lab is nil.
 func Lab(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 	t.Helper()
 	if _, child := childJob(t); child {
@@ -71,20 +70,20 @@ func Lab(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 	return l
 }
 
-// Servers are those that the tests of a package share: each begins with the
-// first test that asks for it and ends with the last test of all. A test that
-// kills its server, or changes its settings, takes a Lab of its own.
+// Servers are the servers that the tests of a package share. Each starts with the first test that needs it
+// and stops after the last test of the package. A test that kills its server, or changes its settings, uses
+// its own Lab.
 type Servers struct {
 	up map[string]*lab.Lab // by engine and options
 }
 
-// Main runs the tests of a package, and ends the servers; it is called from TestMain.
+// Main runs the tests of a package, and stops the servers. TestMain calls it.
 func (s *Servers) Main(m *testing.M) {
-	m.Run() // the test program exits with what it returns
+	m.Run() // the test program exits with its status
 	s.End()
 }
 
-// End ends the servers.
+// End stops the servers.
 func (s *Servers) End() {
 	for _, l := range s.up {
 		if err := stop(l); err != nil {
@@ -93,8 +92,8 @@ func (s *Servers) End() {
 	}
 }
 
-// Lab is the server of these options, for tests that run one after another.
-// Names of what they make in it must differ.
+// Lab returns the server with these options, for tests that run one after another. They must create things
+// with different names in it.
 func (s *Servers) Lab(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 	t.Helper()
 	if _, child := childJob(t); child {
@@ -111,7 +110,7 @@ func (s *Servers) Lab(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 	return s.up[key]
 }
 
-// labs is the folder of the servers that tests start.
+// labs returns the folder of the servers that tests start.
 func labs() string {
 	return filepath.Join(os.TempDir(), "barograph-labs-"+strconv.Itoa(os.Geteuid()))
 }
@@ -121,7 +120,7 @@ func start(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 	t.Helper()
 	Installed(t, d)
 	all := labs()
-	if err := lab.Sweep(all); err != nil { // of tests that were killed
+	if err := lab.Sweep(all); err != nil { // removes the servers of killed tests
 		t.Logf("the labs of earlier tests: %v", err)
 	}
 	var err error
@@ -150,7 +149,7 @@ func start(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 	return l
 }
 
-// tellLogs shows what a server said to a test that failed.
+// tellLogs prints the server's log if the test failed.
 func tellLogs(t testing.TB, l *lab.Lab) {
 	if !t.Failed() {
 		return
@@ -160,19 +159,18 @@ func tellLogs(t testing.TB, l *lab.Lab) {
 	}
 }
 
-// stop ends a server and removes what is left of it.
+// stop stops a server and removes its remains.
 func stop(l *lab.Lab) error {
 	err := l.Down()
-	_ = os.Remove(labs()) // the labs of other test programs may be in it
+	_ = os.Remove(labs()) // an error: the labs of other test programs are in it
 	return err
 }
 
-// Disks makes n empty folders that stand for disks, which a server of another
-// account can reach.
+// Disks makes n empty folders that represent disks. A server with another account has access to them.
 func Disks(t *testing.T, n int) (out []string) {
 	t.Helper()
 	for range n {
-		dir, err := os.MkdirTemp("", "barograph-disk-") //nolint:usetesting // the folder above t.TempDir is closed to others
+		dir, err := os.MkdirTemp("", "barograph-disk-") //nolint:usetesting // other accounts have no access to the parent of t.TempDir
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// load is the topic of loading: merging, replacing, conservation.
+// load tests loads: merging, replacing, and that no record is lost.
 func (s *suite) load(t *testing.T) {
 	files := Generate(7, 6, mixedSeries()...)
 	want := expect(files)
@@ -50,14 +50,14 @@ func (s *suite) load(t *testing.T) {
 	t.Run("a batch is the caller's again after the commit", s.reuse)
 }
 
-// again loads the same files once more: nothing changes.
+// again loads the same files once more. Nothing may change.
 func (s *suite) again(t *testing.T, h *opened, files []File) {
 	got := mustStore(t, h, "a", files, 2)
 	if got.New != 0 {
 		t.Errorf("loading again stored %d new records", got.New)
 	}
 	if len(got.Existing) > 0 {
-		t.Errorf("a duplicate is said to have different values: %+v", got.Existing[0])
+		t.Errorf("a duplicate is reported as a conflict: %+v", got.Existing[0])
 	}
 	want := map[string]int64{}
 	for i := range files {
@@ -71,8 +71,8 @@ func (s *suite) again(t *testing.T, h *opened, files []File) {
 	cataloged(t, h, "a", files)
 }
 
-// replace loads different values of some of the records, from files of other
-// names, together with records that are new.
+// replace loads files with other names that contain different values of some existing records, and new
+// records.
 func (s *suite) replace(t *testing.T) {
 	series := mixedSeries()
 	first := Generate(7, 4, series[:len(series)/2]...)
@@ -95,9 +95,8 @@ func (s *suite) replace(t *testing.T) {
 	cataloged(t, h, "a", all)
 }
 
-// contradict loads different values of some records, the same values of others, and
-// new ones: where different values are refused nothing of the commit is there, and
-// all of them are reported.
+// contradict loads different values of some records, equal values of others, and new records. If different values
+// are refused, the commit must store nothing and report all of them.
 func (s *suite) contradict(t *testing.T) {
 	series := mixedSeries()
 	first := Generate(7, 2, series[:len(series)/2]...)
@@ -107,7 +106,7 @@ func (s *suite) contradict(t *testing.T) {
 	h := s.fresh(t)
 	mustStore(t, h, "a", first, 2)
 	held, brought := digests(first), digests(later[:1])
-	want := map[record.Key]record.Digest{} // of what the archive holds, and the commit brings otherwise
+	want := map[record.Key]record.Digest{} // digests of existing records that the commit would change
 	for k, d := range brought {
 		if was, ok := held[k]; ok && was != d {
 			want[k] = was
@@ -121,7 +120,7 @@ func (s *suite) contradict(t *testing.T) {
 	_, err = commitIf(t.Context(), l, "a", later[:1], refuse)
 	contradicted, ok := errors.AsType[*archive.ConflictError](err)
 	if !ok || !maps.Equal(heldOf(contradicted.Records), want) || len(want) == 0 {
-		t.Fatalf("the commit of %d conflicts says %v", len(want), err)
+		t.Fatalf("the commit of %d conflicts returns %v", len(want), err)
 	}
 	if c := contradicted.Records[0]; !strings.Contains(c.Difference, ", not ") && c.Difference != "the repeating columns differ" {
 		t.Errorf("the difference is %q", c.Difference)
@@ -133,8 +132,8 @@ func (s *suite) contradict(t *testing.T) {
 	s.contradictAgain(t, h, l, first, later, want)
 }
 
-// contradictAgain goes on with the loader: the same values are not refused, and
-// those that may be replaced are.
+// contradictAgain continues with the loader: the commit must accept equal values, and replace values that may be
+// replaced.
 func (s *suite) contradictAgain(t *testing.T, h *opened, l archive.Loader, first, later []File, want map[record.Key]record.Digest) {
 	t.Helper()
 	if got, err := commitIf(t.Context(), l, "a", later[1:], func(archive.ExistingRecord) bool { return true }); err != nil || len(got.Existing) > 0 || got.New > 0 {
@@ -142,7 +141,7 @@ func (s *suite) contradictAgain(t *testing.T, h *opened, l archive.Loader, first
 	}
 	got, err := commitIf(t.Context(), l, "a", later[:1], func(c archive.ExistingRecord) bool { _, ok := want[c.Key]; return !ok })
 	if err != nil || !maps.Equal(heldOf(got.Existing), want) {
-		t.Errorf("the commit replaces %d values and speaks of %d, %v", len(want), len(got.Existing), err)
+		t.Errorf("the commit replaces %d values and reports %d, %v", len(want), len(got.Existing), err)
 	}
 	if err := l.Close(); err != nil {
 		t.Error(err)
@@ -153,7 +152,7 @@ func (s *suite) contradictAgain(t *testing.T, h *opened, l archive.Loader, first
 	cataloged(t, h, "a", all)
 }
 
-// digests are those of the records of files, by identity.
+// digests returns the digests of the records of files, by identity.
 func digests(files []File) map[record.Key]record.Digest {
 	at := map[record.Key]record.Digest{}
 	var h record.Hasher
@@ -176,7 +175,7 @@ func heldOf(found []archive.ExistingRecord) map[record.Key]record.Digest {
 	return out
 }
 
-// replacedBy counts, by file, the records of later that first has too.
+// replacedBy counts, by file, the records of later whose identity first also contains.
 func replacedBy(first, later []File) map[string]int64 {
 	known := keys(first)
 	out := map[string]int64{}
@@ -205,7 +204,7 @@ func (s *suite) abandon(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	holds(t, h, "a", expect(files[:2])) // what Add was given is visible to nobody
+	holds(t, h, "a", expect(files[:2])) // nobody sees the records of Add
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +214,7 @@ func (s *suite) abandon(t *testing.T) {
 	holds(t, h, "a", expect(files))
 }
 
-// nothing commits no records: a file that holds none is marked all the same.
+// nothing commits no records: a file without records also gets a mark.
 func (s *suite) nothing(t *testing.T) {
 	h := s.fresh(t)
 	empty := []File{{Path: "empty.stat"}}

@@ -9,13 +9,13 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 )
 
-// twoLoaders opens two loaders of one subset and gives each half of the leads
-// of the same series and times. An engine that allows one loader at a time says
-// so by an error; the second then has its turn after the first.
+// twoLoaders opens two loaders of one subset. Each gets half of the leads of the same series and times. An
+// engine that allows one loader at a time must return an error for the second one, which then runs after
+// the first.
 func (s *suite) twoLoaders(t *testing.T) {
 	files := Generate(7, 3, mixedSeries()...)
 	h := s.fresh(t)
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute) // an error, not a wait for ever
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute) // fail instead of waiting forever
 	defer stop()
 	one, err := h.Loader(ctx, "a")
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *suite) twoLoaders(t *testing.T) {
 		}
 		add(0)
 		add(1)
-		for _, i := range []int{1, 0, 2} { // the third must see what the second brought
+		for _, i := range []int{1, 0, 2} { // the third must see the records of the second
 			if i == 2 {
 				add(i)
 			}
@@ -65,8 +65,7 @@ func (s *suite) twoLoaders(t *testing.T) {
 	cataloged(t, h, "a", files)
 }
 
-// reuse overwrites batches after the commit that brought them, as a reader does
-// that reuses its memory; the archive must not see it.
+// reuse overwrites batches after their commit, as a reader that reuses its memory does. The archive must not change.
 func (s *suite) reuse(t *testing.T) {
 	files := Generate(7, 2, mixedSeries()...)
 	want := expect(files)
@@ -91,7 +90,7 @@ func (s *suite) reuse(t *testing.T) {
 		}
 	}
 	holds(t, h, "a", want)
-	other := Generate(8, 1, caseSeries()[:3]...) // the loader goes on with records of its own
+	other := Generate(8, 1, caseSeries()[:3]...) // the loader continues with other records
 	if _, err := commit(t.Context(), l, "a", other); err != nil {
 		t.Fatal(err)
 	}

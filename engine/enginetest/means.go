@@ -16,9 +16,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// means is the topic of questions with Mean: a driver that promises them
-// answers the verification scan as the reference does, and the others refuse
-// it in every flavour.
+// means tests questions with Mean. A driver that promises them must answer the verification scan like
+// the reference. The others must refuse it in every flavour.
 func (s *suite) means(t *testing.T) {
 	h := s.fresh(t)
 	if !slices.Contains(archive.Promised(&s.Driver).Means, s.design) {
@@ -31,11 +30,11 @@ func (s *suite) means(t *testing.T) {
 	}
 	q := question.Verification("a")
 	if got, err := s.scan(t, h, q); err != nil || got.Rows != 0 {
-		t.Errorf("of an archive that holds nothing: %+v, %v", got, err)
+		t.Errorf("an empty archive returns %+v, %v", got, err)
 	}
 	var loaded []File
 	for _, step := range s.meansFiles() {
-		mustStore(t, h, "b", step, 2) // another subset, which is not asked
+		mustStore(t, h, "b", step, 2) // another subset, which the question does not select
 		mustStore(t, h, "a", step[:len(step)-1], 1)
 		mustStore(t, h, "a", step[len(step)-1:], 1)
 		loaded = append(loaded, step...)
@@ -64,7 +63,7 @@ func (s *suite) means(t *testing.T) {
 	}
 }
 
-// scan asks the verification scan.
+// scan returns the answer to the verification scan.
 func (s *suite) scan(t *testing.T, a archive.Archive, q *question.Question) (*answer.Answer, error) {
 	t.Helper()
 	p, err := a.Phrase(t.Context(), q, flavour.MeansFlavour(s.design))
@@ -78,7 +77,7 @@ func (s *suite) scan(t *testing.T, a archive.Archive, q *question.Question) (*an
 	return got, nil
 }
 
-// scanned is scan, held against the reference.
+// scanned compares the answer to the scan with the reference.
 func (s *suite) scanned(t *testing.T, a archive.Archive, q *question.Question, want *answer.Answer) error {
 	t.Helper()
 	got, err := s.scan(t, a, q)
@@ -88,7 +87,7 @@ func (s *suite) scanned(t *testing.T, a archive.Archive, q *question.Question, w
 	return err
 }
 
-// meansPlan: no step passes line data over.
+// meansPlan checks that no step of the plan skips line data.
 func (s *suite) meansPlan(t *testing.T, h *opened, q *question.Question) {
 	t.Helper()
 	p, err := h.Phrase(t.Context(), q, flavour.MeansFlavour(s.design))
@@ -106,9 +105,8 @@ func (s *suite) meansPlan(t *testing.T, h *opened, q *question.Question) {
 	}
 }
 
-// meansOf is the reference. A loader that is given different values of a record
-// stores the last ones, and of two the reference keeps the first: it is given
-// them from the end.
+// meansOf computes the reference. Of two values of a record a loader keeps the last and the reference
+// keeps the first; therefore the reference gets the files in reverse order.
 func meansOf(t *testing.T, q *question.Question, files []File) *answer.Answer {
 	t.Helper()
 	m, err := answer.NewMeans(q)
@@ -123,10 +121,9 @@ func meansOf(t *testing.T, q *question.Question, files []File) *answer.Answer {
 	return m.Answer()
 }
 
-// meansFiles are files to load one after the other: of VSDB, whose leads
-// METviewer keeps in hours; of MET, whose leads it keeps otherwise; then other
-// values of the first ones' records. Names differ in case and blanks only, and
-// fields by which nobody groups differ, too.
+// meansFiles are files to load one after the other: VSDB files, whose leads METviewer stores in hours;
+// MET files, whose leads it stores differently; and files with other values of the records of the first
+// ones. Some names differ only in case and blanks, and fields that are not part of a group also differ.
 func (s *suite) meansFiles() [][]File {
 	scores := lineType("SAL1L2")
 	valid, leads := every(newYear2019, 6*hour, 5), hours(0, 6, 24, 108)
@@ -149,8 +146,8 @@ func (s *suite) meansFiles() [][]File {
 	return [][]File{first, second, anomalies(3, Generate(31, 3, old[:len(old)/2]...))}
 }
 
-// anomalies gives the records of SAL1L2 sums that anomalies have, and some that
-// leave the correlation undefined or at its ends.
+// anomalies gives the records of SAL1L2 realistic sums of anomalies. Some leave the correlation
+// undefined or at its limits.
 func anomalies(seed uint64, files []File) []File {
 	rng := rand.New(rand.NewPCG(seed, 31))
 	t := lineType("SAL1L2")

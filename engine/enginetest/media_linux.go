@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// readOnlyMedia makes a folder read-only as media are, for root too: nothing in
-// it can be made or changed until the test ends.
+// readOnlyMedia mounts a folder read-only, also for root: nobody can create or change anything in it
+// until the test ends.
 func readOnlyMedia(t *testing.T, dir string) {
 	t.Helper()
 	if err := syscall.Mount(dir, dir, "", syscall.MS_BIND, ""); err != nil {

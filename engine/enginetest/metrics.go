@@ -9,8 +9,7 @@ import (
 	"github.com/barograph/barograph/engine/kv"
 )
 
-// metrics holds what a server tells of itself against what it did: totals have
-// names, never shrink, and grow with the work that is done.
+// metrics compares a server's own counters with its work: totals have names, never shrink, and grow with the work.
 func (c Config) metrics(t *testing.T) {
 	e, err := engine.Registry{c.Driver}.Open(t.Context(), c.URL(t), engine.Options{})
 	if err != nil {
@@ -18,7 +17,7 @@ func (c Config) metrics(t *testing.T) {
 	}
 	defer e.Close()
 	if e.Metrics == nil || kv.Of(e) == nil {
-		return // it promises none
+		return // it offers no metrics
 	}
 	before, err := e.Metrics(t.Context())
 	if err != nil {
@@ -55,13 +54,13 @@ func (c Config) metrics(t *testing.T) {
 	}
 }
 
-// isInserts finds the totals that count inserted rows. A server may count a few of its own.
+// isInserts finds the totals that count inserted rows. A server may count a few rows of its own.
 var isInserts = regexp.MustCompile(`(?i)^(tup|innodb_rows)_inserted$`)
 
 // inserted is the number of records of insertSome.
 const inserted = 200
 
-// insertSome inserts records over twenty connections and closes these.
+// insertSome inserts records over twenty connections and closes the connections.
 func (c Config) insertSome(t *testing.T, e *engine.Engine) {
 	t.Helper()
 	r, err := kv.Of(e).Table(t.Context(), kvTable(kv.Promised(&c.Driver).Layouts[0]))

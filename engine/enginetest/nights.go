@@ -13,11 +13,10 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// BenchmarkNights loads a night's 24 files after the other into one archive,
-// 42,048 records of the same 73 series each night, and reports what the last
-// quarter before 24, 96 and 384 nights took, a night, of the process's CPU: the loads' and what the
-// engine does behind them, but not that of a server. An engine whose loads do
-// not grow with its archive shows one figure three times.
+// BenchmarkNights loads nightly loads of 24 files into one archive, each with 42,048 records of the same 73
+// series. It reports the CPU time of the process per nightly load, over the last quarter before 24, 96 and
+// 384 loads. That includes the engine's background work but not a server's. For an engine whose loads do
+// not slow down with the archive, the three figures are equal.
 func BenchmarkNights(b *testing.B, d engine.Driver, url func(b *testing.B) string, n design.Name) {
 	for b.Loop() {
 		a, err := openFor(b, d, url(b), func(e *engine.Engine) (archive.Archive, error) { return archive.Of(e).Open(b.Context(), n) })
@@ -44,7 +43,7 @@ func BenchmarkNights(b *testing.B, d engine.Driver, url func(b *testing.B) strin
 	}
 }
 
-// night is what one night brings: a forecast of four days, 24 leads.
+// night is one nightly load: a forecast of four days, 24 leads.
 func night() []Series {
 	var all []Series
 	for i := range 73 {
@@ -60,7 +59,7 @@ func night() []Series {
 	return all
 }
 
-// storeNight loads the files of a night as load does, which asks for their marks.
+// storeNight loads the files of a nightly load as the loader does, which first looks for their marks.
 func storeNight(b *testing.B, a archive.Archive, night int, files []File) {
 	for i := range files {
 		files[i].Path = fmt.Sprintf("night/%d/file_%03d.stat", night, i)

@@ -8,7 +8,7 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// persist is the topic of closing and opening again.
+// persist tests closing and reopening.
 func (s *suite) persist(t *testing.T) {
 	url := s.URL(t)
 	files := Generate(7, 4, mixedSeries()...)
@@ -34,8 +34,7 @@ func (s *suite) persist(t *testing.T) {
 	holds(t, h, "a", expect(files))
 }
 
-// readOnly is the topic of archives that are opened for reading: they answer,
-// and nothing can be stored.
+// readOnly tests archives that are opened read-only: they answer questions and refuse loads.
 func (s *suite) readOnly(t *testing.T) {
 	url := s.URL(t)
 	files := Generate(7, 2, mixedSeries()...)
@@ -67,7 +66,7 @@ func (s *suite) readOnly(t *testing.T) {
 			holds(t, h, "a", expect(files))
 			s.prove(t, h, files, everything("a", lineType("CTC")))
 			h.close(t)
-			s.refused(t, url, engine.Options{}) // before anything is read to be loaded
+			s.refused(t, url, engine.Options{}) // before the load reads anything
 		})
 	}
 

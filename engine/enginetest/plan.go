@@ -10,10 +10,9 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// accesses holds a plan against what is known of it: it reaches the table of
-// the line type, and no table that the design does not have; what is left of
-// what was looked at is not more than that; and METviewer's BINARY keeps every
-// index from being used in the first step, so that some table is read whole.
+// accesses checks a plan. It must reach the table of the line type, and no table outside the design. The
+// number of kept rows must not exceed the number of examined rows. METviewer's BINARY must prevent the use
+// of an index in the first step, so some table is read completely.
 func (s *suite) accesses(t *testing.T, h *opened, p *archive.Query) {
 	t.Helper()
 	plan, err := h.Explain(t.Context(), p)
@@ -25,15 +24,15 @@ func (s *suite) accesses(t *testing.T, h *opened, p *archive.Query) {
 	for _, a := range plan.Access {
 		reached = reached || a.Object == table || !known && a.Object != ""
 		if known && a.Object != table && (s.design != design.Normalized || a.Object != design.HeaderTable) {
-			t.Errorf("the plan reaches %q, which is no table of %s", a.Object, s.design)
+			t.Errorf("the plan reaches %q, which is not a table of %s", a.Object, s.design)
 		}
 		switch a.Method {
 		case archive.FullScan, archive.PrunedScan, archive.IndexScan, archive.KeyLookup:
 		default:
-			t.Errorf("%q is no method", a.Method)
+			t.Errorf("%q is not a method", a.Method)
 		}
 		if a.Examined < -1 || a.Kept < -1 || a.Examined >= 0 && a.Kept > a.Examined || a.Measured && a.Examined < 0 {
-			t.Errorf("the counts of %+v cannot be", a)
+			t.Errorf("the counts of %+v are impossible", a)
 		}
 	}
 	if !reached {

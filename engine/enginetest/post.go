@@ -30,8 +30,8 @@ func postFeed(t testing.TB, seed uint64, messages int) []posts.Message {
 		f.Make(i, &m)
 		out = append(out, posts.Message{Product: m.AWIPS, Issued: m.Issued, Values: m.Values})
 	}
-	// What a decoder gives besides: seconds, years ago, midnight, the ends of
-	// numbers, products without a time, a value sent twice in one message.
+	// Further results of a decoder: seconds, years ago, midnight, the least and greatest numbers, products
+	// without a time, a value that is sent twice in one message.
 	g := out[0].Values[0]
 	var odd []record.Gauge
 	for _, at := range []int64{0, 86400, 86399, 1, -86400, 951782400, 1141862400, 1141862400 + 86399} {
@@ -50,7 +50,7 @@ func postFeed(t testing.TB, seed uint64, messages int) []posts.Message {
 	return append(out, posts.Message{Product: "ODD", Issued: record.NoTime, Values: odd}, posts.Message{Product: "EMPTY"})
 }
 
-// admitAll fills location and ingest filter with all that messages hold.
+// admitAll adds all series of messages to location and ingest filter.
 func admitAll(ctx context.Context, s *posts.Store, messages []posts.Message) error {
 	stations, series := map[record.ID]bool{}, map[posts.Series]bool{}
 	for _, m := range messages {
@@ -70,7 +70,7 @@ func admitAll(ctx context.Context, s *posts.Store, messages []posts.Message) err
 	return s.Admit(ctx, ids, all)
 }
 
-// runPosts puts an engine's tables of values through the suite.
+// runPosts runs the suite for an engine's tables of values.
 func (c Config) runPosts(t *testing.T) {
 	t.Run("posts", c.postsPromised)
 	if len(posts.Methods(&c.Driver)) == 0 {
@@ -98,8 +98,8 @@ func (c Config) runPosts(t *testing.T) {
 	}
 }
 
-// postDesigns are those of the suite: by day one of the two arrays, which
-// differ in the number of their slots alone.
+// postDesigns returns the designs to test: by day only one of the two designs of arrays, which differ only
+// in their number of slots.
 func postDesigns() []posts.Design {
 	all := posts.Designs()
 	if !Nightly() {
@@ -108,8 +108,8 @@ func postDesigns() []posts.Design {
 	return all
 }
 
-// paired are the methods that policy i is tried with: all of them at night, by
-// day one, another for each design.
+// paired returns the methods to test with policy i: at night all of them, by day one, which differs between
+// the designs.
 func (p *postSuite) paired(i int) []posts.Method {
 	all := posts.Methods(&p.Driver)
 	if Nightly() {
@@ -135,10 +135,10 @@ func (c Config) postsPromised(t *testing.T) {
 		t.Errorf("an unknown design: %v", err)
 	}
 	if _, err := posts.Of(e).Open(t.Context(), posts.Tables{Design: posts.Single}); err == nil {
-		t.Error("tables that were not made were opened")
+		t.Error("missing tables were opened")
 	}
 	if _, err := posts.Of(e).Open(t.Context(), posts.Tables{Design: posts.Single, Policy: "whim", Make: true}); err == nil {
-		t.Error("an unknown policy was taken")
+		t.Error("an unknown policy was accepted")
 	}
 }
 
@@ -160,7 +160,7 @@ func (p *postSuite) open(t *testing.T) {
 	p.engine = e
 }
 
-// fresh opens the tables, empty.
+// fresh opens new, empty tables.
 func (p *postSuite) fresh(t *testing.T, policy posts.Policy, admit bool) *posts.Store {
 	t.Helper()
 	s, err := posts.Of(p.engine).Open(t.Context(), posts.Tables{Design: p.design, Policy: policy, Make: true})
@@ -179,7 +179,7 @@ func (p *postSuite) fresh(t *testing.T, policy posts.Policy, admit bool) *posts.
 	return s
 }
 
-// post posts all messages, so many at a time.
+// post posts all messages, several at a time.
 func (p *postSuite) post(ctx context.Context, s *posts.Store, m posts.Method, together int, messages []posts.Message) (sum posts.Posted, err error) {
 	poster, err := s.Poster(ctx, m)
 	if err != nil {
@@ -205,8 +205,8 @@ func digest(t *testing.T, s *posts.Store) posts.Digest {
 	return d
 }
 
-// expected is the digest of the reference. An array keeps one product for all
-// values of its row: of that the methods are held against the first.
+// expected returns the digest of the reference. An array stores one product for all values of its row,
+// which the reference does not model; its content is compared with that of the first method.
 func (p *postSuite) expected(got posts.Digest, policy posts.Policy, messages []posts.Message) posts.Digest {
 	r := posts.Reference{Policy: policy, Design: p.design}
 	r.Post(messages)
@@ -217,7 +217,7 @@ func (p *postSuite) expected(got posts.Digest, policy posts.Policy, messages []p
 	return want
 }
 
-// methods posts by every method, a message and several at a time, twice.
+// methods posts with every method, one message and several at a time, twice.
 func (p *postSuite) methods(t *testing.T) {
 	var want *posts.Digest
 	for _, m := range posts.Methods(&p.Driver) {
@@ -251,7 +251,7 @@ func (p *postSuite) methods(t *testing.T) {
 	}
 }
 
-// policies holds every policy against the reference.
+// policies compares every policy with the reference.
 func (p *postSuite) policies(t *testing.T) {
 	messages := postFeed(t, 2, 6)
 	p = &postSuite{Config: p.Config, design: p.design, messages: messages, engine: p.engine}
@@ -274,9 +274,9 @@ func (p *postSuite) policies(t *testing.T) {
 	}
 }
 
-// ties posts products that contradict each other, most of them of one minute, in any order
-// and again and again: where each value has an origin of its own the order of arrival does
-// not matter to the policy of the service.
+// ties posts products that contradict each other, most of them of one minute, repeatedly and in various
+// orders. If each value has an origin of its own, the order of arrival must not matter to the policy of the
+// service.
 func (p *postSuite) ties(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 7, 0, 0, time.UTC).Unix() // off the grid of an array
 	gauge := func(value float64, quality byte, revised bool) record.Gauge {
@@ -301,7 +301,7 @@ func (p *postSuite) ties(t *testing.T) {
 		{[]posts.Message{message("KLCHRR1LCH", 60, plain(5), plain(4)), message("KLCHRR1LCH", 60, plain(3), gauge(4, 'V', false))}, 4},
 	} {
 		for k, m := range p.paired(i) {
-			random := rand.New(rand.NewPCG(uint64(i), uint64(k))) //nolint:gosec // no secret
+			random := rand.New(rand.NewPCG(uint64(i), uint64(k))) //nolint:gosec // not for secrets
 			var want *posts.Digest
 			for range 2 {
 				s := p.fresh(t, posts.GoodStays, false)
@@ -330,10 +330,10 @@ func (p *postSuite) ties(t *testing.T) {
 	}
 }
 
-// filters posts what is not admitted.
+// filters posts values that are not admitted.
 func (p *postSuite) filters(t *testing.T) {
 	p = &postSuite{Config: p.Config, design: p.design, messages: p.messages}
-	p.open(t) // nothing is admitted there
+	p.open(t) // these tables admit nothing
 	for _, m := range posts.Methods(&p.Driver) {
 		s := p.fresh(t, posts.Overwrite, false)
 		g := p.messages[0].Values[0]
@@ -356,9 +356,9 @@ func (p *postSuite) filters(t *testing.T) {
 	}
 }
 
-// posters posts the same messages by four posters at once, each all of them,
-// where the method claims that stations may be shared, and else the stations of
-// each poster: whatever the order, the last write of each key is the last value.
+// posters posts the same messages with four posters at once. If the method claims that posters may share
+// stations, each posts all messages; otherwise each posts the messages of its stations. In any order, the
+// last write of each key must be its last value.
 func (p *postSuite) posters(t *testing.T) {
 	one := p.fresh(t, posts.Overwrite, true)
 	if _, err := p.post(t.Context(), one, posts.Methods(&p.Driver)[len(posts.Methods(&p.Driver))-1], 1, p.messages); err != nil {
@@ -367,7 +367,7 @@ func (p *postSuite) posters(t *testing.T) {
 	want := digest(t, one)
 	const posters = 4
 	methods := posts.Methods(&p.Driver)
-	if !Nightly() { // one that shares no stations, and the one that is used
+	if !Nightly() { // one method that shares no stations, and the one that the service uses
 		methods = []posts.Method{posts.Row2006Message, methods[len(methods)-1]}
 	}
 	for _, m := range methods {
@@ -396,7 +396,7 @@ func (p *postSuite) posters(t *testing.T) {
 	}
 }
 
-// rest reads, counts, tends and deletes.
+// rest tests reading, counting, maintenance and deletion.
 func (p *postSuite) rest(t *testing.T) {
 	s := p.fresh(t, posts.Overwrite, true)
 	if _, err := p.post(t.Context(), s, posts.Methods(&p.Driver)[len(posts.Methods(&p.Driver))-1], 10, p.messages); err != nil {
@@ -443,7 +443,7 @@ func (p *postSuite) rest(t *testing.T) {
 			t.Fatal(err)
 		}
 		if v.Time < cut {
-			t.Fatalf("%+v is still there", v)
+			t.Fatalf("%+v still exists", v)
 		}
 	}
 	if after := digest(t, s); after.Values.Records >= before.Values.Records {

@@ -9,10 +9,10 @@ import (
 	"github.com/barograph/barograph/engine/posts"
 )
 
-// killedPosts is what posters that are killed post.
+// killedPosts returns the messages of posters that are killed.
 func killedPosts(t testing.TB) []posts.Message { return postFeed(t, 3, 15) }
 
-// runPostChild posts until it is done or killed.
+// runPostChild posts until it has finished or is killed.
 func runPostChild(t *testing.T, cfg Config, j job) {
 	p := &postSuite{Config: cfg, design: j.Tables, messages: killedPosts(t)}
 	e, err := engine.Registry{cfg.Driver}.Open(t.Context(), j.URL, engine.Options{})
@@ -33,11 +33,11 @@ func runPostChild(t *testing.T, cfg Config, j job) {
 	}
 }
 
-// postsKilled kills posters at random moments and starts them again from the
-// begin: the tables end as if nothing had happened. Methods and designs take turns.
+// postsKilled kills posters at random moments and starts them again from the beginning. The tables must
+// have the same content as without kills. Methods and designs take turns.
 func (c Config) postsKilled(t *testing.T, root string) {
 	messages, url := killedPosts(t), c.URL(t)
-	rng := newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
+	rng := newRand(uint64(time.Now().UnixNano())) // the moment of a kill is not reproducible
 	want := map[posts.Design]posts.Digest{}
 	whole := map[string]time.Duration{}
 	type turn struct {
@@ -50,7 +50,7 @@ func (c Config) postsKilled(t *testing.T, root string) {
 			turns = append(turns, turn{d, m})
 		}
 	}
-	// clean empties the tables if that is wanted, posts everything and digests.
+	// clean empties the tables on request, posts everything and computes the digest.
 	clean := func(x turn, empty bool) posts.Digest {
 		p := &postSuite{Config: c, design: x.design, messages: messages}
 		var err error

@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// references computes the answers to questions from the files alone. A later
-// value replaces the earlier one, as in a commit, so the last files come first.
+// references computes the answers to questions from the files alone. A later value replaces an earlier one,
+// as in a commit; therefore the last files come first.
 func references(files []File, qs []*question.Question) []*answer.Answer {
 	ref := answer.NewReference(qs...)
 	for _, f := range slices.Backward(files) {
@@ -25,9 +25,8 @@ func references(files []File, qs []*question.Question) []*answer.Answer {
 	return ref.Answers()
 }
 
-// prove asks every question in every flavour that is offered, or by day of a
-// slow server in one, and holds each answer against the reference. The files
-// are those loaded into the questions' subset.
+// prove asks every question in every offered flavour, or by day for a slow server in one, and compares each
+// answer with the reference. files are those loaded into the questions' subset.
 func (s *suite) prove(t *testing.T, a archive.Archive, files []File, qs ...*question.Question) {
 	t.Helper()
 	if s.thin() {
@@ -46,8 +45,7 @@ func (s *suite) proveAll(t *testing.T, a archive.Archive, files []File, qs ...*q
 	}
 }
 
-// proveInTurn is prove for many questions of one kind: each is asked in one
-// flavour, and one flavour after the other has its turn.
+// proveInTurn is prove for many questions of one kind: it asks each in one flavour, and the flavours take turns.
 func (s *suite) proveInTurn(t *testing.T, a archive.Archive, files []File, qs ...*question.Question) {
 	t.Helper()
 	for i, want := range references(files, qs) {
@@ -69,9 +67,9 @@ func (s *suite) proveOne(t *testing.T, a archive.Archive, q *question.Question, 
 	if p.Question != q || p.Flavour != f || p.Text == "" {
 		t.Errorf("%s, %s: the query is incomplete: flavour %s, text %q", q.Name, f, p.Flavour, p.Text)
 	}
-	times := 2 // a query may be sent any number of times
+	times := 2 // a caller may send a query any number of times
 	if s.thin() {
-		times = 1 // others are by those who ask at once
+		times = 1 // the concurrent clients send the others repeatedly
 	}
 	for range times {
 		got, err := ask(t.Context(), a, p)
@@ -93,8 +91,8 @@ func clip(s string) string {
 	return s
 }
 
-// mayRefuse says which questions a flavour cannot put: a list of times those
-// that leave the times open, a range those that list them without a step.
+// mayRefuse reports whether a flavour may refuse a question: a list of times may refuse open times, and a
+// range may refuse times that are listed without a step.
 func mayRefuse(f flavour.Name, q *question.Question) bool {
 	switch f {
 	case flavour.ISOList, flavour.EpochList:
@@ -123,12 +121,12 @@ func allColumns(lt *record.LineType) []question.Column {
 	}
 	cols, err := question.Columns(lt, names...)
 	if err != nil {
-		panic(err) // the names come from the tables themselves
+		panic(err) // the names come from the table of line types
 	}
 	return cols
 }
 
-// everything asks for every record and column of a line type.
+// everything is the question for every record and column of a line type.
 func everything(subset string, lt *record.LineType) *question.Question {
 	return &question.Question{Name: "everything of " + lt.Name, Subset: subset, Type: lt, Columns: allColumns(lt)}
 }

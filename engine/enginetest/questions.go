@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// questions is the topic of asking: the cases, random questions, plans, sizes,
-// and that a comparison would notice if an answer were wrong.
+// questions tests questions: the cases, random questions, plans, sizes, and that a comparison would detect
+// a wrong answer.
 func (s *suite) questions(t *testing.T) {
 	h := s.fresh(t)
 	cases := Generate(21, 4, caseSeries()...)
@@ -41,7 +41,7 @@ func (s *suite) questions(t *testing.T) {
 	})
 }
 
-// theCases are the seven cases, asked of a subset.
+// theCases returns the seven cases for a subset.
 func theCases(t *testing.T, subset string) []*question.Question {
 	t.Helper()
 	cases, err := question.Cases()
@@ -64,7 +64,7 @@ func (s *suite) cases(t *testing.T, h *opened, files []File) {
 	s.proveAll(t, h, files, qs...)
 }
 
-// explain asks for the plan of a case, and for its keys where it is asked by keys.
+// explain checks the plan of a case, and the keys of a flavour with keys.
 func (s *suite) explain(t *testing.T, h *opened) {
 	q := theCases(t, "cases")[2]
 	p, err := h.Phrase(t.Context(), q, s.flavours[0])
@@ -112,7 +112,7 @@ func (s *suite) random(t *testing.T, h *opened, files []File) {
 	t.Logf("%d of %d random questions have an answer", found, len(qs))
 }
 
-// faults wraps the archive in each fault and demands that Compare sees it.
+// faults wraps the archive with each fault. Compare must detect it.
 func (s *suite) faults(t *testing.T, h *opened, files []File) {
 	q := theCases(t, "cases")[2]
 	want := references(files, []*question.Question{q})[0]
@@ -123,7 +123,7 @@ func (s *suite) faults(t *testing.T, h *opened, files []File) {
 			t.Fatal(err)
 		}
 		if f == StaleRead {
-			continue // needs two loads: see later
+			continue // it needs two loads; see later
 		}
 		got, err := ask(t.Context(), wrapped, p)
 		if err != nil {
@@ -135,8 +135,8 @@ func (s *suite) faults(t *testing.T, h *opened, files []File) {
 	}
 }
 
-// later loads, asks, loads more and asks the same query again: the records of
-// the second load must be there. A wrapper that reads stale must be caught.
+// later loads, asks, loads more and sends the same query again. The answer must contain the records of the
+// second load, and the comparison must detect a wrapper that returns stale answers.
 func (s *suite) later(t *testing.T) {
 	files := Generate(7, 4, mixedSeries()...)
 	newer := Generate(9, 2, mixedSeries()...)
@@ -182,8 +182,8 @@ func (s *suite) notOffered(t *testing.T, h *opened) {
 	}
 }
 
-// randomQuestion draws a question about the records of files: values that
-// exist and values that do not, in no order and some twice.
+// randomQuestion draws a question about the records of files, with existing and missing values, unsorted
+// and some twice.
 func randomQuestion(files []File, subset string, rng *rand.Rand) *question.Question {
 	b := pick(rng, pick(rng, files).Batches)
 	q := &question.Question{Name: "random " + b.Type.Name, Subset: subset, Type: b.Type}
@@ -249,8 +249,7 @@ func randomLeads(b *record.Batch, rng *rand.Rand) []int32 {
 	return slices.Compact(leads)
 }
 
-// randomClock draws no condition most of the time, else hours or init times of
-// records, and some that do not exist.
+// randomClock mostly draws no condition, otherwise hours or init times of records, and some that do not exist.
 func randomClock(b *record.Batch, rng *rand.Rand) (c question.Clock) {
 	if rng.IntN(3) > 0 {
 		return c
@@ -274,15 +273,15 @@ func randomClock(b *record.Batch, rng *rand.Rand) (c question.Clock) {
 	return c
 }
 
-// hoursWith is a list of hours that holds one.
+// hoursWith returns a list of hours that contains hour.
 func hoursWith(one int, rng *rand.Rand) []int {
 	hs := []int{one, rng.IntN(24), rng.IntN(24)}
 	slices.Sort(hs)
 	return slices.Compact(hs)
 }
 
-// randomColumns draws columns of every role, and an order by some of those that
-// may be ordered by, in the answer or not.
+// randomColumns draws columns of every role, and an order by some of the sortable columns, inside or
+// outside of the answer.
 func randomColumns(lt *record.LineType, rng *rand.Rand) (columns, order []question.Column) {
 	columns = allColumns(lt)
 	for _, c := range columns {

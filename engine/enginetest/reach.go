@@ -17,7 +17,7 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// driver checks what the driver says of itself.
+// driver checks the driver's description of itself.
 func (c Config) driver(t *testing.T) {
 	d := c.Driver
 	if d.Scheme == "" || d.Summary == "" || d.Open == nil || d.Place == "" || len(archive.Promised(&d).Designs)+len(d.Abilities) == 0 {
@@ -63,11 +63,11 @@ func (c Config) driver(t *testing.T) {
 	}
 }
 
-// Offered are the designs of an engine with their flavours.
+// Offered returns the designs of an engine with their flavours.
 func Offered(d engine.Driver) map[design.Name][]flavour.Name { return archive.Promised(&d).Designs }
 
-// Only leaves of an engine's designs those that are named, each with these flavours, or
-// with all of its own where there are none.
+// Only restricts an engine's designs to the named ones, each with these flavours, or with all of its own if flavours is
+// empty.
 func Only(d *engine.Driver, n design.Name, flavours ...flavour.Name) {
 	if len(flavours) == 0 {
 		flavours = archive.Flavours(d, n)
@@ -81,17 +81,16 @@ func Only(d *engine.Driver, n design.Name, flavours ...flavour.Name) {
 	}
 }
 
-// KeepsPromise reports an engine that has archives and offers no design, or the
-// other way round: nil is "cannot".
+// KeepsPromise reports an engine that has archives but offers no design, and an engine that offers a design but has no
+// archives.
 func KeepsPromise(t *testing.T, d engine.Driver, e *engine.Engine) {
 	t.Helper()
 	if (archive.Of(e) == nil) != (len(archive.Promised(&d).Designs) == 0) {
-		t.Errorf("%s offers %v; it keeps archives: %v", d.Scheme, archive.Promised(&d).Designs, archive.Of(e) != nil)
+		t.Errorf("%s offers %v; it has archives: %v", d.Scheme, archive.Promised(&d).Designs, archive.Of(e) != nil)
 	}
 }
 
-// unreachable opens a URL that cannot be opened: the error names it, without a
-// password, and what to do.
+// unreachable opens a URL that cannot be opened. The error must name the URL, without a password, and a cure.
 func (c Config) unreachable(t *testing.T) {
 	var url string
 	switch {
@@ -104,7 +103,7 @@ func (c Config) unreachable(t *testing.T) {
 		}
 		url = c.Driver.Scheme + ":" + filepath.Join(file, "archive")
 	default:
-		return // the client's own memory is always reached
+		return // the client's own memory is always reachable
 	}
 	for _, readOnly := range []bool{false, true} {
 		c.refused(t, url, engine.Options{ReadOnly: readOnly})
@@ -114,23 +113,23 @@ func (c Config) unreachable(t *testing.T) {
 func (c Config) refused(t *testing.T, url string, o engine.Options) {
 	t.Helper()
 	e, err := engine.Registry{c.Driver}.Open(t.Context(), url, o)
-	if err == nil { // a server's client may connect with the first archive
+	if err == nil { // a server's client may connect only for the first archive
 		defer e.Close()
 		_, err = archive.Of(e).Open(context.WithoutCancel(t.Context()), c.anyDesign())
 	}
 	if n := strings.Count(fmt.Sprint(err), engine.ErrUnreachable.Error()); n > 1 {
-		t.Errorf("%v says %d times that the engine is unreachable", err, n)
+		t.Errorf("%v reports %d times that the engine is unreachable", err, n)
 	}
 	if !errors.Is(err, engine.ErrUnreachable) {
 		t.Errorf("%s: the error is %v; want one that wraps ErrUnreachable", url, err)
 		return
 	}
-	place := strings.TrimPrefix(fault.Redact(url), c.Driver.Scheme+":") // a file may be named without its engine
+	place := strings.TrimPrefix(fault.Redact(url), c.Driver.Scheme+":") // the error may name a file without its engine
 	if strings.Count(err.Error(), place) != 1 && c.Driver.Place != engine.Embedded || !strings.Contains(err.Error(), place) {
 		t.Errorf("the error does not name %s: %v", fault.Redact(url), err)
 	}
 	if !hasCure(err) {
-		t.Errorf("the error says nothing of what to do: %v", err)
+		t.Errorf("the error has no cure: %v", err)
 	}
 }
 

@@ -14,13 +14,12 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 )
 
-// RealDay lists the VSDB files of $BAROGRAPH_DATA/vsdb_data, one real day; a
-// benchmark is skipped where they are absent.
+// RealDay lists the VSDB files of $BAROGRAPH_DATA/vsdb_data, one real day. It skips a benchmark if they do not exist.
 func RealDay(b *testing.B) []string {
 	b.Helper()
 	root := os.Getenv("BAROGRAPH_DATA")
 	if root == "" {
-		b.Skip("set BAROGRAPH_DATA to a folder that holds vsdb_data, the unpacked real day")
+		b.Skip("set BAROGRAPH_DATA to a folder that contains vsdb_data, the unpacked real day")
 	}
 	var files []string
 	err := filepath.WalkDir(filepath.Join(root, "vsdb_data"), func(p string, d fs.DirEntry, err error) error {
@@ -35,8 +34,8 @@ func RealDay(b *testing.B) []string {
 	return files
 }
 
-// BenchmarkRealDay loads the real day under every design into a new archive at
-// url, parsing and the sync of the last commit included.
+// BenchmarkRealDay loads the real day in every design into a new archive at url, including parsing and the
+// sync of the last commit.
 func BenchmarkRealDay(b *testing.B, d engine.Driver, url func(b *testing.B) string) {
 	files := RealDay(b)
 	for _, n := range slices.Sorted(maps.Keys(archive.Promised(&d).Designs)) {

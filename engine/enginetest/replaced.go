@@ -10,8 +10,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// replaced puts another archive in the place of an open one: each call names the file or
-// folder from then on, and the other archive is not changed by what is stored after it.
+// replaced replaces an open archive by another one. From then on each call must return an error that names
+// the file or folder, and no call may change the other archive.
 func (s *suite) replaced(t *testing.T) {
 	if s.Driver.Scheme == "clickhouse" {
 		t.Skip("NOT TESTED: an archive of ClickHouse that is moved back after it was replaced is reported as damaged")
@@ -28,7 +28,7 @@ func (s *suite) replaced(t *testing.T) {
 	other = filepath.Join(other, filepath.Base(path))
 	for _, readOnly := range []bool{true, false} {
 		h := s.open(t, raw, engine.Options{ReadOnly: readOnly})
-		h.closed = true // it need not be possible any more
+		h.closed = true // closing need not be possible any more
 		if err := os.Rename(path, path+".was"); err != nil {
 			t.Fatal(err)
 		}

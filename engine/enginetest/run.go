@@ -15,52 +15,47 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// Config tells the suite how to reach an engine.
+// Config describes an engine to the suite.
 type Config struct {
 	Driver engine.Driver
 
-	// URL names a fresh, empty database; what it makes is removed with t.
+	// URL names a new, empty database. The end of t removes what the URL creates.
 	URL func(t *testing.T) string
 
-	// Reopenable: a URL that is closed and opened again shows the same archive,
-	// to this process and to another one. Where it is not set, the tests of
-	// persistence, crashes and read-only archives do not apply.
+	// Reopenable means that a URL that is closed and opened again contains the same archive, for this process and for
+	// others. Otherwise the tests of persistence, crashes and read-only archives do not apply.
 	Reopenable bool
 
-	// Unreachable names a URL that cannot be opened. Nil stands for a path
-	// below a regular file, which suits every engine that lives in files.
+	// Unreachable names a URL that cannot be opened. Nil = a path below a regular file, which is right for every engine
+	// with files.
 	Unreachable func(t *testing.T) string
 
-	// Brief is for a server that takes seconds to start, or to answer: whatever
-	// the suite repeats, kills and random questions, it repeats as on every day,
-	// also at night; and by day all but the first design are loaded and asked
-	// the cases alone, and of the first one only the cases are asked in every
-	// flavour, other questions in one after the other.
+	// Brief is for a server that takes seconds to start or to answer. The suite then repeats kills and
+	// random questions also at night only as often as by day. By day it loads all designs but the first
+	// only for the cases, and asks only the cases in every flavour, other questions in one flavour after
+	// the other.
 	Brief bool
 
-	// Again is for an engine whose suite runs on another server, or with another
-	// setting, too: on every day records and posts are left to that one, and so is
-	// asking everything in every flavour.
+	// Again is for an engine whose suite also runs on another server or with another setting. By day this
+	// run then omits records, posts, and questions in every flavour.
 	Again bool
 
-	// MaxText is the longest header value or text, in bytes, that the engine's
-	// schema takes; 0 = 200, which is what the suite demands.
+	// MaxText is the longest header value or text, in bytes, that the engine's schema accepts; 0 = 200, the
+	// least that the suite accepts.
 	MaxText int
 }
 
-// The environment of the suite.
+// The environment variables of the suite.
 const (
-	// EnvSoak is set at night: then the suite runs in full, every method under
-	// every policy, all designs, all kills, and its number multiplies the kills
-	// and random questions. Otherwise it runs as thinned for every day.
+	// EnvSoak is set at night. Then the suite runs in full: every method with every policy, all designs, all kills. Its
+	// value multiplies the kills and random questions. Otherwise the suite runs in its reduced form for every day.
 	EnvSoak = "BAROGRAPH_SOAK"
-	// EnvSeed is the seed of the random questions; its default is 1.
+	// EnvSeed is the seed of the random questions; the default is 1.
 	EnvSeed = "BAROGRAPH_SEED"
 )
 
-// Run puts an engine through the whole suite. It must be called from a test
-// function of its own, as the crash tests run that function again in a child
-// process.
+// Run runs the complete suite for an engine. A test function must call nothing else, because the crash tests run that
+// function again in a child process.
 func Run(t *testing.T, cfg Config) {
 	if job, ok := childJob(t); ok {
 		runChild(t, cfg, job)
@@ -89,8 +84,8 @@ func Run(t *testing.T, cfg Config) {
 	}
 }
 
-// beside lets a topic run beside others, each on a database of its own in this
-// process; of a server they would ask for more connections than it has.
+// beside lets a topic run in parallel with others, each on its own database in this process. Topics of servers do not,
+// because together they would need more connections than a server has.
 func (c Config) beside(t *testing.T) {
 	if c.Driver.Place == engine.Embedded {
 		t.Parallel()
@@ -103,7 +98,7 @@ type suite struct {
 	design   design.Name
 	flavours []flavour.Name
 	root     string // name of the test that called Run
-	turn     int    // of the flavours, where they have it in turn
+	turn     int    // index of the next flavour, if flavours take turns
 }
 
 func (s *suite) run(t *testing.T) {
@@ -130,7 +125,7 @@ type opened struct {
 	closed bool
 }
 
-// open opens a URL under the suite's design; it is closed with t at the latest.
+// open opens a URL with the suite's design. The end of t closes it, if it is still open.
 func (s *suite) open(t *testing.T, url string, o engine.Options) *opened {
 	t.Helper()
 	e, err := engine.Registry{s.Driver}.Open(t.Context(), url, o)
@@ -168,7 +163,7 @@ func (h *opened) close(t *testing.T) {
 	}
 }
 
-// setting reads a whole number from the environment; 1 where it is not set.
+// setting reads a positive number from the environment; the default is 1.
 func setting(t *testing.T, name string) int {
 	t.Helper()
 	text := os.Getenv(name)
@@ -177,7 +172,7 @@ func setting(t *testing.T, name string) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		t.Fatalf("%s=%s is no positive number", name, text)
+		t.Fatalf("%s=%s is not a positive number", name, text)
 	}
 	return n
 }
@@ -185,21 +180,20 @@ func setting(t *testing.T, name string) int {
 // Nightly reports whether the suite runs in full; see EnvSoak.
 func Nightly() bool { return os.Getenv(EnvSoak) != "" }
 
-// thin reports whether the suite leaves out what it repeats: of a slow server, see
-// Brief, of one that is tested Again, and under the race detector (-short), where
-// all has run without it.
+// thin reports whether the suite omits repetitions: for a slow server (Brief), for a server that is tested
+// Again, and under the race detector (-short), after a full run without it.
 func (c Config) thin() bool { return (c.Brief || c.Again || testing.Short()) && !Nightly() }
 
-// NotUnderRace skips a test that has no goroutines of its own, and minutes under the
-// race detector, where CI tests with -short.
+// NotUnderRace skips a test that starts no goroutines but takes minutes under the race detector, which CI
+// runs with -short.
 func NotUnderRace(t testing.TB) {
 	t.Helper()
 	if testing.Short() && !Nightly() {
-		t.Skip("left out of the race run (-short): it has run without the detector")
+		t.Skip("omitted in the race run (-short): it runs without the detector")
 	}
 }
 
-// AtNight skips by day a test that takes minutes; why says what of it is tested by day.
+// AtNight skips by day a test that takes minutes; why says which part of it is tested by day.
 func AtNight(t testing.TB, why string) {
 	t.Helper()
 	if !Nightly() {
@@ -207,7 +201,7 @@ func AtNight(t testing.TB, why string) {
 	}
 }
 
-// repetitions is how often a test repeats itself: many at night, few by day.
+// repetitions returns how often a test repeats itself: often at night, rarely by day.
 func (c Config) repetitions(t *testing.T, night, day int) int {
 	t.Helper()
 	if c.Brief || !Nightly() {
@@ -216,7 +210,7 @@ func (c Config) repetitions(t *testing.T, night, day int) int {
 	return night * setting(t, EnvSoak)
 }
 
-// ask phrases and asks; the builder holds the rests of another answer before.
+// ask phrases and asks a question; the builder contains the rest of another answer before.
 func ask(ctx context.Context, a archive.Archive, q *archive.Query) (*answer.Answer, error) {
 	var into answer.Builder
 	into.Reset(q.Question.Columns)

@@ -19,10 +19,8 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// RunServer puts an engine that is a server through what Run cannot: the
-// server is killed under workers and during a load, and two loads go into one
-// subset at once.
-// cfg.URL names databases of l.
+// RunServer tests a server in ways that Run cannot: it kills the server during operations of workers and
+// during a load, and runs two loads into one subset at once. cfg.URL names databases of l.
 func RunServer(t *testing.T, cfg Config, l *lab.Lab) {
 	if !cfg.Driver.Server.NoPassword {
 		t.Run("nobody without the password", func(t *testing.T) { cfg.locked(t, l) })
@@ -44,8 +42,9 @@ func RunServer(t *testing.T, cfg Config, l *lab.Lab) {
 	}
 }
 
-// locked asks the server as other users of the machine can: without its password or, of a server
-// that knows its clients by a certificate, without that, in the clear, or with a certificate of their own.
+// locked tries to reach the server like another user of the machine: without its password, or for a server
+// that identifies clients by a certificate, without a certificate, without TLS, or with a certificate of
+// another CA.
 func (c Config) locked(t *testing.T, l *lab.Lab) {
 	u, err := url.Parse(l.URL())
 	if err != nil {
@@ -57,7 +56,7 @@ func (c Config) locked(t *testing.T, l *lab.Lab) {
 			tries[user.String()] = func(u *url.URL, _ url.Values) { u.User = user }
 		}
 	} else {
-		file := u.Query().Get("tlsCertificateKeyFile") // only MongoDB's stand-in knows no passwords
+		file := u.Query().Get("tlsCertificateKeyFile") // only MongoDB's stand-in has no passwords
 		if file == "" {
 			t.Fatalf("%s has neither password nor certificate", fault.Redact(l.URL()))
 		}
@@ -79,7 +78,7 @@ func (c Config) locked(t *testing.T, l *lab.Lab) {
 		other.RawQuery = v.Encode()
 		e, err := engine.Registry{c.Driver}.Open(t.Context(), other.String(), engine.Options{})
 		if err == nil {
-			_, err = e.About(t.Context()) // some reach the server only when asked
+			_, err = e.About(t.Context()) // some clients connect only now
 			_ = e.Close()
 		}
 		if err == nil {
@@ -88,10 +87,9 @@ func (c Config) locked(t *testing.T, l *lab.Lab) {
 	}
 }
 
-// twoLoads has two clients load the same files at the same time, one from
-// either end: every record is new to one of them, and the archive is that of
-// one load. METdbLoad numbers rows by MAX()+1, so that two loaders at once
-// corrupt each other.
+// twoLoads lets two clients load the same files at the same time, from opposite ends. Every record must be
+// new to exactly one of them, and the archive must be that of one load. METdbLoad numbers rows with
+// MAX()+1, and two concurrent loaders corrupt each other's rows.
 func (s *suite) twoLoads(t *testing.T) {
 	url, files := s.URL(t), crashFiles()
 	back := slices.Clone(files)
@@ -99,7 +97,7 @@ func (s *suite) twoLoads(t *testing.T) {
 	var stored [2]archive.CommitResult
 	group, ctx := errgroup.WithContext(t.Context())
 	for i, order := range [][]File{files, back} {
-		h := s.open(t, url, engine.Options{}) // a client of its own
+		h := s.open(t, url, engine.Options{}) // a separate client
 		group.Go(func() (err error) {
 			stored[i], err = store(ctx, h, "a", order, 1)
 			return err
@@ -119,13 +117,13 @@ func (s *suite) twoLoads(t *testing.T) {
 	s.prove(t, h, files, everything("a", lineType("CTC")))
 }
 
-// killedServer kills the server, and all its processes, at a random moment of
-// a load, starts it again, and goes on from the marks: after every kill the
-// archive holds the marked files whole and nothing else.
+// killedServer kills all processes of the server at a random moment of a load, restarts the server, and
+// continues from the marks. After every kill the archive must contain the marked files completely and
+// nothing else.
 func (s *suite) killedServer(t *testing.T, l *lab.Lab) {
 	files := crashFiles()
 	whole := s.timeLoad(t, files)
-	rounds, rng := s.repetitions(t, 4, 1), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
+	rounds, rng := s.repetitions(t, 4, 1), newRand(uint64(time.Now().UnixNano())) // the moment of a kill is not reproducible
 	url := s.URL(t)
 	for round := range rounds {
 		ended := make(chan error, 1)
@@ -141,9 +139,9 @@ func (s *suite) killedServer(t *testing.T, l *lab.Lab) {
 		h := s.open(t, url, engine.Options{})
 		rest := s.wholeFiles(t, h, "a", files)
 		h.close(t)
-		t.Logf("kill %d: %d of %d files are there; the load said: %v", round+1, len(files)-len(rest), len(files), failed)
+		t.Logf("kill %d: %d of %d files are loaded; the load returned: %v", round+1, len(files)-len(rest), len(files), failed)
 		if failed == nil && len(rest) > 0 {
-			t.Errorf("the load said nothing of %d files that are not there", len(rest))
+			t.Errorf("the load returned no error for %d missing files", len(rest))
 		}
 		if len(rest) == 0 {
 			url = s.URL(t)
@@ -159,9 +157,9 @@ func (s *suite) killedServer(t *testing.T, l *lab.Lab) {
 	s.prove(t, h, files, everything("a", lineType("PCT")))
 }
 
-// deadServer kills the server in the middle of a commit, when that asks what it
-// may replace: the commit says that the server is not reached, by which a
-// command tells its user to try again, and has stored nothing.
+// deadServer kills the server in the middle of a commit, when the commit looks for the records to replace.
+// The commit must store nothing and return an ErrUnreachable, which makes a command advise its user to try
+// again.
 func (s *suite) deadServer(t *testing.T, l *lab.Lab) {
 	url, series := s.URL(t), mixedSeries()
 	first, other := Generate(7, 2, series...), Generate(8, 1, series...) // different values of the same records
@@ -182,7 +180,7 @@ func (s *suite) deadServer(t *testing.T, l *lab.Lab) {
 		return false
 	})
 	if !killed || !errors.Is(err, engine.ErrUnreachable) {
-		t.Errorf("the server was killed: %t; the commit says: %v; want an error that wraps ErrUnreachable", killed, err)
+		t.Errorf("the server was killed: %t; the commit returns: %v; want an error that wraps ErrUnreachable", killed, err)
 	}
 	if err := loader.Close(); err != nil {
 		t.Logf("the loader's end: %v", err)
@@ -196,7 +194,7 @@ func (s *suite) deadServer(t *testing.T, l *lab.Lab) {
 	cataloged(t, h, "a", first)
 }
 
-// resume opens a database and loads the files that have no mark.
+// resume opens a database and loads the files without a mark.
 func (s *suite) resume(ctx context.Context, url string, files []File) (err error) {
 	e, err := engine.Registry{s.Driver}.Open(ctx, url, engine.Options{})
 	if err != nil {
@@ -226,9 +224,8 @@ func (s *suite) resume(ctx context.Context, url string, files []File) (err error
 	return err
 }
 
-// RunCases loads an archive of each design, in several commits that merge, and
-// proves the seven cases on it in every flavour: what a further size or setting
-// of an engine must pass whose whole suite runs elsewhere.
+// RunCases loads an archive of each design, in several commits that merge, and proves the seven cases in
+// every flavour. It is for a further size or setting of an engine whose complete suite runs elsewhere.
 func RunCases(t *testing.T, cfg Config) {
 	for _, d := range slices.Sorted(maps.Keys(archive.Promised(&cfg.Driver).Designs)) {
 		s := &suite{Config: cfg, design: d, flavours: archive.Flavours(&cfg.Driver, d), root: t.Name()}

@@ -16,9 +16,9 @@ import (
 	"github.com/barograph/barograph/study/synth"
 )
 
-// BenchmarkSmallFiles loads two synthesized days, 717,648 records, from 60 files
-// and again from some 65,000 of 11 lines, and reports the CPU of the process for
-// each, from the name of the folder to the last check, and their ratio.
+// BenchmarkSmallFiles loads two synthesized days, 717,648 records, from 60 files and again from some 65,000
+// files of 11 lines. It reports the CPU time of the process for both, from the name of the folder to the
+// last check, and their ratio.
 func BenchmarkSmallFiles(b *testing.B, d engine.Driver, url func(b *testing.B) string, n design.Name) {
 	large, small := filepath.Join(b.TempDir(), "large"), filepath.Join(b.TempDir(), "small")
 	written := time.Date(2019, time.January, 1, 0, 0, 0, 0, time.UTC)
@@ -47,7 +47,7 @@ func BenchmarkSmallFiles(b *testing.B, d engine.Driver, url func(b *testing.B) s
 	}
 }
 
-// splitLines writes a text as files of so many lines.
+// splitLines writes a text as files with a number of lines each.
 func splitLines(b *testing.B, text []byte, folder string, lines int) {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		b.Fatal(err)

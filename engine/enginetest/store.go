@@ -12,8 +12,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// store loads files into a subset, per files a commit, and checks that every
-// record is accounted for. No two files of one commit may hold one identity.
+// store loads files into a subset, per files a commit, and checks the counts of all records. The files of
+// one commit must not contain an identity twice.
 func store(ctx context.Context, a archive.Archive, subset string, files []File, per int) (archive.CommitResult, error) {
 	total := archive.CommitResult{Replaced: map[string]int64{}}
 	l, err := a.Loader(ctx, subset)
@@ -34,12 +34,12 @@ func store(ctx context.Context, a archive.Archive, subset string, files []File, 
 	return total, l.Close()
 }
 
-// commit stores whole files in one commit and checks the sums.
+// commit stores complete files in one commit and checks the counts.
 func commit(ctx context.Context, l archive.Loader, subset string, files []File) (archive.CommitResult, error) {
 	return commitIf(ctx, l, subset, files, nil)
 }
 
-// commitIf is commit with what it must not replace.
+// commitIf is commit with a condition for records that it must not replace.
 func commitIf(ctx context.Context, l archive.Loader, subset string, files []File, refuse func(archive.ExistingRecord) bool) (archive.CommitResult, error) {
 	c := archive.Commit{Catalog: design.NewCatalog(subset), Refuse: refuse}
 	var given int64
@@ -72,7 +72,7 @@ func commitIf(ctx context.Context, l archive.Loader, subset string, files []File
 	return s, nil
 }
 
-// mustStore is store where an error ends the test.
+// mustStore is store; an error ends the test.
 func mustStore(t *testing.T, a archive.Archive, subset string, files []File, per int) archive.CommitResult {
 	t.Helper()
 	s, err := store(t.Context(), a, subset, files, per)
@@ -82,7 +82,7 @@ func mustStore(t *testing.T, a archive.Archive, subset string, files []File, per
 	return s
 }
 
-// dump computes the digest of what a subset holds.
+// dump computes the digest of a subset.
 func dump(ctx context.Context, a archive.Archive, subset string) (record.Digest, error) {
 	var sum record.Digest
 	var h record.Hasher
@@ -95,7 +95,7 @@ func dump(ctx context.Context, a archive.Archive, subset string) (record.Digest,
 	return sum, nil
 }
 
-// twins are the records of files that a later one of the same identity replaces.
+// twins returns the records of files that a later record of the same identity replaces.
 func twins(files []File) []archive.Position {
 	var out []archive.Position
 	last := map[record.Key]archive.Position{}
@@ -115,8 +115,7 @@ func twins(files []File) []archive.Position {
 	return out
 }
 
-// expect computes the digest that files must leave in an archive, in which a
-// later value replaces an earlier one.
+// expect computes the digest of an archive after loads of files, in which a later value replaces an earlier one.
 func expect(files []File) record.Digest {
 	var sum record.Digest
 	for _, d := range digests(files) {
@@ -125,7 +124,7 @@ func expect(files []File) record.Digest {
 	return sum
 }
 
-// holds checks a subset against a digest, and its count of records too.
+// holds checks the digest of a subset, and its number of records.
 func holds(t testing.TB, a archive.Archive, subset string, want record.Digest) {
 	t.Helper()
 	got, err := dump(t.Context(), a, subset)
@@ -157,7 +156,7 @@ func holds(t testing.TB, a archive.Archive, subset string, want record.Digest) {
 	}
 }
 
-// marked checks that every file has one mark, and no other has any.
+// marked checks that every file has one mark, and that there are no other marks.
 func marked(t testing.TB, a archive.Archive, subset string, files []File) {
 	t.Helper()
 	marks, err := a.Marks(t.Context(), subset)
@@ -182,7 +181,7 @@ func marked(t testing.TB, a archive.Archive, subset string, files []File) {
 	found(t, a, subset, marks)
 }
 
-// found checks that an archive which finds marks by digests finds what it lists.
+// found checks that an archive that finds marks by digests finds the marks that it lists.
 func found(t testing.TB, a archive.Archive, subset string, marks []archive.Mark) {
 	t.Helper()
 	some := []archive.Mark{{Digest: strings.Repeat("0", 32)}}
@@ -198,7 +197,7 @@ func found(t testing.TB, a archive.Archive, subset string, marks []archive.Mark)
 	}
 }
 
-// cataloged checks the subset's catalog against that of the files.
+// cataloged compares the subset's catalog with the catalog of the files.
 func cataloged(t testing.TB, a archive.Archive, subset string, files []File) {
 	t.Helper()
 	got, err := a.Catalog(t.Context(), subset)
@@ -222,7 +221,7 @@ func cataloged(t testing.TB, a archive.Archive, subset string, files []File) {
 	if len(files) > 0 && (got.Design == "" || got.Program == "" || got.Schema != got.Needs()) {
 		t.Errorf("the catalog is of design %q, program %q, schema %d", got.Design, got.Program, got.Schema)
 	}
-	want.Objects, want.Design, want.Program, want.Schema = got.Objects, got.Design, got.Program, got.Schema // which depend on the design: see holds
+	want.Objects, want.Design, want.Program, want.Schema = got.Objects, got.Design, got.Program, got.Schema // these depend on the design: see holds
 	w, err := want.Encode()
 	if err != nil {
 		t.Fatal(err)

@@ -7,8 +7,7 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// empty is the topic of what is not there: an archive that holds nothing, and a
-// subset that does not exist.
+// empty tests missing data: an empty archive, and a subset that does not exist.
 func (s *suite) empty(t *testing.T) {
 	h := s.fresh(t)
 	t.Run("empty archive", func(t *testing.T) { s.holdsNothing(t, h, "nowhere") })
@@ -24,7 +23,7 @@ func (s *suite) empty(t *testing.T) {
 	})
 }
 
-// holdsNothing checks that a subset has no records and answers with none.
+// holdsNothing checks that a subset has no records and returns none.
 func (s *suite) holdsNothing(t *testing.T, h *opened, subset string) {
 	t.Helper()
 	d, err := dump(t.Context(), h, subset)
@@ -46,7 +45,7 @@ func (s *suite) holdsNothing(t *testing.T, h *opened, subset string) {
 	s.prove(t, h, nil, append(theCases(t, subset), everything(subset, lineType("SL1L2")))...)
 }
 
-// subsets is the topic of several copies in one archive: they do not mix.
+// subsets tests several copies in one archive: they must not mix.
 func (s *suite) subsets(t *testing.T) {
 	t.Run("two subsets do not mix", func(t *testing.T) {
 		h := s.fresh(t)
@@ -81,12 +80,11 @@ func (s *suite) subsets(t *testing.T) {
 	t.Run("awkward names", s.awkwardSubsets)
 }
 
-// awkwardSubsets loads different values under each of several awkward names. Names
-// that differ in case alone are two subsets; an engine that cannot keep them
-// apart must refuse the second.
+// awkwardSubsets loads different values under each of several awkward names. Names that differ only in case
+// are two subsets; an engine that cannot separate them must refuse the second one.
 func (s *suite) awkwardSubsets(t *testing.T) {
 	names := []string{"copy", "COPY", "it's", `a"b`, `a\b`, "a::b", "a/b", "a.b", "a;b", "100%", "two words", "é🌀", "select", "main", "$1", "--"}
-	if s.thin() { // a commit of each takes a second
+	if s.thin() { // each commit takes a second
 		names = []string{"copy", "COPY", `it's a"b\c`, "a::b/c.d;e", "100% two words", "é🌀", "select", "$1 --"}
 	}
 	h := s.fresh(t)

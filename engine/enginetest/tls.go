@@ -14,9 +14,9 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// RunTLS reaches a server of the lab with TLS: another CA, another name, no TLS,
-// another password and an expired certificate are refused, and reported as what they
-// are; the password never is.
+// RunTLS connects to a server of the lab with TLS. Another CA, another name, no TLS, another password and
+// an expired certificate must be refused, with an error that names the reason and never contains the
+// password.
 func RunTLS(t *testing.T, d engine.Driver, o lab.Options) {
 	t.Helper()
 	o.TLS = true
@@ -25,7 +25,7 @@ func RunTLS(t *testing.T, d engine.Driver, o lab.Options) {
 	expires(t, d, l, max(o.Patience, 2*time.Minute))
 }
 
-// RefusesStrangers tries what must not reach a server over TLS beside what must.
+// RefusesStrangers tries connections that a server must refuse over TLS, and some that it must accept.
 func RefusesStrangers(t *testing.T, d engine.Driver, at string) {
 	t.Helper()
 	other := filepath.Join(t.TempDir(), "other")
@@ -58,7 +58,7 @@ func RefusesStrangers(t *testing.T, d engine.Driver, at string) {
 	}
 }
 
-// greet opens a server and asks it what it is.
+// greet opens a server and calls About.
 func greet(ctx context.Context, d engine.Driver, at string) error {
 	e, err := engine.Registry{d}.Open(ctx, at, engine.Options{})
 	if err != nil {
@@ -66,13 +66,12 @@ func greet(ctx context.Context, d engine.Driver, at string) error {
 	}
 	a, err := e.About(ctx)
 	if err == nil && a.Version == "" {
-		err = errors.New("says nothing of itself")
+		err = errors.New("returned no product")
 	}
 	return errors.Join(err, e.Close())
 }
 
-// expires starts the server again with a certificate that has expired: the lab
-// does not take it for ready, nor does a client.
+// expires restarts the server with an expired certificate. Neither the lab nor a client may accept it.
 func expires(t *testing.T, d engine.Driver, l *lab.Lab, within time.Duration) {
 	t.Helper()
 	ca, err := lab.NewCA(time.Now().Add(time.Hour))
@@ -94,7 +93,7 @@ func expires(t *testing.T, d engine.Driver, l *lab.Lab, within time.Duration) {
 	err = engine.Await(ctx, 100*time.Millisecond, func() error {
 		switch err := greet(ctx, d, u.String()); {
 		case err == nil:
-			return errors.New("an expired certificate is believed")
+			return errors.New("an expired certificate was accepted")
 		case !strings.Contains(err.Error(), "expired"):
 			return err
 		}
@@ -105,6 +104,6 @@ func expires(t *testing.T, d engine.Driver, l *lab.Lab, within time.Duration) {
 	}
 	stop()
 	if err := <-started; err == nil {
-		t.Error("the lab took the server for ready")
+		t.Error("the lab reported the server as ready")
 	}
 }

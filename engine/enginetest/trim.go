@@ -10,8 +10,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// trim removes the records of the first times of one of two subsets. What is
-// left is whole, and is asked as it was; the marks stay.
+// trim removes the records of the first times from one of two subsets. The other records must be intact,
+// and questions and marks must stay as before.
 func (s *suite) trim(t *testing.T) {
 	files := Generate(7, 6, mixedSeries()...)
 	url := s.URL(t)
@@ -44,14 +44,14 @@ func (s *suite) trim(t *testing.T) {
 	if removal, err := load.Retain(t.Context(), h, "a", keep); err != nil || removal.Records != 0 {
 		t.Errorf("once more: %+v, %v", removal, err)
 	}
-	if s.Reopenable { // of a commit that is completed later nothing comes back
+	if s.Reopenable { // a commit that is completed later must not restore records
 		h.close(t)
 		h = s.open(t, url, engine.Options{ReadOnly: true})
 		holds(t, h, "a", want)
 	}
 }
 
-// half is how long records are kept of which about half are removed.
+// half is a retention time that removes about half of the records.
 func half(files []File) load.Retention {
 	var first, last int64
 	for _, f := range files {
@@ -83,8 +83,7 @@ func since(files []File, from time.Time) (want record.Digest) {
 	return want
 }
 
-// killedTrim kills a removal at a random moment: what is left is whole, and the
-// next removal goes on with it.
+// killedTrim kills a removal at a random moment. The archive must be intact, and the next removal must continue.
 func (s *suite) killedTrim(t *testing.T) {
 	files := crashFiles()
 	h, keep := s.fresh(t), half(files)
@@ -98,7 +97,7 @@ func (s *suite) killedTrim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	took, rng := time.Since(began), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
+	took, rng := time.Since(began), newRand(uint64(time.Now().UnixNano())) // the moment of a kill is not reproducible
 	h.close(t)
 	for range s.repetitions(t, 4, 1) {
 		url := s.URL(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// AwkwardTexts lists texts that break an archive which quotes, pads, folds or
-// cuts: each is a value of its own and must come back as it went in.
+// AwkwardTexts lists texts that break an archive which quotes, pads, folds or shortens texts. Each is a
+// distinct value that must be returned unchanged.
 func AwkwardTexts() []string {
 	return []string{
 		"", " ", "trailing ", " leading", "'", "''", `"`, "`", `\`, `\'`, `a\`, "%", "_", "%25", "%3A", "::", "a::b", ":", ";", "a;b=c",
@@ -20,7 +20,7 @@ func AwkwardTexts() []string {
 	}
 }
 
-// texts are the awkward texts that the engine's schema takes.
+// texts returns the awkward texts that the engine's schema accepts.
 func (s *suite) texts() []string {
 	var out []string
 	for _, x := range AwkwardTexts() {
@@ -31,7 +31,7 @@ func (s *suite) texts() []string {
 	return out
 }
 
-// values is the topic of values: whatever a file may hold survives unchanged.
+// values tests values: every value that a file may contain must be returned unchanged.
 func (s *suite) values(t *testing.T) {
 	t.Run("every line type METdbLoad drops PCT and ECLV", s.everyType)
 	t.Run("awkward numbers", s.awkwardNumbers)
@@ -40,15 +40,14 @@ func (s *suite) values(t *testing.T) {
 	t.Run("awkward times", s.awkwardTimes)
 }
 
-// everyType stores records of every line type, twice, the second time into
-// tables that are not empty (METdbLoad then loses over-long records such as PCT
-// and ECLV, or joins them to the wrong row): missing values, texts, repeating
-// columns of changing length, records distinguished by key columns alone.
+// everyType stores records of every line type twice, the second time into non-empty tables (METdbLoad then
+// loses over-long records such as PCT and ECLV, or joins them to the wrong row). The records have missing
+// values, texts, repeating columns of various lengths, and some differ only in key columns.
 func (s *suite) everyType(t *testing.T) {
 	var series []Series
 	for i, lt := range record.Types() {
 		one := Series{Type: lt, Header: met("WRF", "FULL", "TMP", "Z2", "NEAREST", ">0"), Valid: every(newYear2019, 6*hour, 2), Lead: hours(0, 6, 12), Windows: i%3 == 0}
-		one.Stations = 1 + 2*len(lt.Keys()) // each key column alone tells two records apart
+		one.Stations = 1 + 2*len(lt.Keys()) // each key column alone distinguishes two records
 		series = append(series, one)
 	}
 	files := Generate(11, 2, series...)
@@ -93,7 +92,7 @@ func one(lt *record.LineType, headers []record.Header, fill func(b *record.Batch
 	return []File{f}
 }
 
-// stations are n headers that differ in their mask.
+// stations returns n headers that differ in their mask.
 func stations(n int) []record.Header {
 	out := make([]record.Header, n)
 	for i := range out {
@@ -102,7 +101,7 @@ func stations(n int) []record.Header {
 	return out
 }
 
-// awkwardNumbers compares bit by bit, but for the sign of zero.
+// awkwardNumbers compares bit by bit, except for the sign of zero.
 func (s *suite) awkwardNumbers(t *testing.T) {
 	numbers := append(AwkwardNumbers(), record.Missing())
 	files := one(lineType("SL1L2"), stations(len(numbers)), func(b *record.Batch, i int) {
@@ -110,7 +109,7 @@ func (s *suite) awkwardNumbers(t *testing.T) {
 			b.Num[k][i] = numbers[(i+k)%len(numbers)]
 		}
 		if v := numbers[i]; v == math.Trunc(v) && math.Abs(v) <= 1<<53 {
-			b.Num[0][i] = v // a count is whole
+			b.Num[0][i] = v // a count has no fraction
 		}
 	})
 	h := s.fresh(t)
@@ -125,7 +124,7 @@ func (s *suite) awkwardColumns(t *testing.T) {
 	sid, _ := lt.Column("obs_sid")
 	qc, _ := lt.Column("obs_qc")
 	files := one(lt, stations(len(texts)), func(b *record.Batch, i int) {
-		b.Headers, b.Head[i] = b.Headers[:1], 0 // one header: the key column alone tells records apart
+		b.Headers, b.Head[i] = b.Headers[:1], 0 // one header: only the key column distinguishes records
 		b.Text[sid.Slot][i], b.Text[qc.Slot][i] = texts[i], texts[len(texts)-1-i]
 		b.Num[1][i] = 1
 	})
@@ -136,9 +135,8 @@ func (s *suite) awkwardColumns(t *testing.T) {
 	s.prove(t, h, files, everything("a", lt))
 }
 
-// awkwardHeaders puts each text into a header field of its own record, asks for
-// all, and then for each text alone, by day of a slow server for those of a
-// field together.
+// awkwardHeaders puts each text into a header field of its own record. It asks for all records, and then
+// for each text separately, by day for a slow server for all texts of a field together.
 func (s *suite) awkwardHeaders(t *testing.T) {
 	fields := []record.Field{record.Model, record.VxMask, record.FcstVar, record.FcstLev, record.ObType, record.Descr, record.FcstThresh, record.InterpMthd}
 	var headers []record.Header
@@ -170,13 +168,13 @@ func (s *suite) awkwardHeaders(t *testing.T) {
 	s.proveInTurn(t, h, files, qs...)
 }
 
-// awkwardTimes stores times before 1970 and before September 2001 (fewer than
-// ten digits), beyond 2038, and negative and long leads.
+// awkwardTimes stores times before 1970 and before September 2001 (fewer than ten digits), after 2038, and
+// negative and long leads.
 func (s *suite) awkwardTimes(t *testing.T) {
 	f := File{Path: "times.stat"}
 	b := f.batch(lineType("SL1L2"))
 	head := b.AddHeader(met("CFS", "FULL", "TMP", "Z2", "NEAREST", record.NA))
-	const apart = 120 * day // so that derived keys are few, though they span 130 years
+	const apart = 120 * day // few derived keys, though they span 130 years
 	for i, n := range []int64{-1, 0, 1, 96, 97, 149, 395} {
 		valid := n * apart
 		for _, lead := range []int32{-6 * hour, 0, 90, 999 * hour} {

@@ -1,8 +1,7 @@
-// Package damages draws single damages of an archive from a seed: a byte, a row,
-// a value by one unit in its last place, a lead, a time, a mark, an entry of the
-// catalog. It changes what is stored behind Barograph's back, by the engines'
-// own drivers and by bytes of files, and imports nothing of what reads archives,
-// so that what finds damages cannot share a fault with what makes them.
+// Package damages applies single random damages to an archive: to a byte, a row, the last digit of a value,
+// a lead, a time, a mark, an entry of the catalog. It changes stored data without Barograph, with the
+// engines' own drivers and in the bytes of files. It imports none of the packages that read archives.
+// Therefore the checks that find damages cannot share a fault with this package.
 package damages
 
 import (
@@ -20,7 +19,7 @@ import (
 	"strings"
 )
 
-// Kind is what is damaged.
+// Kind is the damaged part of an archive.
 type Kind string
 
 // The kinds.
@@ -34,22 +33,22 @@ const (
 	Catalog Kind = "catalog"
 )
 
-// Kinds are all of them.
+// Kinds lists all kinds.
 func Kinds() []Kind { return []Kind{Byte, Row, Value, Lead, Time, Mark, Catalog} }
 
-// Damage is one that was done.
+// Damage describes one applied damage.
 type Damage struct {
 	Kind          Kind
 	Place         string // table, row and column; file and offset; key
 	Before, After string
 }
 
-// ErrNone says that the archive has nothing of that kind.
+// ErrNone means that the archive has nothing of that kind.
 var ErrNone = errors.New("nothing of that kind is there")
 
-// File turns one bit of one file below path, each byte as likely as any other of
-// the files that count; of files in pages, the first three, InnoDB's lists of
-// pages, and those of nothing but zeros, which nobody has written yet, left out.
+// File flips one bit of one file below path. Each byte of the eligible files has the same probability. In files
+// with pages it skips the first three pages (InnoDB's lists of pages) and pages of zeros, which nobody has
+// written yet.
 func File(r *rand.Rand, path string, page int64, counts func(name string) bool) (Damage, error) {
 	var names []string
 	var sizes []int64
@@ -85,13 +84,12 @@ func File(r *rand.Rand, path string, page int64, counts func(name string) bool) 
 		d := Damage{Byte, fmt.Sprintf("%s, byte %d of %d", rel, at, sizes[i]), fmt.Sprintf("%#02x", text[at]), ""}
 		text[at] ^= 1 << r.IntN(8)
 		d.After = fmt.Sprintf("%#02x", text[at])
-		return d, errors.Join(err, os.WriteFile(names[i], text, 0o600)) // which keeps the file's owner and mode
+		return d, errors.Join(err, os.WriteFile(names[i], text, 0o600)) // WriteFile keeps the owner and mode of an existing file
 	}
 }
 
-// editJSON changes one entry of a JSON text whose path the filter takes: a
-// number by a unit in its last place or by one, a text by a letter; or takes an
-// element out.
+// editJSON changes one random entry of a JSON text whose path the filter accepts: the last digit of a number or
+// the number by one, one letter of a text, or it removes an element.
 func editJSON(r *rand.Rand, text string, takes func(path string) bool) (string, Damage, error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -113,7 +111,7 @@ func editJSON(r *rand.Rand, text string, takes func(path string) bool) (string, 
 	return string(out), done, err
 }
 
-// walk offers an edit for each leaf, and one for each element of a list.
+// walk yields an edit for each leaf, and one for each element of a list.
 func walk(r *rand.Rand, path string, v any, set func(any), offer func(string, func() Damage)) {
 	leaf := func(before, after any) {
 		offer(path, func() Damage {
@@ -152,7 +150,7 @@ func walk(r *rand.Rand, path string, v any, set func(any), offer func(string, fu
 	}
 }
 
-// next is the number behind a number: by one unit in its last place, or by one.
+// next returns the next greater number: by one unit in its last place, or by one.
 func next(text string) string {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return strconv.FormatInt(n+1, 10)
@@ -164,7 +162,7 @@ func next(text string) string {
 	return strconv.FormatFloat(math.Nextafter(f, math.Inf(1)), 'g', -1, 64)
 }
 
-// short is a text without its middle.
+// short returns a text without its middle.
 func short(s string) string {
 	if len(s) > 80 {
 		return s[:60] + "…" + s[len(s)-15:]

@@ -9,8 +9,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Pairs changes one pair of a Pebble database: of documents a bit of the value,
-// the time in the key, or the whole pair; of marks and the catalog an entry.
+// Pairs changes one pair of a Pebble database. Of a document it changes a bit of the value or the time in the
+// key, or deletes the pair. Of marks and the catalog it changes an entry.
 func Pairs(r *rand.Rand, dir string, k Kind) (d Damage, err error) {
 	db, err := pebble.Open(dir, &pebble.Options{Logger: quiet{}})
 	if err != nil {
@@ -62,7 +62,7 @@ func Pairs(r *rand.Rand, dir string, k Kind) (d Damage, err error) {
 		}
 		return d, db.Set([]byte(key[:cut]+d.After), value, pebble.Sync)
 	case k == Mark || k == Catalog:
-		text, edit, err := editJSON(r, values[i], func(path string) bool { return path != ".number" && path != ".version" }) // the order of loading is none of a mark's
+		text, edit, err := editJSON(r, values[i], func(path string) bool { return path != ".number" && path != ".version" }) // the order of loading is not part of a mark
 		if err != nil {
 			return d, err
 		}
@@ -77,7 +77,7 @@ func Pairs(r *rand.Rand, dir string, k Kind) (d Damage, err error) {
 	}
 }
 
-// quiet keeps Pebble's words out of a test's.
+// quiet keeps Pebble's messages out of a test's output.
 type quiet struct{}
 
 func (quiet) Infof(string, ...any)              {}

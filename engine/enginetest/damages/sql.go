@@ -15,21 +15,21 @@ import (
 type Store struct {
 	DB      *sql.DB
 	Columns string // the query for table, column and type of the archive's tables
-	Schema  string // stands before the name of a table, with the dot
+	Schema  string // prefix of a table's name, with the dot
 	Quote   string
-	RowID   string // names a row; "" = rows are named by all their columns
+	RowID   string // identifies a row; "" = all columns together identify it
 	Bind    string // "?" or "$1"
 }
 
-// column of a table.
+// column is a column of a table.
 type column struct{ table, name, kind string }
 
 func (c *column) is(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(c.name, w) })
 }
 
-// of reports whether a column is one that a kind of damage changes. What a row
-// says of its file, and its numbers, are none of a record's.
+// of reports whether a kind of damage changes this column. The columns with a row's file and number are
+// not part of a record.
 func (c *column) of(k Kind) bool {
 	mark, catalog := strings.Contains(c.table, "_marks"), strings.Contains(c.table, "_catalog")
 	time := c.is("_beg", "_end", "_epoch")
@@ -58,7 +58,7 @@ func textual(kind string) bool {
 	return strings.HasPrefix(kind, "varchar") || kind == "text" || strings.HasPrefix(kind, "longtext")
 }
 
-// Damage changes one thing of a kind.
+// Damage applies one damage of a kind.
 func (s *Store) Damage(ctx context.Context, r *rand.Rand, k Kind) (Damage, error) {
 	cols, err := s.columns(ctx, func(c *column) bool { return c.of(k) })
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Store) Damage(ctx context.Context, r *rand.Rand, k Kind) (Damage, error
 	for n := range 20 * len(cols) {
 		i := n % len(cols)
 		d, err := s.damage(ctx, r, k, &cols[i])
-		if err == nil || err != ErrNone { //nolint:errorlint // it is returned as it is
+		if err == nil || err != ErrNone { //nolint:errorlint // it is returned unwrapped
 			d.Kind = k
 			return d, err
 		}
@@ -94,7 +94,7 @@ func (s *Store) columns(ctx context.Context, fits func(*column) bool) (out []col
 	return out, rows.Err()
 }
 
-// Keep copies all tables into a schema that it makes.
+// Keep copies all tables into a schema that it creates.
 func (s *Store) Keep(ctx context.Context, schema string) error {
 	tables, err := s.tables(ctx)
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *Store) Keep(ctx context.Context, schema string) error {
 	return nil
 }
 
-// Restore undoes a damage: its table is again what was kept.
+// Restore undoes a damage: it copies the kept table back.
 func (s *Store) Restore(ctx context.Context, d Damage, schema string) error {
 	tables, err := s.tables(ctx)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Store) Restore(ctx context.Context, d Damage, schema string) error {
 	return nil
 }
 
-// tables are lists of columns, invisible ones too, by table.
+// tables returns the columns of each table, including invisible ones.
 func (s *Store) tables(ctx context.Context) (map[string]string, error) {
 	cols, err := s.columns(ctx, func(*column) bool { return true })
 	out := map[string]string{}
@@ -140,7 +140,7 @@ func (s *Store) tables(ctx context.Context) (map[string]string, error) {
 
 func (s *Store) quoted(name string) string { return s.Quote + name + s.Quote }
 
-// damage changes a column of a row that is drawn, or the whole row.
+// damage changes a column of a random row, or deletes the row.
 func (s *Store) damage(ctx context.Context, r *rand.Rand, k Kind, c *column) (Damage, error) {
 	table := s.Schema + s.quoted(c.table)
 	var n int64
@@ -193,7 +193,7 @@ func none(err error) error {
 	return err
 }
 
-// exec changes one row, or fails.
+// exec changes exactly one row, or fails.
 func (s *Store) exec(ctx context.Context, text string, args ...any) error {
 	res, err := s.DB.ExecContext(ctx, text, args...)
 	if err != nil {
@@ -205,7 +205,7 @@ func (s *Store) exec(ctx context.Context, text string, args ...any) error {
 	return nil
 }
 
-// changed is another value, and what of a JSON text was changed.
+// changed returns another value, and the place in a JSON text that it changed.
 func changed(r *rand.Rand, k Kind, c *column, v any) (any, Damage, error) {
 	switch v := v.(type) {
 	case nil:
@@ -226,7 +226,7 @@ func changed(r *rand.Rand, k Kind, c *column, v any) (any, Damage, error) {
 	case time.Time:
 		return v.Add(time.Hour).Format(time.DateTime), Damage{}, nil
 	case []byte:
-		if c.binary() { // as long as it was
+		if c.binary() { // the length stays
 			v = slices.Clone(v)
 			v[0] ^= 1
 			return v, Damage{}, nil
@@ -240,7 +240,7 @@ func changed(r *rand.Rand, k Kind, c *column, v any) (any, Damage, error) {
 		if t, err := time.Parse(time.DateTime, v); err == nil {
 			return t.Add(time.Hour).Format(time.DateTime), Damage{}, nil
 		}
-		if t, err := time.Parse(time.RFC3339, v); err == nil && !textual(c.kind) { // its column is as long as it
+		if t, err := time.Parse(time.RFC3339, v); err == nil && !textual(c.kind) { // the length of the text stays
 			return t.Add(time.Hour).Format(time.RFC3339), Damage{}, nil
 		}
 		if k == Value || k == Lead || k == Time && !textual(c.kind) {
@@ -251,7 +251,7 @@ func changed(r *rand.Rand, k Kind, c *column, v any) (any, Damage, error) {
 	return nil, Damage{}, fmt.Errorf("%s is of type %T", c.name, v)
 }
 
-// fits reports whether a place in a JSON text is one that a kind of damage changes.
+// fits reports whether a kind of damage changes this place in a JSON text.
 func fits(k Kind, path string) bool {
 	last := path[strings.LastIndexAny(path, ".]")+1:]
 	lead, time := strings.HasSuffix(last, "_lead"), strings.HasSuffix(last, "_beg") || strings.HasSuffix(last, "_end")
@@ -266,12 +266,12 @@ func fits(k Kind, path string) bool {
 	return true
 }
 
-// nested reports whether a column holds entries that are not text.
+// nested reports whether a column contains entries that are not text.
 func (s *Store) nested(c *column) bool {
 	return strings.Contains(c.kind, "STRUCT(") || strings.HasSuffix(c.kind, "[]")
 }
 
-// entry changes a member of an entry, or a number of a list, in DuckDB's words.
+// entry changes a member of an entry, or a number of a list, in DuckDB's SQL.
 func (s *Store) entry(ctx context.Context, r *rand.Rand, k Kind, c *column, table, where string, d Damage) (Damage, error) {
 	var n int
 	name := s.quoted(c.name)
@@ -308,7 +308,7 @@ func (s *Store) entry(ctx context.Context, r *rand.Rand, k Kind, c *column, tabl
 	return d, s.exec(ctx, text)
 }
 
-// literal is a value in SQL.
+// literal returns a value as SQL.
 func literal(v any) string {
 	switch v := v.(type) {
 	case []byte:

@@ -1,6 +1,5 @@
-// Package scantest is the conformance suite of the analytical workload: the star of
-// TPC-DS over several disks. It stands apart from enginetest since its generator
-// links DuckDB, which the tests of most engines need not wait for.
+// Package scantest is the conformance suite of the study scan: the star of TPC-DS over several disks. It is
+// separate from enginetest because its generator links DuckDB, which the tests of most engines do not need.
 package scantest
 
 import (
@@ -20,26 +19,26 @@ import (
 	generate "github.com/barograph/barograph/study/synth/tpcds"
 )
 
-// Config tells the suite of the analytical workload how to reach an engine.
+// Config describes an engine to the suite of the study scan.
 type Config struct {
 	Driver engine.Driver
 
-	// URL names a fresh, empty database.
+	// URL names a new, empty database.
 	URL func(t *testing.T) string
 
-	// Paths makes n empty folders that stand for disks; nil stands for
-	// temporary ones of this process. A server must be able to write into them.
+	// Paths makes n empty folders that represent disks; nil = temporary folders of this process. A server
+	// must be able to write to them.
 	Paths func(t *testing.T, n int) []string
 
-	// Fixed is for a server whose placement is settled when it starts: its only
-	// one, of several paths. It is loaded no more than twice, by day and with Brief once,
-	// for servers that take long. Nil = any placement.
+	// Fixed is for a server whose placement is fixed at its start: its only placement, of several paths.
+	// The suite loads it at most twice, and only once by day and with Brief, for slow servers. Nil = any
+	// placement is possible.
 	Fixed *tables.Placement
 	Brief bool
 }
 
-// StarFolder generates tables of scale factor 0.01, which has 28,810 sales,
-// with items that the questions ask for, and returns them with the reference.
+// StarFolder generates tables of scale factor 0.01, with 28,810 sales and items that the questions select.
+// It returns them with the reference.
 func StarFolder(t testing.TB) (tables.StarFiles, *tables.StarReference) {
 	t.Helper()
 	dir := t.TempDir()
@@ -86,7 +85,7 @@ type scanSuite struct {
 	reference *tables.StarReference
 }
 
-// Run puts an engine's tables of the analytical workload through the suite.
+// Run runs the suite for an engine's tables of the study scan.
 func Run(t *testing.T, cfg Config) {
 	if cfg.Paths == nil {
 		cfg.Paths = func(t *testing.T, n int) (out []string) {
@@ -147,7 +146,7 @@ func (s *scanSuite) open(t *testing.T, url string, p tables.Placement) (*tables.
 	return star, closed
 }
 
-// load loads and checks what is reported of it.
+// load loads and checks the reported numbers.
 func (s *scanSuite) load(t *testing.T, star *tables.Star) {
 	t.Helper()
 	loaded, err := star.Load(t.Context(), s.files)
@@ -180,7 +179,7 @@ func (s *scanSuite) check(t *testing.T, star *tables.Star) {
 	}
 }
 
-// placed is a placement over so many new paths.
+// placed returns a placement over a number of new paths.
 func (s *scanSuite) placed(t *testing.T, paths, partitions int) tables.Placement {
 	t.Helper()
 	p := tables.Placement{Partitions: partitions}
@@ -190,7 +189,7 @@ func (s *scanSuite) placed(t *testing.T, paths, partitions int) tables.Placement
 	return p
 }
 
-// fixed is the suite of the only placement of a server.
+// fixed tests the only placement of a server.
 func (s *scanSuite) fixed(t *testing.T) {
 	url, loads := s.URL(t), 2
 	if s.Brief || !enginetest.Nightly() {
@@ -212,7 +211,7 @@ func (s *scanSuite) fixed(t *testing.T) {
 	s.others(t, e, *s.Fixed)
 }
 
-// placement loads, asks, looks at what lies where, reopens and asks.
+// placement loads, asks, checks the sizes, reopens and asks again.
 func (s *scanSuite) placement(t *testing.T, url string, p tables.Placement, loads int) {
 	t.Helper()
 	star, closed := s.open(t, url, p)
@@ -245,7 +244,7 @@ func (s *scanSuite) placement(t *testing.T, url string, p tables.Placement, load
 	closed()
 }
 
-// sizes: no path is without a part, and none has much more than its share.
+// sizes checks that each path has a partition, and none has much more than its share.
 func (s *scanSuite) sizes(t *testing.T, star *tables.Star, paths, partitions int) {
 	t.Helper()
 	if star.Size == nil {
@@ -268,7 +267,7 @@ func (s *scanSuite) sizes(t *testing.T, star *tables.Star, paths, partitions int
 	}
 }
 
-// another opens tables under placements that are not theirs.
+// another opens tables at other placements than those at which they were loaded.
 func (s *scanSuite) another(t *testing.T) {
 	url := s.URL(t)
 	p := s.placed(t, 2, 4)
@@ -297,8 +296,7 @@ func (s *scanSuite) another(t *testing.T) {
 	}
 }
 
-// others opens tables of a placement under other ones, and under some that make
-// no sense. The first of the others is returned.
+// others opens tables of a placement at other placements, and at some invalid ones. It returns the first of the others.
 func (s *scanSuite) others(t *testing.T, e *engine.Engine, p tables.Placement) tables.Placement {
 	t.Helper()
 	others := []tables.Placement{{Paths: p.Paths, Partitions: p.Partitions / 2}, {Paths: p.Paths[:1], Partitions: p.Partitions}, {Partitions: p.Partitions}}
@@ -309,13 +307,13 @@ func (s *scanSuite) others(t *testing.T, e *engine.Engine, p tables.Placement) t
 	}
 	for _, bad := range []tables.Placement{{Paths: p.Paths}, {Paths: p.Paths, Partitions: 1, Workers: -1}, {Paths: []string{p.Paths[0], p.Paths[0]}, Partitions: 2}} {
 		if _, err := tables.Of(e).Star.Open(t.Context(), bad); err == nil {
-			t.Errorf("%+v was taken", bad)
+			t.Errorf("%+v was accepted", bad)
 		}
 	}
 	return others[0]
 }
 
-// empty asks before there is anything.
+// empty asks before any load.
 func (s *scanSuite) empty(t *testing.T) {
 	star, _ := s.open(t, s.URL(t), s.placed(t, 1, 1))
 	s.unloaded(t, star)
@@ -328,22 +326,22 @@ func (s *scanSuite) empty(t *testing.T) {
 func (s *scanSuite) unloaded(t *testing.T, star *tables.Star) {
 	t.Helper()
 	if rows, err := star.Ask(t.Context(), tables.ScanAll); err == nil {
-		t.Errorf("%v came of tables that were not loaded", rows)
+		t.Errorf("tables that were not loaded return %v", rows)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := star.Load(ctx, s.files); !errors.Is(err, context.Canceled) {
-		t.Errorf("a load that nobody waits for: %v", err)
+		t.Errorf("a canceled load: %v", err)
 	}
 }
 
-// refused asks what is not answered.
+// refused asks questions that must be refused.
 func (s *scanSuite) refused(t *testing.T, star *tables.Star) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := star.Ask(ctx, tables.Q3); !errors.Is(err, context.Canceled) {
-		t.Errorf("a question whose answer nobody waits for: %v", err)
+		t.Errorf("a canceled question: %v", err)
 	}
 	if _, err := star.Ask(t.Context(), "q1"); err == nil {
 		t.Error("an unknown question was answered")
@@ -369,9 +367,8 @@ func (s *scanSuite) together(t *testing.T, star *tables.Star) {
 	}
 }
 
-// Spends loads tables of a small scale, calls between, which may restart the
-// server, and returns what the server says that it spent on the answer to the
-// scan that follows.
+// Spends loads tables of a small scale, calls between, which may restart the server, and returns what the
+// server reports as spent on the answer to the scan that follows.
 func Spends(t *testing.T, d engine.Driver, url string, between func()) engine.Spent {
 	t.Helper()
 	files, reference := StarFolder(t)
