@@ -36,9 +36,9 @@ type locked struct{}
 func (locked) Error() string { return ErrUnreachable.Error() }
 func (locked) Unwrap() error { return ErrUnreachable }
 
-// Unreachable returns the fault of a database that cannot be reached, with its cure. shown
+// UnreachableError returns the fault of a database that cannot be reached, with its cure. shown
 // is the URL or file to name, without a password.
-func Unreachable(shown string, err error, cure string) error {
+func UnreachableError(shown string, err error, cure string) error {
 	if fault.Code(err) == fault.Differs { // a damaged archive was reached
 		return err
 	}
@@ -48,7 +48,7 @@ func Unreachable(shown string, err error, cure string) error {
 	if !errors.Is(err, ErrUnreachable) {
 		err = unreachable{err}
 	}
-	return &fault.Error{Setting: cmp.Or(shown, "the server"), Problem: "is unreachable", Err: err, Cure: cmp.Or(unbelieved(err), cure)}
+	return &fault.Error{Setting: cmp.Or(shown, "the server"), Problem: "is unreachable", Err: err, Cure: cmp.Or(certificateCure(err), cure)}
 }
 
 // unreachable is a driver's error that also is an ErrUnreachable.
@@ -84,11 +84,11 @@ func (e oneLine) Error() (out string) {
 
 func (e oneLine) Unwrap() error { return e.error }
 
-// Failed returns the context's error if a call failed because the context is done. A driver
+// CallError returns the context's error if a call failed because the context is done. A driver
 // may notice a deadline a little before the context does. If the connection broke, the
 // error also wraps ErrUnreachable. broken lists further errors by which the caller's driver
 // reports a broken connection.
-func Failed(ctx context.Context, err error, broken ...error) error {
+func CallError(ctx context.Context, err error, broken ...error) error {
 	end, ok := ctx.Deadline()
 	switch {
 	case err == nil:
@@ -97,14 +97,14 @@ func Failed(ctx context.Context, err error, broken ...error) error {
 		return ctx.Err()
 	case ok && time.Until(end) < time.Millisecond:
 		return context.DeadlineExceeded
-	case lost(err, broken):
+	case isConnectionLost(err, broken):
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	return err
 }
 
-// lost reports whether a call failed because its connection broke or could not be opened.
-func lost(err error, broken []error) bool {
+// isConnectionLost reports whether a call failed because its connection broke or could not be opened.
+func isConnectionLost(err error, broken []error) bool {
 	if _, explained := errors.AsType[*fault.Error](err); explained || errors.Is(err, ErrUnreachable) {
 		return false // the error concerns a file, or is already classified
 	}
@@ -124,11 +124,11 @@ type Driver struct {
 	Place     Place
 	Server    *launch.Server // how the lab starts one; nil = embedded
 	Library   *Library       // what an embedded engine needs besides this program; nil = nothing
-	NotRun    string         // which of its code no test has run against a server, and why; "" = none
+	Untested  string         // which of its code no test has run against a server, and why; "" = none
 
-	// Wrote reports whether an embedded engine wrote a file or folder. head contains the
+	// Recognizes reports whether an embedded engine wrote a file or folder. head contains the
 	// first 16 bytes of a file and is empty for a folder. nil = the engine writes no files.
-	Wrote func(path string, head []byte) bool
+	Recognizes func(path string, head []byte) bool
 
 	// Open connects. It creates a missing folder or file unless Options.ReadOnly is set.
 	// Errors wrap ErrUnreachable if the cure is to start or name another server or path.
@@ -187,13 +187,13 @@ type Engine struct {
 
 // Find returns an ability of an open database by the type of its contract, for
 // example kv.Database. The zero value means that the engine does not have it.
-func Find[T any](e *Engine) T { return first[T](e.Abilities) }
+func Find[T any](e *Engine) T { return firstOf[T](e.Abilities) }
 
-// Promised returns what a driver offers of an ability, for example kv.Offer. The zero
+// OfferOf returns what a driver offers of an ability, for example kv.Offer. The zero
 // value means that the driver does not offer the ability.
-func Promised[T any](d *Driver) T { return first[T](d.Abilities) }
+func OfferOf[T any](d *Driver) T { return firstOf[T](d.Abilities) }
 
-func first[T any](list []any) (found T) {
+func firstOf[T any](list []any) (found T) {
 	for _, a := range list {
 		if a, ok := a.(T); ok {
 			return a
@@ -212,22 +212,22 @@ type About struct {
 	// write when it acknowledges it. Promises lists the guarantees that follow.
 	Acknowledged string    `json:"acknowledged,omitempty"`
 	Promises     []Promise `json:"promises,omitempty"`
-	Lags         bool      `json:"lags,omitempty"`    // a read may return an older value even without any failure
+	StaleReads   bool      `json:"lags,omitempty"`    // a read may return an older value even without any failure
 	Flushed      bool      `json:"flushed,omitempty"` // Promises also survive a power failure of as many nodes as the cluster tolerates
 
 	Unranked string `json:"unranked,omitempty"` // why reports show its times but do not rank them; "" = they are ranked
 }
 
-// Steady lists the guarantees that the engine gives while nothing fails, independent of
+// PromisesWithoutFailures lists the guarantees that the engine gives while nothing fails, independent of
 // the durability of acknowledged writes. These are all that kv.Conn demands. An engine
 // whose reads may return older values gives only those among its Promises.
-func (a *About) Steady() []Promise {
-	if len(a.Promises) == 0 && !a.Lags {
+func (a *About) PromisesWithoutFailures() []Promise {
+	if len(a.Promises) == 0 && !a.StaleReads {
 		return Promises()
 	}
 	var all []Promise
 	for _, p := range Promises() {
-		if p == NothingLost || p == NothingRisen || slices.Contains(a.Promises, p) {
+		if p == NoLostWrites || p == NoRevivedRecords || slices.Contains(a.Promises, p) {
 			all = append(all, p)
 		}
 	}
@@ -252,10 +252,10 @@ func (m *Metrics) Since(before *Metrics) (out []Total) {
 	return out
 }
 
-// Spent is what a server has spent on queries since it started, by its own counters. The
+// ServerUsage is what a server has spent on queries since it started, by its own counters. The
 // difference of two values is the cost of the queries in between. If the server counts for
 // all its sessions together, the difference includes the work of other clients.
-type Spent struct {
+type ServerUsage struct {
 	CPU  time.Duration // of all its processes and nodes; −1 = not reported, also for Read
 	Read int64         // bytes from files, without hits in the server's own buffers
 }
@@ -293,14 +293,14 @@ type Promise string
 
 // The guarantees.
 const (
-	Linearizable   Promise = "linearizable"               // for each key, calls appear to run one by one, each between its start and its end
-	ReadYourWrites Promise = "read your writes"           // a client reads its own last write or a newer one
-	MonotonicReads Promise = "monotonic reads"            // a client never reads an older value than before
-	NothingLost    Promise = "no acknowledged write lost" // checked after the last operation
-	NothingRisen   Promise = "no deleted record back"     // checked after the last operation
+	Linearizable     Promise = "linearizable"               // for each key, calls appear to run one by one, each between its start and its end
+	ReadYourWrites   Promise = "read your writes"           // a client reads its own last write or a newer one
+	MonotonicReads   Promise = "monotonic reads"            // a client never reads an older value than before
+	NoLostWrites     Promise = "no acknowledged write lost" // checked after the last operation
+	NoRevivedRecords Promise = "no deleted record back"     // checked after the last operation
 )
 
 // Promises lists all guarantees in their documented order.
 func Promises() []Promise {
-	return []Promise{Linearizable, ReadYourWrites, MonotonicReads, NothingLost, NothingRisen}
+	return []Promise{Linearizable, ReadYourWrites, MonotonicReads, NoLostWrites, NoRevivedRecords}
 }

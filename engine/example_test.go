@@ -20,7 +20,7 @@ func ExampleRegistry() {
 	}
 	defer e.Close()
 	about, err := e.About(context.Background())
-	fmt.Println(about.Product, err, archive.Of(e) != nil, posts.Of(e) != nil)
+	fmt.Println(about.Product, err, archive.DatabaseOf(e) != nil, posts.DatabaseOf(e) != nil)
 	_, err = registry.Open(context.Background(), "dri:", engine.Options{})
 	fmt.Println(err)
 	// Output:

@@ -8,25 +8,25 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// DiskFull is the fault of an embedded engine whose disk has no space left.
-func DiskFull(file string, err error) error {
+// DiskFullError is the fault of an embedded engine whose disk has no space left.
+func DiskFullError(file string, err error) error {
 	return &fault.Error{
 		File: file, Problem: "its disk is full", Err: err,
 		Cure: "free space on that disk and run the same command again: everything that was committed is intact",
 	}
 }
 
-// NotWritten is the fault of an embedded engine whose disk cannot be written any more.
-func NotWritten(file string, err error) error {
+// NotWritableError is the fault of an embedded engine whose disk cannot be written any more.
+func NotWritableError(file string, err error) error {
 	return &fault.Error{
 		File: file, Problem: "its disk cannot be written any more", Err: err,
 		Cure: "see the system's log for the disk's fault and repair it, then run the same command again: everything that was committed is intact",
 	}
 }
 
-// Damaged is the fault of an embedded engine whose file has changed since the engine wrote
+// DamagedError is the fault of an embedded engine whose file has changed since the engine wrote
 // it. A command that returns it exits with the status for results that differ.
-func Damaged(file string, err error) error {
+func DamagedError(file string, err error) error {
 	if s, ok := errors.AsType[*fault.Status](err); ok && s.Code == fault.Differs {
 		return err // it is already reported as damage
 	}
@@ -37,8 +37,8 @@ func Damaged(file string, err error) error {
 }
 
 // Bytes returns the total size of a file and of other files that belong to it. The others may be missing.
-func Bytes(file string, beside ...string) (n int64, err error) {
-	for i, name := range append([]string{file}, beside...) {
+func Bytes(file string, others ...string) (n int64, err error) {
+	for i, name := range append([]string{file}, others...) {
 		info, err := os.Stat(name)
 		if err == nil {
 			n += info.Size()

@@ -18,11 +18,11 @@ import (
 func Holder(path string) (pid int, command string) {
 	path, err := filepath.Abs(path)
 	open, failed := filepath.Glob("/proc/[0-9]*/fd/*")
-	own := strconv.Itoa(os.Getpid())
+	ownPID := strconv.Itoa(os.Getpid())
 	for i := 0; i < len(open) && errors.Join(err, failed) == nil; i++ {
 		holder := strings.Split(open[i], "/")[2]
 		to, _ := os.Readlink(open[i]) // an error: the file was closed meanwhile
-		if holder != own && (to == path || strings.HasPrefix(to, path+"/")) {
+		if holder != ownPID && (to == path || strings.HasPrefix(to, path+"/")) {
 			pid, _ = strconv.Atoi(holder)                          // the pattern matches only digits
 			line, _ := os.ReadFile("/proc/" + holder + "/cmdline") // the process may exit meanwhile
 			words := bytes.Split(bytes.TrimRight(line, "\x00"), []byte{0})
@@ -33,8 +33,8 @@ func Holder(path string) (pid int, command string) {
 	return 0, ""
 }
 
-// Locked is the fault of an embedded engine whose files another process has open.
-func Locked(path string, err error) error {
+// LockedError is the fault of an embedded engine whose files another process has open.
+func LockedError(path string, err error) error {
 	problem := "is open in another process"
 	if pid, command := Holder(path); pid != 0 {
 		problem = fmt.Sprintf("is open in process %d (%s)", pid, command)

@@ -78,7 +78,7 @@ func (r Registry) Recognize(path string) string {
 		_ = f.Close() // nothing was written
 	}
 	for i := range r {
-		if r[i].Wrote != nil && r[i].Wrote(path, head) {
+		if r[i].Recognizes != nil && r[i].Recognizes(path, head) {
 			return r[i].Scheme
 		}
 	}
@@ -90,19 +90,19 @@ func (r Registry) Recognize(path string) string {
 func (r Registry) unknown(scheme, raw string) error {
 	err := fault.Unknown("engine", scheme, r.schemes())
 	if _, missing := os.Stat(raw); missing == nil {
-		mine := r.Those(func(d *Driver) bool { return d.Wrote != nil })
+		engines := r.SchemesWhere(func(d *Driver) bool { return d.Recognizes != nil })
 		err.Setting, err.Problem = raw, "is not an archive of an engine that Barograph knows"
-		err.Cure = "name the engine before the path: " + strings.Join(mine, ":"+raw+", ") + ":" + raw
+		err.Cure = "name the engine before the path: " + strings.Join(engines, ":"+raw+", ") + ":" + raw
 	} else if strings.ContainsAny(raw, "./") && !strings.Contains(raw, ":") {
 		err.Setting, err.Problem, err.Cure = raw, "names no engine", "name the engine before the path: duckdb:"+raw
 	}
 	return err
 }
 
-func (r Registry) schemes() []string { return r.Those(func(*Driver) bool { return true }) }
+func (r Registry) schemes() []string { return r.SchemesWhere(func(*Driver) bool { return true }) }
 
-// Those returns the schemes of the drivers for which can returns true.
-func (r Registry) Those(can func(d *Driver) bool) (schemes []string) {
+// SchemesWhere returns the schemes of the drivers for which can returns true.
+func (r Registry) SchemesWhere(can func(d *Driver) bool) (schemes []string) {
 	for i := range r {
 		if can(&r[i]) {
 			schemes = append(schemes, r[i].Scheme)
@@ -112,11 +112,13 @@ func (r Registry) Those(can func(d *Driver) bool) (schemes []string) {
 }
 
 // Servers returns the schemes of the engines whose servers a lab can start.
-func (r Registry) Servers() []string { return r.Those(func(d *Driver) bool { return d.Server != nil }) }
+func (r Registry) Servers() []string {
+	return r.SchemesWhere(func(d *Driver) bool { return d.Server != nil })
+}
 
 // Installable returns the schemes of the engines that need `barograph lab install`.
 func (r Registry) Installable() []string {
-	return r.Those(func(d *Driver) bool { return d.Server != nil || d.Library != nil })
+	return r.SchemesWhere(func(d *Driver) bool { return d.Server != nil || d.Library != nil })
 }
 
 func (d *Driver) params() (all []string) {
@@ -145,15 +147,15 @@ func (r Registry) Open(ctx context.Context, raw string, o Options) (*Engine, err
 	}
 	e, err := d.Open(ctx, u, o)
 	if err != nil {
-		err = Failed(ctx, err)
+		err = CallError(ctx, err)
 		if shown := fault.Redact(raw); !strings.Contains(err.Error(), shown) && (d.Place != Embedded || Path(u) == "" || !strings.Contains(err.Error(), Path(u))) {
 			err = &fault.Error{Setting: shown, Err: err}
 		}
 		return nil, err // the error names the database exactly once
 	}
 	if d.Place == Embedded {
-		if at, err := NewLocation(Path(u)); err == nil { // :memory: has no location
-			e.File = &at
+		if location, err := NewLocation(Path(u)); err == nil { // :memory: has no location
+			e.File = &location
 		}
 	}
 	if about := e.About; about != nil {
@@ -195,12 +197,12 @@ func (d *Driver) Require(all bool) error {
 	if missing == nil {
 		return nil
 	}
-	return Unreachable("engine "+d.Scheme, errors.New(missing.Reason), "install it: "+missing.Cure)
+	return UnreachableError("engine "+d.Scheme, errors.New(missing.Reason), "install it: "+missing.Cure)
 }
 
-// Installed splits engines that the user did not name into those that are installed on
+// SplitInstalled splits engines that the user did not name into those that are installed on
 // this machine and those that a study skips.
-func (r Registry) Installed(schemes []string) (installed []string, skipped []fault.Skip) {
+func (r Registry) SplitInstalled(schemes []string) (installed []string, skipped []fault.Skip) {
 	for _, scheme := range schemes {
 		d, ok := r.Find(scheme)
 		if !ok {
@@ -215,9 +217,9 @@ func (r Registry) Installed(schemes []string) (installed []string, skipped []fau
 	return installed, skipped
 }
 
-// Reach checks each engine once, before the caller reads any file. It opens each server
+// CheckReachable checks each engine once, before the caller reads any file. It opens each server
 // and looks for the library of each embedded engine.
-func (r Registry) Reach(ctx context.Context, o Options, urls ...string) error {
+func (r Registry) CheckReachable(ctx context.Context, o Options, urls ...string) error {
 	slices.Sort(urls)
 	for _, raw := range slices.Compact(urls) {
 		d, _, err := r.Parse(raw)
@@ -268,14 +270,14 @@ func Path(u *url.URL) string {
 // Values are the parameters of a URL, or their defaults. Values keeps the first error;
 // after an error, the results of all further calls are meaningless.
 type Values struct {
-	Given map[string]string // by parameter name
-	Err   error
-	of    string
+	Given  map[string]string // by parameter name
+	Err    error
+	prefix string
 }
 
 // Values reads the parameters of a URL.
 func (d *Driver) Values(u *url.URL) *Values {
-	v := &Values{Given: map[string]string{}, of: d.Scheme + " URL, "}
+	v := &Values{Given: map[string]string{}, prefix: d.Scheme + " URL, "}
 	for _, p := range d.Params {
 		if v.Given[p.Name] = u.Query().Get(p.Name); v.Given[p.Name] == "" {
 			v.Given[p.Name] = p.Default
@@ -287,12 +289,12 @@ func (d *Driver) Values(u *url.URL) *Values {
 // Refuse records the error that a part of the URL is invalid.
 func (v *Values) Refuse(part, problem, cure string) {
 	if v.Err == nil {
-		v.Err = &fault.Error{Setting: v.of + part, Problem: problem, Cure: cure}
+		v.Err = &fault.Error{Setting: v.prefix + part, Problem: problem, Cure: cure}
 	}
 }
 
-// Bad records the error that the value of a parameter is invalid.
-func (v *Values) Bad(name, cure string) {
+// RefuseParam records the error that the value of a parameter is invalid.
+func (v *Values) RefuseParam(name, cure string) {
 	v.Refuse("parameter "+name, strconv.Quote(v.Given[name])+" is not understood", cure)
 }
 
@@ -300,7 +302,7 @@ func (v *Values) Bad(name, cure string) {
 func (v *Values) Int(name string, least, most int) int {
 	n, err := strconv.Atoi(v.Given[name])
 	if err != nil || n < least || n > most {
-		v.Bad(name, fmt.Sprintf("give a number from %d to %d", least, most))
+		v.RefuseParam(name, fmt.Sprintf("give a number from %d to %d", least, most))
 	}
 	return n
 }
@@ -309,7 +311,7 @@ func (v *Values) Int(name string, least, most int) int {
 func (v *Values) Bool(name string) bool {
 	b, err := strconv.ParseBool(v.Given[name])
 	if err != nil {
-		v.Bad(name, "write "+name+"=true or "+name+"=false")
+		v.RefuseParam(name, "write "+name+"=true or "+name+"=false")
 	}
 	return b
 }
@@ -318,7 +320,7 @@ func (v *Values) Bool(name string) bool {
 func (v *Values) Duration(name string, least time.Duration) time.Duration {
 	d, err := time.ParseDuration(v.Given[name])
 	if err != nil || d < least {
-		v.Bad(name, "give a time such as 10s, at least "+least.String())
+		v.RefuseParam(name, "give a time such as 10s, at least "+least.String())
 	}
 	return d
 }
@@ -335,7 +337,7 @@ func (v *Values) List(name string) []string {
 func Choice[T any](v *Values, name string, known map[string]T) T {
 	t, ok := known[v.Given[name]]
 	if !ok {
-		v.Bad(name, "choose one of "+strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		v.RefuseParam(name, "choose one of "+strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 	}
 	return t
 }

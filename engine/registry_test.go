@@ -47,7 +47,7 @@ func TestInstalled(t *testing.T) {
 		{Scheme: "served", Server: &launch.Server{Find: absent}},
 		{Scheme: "ready", Server: &launch.Server{Find: func() error { return nil }}},
 	}
-	installed, skipped := all.Installed([]string{"plain", "bare", "extended", "damaged", "served", "ready"})
+	installed, skipped := all.SplitInstalled([]string{"plain", "bare", "extended", "damaged", "served", "ready"})
 	if want := []string{"plain", "extended", "ready"}; !slices.Equal(installed, want) {
 		t.Errorf("installed: %v, want %v", installed, want)
 	}
@@ -63,10 +63,10 @@ func TestInstalled(t *testing.T) {
 	if !slices.Equal(lines, want) {
 		t.Errorf("skipped:\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
 	}
-	if err := all.Reach(t.Context(), Options{}, "bare:x"); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "barograph lab install bare") {
+	if err := all.CheckReachable(t.Context(), Options{}, "bare:x"); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "barograph lab install bare") {
 		t.Errorf("a named engine without its library: %v", err)
 	}
-	if err := all.Reach(t.Context(), Options{}, "extended:x"); err != nil {
+	if err := all.CheckReachable(t.Context(), Options{}, "extended:x"); err != nil {
 		t.Errorf("an engine without an optional library: %v", err)
 	}
 	d, _ := all.Find("extended")

@@ -8,10 +8,10 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// StaleLog is the fault of a log file that is next to an embedded engine's file but
+// StaleLogError is the fault of a log file that is next to an embedded engine's file but
 // belongs to another one. The user deleted, moved or replaced that other file, and the log
 // contains its last commits.
-func StaleLog(log, file string) error {
+func StaleLogError(log, file string) error {
 	return &fault.Error{
 		File: log, Problem: "does not belong to " + file, Err: ErrUnreachable,
 		Cure: "restore the database to which the log belongs (the log contains its last commits), or move the log to another folder",
@@ -21,25 +21,25 @@ func StaleLog(log, file string) error {
 // Location is the file or folder of an embedded engine, as it was when the engine opened it.
 type Location struct {
 	path string
-	was  fs.FileInfo
+	info fs.FileInfo
 }
 
 // NewLocation remembers which file or folder has this path now.
 func NewLocation(path string) (p Location, err error) {
 	p.path = path
-	p.was, err = os.Stat(path)
+	p.info, err = os.Stat(path)
 	return p, err
 }
 
-// Replaced returns a fault if the path now names another file or folder, or nothing. The
+// CheckReplaced returns a fault if the path now names another file or folder, or nothing. The
 // engine would still read and write the old file, or mix the contents of both.
-func (p Location) Replaced() error {
+func (p Location) CheckReplaced() error {
 	now, err := os.Stat(p.path)
-	if err == nil && os.SameFile(p.was, now) {
+	if err == nil && os.SameFile(p.info, now) {
 		return nil
 	}
 	what, how := "file", "replaced by another one"
-	if p.was.IsDir() {
+	if p.info.IsDir() {
 		what = "folder"
 	}
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Secure returns the parameters with which a server's URL requests encrypted connections;
+// TLSParams returns the parameters with which a server's URL requests encrypted connections;
 // see TLS.
-func Secure() []Param {
+func TLSParams() []Param {
 	return []Param{
 		{Name: "tls", Default: "false", Help: "encrypt the connection: true, false, or skip-verify, which accepts any certificate"},
 		{Name: "tls_ca", Default: "", Help: "PEM file of the CA that signed the server's certificate (default: the system's); implies tls=true"},
@@ -64,9 +64,9 @@ func TLS(u *url.URL) (*tls.Config, error) {
 	return c, nil
 }
 
-// unbelieved returns the cure of a server's certificate that the client does not trust;
+// certificateCure returns the cure of a server's certificate that the client does not trust;
 // "" = the error has another cause.
-func unbelieved(err error) string {
+func certificateCure(err error) string {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok || strings.Contains(err.Error(), "tls: failed to verify certificate") { // gocql keeps only the text
 		return "name the CA that signed the server's certificate (tls_ca=FILE), or the host name in it (tls_name=NAME); renew an expired certificate"
 	}

@@ -91,7 +91,7 @@ func greet(ctx context.Context, at string) error {
 		_, err = c.Read(make([]byte, 1))
 	}
 	if err != nil {
-		return engine.Unreachable(u.Host, err, "start it")
+		return engine.UnreachableError(u.Host, err, "start it")
 	}
 	return nil
 }

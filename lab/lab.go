@@ -248,7 +248,7 @@ func (l *Lab) begin(ctx context.Context) error {
 // resume takes over a lab that is there.
 func (l *Lab) resume(ctx context.Context, old State) (*Lab, error) {
 	c := &old.Cluster
-	if old.Engine != l.state.Engine || old.Frail != l.state.Frail || c.TLS != l.state.Cluster.TLS || c.Profile != l.state.Cluster.Profile || len(c.Nodes) != len(l.state.Cluster.Nodes) || !c.Isolation.Alike(l.state.Cluster.Isolation) {
+	if old.Engine != l.state.Engine || old.Frail != l.state.Frail || c.TLS != l.state.Cluster.TLS || c.Profile != l.state.Cluster.Profile || len(c.Nodes) != len(l.state.Cluster.Nodes) || !c.Isolation.Equal(l.state.Cluster.Isolation) {
 		return nil, &fault.Error{
 			File: c.Dir, Problem: fmt.Sprintf("holds a lab of %s, %d node(s), profile %s, %s%s", old.Engine, len(c.Nodes), c.Profile, c.Isolation, old.kind()),
 			Cure: "end it first (`barograph lab down`), or name another folder",

@@ -29,7 +29,7 @@ type Archive struct {
 	Posters int
 	Change  func(*record.Gauge) // changes a copy of each value before it is posted; nil = none is
 	// Measured is called with what was posted together; nil = it is not.
-	Measured func(posted posts.Posted, products int64, took time.Duration)
+	Measured func(posted posts.PostResult, products int64, took time.Duration)
 	Shut     func() error // closes what is opened from; nil = nothing is closed
 
 	store    *posts.Store
@@ -149,7 +149,7 @@ func (a *Archive) post(ctx context.Context, products []*Product) ([]Tally, error
 
 // divide posts messages, those with many values by all posters at once. given counts
 // those that have any.
-func (a *Archive) divide(ctx context.Context, messages []posts.Message) (posted posts.Posted, given int64, err error) {
+func (a *Archive) divide(ctx context.Context, messages []posts.Message) (posted posts.PostResult, given int64, err error) {
 	values := 0
 	for i := range messages {
 		if n := len(messages[i].Values); n > 0 {
@@ -165,7 +165,7 @@ func (a *Archive) divide(ctx context.Context, messages []posts.Message) (posted 
 		return posted, given, err
 	}
 	g, inner := errgroup.WithContext(ctx)
-	each := make([]posts.Posted, n)
+	each := make([]posts.PostResult, n)
 	for k := range n {
 		part := &a.parts[k]
 		part.Reset()

@@ -73,7 +73,7 @@ func (p *IHFS) connect(ctx context.Context) (err error) {
 		return err
 	}
 	if p.conn, err = pgx.Connect(ctx, url); err != nil {
-		return engine.Unreachable(fault.Redact(p.url), err, "start the server, or check host, port and account")
+		return engine.UnreachableError(fault.Redact(p.url), err, "start the server, or check host, port and account")
 	}
 	return nil
 }
@@ -377,7 +377,7 @@ func (t *Tokens) settle(stored, r *row) Fate {
 	switch rule := t.Policy.Rule(r.revised); {
 	case stored.same(r):
 		return Unchanged
-	case !sameProduct && t.Policy.Settles() && t.Policy.Precedes(r.origin(), stored.origin()):
+	case !sameProduct && t.Policy.UsesOrigin() && t.Policy.Precedes(r.origin(), stored.origin()):
 		return Kept // a late or doubled product does not undo a later one
 	case !rule.Writes(stored.value, r.value):
 		if stored.value == r.value {

@@ -212,7 +212,7 @@ func opened(ctx context.Context, url, schema string) (river.Poster, error) {
 		return nil, err
 	}
 	a := &river.Archive{Method: posts.Bulk, Posters: 2, Shut: db.Close, Open: func(ctx context.Context) (*posts.Store, error) {
-		return posts.Of(db).Open(ctx, posts.Tables{Design: posts.Design(schema), Policy: posts.GoodStays, Make: true})
+		return posts.DatabaseOf(db).Open(ctx, posts.Tables{Design: posts.Design(schema), Policy: posts.GoodStays, Make: true})
 	}}
 	return a, a.Reload(ctx)
 }

@@ -90,9 +90,9 @@ func (a *servedArchive) take(ctx context.Context, n design.Name) (archive.Archiv
 		}
 		a.db, a.open = db, map[design.Name]archive.Archive{}
 		at, err := engine.NewLocation(a.path)
-		go a.makeWay(db, func() bool { return a.waitingLoad() != nil || err == nil && at.Replaced() != nil })
+		go a.makeWay(db, func() bool { return a.waitingLoad() != nil || err == nil && at.CheckReplaced() != nil })
 	}
-	opened, err := archive.Of(a.db).Open(kept, n)
+	opened, err := archive.DatabaseOf(a.db).Open(kept, n)
 	if err == nil {
 		a.open[n] = opened
 	}
@@ -104,7 +104,7 @@ func (a *servedArchive) waitingLoad() *design.Loading {
 	if a.path == "" {
 		return nil
 	}
-	if l := archive.LoadedBy(strings.TrimRight(a.path, "/") + ".loading"); l != nil && l.Waiting {
+	if l := archive.ReadLoading(strings.TrimRight(a.path, "/") + ".loading"); l != nil && l.Waiting {
 		return l
 	}
 	return nil

@@ -80,7 +80,7 @@ func childLoads(place string) error {
 	if err != nil {
 		return err
 	}
-	a, err := archive.Of(db).Open(context.Background(), "keyvalue")
+	a, err := archive.DatabaseOf(db).Open(context.Background(), "keyvalue")
 	if err == nil {
 		_, err = load.Run(context.Background(), a, "archive", words[1:], load.Options{})
 	}

@@ -39,7 +39,7 @@ func (w *watched) driver() engine.Driver {
 		plain.RawQuery = ""
 		e, err := pebble.Driver().Open(ctx, &plain, o)
 		if err == nil {
-			e.Abilities = slices.Insert(e.Abilities, 0, any(watchedArchives{archive.Of(e), w}))
+			e.Abilities = slices.Insert(e.Abilities, 0, any(watchedArchives{archive.DatabaseOf(e), w}))
 		}
 		return e, err
 	}

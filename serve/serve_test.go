@@ -124,7 +124,7 @@ func open(t *testing.T, url string, o engine.Options, f func(a archive.Archive))
 		t.Fatal(err)
 	}
 	defer db.Close()
-	a, err := archive.Of(db).Open(t.Context(), "keyvalue")
+	a, err := archive.DatabaseOf(db).Open(t.Context(), "keyvalue")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func TestTwoLoadersAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := archive.Of(e).Open(t.Context(), name)
+		a, err := archive.DatabaseOf(e).Open(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestTwoLoadersAtOnce(t *testing.T) {
 	for _, d := range []engine.Driver{mariadb.Driver(), postgres.Driver()} {
 		t.Run("engine="+d.Scheme, func(t *testing.T) {
 			server := enginetest.Lab(t, d, lab.Options{}).State().URL
-			for name := range archive.Promised(&d).Designs {
+			for name := range archive.OfferOf(&d).Designs {
 				t.Run("design="+string(name), func(t *testing.T) { // two programs, as it were: neither shares a connection
 					check(t, open(t, d, name, server), open(t, d, name, server))
 				})

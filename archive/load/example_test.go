@@ -35,7 +35,7 @@ func ExampleRun() {
 		return
 	}
 	defer e.Close()
-	a, err := archive.Of(e).Open(ctx, design.Memory)
+	a, err := archive.DatabaseOf(e).Open(ctx, design.Memory)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -37,7 +37,7 @@ func onDisk(t *testing.T) map[string]archive.Archive {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := archive.Of(e).Open(t.Context(), x.n)
+		a, err := archive.DatabaseOf(e).Open(t.Context(), x.n)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -353,7 +353,7 @@ func (r *run) supersede(ctx context.Context, f *File) error {
 			return err
 		}
 		if known && m.Path == f.Path && m.Bytes < f.Bytes && digestOf(f.Path, m.Bytes) == m.Digest {
-			r.forgotten = append(r.forgotten, m.Forgotten())
+			r.forgotten = append(r.forgotten, m.Removal())
 			r.window.catalog.Reject(design.Quarantine{File: m.Path, Digest: m.Digest})
 		}
 	}

@@ -32,7 +32,7 @@ func memory(t *testing.T) archive.Archive {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := archive.Of(e).Open(t.Context(), design.Memory)
+	a, err := archive.DatabaseOf(e).Open(t.Context(), design.Memory)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func Prune(ctx context.Context, a archive.Archive, subset string, keepLast bool,
 	for _, m := range o.Marks {
 		if gone[m.Path] {
 			out.Files = append(out.Files, m)
-			c.Complete = append(c.Complete, m.Forgotten())
+			c.Complete = append(c.Complete, m.Removal())
 		}
 	}
 	if err := agreed(out); err != nil {

@@ -54,7 +54,7 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	a, err := archive.Of(e).Open(t.Context(), design.Normalized)
+	a, err := archive.DatabaseOf(e).Open(t.Context(), design.Normalized)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func TestPlotsWithoutRecords(t *testing.T) {
 		drivers[i].Open = func(ctx context.Context, u *neturl.URL, o engine.Options) (*engine.Engine, error) {
 			e, err := open(ctx, u, o)
 			if err == nil {
-				e.Abilities = slices.Insert(e.Abilities, 0, any(countedArchives{archive.Of(e), &n}))
+				e.Abilities = slices.Insert(e.Abilities, 0, any(countedArchives{archive.DatabaseOf(e), &n}))
 			}
 			return e, err
 		}

@@ -141,7 +141,7 @@ func (e *env) questions(ctx context.Context, a *asking, name string, in archive.
 		if err == nil && len(c.Groups) == 0 && slices.Contains(held, a.subset) {
 			marks, err := in.Marks(ctx, a.subset)
 			if err == nil && len(marks) > 0 { // a commit writes both
-				err = engine.Damaged(fault.Redact(a.url), fmt.Errorf("the catalog of subset %s is empty, and its list of loaded files has %s", a.subset, run.Several(len(marks), "row")))
+				err = engine.DamagedError(fault.Redact(a.url), fmt.Errorf("the catalog of subset %s is empty, and its list of loaded files has %s", a.subset, run.Several(len(marks), "row")))
 			}
 			return nil, err
 		}

@@ -349,7 +349,7 @@ func (u *undamaged) interrupt(t *testing.T, after int) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	a, err := archive.Of(e).Open(ctx, design.Name(u.design))
+	a, err := archive.DatabaseOf(e).Open(ctx, design.Name(u.design))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (e *env) hold(file string) (free func(), err error) {
 		if !errors.Is(err, fs.ErrExist) {
 			return func() {}, nil // the folder cannot be written: the engine says so, in its words
 		}
-		if l := archive.LoadedBy(file); l != nil {
+		if l := archive.ReadLoading(file); l != nil {
 			return nil, held(file, l)
 		}
 		os.Remove(file) //nolint:errcheck // a load that was broken off has left it
@@ -78,7 +78,7 @@ func held(file string, l *design.Loading) error {
 
 // notHeld is the error of an archive that cannot be opened, or who loads it.
 func notHeld(file string, err error) error {
-	if l := archive.LoadedBy(file); l != nil && l.PID != os.Getpid() && errors.Is(err, engine.ErrUnreachable) {
+	if l := archive.ReadLoading(file); l != nil && l.PID != os.Getpid() && errors.Is(err, engine.ErrUnreachable) {
 		return held(file, l)
 	}
 	return err

@@ -32,7 +32,7 @@ func TestHolderOfServers(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer e.Close()
-				a, err := archive.Of(e).Open(t.Context(), x.design)
+				a, err := archive.DatabaseOf(e).Open(t.Context(), x.design)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -63,23 +63,23 @@ func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
 	var rows []engineRow
 	for i := range e.engines {
 		d := &e.engines[i]
-		r := engineRow{d.Scheme, d.Place, d.Example, d.Summary, archive.Promised(d).Designs, kv.Promised(d).Layouts, kv.Promised(d).Transactions, kv.Promised(d).NoScan, map[string]string{}, d.NotRun}
+		r := engineRow{d.Scheme, d.Place, d.Example, d.Summary, archive.OfferOf(d).Designs, kv.OfferOf(d).Layouts, kv.OfferOf(d).Transactions, kv.OfferOf(d).NoScan, map[string]string{}, d.Untested}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", d.Scheme, d.Place, d.Summary)
 		fmt.Fprintf(w, "\tURL\t%s\n", d.Example)
-		if d.NotRun != "" {
-			fmt.Fprintf(w, "\tNOT RUN\t%s\n", d.NotRun)
+		if d.Untested != "" {
+			fmt.Fprintf(w, "\tNOT RUN\t%s\n", d.Untested)
 		}
 		for _, n := range archive.Designs(d) {
 			fmt.Fprintf(w, "\tdesign %s\t%s\n", n, join(archive.Flavours(d, n)))
 		}
-		for _, l := range kv.Promised(d).Layouts {
+		for _, l := range kv.OfferOf(d).Layouts {
 			fmt.Fprintf(w, "\tlayout %s\t%s\n", l, l.Summary())
-			if why, ok := kv.Promised(d).NoScan[l]; ok {
+			if why, ok := kv.OfferOf(d).NoScan[l]; ok {
 				fmt.Fprintf(w, "\t\tno scans (workload E): %s\n", why)
 			}
 		}
-		if len(kv.Promised(d).Transactions) > 0 {
-			fmt.Fprintf(w, "\ttransactions\tof several records: %s\n", join(kv.Promised(d).Transactions))
+		if len(kv.OfferOf(d).Transactions) > 0 {
+			fmt.Fprintf(w, "\ttransactions\tof several records: %s\n", join(kv.OfferOf(d).Transactions))
 		}
 		for _, p := range d.Params {
 			fmt.Fprintf(w, "\t?%s=\t%s (default %s)\n", p.Name, p.Help, orNone(p.Default))

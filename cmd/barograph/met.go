@@ -159,7 +159,7 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 	for _, t := range targets {
 		urls = append(urls, t.URL)
 	}
-	if err := e.engines.Reach(ctx, engine.Options{Log: e.log()}, urls...); err != nil {
+	if err := e.engines.CheckReachable(ctx, engine.Options{Log: e.log()}, urls...); err != nil {
 		return err
 	}
 	e.saySkipped(s.Skipped)

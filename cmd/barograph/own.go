@@ -119,7 +119,7 @@ func (b besideLoad) Set(text string) error {
 // ownEngines are the embedded engines that keep a user's own tables, with files in
 // the run folder; those that are not installed are skipped.
 func (e *env) ownEngines(out string) (urls []string, skipped []fault.Skip) {
-	installed, skipped := e.engines.Installed(e.engines.Those(func(d *engine.Driver) bool { return tables.Has(d, tables.OwnTables) && d.Place == engine.Embedded }))
+	installed, skipped := e.engines.SplitInstalled(e.engines.SchemesWhere(func(d *engine.Driver) bool { return tables.Offers(d, tables.OwnTables) && d.Place == engine.Embedded }))
 	for _, scheme := range installed {
 		urls = append(urls, scheme+":"+(&url.URL{Path: filepath.Join(out, "tables-"+scheme+".db")}).EscapedPath())
 	}

@@ -111,7 +111,7 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (*opened, er
 	if err := p.choose(ctx, d, db, o.ReadOnly); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	a, err := archive.Of(db).Open(ctx, design.Name(p.design))
+	a, err := archive.DatabaseOf(db).Open(ctx, design.Name(p.design))
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -124,7 +124,7 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (*opened, er
 func (p *place) choose(ctx context.Context, d *engine.Driver, db *engine.Engine, asked bool) error {
 	var mine, held []design.Name
 	for _, n := range archive.Designs(d) {
-		a, err := archive.Of(db).Open(ctx, n)
+		a, err := archive.DatabaseOf(db).Open(ctx, n)
 		if err != nil {
 			continue // nothing was loaded under it
 		}

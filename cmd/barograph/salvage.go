@@ -35,7 +35,7 @@ func (e *env) salvage(ctx context.Context, url, only, to string) (err error) {
 			return err
 		}
 		defer func() { err = errors.Join(err, db.Close()) }()
-		a, err := archive.Of(db).Open(ctx, n)
+		a, err := archive.DatabaseOf(db).Open(ctx, n)
 		if err != nil {
 			return err
 		}

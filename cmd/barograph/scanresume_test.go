@@ -100,7 +100,7 @@ func TestScanServerDies(t *testing.T) {
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 		e, err := whole(ctx, u, o)
 		if err == nil {
-			d := tables.Of(e)
+			d := tables.DatabasesOf(e)
 			d.Star = mortal{d.Star, &left}
 		}
 		return e, err

@@ -137,8 +137,8 @@ func TestSecretsOfEveryParameter(t *testing.T) {
 			for _, u := range urls {
 				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 				e, err := all.Registry().Open(ctx, u, engine.Options{ReadOnly: true})
-				if err == nil && archive.Keeps(&d) { // a client may connect with the first archive
-					_, err = archive.Of(e).Open(ctx, archive.Designs(&d)[0])
+				if err == nil && archive.IsOffered(&d) { // a client may connect with the first archive
+					_, err = archive.DatabaseOf(e).Open(ctx, archive.Designs(&d)[0])
 				}
 				cancel()
 				if d.Place == engine.Remote && err == nil {

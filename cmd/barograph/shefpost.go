@@ -143,7 +143,7 @@ func (p *shefPost) openOwn(ctx context.Context, policy posts.Policy) (river.Post
 		return nil, usage(err)
 	}
 	if _, err := os.Stat(engine.Path(u)); d.Place == engine.Embedded && !p.make && errors.Is(err, fs.ErrNotExist) {
-		return nil, engine.Unreachable(fault.Redact(p.url), err, "check the path; barograph shef post --make makes one")
+		return nil, engine.UnreachableError(fault.Redact(p.url), err, "check the path; barograph shef post --make makes one")
 	}
 	shut := func() error { return nil }
 	a := &river.Archive{Method: posts.Methods(d)[len(posts.Methods(d))-1], Posters: river.Posters(d), Shut: func() error { return shut() }, Open: func(ctx context.Context) (*posts.Store, error) {
@@ -156,7 +156,7 @@ func (p *shefPost) openOwn(ctx context.Context, policy posts.Policy) (river.Post
 			return nil, err
 		}
 		shut = db.Close
-		return posts.Of(db).Open(ctx, posts.Tables{Design: posts.Design(p.design), Policy: policy, Make: p.make})
+		return posts.DatabaseOf(db).Open(ctx, posts.Tables{Design: posts.Design(p.design), Policy: policy, Make: p.make})
 	}}
 	if err := a.Reload(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())

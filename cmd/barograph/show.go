@@ -169,7 +169,7 @@ func (e *env) archives(ctx context.Context, url string, o engine.Options, each f
 	defer db.Close() //nolint:errcheck // everything is committed
 	found := false
 	for _, n := range archive.Designs(d) {
-		a, err := archive.Of(db).Open(ctx, n)
+		a, err := archive.DatabaseOf(db).Open(ctx, n)
 		if err != nil {
 			return err
 		}

@@ -133,7 +133,7 @@ func TestShowReadsTheCatalog(t *testing.T) {
 			drivers[i].Open = func(ctx context.Context, u *neturl.URL, o engine.Options) (*engine.Engine, error) {
 				e, err := open(ctx, u, o)
 				if err == nil {
-					e.Abilities = slices.Insert(e.Abilities, 0, any(countingArchives{archive.Of(e), t}))
+					e.Abilities = slices.Insert(e.Abilities, 0, any(countingArchives{archive.DatabaseOf(e), t}))
 				}
 				return e, err
 			}

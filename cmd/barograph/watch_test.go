@@ -274,7 +274,7 @@ func TestBrokenOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := archive.Of(e).Open(t.Context(), design.Normalized)
+	a, err := archive.DatabaseOf(e).Open(t.Context(), design.Normalized)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ import (
 // every scan checked: exit status 0. Where a layout has no scans, E is refused.
 func TestYCSBStory(t *testing.T) {
 	for _, d := range all.Registry() {
-		if d.Place == engine.Memory || len(kv.Promised(&d).Layouts) == 0 {
+		if d.Place == engine.Memory || len(kv.OfferOf(&d).Layouts) == 0 {
 			continue // it forgets what was loaded, see TestYCSBText; or keeps no such records
 		}
 		t.Run(d.Scheme, func(t *testing.T) {
@@ -128,8 +128,8 @@ const storyMemory = 3 << 29
 
 func stories(t *testing.T, d engine.Driver, url string) {
 	t.Helper()
-	for _, layout := range kv.Promised(&d).Layouts {
-		_, noScan := kv.Promised(&d).NoScan[layout]
+	for _, layout := range kv.OfferOf(&d).Layouts {
+		_, noScan := kv.OfferOf(&d).NoScan[layout]
 		story(t, url, string(layout), noScan)
 	}
 }

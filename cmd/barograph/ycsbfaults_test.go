@@ -95,7 +95,7 @@ func TestYCSBFaults(t *testing.T) {
 			t.Errorf("kill -9: status %d, %s, broken %v\n%s", code, s.Verdict, broken(s), said)
 		}
 		code, said, s = suffered(t, labs, url, "power-off@2s,power-on@2500ms", "4")
-		if code == 0 || !slices.Contains(broken(s), string(engine.NothingLost)) {
+		if code == 0 || !slices.Contains(broken(s), string(engine.NoLostWrites)) {
 			t.Errorf("power off: status %d, broken %v\n%s", code, broken(s), said)
 		}
 		t.Log(said)

@@ -16,7 +16,7 @@ func TestEveryOfferIsKnown(t *testing.T) {
 			t.Errorf("%s is listed twice", d.Scheme)
 		}
 		seen[d.Scheme] = true
-		for n, flavours := range archive.Promised(&d).Designs {
+		for n, flavours := range archive.OfferOf(&d).Designs {
 			if n.Summary() == "" {
 				t.Errorf("%s offers the unknown design %q", d.Scheme, n)
 			}

@@ -203,7 +203,7 @@ type CommitResult struct {
 
 // UpdateCatalog changes the stored catalog of an archive to the catalog after the commit.
 // An engine calls it once and stores the catalog with the records. complete are the marks
-// of the commit after Settle, and old are the stored marks of the same files.
+// of the commit after CountReplaced, and old are the stored marks of the same files.
 func (c *Commit) UpdateCatalog(stored *design.Catalog, n design.Name, s *CommitResult, complete, old []Mark) {
 	if n.Rows() {
 		s.Objects = s.New
@@ -226,7 +226,7 @@ func (c *Commit) UpdateCatalog(stored *design.Catalog, n design.Name, s *CommitR
 // SumMarks returns the digest of marks. Its Records is their number.
 func SumMarks(marks []Mark) (d record.Digest) {
 	for i := range marks {
-		if marks[i].forgotten() {
+		if marks[i].isRemoval() {
 			continue
 		}
 		text, err := json.Marshal(&marks[i])
@@ -268,13 +268,13 @@ type Mark struct {
 	Modified    time.Time `json:"modified,omitzero"` // when the file was changed, if every later change has a later time; see Unchanged
 }
 
-// settled is how long nobody has changed a file before its time of change distinguishes
+// timestampGranularity is how long nobody has changed a file before its time of change distinguishes
 // later changes: file systems count in ticks of up to two seconds.
-const settled = 2 * time.Second
+const timestampGranularity = 2 * time.Second
 
 // Stamp sets when the file was loaded and when it was changed before.
 func (m *Mark) Stamp(loaded, modified time.Time) {
-	if m.Loaded = loaded.UTC(); loaded.Sub(modified) > settled {
+	if m.Loaded = loaded.UTC(); loaded.Sub(modified) > timestampGranularity {
 		m.Modified = modified.UTC()
 	}
 }
@@ -306,19 +306,19 @@ func (m *Mark) SetTimes(text string) (err error) {
 	return err
 }
 
-// Forgotten returns the mark that removes a file's mark from an archive.
-func (m Mark) Forgotten() Mark { return Mark{Path: m.Path, Digest: m.Digest} }
+// Removal returns the mark that removes a file's mark from an archive.
+func (m Mark) Removal() Mark { return Mark{Path: m.Path, Digest: m.Digest} }
 
-func (m *Mark) forgotten() bool { return m.Loaded.IsZero() }
+func (m *Mark) isRemoval() bool { return m.Loaded.IsZero() }
 
-// LoadedMarks drops the marks of Forgotten.
-func LoadedMarks(marks []Mark) []Mark {
-	return slices.DeleteFunc(marks, func(m Mark) bool { return m.forgotten() })
+// WithoutRemovals drops the marks of Removal.
+func WithoutRemovals(marks []Mark) []Mark {
+	return slices.DeleteFunc(marks, func(m Mark) bool { return m.isRemoval() })
 }
 
-// Settle moves the records that a commit found in the archive from Stored to Replaced. An
+// CountReplaced moves the records that a commit found in the archive from Stored to Replaced. An
 // engine calls it on each mark of Commit.Complete before it writes the marks.
-func (m *Mark) Settle(s CommitResult) {
+func (m *Mark) CountReplaced(s CommitResult) {
 	n := s.Replaced[m.Path]
 	m.Stored -= n
 	m.Replaced += n

@@ -11,10 +11,10 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Explained returns an archive that passes every error of a and its loaders through explain,
+// WrapErrors returns an archive that passes every error of a and its loaders through explain,
 // which may add a place and a cure.
-func Explained(a Archive, explain func(error) error) Archive {
-	return explained{a, func(err error) error {
+func WrapErrors(a Archive, explain func(error) error) Archive {
+	return errorWrapper{a, func(err error) error {
 		if err == nil {
 			return nil
 		}
@@ -22,53 +22,53 @@ func Explained(a Archive, explain func(error) error) Archive {
 	}}
 }
 
-type explained struct {
+type errorWrapper struct {
 	Archive
 	explain func(error) error
 }
 
 // explain returns a function that passes a value and explains the error that came with it.
-func explain[T any](e explained) func(v T, err error) (T, error) {
+func explain[T any](e errorWrapper) func(v T, err error) (T, error) {
 	return func(v T, err error) (T, error) { return v, e.explain(err) }
 }
 
-func (e explained) Loader(ctx context.Context, subset string) (Loader, error) {
+func (e errorWrapper) Loader(ctx context.Context, subset string) (Loader, error) {
 	l, err := e.Archive.Loader(ctx, subset)
 	if err != nil {
 		return nil, e.explain(err)
 	}
-	return explainedLoader{l, e}, nil
+	return errorWrapperLoader{l, e}, nil
 }
 
-func (e explained) Marks(ctx context.Context, subset string) ([]Mark, error) {
+func (e errorWrapper) Marks(ctx context.Context, subset string) ([]Mark, error) {
 	return explain[[]Mark](e)(e.Archive.Marks(ctx, subset))
 }
 
-func (e explained) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
+func (e errorWrapper) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
 	return explain[*design.Catalog](e)(e.Archive.Catalog(ctx, subset))
 }
 
-func (e explained) Subsets(ctx context.Context) ([]string, error) {
+func (e errorWrapper) Subsets(ctx context.Context) ([]string, error) {
 	return explain[[]string](e)(e.Archive.Subsets(ctx))
 }
 
-func (e explained) Contents(ctx context.Context, subset string) (Contents, error) {
+func (e errorWrapper) Contents(ctx context.Context, subset string) (Contents, error) {
 	return explain[Contents](e)(e.Archive.Contents(ctx, subset))
 }
 
-func (e explained) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*Query, error) {
+func (e errorWrapper) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*Query, error) {
 	return explain[*Query](e)(e.Archive.Phrase(ctx, q, f))
 }
 
-func (e explained) Ask(ctx context.Context, q *Query, into *answer.Builder) error {
+func (e errorWrapper) Ask(ctx context.Context, q *Query, into *answer.Builder) error {
 	return e.explain(e.Archive.Ask(ctx, q, into))
 }
 
-func (e explained) Explain(ctx context.Context, q *Query) (Plan, error) {
+func (e errorWrapper) Explain(ctx context.Context, q *Query) (Plan, error) {
 	return explain[Plan](e)(e.Archive.Explain(ctx, q))
 }
 
-func (e explained) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+func (e errorWrapper) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
 		for b, err := range e.Archive.Dump(ctx, subset) {
 			if !yield(b, e.explain(err)) {
@@ -79,10 +79,10 @@ func (e explained) Dump(ctx context.Context, subset string) iter.Seq2[*record.Ba
 }
 
 // OneOfEach forwards to the archive, if it is Singular.
-func (e explained) OneOfEach() string { return OneOfEach(e.Archive) }
+func (e errorWrapper) OneOfEach() string { return OneOfEach(e.Archive) }
 
 // Check forwards to the archive, if it is a Checker.
-func (e explained) Check(ctx context.Context, subset string) ([]string, error) {
+func (e errorWrapper) Check(ctx context.Context, subset string) ([]string, error) {
 	c, can := e.Archive.(Checker)
 	if !can {
 		return nil, nil
@@ -90,19 +90,19 @@ func (e explained) Check(ctx context.Context, subset string) ([]string, error) {
 	return explain[[]string](e)(c.Check(ctx, subset))
 }
 
-func (e explained) Size(ctx context.Context) (int64, error) {
+func (e errorWrapper) Size(ctx context.Context) (int64, error) {
 	return explain[int64](e)(e.Archive.Size(ctx))
 }
 
-type explainedLoader struct {
+type errorWrapperLoader struct {
 	Loader
-	to explained
+	to errorWrapper
 }
 
-func (l explainedLoader) Add(ctx context.Context, b *record.Batch) error {
+func (l errorWrapperLoader) Add(ctx context.Context, b *record.Batch) error {
 	return l.to.explain(l.Loader.Add(ctx, b))
 }
 
-func (l explainedLoader) Commit(ctx context.Context, c Commit) (CommitResult, error) {
+func (l errorWrapperLoader) Commit(ctx context.Context, c Commit) (CommitResult, error) {
 	return explain[CommitResult](l.to)(l.Loader.Commit(ctx, c))
 }

@@ -22,8 +22,8 @@ func LoadingFile(d *engine.Driver, u *url.URL) string {
 	return ""
 }
 
-// LoadedBy returns the load that a LoadingFile names; nil = no load is in flight.
-func LoadedBy(file string) *design.Loading {
+// ReadLoading returns the load that a LoadingFile names; nil = no load is in flight.
+func ReadLoading(file string) *design.Loading {
 	var l design.Loading
 	text, err := os.ReadFile(file)
 	if file == "" || err != nil || json.Unmarshal(text, &l) != nil || !InFlight(&l) {

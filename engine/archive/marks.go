@@ -21,6 +21,6 @@ func MarksOf(ctx context.Context, a Archive, subset string, files []Mark) ([]Mar
 }
 
 // MarksOf is the archive's, if it has one.
-func (e explained) MarksOf(ctx context.Context, subset string, files []Mark) ([]Mark, error) {
+func (e errorWrapper) MarksOf(ctx context.Context, subset string, files []Mark) ([]Mark, error) {
 	return explain[[]Mark](e)(MarksOf(ctx, e.Archive, subset, files))
 }

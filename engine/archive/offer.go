@@ -21,36 +21,36 @@ type Offer struct {
 	Means   []design.Name // the designs in which the engine itself computes the results of questions with Mean
 }
 
-// Promised returns a driver's offer. The offer of an engine without archives has no designs.
-func Promised(d *engine.Driver) Offer { return engine.Promised[Offer](d) }
+// OfferOf returns a driver's offer. The offer of an engine without archives has no designs.
+func OfferOf(d *engine.Driver) Offer { return engine.OfferOf[Offer](d) }
 
-// Of returns the ability of an open database; nil = it has no archives. After somebody
+// DatabaseOf returns the ability of an open database; nil = it has no archives. After somebody
 // replaced the engine's file, every call of an archive that the database opened fails.
-func Of(e *engine.Engine) Database {
+func DatabaseOf(e *engine.Engine) Database {
 	db := engine.Find[Database](e)
 	if db != nil && e.File != nil {
-		return placed{db, *e.File}
+		return guardedDatabase{db, *e.File}
 	}
 	return db
 }
 
-// Keeps reports whether an engine offers verification archives.
-func Keeps(d *engine.Driver) bool { return len(Promised(d).Designs) > 0 }
+// IsOffered reports whether an engine offers verification archives.
+func IsOffered(d *engine.Driver) bool { return len(OfferOf(d).Designs) > 0 }
 
 // Require returns an error if an engine offers no verification archives.
 func Require(r engine.Registry, d *engine.Driver) error {
-	if Keeps(d) {
+	if IsOffered(d) {
 		return nil
 	}
-	return &fault.Error{Setting: "engine " + d.Scheme, Problem: "keeps no verification archives", Cure: "choose one of " + strings.Join(r.Those(Keeps), ", ")}
+	return &fault.Error{Setting: "engine " + d.Scheme, Problem: "keeps no verification archives", Cure: "choose one of " + strings.Join(r.SchemesWhere(IsOffered), ", ")}
 }
 
 // Flavours returns the flavours that an engine offers for a design.
-func Flavours(d *engine.Driver, n design.Name) []flavour.Name { return Promised(d).Designs[n] }
+func Flavours(d *engine.Driver, n design.Name) []flavour.Name { return OfferOf(d).Designs[n] }
 
 // Designs returns the designs that an engine offers: the documented ones in their order, then its own.
 func Designs(d *engine.Driver) []design.Name {
-	offered := Promised(d).Designs
+	offered := OfferOf(d).Designs
 	var out []design.Name
 	for _, n := range append(design.Names(), slices.Sorted(maps.Keys(offered))...) {
 		if _, ok := offered[n]; ok && !slices.Contains(out, n) {
@@ -64,7 +64,7 @@ func Designs(d *engine.Driver) []design.Name {
 // error wraps flavour.ErrCannotExpress. Express cannot decide whether the flavour can
 // express the question's times; only Archive.Phrase does.
 func Express(d *engine.Driver, n design.Name, f flavour.Name, q *question.Question) error {
-	if q.Mean != "" && !slices.Contains(Promised(d).Means, n) {
+	if q.Mean != "" && !slices.Contains(OfferOf(d).Means, n) {
 		return fmt.Errorf("%s, %s: the engine computes no means: %w", d.Scheme, n, flavour.ErrCannotExpress)
 	}
 	if slices.Contains(Flavours(d, n), f) {

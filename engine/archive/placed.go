@@ -7,19 +7,19 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// placed opens archives whose every call fails after the file or folder was replaced.
-type placed struct {
+// guardedDatabase opens archives whose every call fails after the file or folder was replaced.
+type guardedDatabase struct {
 	Database
-	at engine.Location
+	location engine.Location
 }
 
-func (p placed) Open(ctx context.Context, n design.Name) (Archive, error) {
+func (p guardedDatabase) Open(ctx context.Context, n design.Name) (Archive, error) {
 	a, err := p.Database.Open(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	return explained{a, func(err error) error {
-		if replaced := p.at.Replaced(); replaced != nil {
+	return errorWrapper{a, func(err error) error {
+		if replaced := p.location.CheckReplaced(); replaced != nil {
 			return replaced
 		}
 		return err

@@ -23,26 +23,26 @@ type Loss struct {
 	Err   error
 }
 
-// Rows is a range of rows of a line type's table, by the engine's own row numbers.
-type Rows struct {
+// RowRange is a range of rows of a line type's table, by the engine's own row numbers.
+type RowRange struct {
 	LineType    string
 	First, Last int64
 	Least       int64 // the smallest number of rows that the engine can read at once
 }
 
-// CutRows cuts the rows 0 … last of a table into ranges of part rows.
-func CutRows(lineType string, last, part, least int64) (out []Rows) {
+// SplitRows cuts the rows 0 … last of a table into ranges of part rows.
+func SplitRows(lineType string, last, part, least int64) (out []RowRange) {
 	for first := int64(0); first <= last; first += part {
-		out = append(out, Rows{lineType, first, min(first+part-1, last), least})
+		out = append(out, RowRange{lineType, first, min(first+part-1, last), least})
 	}
 	return out
 }
 
-// SalvageRows reads ranges of rows. It halves a range that it cannot read, down to the
+// SalvageRanges reads ranges of rows. It halves a range that it cannot read, down to the
 // least number of rows.
-func SalvageRows(ctx context.Context, parts []Rows, dump func(Rows) iter.Seq2[*record.Batch, error], lost func(Loss)) iter.Seq2[*record.Batch, error] {
+func SalvageRanges(ctx context.Context, parts []RowRange, dump func(RowRange) iter.Seq2[*record.Batch, error], lost func(Loss)) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
-		var gap Rows // adjacent unreadable ranges are one Loss
+		var gap RowRange // adjacent unreadable ranges are one Loss
 		var why error
 		report := func() {
 			if why != nil {
@@ -51,8 +51,8 @@ func SalvageRows(ctx context.Context, parts []Rows, dump func(Rows) iter.Seq2[*r
 			}
 		}
 		defer report()
-		var read func(Rows) bool
-		read = func(r Rows) bool {
+		var read func(RowRange) bool
+		read = func(r RowRange) bool {
 			var got []*record.Batch
 			var failed error
 			for b, err := range dump(r) {
@@ -97,19 +97,19 @@ func SalvageRows(ctx context.Context, parts []Rows, dump func(Rows) iter.Seq2[*r
 
 // RowReader reads ranges of numbered rows.
 type RowReader interface {
-	Parts(ctx context.Context, subset string) ([]Rows, error)
-	DumpRows(ctx context.Context, subset string, r Rows) iter.Seq2[*record.Batch, error]
+	RowRanges(ctx context.Context, subset string) ([]RowRange, error)
+	DumpRows(ctx context.Context, subset string, r RowRange) iter.Seq2[*record.Batch, error]
 }
 
-// SalvageParts is SalvageRows for all rows of a subset.
-func SalvageParts(ctx context.Context, a RowReader, subset string, lost func(Loss)) iter.Seq2[*record.Batch, error] {
+// SalvageSubset is SalvageRanges for all rows of a subset.
+func SalvageSubset(ctx context.Context, a RowReader, subset string, lost func(Loss)) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
-		parts, err := a.Parts(ctx, subset)
+		parts, err := a.RowRanges(ctx, subset)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		SalvageRows(ctx, parts, func(r Rows) iter.Seq2[*record.Batch, error] { return a.DumpRows(ctx, subset, r) }, lost)(yield)
+		SalvageRanges(ctx, parts, func(r RowRange) iter.Seq2[*record.Batch, error] { return a.DumpRows(ctx, subset, r) }, lost)(yield)
 	}
 }
 
@@ -133,21 +133,21 @@ func Salvage(ctx context.Context, a Archive, subset string, lost func(Loss)) ite
 }
 
 // Salvage forwards to the archive.
-func (e explained) Salvage(ctx context.Context, subset string, lost func(Loss)) iter.Seq2[*record.Batch, error] {
+func (e errorWrapper) Salvage(ctx context.Context, subset string, lost func(Loss)) iter.Seq2[*record.Batch, error] {
 	return Salvage(ctx, e.Archive, subset, func(l Loss) { lost(Loss{l.Place, e.explain(l.Err)}) })
 }
 
-// Parts forwards to the archive, if it is a RowReader.
-func (e explained) Parts(ctx context.Context, subset string) ([]Rows, error) {
+// RowRanges forwards to the archive, if it is a RowReader.
+func (e errorWrapper) RowRanges(ctx context.Context, subset string) ([]RowRange, error) {
 	r, can := e.Archive.(RowReader)
 	if !can {
 		return nil, errors.ErrUnsupported
 	}
-	return explain[[]Rows](e)(r.Parts(ctx, subset))
+	return explain[[]RowRange](e)(r.RowRanges(ctx, subset))
 }
 
 // DumpRows forwards to the archive, if it is a RowReader.
-func (e explained) DumpRows(ctx context.Context, subset string, rows Rows) iter.Seq2[*record.Batch, error] {
+func (e errorWrapper) DumpRows(ctx context.Context, subset string, rows RowRange) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
 		r, can := e.Archive.(RowReader)
 		if !can {

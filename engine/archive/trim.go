@@ -21,6 +21,6 @@ func Trim(ctx context.Context, l Loader, from int64) error {
 	return errors.ErrUnsupported
 }
 
-func (l explainedLoader) Trim(ctx context.Context, from int64) error {
+func (l errorWrapperLoader) Trim(ctx context.Context, from int64) error {
 	return l.to.explain(Trim(ctx, l.Loader, from))
 }

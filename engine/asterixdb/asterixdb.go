@@ -31,7 +31,7 @@ func Driver() engine.Driver {
 		Licence: "Apache-2.0",
 		Summary: "Apache AsterixDB, a document database with SQL++; the engine under Couchbase Analytics",
 		Example: "asterixdb://127.0.0.1:19002/barograph",
-		Params: append(engine.Secure(), []engine.Param{
+		Params: append(engine.TLSParams(), []engine.Param{
 			{Name: "types", Default: "open", Help: "open: documents of any form, all line types in one dataset; closed: every member declared, a dataset per line type"},
 			{Name: "indexes", Default: "epoch,iso", Help: "secondary indexes of documents, with commas between: epoch and iso (series and valid time), lead (array index of the leads), none"},
 			{Name: "client", Default: "", Help: "address at which the server's nodes reach this client, to load from it; default: that of the connection to the server"},
@@ -80,7 +80,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	d.client = newClient(d.host, secure)
 	if _, err := d.client.run(ctx, request{text: "SELECT VALUE 1"}); err != nil {
 		d.client.close()
-		return nil, engine.Unreachable(d.shown, err, "start the server (`barograph lab up asterixdb`), or name the host and port of its query service")
+		return nil, engine.UnreachableError(d.shown, err, "start the server (`barograph lab up asterixdb`), or name the host and port of its query service")
 	}
 	return &engine.Engine{Abilities: []any{d, kvTables{d}, &tables.Databases{Star: scans{d}}}, About: d.about, Close: func() error { d.client.close(); return nil }}, nil
 }
@@ -96,7 +96,7 @@ func (d *database) options(u *url.URL) error {
 	d.closed = engine.Choice(v, "types", map[string]bool{"open": false, "closed": true})
 	for _, name := range v.List("indexes") {
 		if !slices.Contains([]string{"epoch", "iso", "lead", "none"}, name) {
-			v.Bad("indexes", "write some of epoch, iso, lead with commas between, or none")
+			v.RefuseParam("indexes", "write some of epoch, iso, lead with commas between, or none")
 		}
 		if name != "none" {
 			d.indexes = append(d.indexes, name)

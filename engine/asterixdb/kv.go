@@ -36,7 +36,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	tb := &kvTable{database: k.database, dataset: space + "." + name, fields: t.Fields, locks: kv.NewStripes()}
 	_, err := k.client.run(ctx, request{text: "SELECT VALUE 1 FROM " + tb.dataset + " AS d LIMIT 1"})
 	if absent(err) {
-		if err := t.Absent(k.readOnly); err != nil {
+		if err := t.MissingError(k.readOnly); err != nil {
 			return nil, err
 		}
 		err = k.define(ctx, "CREATE DATAVERSE "+space+" IF NOT EXISTS;\nUSE "+space+";\nCREATE TYPE barograph_record IF NOT EXISTS AS {"+sqlengine.KeyColumn+

@@ -121,7 +121,7 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	}
 	clear(l.batches)
 	l.types = l.types[:0]
-	return stored, engine.Failed(ctx, err)
+	return stored, engine.CallError(ctx, err)
 }
 
 // commit goes through the steps that doc.go names.
@@ -141,7 +141,7 @@ func (l *loader) commit(ctx context.Context, held *lock, s *state, c archive.Com
 		return err
 	}
 	for i := range c.Complete {
-		c.Complete[i].Settle(*stored)
+		c.Complete[i].CountReplaced(*stored)
 	}
 	parts := w.parts()
 	before, err := l.startVersion(version, held.token, parts)

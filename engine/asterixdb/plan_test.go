@@ -78,7 +78,7 @@ func openDesign(t testing.TB, url string, n design.Name) archive.Archive {
 			t.Error(err)
 		}
 	})
-	a, err := archive.Of(e).Open(t.Context(), n)
+	a, err := archive.DatabaseOf(e).Open(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -202,7 +202,7 @@ func (s *star) size(context.Context) ([]int64, error) {
 
 // load makes the collection anew. The nodes read the files by themselves, each
 // some of them, so that all must lie where every node can read them.
-func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoaded, err error) {
+func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoadResult, err error) {
 	if len(files.Documents) == 0 {
 		return out, &fault.Error{Setting: "documents", Err: tables.ErrStarFiles, Cure: "make them with `barograph synth tpcds --documents`"}
 	}
@@ -237,8 +237,8 @@ func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (o
 }
 
 // count counts the documents by their table.
-func (s *star) count(ctx context.Context) (tables.StarLoaded, error) {
-	out := tables.StarLoaded{Rows: map[tables.StarTable]int64{}}
+func (s *star) count(ctx context.Context) (tables.StarLoadResult, error) {
+	out := tables.StarLoadResult{Rows: map[tables.StarTable]int64{}}
 	_, err := s.db.client.run(ctx, request{
 		text: "SELECT t AS name, COUNT(*) AS documents FROM " + s.dataset(starDataset) + " AS s GROUP BY s.table_name AS t",
 		row: func(row []byte) error {

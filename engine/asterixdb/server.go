@@ -36,14 +36,14 @@ func server() *launch.Server {
 		},
 		Note: "AsterixDB's HTTP ports listen on every network interface of this machine, whatever address it is given, and ask for no password: " +
 			"whoever reaches them can read and change everything in it, and run code as its user. Use --isolate, or a firewall",
-		Spreads: true,
-		Stop:    syscall.SIGTERM,
-		Find:    func() error { _, err := home(); return err },
-		Prepare: prepare,
-		Start:   start,
-		Ready:   ready,
-		Form:    form,
-		URL:     func(c *launch.Cluster) string { return "asterixdb://" + api(c) + "/barograph" },
+		SpreadsTables: true,
+		Stop:          syscall.SIGTERM,
+		Find:          func() error { _, err := home(); return err },
+		Prepare:       prepare,
+		Start:         start,
+		Ready:         ready,
+		Form:          form,
+		URL:           func(c *launch.Cluster) string { return "asterixdb://" + api(c) + "/barograph" },
 	}
 }
 

@@ -54,9 +54,9 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 	db, err := opened(path, &bbolt.Options{ReadOnly: o.ReadOnly, Timeout: time.Second, FreelistType: bbolt.FreelistMapType})
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, engine.Locked(path, err)
+		return nil, engine.LockedError(path, err)
 	case errors.Is(err, bolterrors.ErrInvalid) || errors.Is(err, bolterrors.ErrChecksum) || errors.Is(err, bolterrors.ErrVersionMismatch):
-		return nil, engine.Damaged(path, err)
+		return nil, engine.DamagedError(path, err)
 	case err != nil:
 		return nil, &fault.Error{File: path, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: "name a readable and writable file, or a new one"}
 	}
@@ -77,7 +77,7 @@ func opened(path string, o *bbolt.Options) (db *bbolt.DB, err error) {
 // recovered converts a panic of bbolt to the error of a damaged file.
 func recovered(path string, err *error) {
 	if p := recover(); p != nil {
-		*err = engine.Damaged(path, fmt.Errorf("%v", p))
+		*err = engine.DamagedError(path, fmt.Errorf("%v", p))
 	}
 }
 
@@ -87,9 +87,9 @@ func (s *store) update(do func(*bbolt.Tx) error) (err error) {
 	err = s.db.Update(do)
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		return engine.DiskFull(s.db.Path(), err)
+		return engine.DiskFullError(s.db.Path(), err)
 	case errors.Is(err, syscall.EIO) || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrClosed):
-		return engine.NotWritten(s.db.Path(), err)
+		return engine.NotWritableError(s.db.Path(), err)
 	}
 	return err
 }
@@ -115,7 +115,7 @@ func (s *store) Table(_ context.Context, t kv.Table) (*kv.Records, error) {
 		return nil
 	})
 	if err == nil && have == nil {
-		if err := t.Absent(s.readOnly); err != nil {
+		if err := t.MissingError(s.readOnly); err != nil {
 			return nil, err
 		}
 		have, err = want, s.update(func(tx *bbolt.Tx) error {

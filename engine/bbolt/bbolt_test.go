@@ -30,7 +30,7 @@ func TestDamaged(t *testing.T) {
 			return 0, err
 		}
 		defer func() { _ = e.Close() }()
-		records, err := kv.Of(e).Table(t.Context(), spec)
+		records, err := kv.DatabaseOf(e).Table(t.Context(), spec)
 		if err != nil {
 			return 0, err
 		}

@@ -422,7 +422,7 @@ func (a *openArchive) walk(ctx context.Context, subset string, each func(t *reco
 	if err != nil {
 		return err
 	}
-	c, err := a.Known(ctx, subset)
+	c, err := a.CachedCatalog(ctx, subset)
 	if err != nil {
 		return err
 	}

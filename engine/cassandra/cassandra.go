@@ -31,7 +31,7 @@ func Driver() engine.Driver {
 		Licence: "Apache-2.0",
 		Summary: "Apache Cassandra or ScyllaDB, a server or a cluster: records in partitions by document key, or by series and time",
 		Example: "cassandra://localhost:9042/barograph",
-		Params: append(engine.Secure(), []engine.Param{
+		Params: append(engine.TLSParams(), []engine.Param{
 			{Name: "consistency", Default: "quorum", Help: "of reads and writes: one, two, quorum, local_quorum or all"},
 			{Name: "replication", Default: "1", Help: "copies of each record, where the keyspace is made"},
 			{Name: "hosts", Help: "further nodes to begin with, with commas between; the others are found"},
@@ -93,7 +93,7 @@ func parse(u *url.URL) (settings, error) {
 		v.Refuse("keyspace", strconv.Quote(s.keyspace)+" is no name", "use small letters, digits and '_', 48 at most, a letter first")
 	}
 	if s.name != "" && !keyspaces.MatchString(s.name) {
-		v.Bad("archive", "use small letters, digits and '_', a letter first")
+		v.RefuseParam("archive", "use small letters, digits and '_', a letter first")
 	}
 	var err error
 	if s.port, err = strconv.Atoi(cmp.Or(u.Port(), "9042")); err != nil || s.port < 1 || s.port > 65535 {
@@ -190,7 +190,7 @@ func unreachable(err error) error {
 	if strings.Contains(err.Error(), "uthentication") {
 		cure = "name user and password in the URL: cassandra://user:password@host:9042/keyspace"
 	}
-	return engine.Unreachable("", err, cure)
+	return engine.UnreachableError("", err, cure)
 }
 
 // Open gives the archive of a design.
@@ -198,7 +198,7 @@ func (s *store) Open(_ context.Context, d design.Name) (archive.Archive, error) 
 	for _, l := range layouts {
 		if l.design == d {
 			t := &tables{s, l}
-			o := docengine.Options{Shown: "cassandra", ReadOnly: s.readOnly, Writers: 1, Apart: true, Design: d}
+			o := docengine.Options{Shown: "cassandra", ReadOnly: s.readOnly, Writers: 1, SeparateRecords: true, Design: d}
 			return &openArchive{docengine.New(docs{tables: t}, o), t}, nil
 		}
 	}
@@ -246,11 +246,11 @@ func (s *store) about(ctx context.Context) (engine.About, error) {
 	if s.consistency == gocql.All || s.consistency == gocql.Quorum || peers == 0 { // a read meets a node that has what was written
 		a.Promises = engine.Promises()[1:] // writes at one moment are in the order of their clients' clocks
 	} else {
-		a.Promises, a.Lags = []engine.Promise{engine.NothingLost, engine.NothingRisen}, true
+		a.Promises, a.StaleReads = []engine.Promise{engine.NoLostWrites, engine.NoRevivedRecords}, true
 	}
 	if !logged { // what is promised of reads stays
 		a.Acknowledged, a.Flushed = "in the memory of as many nodes as the consistency says: the keyspace has durable_writes = false, so no log has it", false
-		a.Promises = slices.DeleteFunc(slices.Clone(a.Promises), func(p engine.Promise) bool { return p == engine.NothingLost || p == engine.NothingRisen })
+		a.Promises = slices.DeleteFunc(slices.Clone(a.Promises), func(p engine.Promise) bool { return p == engine.NoLostWrites || p == engine.NoRevivedRecords })
 	}
 	return a, nil
 }
@@ -273,7 +273,7 @@ func durability(sync string) string {
 	return "the server does not tell when its log is synced"
 }
 
-// failed is engine.Failed.
+// failed is engine.CallError.
 func failed(ctx context.Context, err error) error {
-	return engine.Failed(ctx, err, gocql.ErrNoConnections, gocql.ErrConnectionClosed, gocql.ErrTimeoutNoResponse)
+	return engine.CallError(ctx, err, gocql.ErrNoConnections, gocql.ErrConnectionClosed, gocql.ErrTimeoutNoResponse)
 }

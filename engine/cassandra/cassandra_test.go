@@ -136,7 +136,7 @@ func loadOne(ctx context.Context, url, subset string) (err error) {
 	defer func() { err = errors.Join(err, e.Close()) }()
 	lt, _ := record.TypeByName("PCT")
 	for d := range enginetest.Offered(cassandra.Driver()) {
-		a, err := archive.Of(e).Open(ctx, d)
+		a, err := archive.DatabaseOf(e).Open(ctx, d)
 		if err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	}
 	there, err := tb.prove(ctx, name)
 	if err == nil && !there {
-		if err = t.Absent(k.readOnly); err == nil {
+		if err = t.MissingError(k.readOnly); err == nil {
 			err = tb.make(ctx)
 		}
 		if err == nil {

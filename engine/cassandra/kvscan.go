@@ -66,7 +66,7 @@ func (c *kvConn) scanAll(ctx context.Context, from []byte, n int, f kv.Fields, e
 	}
 	byKey := func(a, b kv.KeyRow) int { return bytes.Compare(a.Key, b.Key) }
 	for n > 0 {
-		page := kv.PageOf(n, hashParts)
+		page := kv.PageSize(n, hashParts)
 		of, err := c.together(ctx, parts, from, page, f)
 		if err != nil {
 			return err

@@ -42,14 +42,14 @@ func server() *launch.Server {
 			{Name: "default", Summary: "the settings of the package: the log is synced every 10 s, so that a commit outlives the process, NOT the machine"},
 			{Name: "tuned", Summary: "the log is synced before every reply: a commit is durable; memtables outside the heap", Settings: tuned},
 		},
-		Stop:    syscall.SIGTERM,
-		Roams:   true,
-		Find:    func() error { _, err := program.Find("java"); return err },
-		Prepare: prepare,
-		Start:   start,
-		Ready:   ready,
-		Form:    form,
-		URL:     address,
+		Stop:             syscall.SIGTERM,
+		RedirectsClients: true,
+		Find:             func() error { _, err := program.Find("java"); return err },
+		Prepare:          prepare,
+		Start:            start,
+		Ready:            ready,
+		Form:             form,
+		URL:              address,
 	}
 }
 

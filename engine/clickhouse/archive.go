@@ -18,7 +18,7 @@ type openArchive struct {
 
 // Open opens the archive under a design.
 func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
-	if err := sqlengine.Offered(Driver(), n); err != nil {
+	if err := sqlengine.CheckOffered(Driver(), n); err != nil {
 		return nil, err
 	}
 	a := &openArchive{db: d}
@@ -36,7 +36,7 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 		CountDocs: func(from string) string { return "SELECT count(), sum(length(data)) FROM " + from },
 		Entries:   func(data string) string { return "toJSONString(" + data + ")" },
 	}
-	return archive.Explained(a, d.explain), nil
+	return archive.WrapErrors(a, d.explain), nil
 }
 
 // Size is in bytes on disk, of this design's tables.

@@ -55,7 +55,7 @@ func Driver() engine.Driver {
 		}}, offered()...),
 		Place:   engine.Embedded,
 		Library: &engine.Library{Artifacts: []launch.Artifact{artifact()}, Find: find},
-		Wrote: func(path string, _ []byte) bool {
+		Recognizes: func(path string, _ []byte) bool {
 			_, err := os.Stat(filepath.Join(path, "metadata", databaseName+".sql"))
 			return err == nil
 		},
@@ -114,7 +114,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		if damage := d.altered(); fault.Code(damage) == fault.Differs { // then that is why
 			err = damage
 		} else if strings.Contains(err.Error(), "Cannot lock file") || strings.Contains(err.Error(), "another process writes") {
-			err = engine.Locked(path, errors.New("ClickHouse has no lock on it"))
+			err = engine.LockedError(path, errors.New("ClickHouse has no lock on it"))
 		}
 		return nil, errors.Join(err, d.left())
 	}
@@ -219,9 +219,9 @@ func unreachable(path string, err error) error {
 func (d *database) explain(err error) error {
 	switch text := err.Error(); {
 	case strings.Contains(text, "No space left on device") || strings.Contains(text, "NOT_ENOUGH_SPACE"):
-		return engine.DiskFull(d.path, err)
+		return engine.DiskFullError(d.path, err)
 	case strings.Contains(text, "CHECKSUM_DOESNT_MATCH") || strings.Contains(text, "CORRUPTED_DATA") || strings.Contains(text, "CANNOT_"):
-		return engine.Damaged(d.path, err)
+		return engine.DamagedError(d.path, err)
 	}
 	return err
 }

@@ -52,7 +52,7 @@ func TestSums(t *testing.T) {
 		if err != nil {
 			return nil, nil, err
 		}
-		a, err := archive.Of(e).Open(t.Context(), design.Wide)
+		a, err := archive.DatabaseOf(e).Open(t.Context(), design.Wide)
 		return e, a, err
 	}
 	e, a, err := open(engine.Options{})

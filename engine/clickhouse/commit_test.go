@@ -93,7 +93,7 @@ func TestLargeCommit(t *testing.T) {
 			took = time.Since(began)
 		}
 		e = open()
-		a, err := archive.Of(e).Open(t.Context(), design.Wide)
+		a, err := archive.DatabaseOf(e).Open(t.Context(), design.Wide)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestLargeCommit(t *testing.T) {
 // with those of the same identity.
 func stored(t *testing.T, e *engine.Engine, n int, failed func(error)) int {
 	t.Helper()
-	a, err := archive.Of(e).Open(t.Context(), design.Wide)
+	a, err := archive.DatabaseOf(e).Open(t.Context(), design.Wide)
 	if err != nil {
 		t.Fatal(err)
 	}

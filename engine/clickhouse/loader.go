@@ -119,7 +119,7 @@ func rowOf(catalog []byte) sqlengine.Next {
 			return false, nil
 		}
 		there = false
-		to.Whole(0, 1)
+		to.Integer(0, 1)
 		to.Text(1, string(catalog))
 		return true, nil
 	}
@@ -151,7 +151,7 @@ func (a *openArchive) replace(ctx context.Context, q sqlengine.Querier, subset s
 		return errors.Join(err, drop())
 	}
 	in := " IN (SELECT " + compared("", keys) + " FROM " + stage + ")"
-	if err = a.Meeter(ctx, q, subset, lines, stored)(" WHERE (" + compared("ld.", keys) + ")" + in); err == nil && !lines.Keep {
+	if err = a.Resolver(ctx, q, subset, lines, stored)(" WHERE (" + compared("ld.", keys) + ")" + in); err == nil && !lines.Keep {
 		err = q.Exec(ctx, "DELETE FROM "+table+" WHERE ("+compared("", keys)+")"+in)
 	}
 	return errors.Join(err, drop())

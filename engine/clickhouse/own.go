@@ -43,7 +43,7 @@ func (d *database) own(ctx context.Context) (*tables.Tables, error) {
 
 func (o *ownTables) load(ctx context.Context, t *tables.Table) error {
 	columns := sqlengine.OwnColumns(t, ident, map[tables.Kind]string{
-		tables.Bool: "Nullable(Bool)", tables.Whole: "Nullable(Int64)", tables.Float: "Nullable(Float64)", tables.Decimal: "Nullable(Decimal(%d, %d))",
+		tables.Bool: "Nullable(Bool)", tables.Integer: "Nullable(Int64)", tables.Float: "Nullable(Float64)", tables.Decimal: "Nullable(Decimal(%d, %d))",
 		tables.Date: "Nullable(Date32)", tables.Time: "Nullable(DateTime64(6, 'UTC'))", tables.Text: "Nullable(String)",
 	})
 	name := ident(t.Name)
@@ -97,7 +97,7 @@ func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) erro
 			row := make([]any, len(block))
 			for i := range block.Rows() {
 				for k := range block {
-					row[k] = scales[k].cast.Of(plain(cells[k](i), scales[k].scale))
+					row[k] = scales[k].cast.Convert(plain(cells[k](i), scales[k].scale))
 				}
 				if err := f(row); err != nil {
 					return err

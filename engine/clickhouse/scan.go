@@ -56,7 +56,7 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 		return nil, err
 	}
 	note, err := t.note()
-	if there, ok := sqlengine.StarPlaced(note); err == nil && ok && p.Holds(there) == nil {
+	if there, ok := sqlengine.ParsePlacement(note); err == nil && ok && p.CheckLoaded(there) == nil {
 		err = t.start(ctx)
 	}
 	return out, err
@@ -109,12 +109,12 @@ func (t *star) close() error {
 
 // load makes the folder anew: two sets of facts would not fit on disks that are
 // just large enough.
-func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoaded, err error) {
+func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoadResult, err error) {
 	old, err := t.note()
 	if err = errors.Join(err, t.close()); err != nil {
 		return out, err
 	}
-	there, _ := sqlengine.StarPlaced(old)
+	there, _ := sqlengine.ParsePlacement(old)
 	gone := []string{filepath.Join(t.home, starNote), t.home} // the note first
 	for _, path := range append(there.Paths, t.Paths...) {
 		gone = append(gone, folderOn(path))

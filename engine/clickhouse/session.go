@@ -43,7 +43,7 @@ func (p *pool) with(ctx context.Context, f func(s session) error) error {
 	}
 	s, err := p.take(ctx)
 	if err != nil {
-		return sqlengine.Failed(ctx, err)
+		return sqlengine.CallError(ctx, err)
 	}
 	err = f(s)
 	p.mu.Lock()
@@ -53,7 +53,7 @@ func (p *pool) with(ctx context.Context, f func(s session) error) error {
 	} else {
 		err = errors.Join(err, s.close())
 	}
-	return sqlengine.Failed(ctx, err)
+	return sqlengine.CallError(ctx, err)
 }
 
 func (p *pool) take(ctx context.Context) (session, error) {
@@ -224,14 +224,14 @@ func (s *sink) Null(k int) {
 }
 
 func (s *sink) Text(k int, text string) { s.columns[k].Data.(*proto.ColStr).Append(text) } //nolint:forcetypeassert // as newSink made it, here and below
-func (s *sink) Whole(k int, v int64) {
+func (s *sink) Integer(k int, v int64) {
 	s.columns[k].Data.(*proto.ColNullable[int64]).Append(proto.NewNullable(v)) //nolint:forcetypeassert // see Text
 }
 
 func (s *sink) Number(k int, f float64) {
 	s.columns[k].Data.(*proto.ColNullable[float64]).Append(proto.NewNullable(f)) //nolint:forcetypeassert // see Text
 }
-func (s *sink) Time(k int, epoch int64) { s.Whole(k, epoch) }
+func (s *sink) Time(k int, epoch int64) { s.Integer(k, epoch) }
 func (s *sink) List(k int, values []float64) {
 	s.columns[k].Data.(*proto.ColArr[float64]).Append(values) //nolint:forcetypeassert // see Text
 }

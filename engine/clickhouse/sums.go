@@ -92,7 +92,7 @@ func (d *database) altered() error {
 			}
 		}
 		if err != nil || sum != fmt.Sprintf("%016x", xxh3.Hash(file)) {
-			return engine.Damaged(d.path, fmt.Errorf("%s is not as %s has it", name, sumsFile))
+			return engine.DamagedError(d.path, fmt.Errorf("%s is not as %s has it", name, sumsFile))
 		}
 	}
 	return nil

@@ -25,7 +25,7 @@ import (
 type openArchive struct {
 	*docengine.Archive
 	*store
-	locked *docengine.Locked
+	locked *docengine.LockedStore
 }
 
 // Loader makes the indexes before anything is loaded: an archive all of whose
@@ -158,7 +158,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	into.Reset(q.Question.Columns)
 	inside, err := a.docs.query(ctx, q.Text, o, func(row []byte) error { return decode(row, q.Question.Columns, into) })
 	if err != nil {
-		return engine.Failed(ctx, err)
+		return engine.CallError(ctx, err)
 	}
 	q.Server = inside
 	a.waited(q.Text, o.consistency)
@@ -234,7 +234,7 @@ func (a *openArchive) gather(ctx context.Context, q *archive.Query, into *answer
 			at := p.Places[k]
 			all.Reset(q.Question.Type, "")
 			if err := a.Decode(text, &all, at.Head, at.Valid); err != nil {
-				return docengine.Damaged(id, err)
+				return docengine.DocumentError(id, err)
 			}
 			for i := range all.Len() {
 				if m.Times(all.Valid[i], all.Lead[i]) {
@@ -249,10 +249,10 @@ func (a *openArchive) gather(ctx context.Context, q *archive.Query, into *answer
 // Explain asks for the plan of a statement.
 func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	table := design.DocTable(q.Question.Type)
-	holds, err := a.Holds(ctx, q.Question.Subset, q.Question.Type)
+	holds, err := a.HasType(ctx, q.Question.Subset, q.Question.Type)
 	switch {
 	case err != nil || !holds:
-		return docengine.Nothing(q), err
+		return docengine.EmptyPlan(q), err
 	case q.Flavour == flavour.KeysNative:
 		return archive.Plan{
 			Text:   q.Text + ", decode them, restore the order",
@@ -262,7 +262,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	var plan []byte
 	text, o := a.explaining(q)
 	if _, err := a.docs.query(ctx, text, o, func(row []byte) error { plan = bytes.Clone(row); return nil }); err != nil {
-		return archive.Plan{}, engine.Failed(ctx, err)
+		return archive.Plan{}, engine.CallError(ctx, err)
 	}
 	return archive.Plan{Text: string(plan), Access: accesses(table, plan)}, nil
 }

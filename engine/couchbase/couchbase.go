@@ -45,7 +45,7 @@ func Driver() engine.Driver {
 		}},
 		Place:  engine.Remote,
 		Server: server(),
-		NotRun: "all N1QL (iso-list, iso-range, epoch-list, epoch-range, keys, index statements), TLS, scopes and durable writes; why: no registry has Couchbase Server, of which 7.1 or later is needed; " +
+		Untested: "all N1QL (iso-list, iso-range, epoch-list, epoch-range, keys, index statements), TLS, scopes and durable writes; why: no registry has Couchbase Server, of which 7.1 or later is needed; " +
 			"the key-value part runs against CouchbaseMock, the statements are held against golden files",
 		Open: open,
 	}
@@ -171,7 +171,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 }
 
 func (d *database) unreachable(err error) error {
-	return engine.Unreachable(d.shown, err, "name a cluster that runs, a bucket that exists, and its user and password; see docs/couchbase.md")
+	return engine.UnreachableError(d.shown, err, "name a cluster that runs, a bucket that exists, and its user and password; see docs/couchbase.md")
 }
 
 // about names the server, as far as its query service says who it is.

@@ -35,7 +35,7 @@ func native() engine.Driver {
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 		e, err := whole(ctx, u, o)
 		if err == nil {
-			e.Abilities = slices.Insert(e.Abilities, 0, any(nativeArchives{archive.Of(e)}))
+			e.Abilities = slices.Insert(e.Abilities, 0, any(nativeArchives{archive.DatabaseOf(e)}))
 		}
 		return e, err
 	}

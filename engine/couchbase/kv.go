@@ -51,9 +51,9 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	var made []string
 	if text, there := known[name]; there {
 		if err = json.Unmarshal(text, &made); err == nil {
-			err = t.Fits(made)
+			err = t.CheckFields(made)
 		}
-	} else if err = t.Absent(k.readOnly); err == nil {
+	} else if err = t.MissingError(k.readOnly); err == nil {
 		if text, err = json.Marshal(t.Fields); err == nil {
 			err = s.Put(ctx, name, text)
 		}
@@ -83,7 +83,7 @@ func (tb *kvTable) id(key []byte) string { return tb.prefix + string(key) }
 func (tb *kvTable) one(ctx context.Context, operation func() error) error {
 	leave, err := tb.enter(ctx, 1)
 	if err != nil {
-		return engine.Failed(ctx, err)
+		return engine.CallError(ctx, err)
 	}
 	defer leave()
 	err = operation()
@@ -95,7 +95,7 @@ func (tb *kvTable) one(ctx context.Context, operation func() error) error {
 	case errors.Is(err, gocbcore.ErrDocumentExists):
 		return kv.ErrExists
 	}
-	return engine.Failed(ctx, err)
+	return engine.CallError(ctx, err)
 }
 
 // read fetches the whole document, also for chosen fields, as YCSB's binding

@@ -29,7 +29,7 @@ func TestRemovedIdsAreNotListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	opened, err := archive.Of(e).Open(t.Context(), design.Document)
+	opened, err := archive.DatabaseOf(e).Open(t.Context(), design.Document)
 	if err != nil {
 		t.Fatal(err)
 	}

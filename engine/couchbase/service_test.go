@@ -39,9 +39,9 @@ func reach(t *testing.T, raw string) *store {
 			t.Error(err)
 		}
 	})
-	d, ok := archive.Of(e).(*database)
+	d, ok := archive.DatabaseOf(e).(*database)
 	if !ok {
-		t.Fatalf("the archives are a %T", archive.Of(e))
+		t.Fatalf("the archives are a %T", archive.DatabaseOf(e))
 	}
 	return &store{database: d}
 }

@@ -46,7 +46,7 @@ func (s *store) Load(ctx context.Context, name string) ([]byte, int64, error) {
 	if errors.Is(err, gocbcore.ErrDocumentNotFound) {
 		return nil, 0, nil
 	}
-	return text, int64(cas), engine.Failed(ctx, err)
+	return text, int64(cas), engine.CallError(ctx, err)
 }
 
 func (s *store) Swap(ctx context.Context, name string, text []byte, rev int64) (int64, error) {
@@ -64,7 +64,7 @@ func (s *store) Swap(ctx context.Context, name string, text []byte, rev int64) (
 		}
 	}
 	if err != nil {
-		return rev, engine.Failed(ctx, err)
+		return rev, engine.CallError(ctx, err)
 	}
 	return int64(cas), nil
 }
@@ -74,7 +74,7 @@ func (s *store) Put(ctx context.Context, name string, text []byte) error {
 }
 
 func (s *store) put(ctx context.Context, key string, text []byte) error {
-	return engine.Failed(ctx, s.docs.upsert(ctx, key, text))
+	return engine.CallError(ctx, s.docs.upsert(ctx, key, text))
 }
 
 func (s *store) Get(ctx context.Context, names []string) (map[string][]byte, error) {
@@ -111,7 +111,7 @@ func (s *store) get(ctx context.Context, ids []string, each func(id string, text
 			case errors.Is(err, gocbcore.ErrDocumentNotFound):
 				continue
 			case err != nil:
-				return engine.Failed(ctx, fmt.Errorf("%s: %w", ids[at+i], err))
+				return engine.CallError(ctx, fmt.Errorf("%s: %w", ids[at+i], err))
 			}
 			if err := each(ids[at+i], gets[i].text); err != nil {
 				return err
@@ -134,7 +134,7 @@ func (d *database) enter(ctx context.Context, n int) (leave func(), err error) {
 func (s *store) bulkGet(ctx context.Context, ids []string) ([]document, error) {
 	leave, err := s.enter(ctx, len(ids))
 	if err != nil {
-		return nil, engine.Failed(ctx, err)
+		return nil, engine.CallError(ctx, err)
 	}
 	defer leave()
 	keys := make([]string, len(ids))
@@ -142,7 +142,7 @@ func (s *store) bulkGet(ctx context.Context, ids []string) ([]document, error) {
 		keys[i] = keyOf(id)
 	}
 	gets, err := s.docs.gets(ctx, keys)
-	return gets, engine.Failed(ctx, err)
+	return gets, engine.CallError(ctx, err)
 }
 
 // leads counts a document's leads by a sub-document look-up.
@@ -181,7 +181,7 @@ func (s *store) many(ctx context.Context, ids []string, do func(ctx context.Cont
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return engine.Failed(ctx, err)
+		return engine.CallError(ctx, err)
 	}
 	return ctx.Err()
 }
@@ -198,7 +198,7 @@ func (s *store) Prepare(ctx context.Context, _ string, _ *record.LineType) error
 	}
 	for _, text := range indexStatements(s.keyspace()) {
 		if _, err := s.docs.query(ctx, text, statement{prepare: true}, func([]byte) error { return nil }); err != nil {
-			return engine.Failed(ctx, fmt.Errorf("%s: %w", text, err))
+			return engine.CallError(ctx, fmt.Errorf("%s: %w", text, err))
 		}
 	}
 	s.indexed = true
@@ -224,7 +224,7 @@ func (s *store) Write(ctx context.Context, _ string, _ *record.LineType, docs []
 	for some := range slices.Chunk(docs, min(bulkSize, s.inFlight)) {
 		leave, err := s.enter(ctx, len(some))
 		if err != nil {
-			return engine.Failed(ctx, err)
+			return engine.CallError(ctx, err)
 		}
 		errs := make([]error, len(some))
 		err = every(ctx, len(some), func(i int, done func()) (gocbcore.PendingOp, error) {
@@ -235,11 +235,11 @@ func (s *store) Write(ctx context.Context, _ string, _ *record.LineType, docs []
 		})
 		leave()
 		if err != nil {
-			return engine.Failed(ctx, err)
+			return engine.CallError(ctx, err)
 		}
 		for i, err := range errs {
 			if err != nil {
-				return engine.Failed(ctx, fmt.Errorf("%s: %w", some[i].ID, err))
+				return engine.CallError(ctx, fmt.Errorf("%s: %w", some[i].ID, err))
 			}
 		}
 	}

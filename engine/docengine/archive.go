@@ -28,14 +28,14 @@ import (
 
 // Options configure an Archive.
 type Options struct {
-	Shown    string        // the URL without its password, for errors
-	ReadOnly bool          // the archive changes nothing
-	Lease    time.Duration // for NewLocked: after so long without a heartbeat a loader counts as dead
-	Writers  int           // number of concurrent write requests; 0 = documents are read and written one after the other, and a Body is valid only during Write
-	Apart    bool          // the store keeps each record separately: a commit writes only its own records of a document
-	Design   design.Name
-	List     bool         // for NewLocked: keep lists of all ids, for a store that cannot list its documents; see IDs
-	Log      *slog.Logger // nil = discard
+	Shown           string        // the URL without its password, for errors
+	ReadOnly        bool          // the archive changes nothing
+	Lease           time.Duration // for NewLocked: after so long without a heartbeat a loader counts as dead
+	Writers         int           // number of concurrent write requests; 0 = documents are read and written one after the other, and a Body is valid only during Write
+	SeparateRecords bool          // the store keeps each record separately: a commit writes only its own records of a document
+	Design          design.Name
+	List            bool         // for NewLocked: keep lists of all ids, for a store that cannot list its documents; see IDs
+	Log             *slog.Logger // nil = discard
 }
 
 // Archive is the part of an archive that all stores of documents share: subsets, catalog,
@@ -45,20 +45,20 @@ type Archive struct {
 	o     Options
 
 	mu      sync.Mutex
-	known   map[string]known         // catalogs as last read, by subset
-	turning map[string]chan struct{} // by subset: the loader of this process that commits has locked it
+	cache   map[string]cachedCatalog // catalogs as last read, by subset
+	turns   map[string]chan struct{} // by subset: the loader of this process that commits has locked it
 	batches sync.Pool                // of *record.Batch, reused by Answer
 }
 
-// known is a catalog and the number of the commit that stored it. Nobody changes it.
-type known struct {
+// cachedCatalog is a catalog and the number of the commit that stored it. Nobody changes it.
+type cachedCatalog struct {
 	version int64
 	catalog *design.Catalog
 }
 
 // New returns the archive of a store.
 func New(s Store, o Options) *Archive {
-	return &Archive{store: s, o: o, known: map[string]known{}, turning: map[string]chan struct{}{}}
+	return &Archive{store: s, o: o, cache: map[string]cachedCatalog{}, turns: map[string]chan struct{}{}}
 }
 
 // Close has nothing to close.
@@ -66,7 +66,7 @@ func (a *Archive) Close() error { return nil }
 
 // OneOfEach returns why an archive that stores records one by one cannot store two records of one identity.
 func (a *Archive) OneOfEach() string {
-	if a.o.Apart {
+	if a.o.SeparateRecords {
 		return "a record's primary key is its identity"
 	}
 	return ""
@@ -81,17 +81,17 @@ func (a *Archive) Subsets(ctx context.Context) ([]string, error) {
 
 // Catalog returns the subset's metadata. A subset that does not exist has an empty catalog.
 func (a *Archive) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
-	c, err := a.Known(ctx, subset)
+	c, err := a.CachedCatalog(ctx, subset)
 	if err != nil {
 		return nil, err
 	}
-	own := design.NewCatalog(subset)
-	own.Merge(c)
-	return own, nil
+	copied := design.NewCatalog(subset)
+	copied.Merge(c)
+	return copied, nil
 }
 
-// Known is Catalog without a copy. The caller must not change the result.
-func (a *Archive) Known(ctx context.Context, subset string) (*design.Catalog, error) {
+// CachedCatalog is Catalog without a copy. The caller must not change the result.
+func (a *Archive) CachedCatalog(ctx context.Context, subset string) (*design.Catalog, error) {
 	k := a.last(subset)
 	version, text, err := a.store.Describe(ctx, subset, k.version)
 	if err != nil || version == 0 {
@@ -104,25 +104,25 @@ func (a *Archive) Known(ctx context.Context, subset string) (*design.Catalog, er
 	if err != nil {
 		return nil, fmt.Errorf("catalog of subset %q: %w", subset, err)
 	}
-	a.keep(subset, known{version, c})
+	a.keep(subset, cachedCatalog{version, c})
 	return c, nil
 }
 
-func (a *Archive) last(subset string) known {
+func (a *Archive) last(subset string) cachedCatalog {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.known[subset]
+	return a.cache[subset]
 }
 
-func (a *Archive) keep(subset string, k known) {
+func (a *Archive) keep(subset string, k cachedCatalog) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.known[subset] = k
+	a.cache[subset] = k
 }
 
-// Holds reports whether a subset has documents of a line type.
-func (a *Archive) Holds(ctx context.Context, subset string, t *record.LineType) (bool, error) {
-	c, err := a.Known(ctx, subset)
+// HasType reports whether a subset has documents of a line type.
+func (a *Archive) HasType(ctx context.Context, subset string, t *record.LineType) (bool, error) {
+	c, err := a.CachedCatalog(ctx, subset)
 	if err != nil {
 		return false, err
 	}
@@ -161,26 +161,26 @@ func (a *Archive) MarksOf(ctx context.Context, subset string, files []archive.Ma
 	return nil, errors.ErrUnsupported
 }
 
-// Marked is a mark with its place in the order of loading. Stores that store each mark
+// NumberedMark is a mark with its place in the order of loading. Stores that store each mark
 // separately use it.
-type Marked struct {
+type NumberedMark struct {
 	Version int64        `json:"version,omitempty"` // number of its commit
 	Number  int64        `json:"number"`
 	Mark    archive.Mark `json:"mark"`
 }
 
-// ParseMarked parses the text of a Marked. Each load parses the marks of all files, several
+// ParseNumberedMark parses the text of a NumberedMark. Each load parses the marks of all files, several
 // thousand for a year. encoding/json takes four times as long.
-func ParseMarked(text []byte) (m Marked, err error) {
+func ParseNumberedMark(text []byte) (m NumberedMark, err error) {
 	if !gjson.ValidBytes(text) {
 		return m, fmt.Errorf("mark %q is not JSON", text)
 	}
 	gjson.ParseBytes(text).ForEach(func(name, value gjson.Result) bool {
 		switch name.Str {
 		case "version":
-			m.Version, err = whole(value)
+			m.Version, err = parseInteger(value)
 		case "number":
-			m.Number, err = whole(value)
+			m.Number, err = parseInteger(value)
 		case "mark":
 			value.ForEach(func(name, value gjson.Result) bool {
 				err = setMark(&m.Mark, name.Str, value)
@@ -203,15 +203,15 @@ func setMark(m *archive.Mark, name string, value gjson.Result) (err error) {
 	case "digest":
 		m.Digest = value.String()
 	case "bytes":
-		m.Bytes, err = whole(value)
+		m.Bytes, err = parseInteger(value)
 	case "read":
-		m.Read, err = whole(value)
+		m.Read, err = parseInteger(value)
 	case "stored":
-		m.Stored, err = whole(value)
+		m.Stored, err = parseInteger(value)
 	case "replaced":
-		m.Replaced, err = whole(value)
+		m.Replaced, err = parseInteger(value)
 	case "quarantined":
-		m.Quarantined, err = whole(value)
+		m.Quarantined, err = parseInteger(value)
 	case "loaded":
 		m.Loaded, err = time.Parse(time.RFC3339Nano, value.Str)
 	case "modified":
@@ -220,24 +220,24 @@ func setMark(m *archive.Mark, name string, value gjson.Result) (err error) {
 	return err
 }
 
-func whole(value gjson.Result) (int64, error) { return strconv.ParseInt(value.Raw, 10, 64) }
+func parseInteger(value gjson.Result) (int64, error) { return strconv.ParseInt(value.Raw, 10, 64) }
 
-// ParseMarks parses texts of Marked and sorts the marks in the order of loading.
+// ParseMarks parses texts of NumberedMark and sorts the marks in the order of loading.
 func ParseMarks(texts []string) ([]archive.Mark, error) {
-	all := make([]Marked, len(texts))
+	all := make([]NumberedMark, len(texts))
 	var err error
 	for i := range texts {
-		if all[i], err = ParseMarked([]byte(texts[i])); err != nil {
+		if all[i], err = ParseNumberedMark([]byte(texts[i])); err != nil {
 			return nil, err
 		}
 	}
-	marks, _ := ByNumber(all)
+	marks, _ := SortMarks(all)
 	return marks, nil
 }
 
-// ByNumber sorts marks in the order of loading and returns the next number.
-func ByNumber(all []Marked) (marks []archive.Mark, next int64) {
-	slices.SortFunc(all, func(x, y Marked) int {
+// SortMarks sorts marks in the order of loading and returns the next number.
+func SortMarks(all []NumberedMark) (marks []archive.Mark, next int64) {
+	slices.SortFunc(all, func(x, y NumberedMark) int {
 		return cmp.Or(cmp.Compare(x.Version, y.Version), cmp.Compare(x.Number, y.Number))
 	})
 	marks = make([]archive.Mark, len(all))
@@ -258,7 +258,7 @@ func Latest(all []archive.Mark) []archive.Mark {
 		}
 	}
 	slices.Reverse(out)
-	return archive.LoadedMarks(out)
+	return archive.WithoutRemovals(out)
 }
 
 // Phrasing starts the phrasing of a question for an engine's design. The error wraps
@@ -268,7 +268,7 @@ func (a *Archive) Phrasing(ctx context.Context, d engine.Driver, n design.Name, 
 	if err := archive.Express(&d, n, f, q); err != nil {
 		return nil, nil, err
 	}
-	c, err := a.Known(ctx, q.Subset)
+	c, err := a.CachedCatalog(ctx, q.Subset)
 	return &archive.Query{Question: q, Flavour: f}, c, err
 }
 
@@ -357,11 +357,11 @@ func (a *Archive) Answer(q *question.Question, headers []record.Header, into *an
 // InOrder calls get for batches of ids, each of size ids, with at most width calls in flight.
 // It passes the results to each in the order of ids, one at a time. at is the index of a
 // batch's first id.
-func InOrder[T any](ctx context.Context, ids []string, size, width int, get func(ctx context.Context, some []string) (T, error), each func(at int, some T) error) error {
+func InOrder[T any](ctx context.Context, ids []string, size, width int, get func(ctx context.Context, some []string) (T, error), each func(first int, some T) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	under := make(chan chan T, max(width-1, 0)) // in order; one further call is in flight
+	inFlight := make(chan chan T, max(width-1, 0)) // in order; one further call is in flight
 	group.Go(func() error {
-		defer close(under)
+		defer close(inFlight)
 		for some := range slices.Chunk(ids, size) {
 			reply := make(chan T, 1)
 			group.Go(func() error {
@@ -372,7 +372,7 @@ func InOrder[T any](ctx context.Context, ids []string, size, width int, get func
 				return err
 			})
 			select {
-			case under <- reply:
+			case inFlight <- reply:
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -380,14 +380,14 @@ func InOrder[T any](ctx context.Context, ids []string, size, width int, get func
 		return nil
 	})
 	group.Go(func() error {
-		at := 0
-		for reply := range under {
+		first := 0
+		for reply := range inFlight {
 			select {
 			case values := <-reply:
-				if err := each(at, values); err != nil {
+				if err := each(first, values); err != nil {
 					return err
 				}
-				at += size
+				first += size
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -397,8 +397,8 @@ func InOrder[T any](ctx context.Context, ids []string, size, width int, get func
 	return group.Wait()
 }
 
-// Nothing is the plan of a question for a line type that the subset does not have.
-func Nothing(q *archive.Query) archive.Plan {
+// EmptyPlan is the plan of a question for a line type that the subset does not have.
+func EmptyPlan(q *archive.Query) archive.Plan {
 	return archive.Plan{Text: fmt.Sprintf("subset %q has no %s: nothing is read", q.Question.Subset, q.Question.Type.Name)}
 }
 
@@ -409,23 +409,23 @@ type Walk func(t *record.LineType, each func(id string, doc []byte) error) error
 // Dump reads the documents of a subset, one line type after the other.
 func (a *Archive) Dump(ctx context.Context, subset string, walk Walk) iter.Seq2[*record.Batch, error] {
 	return archive.Dump(func(to *archive.Dumper) error {
-		known, err := a.Known(ctx, subset)
+		known, err := a.CachedCatalog(ctx, subset)
 		if err != nil {
 			return err
 		}
 		var b record.Batch
-		var at placer
+		var place placer
 		for t := range Types(known) {
 			b.Reset(t, "")
 			err := walk(t, func(id string, doc []byte) error {
 				if _, err := to.YieldFull(&b); err != nil {
 					return err
 				}
-				valid, err := at.place(id, &b)
+				valid, err := place.place(id, &b)
 				if err != nil {
 					return err
 				}
-				return Damaged(id, a.store.Decode(doc, &b, at.head, valid))
+				return DocumentError(id, a.store.Decode(doc, &b, place.head, valid))
 			})
 			if err == nil {
 				err = to.Yield(&b)
@@ -461,8 +461,8 @@ func (p *placer) place(id string, b *record.Batch) (int64, error) {
 // ErrDamaged is the error of a document that has changed since it was written.
 var ErrDamaged = errors.New("is damaged")
 
-// Damaged adds the id of a document to its error.
-func Damaged(id string, err error) error {
+// DocumentError adds the id of a document to its error.
+func DocumentError(id string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -485,7 +485,7 @@ func (Payloads) Decode(payload []byte, into *record.Batch, head uint32, valid in
 
 // Prefixes returns the prefixes of the ids of a line type: one for each version of its files.
 func (a *Archive) Prefixes(ctx context.Context, subset string, t *record.LineType) (out []string, err error) {
-	c, err := a.Known(ctx, subset)
+	c, err := a.CachedCatalog(ctx, subset)
 	if err != nil {
 		return nil, err
 	}
@@ -501,7 +501,7 @@ func (a *Archive) Prefixes(ctx context.Context, subset string, t *record.LineTyp
 // CountPayloads counts pairs, and the records that each pair contains by its own count.
 func (a *Archive) CountPayloads(ctx context.Context, subset string, walk Walk) (archive.Contents, error) {
 	c := archive.Contents{Records: map[string]int64{}, Object: "pairs"}
-	known, err := a.Known(ctx, subset)
+	known, err := a.CachedCatalog(ctx, subset)
 	if err != nil {
 		return c, err
 	}
@@ -509,7 +509,7 @@ func (a *Archive) CountPayloads(ctx context.Context, subset string, walk Walk) (
 		err := walk(t, func(id string, payload []byte) error {
 			n, width := binary.Uvarint(payload[min(1, len(payload)):]) // the count follows the layout's version
 			if width <= 0 {
-				return Damaged(id, errors.New("its payload has no count"))
+				return DocumentError(id, errors.New("its payload has no count"))
 			}
 			c.Objects++
 			c.Records[t.Name] += int64(n)

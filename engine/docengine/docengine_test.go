@@ -78,19 +78,19 @@ func TestParseMarked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := ParseMarked(text)
+	got, err := ParseNumberedMark(text)
 	if want.Mark.Conflicts = 0; err != nil || got != want { // Other is not kept
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 	for _, bad := range []string{`{"mark":{"read":"x"}}`, `{"mark":{"read":1.5}}`, `{"number":null}`, `{"mark":{"loaded":"yesterday"}}`, `{"mark":`} {
-		if got, err := ParseMarked([]byte(bad)); err == nil {
+		if got, err := ParseNumberedMark([]byte(bad)); err == nil {
 			t.Errorf("%s is read as %+v", bad, got)
 		}
 	}
 }
 
 // everyField is a mark of which no field is empty.
-func everyField() (m Marked) {
+func everyField() (m NumberedMark) {
 	m.Version, m.Number = 7, -8
 	v := reflect.ValueOf(&m.Mark).Elem()
 	for i := range v.NumField() {
@@ -113,7 +113,7 @@ func BenchmarkParseMarked(b *testing.B) {
 	}
 	b.Run("encoding/json", func(b *testing.B) {
 		for b.Loop() {
-			var m Marked
+			var m NumberedMark
 			if err := json.Unmarshal(text, &m); err != nil {
 				b.Fatal(err)
 			}
@@ -121,7 +121,7 @@ func BenchmarkParseMarked(b *testing.B) {
 	})
 	b.Run("ParseMarked", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := ParseMarked(text); err != nil {
+			if _, err := ParseNumberedMark(text); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -43,14 +43,14 @@ type lease struct {
 
 // watch observes a lock of another owner.
 type watch struct {
-	seen  lockText
+	last  lockText
 	since time.Time
 }
 
 // dead reports whether the lock has not changed for a lease.
 func (w *watch) dead(now lockText, patience time.Duration) bool {
-	if w.since.IsZero() || now != w.seen {
-		w.seen, w.since = now, time.Now()
+	if w.since.IsZero() || now != w.last {
+		w.last, w.since = now, time.Now()
 		return false
 	}
 	return time.Since(w.since) >= patience
@@ -71,8 +71,8 @@ func loadLock(ctx context.Context, m Meta, name string) (lockText, int64, error)
 // acquire waits for a lock. The returned context ends when the lock is lost; release frees
 // the lock.
 func acquire(ctx context.Context, m Meta, name string, patience time.Duration) (context.Context, *lease, error) {
-	mine := lockText{Owner: rand.Text()}
-	text, err := json.Marshal(mine)
+	own := lockText{Owner: rand.Text()}
+	text, err := json.Marshal(own)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,13 +83,13 @@ func acquire(ctx context.Context, m Meta, name string, patience time.Duration) (
 			return nil, nil, err
 		}
 		if now.Owner == "" || w.dead(now, patience) {
-			got, err := swapWhole(ctx, m, name, text, rev)
+			got, err := swapUncanceled(ctx, m, name, text, rev)
 			if err == nil {
-				l := &lease{meta: m, name: name, text: mine, rev: got, done: make(chan struct{})}
-				var held context.Context
-				held, l.stop = context.WithCancelCause(ctx)
-				go l.live(held, patience)
-				return held, l, nil
+				l := &lease{meta: m, name: name, text: own, rev: got, done: make(chan struct{})}
+				var lockCtx context.Context
+				lockCtx, l.stop = context.WithCancelCause(ctx)
+				go l.live(lockCtx, patience)
+				return lockCtx, l, nil
 			}
 			if !errors.Is(err, ErrChanged) {
 				return nil, nil, err
@@ -101,8 +101,8 @@ func acquire(ctx context.Context, m Meta, name string, patience time.Duration) (
 	}
 }
 
-// swapWhole is a Swap that continues after ctx ends. Otherwise its outcome would be unknown.
-func swapWhole(ctx context.Context, m Meta, name string, text []byte, rev int64) (int64, error) {
+// swapUncanceled is a Swap that continues after ctx ends. Otherwise its outcome would be unknown.
+func swapUncanceled(ctx context.Context, m Meta, name string, text []byte, rev int64) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -135,16 +135,16 @@ func (l *lease) swap(ctx context.Context, to lockText) error {
 	if err != nil {
 		return err
 	}
-	rev, err := swapWhole(context.WithoutCancel(ctx), l.meta, l.name, text, l.rev)
+	rev, err := swapUncanceled(context.WithoutCancel(ctx), l.meta, l.name, text, l.rev)
 	if errors.Is(err, ErrChanged) { // also after an earlier swap that succeeded but reported an error
-		now, there, e := loadLock(context.WithoutCancel(ctx), l.meta, l.name)
+		now, revision, e := loadLock(context.WithoutCancel(ctx), l.meta, l.name)
 		switch {
 		case e != nil:
 			return e
 		case now.Owner != l.text.Owner:
 			return errLost
 		}
-		l.rev = there
+		l.rev = revision
 		return err
 	}
 	if err == nil {

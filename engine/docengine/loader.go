@@ -56,10 +56,10 @@ func (l *loader) Close() error {
 // of one process would only wait for each other's lock.
 func (a *Archive) turn(ctx context.Context, subset string) (done func(), err error) {
 	a.mu.Lock()
-	turn := a.turning[subset]
+	turn := a.turns[subset]
 	if turn == nil {
 		turn = make(chan struct{}, 1)
-		a.turning[subset] = turn
+		a.turns[subset] = turn
 	}
 	a.mu.Unlock()
 	select {
@@ -74,11 +74,11 @@ func (a *Archive) turn(ctx context.Context, subset string) (done func(), err err
 // starting from the marks. If another loader committed first, Commit starts again.
 func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	defer l.Close() //nolint:errcheck // drop the records after success and failure
-	return l.insist(ctx, func(ctx context.Context, t *attempt) (bool, error) { return t.run(ctx, &c) })
+	return l.retry(ctx, func(ctx context.Context, t *attempt) (bool, error) { return t.run(ctx, &c) })
 }
 
-// insist repeats do until a commit counts.
-func (l *loader) insist(ctx context.Context, do func(ctx context.Context, t *attempt) (counts bool, err error)) (archive.CommitResult, error) {
+// retry repeats do until a commit counts.
+func (l *loader) retry(ctx context.Context, do func(ctx context.Context, t *attempt) (counts bool, err error)) (archive.CommitResult, error) {
 	done, err := l.a.turn(ctx, l.subset)
 	if err != nil {
 		return archive.CommitResult{}, err
@@ -88,7 +88,7 @@ func (l *loader) insist(ctx context.Context, do func(ctx context.Context, t *att
 		t := attempt{l: l, stored: archive.CommitResult{Replaced: map[string]int64{}}}
 		counts, err := t.try(ctx, do)
 		if err != nil || counts {
-			return t.stored, engine.Failed(ctx, err)
+			return t.stored, engine.CallError(ctx, err)
 		}
 	}
 }
@@ -103,13 +103,13 @@ type attempt struct {
 }
 
 func (t *attempt) try(ctx context.Context, do func(context.Context, *attempt) (bool, error)) (counts bool, err error) {
-	held, commit, err := t.l.a.store.Begin(ctx, t.l.subset)
+	lockCtx, commit, err := t.l.a.store.Begin(ctx, t.l.subset)
 	if err != nil {
 		return false, err
 	}
 	t.commit = commit
-	if t.catalog, err = t.l.a.Known(held, t.l.subset); err == nil {
-		counts, err = do(held, t)
+	if t.catalog, err = t.l.a.CachedCatalog(lockCtx, t.l.subset); err == nil {
+		counts, err = do(lockCtx, t)
 	}
 	return counts, commit.End(ctx, counts, err)
 }
@@ -147,13 +147,13 @@ func (t *attempt) find(ctx context.Context, lt *record.LineType) error {
 			maybe = append(maybe, ch.IDs[len(ch.IDs)-1])
 		}
 	}
-	ch.There = make(map[string][]byte, len(maybe))
+	ch.Existing = make(map[string][]byte, len(maybe))
 	t.changes = append(t.changes, ch)
 	for some := range slices.Chunk(maybe, docsAsked) {
 		err := t.commit.Fetch(ctx, lt, some, func(id string, doc []byte) error {
 			from := len(bodies)
 			bodies = append(bodies, doc...)
-			ch.There[id] = bodies[from:len(bodies):len(bodies)]
+			ch.Existing[id] = bodies[from:len(bodies):len(bodies)]
 			return nil
 		})
 		if err != nil {
@@ -190,13 +190,13 @@ func (t *attempt) write(ctx context.Context, ch *Change) (err error) {
 		id, rows := ch.IDs[n], doc.Rows
 		n++
 		t.stored.New += int64(rows.Len())
-		old, there := ch.There[id]
+		old, exists := ch.Existing[id]
 		switch {
-		case there:
+		case exists:
 			rows, err = m.merge(t, doc, id, old)
 		case t.l.a.o.Writers == 0 && t.catalog.Holding(ch.Type, doc.Header()).MayHold(doc.Valid()): // an embedded store reads it when it is needed
 			err = t.commit.Fetch(ctx, ch.Type, ch.IDs[n-1:n], func(id string, old []byte) (err error) {
-				there = true
+				exists = true
 				rows, err = m.merge(t, doc, id, old)
 				return err
 			})
@@ -204,12 +204,12 @@ func (t *attempt) write(ctx context.Context, ch *Change) (err error) {
 		if err != nil {
 			break
 		}
-		if !there {
+		if !exists {
 			t.stored.Objects++
 		}
 		from := len(bodies)
 		bodies = t.l.a.store.Append(bodies, t.l.subset, id, rows)
-		docs = append(docs, Document{ID: id, Body: bodies[from:len(bodies):len(bodies)], Fresh: !there})
+		docs = append(docs, Document{ID: id, Body: bodies[from:len(bodies):len(bodies)], Fresh: !exists})
 		if len(bodies) >= chunkBytes || len(docs) >= chunkDocs {
 			if err = send(); err != nil {
 				break
@@ -232,10 +232,10 @@ type merger struct{ have, merged record.Batch }
 func (m *merger) merge(t *attempt, doc *design.Doc, id string, old []byte) (*record.Batch, error) {
 	m.have.Reset(doc.Rows.Type, "")
 	if err := t.l.a.store.Decode(old, &m.have, m.have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
-		return nil, Damaged(id, err)
+		return nil, DocumentError(id, err)
 	}
 	design.Merge(&m.merged, &m.have, doc, func(i, j int) { t.stored.Resolve(doc.From[j], &m.have, i, doc.Rows, j) })
-	if t.l.a.o.Apart {
+	if t.l.a.o.SeparateRecords {
 		return doc.Rows, nil
 	}
 	return &m.merged, nil
@@ -247,7 +247,7 @@ func (t *attempt) count(ctx context.Context, c *archive.Commit) (bool, error) {
 	next.Merge(t.catalog)
 	done := slices.Clone(c.Complete)
 	for i := range done {
-		done[i].Settle(t.stored)
+		done[i].CountReplaced(t.stored)
 	}
 	var old []archive.Mark
 	if len(done) > 0 && next.Files.Records > 0 {
@@ -298,6 +298,6 @@ func (t *attempt) keep(ctx context.Context, next *design.Catalog, done []archive
 	if err != nil || version == 0 {
 		return false, err
 	}
-	t.l.a.keep(t.l.subset, known{version, next})
+	t.l.a.keep(t.l.subset, cachedCatalog{version, next})
 	return true, nil
 }

@@ -26,13 +26,13 @@ const (
 	undoPatience = 20 * time.Second // time limit for rolling back a failed commit
 )
 
-// Locked implements Store with a Single, which changes one document at a time. The package
+// LockedStore implements Store with a Single, which changes one document at a time. The package
 // comment describes how.
-type Locked struct {
+type LockedStore struct {
 	Single
-	o    Options
-	seen sync.Map // subsets without the remains of a crashed commit
-	made sync.Map // set of prepared: line types whose collection and indexes exist
+	o             Options
+	recovered     sync.Map // subsets without the remains of a crashed commit
+	preparedTypes sync.Map // set of prepared: line types whose collection and indexes exist
 }
 
 type prepared struct {
@@ -41,11 +41,11 @@ type prepared struct {
 }
 
 // NewLocked returns the Store.
-func NewLocked(s Single, o Options) *Locked {
+func NewLocked(s Single, o Options) *LockedStore {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Locked{Single: s, o: o}
+	return &LockedStore{Single: s, o: o}
 }
 
 // state is the state of a subset. Only Swap changes it.
@@ -83,7 +83,7 @@ func undoName(subset string, p pending, part int) string {
 }
 
 // loadState reads the state of a subset; rev is 0 if it does not exist.
-func (s *Locked) loadState(ctx context.Context, subset string) (*state, int64, error) {
+func (s *LockedStore) loadState(ctx context.Context, subset string) (*state, int64, error) {
 	text, rev, err := s.Load(ctx, stateName(subset))
 	if err != nil || rev == 0 {
 		return &state{}, rev, err
@@ -95,46 +95,46 @@ func (s *Locked) loadState(ctx context.Context, subset string) (*state, int64, e
 	return st, rev, nil
 }
 
-// settled returns the state of a subset without a pending commit. Once for each subset it
+// recoveredState returns the state of a subset without a pending commit. Once for each subset it
 // waits for commits that started before this store, and rolls back a crashed commit.
-func (s *Locked) settled(ctx context.Context, subset string) (*state, error) {
+func (s *LockedStore) recoveredState(ctx context.Context, subset string) (*state, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	st, _, err := s.loadState(ctx, subset)
-	if _, ok := s.seen.Load(subset); ok || err != nil {
+	if _, ok := s.recovered.Load(subset); ok || err != nil {
 		return st, err
 	}
 	switch {
 	case st.Pending == nil:
 	case s.o.ReadOnly:
-		st, err = s.outwait(ctx, subset)
+		st, err = s.awaitOther(ctx, subset)
 	default:
 		var l *lease
 		if ctx, l, err = acquire(ctx, s, lockName(subset), s.o.Lease); err != nil {
 			return nil, err
 		}
 		st, _, err = s.recover(ctx, subset)
-		err = errors.Join(err, lost(ctx))
+		err = errors.Join(err, lostError(ctx))
 		l.release(context.WithoutCancel(ctx))
 	}
 	if err == nil {
-		s.seen.Store(subset, true)
+		s.recovered.Store(subset, true)
 	}
 	return st, err
 }
 
-// lost returns the error of an owner whose lock another client took over.
-func lost(held context.Context) error {
-	if cause := context.Cause(held); errors.Is(cause, errLost) {
+// lostError returns the error of an owner whose lock another client took over.
+func lostError(lockCtx context.Context) error {
+	if cause := context.Cause(lockCtx); errors.Is(cause, errLost) {
 		return cause
 	}
 	return nil
 }
 
-// outwait waits until another client's commit has finished. A read-only client cannot repair
+// awaitOther waits until another client's commit has finished. A read-only client cannot repair
 // the subset after a crashed commit.
-func (s *Locked) outwait(ctx context.Context, subset string) (*state, error) {
+func (s *LockedStore) awaitOther(ctx context.Context, subset string) (*state, error) {
 	var w watch
 	for {
 		st, _, err := s.loadState(ctx, subset)
@@ -158,7 +158,7 @@ func (s *Locked) outwait(ctx context.Context, subset string) (*state, error) {
 }
 
 // recover restores the documents that a crashed commit has changed. The caller owns the lock.
-func (s *Locked) recover(ctx context.Context, subset string) (*state, int64, error) {
+func (s *LockedStore) recover(ctx context.Context, subset string) (*state, int64, error) {
 	st, rev, err := s.loadState(ctx, subset)
 	if err != nil || st.Pending == nil {
 		return st, rev, err
@@ -178,12 +178,12 @@ func (s *Locked) recover(ctx context.Context, subset string) (*state, int64, err
 	return st, rev, nil
 }
 
-func (s *Locked) swapState(ctx context.Context, subset string, st *state, rev int64) (int64, error) {
+func (s *LockedStore) swapState(ctx context.Context, subset string, st *state, rev int64) (int64, error) {
 	text, err := json.Marshal(st)
 	if err != nil {
 		return rev, err
 	}
-	return swapWhole(ctx, s, stateName(subset), text, rev)
+	return swapUncanceled(ctx, s, stateName(subset), text, rev)
 }
 
 // undo is an undo document: the previous documents of a line type that a commit will change.
@@ -199,7 +199,7 @@ type oldDoc struct {
 	Body []byte `json:"body"`
 }
 
-func (s *Locked) restore(ctx context.Context, subset, name string) error {
+func (s *LockedStore) restore(ctx context.Context, subset, name string) error {
 	var u undo
 	if err := s.get(ctx, name, &u); err != nil {
 		return fmt.Errorf("subset %q: cannot roll back an incomplete load: %w", subset, err)
@@ -218,7 +218,7 @@ func (s *Locked) restore(ctx context.Context, subset, name string) error {
 
 // forget removes undo documents that are not needed any more. A later commit with the same
 // number overwrites any that remain.
-func (s *Locked) forget(ctx context.Context, subset string, p pending) {
+func (s *LockedStore) forget(ctx context.Context, subset string, p pending) {
 	names := make([]string, p.Parts)
 	for k := range names {
 		names[k] = undoName(subset, p, k)
@@ -229,7 +229,7 @@ func (s *Locked) forget(ctx context.Context, subset string, p pending) {
 }
 
 // put writes a value as JSON. get reads a value that must exist.
-func (s *Locked) put(ctx context.Context, name string, v any) error {
+func (s *LockedStore) put(ctx context.Context, name string, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -237,7 +237,7 @@ func (s *Locked) put(ctx context.Context, name string, v any) error {
 	return s.Put(ctx, name, text)
 }
 
-func (s *Locked) get(ctx context.Context, name string, v any) error {
+func (s *LockedStore) get(ctx context.Context, name string, v any) error {
 	texts, err := s.Get(ctx, []string{name})
 	if err != nil {
 		return err
@@ -252,8 +252,8 @@ func (s *Locked) get(ctx context.Context, name string, v any) error {
 }
 
 // IDs lists the ids of all documents of a subset, by line type; see Options.List.
-func (s *Locked) IDs(ctx context.Context, subset string) (map[string][]string, error) {
-	st, err := s.settled(ctx, subset)
+func (s *LockedStore) IDs(ctx context.Context, subset string) (map[string][]string, error) {
+	st, err := s.recoveredState(ctx, subset)
 	if err != nil {
 		return nil, err
 	}
@@ -276,8 +276,8 @@ func (s *Locked) IDs(ctx context.Context, subset string) (map[string][]string, e
 
 // Bytes returns the size of a subset's documents and ids, as its commits have counted them;
 // known is false if they have not counted.
-func (s *Locked) Bytes(ctx context.Context, subset string) (n int64, known bool, err error) {
-	st, err := s.settled(ctx, subset)
+func (s *LockedStore) Bytes(ctx context.Context, subset string) (n int64, known bool, err error) {
+	st, err := s.recoveredState(ctx, subset)
 	if err != nil {
 		return 0, false, err
 	}
@@ -285,12 +285,12 @@ func (s *Locked) Bytes(ctx context.Context, subset string) (n int64, known bool,
 }
 
 // Subsets lists the subsets.
-func (s *Locked) Subsets(ctx context.Context) ([]string, error) {
+func (s *LockedStore) Subsets(ctx context.Context) ([]string, error) {
 	names, _, err := s.subsets(ctx)
 	return names, err
 }
 
-func (s *Locked) subsets(ctx context.Context) ([]string, int64, error) {
+func (s *LockedStore) subsets(ctx context.Context) ([]string, int64, error) {
 	names := []string{}
 	text, rev, err := s.Load(ctx, subsetsName)
 	if err != nil || rev == 0 {
@@ -301,8 +301,8 @@ func (s *Locked) subsets(ctx context.Context) ([]string, int64, error) {
 }
 
 // Describe returns the catalog of a subset.
-func (s *Locked) Describe(ctx context.Context, subset string, _ int64) (int64, []byte, error) {
-	st, err := s.settled(ctx, subset)
+func (s *LockedStore) Describe(ctx context.Context, subset string, _ int64) (int64, []byte, error) {
+	st, err := s.recoveredState(ctx, subset)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -310,8 +310,8 @@ func (s *Locked) Describe(ctx context.Context, subset string, _ int64) (int64, [
 }
 
 // Marks lists the loaded files.
-func (s *Locked) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
-	st, err := s.settled(ctx, subset)
+func (s *LockedStore) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
+	st, err := s.recoveredState(ctx, subset)
 	if err != nil || len(st.Marked) == 0 {
 		return nil, err
 	}
@@ -335,7 +335,7 @@ func (s *Locked) Marks(ctx context.Context, subset string) ([]archive.Mark, erro
 }
 
 // Create creates a subset.
-func (s *Locked) Create(ctx context.Context, subset string) error {
+func (s *LockedStore) Create(ctx context.Context, subset string) error {
 	_, rev, err := s.loadState(ctx, subset)
 	if err != nil {
 		return err
@@ -354,15 +354,15 @@ func (s *Locked) Create(ctx context.Context, subset string) error {
 		if err != nil {
 			return err
 		}
-		at, found := slices.BinarySearch(names, subset)
+		i, found := slices.BinarySearch(names, subset)
 		if found {
 			return nil
 		}
-		text, err := json.Marshal(slices.Insert(names, at, subset))
+		text, err := json.Marshal(slices.Insert(names, i, subset))
 		if err != nil {
 			return err
 		}
-		if _, err := swapWhole(ctx, s, subsetsName, text, rev); !errors.Is(err, ErrChanged) {
+		if _, err := swapUncanceled(ctx, s, subsetsName, text, rev); !errors.Is(err, ErrChanged) {
 			return err
 		}
 	}
@@ -370,32 +370,32 @@ func (s *Locked) Create(ctx context.Context, subset string) error {
 
 // lockedCommit is a commit in flight. Its client owns the lock.
 type lockedCommit struct {
-	s      *Locked
-	subset string
-	by     string       // identifies the state that this commit writes
-	lost   func() error // the error of a lock that another client took over
-	lease  *lease
-	state  *state
-	rev    int64
-	p      pending
-	fresh  map[string][]string // by line type: the new ids, if ids are listed
-	gone   map[string]bool     // the removed ids, if ids are listed
-	bytes  atomic.Int64        // growth of the documents
-	began  bool                // the state may contain this commit as pending
+	s          *LockedStore
+	subset     string
+	writer     string       // identifies the state that this commit writes
+	lostError  func() error // the error of a lock that another client took over
+	lease      *lease
+	state      *state
+	rev        int64
+	p          pending
+	newIDs     map[string][]string // by line type: the new ids, if ids are listed
+	removedIDs map[string]bool     // the removed ids, if ids are listed
+	bytes      atomic.Int64        // growth of the documents
+	began      bool                // the state may contain this commit as pending
 }
 
 // Begin locks the subset. The returned context ends when the lock is lost.
-func (s *Locked) Begin(ctx context.Context, subset string) (context.Context, Commit, error) {
-	held, l, err := acquire(ctx, s, lockName(subset), s.o.Lease)
+func (s *LockedStore) Begin(ctx context.Context, subset string) (context.Context, Commit, error) {
+	lockCtx, l, err := acquire(ctx, s, lockName(subset), s.o.Lease)
 	if err != nil {
 		return nil, nil, err
 	}
-	k := &lockedCommit{s: s, subset: subset, by: rand.Text(), lost: func() error { return lost(held) }, lease: l, fresh: map[string][]string{}, gone: map[string]bool{}}
-	if k.state, k.rev, err = s.recover(held, subset); err != nil {
+	k := &lockedCommit{s: s, subset: subset, writer: rand.Text(), lostError: func() error { return lostError(lockCtx) }, lease: l, newIDs: map[string][]string{}, removedIDs: map[string]bool{}}
+	if k.state, k.rev, err = s.recover(lockCtx, subset); err != nil {
 		return nil, nil, k.End(ctx, false, err)
 	}
-	k.p = pending{Commit: k.state.Version + 1, By: k.by}
-	return held, k, nil
+	k.p = pending{Commit: k.state.Version + 1, By: k.writer}
+	return lockCtx, k, nil
 }
 
 func (k *lockedCommit) Fetch(ctx context.Context, t *record.LineType, ids []string, each func(id string, doc []byte) error) error {
@@ -420,11 +420,11 @@ func (k *lockedCommit) Note(ctx context.Context, all []Change) (err error) {
 
 // note writes the undo documents of a line type.
 func (k *lockedCommit) note(ctx context.Context, ch *Change) error {
-	if _, ok := k.s.made.Load(prepared{k.subset, ch.Type}); !ok {
+	if _, ok := k.s.preparedTypes.Load(prepared{k.subset, ch.Type}); !ok {
 		if err := k.s.Prepare(ctx, k.subset, ch.Type); err != nil {
 			return err
 		}
-		k.s.made.Store(prepared{k.subset, ch.Type}, true)
+		k.s.preparedTypes.Store(prepared{k.subset, ch.Type}, true)
 	}
 	u := undo{Type: ch.Type.Name}
 	flush := func() error {
@@ -434,16 +434,16 @@ func (k *lockedCommit) note(ctx context.Context, ch *Change) error {
 		return err
 	}
 	for _, id := range ch.IDs {
-		body, there := ch.There[id]
-		if ch.Gone && k.s.o.List {
-			k.gone[id] = true
+		body, exists := ch.Existing[id]
+		if ch.Removed && k.s.o.List {
+			k.removedIDs[id] = true
 		}
 		switch {
-		case there:
+		case exists:
 			k.bytes.Add(-int64(len(id) + len(body)))
 			u.Old = append(u.Old, oldDoc{id, body})
 		case k.s.o.List:
-			k.fresh[ch.Type.Name] = append(k.fresh[ch.Type.Name], id)
+			k.newIDs[ch.Type.Name] = append(k.newIDs[ch.Type.Name], id)
 			fallthrough
 		default:
 			u.New = append(u.New, id)
@@ -481,14 +481,14 @@ func (k *lockedCommit) Count(ctx context.Context, catalog []byte, done []archive
 		}
 		k.state.Marked = append(k.state.Marked, k.p.Commit)
 	}
-	if len(k.fresh) > 0 {
-		if err := k.s.put(ctx, partName("ids", k.subset, k.p.Commit), k.fresh); err != nil {
+	if len(k.newIDs) > 0 {
+		if err := k.s.put(ctx, partName("ids", k.subset, k.p.Commit), k.newIDs); err != nil {
 			return 0, err
 		}
 		k.state.Listed = append(k.state.Listed, k.p.Commit)
 	}
 	k.state.Bytes += k.bytes.Load()
-	k.state.Version, k.state.By, k.state.Catalog, k.state.Pending = k.p.Commit, k.by, catalog, nil
+	k.state.Version, k.state.By, k.state.Catalog, k.state.Pending = k.p.Commit, k.writer, catalog, nil
 	if _, err := k.s.swapState(ctx, k.subset, k.state, k.rev); err != nil && !k.counts(ctx) {
 		return 0, err
 	}
@@ -500,23 +500,23 @@ func (k *lockedCommit) counts(ctx context.Context) bool {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), undoPatience)
 	defer stop()
 	st, _, err := k.s.loadState(ctx, k.subset)
-	return err == nil && st.By == k.by
+	return err == nil && st.By == k.writer
 }
 
 // End frees the lock.
 func (k *lockedCommit) End(ctx context.Context, counts bool, err error) error {
-	err = errors.Join(err, k.lost())
+	err = errors.Join(err, k.lostError())
 	ctx = context.WithoutCancel(ctx)
 	switch {
 	case counts:
 		k.s.forget(ctx, k.subset, k.p)
-		if len(k.gone) > 0 {
+		if len(k.removedIDs) > 0 {
 			if failed := k.shorten(ctx); failed != nil {
 				k.s.o.Log.Debug("ids of removed documents remain in the lists", "subset", k.subset, "error", failed)
 			}
 		}
 	case k.began:
-		k.takeBack(ctx)
+		k.rollBack(ctx)
 	}
 	k.lease.release(ctx)
 	return err
@@ -533,7 +533,7 @@ func (k *lockedCommit) shorten(ctx context.Context) error {
 		}
 		changed := false
 		for t, ids := range some {
-			some[t] = slices.DeleteFunc(ids, func(id string) bool { return k.gone[id] })
+			some[t] = slices.DeleteFunc(ids, func(id string) bool { return k.removedIDs[id] })
 			changed = changed || len(some[t]) < len(ids)
 		}
 		if !changed {
@@ -546,21 +546,21 @@ func (k *lockedCommit) shorten(ctx context.Context) error {
 	return nil
 }
 
-// takeBack rolls back a failed commit. If it cannot, the next client that opens the subset
+// rollBack rolls back a failed commit. If it cannot, the next client that opens the subset
 // does. After the loss of the lock another client's commit may be in flight, which takeBack
 // must not touch.
-func (k *lockedCommit) takeBack(ctx context.Context) {
+func (k *lockedCommit) rollBack(ctx context.Context) {
 	ctx, stop := context.WithTimeout(ctx, undoPatience)
 	defer stop()
 	st, _, err := k.s.loadState(ctx, k.subset)
-	if err == nil && (st.Pending == nil || st.Pending.By != k.by) {
+	if err == nil && (st.Pending == nil || st.Pending.By != k.writer) {
 		return
 	}
 	if err == nil {
 		_, _, err = k.s.recover(ctx, k.subset)
 	}
 	if err != nil {
-		k.s.seen.Delete(k.subset)
+		k.s.recovered.Delete(k.subset)
 		k.s.o.Log.Warn("a failed commit was not rolled back; the next open of the subset does it", "subset", k.subset, "error", err)
 	}
 }

@@ -73,10 +73,10 @@ type Commit interface {
 
 // Change is the announced writes of one line type.
 type Change struct {
-	Type  *record.LineType
-	IDs   []string          // without duplicates, in the order of writing
-	There map[string][]byte // the existing documents with these ids; empty if Options.Writers is 0
-	Gone  bool              // the commit removes these documents
+	Type     *record.LineType
+	IDs      []string          // without duplicates, in the order of writing
+	Existing map[string][]byte // the existing documents with these ids; empty if Options.Writers is 0
+	Removed  bool              // the commit removes these documents
 }
 
 // Document is an id and its stored document.

@@ -13,14 +13,14 @@ import (
 
 // Trim removes the documents with a valid time before from. The catalog gives their ids.
 func (l *loader) Trim(ctx context.Context, from int64) error {
-	_, err := l.insist(ctx, func(ctx context.Context, t *attempt) (bool, error) { return t.trim(ctx, from) })
+	_, err := l.retry(ctx, func(ctx context.Context, t *attempt) (bool, error) { return t.trim(ctx, from) })
 	return err
 }
 
 func (t *attempt) trim(ctx context.Context, from int64) (bool, error) {
-	gone, objects := design.NewCatalog(t.l.subset), 0
+	removed, objects := design.NewCatalog(t.l.subset), 0
 	for lt := range Types(t.catalog) {
-		ch, err := t.old(ctx, lt, from, gone)
+		ch, err := t.old(ctx, lt, from, removed)
 		if err != nil {
 			return false, err
 		}
@@ -36,32 +36,32 @@ func (t *attempt) trim(ctx context.Context, from int64) (bool, error) {
 	}
 	next := design.NewCatalog(t.l.subset)
 	next.Merge(t.catalog)
-	next.Trim(from, gone, int64(objects))
+	next.Trim(from, removed, int64(objects))
 	return t.keep(ctx, next, nil)
 }
 
 // old finds the documents of a line type with a valid time before from, and counts their
 // records in a catalog.
-func (t *attempt) old(ctx context.Context, lt *record.LineType, from int64, gone *design.Catalog) (Change, error) {
-	ch := Change{Type: lt, There: map[string][]byte{}, Gone: true}
+func (t *attempt) old(ctx context.Context, lt *record.LineType, from int64, removed *design.Catalog) (Change, error) {
+	ch := Change{Type: lt, Existing: map[string][]byte{}, Removed: true}
 	query := archive.Query{Question: &question.Question{Type: lt, Subset: t.l.subset, Valid: question.Times{First: math.MinInt64, Last: from - 1}}}
 	Derive(t.catalog, &query)
 	var b record.Batch
 	for some := range slices.Chunk(query.Keys, docsAsked) {
-		var at placer
+		var place placer
 		b.Reset(lt, "")
 		err := t.commit.Fetch(ctx, lt, some, func(id string, doc []byte) error {
-			ch.IDs, ch.There[id] = append(ch.IDs, id), slices.Clone(doc)
-			valid, err := at.place(id, &b)
+			ch.IDs, ch.Existing[id] = append(ch.IDs, id), slices.Clone(doc)
+			valid, err := place.place(id, &b)
 			if err != nil {
 				return err
 			}
-			return Damaged(id, t.l.a.store.Decode(doc, &b, at.head, valid))
+			return DocumentError(id, t.l.a.store.Decode(doc, &b, place.head, valid))
 		})
 		if err != nil {
 			return ch, err
 		}
-		gone.Add(&b)
+		removed.Add(&b)
 	}
 	return ch, nil
 }

@@ -85,7 +85,7 @@ func (a *openArchive) Marks(ctx context.Context, name string) ([]archive.Mark, e
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	if s := a.subsets[name]; s != nil {
-		return archive.LoadedMarks(slices.Clone(s.marks)), ctx.Err()
+		return archive.WithoutRemovals(slices.Clone(s.marks)), ctx.Err()
 	}
 	return nil, ctx.Err()
 }
@@ -166,7 +166,7 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 		l.put(s, b)
 	}
 	for i := range c.Complete {
-		c.Complete[i].Settle(stored)
+		c.Complete[i].CountReplaced(stored)
 	}
 	c.UpdateCatalog(s.catalog, design.Memory, &stored, c.Complete, archive.SameFiles(s.marks, c.Complete))
 	s.mark(c.Complete)

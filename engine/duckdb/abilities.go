@@ -36,7 +36,7 @@ func (l lazyTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) 
 	if err != nil {
 		return nil, err
 	}
-	return kv.Of(e).Table(ctx, t)
+	return kv.DatabaseOf(e).Table(ctx, t)
 }
 
 type lazyPosts struct{ open opener }
@@ -46,5 +46,5 @@ func (l lazyPosts) Open(ctx context.Context, t posts.Tables) (*posts.Store, erro
 	if err != nil {
 		return nil, err
 	}
-	return posts.Of(e).Open(ctx, t)
+	return posts.DatabaseOf(e).Open(ctx, t)
 }

@@ -243,7 +243,7 @@ type appendRow struct {
 func (a *appendRow) Null(k int)           { a.w.columns[k].setNull(a.i) }
 func (a *appendRow) Text(k int, s string) { a.w.columns[k].setText(a.i, s) }
 func (a *appendRow) Time(k int, v int64)  { a.w.columns[k].int64s(a.i + 1)[a.i] = v * microseconds }
-func (a *appendRow) Whole(k int, v int64) {
+func (a *appendRow) Integer(k int, v int64) {
 	if a.cols[k].Type == sqlengine.Integer {
 		a.w.columns[k].int32s(a.i + 1)[a.i] = int32(v)
 	} else {

@@ -45,8 +45,8 @@ func newArchive(db *database, n design.Name) *openArchive {
 		Others: func(string) (string, []any) {
 			return "SELECT schema_name || '/' || view_name FROM duckdb_views() WHERE database_name = " + flavour.Quote(db.alias), nil
 		},
-		Name:  func(subset, table string) string { return schemaName(subset) + "/" + table },
-		Owned: func(table string) string { return table + "_" + string(n) },
+		Name:         func(subset, table string) string { return schemaName(subset) + "/" + table },
+		OwnTableName: func(table string) string { return table + "_" + string(n) },
 		CountDocs: func(from string) string {
 			return "SELECT count(*), coalesce(sum(len(data)), 0)::BIGINT FROM " + from
 		},

@@ -34,7 +34,7 @@ func open(t *testing.T, url string, n design.Name) archive.Archive {
 			t.Error(err)
 		}
 	})
-	a, err := archive.Of(e).Open(t.Context(), n)
+	a, err := archive.DatabaseOf(e).Open(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestOlderFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := archive.Of(e).Open(t.Context(), design.Wide)
+	a, err := archive.DatabaseOf(e).Open(t.Context(), design.Wide)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -404,7 +404,7 @@ func TestLoadIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		a, err := archive.Of(e).Open(t.Context(), design.Wide)
+		a, err := archive.DatabaseOf(e).Open(t.Context(), design.Wide)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -325,7 +325,7 @@ func (l *loader) stageIDs(ctx context.Context, g *design.Grouper, old []design.R
 		if n++; n == len(old) {
 			return false, nil
 		}
-		to.Whole(0, int64(n))
+		to.Integer(0, int64(n))
 		to.Text(1, string(design.AppendKey(nil, g.Type, l.subset, &g.Heads[old[n].Head], old[n].Valid)))
 		return true, nil
 	})

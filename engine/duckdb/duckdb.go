@@ -56,10 +56,10 @@ func Driver() engine.Driver {
 			Designs: offers(),
 			Means:   []design.Name{design.Normalized, design.Document, design.Wide},
 		}}, offered()...),
-		Place:   engine.Embedded,
-		Library: &engine.Library{Optional: true, Artifacts: []launch.Artifact{httpfs()}, Find: func() error { _, err := extension(); return err }},
-		Wrote:   func(_ string, head []byte) bool { return len(head) > 12 && string(head[8:12]) == "DUCK" },
-		Open:    open,
+		Place:      engine.Embedded,
+		Library:    &engine.Library{Optional: true, Artifacts: []launch.Artifact{httpfs()}, Find: func() error { _, err := extension(); return err }},
+		Recognizes: func(_ string, head []byte) bool { return len(head) > 12 && string(head[8:12]) == "DUCK" },
+		Open:       open,
 	}
 }
 
@@ -150,13 +150,13 @@ func place(path string, readOnly bool) (file string, err error) {
 
 func unreachable(path string, err error) error {
 	if damaged.MatchString(err.Error()) || strings.Contains(err.Error(), "not a valid DuckDB database file") && hasHeader(path) {
-		return engine.Damaged(path, err)
+		return engine.DamagedError(path, err)
 	}
 	if strings.Contains(err.Error(), "WAL does not match database file") {
-		return engine.StaleLog(path+".wal", path)
+		return engine.StaleLogError(path+".wal", path)
 	}
 	if strings.Contains(err.Error(), "Could not set lock on file") {
-		return engine.Locked(path, errors.New("DuckDB cannot lock the file"))
+		return engine.LockedError(path, errors.New("DuckDB cannot lock the file"))
 	}
 	return &fault.Error{
 		File: path, Problem: "cannot be opened", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
@@ -168,9 +168,9 @@ func unreachable(path string, err error) error {
 func (db *database) explain(err error) error {
 	switch text := err.Error(); {
 	case strings.Contains(text, "No space left on device") || strings.Contains(text, "out of disk space"):
-		return engine.DiskFull(db.path, err)
+		return engine.DiskFullError(db.path, err)
 	case damaged.MatchString(text):
-		return engine.Damaged(db.path, err)
+		return engine.DamagedError(db.path, err)
 	}
 	return err
 }
@@ -211,7 +211,7 @@ func (as archives) Open(ctx context.Context, d design.Name) (archive.Archive, er
 		if err := as.db.seal(ctx); err != nil {
 			return nil, as.db.explain(err)
 		}
-		return archive.Explained(newArchive(as.db, d), as.db.explain), nil
+		return archive.WrapErrors(newArchive(as.db, d), as.db.explain), nil
 	}
 	return nil, fmt.Errorf("duckdb: %s: %w", d, engine.ErrNoDesign)
 }
@@ -230,7 +230,7 @@ func create(path string, settings map[string]string) error {
 		return err
 	}
 	if _, err := os.Lstat(path + ".wal"); err == nil {
-		return engine.StaleLog(path+".wal", path)
+		return engine.StaleLogError(path+".wal", path)
 	}
 	aside, err := os.MkdirTemp(filepath.Dir(path), filepath.Base(path)+asideMark)
 	if err != nil {

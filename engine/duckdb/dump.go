@@ -26,7 +26,7 @@ func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record
 				return err
 			}
 			defer func() { _ = c.Exec(context.Background(), "ROLLBACK") }()
-			types, err := a.Stored(ctx, c, subset)
+			types, err := a.StoredTypes(ctx, c, subset)
 			if err != nil {
 				return err
 			}
@@ -35,21 +35,21 @@ func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record
 	})
 }
 
-// Parts returns the ranges of rows of the tables of a subset.
-func (a *openArchive) Parts(ctx context.Context, subset string) (parts []archive.Rows, err error) {
-	types, err := a.Stored(ctx, a.Pool, subset)
+// RowRanges returns the ranges of rows of the tables of a subset.
+func (a *openArchive) RowRanges(ctx context.Context, subset string) (parts []archive.RowRange, err error) {
+	types, err := a.StoredTypes(ctx, a.Pool, subset)
 	for _, t := range types {
 		last := int64(0)
 		if err == nil {
 			last, err = sqlengine.Number(ctx, a.Pool, "SELECT coalesce(max(rowid), -1)::BIGINT FROM "+a.Dialect.Table(subset, newLayout(a.Design, t).table))
 		}
-		parts = append(parts, archive.CutRows(t.Name, last, pageRows, vectorRows)...)
+		parts = append(parts, archive.SplitRows(t.Name, last, pageRows, vectorRows)...)
 	}
 	return parts, err
 }
 
 // DumpRows yields the records of a range of rows.
-func (a *openArchive) DumpRows(ctx context.Context, subset string, r archive.Rows) iter.Seq2[*record.Batch, error] {
+func (a *openArchive) DumpRows(ctx context.Context, subset string, r archive.RowRange) iter.Seq2[*record.Batch, error] {
 	return archive.Dump(func(to *archive.Dumper) error {
 		return a.db.with(ctx, func(c *conn) error {
 			t, _ := record.TypeByName(r.LineType) // Parts has set it
@@ -60,7 +60,7 @@ func (a *openArchive) DumpRows(ctx context.Context, subset string, r archive.Row
 
 // Salvage reads the tables by ranges of row numbers and omits rows in damaged blocks.
 func (a *openArchive) Salvage(ctx context.Context, subset string, lost func(archive.Loss)) iter.Seq2[*record.Batch, error] {
-	return archive.SalvageParts(ctx, a, subset, lost)
+	return archive.SalvageSubset(ctx, a, subset, lost)
 }
 
 // vectorRows is the number of rows that DuckDB decodes together.
@@ -68,11 +68,11 @@ const vectorRows = 2048
 
 // dump yields the records of line types that satisfy a further condition.
 func (a *openArchive) dump(ctx context.Context, c *conn, subset string, types []*record.LineType, further string, to *archive.Dumper) error {
-	return a.dumpRows(ctx, c, subset, types, further, archive.Rows{Last: math.MaxInt64}, to)
+	return a.dumpRows(ctx, c, subset, types, further, archive.RowRange{Last: math.MaxInt64}, to)
 }
 
 // dumpRows is dump for a range of rows of each table.
-func (a *openArchive) dumpRows(ctx context.Context, c *conn, subset string, types []*record.LineType, further string, rows archive.Rows, to *archive.Dumper) error {
+func (a *openArchive) dumpRows(ctx context.Context, c *conn, subset string, types []*record.LineType, further string, rows archive.RowRange, to *archive.Dumper) error {
 	heads := map[int64]record.Header{}
 	if a.Design == design.Normalized && len(types) > 0 {
 		err := a.ReadHeaders(ctx, c, subset, func(h record.Header, id int64) { heads[id] = h })

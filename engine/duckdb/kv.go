@@ -79,8 +79,8 @@ func (s *session) Taken(err error) bool {
 // Conflict reports whether another transaction has changed a row that this one would change.
 func (s *session) Conflict(err error) bool { return conflict(err) }
 
-// Whole runs a transaction.
-func (s *session) Whole(f func() error) error { return f() }
+// RunTransaction runs a transaction.
+func (s *session) RunTransaction(f func() error) error { return f() }
 
 func (s *session) Close() error {
 	for _, st := range s.made {

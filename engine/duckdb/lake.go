@@ -114,7 +114,7 @@ func (l *lakes) write(ctx context.Context, archive, subset string, t *tables.Lak
 		tables.Unpartitioned: "''", tables.ByDay: "strftime(fcst_valid_beg, '%Y-%m-%d')", tables.ByModel: "model", tables.ByVariable: "fcst_var",
 	}[t.Partition]
 	if t.Partition == tables.ByModel || t.Partition == tables.ByVariable {
-		by = "regexp_replace(" + by + ", " + flavour.Quote(tables.NotInParts) + ", '_', 'g')"
+		by = "regexp_replace(" + by + ", " + flavour.Quote(tables.UnsafePartChars) + ", '_', 'g')"
 	}
 	from, _ := newArchive(l.database, design.Wide).Table(subset, t.Type)
 	if err := p.Exec(ctx, "ATTACH "+flavour.Quote(archive)+" AS source (READ_ONLY)"); err != nil {

@@ -258,7 +258,7 @@ func (l *loader) storeMarks(ctx context.Context, _ sqlengine.Querier, done []arc
 			return false, nil
 		}
 		text, err := json.Marshal(done[i])
-		to.Whole(0, seq+1+int64(i))
+		to.Integer(0, seq+1+int64(i))
 		to.Text(1, done[i].Digest)
 		to.Text(2, string(text))
 		i++

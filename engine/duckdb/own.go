@@ -55,7 +55,7 @@ func own(path string, settings map[string]string) func(ctx context.Context) (*ta
 		out := &tables.Tables{Describe: o.describe, Load: o.load, Size: o.size, Close: func() error { return errors.Join(db.Close(), c.Close()) }}
 		out.Confine = func(ctx context.Context, folders ...string) error { return seal(ctx, o, true, folders) }
 		out.Ask = func(ctx context.Context, text string, f func(row []any) error) error {
-			return o.Typed(ctx, text, func(name string) sqlengine.OwnCast {
+			return o.TypedRows(ctx, text, func(name string) sqlengine.OwnCast {
 				if name == "DATE" {
 					return sqlengine.AsDate
 				}
@@ -157,7 +157,7 @@ func (o *ownTables) groups(ctx context.Context, t *tables.Table) (groups []*ownG
 		})
 		if err == nil {
 			err = o.Rows(ctx, "SELECT num_rows FROM parquet_file_metadata("+flavour.Quote(file)+")", nil, func(row []any) error {
-				rows[file], err = sqlengine.AsWhole(row[0])
+				rows[file], err = sqlengine.AsInteger(row[0])
 				return err
 			})
 		}
@@ -218,12 +218,12 @@ func unite(t *tables.Table, groups []*ownGroup) error {
 // name, if no value changes.
 func widen(c *tables.Column, o tables.Column) bool {
 	digits := func(c tables.Column) (ahead, behind int) {
-		if c.Kind == tables.Whole {
+		if c.Kind == tables.Integer {
 			return 19, 0
 		}
 		return c.Digits - c.Decimals, c.Decimals
 	}
-	exact := func(k tables.Kind) bool { return k == tables.Whole || k == tables.Decimal }
+	exact := func(k tables.Kind) bool { return k == tables.Integer || k == tables.Decimal }
 	switch {
 	case c.Kind == o.Kind && c.Kind != tables.Decimal:
 		return true
@@ -295,7 +295,7 @@ func (o *ownTables) longest(ctx context.Context, t *tables.Table) error {
 	}
 	err := o.Rows(ctx, "SELECT "+strings.Join(longest, ", ")+" FROM "+flavour.Ident(t.Name), nil, func(row []any) error {
 		for k := range t.Columns {
-			if n, err := sqlengine.AsWhole(row[k]); err != nil {
+			if n, err := sqlengine.AsInteger(row[k]); err != nil {
 				return err
 			} else if n > 0 {
 				t.Columns[k].Digits = int(n)
@@ -333,7 +333,7 @@ func readable(t *tables.Table, err error) error {
 
 // ownTypes are DuckDB's types of the kinds.
 var ownTypes = map[tables.Kind]string{ //nolint:gochecknoglobals // a constant table
-	tables.Bool: "BOOLEAN", tables.Whole: "BIGINT", tables.Decimal: "DECIMAL(%d, %d)", tables.Float: "DOUBLE", tables.Date: "DATE", tables.Time: "TIMESTAMP", tables.Text: "VARCHAR",
+	tables.Bool: "BOOLEAN", tables.Integer: "BIGINT", tables.Decimal: "DECIMAL(%d, %d)", tables.Float: "DOUBLE", tables.Date: "DATE", tables.Time: "TIMESTAMP", tables.Text: "VARCHAR",
 }
 
 var decimal = regexp.MustCompile(`^DECIMAL\((\d+),(\d+)\)$`)
@@ -353,7 +353,7 @@ func ownColumn(source, kind string) (c tables.Column, text string, ok bool) {
 	case "BOOLEAN":
 		c.Kind = tables.Bool
 	case "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER":
-		c.Kind, text = tables.Whole, text+"::BIGINT"
+		c.Kind, text = tables.Integer, text+"::BIGINT"
 	case "UBIGINT", "HUGEINT":
 		c.Kind, c.Digits, text = tables.Decimal, 38, text+"::DECIMAL(38, 0)"
 	case "FLOAT", "DOUBLE":

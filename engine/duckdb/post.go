@@ -73,7 +73,7 @@ func (p postTables) size(context.Context, []string) (posts.Size, error) {
 	return out, err
 }
 
-func (p postTables) tend(ctx context.Context, u posts.Upkeep, _ []string) error {
+func (p postTables) tend(ctx context.Context, u posts.Maintenance, _ []string) error {
 	text := "ANALYZE"
 	if u != posts.Statistics {
 		text = "CHECKPOINT"
@@ -103,8 +103,8 @@ func (p postTables) connect(context.Context) (*sqlengine.PostConn, error) {
 			}
 			return st, err
 		},
-		Copy:  s.copyRows,
-		Again: conflict,
+		Copy:        s.copyRows,
+		IsRetryable: conflict,
 		Close: func() error {
 			for _, st := range s.made {
 				st.close()

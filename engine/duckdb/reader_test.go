@@ -43,7 +43,7 @@ func archiveFile(t testing.TB) string {
 		series = append(series, enginetest.Series{Type: lt, Header: h, Lead: []int32{0, 21600, 43200}, Valid: times(1546300800, 21600, 120)})
 	}
 	for _, n := range designs() {
-		a, err := archive.Of(e).Open(t.Context(), n)
+		a, err := archive.DatabaseOf(e).Open(t.Context(), n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func readers(t testing.TB, url string, n design.Name) (by, here archive.Archive,
 				t.Error(err)
 			}
 		})
-		a, err := archive.Of(opened).Open(t.Context(), n)
+		a, err := archive.DatabaseOf(opened).Open(t.Context(), n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +156,7 @@ func TestReader(t *testing.T) {
 		if _, err := by.Loader(t.Context(), "s"); !errors.Is(err, engine.ErrReadOnly) {
 			t.Errorf("a loader: %v", err)
 		}
-		if _, err := archive.Of(e).Open(t.Context(), "none"); !errors.Is(err, engine.ErrNoDesign) {
+		if _, err := archive.DatabaseOf(e).Open(t.Context(), "none"); !errors.Is(err, engine.ErrNoDesign) {
 			t.Errorf("no such design: %v", err)
 		}
 		for range by.Dump(t.Context(), "s") {
@@ -313,7 +313,7 @@ func readAll(t *testing.T, path string, n design.Name) error {
 		return err
 	}
 	defer e.Close()
-	a, err := archive.Of(e).Open(t.Context(), n)
+	a, err := archive.DatabaseOf(e).Open(t.Context(), n)
 	if err != nil {
 		return err
 	}

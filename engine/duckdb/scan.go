@@ -110,7 +110,7 @@ func (t *star) homes(p *tables.Placement) (out []string) {
 
 // load writes the Parquet files. It first removes the existing tables, because two sets of facts might
 // not fit on the disks.
-func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoaded, err error) {
+func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoadResult, err error) {
 	err = t.with(ctx, func(c *conn) error {
 		if err := t.clear(ctx, c); err != nil {
 			return err
@@ -141,7 +141,7 @@ func (t *star) clear(ctx context.Context, c *conn) error {
 		return err
 	}
 	homes := t.homes(&t.Placement)
-	if loaded, ok := sqlengine.StarPlaced(note); ok {
+	if loaded, ok := sqlengine.ParsePlacement(note); ok {
 		homes = append(homes, t.homes(&loaded)...)
 	}
 	if err := c.Exec(ctx, "DROP SCHEMA IF EXISTS "+starSchema+" CASCADE"); err != nil {

@@ -46,7 +46,7 @@ func TestStrangersView(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := archive.Of(e).Open(t.Context(), n)
+			a, err := archive.DatabaseOf(e).Open(t.Context(), n)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +88,7 @@ func TestSealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	own, err := tables.Of(e).Own(ctx)
+	own, err := tables.DatabasesOf(e).Own(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

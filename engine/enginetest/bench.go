@@ -19,9 +19,9 @@ import (
 // it. Use `barograph met` for published comparisons.
 func Benchmark(b *testing.B, d engine.Driver, url func(b *testing.B) string) {
 	files := Generate(41, 8, fullSeries()...)
-	for _, n := range slices.Sorted(maps.Keys(archive.Promised(&d).Designs)) {
+	for _, n := range slices.Sorted(maps.Keys(archive.OfferOf(&d).Designs)) {
 		b.Run("design="+string(n), func(b *testing.B) {
-			a, err := openFor(b, d, url(b), func(e *engine.Engine) (archive.Archive, error) { return archive.Of(e).Open(b.Context(), n) })
+			a, err := openFor(b, d, url(b), func(e *engine.Engine) (archive.Archive, error) { return archive.DatabaseOf(e).Open(b.Context(), n) })
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -21,7 +21,7 @@ import (
 // all records must be available while the node is down. Otherwise questions must be answered correctly or
 // fail until it is back. cfg.URL names databases of l. fail until it is back. cfg.URL names databases of l.
 func RunCluster(t *testing.T, cfg Config, l *lab.Lab, copies bool) {
-	for _, d := range slices.Sorted(maps.Keys(archive.Promised(&cfg.Driver).Designs)) {
+	for _, d := range slices.Sorted(maps.Keys(archive.OfferOf(&cfg.Driver).Designs)) {
 		s := &suite{Config: cfg, design: d, flavours: archive.Flavours(&cfg.Driver, d), root: t.Name()}
 		t.Run("design="+string(d), func(t *testing.T) {
 			t.Run("cases", s.wholeCases)

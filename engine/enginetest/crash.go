@@ -164,7 +164,7 @@ func (s *suite) crash(t *testing.T) {
 	t.Run("a killed load is resumed", s.killed)
 	t.Run("a killed removal is gone on with", s.killedTrim)
 	if s.Driver.Place == engine.Embedded {
-		if Nightly() || s.design == slices.Min(slices.Collect(maps.Keys(archive.Promised(&s.Driver).Designs))) { // one design is enough: all have the same file format
+		if Nightly() || s.design == slices.Min(slices.Collect(maps.Keys(archive.OfferOf(&s.Driver).Designs))) { // one design is enough: all have the same file format
 			t.Run("a kill while the database is made", s.killedYoung)
 			t.Run("a bit that turned", s.rot)
 			t.Run("a full disk", s.fullDisk)
@@ -210,7 +210,7 @@ func (s *suite) undamaged(t *testing.T, url string) {
 		return
 	}
 	defer e.Close()
-	a, err := archive.Of(e).Open(t.Context(), s.design)
+	a, err := archive.DatabaseOf(e).Open(t.Context(), s.design)
 	if err != nil {
 		t.Logf("nothing to verify: %v", err)
 		return
@@ -276,7 +276,7 @@ func (s *suite) held(t *testing.T) {
 		}
 		return
 	}
-	a, err := archive.Of(e).Open(t.Context(), s.design)
+	a, err := archive.DatabaseOf(e).Open(t.Context(), s.design)
 	if err != nil {
 		t.Error(err)
 	} else if err := a.Close(); err != nil {

@@ -126,7 +126,7 @@ func (s *suite) reread(ctx context.Context, raw string, readOnly bool) (d record
 		return d, err
 	}
 	defer e.Close()
-	a, err := archive.Of(e).Open(ctx, s.design)
+	a, err := archive.DatabaseOf(e).Open(ctx, s.design)
 	if err != nil {
 		return d, err
 	}

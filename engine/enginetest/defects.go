@@ -27,7 +27,7 @@ type Disk func(t *testing.T, url, catalog string, full bool)
 // of all engines: a file that is marked before its lines are stored, records that replace others, every
 // line type loaded into non-empty tables.
 func RunDefects(t *testing.T, cfg Config, disk Disk) {
-	for _, d := range slices.Sorted(maps.Keys(archive.Promised(&cfg.Driver).Designs)) {
+	for _, d := range slices.Sorted(maps.Keys(archive.OfferOf(&cfg.Driver).Designs)) {
 		s := &suite{Config: cfg, design: d, flavours: archive.Flavours(&cfg.Driver, d), root: t.Name()}
 		t.Run("design="+string(d), func(t *testing.T) {
 			t.Run("files that are loaded already", s.filesLoadedAlready)

@@ -56,7 +56,7 @@ func TestDefective(t *testing.T) {
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 		e, err := open(ctx, u, o)
 		if err == nil {
-			e.Abilities = slices.Insert(e.Abilities, 0, any(wrapped{archive.Of(e), wrap}))
+			e.Abilities = slices.Insert(e.Abilities, 0, any(wrapped{archive.DatabaseOf(e), wrap}))
 		}
 		return e, err
 	}

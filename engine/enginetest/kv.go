@@ -31,14 +31,14 @@ func RunRecords(t *testing.T, cfg Config) { cfg.runKV(t) }
 func (c Config) runKV(t *testing.T) {
 	t.Run("records", c.kvPromised)
 	t.Run("metrics", c.metrics)
-	for _, l := range kv.Promised(&c.Driver).Layouts {
+	for _, l := range kv.OfferOf(&c.Driver).Layouts {
 		t.Run("records/layout="+string(l), func(t *testing.T) {
 			e, err := engine.Registry{c.Driver}.Open(t.Context(), c.URL(t), engine.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer e.Close()
-			r, err := kv.Of(e).Table(t.Context(), kvTable(l))
+			r, err := kv.DatabaseOf(e).Table(t.Context(), kvTable(l))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +57,7 @@ func (c Config) runKV(t *testing.T) {
 			t.Run("layouts", func(t *testing.T) { c.kvOtherLayouts(t, e, l) })
 			k := kvSuite{r, l}
 			t.Run("scans", func(t *testing.T) {
-				switch _, none := kv.Promised(&c.Driver).NoScan[l]; {
+				switch _, none := kv.OfferOf(&c.Driver).NoScan[l]; {
 				case none != (k.connect(t).Scan == nil):
 					t.Fatalf("the driver offers no scan: %v; Scan is nil: %v", none, !none)
 				case none:
@@ -82,13 +82,13 @@ func (c Config) runKV(t *testing.T) {
 // kvOtherLayouts opens a table of one layout with the other layouts. That must fail, because the times of
 // one layout must not be reported as those of another.
 func (c Config) kvOtherLayouts(t *testing.T, e *engine.Engine, made kv.Layout) {
-	for _, l := range kv.Promised(&c.Driver).Layouts {
+	for _, l := range kv.OfferOf(&c.Driver).Layouts {
 		if l == made {
 			continue
 		}
 		table := kvTable(l)
 		table.Make = false
-		r, err := kv.Of(e).Table(t.Context(), table)
+		r, err := kv.DatabaseOf(e).Table(t.Context(), table)
 		if err == nil {
 			t.Errorf("a table made as %s was opened as %s", made, l)
 			r.Close()
@@ -103,16 +103,16 @@ func (c Config) kvPromised(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	if (kv.Of(e) == nil) != (len(kv.Promised(&c.Driver).Layouts) == 0) {
-		t.Fatalf("layouts %v are promised; the ability is there: %v", kv.Promised(&c.Driver).Layouts, kv.Of(e) != nil)
+	if (kv.DatabaseOf(e) == nil) != (len(kv.OfferOf(&c.Driver).Layouts) == 0) {
+		t.Fatalf("layouts %v are promised; the ability is there: %v", kv.OfferOf(&c.Driver).Layouts, kv.DatabaseOf(e) != nil)
 	}
-	if kv.Of(e) == nil {
+	if kv.DatabaseOf(e) == nil {
 		return
 	}
-	if _, err := kv.Of(e).Table(t.Context(), kv.Table{Name: "t", Fields: kvFields, Layout: "origami", Make: true}); !errors.Is(err, engine.ErrNoDesign) {
+	if _, err := kv.DatabaseOf(e).Table(t.Context(), kv.Table{Name: "t", Fields: kvFields, Layout: "origami", Make: true}); !errors.Is(err, engine.ErrNoDesign) {
 		t.Errorf("an unknown layout: %v", err)
 	}
-	if _, err := kv.Of(e).Table(t.Context(), kv.Table{Name: "absent", Fields: kvFields}); err == nil || !strings.Contains(err.Error(), "load") {
+	if _, err := kv.DatabaseOf(e).Table(t.Context(), kv.Table{Name: "absent", Fields: kvFields}); err == nil || !strings.Contains(err.Error(), "load") {
 		t.Errorf("a table that was not loaded: %v", err)
 	}
 	for _, bad := range []kv.Table{
@@ -122,7 +122,7 @@ func (c Config) kvPromised(t *testing.T) {
 		{Name: "t", Fields: []string{"ycsb_key"}, Make: true},
 		{Name: "t", Fields: []string{"'"}, Make: true},
 	} {
-		if _, err := kv.Of(e).Table(t.Context(), bad); err == nil {
+		if _, err := kv.DatabaseOf(e).Table(t.Context(), bad); err == nil {
 			t.Errorf("%+v was made", bad)
 		}
 	}
@@ -496,7 +496,7 @@ func (c Config) kvPersist(t *testing.T, l kv.Layout) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		r, err := kv.Of(e).Table(t.Context(), table)
+		r, err := kv.DatabaseOf(e).Table(t.Context(), table)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,13 +21,13 @@ import (
 // record must exist with all its fields. cfg.URL names databases of l, whose commits must be
 // durable.
 func RunKilledRecords(t *testing.T, cfg Config, l *lab.Lab) {
-	for _, layout := range kv.Promised(&cfg.Driver).Layouts[:min(1, len(kv.Promised(&cfg.Driver).Layouts))] { // connections are the same for all layouts
+	for _, layout := range kv.OfferOf(&cfg.Driver).Layouts[:min(1, len(kv.OfferOf(&cfg.Driver).Layouts))] { // connections are the same for all layouts
 		e, err := engine.Registry{cfg.Driver}.Open(t.Context(), cfg.URL(t), engine.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		r, err := kv.Of(e).Table(t.Context(), kvTable(layout))
+		r, err := kv.DatabaseOf(e).Table(t.Context(), kvTable(layout))
 		if err != nil {
 			t.Fatal(err)
 		}

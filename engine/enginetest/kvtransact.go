@@ -19,7 +19,7 @@ import (
 
 // kvTransactions compares the promises about transactions of several records with their behavior.
 func (c Config) kvTransactions(t *testing.T, k kvSuite) {
-	levels := kv.Promised(&c.Driver).Transactions
+	levels := kv.OfferOf(&c.Driver).Transactions
 	if conn := k.connect(t); (conn.Transact == nil) != (len(levels) == 0) {
 		t.Fatalf("transactions %v are promised; the ability is there: %v", levels, conn.Transact != nil)
 	}

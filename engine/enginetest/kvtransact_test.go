@@ -17,7 +17,7 @@ func TestFaultyTransactionsAreCaught(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := kv.Of(e).Table(t.Context(), kv.Table{Name: "t", Fields: []string{"a", "b", "c", "d"}, Make: true})
+			r, err := kv.DatabaseOf(e).Table(t.Context(), kv.Table{Name: "t", Fields: []string{"a", "b", "c", "d"}, Make: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,7 +16,7 @@ func (c Config) metrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	if e.Metrics == nil || kv.Of(e) == nil {
+	if e.Metrics == nil || kv.DatabaseOf(e) == nil {
 		return // it offers no metrics
 	}
 	before, err := e.Metrics(t.Context())
@@ -63,7 +63,7 @@ const inserted = 200
 // insertSome inserts records over twenty connections and closes the connections.
 func (c Config) insertSome(t *testing.T, e *engine.Engine) {
 	t.Helper()
-	r, err := kv.Of(e).Table(t.Context(), kvTable(kv.Promised(&c.Driver).Layouts[0]))
+	r, err := kv.DatabaseOf(e).Table(t.Context(), kvTable(kv.OfferOf(&c.Driver).Layouts[0]))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 // not slow down with the archive, the three figures are equal.
 func BenchmarkNights(b *testing.B, d engine.Driver, url func(b *testing.B) string, n design.Name) {
 	for b.Loop() {
-		a, err := openFor(b, d, url(b), func(e *engine.Engine) (archive.Archive, error) { return archive.Of(e).Open(b.Context(), n) })
+		a, err := openFor(b, d, url(b), func(e *engine.Engine) (archive.Archive, error) { return archive.DatabaseOf(e).Open(b.Context(), n) })
 		if err != nil {
 			b.Fatal(err)
 		}

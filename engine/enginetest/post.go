@@ -125,19 +125,19 @@ func (c Config) postsPromised(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	if (posts.Of(e) == nil) != (len(posts.Methods(&c.Driver)) == 0) {
-		t.Fatalf("methods %v are promised; the ability is there: %v", posts.Methods(&c.Driver), posts.Of(e) != nil)
+	if (posts.DatabaseOf(e) == nil) != (len(posts.Methods(&c.Driver)) == 0) {
+		t.Fatalf("methods %v are promised; the ability is there: %v", posts.Methods(&c.Driver), posts.DatabaseOf(e) != nil)
 	}
-	if posts.Of(e) == nil {
+	if posts.DatabaseOf(e) == nil {
 		return
 	}
-	if _, err := posts.Of(e).Open(t.Context(), posts.Tables{Design: "origami", Make: true}); !errors.Is(err, engine.ErrNoDesign) {
+	if _, err := posts.DatabaseOf(e).Open(t.Context(), posts.Tables{Design: "origami", Make: true}); !errors.Is(err, engine.ErrNoDesign) {
 		t.Errorf("an unknown design: %v", err)
 	}
-	if _, err := posts.Of(e).Open(t.Context(), posts.Tables{Design: posts.Single}); err == nil {
+	if _, err := posts.DatabaseOf(e).Open(t.Context(), posts.Tables{Design: posts.Single}); err == nil {
 		t.Error("missing tables were opened")
 	}
-	if _, err := posts.Of(e).Open(t.Context(), posts.Tables{Design: posts.Single, Policy: "whim", Make: true}); err == nil {
+	if _, err := posts.DatabaseOf(e).Open(t.Context(), posts.Tables{Design: posts.Single, Policy: "whim", Make: true}); err == nil {
 		t.Error("an unknown policy was accepted")
 	}
 }
@@ -163,7 +163,7 @@ func (p *postSuite) open(t *testing.T) {
 // fresh opens new, empty tables.
 func (p *postSuite) fresh(t *testing.T, policy posts.Policy, admit bool) *posts.Store {
 	t.Helper()
-	s, err := posts.Of(p.engine).Open(t.Context(), posts.Tables{Design: p.design, Policy: policy, Make: true})
+	s, err := posts.DatabaseOf(p.engine).Open(t.Context(), posts.Tables{Design: p.design, Policy: policy, Make: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func (p *postSuite) fresh(t *testing.T, policy posts.Policy, admit bool) *posts.
 }
 
 // post posts all messages, several at a time.
-func (p *postSuite) post(ctx context.Context, s *posts.Store, m posts.Method, together int, messages []posts.Message) (sum posts.Posted, err error) {
+func (p *postSuite) post(ctx context.Context, s *posts.Store, m posts.Method, together int, messages []posts.Message) (sum posts.PostResult, err error) {
 	poster, err := s.Poster(ctx, m)
 	if err != nil {
 		return sum, err
@@ -376,7 +376,7 @@ func (p *postSuite) posters(t *testing.T) {
 		for w := range posters {
 			g.Go(func() error {
 				messages := p.messages
-				if !m.Shares() {
+				if !m.AllowsConcurrentPosters() {
 					messages = nil
 					for _, x := range p.messages {
 						x.Values = slices.DeleteFunc(slices.Clone(x.Values), func(g record.Gauge) bool { return int(g.Station[0]^g.Station[2]^g.Station[4])%posters != w })
@@ -403,11 +403,11 @@ func (p *postSuite) rest(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := digest(t, s)
-	for _, u := range []posts.Upkeep{posts.Statistics, posts.Vacuum, posts.VacuumFull} {
-		if s.Tend == nil {
+	for _, u := range []posts.Maintenance{posts.Statistics, posts.Vacuum, posts.VacuumFull} {
+		if s.Maintain == nil {
 			break
 		}
-		if err := s.Tend(t.Context(), u); err != nil {
+		if err := s.Maintain(t.Context(), u); err != nil {
 			t.Errorf("%s: %v", u, err)
 		}
 	}

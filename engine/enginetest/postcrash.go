@@ -20,7 +20,7 @@ func runPostChild(t *testing.T, cfg Config, j job) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	s, err := posts.Of(e).Open(t.Context(), posts.Tables{Design: j.Tables})
+	s, err := posts.DatabaseOf(e).Open(t.Context(), posts.Tables{Design: j.Tables})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func (c Config) postsKilled(t *testing.T, root string) {
 			t.Fatal(err)
 		}
 		defer p.engine.Close()
-		s, err := posts.Of(p.engine).Open(t.Context(), posts.Tables{Design: x.design, Make: true})
+		s, err := posts.DatabaseOf(p.engine).Open(t.Context(), posts.Tables{Design: x.design, Make: true})
 		if err != nil {
 			t.Fatal(err)
 		}

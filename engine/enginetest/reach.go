@@ -20,7 +20,7 @@ import (
 // driver checks the driver's description of itself.
 func (c Config) driver(t *testing.T) {
 	d := c.Driver
-	if d.Scheme == "" || d.Summary == "" || d.Open == nil || d.Place == "" || len(archive.Promised(&d).Designs)+len(d.Abilities) == 0 {
+	if d.Scheme == "" || d.Summary == "" || d.Open == nil || d.Place == "" || len(archive.OfferOf(&d).Designs)+len(d.Abilities) == 0 {
 		t.Errorf("the driver is incomplete: %+v", d)
 	}
 	registry := engine.Registry{d}
@@ -35,7 +35,7 @@ func (c Config) driver(t *testing.T) {
 			t.Errorf("parameter %+v is not explained", p)
 		}
 	}
-	for n, flavours := range archive.Promised(&d).Designs {
+	for n, flavours := range archive.OfferOf(&d).Designs {
 		if len(flavours) == 0 || !slices.Contains(design.Names(), n) {
 			t.Errorf("design %q is offered with flavours %q", n, flavours)
 		}
@@ -54,17 +54,17 @@ func (c Config) driver(t *testing.T) {
 	}
 	KeepsPromise(t, d, e)
 	for _, n := range append(design.Names(), "no such design") {
-		if archive.Flavours(&d, n) != nil || archive.Of(e) == nil {
+		if archive.Flavours(&d, n) != nil || archive.DatabaseOf(e) == nil {
 			continue
 		}
-		if _, err := archive.Of(e).Open(t.Context(), n); !errors.Is(err, engine.ErrNoDesign) {
+		if _, err := archive.DatabaseOf(e).Open(t.Context(), n); !errors.Is(err, engine.ErrNoDesign) {
 			t.Errorf("design %q is not offered; opening it gives %v, want ErrNoDesign", n, err)
 		}
 	}
 }
 
 // Offered returns the designs of an engine with their flavours.
-func Offered(d engine.Driver) map[design.Name][]flavour.Name { return archive.Promised(&d).Designs }
+func Offered(d engine.Driver) map[design.Name][]flavour.Name { return archive.OfferOf(&d).Designs }
 
 // Only restricts an engine's designs to the named ones, each with these flavours, or with all of its own if flavours is
 // empty.
@@ -85,8 +85,8 @@ func Only(d *engine.Driver, n design.Name, flavours ...flavour.Name) {
 // archives.
 func KeepsPromise(t *testing.T, d engine.Driver, e *engine.Engine) {
 	t.Helper()
-	if (archive.Of(e) == nil) != (len(archive.Promised(&d).Designs) == 0) {
-		t.Errorf("%s offers %v; it has archives: %v", d.Scheme, archive.Promised(&d).Designs, archive.Of(e) != nil)
+	if (archive.DatabaseOf(e) == nil) != (len(archive.OfferOf(&d).Designs) == 0) {
+		t.Errorf("%s offers %v; it has archives: %v", d.Scheme, archive.OfferOf(&d).Designs, archive.DatabaseOf(e) != nil)
 	}
 }
 
@@ -115,7 +115,7 @@ func (c Config) refused(t *testing.T, url string, o engine.Options) {
 	e, err := engine.Registry{c.Driver}.Open(t.Context(), url, o)
 	if err == nil { // a server's client may connect only for the first archive
 		defer e.Close()
-		_, err = archive.Of(e).Open(context.WithoutCancel(t.Context()), c.anyDesign())
+		_, err = archive.DatabaseOf(e).Open(context.WithoutCancel(t.Context()), c.anyDesign())
 	}
 	if n := strings.Count(fmt.Sprint(err), engine.ErrUnreachable.Error()); n > 1 {
 		t.Errorf("%v reports %d times that the engine is unreachable", err, n)
@@ -134,7 +134,7 @@ func (c Config) refused(t *testing.T, url string, o engine.Options) {
 }
 
 func (c Config) anyDesign() design.Name {
-	for n := range archive.Promised(&c.Driver).Designs {
+	for n := range archive.OfferOf(&c.Driver).Designs {
 		return n
 	}
 	return ""

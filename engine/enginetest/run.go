@@ -67,7 +67,7 @@ func Run(t *testing.T, cfg Config) {
 		cfg.runKV(t)
 		cfg.runPosts(t)
 	}
-	for i, d := range slices.Sorted(maps.Keys(archive.Promised(&cfg.Driver).Designs)) {
+	for i, d := range slices.Sorted(maps.Keys(archive.OfferOf(&cfg.Driver).Designs)) {
 		s := &suite{Config: cfg, design: d, flavours: archive.Flavours(&cfg.Driver, d), root: t.Name()}
 		t.Run("design="+string(d), func(t *testing.T) {
 			if cfg.thin() && i > 0 {
@@ -132,7 +132,7 @@ func (s *suite) open(t *testing.T, url string, o engine.Options) *opened {
 	if err != nil {
 		t.Fatalf("open %s: %v", url, err)
 	}
-	a, err := archive.Of(e).Open(t.Context(), s.design)
+	a, err := archive.DatabaseOf(e).Open(t.Context(), s.design)
 	if err != nil {
 		_ = e.Close()
 		t.Fatalf("open the archive of %s: %v", url, err)

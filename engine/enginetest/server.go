@@ -26,7 +26,7 @@ func RunServer(t *testing.T, cfg Config, l *lab.Lab) {
 		t.Run("nobody without the password", func(t *testing.T) { cfg.locked(t, l) })
 	}
 	t.Run("records of a killed server", func(t *testing.T) { RunKilledRecords(t, cfg, l) })
-	designs := slices.Sorted(maps.Keys(archive.Promised(&cfg.Driver).Designs))
+	designs := slices.Sorted(maps.Keys(archive.OfferOf(&cfg.Driver).Designs))
 	if cfg.thin() {
 		designs = designs[:1]
 	}
@@ -201,7 +201,7 @@ func (s *suite) resume(ctx context.Context, url string, files []File) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	a, err := archive.Of(e).Open(ctx, s.design)
+	a, err := archive.DatabaseOf(e).Open(ctx, s.design)
 	if err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func (s *suite) resume(ctx context.Context, url string, files []File) (err error
 // RunCases loads an archive of each design, in several commits that merge, and proves the seven cases in
 // every flavour. It is for a further size or setting of an engine whose complete suite runs elsewhere.
 func RunCases(t *testing.T, cfg Config) {
-	for _, d := range slices.Sorted(maps.Keys(archive.Promised(&cfg.Driver).Designs)) {
+	for _, d := range slices.Sorted(maps.Keys(archive.OfferOf(&cfg.Driver).Designs)) {
 		s := &suite{Config: cfg, design: d, flavours: archive.Flavours(&cfg.Driver, d), root: t.Name()}
 		t.Run("design="+string(d), s.wholeCases)
 	}

@@ -68,7 +68,7 @@ func splitLines(b *testing.B, text []byte, folder string, lines int) {
 
 // loadFolder loads a folder into a new archive.
 func loadFolder(b *testing.B, d engine.Driver, url string, n design.Name, folder string) (cpu time.Duration, records int64) {
-	a, err := openFor(b, d, url, func(e *engine.Engine) (archive.Archive, error) { return archive.Of(e).Open(b.Context(), n) })
+	a, err := openFor(b, d, url, func(e *engine.Engine) (archive.Archive, error) { return archive.DatabaseOf(e).Open(b.Context(), n) })
 	if err != nil {
 		b.Fatal(err)
 	}

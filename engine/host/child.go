@@ -178,7 +178,7 @@ func (c *child) archive(ctx context.Context, n design.Name) (archive.Archive, er
 	if a := c.archives[n]; a != nil {
 		return a, nil
 	}
-	a, err := archive.Of(c.engine).Open(ctx, n)
+	a, err := archive.DatabaseOf(c.engine).Open(ctx, n)
 	if err == nil {
 		c.archives[n] = a
 	}
@@ -252,7 +252,7 @@ func (c *child) call(ctx context.Context, r *request, out *reply, chunk func([]b
 		case r.Op == opRows:
 			return sent(rows.DumpRows(ctx, r.Subset, r.Rows), chunk)
 		}
-		out.Parts, err = rows.Parts(ctx, r.Subset)
+		out.Ranges, err = rows.RowRanges(ctx, r.Subset)
 	case opSize:
 		out.Size, err = a.Size(ctx)
 	default:

@@ -302,7 +302,7 @@ func (r *Reader) broken(c *connection, err error) error {
 	case strings.HasPrefix(state.String(), "signal: killed"):
 		return &fault.Error{File: r.o.Path, Problem: "the process that reads it was killed by another process or the system", Cure: "see the system's log; memory may have run out"}
 	}
-	return engine.Damaged(r.o.Path, errors.New("the process that read it crashed: "+reason(text, state.String())))
+	return engine.DamagedError(r.o.Path, errors.New("the process that read it crashed: "+reason(text, state.String())))
 }
 
 // closing returns the error of a call whose process this side has ended.
@@ -453,20 +453,20 @@ func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record
 // Salvage reads the tables by ranges of row numbers. It halves each range that crashes the
 // process or cannot be read.
 func (a *openArchive) Salvage(ctx context.Context, subset string, lost func(archive.Loss)) iter.Seq2[*record.Batch, error] {
-	return archive.SalvageParts(ctx, a, subset, lost)
+	return archive.SalvageSubset(ctx, a, subset, lost)
 }
 
-// Parts returns the ranges of rows of the tables of a subset.
-func (a *openArchive) Parts(ctx context.Context, subset string) ([]archive.Rows, error) {
+// RowRanges returns the ranges of rows of the tables of a subset.
+func (a *openArchive) RowRanges(ctx context.Context, subset string) ([]archive.RowRange, error) {
 	last, err := a.call(ctx, &request{Op: opParts, Design: a.design, Subset: subset}, nil)
 	if err != nil {
 		return nil, err
 	}
-	return last.Parts, nil
+	return last.Ranges, nil
 }
 
 // DumpRows yields the records of a range of rows.
-func (a *openArchive) DumpRows(ctx context.Context, subset string, r archive.Rows) iter.Seq2[*record.Batch, error] {
+func (a *openArchive) DumpRows(ctx context.Context, subset string, r archive.RowRange) iter.Seq2[*record.Batch, error] {
 	return a.batches(ctx, &request{Op: opRows, Design: a.design, Subset: subset, Rows: r})
 }
 

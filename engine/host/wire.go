@@ -43,7 +43,7 @@ type request struct {
 	Subset  string
 	Flavour flavour.Name
 	Query   *wireQuery
-	Rows    archive.Rows
+	Rows    archive.RowRange
 }
 
 // reply is a part of the result of a call. The last one has Last set, or an error.
@@ -53,7 +53,7 @@ type reply struct {
 	About    *engine.About
 	Marks    []archive.Mark
 	Names    []string
-	Parts    []archive.Rows
+	Ranges   []archive.RowRange
 	Contents *archive.Contents
 	Query    *wireQuery
 	Plan     *archive.Plan

@@ -61,12 +61,12 @@ type Offer struct {
 	NoScan       map[Layout]string // layouts whose tables cannot be scanned in key order, with the reason
 }
 
-// Promised returns a driver's offer. The offer of an engine without tables of records under
+// OfferOf returns a driver's offer. The offer of an engine without tables of records under
 // keys has no layouts.
-func Promised(d *engine.Driver) Offer { return engine.Promised[Offer](d) }
+func OfferOf(d *engine.Driver) Offer { return engine.OfferOf[Offer](d) }
 
-// Of returns the ability of an open database; nil = the database lacks it.
-func Of(e *engine.Engine) Database { return engine.Find[Database](e) }
+// DatabaseOf returns the ability of an open database; nil = the database lacks it.
+func DatabaseOf(e *engine.Engine) Database { return engine.Find[Database](e) }
 
 // Database opens tables of records under keys for the study ycsb.
 type Database interface {
@@ -108,7 +108,7 @@ func (t *Table) Check() error {
 // Choose checks the names and the layout of a table before an engine opens it. If no layout
 // is given, Choose sets the first one that the driver offers.
 func (t *Table) Choose(d engine.Driver) error {
-	layouts := Promised(&d).Layouts
+	layouts := OfferOf(&d).Layouts
 	if t.Layout == "" {
 		t.Layout = layouts[0]
 	}
@@ -118,10 +118,10 @@ func (t *Table) Choose(d engine.Driver) error {
 	return t.Check()
 }
 
-// PageOf returns how many keys to request from each of parts hash partitions if the caller
+// PageSize returns how many keys to request from each of parts hash partitions if the caller
 // needs n keys. It is the partition's share plus three standard deviations, because hashes
 // do not distribute keys evenly.
-func PageOf(n, parts int) int {
+func PageSize(n, parts int) int {
 	if parts == 1 {
 		return n
 	}
@@ -129,8 +129,8 @@ func PageOf(n, parts int) int {
 	return min(n, int(share+3*math.Sqrt(share))+2)
 }
 
-// Absent returns the error of a table that does not exist; nil = the caller may create it.
-func (t *Table) Absent(readOnly bool) error {
+// MissingError returns the error of a table that does not exist; nil = the caller may create it.
+func (t *Table) MissingError(readOnly bool) error {
 	switch {
 	case !t.Make:
 		return &fault.Error{Setting: "table " + t.Name, Problem: "does not exist", Cure: "load it first"}
@@ -140,12 +140,12 @@ func (t *Table) Absent(readOnly bool) error {
 	return nil
 }
 
-// Fits checks the fields with which a table was created.
-func (t *Table) Fits(made []string) error {
-	if slices.Equal(made, t.Fields) {
+// CheckFields checks the fields with which a table was created.
+func (t *Table) CheckFields(existing []string) error {
+	if slices.Equal(existing, t.Fields) {
 		return nil
 	}
-	return &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has the fields %q, not %q", made, t.Fields), Cure: "give the fieldcount and the fieldnameprefix with which it was loaded"}
+	return &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has the fields %q, not %q", existing, t.Fields), Cure: "give the fieldcount and the fieldnameprefix with which it was loaded"}
 }
 
 func plain(name string) bool {
@@ -168,9 +168,9 @@ type Records struct {
 	Count   func(ctx context.Context) (int64, error) // counts the records; may take long
 	Close   func() error                             // the caller closes every Conn before
 
-	// Weigh adapts the engine's description of an acknowledged write to this table, for
+	// DescribeDurability adapts the engine's description of an acknowledged write to this table, for
 	// example to a table without a log. Nil = the description is right for every table.
-	Weigh func(ctx context.Context, a *engine.About) error
+	DescribeDurability func(ctx context.Context, a *engine.About) error
 }
 
 // NewRecords returns a table whose connections need no request to the server, neither to
@@ -270,10 +270,10 @@ func (r *Records) Reopen(ctx context.Context, c *Conn, key []byte, pause func() 
 		if !pause() {
 			return c, err
 		}
-		var other *Conn
-		if other, err = r.again(ctx, key); err == nil {
+		var fresh *Conn
+		if fresh, err = r.reconnect(ctx, key); err == nil {
 			_ = c.Close() // it is broken
-			return other, nil
+			return fresh, nil
 		}
 	}
 	return c, nil
@@ -290,7 +290,7 @@ func (c *Conn) answers(ctx context.Context, key []byte) error {
 	return err
 }
 
-func (r *Records) again(ctx context.Context, key []byte) (*Conn, error) {
+func (r *Records) reconnect(ctx context.Context, key []byte) (*Conn, error) {
 	short, cancel := context.WithTimeout(ctx, tryFor)
 	defer cancel()
 	c, err := r.Connect(short)

@@ -17,19 +17,19 @@ import (
 // runs them and keeps their processes. The lab never uses a cluster or a service that a
 // package creates.
 type Server struct {
-	Packages    []string       // of Debian and Ubuntu
-	Artifacts   []Artifact     // of a language registry
-	User        string         // the server's account if Barograph runs as root; "" = Barograph's own account
-	Nodes       []int          // possible numbers of nodes: 1, or 1 and 3
-	Ports       []string       // names of the TCP ports that every node needs; each gets a free one
-	SharedPorts []string       // like Ports, but all nodes use the same number, each at its own address
-	Profiles    []Profile      // the first is the default
-	Note        string         // what the user must know before starting it; "" = nothing
-	NoPassword  bool           // no password protects it: everybody who reaches its ports has all rights of its account
-	TLS         TLSOffer       // whether the lab can encrypt its clients' connections
-	Roams       bool           // clients get the nodes' addresses from the cluster, and connect past any proxy
-	Spreads     bool           // it spreads tables over Cluster.Disks itself, fixed at its first start: another placement needs another server
-	Stop        syscall.Signal // stops a node; the lab stops nodes in reverse order
+	Packages         []string       // of Debian and Ubuntu
+	Artifacts        []Artifact     // of a language registry
+	User             string         // the server's account if Barograph runs as root; "" = Barograph's own account
+	Nodes            []int          // possible numbers of nodes: 1, or 1 and 3
+	Ports            []string       // names of the TCP ports that every node needs; each gets a free one
+	SharedPorts      []string       // like Ports, but all nodes use the same number, each at its own address
+	Profiles         []Profile      // the first is the default
+	Note             string         // what the user must know before starting it; "" = nothing
+	NoPassword       bool           // no password protects it: everybody who reaches its ports has all rights of its account
+	TLS              TLSOffer       // whether the lab can encrypt its clients' connections
+	RedirectsClients bool           // clients get the nodes' addresses from the cluster, and connect past any proxy
+	SpreadsTables    bool           // it spreads tables over Cluster.Disks itself, fixed at its first start: another placement needs another server
+	Stop             syscall.Signal // stops a node; the lab stops nodes in reverse order
 
 	// Find looks for the programs; its error names the missing ones.
 	Find func() error
@@ -135,8 +135,8 @@ type Isolation struct {
 	Latency time.Duration `json:"latency"` // added to each packet that a node sends; 0 = none
 }
 
-// Alike reports whether two isolations are the same, apart from their names and subnets.
-func (i *Isolation) Alike(o *Isolation) bool {
+// Equal reports whether two isolations are the same, apart from their names and subnets.
+func (i *Isolation) Equal(o *Isolation) bool {
 	if i == nil || o == nil {
 		return i == o
 	}

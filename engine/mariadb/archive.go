@@ -39,7 +39,7 @@ const otherThings = "table_type = 'VIEW' OR COALESCE(engine, '') IN ('CONNECT', 
 
 // Open opens the archive of a design.
 func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
-	if err := sqlengine.Offered(Driver(), n); err != nil {
+	if err := sqlengine.CheckOffered(Driver(), n); err != nil {
 		return nil, err
 	}
 	a := &openArchive{db: d}
@@ -414,7 +414,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 		if name == "ld" {
 			return a.typeName(q.Question.Type)
 		}
-		return sqlengine.Called(a.Design, q.Question.Type, name)
+		return sqlengine.TableOfAlias(a.Design, q.Question.Type, name)
 	})
 	return out, err
 }

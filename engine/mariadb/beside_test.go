@@ -117,7 +117,7 @@ func TestRights(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { e.Close() })
-		n, err := archive.Of(e).Open(t.Context(), design.Normalized)
+		n, err := archive.DatabaseOf(e).Open(t.Context(), design.Normalized)
 		if err != nil {
 			t.Fatal(err)
 		}

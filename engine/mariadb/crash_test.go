@@ -29,7 +29,7 @@ func opened(t testing.TB, url string, n design.Name) archive.Archive {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close() }) // its server may have been killed
-	a, err := archive.Of(e).Open(t.Context(), n)
+	a, err := archive.DatabaseOf(e).Open(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}

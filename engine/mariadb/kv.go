@@ -64,7 +64,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	}
 	r, err := sqlengine.OpenKV(ctx, k.dialect(), t, k.session)
 	if err == nil {
-		r.Weigh = func(ctx context.Context, a *engine.About) error { return k.weigh(ctx, t.Name, a) }
+		r.DescribeDurability = func(ctx context.Context, a *engine.About) error { return k.weigh(ctx, t.Name, a) }
 	}
 	return r, err
 }

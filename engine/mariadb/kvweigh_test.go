@@ -19,13 +19,13 @@ func TestTableOfAnotherStorageEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	r, err := kv.Of(e).Table(t.Context(), kv.Table{Name: "weighed", Fields: []string{"a"}, Layout: kv.Columns, Make: true})
+	r, err := kv.DatabaseOf(e).Table(t.Context(), kv.Table{Name: "weighed", Fields: []string{"a"}, Layout: kv.Columns, Make: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	weigh := func() engine.About {
 		a := engine.About{Acknowledged: "InnoDB: on disk", Promises: engine.Promises(), Flushed: true, Settings: map[string]string{}}
-		if err := r.Weigh(t.Context(), &a); err != nil {
+		if err := r.DescribeDurability(t.Context(), &a); err != nil {
 			t.Fatal(err)
 		}
 		return a

@@ -90,7 +90,7 @@ func (w *lineWriter) refresh(ctx context.Context) error {
 	}
 	err = w.l.rows(ctx, "SELECT "+strings.Join(exprs, ", ")+" FROM "+w.l.table(design.HeaderTable)+" h", func(row []any) error {
 		err := sqlengine.Scan(row, into...)
-		w.headers.Have(h, id)
+		w.headers.Add(h, id)
 		return err
 	})
 	if err != nil {
@@ -100,7 +100,7 @@ func (w *lineWriter) refresh(ctx context.Context) error {
 		var id int64
 		var f fileName
 		err := sqlengine.Scan(row, &id, &f.dir, &f.name)
-		w.files.Have(f, id)
+		w.files.Add(f, id)
 		w.folded[f.fold()] = f
 		return err
 	})

@@ -176,7 +176,7 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	l.types = l.types[:0]
 	if err == nil {
 		for i := range c.Complete {
-			c.Complete[i].Settle(stored)
+			c.Complete[i].CountReplaced(stored)
 		}
 	}
 	return stored, err
@@ -308,7 +308,7 @@ func (l *loader) refresh(ctx context.Context) error {
 func (l *loader) writeMeta(ctx context.Context, c archive.Commit, stored archive.CommitResult) error {
 	done := slices.Clone(c.Complete) // the commit may be repeated
 	for i := range done {
-		done[i].Settle(stored)
+		done[i].CountReplaced(stored)
 	}
 	old, err := l.a.MarksOf(ctx, sqlengine.Standard{Over: l.conn}, l.subset, done, l.catalog)
 	if err != nil {

@@ -28,7 +28,7 @@ func Driver() engine.Driver {
 		Licence: "GPL-2.0",
 		Summary: "MariaDB, a database server; METviewer's own tables",
 		Example: "mariadb://root@127.0.0.1:3306/mv_",
-		Params: append(engine.Secure(), []engine.Param{
+		Params: append(engine.TLSParams(), []engine.Param{
 			{Name: "engine", Default: myISAM, Help: "storage engine of METviewer's tables: MyISAM, as METviewer has them, or InnoDB, which a Galera cluster always uses"},
 			{Name: "apply_indexes", Default: "false", Help: "give METviewer's tables the further indexes that METdbLoad's apply_indexes makes: true or false"},
 			{Name: "protocol", Default: textProtocol, Help: "how questions are sent: text, or prepared once a connection, with rows in binary format"},
@@ -43,7 +43,7 @@ func Driver() engine.Driver {
 			},
 			Means: []design.Name{design.Normalized, design.Document, design.Wide},
 		}}, offered()...),
-		NotRun: "MySQL 8 and Aurora. Barograph supports verification archives and records under keys there (it chooses the statements by the server's version) and refuses post and scan; " +
+		Untested: "MySQL 8 and Aurora. Barograph supports verification archives and records under keys there (it chooses the statements by the server's version) and refuses post and scan; " +
 			"reason: no registry has such a server for this machine; the tests run against MariaDB",
 		Place:  engine.Remote,
 		Server: server(),
@@ -276,13 +276,13 @@ func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 	return nil
 }
 
-// failed is engine.Failed.
+// failed is engine.CallError.
 func failed(ctx context.Context, err error) error {
-	return engine.Failed(ctx, err, mysql.ErrInvalidConn)
+	return engine.CallError(ctx, err, mysql.ErrInvalidConn)
 }
 
 func (d *database) unreachable(err error) error {
-	return engine.Unreachable(d.shown, err, "start the server (`barograph lab up mariadb`), or name another host, port, user or password")
+	return engine.UnreachableError(d.shown, err, "start the server (`barograph lab up mariadb`), or name another host, port, user or password")
 }
 
 // about reports the server's version and the settings that determine its speed.
@@ -340,7 +340,7 @@ func (d *database) acknowledged(a *engine.About) {
 	}
 	if d.cluster {
 		a.Acknowledged = "at all " + a.Settings["wsrep_cluster_size"] + " nodes; of each " + a.Acknowledged
-		a.Promises = []engine.Promise{engine.NothingLost, engine.NothingRisen}
+		a.Promises = []engine.Promise{engine.NoLostWrites, engine.NoRevivedRecords}
 	}
 }
 

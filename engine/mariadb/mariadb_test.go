@@ -168,12 +168,12 @@ func parsed(t testing.TB, raw string) *url.URL {
 // offering is a driver of some designs only.
 func offering(designs ...design.Name) engine.Driver {
 	d := mariadb.Driver()
-	maps.DeleteFunc(archive.Promised(&d).Designs, func(n design.Name, _ []flavour.Name) bool { return !slices.Contains(designs, n) })
+	maps.DeleteFunc(archive.OfferOf(&d).Designs, func(n design.Name, _ []flavour.Name) bool { return !slices.Contains(designs, n) })
 	whole := d.Open
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 		e, err := whole(ctx, u, o)
 		if err == nil {
-			e.Abilities = slices.Insert(e.Abilities, 0, any(offered{archive.Of(e), designs}))
+			e.Abilities = slices.Insert(e.Abilities, 0, any(offered{archive.DatabaseOf(e), designs}))
 		}
 		return e, err
 	}

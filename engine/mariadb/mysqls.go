@@ -8,7 +8,7 @@ import (
 
 // MySQL 8 and Aurora accept most of MariaDB's statements. The others are translated when a statement
 // is sent; MariaDB gets its own texts unchanged. No such server was available for tests: see
-// Driver.NotRun.
+// Driver.Untested.
 var mysqlsWords = strings.NewReplacer( //nolint:gochecknoglobals // a constant table
 	"utf8mb4_nopad_bin", "utf8mb4_0900_bin", // compares bytes, blanks at the end too, since 8.0.17
 	"ADD COLUMN IF NOT EXISTS", "ADD COLUMN",

@@ -23,7 +23,7 @@ func (d *database) own(all []*mysql.Config) func(ctx context.Context) (*tables.T
 		name := d.prefix + ownDatabase
 		exec := func(statement string) error {
 			_, err := d.writes.ExecContext(ctx, statement)
-			return sqlengine.Failed(ctx, err)
+			return sqlengine.CallError(ctx, err)
 		}
 		if err := drop(exec, name); err != nil {
 			return nil, err
@@ -43,10 +43,10 @@ func (d *database) own(all []*mysql.Config) func(ctx context.Context) (*tables.T
 		return &tables.Tables{
 			Ident: ident,
 			Load: func(ctx context.Context, t *tables.Table) error {
-				return sqlengine.Failed(ctx, loadOwn(ctx, pool, t, d.words))
+				return sqlengine.CallError(ctx, loadOwn(ctx, pool, t, d.words))
 			},
 			Ask: func(ctx context.Context, text string, f func(row []any) error) error {
-				return q.Typed(ctx, text, ownCast, f)
+				return q.TypedRows(ctx, text, ownCast, f)
 			},
 			Size: func(ctx context.Context) (int64, error) {
 				return sqlengine.Number(ctx, q, "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables WHERE table_schema = DATABASE()")
@@ -81,7 +81,7 @@ const (
 
 func loadOwn(ctx context.Context, pool *sql.DB, t *tables.Table, words func(string) string) (err error) {
 	columns := sqlengine.OwnColumns(t, ident, map[tables.Kind]string{
-		tables.Bool: "BOOLEAN", tables.Whole: "BIGINT", tables.Decimal: "DECIMAL(%d, %d)", tables.Float: "DOUBLE",
+		tables.Bool: "BOOLEAN", tables.Integer: "BIGINT", tables.Decimal: "DECIMAL(%d, %d)", tables.Float: "DOUBLE",
 		tables.Date: "DATE", tables.Time: "DATETIME(6)", tables.Text: "LONGTEXT",
 	})
 	f := infile{table: ident(t.Name), charset: "utf8mb4"}

@@ -65,7 +65,7 @@ func TestAccesses(t *testing.T) {
 		},
 		{"nothing to read", design.Normalized, `{"query_block": {"select_id": 1, "table": {"message": "Impossible WHERE"}}}`, nil},
 	} {
-		got, err := accesses([]byte(c.plan), func(name string) string { return sqlengine.Called(c.design, lt, name) })
+		got, err := accesses([]byte(c.plan), func(name string) string { return sqlengine.TableOfAlias(c.design, lt, name) })
 		if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v\n got %+v\nwant %+v", c.name, err, got, c.want)
 		}

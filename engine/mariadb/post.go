@@ -82,7 +82,7 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 			err = p.writes.QueryRowContext(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb_lsn_current'").Scan(&name, &n)
 			return n, failed(ctx, err)
 		},
-		Tend: func(ctx context.Context, u posts.Upkeep, tables []string) error {
+		Tend: func(ctx context.Context, u posts.Maintenance, tables []string) error {
 			how := "ANALYZE TABLE " // InnoDB removes dead rows by itself
 			if u == posts.VacuumFull {
 				how = "OPTIMIZE TABLE "

@@ -134,21 +134,21 @@ func (s *star) parts(ctx context.Context) ([]part, error) {
 }
 
 // load replaces the tables.
-func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (tables.StarLoaded, error) {
+func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (tables.StarLoadResult, error) {
 	if err := s.clear(ctx); err != nil {
-		return tables.StarLoaded{}, err
+		return tables.StarLoadResult{}, err
 	}
 	folders, err := s.folders(ctx)
 	if err != nil {
-		return tables.StarLoaded{}, err
+		return tables.StarLoadResult{}, err
 	}
 	for _, t := range tables.StarTables() {
 		if _, err := s.db.writes.ExecContext(ctx, s.create(t, folders)); err != nil {
-			return tables.StarLoaded{}, s.refused(ctx, folders, err)
+			return tables.StarLoadResult{}, s.refused(ctx, folders, err)
 		}
 	}
 	if err := s.inPlace(ctx, folders); err != nil {
-		return tables.StarLoaded{}, err
+		return tables.StarLoadResult{}, err
 	}
 	out, err := sqlengine.LoadStar(ctx, files, s.copy)
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *star) clear(ctx context.Context) error {
 			return err
 		}
 	}
-	old, ok := sqlengine.StarPlaced(note)
+	old, ok := sqlengine.ParsePlacement(note)
 	if !ok {
 		return nil
 	}

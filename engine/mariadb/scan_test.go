@@ -33,7 +33,7 @@ func TestScansLeaveNothing(t *testing.T) {
 	}
 	defer e.Close()
 	load := func(p tables.Placement) error {
-		star, err := tables.Of(e).Star.Open(t.Context(), p)
+		star, err := tables.DatabasesOf(e).Star.Open(t.Context(), p)
 		if err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func TestScansLeaveNothing(t *testing.T) {
 	if err := load(tables.Placement{Paths: paths, Partitions: 3}); err != nil {
 		t.Fatal(err)
 	}
-	if err := load(tables.Placement{Paths: paths[:1], Partitions: 1, Anew: true}); err != nil {
+	if err := load(tables.Placement{Paths: paths[:1], Partitions: 1, Replace: true}); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []int{1, 0} {
@@ -58,7 +58,7 @@ func TestScansLeaveNothing(t *testing.T) {
 	if err := os.Chmod(paths[1], 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := load(tables.Placement{Paths: paths, Partitions: 2, Anew: true}); err == nil {
+	if err := load(tables.Placement{Paths: paths, Partitions: 2, Replace: true}); err == nil {
 		t.Error("a folder that the server's account cannot reach was taken")
 	} else {
 		t.Log(err)

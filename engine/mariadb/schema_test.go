@@ -38,7 +38,7 @@ func under(t *testing.T, l *lab.Lab, rest string, n design.Name) *openArchive {
 			t.Error(err)
 		}
 	})
-	a, err := archive.Of(e).Open(t.Context(), n)
+	a, err := archive.DatabaseOf(e).Open(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -231,7 +231,7 @@ func (d *database) metrics(ctx context.Context) (engine.Metrics, error) {
 }
 
 // tellsSpent returns spent, if one node does all the work.
-func (d *database) tellsSpent() func(ctx context.Context) (engine.Spent, error) {
+func (d *database) tellsSpent() func(ctx context.Context) (engine.ServerUsage, error) {
 	if d.cluster {
 		return nil
 	}
@@ -240,8 +240,8 @@ func (d *database) tellsSpent() func(ctx context.Context) (engine.Spent, error) 
 
 // spent reads the bytes that InnoDB has read for all sessions together, and the processor time of
 // their statements, which the server counts if userstat is on.
-func (d *database) spent(ctx context.Context) (engine.Spent, error) {
-	out := engine.Spent{CPU: -1, Read: -1}
+func (d *database) spent(ctx context.Context) (engine.ServerUsage, error) {
+	out := engine.ServerUsage{CPU: -1, Read: -1}
 	err := sqlengine.Standard{Over: d.writes}.Rows(ctx, `SELECT VARIABLE_NAME, CAST(VARIABLE_VALUE AS DOUBLE) FROM information_schema.GLOBAL_STATUS
 		WHERE VARIABLE_NAME = 'INNODB_DATA_READ' OR VARIABLE_NAME = 'CPU_TIME' AND @@userstat`, nil, func(row []any) error {
 		var name string

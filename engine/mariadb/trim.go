@@ -22,7 +22,7 @@ func (l *loader) trim(ctx context.Context, from int64) error {
 		return err
 	}
 	q := sqlengine.Standard{Over: l.conn}
-	stored, err := l.a.Stored(ctx, q, l.subset)
+	stored, err := l.a.StoredTypes(ctx, q, l.subset)
 	gone := design.NewCatalog(l.subset)
 	held := l.types
 	defer func() { l.types = held }()

@@ -194,7 +194,7 @@ func (w *lineWriter) readViews(ctx context.Context) error {
 			if object != "" {
 				w.revisions[revisionKey(key, cols, object)] = revision
 			}
-			known.Have(string(key)+object, id)
+			known.Add(string(key)+object, id)
 			return nil
 		})
 		if err != nil {

@@ -22,7 +22,7 @@ func (l *loading) loader() archive.Loader {
 		Make: func(ctx context.Context, _ sqlengine.Querier, t *record.LineType) error {
 			return sqlengine.Standard{Over: l.a.db.writes}.Exec(ctx, l.a.db.words(l.a.typeTable(l.subset, t)))
 		},
-		Apart: true, Insert: l.insert, Lines: l.wide, Replace: l.meet, Upserts: true, Close: l.Close,
+		MakeCommits: true, Insert: l.insert, Lines: l.wide, Replace: l.meet, Upserts: true, Close: l.Close,
 	}
 	var out *sqlengine.Loader
 	s.Docs = func(ctx context.Context, q sqlengine.Querier, g *design.Grouper, held []design.Row, stored *archive.CommitResult) error {
@@ -138,7 +138,7 @@ const wideAsked = 2000
 
 // meet finds the records that wide rows replace. LOAD DATA REPLACE replaces them.
 func (l *loading) meet(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *archive.CommitResult) error {
-	keys, meet := keysOf(lines), l.a.Meeter(ctx, q, l.subset, lines, stored)
+	keys, meet := keysOf(lines), l.a.Resolver(ctx, q, l.subset, lines, stored)
 	for some := range slices.Chunk(held, wideAsked) {
 		where := " WHERE (ld.fcst_valid_epoch, ld." + wideKey + ") IN " + flavour.List(some, func(r design.Row) string {
 			return "(" + whole(r.Valid) + ", x'" + hex.EncodeToString(keys(r)) + "')"
@@ -184,7 +184,7 @@ func (t *textRow) Text(k int, s string) {
 	}
 }
 
-func (t *textRow) Whole(k int, v int64) {
+func (t *textRow) Integer(k int, v int64) {
 	if t.cell(k) {
 		t.dst = strconv.AppendInt(t.dst, v, 10)
 	}

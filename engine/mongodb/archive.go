@@ -39,7 +39,7 @@ func (a *openArchive) collection(subset string, t *record.LineType) *mongo.Colle
 // Contents counts the documents and, by unwinding them, the leads.
 func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	out := archive.Contents{Records: map[string]int64{}, Object: "documents"}
-	known, err := a.Known(ctx, subset)
+	known, err := a.CachedCatalog(ctx, subset)
 	if err != nil {
 		return out, err
 	}
@@ -286,8 +286,8 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	if err != nil {
 		return archive.Plan{}, err
 	}
-	if holds, err := a.Holds(ctx, q.Question.Subset, q.Question.Type); err != nil || !holds {
-		return docengine.Nothing(q), err
+	if holds, err := a.HasType(ctx, q.Question.Subset, q.Question.Type); err != nil || !holds {
+		return docengine.EmptyPlan(q), err
 	}
 	var plan archive.Plan
 	for _, filter := range p.filters(q.Keys) {

@@ -51,7 +51,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	}
 	there, err := k.db.ListCollectionNames(ctx, bson.D{{Key: "name", Value: t.Name}})
 	if err == nil && len(there) == 0 {
-		if err := t.Absent(k.readOnly); err != nil {
+		if err := t.MissingError(k.readOnly); err != nil {
 			return nil, err
 		}
 		err = k.make(ctx, t.Name)

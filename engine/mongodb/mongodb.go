@@ -38,7 +38,7 @@ func Driver() engine.Driver {
 		}, kv.Offer{Layouts: []kv.Layout{kv.Document}}},
 		Place:  engine.Remote,
 		Server: server(),
-		NotRun: "MongoDB itself: replica sets, sharded clusters, TLS, its plans; why: no registry has it, the tests run against FerretDB, " +
+		Untested: "MongoDB itself: replica sets, sharded clusters, TLS, its plans; why: no registry has it, the tests run against FerretDB, " +
 			"which speaks its protocol and whose times are in no ranking",
 		Open: open,
 	}
@@ -106,14 +106,14 @@ func parse(u *url.URL) (settings, error) {
 		shard: v.Given["shard"], replace: v.Given["replace"], leads: v.Bool("leads_index"), writers: v.Int("writers", 1, 256),
 	}
 	if !slices.Contains([]string{"", "hashed", "range"}, s.shard) {
-		v.Bad("shard", "write shard=hashed or shard=range")
+		v.RefuseParam("shard", "write shard=hashed or shard=range")
 	}
 	if !slices.Contains([]string{"", "bulk", "reinsert"}, s.replace) {
-		v.Bad("replace", "write replace=bulk or replace=reinsert")
+		v.RefuseParam("replace", "write replace=bulk or replace=reinsert")
 	}
 	n, err := strconv.ParseFloat(v.Given["lease"], 64)
 	if err != nil || !(n >= 0.5 && n <= 3600) {
-		v.Bad("lease", "give seconds, from 0.5 to 3600")
+		v.RefuseParam("lease", "give seconds, from 0.5 to 3600")
 	}
 	s.lease = time.Duration(n * float64(time.Second))
 	s.uri = connection(u, u.Query(), v.Bool("srv"))
@@ -192,7 +192,7 @@ func (d *database) reach(ctx context.Context) error {
 }
 
 func (d *database) unreachable(err error) error {
-	return engine.Unreachable(d.shown, err, "start the server (`barograph lab up mongodb` starts FerretDB), or name another host, port, user or password")
+	return engine.UnreachableError(d.shown, err, "start the server (`barograph lab up mongodb` starts FerretDB), or name another host, port, user or password")
 }
 
 // build is the part of the reply to buildInfo that tells servers apart.
@@ -265,12 +265,12 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 	return &openArchive{Archive: docengine.New(docengine.NewLocked(&store{d}, o), o), database: d}, nil
 }
 
-// failed is engine.Failed; a command may be given up a moment before its deadline.
+// failed is engine.CallError; a command may be given up a moment before its deadline.
 func failed(ctx context.Context, err error) error {
 	if _, ok := ctx.Deadline(); ok && ctx.Err() == nil && mongo.IsTimeout(err) {
 		return context.DeadlineExceeded
 	}
-	err = engine.Failed(ctx, err)
+	err = engine.CallError(ctx, err)
 	if ctx.Err() == nil && !errors.Is(err, engine.ErrUnreachable) && (mongo.IsNetworkError(err) || mongo.IsTimeout(err)) { // of the choice of a server, too
 		err = fmt.Errorf("%w: %w", engine.ErrUnreachable, err)
 	}

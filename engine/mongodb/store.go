@@ -361,7 +361,7 @@ func (d *decoder) document(doc bsoncore.Document) error {
 	if err != nil || d.admit != nil && !d.admit(valid) {
 		return err
 	}
-	return docengine.Damaged(id, d.data(doc.Lookup("data"), head, valid))
+	return docengine.DocumentError(id, d.data(doc.Lookup("data"), head, valid))
 }
 
 // place finds valid time and header of a document by its id.

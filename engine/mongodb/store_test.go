@@ -25,9 +25,9 @@ func TestLateSwap(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	d, ok := archive.Of(e).(*database)
+	d, ok := archive.DatabaseOf(e).(*database)
 	if !ok {
-		t.Fatalf("the archives are a %T", archive.Of(e))
+		t.Fatalf("the archives are a %T", archive.DatabaseOf(e))
 	}
 	s := &store{d}
 	for rev := range int64(4) {

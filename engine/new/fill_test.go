@@ -44,7 +44,7 @@ type sink struct{ values []any }
 
 func (s *sink) Null(k int)              { s.values[k] = nil }
 func (s *sink) Text(k int, v string)    { s.values[k] = v }
-func (s *sink) Whole(k int, v int64)    { s.values[k] = v }
+func (s *sink) Integer(k int, v int64)    { s.values[k] = v }
 func (s *sink) Number(k int, v float64) { s.values[k] = v }
 func (s *sink) Time(k int, v int64)     { s.values[k] = string(sqlengine.AppendDateTime(nil, v)) }
 func (s *sink) List(k int, v []float64) { s.values[k] = string(design.AppendRepeats(nil, v)) }

@@ -18,5 +18,5 @@ const build = "go build -tags oracle ./cmd/barograph"
 
 // open refuses every database.
 func open(_ context.Context, u *url.URL, _ engine.Options) (*engine.Engine, error) {
-	return nil, engine.Unreachable(fault.Redact(u.String()), errors.New("this build of Barograph has no Oracle"), "build one that has it: "+build)
+	return nil, engine.UnreachableError(fault.Redact(u.String()), errors.New("this build of Barograph has no Oracle"), "build one that has it: "+build)
 }

@@ -27,7 +27,7 @@ const allTables = "SELECT table_name FROM user_tables"
 
 // Open opens the archive under a design.
 func (db *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
-	if err := sqlengine.Offered(Driver(), n); err != nil {
+	if err := sqlengine.CheckOffered(Driver(), n); err != nil {
 		return nil, err
 	}
 	return newArchive(db, n), nil
@@ -119,7 +119,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	// The plan stands in a table of which every session has its own.
 	c, err := a.db.pool.Conn(ctx)
 	if err != nil {
-		return archive.Plan{}, sqlengine.Failed(ctx, err)
+		return archive.Plan{}, sqlengine.CallError(ctx, err)
 	}
 	defer c.Close() //nolint:errcheck // it goes back to the pool
 	return explain(ctx, querier{sqlengine.Standard{Over: c}}, q)

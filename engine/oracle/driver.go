@@ -26,8 +26,8 @@ func Driver() engine.Driver {
 				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 			},
 		}},
-		Place:  engine.Remote,
-		NotRun: notRun,
-		Open:   open,
+		Place:    engine.Remote,
+		Untested: notRun,
+		Open:     open,
 	}
 }

@@ -78,7 +78,7 @@ func openedOver(t *testing.T, n design.Name, log *statementLog) archive.Archive 
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := archive.Of(e).Open(t.Context(), n)
+	a, err := archive.DatabaseOf(e).Open(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 		Make: func(ctx context.Context, _ sqlengine.Querier, t *record.LineType) error {
 			return a.makeAll(ctx, a.typeObjects(subset, t))
 		},
-		Apart: true, Insert: insert,
+		MakeCommits: true, Insert: insert,
 		RowID: "ROWIDTOCHAR(ld.ROWID)", Delete: remove, Analyze: a.analyze,
 	}), nil
 }
@@ -153,7 +153,7 @@ func remove(ctx context.Context, q sqlengine.Querier, table string, ids []string
 
 func (b *bulk) Null(k int)                   { b.Text(k, "") } // as an empty text is
 func (b *bulk) Text(k int, s string)         { b.texts[k] = append(b.texts[k], s) }
-func (b *bulk) Whole(k int, v int64)         { b.Text(k, strconv.FormatInt(v, 10)) }
+func (b *bulk) Integer(k int, v int64)       { b.Text(k, strconv.FormatInt(v, 10)) }
 func (b *bulk) Number(k int, f float64)      { b.Text(k, strconv.FormatFloat(f, 'G', -1, 64)) }
 func (b *bulk) Time(k int, epoch int64)      { b.Text(k, string(sqlengine.AppendDateTime(nil, epoch))) }
 func (b *bulk) List(k int, values []float64) { b.JSON(k, design.AppendRepeats(nil, values)) }

@@ -267,7 +267,7 @@ func TestNoDDLInATransaction(t *testing.T) {
 	e, err := engine.Registry{over(nil)}.Open(t.Context(), "oracle:"+filepath.Join(t.TempDir(), "s.db"), engine.Options{})
 	must(t, err)
 	defer e.Close()
-	db := archive.Of(e).(*database)
+	db := archive.DatabaseOf(e).(*database)
 	tx, err := db.pool.BeginTx(t.Context(), nil)
 	must(t, err)
 	if _, err := tx.ExecContext(t.Context(), `CREATE TABLE "x" (a NUMBER)`); err == nil {

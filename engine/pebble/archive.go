@@ -345,7 +345,7 @@ func (r *reader) take(head uint32, valid int64) error {
 		return err
 	}
 	if err := r.decoder.Decode(value, r.rows, head, valid, r.question.Lead); err != nil {
-		return docengine.Damaged(string(r.it.Key()), err)
+		return docengine.DocumentError(string(r.it.Key()), err)
 	}
 	return nil
 }
@@ -361,7 +361,7 @@ func (r *reader) ranges(ctx context.Context, p *plan) error {
 			}
 			valid, err := strconv.ParseInt(string(r.it.Key()[len(s.Prefix):]), 10, 64)
 			if err != nil {
-				return docengine.Damaged(string(r.it.Key()), err)
+				return docengine.DocumentError(string(r.it.Key()), err)
 			}
 			if !r.question.Valid.Contains(valid) || !r.question.Clock.AdmitsValid(valid) {
 				continue

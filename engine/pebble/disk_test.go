@@ -117,7 +117,7 @@ func TestNothingBeginsOnceStopped(t *testing.T) {
 // records returns a table, and what inserts a record of a number into it.
 func records(t *testing.T, e *engine.Engine) (*kv.Records, func(i int) error) {
 	t.Helper()
-	r, err := kv.Of(e).Table(t.Context(), kv.Table{Name: "usertable", Fields: []string{"f"}, Make: true})
+	r, err := kv.DatabaseOf(e).Table(t.Context(), kv.Table{Name: "usertable", Fields: []string{"f"}, Make: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func (k kvTables) Table(_ context.Context, t kv.Table) (*kv.Records, error) {
 	}
 	want := binary.AppendUvarint(nil, uint64(tb.fields))
 	if !there {
-		if err := t.Absent(k.readOnly); err != nil {
+		if err := t.MissingError(k.readOnly); err != nil {
 			return nil, err
 		}
 		if err := k.write(func() error { return k.db.Set(tb.name, want, pebble.Sync) }); err != nil {

@@ -53,24 +53,24 @@ func (d docs) Marks(ctx context.Context, subset string) ([]archive.Mark, error) 
 
 // marked is Marks, and the number of the next mark.
 func (d docs) marked(ctx context.Context, subset string) ([]archive.Mark, int64, error) {
-	var all []docengine.Marked
+	var all []docengine.NumberedMark
 	err := d.scan(ctx, markKey(subset, ""), func(_, value []byte) error {
-		m, err := docengine.ParseMarked(value)
+		m, err := docengine.ParseNumberedMark(value)
 		all = append(all, m)
 		return err
 	})
-	marks, next := docengine.ByNumber(all)
+	marks, next := docengine.SortMarks(all)
 	return marks, next, err
 }
 
 // MarksOf returns the existing marks of files.
 func (d docs) MarksOf(ctx context.Context, subset string, files []archive.Mark) ([]archive.Mark, error) {
-	var all []docengine.Marked
+	var all []docengine.NumberedMark
 	for i := range files {
 		text, ok, err := d.get(markKey(subset, files[i].Digest))
 		if err == nil && ok {
-			var m docengine.Marked
-			m, err = docengine.ParseMarked(text)
+			var m docengine.NumberedMark
+			m, err = docengine.ParseNumberedMark(text)
 			all = append(all, m)
 		}
 		if err == nil {
@@ -80,7 +80,7 @@ func (d docs) MarksOf(ctx context.Context, subset string, files []archive.Mark) 
 			return nil, err
 		}
 	}
-	marks, _ := docengine.ByNumber(all)
+	marks, _ := docengine.SortMarks(all)
 	return marks, nil
 }
 
@@ -167,7 +167,7 @@ func (b *batch) mark(ctx context.Context, done []archive.Mark) error {
 	for i := range done {
 		var text []byte
 		if err == nil {
-			text, err = json.Marshal(docengine.Marked{Number: next + int64(i), Mark: done[i]})
+			text, err = json.Marshal(docengine.NumberedMark{Number: next + int64(i), Mark: done[i]})
 		}
 		if err == nil {
 			err = b.Set(markKey(b.subset, done[i].Digest), text, nil)

@@ -48,7 +48,7 @@ func Driver() engine.Driver {
 			Designs: map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative, flavour.EpochRange}},
 		}}, offered()...),
 		Place: engine.Embedded,
-		Wrote: func(path string, _ []byte) bool {
+		Recognizes: func(path string, _ []byte) bool {
 			manifests, err := filepath.Glob(filepath.Join(path, "MANIFEST-*"))
 			return err == nil && len(manifests) > 0
 		},
@@ -122,7 +122,7 @@ func (s *settings) open(disk vfs.FS, dir string, o engine.Options) (*engine.Engi
 		st.place.Store(&at)
 	}
 	shared := docengine.New(docs{store: st}, docengine.Options{Design: design.KeyValue, Shown: dir, ReadOnly: o.ReadOnly})
-	st.archive = archive.Explained(&openArchive{shared, st}, st.explain)
+	st.archive = archive.WrapErrors(&openArchive{shared, st}, st.explain)
 	return &engine.Engine{
 		Abilities: append([]any{st}, st.abilities()...),
 		Metrics:   st.metrics,
@@ -143,7 +143,7 @@ type media struct {
 // store if another folder has the name now: a file of this store would otherwise become a file of that folder.
 func (m media) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if at := m.store.place.Load(); at != nil {
-		if err := at.Replaced(); err != nil {
+		if err := at.CheckReplaced(); err != nil {
 			m.store.stopped.here(err)
 		}
 	}
@@ -264,7 +264,7 @@ func unreachable(dir string, err error) error {
 	}
 	cure := "name a readable and writable folder"
 	if strings.Contains(err.Error(), "lock held") || errors.Is(err, syscall.EAGAIN) {
-		return engine.Locked(dir, err)
+		return engine.LockedError(dir, err)
 	}
 	if errors.Is(err, syscall.EACCES) {
 		cure = "you have no permission: name another folder"
@@ -378,9 +378,9 @@ func guarded[T any](s *store, work func() (T, error)) (T, error) {
 		if err := s.stopped.err; errors.Is(err, engine.ErrUnreachable) {
 			return none, err
 		} else if !errors.Is(err, syscall.ENOSPC) {
-			return none, engine.NotWritten(s.dir, err)
+			return none, engine.NotWritableError(s.dir, err)
 		}
-		return none, engine.DiskFull(s.dir, s.stopped.err)
+		return none, engine.DiskFullError(s.dir, s.stopped.err)
 	}
 }
 
@@ -399,11 +399,11 @@ func explain(dir string, err error) error {
 	}
 	switch info := pebble.ExtractDataCorruptionInfo(err); {
 	case info != nil:
-		return engine.Damaged(dir, fmt.Errorf("%s: %w", filepath.Base(info.Path), info.Details))
+		return engine.DamagedError(dir, fmt.Errorf("%s: %w", filepath.Base(info.Path), info.Details))
 	case pebble.IsCorruptionError(err) || errors.Is(err, docengine.ErrDamaged):
-		return engine.Damaged(dir, err)
+		return engine.DamagedError(dir, err)
 	case errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "object size mismatch"): // a table of the list of files
-		return engine.Damaged(dir, err)
+		return engine.DamagedError(dir, err)
 	}
 	return err
 }

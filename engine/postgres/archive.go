@@ -28,7 +28,7 @@ type openArchive struct {
 
 // Open opens the archive of a design.
 func (db *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
-	if err := sqlengine.Offered(Driver(), n); err != nil {
+	if err := sqlengine.CheckOffered(Driver(), n); err != nil {
 		return nil, err
 	}
 	a := &openArchive{db: db}

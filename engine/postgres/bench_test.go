@@ -60,7 +60,7 @@ func (d *databases) archive(b *testing.B, n design.Name) (a archive.Archive, url
 	if err != nil {
 		b.Fatal(err)
 	}
-	if a, err = archive.Of(e).Open(b.Context(), n); err != nil {
+	if a, err = archive.DatabaseOf(e).Open(b.Context(), n); err != nil {
 		b.Fatal(err)
 	}
 	return a, url, func() { _, _ = a.Close(), e.Close() }

@@ -26,7 +26,7 @@ func (d *databases) open(t *testing.T, n design.Name) (archive.Archive, string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := archive.Of(e).Open(t.Context(), n)
+	a, err := archive.DatabaseOf(e).Open(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func (d *databases) strangersView(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		if a, err = archive.Of(e).Open(t.Context(), design.Normalized); err != nil {
+		if a, err = archive.DatabaseOf(e).Open(t.Context(), design.Normalized); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := a.Contents(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "plain tables") {

@@ -41,7 +41,7 @@ func TestDivided(t *testing.T) {
 						t.Fatal(err)
 					}
 					defer e.Close()
-					a, err := archive.Of(e).Open(t.Context(), n)
+					a, err := archive.DatabaseOf(e).Open(t.Context(), n)
 					if err != nil {
 						t.Fatal(err)
 					}

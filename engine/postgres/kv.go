@@ -102,7 +102,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if err != nil {
 		return nil, errors.Join(failed(ctx, err), end())
 	}
-	r.Weigh = func(ctx context.Context, a *engine.About) error { return k.weigh(ctx, t.Name, a) }
+	r.DescribeDurability = func(ctx context.Context, a *engine.About) error { return k.weigh(ctx, t.Name, a) }
 	if r.Close = end; t.Layout != kv.Document {
 		return r, nil
 	}
@@ -211,8 +211,8 @@ func (s *session) Conflict(err error) bool {
 	return ok && (e.Code == "40001" || e.Code == "40P01")
 }
 
-// Whole runs a transaction.
-func (s *session) Whole(f func() error) error { return f() }
+// RunTransaction runs a transaction.
+func (s *session) RunTransaction(f func() error) error { return f() }
 
 // forceFlush makes a session report its counts before it answers. Otherwise the server's
 // counters lack the session's last second until its process has exited, and closing the

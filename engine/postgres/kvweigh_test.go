@@ -21,13 +21,13 @@ func TestUnloggedTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		r, err := kv.Of(e).Table(t.Context(), kv.Table{Name: "weighed_" + string(layout), Fields: []string{"a"}, Layout: layout, Make: true})
+		r, err := kv.DatabaseOf(e).Table(t.Context(), kv.Table{Name: "weighed_" + string(layout), Fields: []string{"a"}, Layout: layout, Make: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		weigh := func() engine.About {
 			a := engine.About{Acknowledged: "on disk", Promises: engine.Promises(), Flushed: true}
-			if err := r.Weigh(t.Context(), &a); err != nil {
+			if err := r.DescribeDurability(t.Context(), &a); err != nil {
 				t.Fatal(err)
 			}
 			return a

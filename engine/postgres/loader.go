@@ -79,7 +79,7 @@ func (l *loader) transaction(ctx context.Context, f func(q sqlengine.Querier) er
 		defer stop()
 		_ = tx.Rollback(after) // the first error is more specific; a closed connection rolls back by itself
 		if c.Conn().IsClosed() {
-			return engine.Failed(ctx, err, err)
+			return engine.CallError(ctx, err, err)
 		}
 	}
 	return failed(ctx, err)
@@ -88,7 +88,7 @@ func (l *loader) transaction(ctx context.Context, f func(q sqlengine.Querier) er
 // makeTable creates the table of a type, if it does not exist.
 func (l *loader) makeTable(ctx context.Context, q sqlengine.Querier, t *record.LineType) error {
 	name, _, _ := sqlengine.Table(l.a.Design, t)
-	ok, err := l.a.Has(ctx, q, l.subset, name)
+	ok, err := l.a.HasTable(ctx, q, l.subset, name)
 	if err == nil && !ok {
 		err = execute(ctx, conn(q), l.a.typeTables(l.subset, t)...)
 	}
@@ -126,7 +126,7 @@ func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqleng
 		on[k] = "ld." + col.Name + same + "s." + col.Name
 	}
 	same := strings.Join(on, " AND ")
-	meet := l.a.Meeter(ctx, q, l.subset, lines, stored)
+	meet := l.a.Resolver(ctx, q, l.subset, lines, stored)
 	if err := meet(" WHERE EXISTS (SELECT FROM pg_temp.barograph_stage s WHERE " + same + ")"); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func present(ctx context.Context, q sqlengine.Querier, table string, lines *sqle
 	}
 	there := map[pair]bool{}
 	err := q.Rows(ctx, text, args, func(row []any) error {
-		n, err := sqlengine.AsWhole(row[0])
+		n, err := sqlengine.AsInteger(row[0])
 		if err == nil {
 			there[pair{pairs[n-1].Head, pairs[n-1].Valid}] = true
 		}

@@ -43,7 +43,7 @@ func TestParameters(t *testing.T) {
 	if got := about.Settings["max_parallel_workers_per_gather"]; got != "0" {
 		t.Errorf("one thread, but %s workers", got)
 	}
-	a, err := archive.Of(e).Open(t.Context(), design.Wide)
+	a, err := archive.DatabaseOf(e).Open(t.Context(), design.Wide)
 	if err != nil {
 		t.Fatal(err)
 	}

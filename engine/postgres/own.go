@@ -25,7 +25,7 @@ func (db *database) own(ctx context.Context) (*tables.Tables, error) {
 	config.ConnConfig.RuntimeParams["search_path"] = ownSchema + ", public"
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return nil, sqlengine.Failed(ctx, err)
+		return nil, sqlengine.CallError(ctx, err)
 	}
 	q := querier{pool}
 	if err := errors.Join(q.Exec(ctx, "DROP SCHEMA IF EXISTS "+ownSchema+" CASCADE"), q.Exec(ctx, "CREATE SCHEMA "+ownSchema)); err != nil {
@@ -34,7 +34,7 @@ func (db *database) own(ctx context.Context) (*tables.Tables, error) {
 	}
 	return &tables.Tables{
 		Load: func(ctx context.Context, t *tables.Table) error {
-			return sqlengine.Failed(ctx, loadOwn(ctx, pool, t))
+			return sqlengine.CallError(ctx, loadOwn(ctx, pool, t))
 		},
 		Ask: func(ctx context.Context, text string, f func(row []any) error) error { // as texts, which every type has
 			var row []any
@@ -42,7 +42,7 @@ func (db *database) own(ctx context.Context) (*tables.Tables, error) {
 				row = row[:0]
 				fields := rows.FieldDescriptions()
 				for k, raw := range rows.RawValues() {
-					row = append(row, ownCast(fields[k].DataTypeOID).Of(cell(raw, &fields[k])))
+					row = append(row, ownCast(fields[k].DataTypeOID).Convert(cell(raw, &fields[k])))
 				}
 				return f(row)
 			})
@@ -50,7 +50,7 @@ func (db *database) own(ctx context.Context) (*tables.Tables, error) {
 		Size: func(ctx context.Context) (int64, error) {
 			return sqlengine.Number(ctx, q, "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = '"+ownSchema+"' AND relkind = 'r'")
 		},
-		Spent: func(ctx context.Context) (engine.Spent, error) { return spent(ctx, pool) },
+		Spent: func(ctx context.Context) (engine.ServerUsage, error) { return spent(ctx, pool) },
 		Close: func() error { pool.Close(); return nil },
 	}, nil
 }
@@ -72,7 +72,7 @@ func ownCast(oid uint32) sqlengine.OwnCast {
 
 func loadOwn(ctx context.Context, pool *pgxpool.Pool, t *tables.Table) error {
 	columns := sqlengine.OwnColumns(t, flavour.Ident, map[tables.Kind]string{
-		tables.Bool: "boolean", tables.Whole: "bigint", tables.Decimal: "numeric(%d, %d)", tables.Float: "double precision",
+		tables.Bool: "boolean", tables.Integer: "bigint", tables.Decimal: "numeric(%d, %d)", tables.Float: "double precision",
 		tables.Date: "date", tables.Time: "timestamp", tables.Text: `text COLLATE "C"`,
 	})
 	table := ownSchema + "." + flavour.Ident(t.Name)

@@ -31,7 +31,7 @@ func (d *databases) pipelined(t *testing.T, connections string) string {
 func TestPipelined(t *testing.T) {
 	d := databases{server: servers.Lab(t, postgres.Driver(), lab.Options{})}
 	driver := postgres.Driver()
-	offer := kv.Promised(&driver)
+	offer := kv.OfferOf(&driver)
 	offer.Transactions = nil
 	driver.Abilities = []any{offer}
 	enginetest.RunRecords(t, enginetest.Config{Driver: driver, URL: func(t *testing.T) string { return d.pipelined(t, "2") }, Reopenable: true})
@@ -47,7 +47,7 @@ func TestPipelineFailsAndIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	r, err := kv.Of(e).Table(t.Context(), kv.Table{Name: "t", Fields: []string{"a"}, Make: true})
+	r, err := kv.DatabaseOf(e).Table(t.Context(), kv.Table{Name: "t", Fields: []string{"a"}, Make: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,8 +86,8 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 		Log: func(ctx context.Context) (int64, error) {
 			return sqlengine.Number(ctx, querier{p.pool}, "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint")
 		},
-		Tend: func(ctx context.Context, u posts.Upkeep, tables []string) error {
-			how := map[posts.Upkeep]string{posts.Statistics: "ANALYZE ", posts.Vacuum: "VACUUM (ANALYZE) ", posts.VacuumFull: "VACUUM (FULL, ANALYZE) "}[u]
+		Tend: func(ctx context.Context, u posts.Maintenance, tables []string) error {
+			how := map[posts.Maintenance]string{posts.Statistics: "ANALYZE ", posts.Vacuum: "VACUUM (ANALYZE) ", posts.VacuumFull: "VACUUM (FULL, ANALYZE) "}[u]
 			_, err := p.pool.Exec(ctx, how+d.Schema+strings.Join(tables, ", "+d.Schema))
 			return err
 		},
@@ -123,7 +123,7 @@ func (p postTables) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 			_, err := s.pg.Exec(ctx, text).ReadAll()
 			return err
 		},
-		Direct: s.direct, Prepare: s.prepare, Pipeline: s.pipeline, Again: again, Append: s.copyRows, Taken: taken,
+		Direct: s.direct, Prepare: s.prepare, Pipeline: s.pipeline, IsRetryable: again, Append: s.copyRows, Taken: taken,
 		Copy: func(ctx context.Context, name string, t *sqlengine.PostTable, rows []sqlengine.PostRow) error {
 			return s.copyRows(ctx, pgx.Identifier{name}.Sanitize(), t, rows)
 		},

@@ -40,7 +40,7 @@ func BenchmarkPost(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer e.Close()
-		s, err := posts.Of(e).Open(b.Context(), posts.Tables{Design: design, Make: true})
+		s, err := posts.DatabaseOf(e).Open(b.Context(), posts.Tables{Design: design, Make: true})
 		if err != nil {
 			b.Fatal(err)
 		}

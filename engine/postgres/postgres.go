@@ -30,7 +30,7 @@ func Driver() engine.Driver {
 		Licence: "PostgreSQL Licence",
 		Summary: "PostgreSQL, a server: METviewer's tables, JSONB documents, wide tables",
 		Example: "postgres://postgres@localhost:5432/postgres",
-		Params: append(engine.Secure(), []engine.Param{
+		Params: append(engine.TLSParams(), []engine.Param{
 			{Name: "wide_index", Default: btree, Help: "index of wide tables, set when they are created: btree (series, time) or brin (time)"},
 			{Name: "partitions", Default: "", Help: "partitions of tables of documents and wide tables, set when they are created: hash:8 (by series) or range:day, range:month, range:year (by valid time)"},
 			{Name: "tablespaces", Default: "", Help: "comma-separated folders on the server, over which the partitions are spread in turn; created as tablespaces if they are none yet"},
@@ -184,7 +184,7 @@ func unreachable(err error) error {
 			cure = "set PGPASSWORD or ~/.pgpass, or name another user"
 		}
 	}
-	return engine.Unreachable("PostgreSQL", err, cure)
+	return engine.UnreachableError("PostgreSQL", err, cure)
 }
 
 // decisive lists the settings that determine speed. About reports them even if they are unchanged.
@@ -223,10 +223,10 @@ func acknowledged(settings map[string]string) (string, []engine.Promise) {
 	return "on disk: flushed, commits of one moment together", engine.Promises()
 }
 
-// failed is engine.Failed. It also treats the errors of a server's shutdown as a broken connection.
+// failed is engine.CallError. It also treats the errors of a server's shutdown as a broken connection.
 func failed(ctx context.Context, err error) error {
 	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(pgErr.Code, "57P0") {
-		return engine.Failed(ctx, err, pgErr)
+		return engine.CallError(ctx, err, pgErr)
 	}
-	return engine.Failed(ctx, err)
+	return engine.CallError(ctx, err)
 }

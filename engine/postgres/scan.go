@@ -63,7 +63,7 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error { // as texts, which keep a sum exact
 			return querier{st.pool}.Rows(ctx, st.text(q), []any{pgx.QueryResultFormats{pgx.TextFormatCode}}, f)
 		},
-		Spent: func(ctx context.Context) (engine.Spent, error) { return spent(ctx, st.pool) },
+		Spent: func(ctx context.Context) (engine.ServerUsage, error) { return spent(ctx, st.pool) },
 		Close: func() error { st.pool.Close(); return nil },
 	}, p)
 	if err == nil {
@@ -144,17 +144,17 @@ func has(err error, code string) bool {
 
 // load replaces the tables. It writes the comment with their placement last: nobody queries the
 // tables of an incomplete load.
-func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (tables.StarLoaded, error) {
+func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (tables.StarLoadResult, error) {
 	spaces, err := s.makeSpaces(ctx)
 	if err != nil {
-		return tables.StarLoaded{}, err
+		return tables.StarLoadResult{}, err
 	}
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return execute(ctx, tx.Conn(), s.create(spaces)...) })
 	if err != nil {
-		return tables.StarLoaded{}, failed(ctx, err)
+		return tables.StarLoadResult{}, failed(ctx, err)
 	}
 	if err := s.dropSpaces(ctx, spaces); err != nil {
-		return tables.StarLoaded{}, err
+		return tables.StarLoadResult{}, err
 	}
 	out, err := sqlengine.LoadStar(ctx, files, s.copy)
 	if err != nil {

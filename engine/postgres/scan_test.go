@@ -44,13 +44,13 @@ func TestScansLeaveNothing(t *testing.T) {
 	}{
 		{first, tables.Placement{Paths: paths, Partitions: 2}, 2},
 		{second, tables.Placement{Paths: paths[:1], Partitions: 1}, 3},
-		{first, tables.Placement{Partitions: 1, Anew: true}, 1},
+		{first, tables.Placement{Partitions: 1, Replace: true}, 1},
 	} {
 		e, err := engine.Registry{postgres.Driver()}.Open(t.Context(), step.url, engine.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		star, err := tables.Of(e).Star.Open(t.Context(), step.p)
+		star, err := tables.DatabasesOf(e).Star.Open(t.Context(), step.p)
 		if err != nil {
 			t.Fatal(err)
 		}

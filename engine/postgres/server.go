@@ -204,8 +204,8 @@ var totalQueries = []string{ //nolint:gochecknoglobals // a constant table
 // spent reads the counters of this database. If pg_stat_kcache is installed, these are processor
 // time and bytes from disks; otherwise the blocks that were not in shared_buffers. The pool's
 // idle sessions first report their counts. Before version 15 they do that after a second.
-func spent(ctx context.Context, pool *pgxpool.Pool) (engine.Spent, error) {
-	out := engine.Spent{CPU: -1, Read: -1}
+func spent(ctx context.Context, pool *pgxpool.Pool) (engine.ServerUsage, error) {
+	out := engine.ServerUsage{CPU: -1, Read: -1}
 	var seconds float64
 	err := pool.QueryRow(ctx, `SELECT coalesce(sum(exec_user_time + exec_system_time), 0), coalesce(sum(exec_reads), 0)::bigint
 		FROM pg_stat_kcache WHERE datname = current_database()`).Scan(&seconds, &out.Read)

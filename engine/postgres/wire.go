@@ -167,7 +167,7 @@ func (c *copyRow) Number(_ int, f float64)      { c.dst = appendFloat(c.dst, f) 
 func (c *copyRow) Time(_ int, epoch int64)      { c.dst = appendTime(c.dst, epoch) }
 func (c *copyRow) List(_ int, values []float64) { c.dst = appendFloats(c.dst, values) }
 
-func (c *copyRow) Whole(k int, v int64) {
+func (c *copyRow) Integer(k int, v int64) {
 	if c.cols[k].Type == sqlengine.Integer {
 		c.dst = appendInt(c.dst, v)
 	} else {

@@ -75,10 +75,10 @@ func (m Method) Summary() string {
 	}[m]
 }
 
-// Shares reports whether several posters may write the values of one station at the same
+// AllowsConcurrentPosters reports whether several posters may write the values of one station at the same
 // time. The algorithm of 2006 reads a row and writes it back, and concurrent posters would
 // overwrite each other's values.
-func (m Method) Shares() bool { return m != Row2006 && m != Row2006Message }
+func (m Method) AllowsConcurrentPosters() bool { return m != Row2006 && m != Row2006Message }
 
 // Policy decides what happens to a value whose key exists: the modes of shef_duplicate in
 // IHFS, and one that follows the SHEF manual.
@@ -184,19 +184,19 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// Settles reports whether a policy uses the origin of values (Precedes). A table that stores
+// UsesOrigin reports whether a policy uses the origin of values (Precedes). A table that stores
 // one origin for all values of a row cannot: its values depend on the order of arrival.
-func (p Policy) Settles() bool { return p != Overwrite }
+func (p Policy) UsesOrigin() bool { return p != Overwrite }
 
 // Offer lists what an engine promises for posting, for every Design. It is an element of
 // engine.Driver.Abilities.
 type Offer struct{ Methods []Method }
 
 // Methods returns the methods that a driver offers; none = the engine stores no posts.
-func Methods(d *engine.Driver) []Method { return engine.Promised[Offer](d).Methods }
+func Methods(d *engine.Driver) []Method { return engine.OfferOf[Offer](d).Methods }
 
-// Of returns the ability of an open database; nil = the database lacks it.
-func Of(e *engine.Engine) Database { return engine.Find[Database](e) }
+// DatabaseOf returns the ability of an open database; nil = the database lacks it.
+func DatabaseOf(e *engine.Engine) Database { return engine.Find[Database](e) }
 
 // Database opens the tables of values of SHEF messages for the study post.
 type Database interface {
@@ -215,7 +215,7 @@ type Tables struct {
 }
 
 // Store is an open set of tables. Its functions are safe for concurrent use. If Size, Log
-// or Tend is nil, the engine lacks it; the others are never nil.
+// or Maintain is nil, the engine lacks it; the others are never nil.
 type Store struct {
 	// Poster opens a poster for one worker. The method must be one of Offer.Methods. Like the
 	// decoder of 2006, the poster reads location and ingest filter once, at its start.
@@ -244,8 +244,8 @@ type Store struct {
 	// Log returns the position of the write-ahead log, in bytes.
 	Log func(ctx context.Context) (int64, error)
 
-	// Tend runs maintenance on the tables of values.
-	Tend func(ctx context.Context, u Upkeep) error
+	// Maintain runs maintenance on the tables of values.
+	Maintain func(ctx context.Context, u Maintenance) error
 
 	Close func() error // the caller closes every Poster before
 }
@@ -284,14 +284,14 @@ type Size struct {
 	DeadRows   int64 `json:"dead_rows"`
 }
 
-// Upkeep is a kind of maintenance.
-type Upkeep string
+// Maintenance is a kind of maintenance.
+type Maintenance string
 
 // The kinds of maintenance.
 const (
-	Statistics Upkeep = "statistics"  // gather statistics for the planner
-	Vacuum     Upkeep = "vacuum"      // free the space of dead rows for new rows
-	VacuumFull Upkeep = "vacuum full" // rewrite the tables
+	Statistics Maintenance = "statistics"  // gather statistics for the planner
+	Vacuum     Maintenance = "vacuum"      // free the space of dead rows for new rows
+	VacuumFull Maintenance = "vacuum full" // rewrite the tables
 )
 
 // Message is a product: the unit that the report counts and times.
@@ -309,16 +309,16 @@ type Poster interface {
 	// stored values that have an origin of their own are the same after any order and any
 	// number of posts. Within a message the last value of a key counts. Post keeps none of
 	// its arguments.
-	Post(ctx context.Context, messages []Message) (Posted, error)
+	Post(ctx context.Context, messages []Message) (PostResult, error)
 	// Reread reads the location and ingest filter of some stations again, to learn series
 	// that were admitted after the poster started.
 	Reread(ctx context.Context, stations []record.ID) error
 	Close() error
 }
 
-// Posted counts the values of messages by what happened to them. Values + Unknown +
+// PostResult counts the values of messages by what happened to them. Values + Unknown +
 // Filtered is their total number.
-type Posted struct {
+type PostResult struct {
 	Values   int64 `json:"values"`   // posted values
 	Unknown  int64 `json:"unknown"`  // values of stations that are not in location
 	Filtered int64 `json:"filtered"` // values that the ingest filter excludes
@@ -331,7 +331,7 @@ type Posted struct {
 }
 
 // Add adds the counts of further messages.
-func (p *Posted) Add(o Posted) {
+func (p *PostResult) Add(o PostResult) {
 	p.Values += o.Values
 	p.Unknown += o.Unknown
 	p.Filtered += o.Filtered
@@ -411,21 +411,21 @@ func (r *Reference) Post(messages []Message) {
 		r.stored = map[postKey]Origin{}
 	}
 	for m := range messages {
-		own := map[postKey]Origin{}
+		values := map[postKey]Origin{}
 		for i := range messages[m].Values {
 			g := &messages[m].Values[i]
 			if r.Only != nil && !r.Only(g.Station) {
 				continue
 			}
 			k := postKey{Series{g.Station, g.Code, g.Duration}, g.Time}
-			if old, ok := own[k]; ok && !r.Policy.Rule(g.Revised).Writes(old.Value, g.Value) {
+			if old, ok := values[k]; ok && !r.Policy.Rule(g.Revised).Writes(old.Value, g.Value) {
 				continue
 			}
-			own[k] = Origin{messages[m].Issued, g.Revised, messages[m].Product, g.Value, g.Quality}
+			values[k] = Origin{messages[m].Issued, g.Revised, messages[m].Product, g.Value, g.Quality}
 		}
-		for k, x := range own {
+		for k, x := range values {
 			old, ok := r.stored[k]
-			if ok && (!r.Policy.Rule(x.Revised).Writes(old.Value, x.Value) || r.settles(k.time) && r.Policy.Precedes(&x, &old)) {
+			if ok && (!r.Policy.Rule(x.Revised).Writes(old.Value, x.Value) || r.hasOrigin(k.time) && r.Policy.Precedes(&x, &old)) {
 				continue
 			}
 			r.stored[k] = x
@@ -433,11 +433,11 @@ func (r *Reference) Post(messages []Message) {
 	}
 }
 
-// settles reports whether a value has an origin of its own. A value in a slot of an array
+// hasOrigin reports whether a value has an origin of its own. A value in a slot of an array
 // has none.
-func (r *Reference) settles(at int64) bool {
+func (r *Reference) hasOrigin(time int64) bool {
 	slots := int64(r.Design.Slots())
-	return r.Policy.Settles() && (slots == 0 || at%(86400/slots) != 0)
+	return r.Policy.UsesOrigin() && (slots == 0 || time%(86400/slots) != 0)
 }
 
 // Digest returns the digest of design single. Its Values is also that of designs of arrays.

@@ -47,10 +47,10 @@ type Archive struct {
 	// is data and must never be code.
 	Others func(subset string) (text string, args []any)
 
-	TypeTable func(t *record.LineType) string // nil = Table's
-	MarkText  bool                            // marks are stored as JSON in column mark
-	Owned     func(table string) string       // replaces OwnName; nil = barograph_<design>_…
-	Ready     func(ctx context.Context, subset string) error
+	TypeTable    func(t *record.LineType) string // nil = Table's
+	MarkText     bool                            // marks are stored as JSON in column mark
+	OwnTableName func(table string) string       // replaces OwnName; nil = barograph_<design>_…
+	Ready        func(ctx context.Context, subset string) error
 
 	// Foreign creates the catalog of a subset without one from the tables of another
 	// program; nil = the engine has no such subsets.
@@ -65,11 +65,11 @@ type Archive struct {
 	Repeats   func(src any, into []float64) ([]float64, error)                              // decodes Doubles; nil = AsRepeats
 	Snapshot  func(ctx context.Context, f func(ctx context.Context, q Querier) error) error // runs f in one snapshot; nil = over Pool
 
-	known sync.Map // the query text plus the name of each table found so far; Barograph never drops one of these tables
+	tableNames sync.Map // the query text plus the name of each table found so far; Barograph never drops one of these tables
 }
 
-// Offered returns an error if the engine does not offer a design.
-func Offered(d engine.Driver, n design.Name) error {
+// CheckOffered returns an error if the engine does not offer a design.
+func CheckOffered(d engine.Driver, n design.Name) error {
 	if archive.Flavours(&d, n) == nil {
 		return fmt.Errorf("%s: %s: %w", d.Scheme, n, engine.ErrNoDesign)
 	}
@@ -84,8 +84,8 @@ func (a *Archive) Own(subset, table string) string { return a.Dialect.Table(subs
 
 // OwnName returns the name of one of Barograph's own tables. Each design has its own.
 func (a *Archive) OwnName(table string) string {
-	if a.Owned != nil {
-		return a.Owned(table)
+	if a.OwnTableName != nil {
+		return a.OwnTableName(table)
 	}
 	return strings.Replace(table, "barograph_", "barograph_"+string(a.Design)+"_", 1)
 }
@@ -121,11 +121,11 @@ func (a *Archive) Subsets(ctx context.Context) ([]string, error) {
 	return subsets, err
 }
 
-// Has reports whether a subset has a table.
-func (a *Archive) Has(ctx context.Context, q Querier, subset, table string) (bool, error) {
+// HasTable reports whether a subset has a table.
+func (a *Archive) HasTable(ctx context.Context, q Querier, subset, table string) (bool, error) {
 	text, args := a.Tables(subset)
 	list := fmt.Sprint(text, args)
-	if _, ok := a.known.Load(list + a.Name(subset, table)); ok {
+	if _, ok := a.tableNames.Load(list + a.Name(subset, table)); ok {
 		return true, nil
 	}
 	if err := a.refuseOthers(ctx, q, subset, list); err != nil {
@@ -133,7 +133,7 @@ func (a *Archive) Has(ctx context.Context, q Querier, subset, table string) (boo
 	}
 	names, err := Texts(ctx, q, text, args...)
 	for _, n := range names {
-		a.known.Store(list+n, true)
+		a.tableNames.Store(list+n, true)
 	}
 	return slices.Contains(names, a.Name(subset, table)), err
 }
@@ -141,15 +141,15 @@ func (a *Archive) Has(ctx context.Context, q Querier, subset, table string) (boo
 // refuseOthers returns an error if a view or another object has the name of a table that
 // Barograph reads. It queries the list once.
 func (a *Archive) refuseOthers(ctx context.Context, q Querier, subset, list string) error {
-	if _, checked := a.known.Load(list); checked || a.Others == nil {
+	if _, checked := a.tableNames.Load(list); checked || a.Others == nil {
 		return nil
 	}
 	text, args := a.Others(subset)
-	others, err := Texts(ctx, q, text, args...)
+	names, err := Texts(ctx, q, text, args...)
 	if err != nil {
 		return err
 	}
-	for _, n := range others {
+	for _, n := range names {
 		if table, in := strings.CutPrefix(n, a.Name(subset, "")); in && isArchiveTable(table) {
 			return &fault.Error{
 				Setting: "subset " + subset, Problem: n + " is a view, or has a trigger, a policy or rows from another place; Barograph reads and writes only plain tables",
@@ -157,7 +157,7 @@ func (a *Archive) refuseOthers(ctx context.Context, q Querier, subset, list stri
 			}
 		}
 	}
-	a.known.Store(list, true)
+	a.tableNames.Store(list, true)
 	return nil
 }
 
@@ -171,7 +171,7 @@ func isArchiveTable(name string) bool {
 // Exists reports whether the subset has the question's table. A query of a missing table
 // would be an error of the server.
 func (a *Archive) Exists(ctx context.Context, q *question.Question) (bool, error) {
-	return a.Has(ctx, a.Pool, q.Subset, a.typeTable(q.Type))
+	return a.HasTable(ctx, a.Pool, q.Subset, a.typeTable(q.Type))
 }
 
 // hasOwn reports whether a subset has one of Barograph's own tables. It first removes the
@@ -182,7 +182,7 @@ func (a *Archive) hasOwn(ctx context.Context, subset, table string) (bool, error
 			return false, err
 		}
 	}
-	return a.Has(ctx, a.Pool, subset, a.OwnName(table))
+	return a.HasTable(ctx, a.Pool, subset, a.OwnName(table))
 }
 
 // Catalog reads the metadata of a subset.
@@ -206,16 +206,16 @@ func (a *Archive) readCatalog(ctx context.Context, q Querier, subset string) (*d
 		return design.NewCatalog(subset), nil
 	}
 	c, err := design.ParseCatalog([]byte(text[0]))
-	return c, garbled("the catalog of subset "+subset, err)
+	return c, corruptError("the catalog of subset "+subset, err)
 }
 
-// garbled returns the error of stored data that Barograph cannot read, unless err is already
+// corruptError returns the error of stored data that Barograph cannot read, unless err is already
 // a fault.
-func garbled(what string, err error) error {
+func corruptError(subject string, err error) error {
 	if _, known := errors.AsType[*fault.Error](err); err == nil || known {
 		return err
 	}
-	return &fault.Status{Code: fault.Differs, Err: &fault.Error{Setting: what, Problem: "is damaged", Err: err, Cure: "restore a copy of the archive, or load the files into a new one"}}
+	return &fault.Status{Code: fault.Differs, Err: &fault.Error{Setting: subject, Problem: "is damaged", Err: err, Cure: "restore a copy of the archive, or load the files into a new one"}}
 }
 
 // Marks lists the completely loaded files.
@@ -235,9 +235,9 @@ func (a *Archive) marks(ctx context.Context, q Querier, subset, where string) (m
 	err = q.Rows(ctx, "SELECT "+text+" FROM "+a.Own(subset, MarksTable)+where+" ORDER BY seq", nil, func(row []any) error {
 		m, err := parse(row)
 		marks = append(marks, m)
-		return garbled("the list of loaded files of subset "+subset, err)
+		return corruptError("the list of loaded files of subset "+subset, err)
 	})
-	return archive.LoadedMarks(marks), err
+	return archive.WithoutRemovals(marks), err
 }
 
 // MarksOf finds the marks of files. c is the archive's catalog, which may show that no file is loaded.
@@ -281,8 +281,8 @@ func markOf(row []any) (m archive.Mark, err error) {
 	return m, err
 }
 
-// Stored lists the line types for which a subset has a table.
-func (a *Archive) Stored(ctx context.Context, q Querier, subset string) (types []*record.LineType, err error) {
+// StoredTypes lists the line types for which a subset has a table.
+func (a *Archive) StoredTypes(ctx context.Context, q Querier, subset string) (types []*record.LineType, err error) {
 	if ok, err := a.hasOwn(ctx, subset, CatalogTable); err != nil || !ok && a.Foreign == nil {
 		return nil, err
 	}
@@ -303,7 +303,7 @@ func (a *Archive) Contents(ctx context.Context, subset string) (archive.Contents
 	if a.Design == design.Document {
 		c.Object, count = "documents", a.CountDocs
 	}
-	types, err := a.Stored(ctx, a.Pool, subset)
+	types, err := a.StoredTypes(ctx, a.Pool, subset)
 	if err != nil {
 		return c, err
 	}
@@ -359,7 +359,7 @@ func (a *Archive) Ask(ctx context.Context, q *archive.Query, into *answer.Builde
 func (a *Archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return archive.Dump(func(to *archive.Dumper) error {
 		dump := func(ctx context.Context, q Querier) error {
-			types, err := a.Stored(ctx, q, subset)
+			types, err := a.StoredTypes(ctx, q, subset)
 			for _, t := range types {
 				if err == nil {
 					err = a.DumpType(ctx, q, subset, t, "", to)
@@ -437,10 +437,10 @@ func Phrase(d *flavour.Dialect, n design.Name, f flavour.Name, q *question.Quest
 	return query, nil
 }
 
-// Called returns the table that a plan names by an alias. The SQL of package flavour gives
-// tables the aliases h (stat_header), ld (lines) and r (documents). Called returns any other
+// TableOfAlias returns the table that a plan names by an alias. The SQL of package flavour gives
+// tables the aliases h (stat_header), ld (lines) and r (documents). TableOfAlias returns any other
 // name unchanged.
-func Called(n design.Name, t *record.LineType, name string) string {
+func TableOfAlias(n design.Name, t *record.LineType, name string) string {
 	switch name {
 	case "h":
 		return design.HeaderTable

@@ -66,7 +66,7 @@ func (c *Collector) Value(k int, src any) (err error) {
 		c.last[k], err = AsText(src, c.last[k])
 		c.header[col.Field] = c.last[k]
 	case LineNum:
-		c.row.line, err = AsWhole(src)
+		c.row.line, err = AsInteger(src)
 	case ValidBeg:
 		c.row.valid, err = AsTime(src)
 	case ValidEnd:
@@ -78,7 +78,7 @@ func (c *Collector) Value(k int, src any) (err error) {
 	case ObsEnd:
 		c.row.obsEnd, err = AsTime(src)
 	case ObsLead:
-		if c.row.obsLead, err = AsWhole(src); c.normalized {
+		if c.row.obsLead, err = AsInteger(src); c.normalized {
 			c.row.obsLead = design.LeadSeconds("", c.row.obsLead)
 		}
 	case Data:
@@ -87,10 +87,10 @@ func (c *Collector) Value(k int, src any) (err error) {
 		c.Batch.Group, err = c.repeats(src, c.Batch.Group)
 		c.Batch.GroupEnd = append(c.Batch.GroupEnd, uint32(len(c.Batch.Group)))
 	case Lead:
-		c.row.lead, err = AsWhole(src)
+		c.row.lead, err = AsInteger(src)
 		c.row.hasLead = true
 	case ValidEpoch:
-		c.row.epoch, err = AsWhole(src)
+		c.row.epoch, err = AsInteger(src)
 		c.row.hasEpoch = true
 	case Identity:
 		key, ok := src.([]byte)
@@ -194,7 +194,7 @@ func (d *Decoder) Value(k int, src any) error {
 		d.into.Whole(k, v)
 	default:
 		var v int64
-		v, err = AsWhole(src)
+		v, err = AsInteger(src)
 		d.Span(k, v)
 	}
 	if err != nil {
@@ -316,7 +316,7 @@ func (d *documents) add(row []any, to *archive.Dumper) (err error) {
 			return err
 		}
 	}
-	valid, err := AsWhole(row[1+len(h)])
+	valid, err := AsInteger(row[1+len(h)])
 	if err != nil {
 		return err
 	}

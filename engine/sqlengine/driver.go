@@ -18,11 +18,11 @@ type DriverSession struct {
 	IsTaken func(err error) bool       // reports whether a key exists already
 	Around  func(f func() error) error // runs a writing statement outside a transaction; nil = directly
 
-	IsConflict func(err error) bool       // reports whether the engine aborted a transaction in favor of another one
-	Alone      func(f func() error) error // runs a transaction of several statements; nil = directly
+	IsConflict        func(err error) bool       // reports whether the engine aborted a transaction in favor of another one
+	AroundTransaction func(f func() error) error // runs a transaction of several statements; nil = directly
 
-	within bool // a transaction of several statements is in progress
-	stmts  []driver.Stmt
+	inTransaction bool // a transaction of several statements is in progress
+	stmts         []driver.Stmt
 }
 
 // Prepare prepares a statement.
@@ -50,15 +50,15 @@ func (s *DriverSession) Taken(err error) bool { return s.IsTaken(err) }
 // Conflict forwards to IsConflict.
 func (s *DriverSession) Conflict(err error) bool { return s.IsConflict(err) }
 
-// Whole runs a transaction. Around does not run its statements: a retried statement would
+// RunTransaction runs a transaction. Around does not run its statements: a retried statement would
 // run in another transaction.
-func (s *DriverSession) Whole(f func() error) error {
-	s.within = true
-	defer func() { s.within = false }()
-	if s.Alone == nil {
+func (s *DriverSession) RunTransaction(f func() error) error {
+	s.inTransaction = true
+	defer func() { s.inTransaction = false }()
+	if s.AroundTransaction == nil {
 		return f()
 	}
-	return s.Alone(f)
+	return s.AroundTransaction(f)
 }
 
 // Close closes the statements and the connection.
@@ -107,7 +107,7 @@ func (st *driverStatement) Exec(ctx context.Context, args [][]byte) (n int64, er
 		return 0, err
 	}
 	st.bind(args, NoLimit)
-	if st.s.Around == nil || st.s.within {
+	if st.s.Around == nil || st.s.inTransaction {
 		return st.run(ctx)
 	}
 	err = st.s.Around(func() error {
@@ -222,7 +222,7 @@ func (b *box) value(text []byte, asString bool) driver.Value {
 }
 
 // DriverPost returns a PostConn over a connection of a database/sql driver.
-func DriverPost(c driver.Conn, again func(err error) bool) (*PostConn, error) {
+func DriverPost(c driver.Conn, isRetryable func(err error) bool) (*PostConn, error) {
 	d := &driverPost{conn: c}
 	var canExec, canQuery, canPrepare bool
 	d.exec, canExec = c.(driver.ExecerContext)
@@ -249,7 +249,7 @@ func DriverPost(c driver.Conn, again func(err error) bool) (*PostConn, error) {
 			}
 			return &driverPostStatement{d, e}, nil
 		},
-		Again: again,
+		IsRetryable: isRetryable,
 		Close: func() error {
 			var errs []error
 			for _, st := range d.statements {
@@ -268,7 +268,7 @@ type driverPost struct {
 	statements []driver.Stmt
 	args       []driver.NamedValue
 	values     []driver.Value
-	given      []any
+	boxed      []any
 }
 
 func (d *driverPost) named(args []any) []driver.NamedValue {
@@ -293,14 +293,14 @@ func (d *driverPost) direct(ctx context.Context, text string, args []any, each f
 	}
 	n := len(rows.Columns())
 	if cap(d.values) < n {
-		d.values, d.given = make([]driver.Value, n), make([]any, n)
+		d.values, d.boxed = make([]driver.Value, n), make([]any, n)
 	}
-	values, given := d.values[:n], d.given[:n]
+	values, boxed := d.values[:n], d.boxed[:n]
 	return 0, EachRow(rows, values, func() error {
 		for i, v := range values {
-			given[i] = v
+			boxed[i] = v
 		}
-		return each(given)
+		return each(boxed)
 	})
 }
 

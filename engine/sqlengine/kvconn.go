@@ -118,16 +118,16 @@ func (x *kvTexts) physical(ctx context.Context, s Session) error {
 		if err != nil {
 			return err
 		}
-		is := false
+		found := false
 		err = st.Query(ctx, [][]byte{[]byte(x.tableName())}, NoLimit, func(values [][]byte) error {
-			is = string(values[0]) == "1"
+			found = string(values[0]) == "1"
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		if is != (layout == x.t.Layout) {
-			if is {
+		if found != (layout == x.t.Layout) {
+			if found {
 				return fmt.Errorf("its layout is %s", layout)
 			}
 			return fmt.Errorf("its layout is not %s", layout)
@@ -156,11 +156,11 @@ type kvConn struct {
 
 	statements map[string]Statement // by operation and fields, as bytes
 
-	which []byte
-	rows  kv.Fields // contains the number of rows of an insert
-	args  [][]byte  // arguments of a statement
-	docs  []byte
-	row   kv.Row
+	statementKey []byte
+	rows         kv.Fields // contains the number of rows of an insert
+	args         [][]byte  // arguments of a statement
+	docs         []byte
+	row          kv.Row
 
 	// state of the running statement; a new closure for each call would allocate
 	fields kv.Fields
@@ -191,19 +191,19 @@ func (x *kvTexts) connect(s Session) *kv.Conn {
 // statement returns the prepared statement of an operation and a choice of fields. For an
 // insert, f contains the number of rows instead of fields.
 func (c *kvConn) statement(ctx context.Context, does byte, f kv.Fields, text func(kv.Fields) string) (Statement, error) {
-	c.which = append(c.which[:0], does)
+	c.statementKey = append(c.statementKey[:0], does)
 	if f == nil {
-		c.which = append(c.which, '*')
+		c.statementKey = append(c.statementKey, '*')
 	}
 	for _, i := range f {
-		c.which = binary.AppendUvarint(c.which, uint64(i))
+		c.statementKey = binary.AppendUvarint(c.statementKey, uint64(i))
 	}
-	if st := c.statements[string(c.which)]; st != nil {
+	if st := c.statements[string(c.statementKey)]; st != nil {
 		return st, nil
 	}
 	st, err := c.s.Prepare(ctx, text(f))
 	if err == nil {
-		c.statements[string(c.which)] = st
+		c.statements[string(c.statementKey)] = st
 	}
 	return st, err
 }

@@ -21,7 +21,7 @@ type kvJSON struct {
 // jsonSpan is a value within data.
 type jsonSpan struct {
 	begin, end int
-	there      bool
+	exists     bool
 }
 
 func newKVJSON(names []string, arrays bool) *kvJSON {
@@ -101,11 +101,11 @@ func (j *kvJSON) parse(doc []byte, into *kv.Row) error {
 			return err
 		}
 	}
-	if p.blank(); p.at != len(doc) {
+	if p.blank(); p.pos != len(doc) {
 		return errNoRecord
 	}
 	for i, v := range j.values {
-		if v.there {
+		if v.exists {
 			into.Add(i, j.data[v.begin:v.end])
 		}
 	}
@@ -147,27 +147,27 @@ func (j *kvJSON) member(p *jsonText) (err error) {
 
 // jsonText reads a text from left to right.
 type jsonText struct {
-	s  []byte
-	at int
+	s   []byte
+	pos int
 }
 
 func (p *jsonText) blank() {
-	for p.at < len(p.s) && (p.s[p.at] == ' ' || p.s[p.at] == '\n' || p.s[p.at] == '\t' || p.s[p.at] == '\r') {
-		p.at++
+	for p.pos < len(p.s) && (p.s[p.pos] == ' ' || p.s[p.pos] == '\n' || p.s[p.pos] == '\t' || p.s[p.pos] == '\r') {
+		p.pos++
 	}
 }
 
 func (p *jsonText) take(c byte) bool {
-	if p.blank(); p.at < len(p.s) && p.s[p.at] == c {
-		p.at++
+	if p.blank(); p.pos < len(p.s) && p.s[p.pos] == c {
+		p.pos++
 		return true
 	}
 	return false
 }
 
 func (p *jsonText) word(w string) bool {
-	if p.blank(); len(p.s)-p.at >= len(w) && string(p.s[p.at:p.at+len(w)]) == w {
-		p.at += len(w)
+	if p.blank(); len(p.s)-p.pos >= len(w) && string(p.s[p.pos:p.pos+len(w)]) == w {
+		p.pos += len(w)
 		return true
 	}
 	return false
@@ -192,16 +192,16 @@ func (p *jsonText) text(to []byte) ([]byte, error) {
 	if !p.take('"') {
 		return to, errNoRecord
 	}
-	for p.at < len(p.s) {
-		switch c := p.s[p.at]; {
+	for p.pos < len(p.s) {
+		switch c := p.s[p.pos]; {
 		case c == '"':
-			p.at++
+			p.pos++
 			return to, nil
 		case c < ' ':
 			return to, errNoRecord
 		case c != '\\':
 			to = append(to, c)
-			p.at++
+			p.pos++
 		default:
 			var err error
 			if to, err = p.escape(to); err != nil {
@@ -214,11 +214,11 @@ func (p *jsonText) text(to []byte) ([]byte, error) {
 
 // escape appends the character of an escape sequence.
 func (p *jsonText) escape(to []byte) ([]byte, error) {
-	if p.at+1 >= len(p.s) {
+	if p.pos+1 >= len(p.s) {
 		return to, errNoRecord
 	}
-	c := p.s[p.at+1]
-	p.at += 2
+	c := p.s[p.pos+1]
+	p.pos += 2
 	switch c {
 	case '"', '\\', '/':
 		return append(to, c), nil
@@ -238,16 +238,16 @@ func (p *jsonText) escape(to []byte) ([]byte, error) {
 			return to, errNoRecord
 		}
 		if utf16.IsSurrogate(r) {
-			was := p.at
-			if len(p.s)-p.at >= 2 && p.s[p.at] == '\\' && p.s[p.at+1] == 'u' {
-				p.at += 2
+			pos := p.pos
+			if len(p.s)-p.pos >= 2 && p.s[p.pos] == '\\' && p.s[p.pos+1] == 'u' {
+				p.pos += 2
 				if low, ok := p.unit(); ok {
 					if both := utf16.DecodeRune(r, low); both != utf8.RuneError {
 						return utf8.AppendRune(to, both), nil
 					}
 				}
 			}
-			p.at, r = was, utf8.RuneError
+			p.pos, r = pos, utf8.RuneError
 		}
 		return utf8.AppendRune(to, r), nil
 	}
@@ -256,10 +256,10 @@ func (p *jsonText) escape(to []byte) ([]byte, error) {
 
 // unit reads four hexadecimal digits.
 func (p *jsonText) unit() (rune, bool) {
-	if len(p.s)-p.at < 4 {
+	if len(p.s)-p.pos < 4 {
 		return 0, false
 	}
-	n, err := strconv.ParseUint(string(p.s[p.at:p.at+4]), 16, 16)
-	p.at += 4
+	n, err := strconv.ParseUint(string(p.s[p.pos:p.pos+4]), 16, 16)
+	p.pos += 4
 	return rune(n), err == nil
 }

@@ -18,8 +18,8 @@ type Transactor interface {
 	// Conflict reports whether a statement failed because the engine aborted its transaction
 	// in favor of another one.
 	Conflict(err error) bool
-	// Whole runs a transaction from its first statement to its end.
-	Whole(f func() error) error
+	// RunTransaction runs a transaction from its first statement to its end.
+	RunTransaction(f func() error) error
 }
 
 const undoing = 10 * time.Second // limit for a rollback, which also runs after a canceled call
@@ -32,31 +32,31 @@ func (c *kvConn) transact(ctx context.Context, level kv.IsolationLevel, do func(
 			Cure: fmt.Sprintf("choose one of %s", slices.Sorted(maps.Keys(c.Begin))),
 		}
 	}
-	return c.tx.Whole(func() error {
+	return c.tx.RunTransaction(func() error {
 		if c.broken != nil {
 			return c.broken
 		}
-		if err := c.say(ctx, begin...); err != nil {
-			return c.givenUp(err)
+		if err := c.execAll(ctx, begin...); err != nil {
+			return c.abortedError(err)
 		}
 		if err := do(); err != nil {
 			c.undo(ctx)
-			return c.givenUp(err)
+			return c.abortedError(err)
 		}
-		err := c.say(ctx, "COMMIT")
+		err := c.execAll(ctx, "COMMIT")
 		if err == nil {
 			return nil
 		}
 		c.undo(ctx)
 		if c.tx.Conflict(err) {
-			return c.givenUp(err)
+			return c.abortedError(err)
 		}
 		return fmt.Errorf("%w: %w", kv.ErrUnsettled, err)
 	})
 }
 
-// givenUp marks the error of a transaction that the caller may run again.
-func (c *kvConn) givenUp(err error) error {
+// abortedError marks the error of a transaction that the caller may run again.
+func (c *kvConn) abortedError(err error) error {
 	if c.tx.Conflict(err) {
 		return fmt.Errorf("%w: %w", kv.ErrConflict, err)
 	}
@@ -68,11 +68,11 @@ func (c *kvConn) givenUp(err error) error {
 func (c *kvConn) undo(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing)
 	defer cancel()
-	c.broken = c.say(ctx, "ROLLBACK")
+	c.broken = c.execAll(ctx, "ROLLBACK")
 }
 
-// say runs statements without arguments.
-func (c *kvConn) say(ctx context.Context, texts ...string) error {
+// execAll runs statements without arguments.
+func (c *kvConn) execAll(ctx context.Context, texts ...string) error {
 	for _, text := range texts {
 		st := c.words[text]
 		if st == nil {

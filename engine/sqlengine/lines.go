@@ -33,19 +33,19 @@ func (l *Loader) writeType(ctx context.Context, q Querier, g *design.Grouper, st
 	table, cols := l.a.Table(l.subset, g.Type)
 	l.touch(table)
 	if l.a.Design == design.Document {
-		held := l.held(g, false)
+		candidates := l.candidates(g, false)
 		if l.s.Docs != nil {
-			return l.s.Docs(ctx, q, g, held, stored)
+			return l.s.Docs(ctx, q, g, candidates, stored)
 		}
-		return l.StoreDocs(ctx, q, g, held, stored)
+		return l.StoreDocs(ctx, q, g, candidates, stored)
 	}
 	lines := l.number(g)
-	if held := l.held(g, true); len(held) > 0 {
+	if candidates := l.candidates(g, true); len(candidates) > 0 {
 		replace := l.s.Replace
 		if replace == nil {
 			replace = l.replace
 		}
-		if err := replace(ctx, q, lines, held, stored); err != nil {
+		if err := replace(ctx, q, lines, candidates, stored); err != nil {
 			return err
 		}
 	}
@@ -55,9 +55,9 @@ func (l *Loader) writeType(ctx context.Context, q Querier, g *design.Grouper, st
 	return l.s.Insert(ctx, q, table, cols, rowsOf(g.Rows, func(to Sink, _ int, r design.Row) { lines.Put(to, cols, r) }))
 }
 
-// held selects the rows that may exist in the archive, according to its catalog. Most rows
+// candidates selects the rows that may exist in the archive, according to its catalog. Most rows
 // of a load are certainly new.
-func (l *Loader) held(g *design.Grouper, leads bool) []design.Row {
+func (l *Loader) candidates(g *design.Grouper, leads bool) []design.Row {
 	if len(l.catalog.Groups) == 0 {
 		return nil
 	}
@@ -104,7 +104,7 @@ const (
 
 // replace finds the existing rows with the series and times of the incoming records, and
 // deletes the rows with the same identity.
-func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []design.Row, stored *archive.CommitResult) error {
+func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, candidates []design.Row, stored *archive.CommitResult) error {
 	table, cols := l.a.Table(l.subset, lines.Type)
 	have := l.a.Collect(lines.Type, cols)
 	heads := map[int64]*record.Header{}
@@ -113,7 +113,7 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []de
 	}
 	var in *archive.Index
 	_, fresh := l.headers.Fresh()
-	old := slices.DeleteFunc(Series(held), func(r design.Row) bool { return lines.IDs[r.Head] >= fresh })
+	old := slices.DeleteFunc(Series(candidates), func(r design.Row) bool { return lines.IDs[r.Head] >= fresh })
 	for some := range slices.Chunk(old, seriesAsked) {
 		pairs := make([]string, len(some))
 		for i, r := range some {
@@ -141,14 +141,14 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []de
 		if in == nil && len(ids) > 0 {
 			in = archive.IndexOf(lines.Batches)
 		}
-		gone := stored.ResolveSome(&have.Batch, in)
+		replaced := stored.ResolveSome(&have.Batch, in)
 		if lines.Keep {
 			continue
 		}
-		for i, row := range gone {
+		for i, row := range replaced {
 			ids[i] = ids[row]
 		}
-		for some := range slices.Chunk(ids[:len(gone)], rowsDeleted) {
+		for some := range slices.Chunk(ids[:len(replaced)], rowsDeleted) {
 			if err := l.s.Delete(ctx, q, table, some); err != nil {
 				return err
 			}
@@ -157,9 +157,9 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []de
 	return nil
 }
 
-// Meeter returns a function that calls Resolve for the stored records that satisfy a
+// Resolver returns a function that calls Resolve for the stored records that satisfy a
 // condition. Each of these records must have an incoming record in lines.
-func (a *Archive) Meeter(ctx context.Context, q Querier, subset string, lines *Lines, stored *archive.CommitResult) func(where string) error {
+func (a *Archive) Resolver(ctx context.Context, q Querier, subset string, lines *Lines, stored *archive.CommitResult) func(where string) error {
 	var in *archive.Index
 	return func(where string) error {
 		for have, err := range archive.Dump(func(to *archive.Dumper) error { return a.DumpType(ctx, q, subset, lines.Type, where, to) }) {
@@ -183,25 +183,25 @@ func (l *Lines) Put(to Sink, cols []Column, r design.Row) {
 	for k := range cols {
 		switch c := &cols[k]; c.From {
 		case HeaderID:
-			to.Whole(k, l.IDs[r.Head])
+			to.Integer(k, l.IDs[r.Head])
 		case FileID:
-			to.Whole(k, l.Files[r.Batch])
+			to.Integer(k, l.Files[r.Batch])
 		case LineNum:
-			to.Whole(k, int64(b.Line[i]))
+			to.Integer(k, int64(b.Line[i]))
 		case Header:
 			to.Text(k, l.Heads[r.Head][c.Field])
 		case Lead:
-			to.Whole(k, l.Lead(r))
+			to.Integer(k, l.Lead(r))
 		case ValidBeg:
 			to.Time(k, r.Valid)
 		case ValidEpoch:
-			to.Whole(k, r.Valid)
+			to.Integer(k, r.Valid)
 		case ValidEnd:
 			to.Time(k, b.ValidEnd[i])
 		case InitBeg:
 			to.Time(k, r.Valid-int64(r.Lead))
 		case ObsLead:
-			to.Whole(k, l.ObsLead(r))
+			to.Integer(k, l.ObsLead(r))
 		case ObsBeg:
 			to.Time(k, b.ObsBeg[i])
 		case ObsEnd:
@@ -266,14 +266,14 @@ func (a *Archive) ReadHeaders(ctx context.Context, q Querier, subset string, f f
 // readHeaders reads the numbers of the stored headers and files.
 func (l *Loader) readHeaders(ctx context.Context, q Querier) error {
 	l.headers, l.files = NewInterner[record.Header](), NewInterner[string]()
-	if err := l.a.ReadHeaders(ctx, q, l.subset, l.headers.Have); err != nil {
+	if err := l.a.ReadHeaders(ctx, q, l.subset, l.headers.Add); err != nil {
 		return err
 	}
 	return q.Rows(ctx, "SELECT data_file_id, path, filename FROM "+l.a.Dialect.Table(l.subset, FileTable), nil, func(row []any) error {
 		var id int64
 		var dir, name string
 		err := Scan(row, &id, &dir, &name)
-		l.files.Have(joinPath(dir, name), id)
+		l.files.Add(joinPath(dir, name), id)
 		return err
 	})
 }
@@ -287,7 +287,7 @@ func (l *Loader) writeHeaders(ctx context.Context, q Querier) error {
 		table, cols := l.a.Dialect.Table(l.subset, design.HeaderTable), HeaderColumns()
 		l.touch(table)
 		err := l.s.Insert(ctx, q, table, cols, rowsOf(heads, func(to Sink, i int, h record.Header) {
-			to.Whole(0, first+int64(i))
+			to.Integer(0, first+int64(i))
 			for k, c := range cols[1:] {
 				to.Text(k+1, h[c.Field])
 			}
@@ -303,8 +303,8 @@ func (l *Loader) writeHeaders(ctx context.Context, q Querier) error {
 	now := time.Now().Unix()
 	return l.s.Insert(ctx, q, l.a.Dialect.Table(l.subset, FileTable), FileColumns(), rowsOf(files, func(to Sink, i int, file string) {
 		dir, name := splitPath(file)
-		to.Whole(0, first+int64(i))
-		to.Whole(1, FileKind(name))
+		to.Integer(0, first+int64(i))
+		to.Integer(1, FileKind(name))
 		to.Text(2, name)
 		to.Text(3, dir)
 		to.Time(4, now)
@@ -314,11 +314,11 @@ func (l *Loader) writeHeaders(ctx context.Context, q Querier) error {
 
 // splitPath splits a path as METviewer stores it; joinPath is the inverse.
 func splitPath(file string) (dir, name string) {
-	at := strings.LastIndexByte(file, '/')
-	if at <= 0 { // the path has no folder, or only the root
-		return file[:at+1], file[at+1:]
+	slash := strings.LastIndexByte(file, '/')
+	if slash <= 0 { // the path has no folder, or only the root
+		return file[:slash+1], file[slash+1:]
 	}
-	return file[:at], file[at+1:]
+	return file[:slash], file[slash+1:]
 }
 
 func joinPath(dir, name string) string {
@@ -340,8 +340,8 @@ type Interner[K comparable] struct {
 // NewInterner returns an empty Interner.
 func NewInterner[K comparable]() *Interner[K] { return &Interner[K]{ids: map[K]int64{}} }
 
-// Have adds a stored number.
-func (n *Interner[K]) Have(k K, id int64) {
+// Add adds a stored number.
+func (n *Interner[K]) Add(k K, id int64) {
 	n.ids[k] = id
 	n.last = max(n.last, id)
 }

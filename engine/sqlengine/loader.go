@@ -37,8 +37,8 @@ type LoadSession struct {
 
 	// Make creates the table of a line type if it does not exist. Apart means that its
 	// statements commit; the loader sends them before the transaction.
-	Make  func(ctx context.Context, q Querier, t *record.LineType) error
-	Apart bool
+	Make        func(ctx context.Context, q Querier, t *record.LineType) error
+	MakeCommits bool
 	// Extend prepares that table for records of a catalog.
 	Extend func(ctx context.Context, q Querier, t *record.LineType, fresh *design.Catalog) error
 
@@ -49,7 +49,7 @@ type LoadSession struct {
 	Lines func(ctx context.Context, q Querier, table string, cols []Column, lines *Lines) error
 	// Docs stores documents, merged with existing ones; nil = StoreDocs, which uses Insert.
 	// If Upserts is set, Insert replaces a document with the same id.
-	Docs    func(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *archive.CommitResult) error
+	Docs    func(ctx context.Context, q Querier, g *design.Grouper, candidates []design.Row, stored *archive.CommitResult) error
 	Upserts bool
 
 	// Order is the order in which headers are stored; nil = by first use.
@@ -58,7 +58,7 @@ type LoadSession struct {
 	// the rows that may exist. It deletes none for lines with Keep set. nil = the loader finds
 	// them by header and valid time and deletes them by RowID, an expression that identifies
 	// a row of table ld.
-	Replace func(ctx context.Context, q Querier, lines *Lines, held []design.Row, stored *archive.CommitResult) error
+	Replace func(ctx context.Context, q Querier, lines *Lines, candidates []design.Row, stored *archive.CommitResult) error
 	RowID   string
 	Pairs   string // prefix of each pair of values after IN
 	Delete  func(ctx context.Context, q Querier, table string, ids []string) error
@@ -81,7 +81,7 @@ type Next func(to Sink) (bool, error)
 type Sink interface {
 	Null(k int)
 	Text(k int, s string)
-	Whole(k int, v int64)
+	Integer(k int, v int64)
 	Number(k int, f float64)
 	Time(k int, epoch int64)
 	List(k int, values []float64) // of Doubles
@@ -95,22 +95,22 @@ type Loader struct {
 	s      LoadSession
 	groups design.Groups
 
-	made    map[*record.LineType]bool
-	touched []string // quoted names of tables that grew
+	existing map[*record.LineType]bool
+	touched  []string // quoted names of tables that grew
 
-	// The archive's state as of version seen. If catalog is nil, the loader must read the
+	// The archive's state as of version catalogVersion. If catalog is nil, the loader must read the
 	// state.
-	seen    int64
-	unsure  bool // the state may include a rolled-back commit
-	catalog *design.Catalog
-	headers *Interner[record.Header] // normalized only
-	files   *Interner[string]
-	marked  map[string]bool // digests of all marked files; nil = the loader does not know all of them
+	catalogVersion int64
+	stale          bool // the state may include a rolled-back commit
+	catalog        *design.Catalog
+	headers        *Interner[record.Header] // normalized only
+	files          *Interner[string]
+	marked         map[string]bool // digests of all marked files; nil = the loader does not know all of them
 }
 
 // NewLoader returns a loader of a subset. Its tables must exist.
 func (a *Archive) NewLoader(subset string, s LoadSession) *Loader {
-	return &Loader{a: a, subset: subset, s: s, made: map[*record.LineType]bool{}}
+	return &Loader{a: a, subset: subset, s: s, existing: map[*record.LineType]bool{}}
 }
 
 // Add adds the records of b to the next commit. The caller leaves b unchanged until then.
@@ -153,7 +153,7 @@ func (l *Loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	}
 	stored, done := archive.CommitResult{Replaced: map[string]int64{}}, slices.Clone(c.Complete)
 	var err error
-	if l.s.Apart {
+	if l.s.MakeCommits {
 		err = l.makeTypes(ctx, l.a.Pool)
 	}
 	if err == nil {
@@ -161,13 +161,13 @@ func (l *Loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	}
 	l.groups.Reset()
 	if err != nil {
-		return archive.CommitResult{}, Failed(ctx, fmt.Errorf("%s: commit to %s: %w", l.a.Dialect.Name, l.subset, err))
+		return archive.CommitResult{}, CallError(ctx, fmt.Errorf("%s: commit to %s: %w", l.a.Dialect.Name, l.subset, err))
 	}
 	if l.headers != nil {
 		l.headers.Keep()
 		l.files.Keep()
 	}
-	l.unsure = false
+	l.stale = false
 	if l.marked != nil {
 		for i := range done {
 			l.marked[done[i].Digest] = true
@@ -182,20 +182,20 @@ var errClosed = errors.New("the loader is closed")
 // makeTypes creates the missing tables of line types.
 func (l *Loader) makeTypes(ctx context.Context, q Querier) error {
 	for _, t := range l.groups.Types() {
-		if l.made[t] {
+		if l.existing[t] {
 			continue
 		}
 		if err := l.s.Make(ctx, q, t); err != nil {
 			return err
 		}
-		l.made[t] = true
+		l.existing[t] = true
 	}
 	return nil
 }
 
 // write is the body of a commit's transaction.
 func (l *Loader) write(ctx context.Context, q Querier, c *archive.Commit, done []archive.Mark, stored *archive.CommitResult) error {
-	if l.unsure {
+	if l.stale {
 		*stored = archive.CommitResult{Replaced: map[string]int64{}}
 		copy(done, c.Complete)
 	}
@@ -222,7 +222,7 @@ func (l *Loader) write(ctx context.Context, q Querier, c *archive.Commit, done [
 		return err
 	}
 	for i := range done {
-		done[i].Settle(*stored)
+		done[i].CountReplaced(*stored)
 	}
 	old, err := l.marksOf(ctx, q, done)
 	if err != nil {
@@ -261,13 +261,13 @@ func (l *Loader) marksOf(ctx context.Context, q Querier, files []archive.Mark) (
 
 // begin starts the body of a transaction, which may run more than once.
 func (l *Loader) begin(ctx context.Context, q Querier) error {
-	if l.unsure {
+	if l.stale {
 		l.catalog, l.headers, l.files = nil, nil, nil
-		if !l.s.Apart {
-			clear(l.made)
+		if !l.s.MakeCommits {
+			clear(l.existing)
 		}
 	}
-	l.unsure = true
+	l.stale = true
 	return l.refresh(ctx, q)
 }
 
@@ -278,12 +278,12 @@ func (l *Loader) refresh(ctx context.Context, q Querier) error {
 		version = l.lock
 	}
 	n, err := version(ctx, q)
-	if err != nil || (l.catalog != nil && n == l.seen) {
+	if err != nil || (l.catalog != nil && n == l.catalogVersion) {
 		return err
 	}
-	l.seen = n
-	if !l.s.Apart {
-		clear(l.made)
+	l.catalogVersion = n
+	if !l.s.MakeCommits {
+		clear(l.existing)
 	}
 	if l.catalog, err = l.a.readCatalog(ctx, q, l.subset); err != nil {
 		return err
@@ -312,7 +312,7 @@ func (l *Loader) writeCatalog(ctx context.Context, q Querier) error {
 	if l.s.Store != nil {
 		return l.s.Store(ctx, q, text)
 	}
-	l.seen++
+	l.catalogVersion++
 	return q.Exec(ctx, "UPDATE "+l.a.Own(l.subset, CatalogTable)+" SET version = version + 1, catalog = "+l.a.Param+" WHERE id = 1", text)
 }
 
@@ -343,11 +343,11 @@ func (l *Loader) writeMarks(ctx context.Context, q Querier, done, old []archive.
 		}
 	}
 	return l.s.Insert(ctx, q, table, MarkColumns(), rowsOf(done, func(to Sink, i int, m archive.Mark) {
-		to.Whole(0, last+1+int64(i))
+		to.Integer(0, last+1+int64(i))
 		to.Text(1, m.Path)
 		to.Text(2, m.Digest)
 		for k, n := range [...]int64{m.Bytes, m.Read, m.Stored, m.Replaced, m.Quarantined} {
-			to.Whole(3+k, n)
+			to.Integer(3+k, n)
 		}
 		to.Text(8, m.Times())
 	}))
@@ -402,9 +402,9 @@ func (l *Loader) Close() (err error) {
 }
 
 // StoreDocs stores documents, merged with existing ones of the same id.
-func (l *Loader) StoreDocs(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *archive.CommitResult) error {
+func (l *Loader) StoreDocs(ctx context.Context, q Querier, g *design.Grouper, candidates []design.Row, stored *archive.CommitResult) error {
 	table, cols := l.a.Table(l.subset, g.Type)
-	old, err := l.oldDocs(ctx, q, table, g, held)
+	old, err := l.oldDocs(ctx, q, table, g, candidates)
 	if err != nil {
 		return err
 	}
@@ -448,7 +448,7 @@ func PutDoc(to Sink, cols []Column, id string, doc *design.Doc, data []byte) {
 		case Header:
 			to.Text(k, doc.Header()[c.Field])
 		case ValidEpoch:
-			to.Whole(k, doc.Valid())
+			to.Integer(k, doc.Valid())
 		case ValidBeg:
 			to.Text(k, string(design.AppendISO(nil, doc.Valid())))
 		case DocData:
@@ -462,9 +462,9 @@ const idsAsked = 1000
 
 // oldDocs returns, by id, the entries of existing documents that the new ones are merged
 // with. It deletes them if the engine's Insert does not replace documents.
-func (l *Loader) oldDocs(ctx context.Context, q Querier, table string, g *design.Grouper, held []design.Row) (map[string]string, error) {
+func (l *Loader) oldDocs(ctx context.Context, q Querier, table string, g *design.Grouper, candidates []design.Row) (map[string]string, error) {
 	old := map[string]string{}
-	for some := range slices.Chunk(Series(held), idsAsked) {
+	for some := range slices.Chunk(Series(candidates), idsAsked) {
 		ids := make([]string, len(some))
 		for i, r := range some {
 			ids[i] = string(design.AppendKey(nil, g.Type, l.subset, &g.Heads[r.Head], r.Valid))

@@ -24,17 +24,17 @@ func OwnColumns(t *tables.Table, ident func(string) string, kinds map[tables.Kin
 	return columns
 }
 
-// Typed passes each row to f with the types of its columns, as package answer compares
+// TypedRows passes each row to f with the types of its columns, as package answer compares
 // them. kinds finds the type of a column by the driver's name for it.
-func (s Standard) Typed(ctx context.Context, text string, kinds func(name string) OwnCast, f func(row []any) error) error {
+func (s Standard) TypedRows(ctx context.Context, text string, kinds func(name string) OwnCast, f func(row []any) error) error {
 	rows, err := s.Over.QueryContext(ctx, text)
 	if err != nil {
-		return Failed(ctx, err)
+		return CallError(ctx, err)
 	}
 	defer rows.Close() //nolint:errcheck // Each reports the error
 	columns, err := rows.ColumnTypes()
 	if err != nil {
-		return Failed(ctx, err)
+		return CallError(ctx, err)
 	}
 	var casts []OwnCast
 	for _, c := range columns {
@@ -42,7 +42,7 @@ func (s Standard) Typed(ctx context.Context, text string, kinds func(name string
 	}
 	return Each(ctx, rows, func(row []any) error {
 		for k, cast := range casts {
-			row[k] = cast.Of(row[k])
+			row[k] = cast.Convert(row[k])
 		}
 		return f(row)
 	})
@@ -61,16 +61,16 @@ const (
 	AsUntyped
 )
 
-// Of converts a value to the type.
-func (c OwnCast) Of(v any) any {
-	if at, ok := v.(time.Time); ok {
+// Convert converts a value to the type.
+func (c OwnCast) Convert(v any) any {
+	if t, ok := v.(time.Time); ok {
 		if c == AsDate {
-			return answer.DateOf(at)
+			return answer.DateOf(t)
 		}
-		return answer.MomentOf(at)
+		return answer.MomentOf(t)
 	}
 	text, ok := v.(string)
-	if b, is := v.([]byte); is {
+	if b, isBytes := v.([]byte); isBytes {
 		text, ok = string(b), true
 	}
 	if !ok {

@@ -30,8 +30,8 @@ type PostConn struct {
 	Pipeline func(ctx context.Context, f func(send func(st PostStatement, args []any) error) error) error
 	// Copy appends rows to a temporary table with the columns of t.
 	Copy func(ctx context.Context, name string, t *PostTable, rows []PostRow) error
-	// Again reports whether the caller may retry the transaction after an error.
-	Again func(err error) bool
+	// IsRetryable reports whether the caller may retry the transaction after an error.
+	IsRetryable func(err error) bool
 	// Append appends rows to a table of values itself, by its quoted name. Engines offer it
 	// if a savepoint can undo it, which makes an attempt before a merge worthwhile; nil = not
 	// offered.
@@ -65,7 +65,7 @@ type PostEngine struct {
 	// Log is nil, the engine has no log position.
 	Size func(ctx context.Context, tables []string) (posts.Size, error)
 	Log  func(ctx context.Context) (int64, error)
-	Tend func(ctx context.Context, u posts.Upkeep, tables []string) error
+	Tend func(ctx context.Context, u posts.Maintenance, tables []string) error
 }
 
 // postStore is an open set of tables.
@@ -92,7 +92,7 @@ func OpenPosts(ctx context.Context, e *PostEngine, t posts.Tables) (*posts.Store
 	}
 	s := &postStore{PostEngine: e, layout: l, policy: t.Policy}
 	if err := s.prepare(ctx, t.Make); err != nil {
-		return nil, Failed(ctx, err)
+		return nil, CallError(ctx, err)
 	}
 	var names []string
 	for _, t := range l.tables {
@@ -102,17 +102,17 @@ func OpenPosts(ctx context.Context, e *PostEngine, t posts.Tables) (*posts.Store
 		Poster: s.poster, Admit: s.admit, Values: s.values, Read: s.read, Rows: s.rows, Delete: s.delete, Log: e.Log,
 		Size: func(ctx context.Context) (posts.Size, error) {
 			size, err := e.Size(ctx, names)
-			return size, Failed(ctx, err)
+			return size, CallError(ctx, err)
 		},
-		Tend: func(ctx context.Context, u posts.Upkeep) error {
-			return s.around(func() error { return Failed(ctx, e.Tend(ctx, u, names)) })
+		Maintain: func(ctx context.Context, u posts.Maintenance) error {
+			return s.around(func() error { return CallError(ctx, e.Tend(ctx, u, names)) })
 		},
 		Close: func() error { return nil },
 	}, nil
 }
 
-// with runs f on a separate connection.
-func (s *postStore) with(ctx context.Context, f func(c *PostConn) error) error {
+// withConn runs f on a separate connection.
+func (s *postStore) withConn(ctx context.Context, f func(c *PostConn) error) error {
 	c, err := s.Connect(ctx)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (s *postStore) around(f func() error) error {
 
 // prepare creates the tables and procedures, or checks that the tables exist.
 func (s *postStore) prepare(ctx context.Context, create bool) error {
-	return s.with(ctx, func(c *PostConn) error {
+	return s.withConn(ctx, func(c *PostConn) error {
 		if create {
 			texts := append(slices.Clone(s.Before), s.Dialect.create(s.layout)...)
 			if slices.Contains(s.Methods, posts.Procedure) {
@@ -182,7 +182,7 @@ type poster struct {
 	last     posts.Series           // the series of the last lookup
 	rank     int32                  // the rank of last
 	verdict  verdict
-	counted  posts.Posted
+	counted  posts.PostResult
 	prepared map[string]PostStatement
 	upserts  map[upsert]PostStatement
 	staged   map[*PostTable]bool // tables that have a temporary table
@@ -251,19 +251,19 @@ func (p *poster) admits(g *record.Gauge) (rank int32, ok bool) {
 const attempts = 100
 
 // Post posts the messages and retries.
-func (p *poster) Post(ctx context.Context, messages []posts.Message) (posts.Posted, error) {
+func (p *poster) Post(ctx context.Context, messages []posts.Message) (posts.PostResult, error) {
 	retries := int64(0)
 	for {
-		p.counted = posts.Posted{Retries: retries}
+		p.counted = posts.PostResult{Retries: retries}
 		err := p.around(func() error { return p.try(ctx, messages) })
 		if err == nil {
 			return p.counted, nil
 		}
 		if ctx.Err() != nil {
-			return posts.Posted{}, ctx.Err()
+			return posts.PostResult{}, ctx.Err()
 		}
-		if retries++; retries == attempts || !p.c.Again(err) {
-			return posts.Posted{}, err
+		if retries++; retries == attempts || !p.c.IsRetryable(err) {
+			return posts.PostResult{}, err
 		}
 		time.Sleep(time.Duration(rand.Int64N(min(retries, 20)+1)) * time.Millisecond) //nolint:gosec // not for secrets
 	}
@@ -484,7 +484,7 @@ func (p *poster) call(ctx context.Context, messages []posts.Message, posted int6
 				continue
 			}
 			row.gauge = g
-			row.placed = p.layout.place(g, h)
+			row.position = p.layout.place(g, h)
 			t := p.layout.tables[row.table]
 			_, text := p.Dialect.procedure(t, p.policy.Rule(g.Revised))
 			st, err := p.statement(ctx, text)

@@ -158,7 +158,7 @@ func newPostLayout(t posts.Tables) (*postLayout, error) {
 		return nil, fmt.Errorf("design %s: %w", d, engine.ErrNoDesign)
 	}
 	for _, table := range l.tables {
-		table.settles, table.good = table.Slots == 0 && t.Policy.Settles(), t.Policy == posts.GoodStays
+		table.settles, table.good = table.Slots == 0 && t.Policy.UsesOrigin(), t.Policy == posts.GoodStays
 	}
 	return l, nil
 }
@@ -186,8 +186,8 @@ func rank(series []posts.Series) map[posts.Series]int32 {
 	return out
 }
 
-// placed is the place of a value: its table and the rest of its key.
-type placed struct {
+// position is the place of a value: its table and the rest of its key.
+type position struct {
 	rank  int32 // rank of its series
 	table uint8
 	slot  int16 // slot of an array; -1 = none
@@ -198,8 +198,8 @@ type placed struct {
 const day = 86400
 
 // place finds the key of a value of a series.
-func (l *postLayout) place(g *record.Gauge, rank int32) placed {
-	p := placed{rank: rank, time: g.Time, slot: -1}
+func (l *postLayout) place(g *record.Gauge, rank int32) position {
+	p := position{rank: rank, time: g.Time, slot: -1}
 	slots := l.design.Slots()
 	if slots == 0 {
 		return p
@@ -234,7 +234,7 @@ type Cell struct {
 
 // PostRow is a row of a table of values. It is valid while the engine writes it.
 type PostRow struct {
-	placed
+	position
 	gauge   *record.Gauge
 	product []byte
 	issued  int64

@@ -25,19 +25,19 @@ type PostUnit struct {
 // postPlan converts messages to units. Writing the units has the same effect as posting the
 // values one after the other. postPlan reuses its memory.
 type postPlan struct {
-	layout   *postLayout
-	policy   posts.Policy
-	items    []item
-	order    []sorted
-	products [][]byte
-	units    []PostUnit
-	at       map[int]int // index in units, by table, occurrence and rule
-	slots    []float64
+	layout    *postLayout
+	policy    posts.Policy
+	items     []item
+	order     []sorted
+	products  [][]byte
+	units     []PostUnit
+	unitIndex map[int]int // index in units, by table, occurrence and rule
+	slots     []float64
 }
 
 // item is a value to be put into a row.
 type item struct {
-	placed
+	position
 	rule    posts.Rule
 	message int32
 	gauge   *record.Gauge
@@ -46,8 +46,8 @@ type item struct {
 // sorted is an item's position in the order of keys: 1 bit for a value off the grid, 28 bits
 // for the series, 35 bits for the time. Items with equal keys stay in their order.
 type sorted struct {
-	key uint64
-	at  int32
+	key  uint64
+	item int32
 }
 
 func (it *item) sortKey() uint64 {
@@ -56,7 +56,7 @@ func (it *item) sortKey() uint64 {
 }
 
 // sameRow reports whether two values belong to one row of an array.
-func sameRow(a, b *placed) bool {
+func sameRow(a, b *position) bool {
 	return a.rank == b.rank && a.day == b.day && a.slot >= 0 && b.slot >= 0
 }
 
@@ -73,24 +73,24 @@ func (p *postPlan) make(messages []posts.Message, admit func(*record.Gauge) (ran
 				continue
 			}
 			it := item{gauge: g, message: int32(m), rule: p.policy.Rule(g.Revised)}
-			it.placed = p.layout.place(g, h)
+			it.position = p.layout.place(g, h)
 			p.order = append(p.order, sorted{it.sortKey(), int32(len(p.items))})
 			p.items = append(p.items, it)
 		}
 	}
-	slices.SortFunc(p.order, func(a, b sorted) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.at, b.at)) })
+	slices.SortFunc(p.order, func(a, b sorted) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.item, b.item)) })
 	for i := range p.units {
 		p.units[i].Rows = p.units[i].Rows[:0]
 	}
-	if p.at == nil {
-		p.at = map[int]int{}
+	if p.unitIndex == nil {
+		p.unitIndex = map[int]int{}
 	}
 	p.fill(messages, posted)
 	p.agree()
 	slices.SortStableFunc(p.units, func(a, b PostUnit) int { return cmp.Compare(a.rank, b.rank) })
-	clear(p.at)
+	clear(p.unitIndex)
 	for i := range p.units {
-		p.at[p.units[i].rank] = i
+		p.unitIndex[p.units[i].rank] = i
 	}
 	return p.units
 }
@@ -108,13 +108,13 @@ func (p *postPlan) fill(messages []posts.Message, posted int64) {
 			i = n - 1
 		}
 		for occurrence := 0; i < n; occurrence++ {
-			own := p.order[i].at
-			for i++; i < n && p.items[p.order[i].at].message == p.items[own].message; i++ {
-				if next := &p.items[p.order[i].at]; next.rule.Writes(p.items[own].gauge.Value, next.gauge.Value) {
-					own = p.order[i].at
+			best := p.order[i].item
+			for i++; i < n && p.items[p.order[i].item].message == p.items[best].message; i++ {
+				if next := &p.items[p.order[i].item]; next.rule.Writes(p.items[best].gauge.Value, next.gauge.Value) {
+					best = p.order[i].item
 				}
 			}
-			p.put(own, occurrence, messages, posted)
+			p.put(best, occurrence, messages, posted)
 		}
 	}
 }
@@ -122,23 +122,23 @@ func (p *postPlan) fill(messages []posts.Message, posted int64) {
 // superseded returns the values of a message that another value with the same key in this
 // message replaces; nil = the policy takes the values one after the other.
 func (p *postPlan) superseded(m *posts.Message) map[*record.Gauge]bool {
-	if !p.policy.Settles() {
+	if !p.policy.UsesOrigin() {
 		return nil
 	}
 	type valueKey struct {
 		posts.Series
 		time int64
 	}
-	own, out := map[valueKey]*record.Gauge{}, map[*record.Gauge]bool{}
+	best, out := map[valueKey]*record.Gauge{}, map[*record.Gauge]bool{}
 	for i := range m.Values {
 		g := &m.Values[i]
 		k := valueKey{posts.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}, g.Time}
-		old := own[k]
+		old := best[k]
 		switch {
 		case old == nil:
-			own[k] = g
+			best[k] = g
 		case p.policy.Rule(g.Revised).Writes(old.Value, g.Value):
-			own[k], out[old] = g, true
+			best[k], out[old] = g, true
 		default:
 			out[g] = true
 		}
@@ -150,15 +150,15 @@ func (p *postPlan) superseded(m *posts.Message) map[*record.Gauge]bool {
 func (p *postPlan) put(at int32, occurrence int, messages []posts.Message, posted int64) {
 	it := &p.items[at]
 	rank := (occurrence*256+int(it.table))*posts.NumRules + int(it.rule)
-	k, ok := p.at[rank]
+	k, ok := p.unitIndex[rank]
 	if !ok {
 		k = len(p.units)
-		p.at[rank] = k
+		p.unitIndex[rank] = k
 		p.units = append(p.units, PostUnit{Table: p.layout.tables[it.table], Rule: it.rule, rank: rank})
 	}
 	u := &p.units[k]
 	product, issued := p.products[it.message], messages[it.message].Issued
-	if n := len(u.Rows); it.slot >= 0 && n > 0 && sameRow(&u.Rows[n-1].placed, &it.placed) {
+	if n := len(u.Rows); it.slot >= 0 && n > 0 && sameRow(&u.Rows[n-1].position, &it.position) {
 		last := &u.Rows[n-1]
 		last.slots[it.slot] = it.gauge.Value
 		if last.order <= at { // the row stores the last product that wrote it
@@ -166,7 +166,7 @@ func (p *postPlan) put(at int32, occurrence int, messages []posts.Message, poste
 		}
 		return
 	}
-	row := PostRow{placed: it.placed, gauge: it.gauge, product: product, issued: issued, posted: posted, order: at}
+	row := PostRow{position: it.position, gauge: it.gauge, product: product, issued: issued, posted: posted, order: at}
 	if it.slot >= 0 {
 		row.slots = p.newSlots(u.Table.Slots)
 		row.slots[it.slot] = it.gauge.Value
@@ -229,7 +229,7 @@ func (p *postPlan) agree() {
 // Only consecutive values share a row. The poster sends statements as texts, which the
 // server parses and plans every time.
 func (p *poster) row2006(ctx context.Context, messages []posts.Message, posted int64) error {
-	var hand inHand
+	var hand currentRow
 	for m := range messages {
 		msg := &messages[m]
 		product, superseded := []byte(msg.Product), p.plan.superseded(msg)
@@ -240,7 +240,7 @@ func (p *poster) row2006(ctx context.Context, messages []posts.Message, posted i
 				continue
 			}
 			row := PostRow{gauge: g, product: product, issued: msg.Issued, posted: posted}
-			row.placed = p.layout.place(g, h)
+			row.position = p.layout.place(g, h)
 			t := p.layout.tables[row.table]
 			rule := p.policy.Rule(g.Revised)
 			if row.slot < 0 {
@@ -249,47 +249,47 @@ func (p *poster) row2006(ctx context.Context, messages []posts.Message, posted i
 				}
 				continue
 			}
-			if !hand.full || !sameRow(&hand.row.placed, &row.placed) {
-				if err := p.putBack(ctx, t, &hand); err != nil {
+			if !hand.full || !sameRow(&hand.row.position, &row.position) {
+				if err := p.writeCurrent(ctx, t, &hand); err != nil {
 					return err
 				}
 				if err := p.take(ctx, t, &hand, row); err != nil {
 					return err
 				}
 			}
-			if at := &hand.row.slots[row.slot]; math.IsNaN(*at) || rule.Writes(*at, g.Value) {
-				*at = g.Value
+			if stored := &hand.row.slots[row.slot]; math.IsNaN(*stored) || rule.Writes(*stored, g.Value) {
+				*stored = g.Value
 			}
 			hand.row.product, hand.row.issued = product, msg.Issued
 		}
-		if err := p.putBack(ctx, p.layout.tables[0], &hand); err != nil {
+		if err := p.writeCurrent(ctx, p.layout.tables[0], &hand); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// inHand is the row of an array into which consecutive values go.
-type inHand struct {
-	row   PostRow
-	full  bool
-	there bool // the select found the row
-	slots []float64
+// currentRow is the row of an array into which consecutive values go.
+type currentRow struct {
+	row    PostRow
+	full   bool
+	exists bool // the select found the row
+	slots  []float64
 }
 
 // take selects a row of an array.
-func (p *poster) take(ctx context.Context, t *PostTable, h *inHand, row PostRow) error {
+func (p *poster) take(ctx context.Context, t *PostTable, h *currentRow, row PostRow) error {
 	if h.slots == nil {
 		h.slots = make([]float64, t.Slots)
 	}
 	for i := range h.slots {
 		h.slots[i] = math.NaN()
 	}
-	h.row, h.full, h.there = row, true, false
+	h.row, h.full, h.exists = row, true, false
 	h.row.slots = h.slots
 	p.args = appendArgs(p.args[:0], &row, t.Columns[:t.Keys])
 	_, err := p.c.Direct(ctx, p.Dialect.selectRow(t), p.args, func(values []any) error {
-		h.there = true
+		h.exists = true
 		p.counted.Read++
 		for i := range t.Slots {
 			if values[i] == nil {
@@ -306,13 +306,13 @@ func (p *poster) take(ctx context.Context, t *PostTable, h *inHand, row PostRow)
 	return err
 }
 
-// putBack writes the current row.
-func (p *poster) putBack(ctx context.Context, t *PostTable, h *inHand) error {
+// writeCurrent writes the current row.
+func (p *poster) writeCurrent(ctx context.Context, t *PostTable, h *currentRow) error {
 	if !h.full {
 		return nil
 	}
 	h.full = false
-	if h.there {
+	if h.exists {
 		return p.update(ctx, t, &h.row)
 	}
 	return p.insert(ctx, t, &h.row)
@@ -338,10 +338,10 @@ func (p *poster) update(ctx context.Context, t *PostTable, row *PostRow) error {
 
 // one selects the row of a value and then updates or inserts it.
 func (p *poster) one(ctx context.Context, t *PostTable, row *PostRow, rule posts.Rule) error {
-	there, stored := false, posts.Value{Issued: record.NoTime}
+	exists, stored := false, posts.Value{Issued: record.NoTime}
 	p.args = appendArgs(p.args[:0], row, t.Columns[:t.Keys])
 	_, err := p.c.Direct(ctx, p.Dialect.selectRow(t), p.args, func(values []any) (err error) {
-		there = true
+		exists = true
 		p.counted.Read++
 		for i := range values {
 			err = errors.Join(err, readColumn(&stored, &t.Columns[t.Keys+i], values[i]))
@@ -351,7 +351,7 @@ func (p *poster) one(ctx context.Context, t *PostTable, row *PostRow, rule posts
 	switch {
 	case err != nil:
 		return err
-	case !there:
+	case !exists:
 		return p.insert(ctx, t, row)
 	case !rule.Writes(stored.Value, row.gauge.Value), t.settles && p.policy.Precedes(row.asOrigin(), stored.Origin()):
 		return nil

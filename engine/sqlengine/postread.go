@@ -15,7 +15,7 @@ import (
 
 // admit adds rows to location and ingest filter.
 func (s *postStore) admit(ctx context.Context, stations []record.ID, series []posts.Series) error {
-	return s.with(ctx, func(c *PostConn) error {
+	return s.withConn(ctx, func(c *PostConn) error {
 		d := s.Dialect
 		add := func(table string, names, keys []string, rows int, row func(i int) []any) error {
 			return s.addRows(ctx, c, d.table(table), names, keys, rows, row)
@@ -80,13 +80,13 @@ func (p *poster) readFilters(ctx context.Context) error {
 
 // Reread reads the filters of some stations again and keeps those of others.
 func (p *poster) Reread(ctx context.Context, stations []record.ID) error {
-	gone, all := make(map[record.ID]bool, len(stations)), make([]posts.Series, 0, len(p.series)+len(stations))
+	reread, all := make(map[record.ID]bool, len(stations)), make([]posts.Series, 0, len(p.series)+len(stations))
 	for _, id := range stations {
-		gone[id] = true
+		reread[id] = true
 		delete(p.known, id)
 	}
 	for s := range p.series {
-		if !gone[s.Station] {
+		if !reread[s.Station] {
 			all = append(all, s)
 		}
 	}
@@ -96,11 +96,11 @@ func (p *poster) Reread(ctx context.Context, stations []record.ID) error {
 		for i, id := range some {
 			params[i], args[i] = d.Param(i+1), id.String()
 		}
-		theirs, err := p.filters(ctx, " AND "+d.Quote("lid")+" IN ("+strings.Join(params, ", ")+")", args)
+		rows, err := p.filters(ctx, " AND "+d.Quote("lid")+" IN ("+strings.Join(params, ", ")+")", args)
 		if err != nil {
 			return err
 		}
-		all = append(all, theirs...)
+		all = append(all, rows...)
 	}
 	p.series, p.last, p.verdict = rank(all), posts.Series{}, unknown
 	return nil
@@ -142,7 +142,7 @@ func (p *poster) filters(ctx context.Context, condition string, args []any) (all
 func (s *postStore) values(ctx context.Context) iter.Seq2[*posts.Value, error] {
 	return func(yield func(*posts.Value, error) bool) {
 		errStop := errors.New("the caller wants no more values")
-		err := s.with(ctx, func(c *PostConn) error {
+		err := s.withConn(ctx, func(c *PostConn) error {
 			for _, t := range s.layout.tables {
 				_, err := c.Direct(ctx, s.Dialect.values(t), nil, func(v []any) error {
 					return each(t, v, func(out *posts.Value) error {
@@ -212,7 +212,7 @@ func readColumn(out *posts.Value, c *PostColumn, v any) (err error) {
 			n, err = AsTime(text + " 00:00:00")
 		}
 	default:
-		n, err = AsWhole(v)
+		n, err = AsInteger(v)
 	}
 	switch c.from {
 	case fromStation:
@@ -254,7 +254,7 @@ func readColumn(out *posts.Value, c *PostColumn, v any) (err error) {
 
 // read counts the values of a station in a period.
 func (s *postStore) read(ctx context.Context, station record.ID, from, to int64) (n int64, err error) {
-	err = s.with(ctx, func(c *PostConn) error {
+	err = s.withConn(ctx, func(c *PostConn) error {
 		for _, t := range s.layout.tables {
 			args := []any{station.String(), string(AppendMoment(nil, from)), string(AppendMoment(nil, to))}
 			if t.Slots > 0 {
@@ -274,7 +274,7 @@ func (s *postStore) read(ctx context.Context, station record.ID, from, to int64)
 // number returns the only value of a reply.
 func (s *postStore) number(ctx context.Context, c *PostConn, text string, args []any) (n int64, err error) {
 	_, err = c.Direct(ctx, text, args, func(v []any) (err error) {
-		n, err = AsWhole(v[0])
+		n, err = AsInteger(v[0])
 		return err
 	})
 	return n, err
@@ -282,7 +282,7 @@ func (s *postStore) number(ctx context.Context, c *PostConn, text string, args [
 
 // rows counts the rows of all tables of values.
 func (s *postStore) rows(ctx context.Context) (n int64, err error) {
-	err = s.with(ctx, func(c *PostConn) error {
+	err = s.withConn(ctx, func(c *PostConn) error {
 		for _, t := range s.layout.tables {
 			one, err := s.number(ctx, c, "SELECT count(*) FROM "+s.Dialect.table(t.Name), nil)
 			if err != nil {
@@ -297,7 +297,7 @@ func (s *postStore) rows(ctx context.Context) (n int64, err error) {
 
 // delete removes the values observed before a time.
 func (s *postStore) delete(ctx context.Context, before int64) (rows int64, err error) {
-	err = s.with(ctx, func(c *PostConn) error {
+	err = s.withConn(ctx, func(c *PostConn) error {
 		for _, t := range s.layout.tables {
 			arg := string(AppendMoment(nil, before))
 			if t.Slots > 0 {

@@ -134,11 +134,11 @@ func (d *PostDialect) mergeFrom(t *PostTable, source string, r posts.Rule) strin
 // merge is the clause for rows whose key exists.
 func (d *PostDialect) merge(t *PostTable, r posts.Rule) string {
 	stored := func(c string) string { return "t." + d.Quote(c) }
-	given := func(c string) string { return "excluded." + d.Quote(c) }
+	incoming := func(c string) string { return "excluded." + d.Quote(c) }
 	head := " ON CONFLICT (" + d.names(t.Columns[:t.Keys]) + ") DO "
 	if d.DuplicateKey {
 		stored = func(c string) string { return d.table(t.Name) + "." + d.Quote(c) } // in a select's columns the bare name is ambiguous
-		given = func(c string) string { return "VALUES(" + d.Quote(c) + ")" }
+		incoming = func(c string) string { return "VALUES(" + d.Quote(c) + ")" }
 		head = " ON DUPLICATE KEY "
 	}
 	var sets []string
@@ -146,9 +146,9 @@ func (d *PostDialect) merge(t *PostTable, r posts.Rule) string {
 	if t.Slots > 0 {
 		for _, c := range t.Columns[t.Keys:] {
 			if c.from == fromSlot {
-				set(c, mergeSlot(stored(c.Name), given(c.Name), r))
+				set(c, mergeSlot(stored(c.Name), incoming(c.Name), r))
 			} else {
-				set(c, given(c.Name))
+				set(c, incoming(c.Name))
 			}
 		}
 		return head + "UPDATE " + d.setWord() + strings.Join(sets, ", ")
@@ -157,19 +157,19 @@ func (d *PostDialect) merge(t *PostTable, r posts.Rule) string {
 	value := name(fromValue)
 	when := map[posts.Rule]string{
 		posts.Keep:    "1 = 0",
-		posts.Differ:  stored(value) + " <> " + given(value),
-		posts.Improve: "(" + given(value) + " <> -9999 OR " + stored(value) + " = -9999)",
+		posts.Differ:  stored(value) + " <> " + incoming(value),
+		posts.Improve: "(" + incoming(value) + " <> -9999 OR " + stored(value) + " = -9999)",
 	}[r]
 	if t.settles { // posts.Policy.Precedes
-		row := func(of func(string) string) string {
-			parts := []string{of(name(fromIssued)), of(name(fromRevision)), of(name(fromProduct)), of(value) + " <> -9999", of(value), of(name(fromQuality))}
+		row := func(side func(string) string) string {
+			parts := []string{side(name(fromIssued)), side(name(fromRevision)), side(name(fromProduct)), side(value) + " <> -9999", side(value), side(name(fromQuality))}
 			if t.good {
-				parts = slices.Insert(parts, 0, "("+of(name(fromRevision))+" <> 0 OR "+of(value)+" <> -9999)")
+				parts = slices.Insert(parts, 0, "("+side(name(fromRevision))+" <> 0 OR "+side(value)+" <> -9999)")
 			}
 			return "(" + strings.Join(parts, ", ") + ")"
 		}
 		issued := name(fromIssued)
-		later := "(" + stored(issued) + " IS NULL OR " + given(issued) + " IS NULL OR " + row(given) + " >= " + row(stored) + ")"
+		later := "(" + stored(issued) + " IS NULL OR " + incoming(issued) + " IS NULL OR " + row(incoming) + " >= " + row(stored) + ")"
 		when = strings.TrimPrefix(when+" AND "+later, " AND ")
 	}
 	cols := t.Columns[t.Keys:]
@@ -178,7 +178,7 @@ func (d *PostDialect) merge(t *PostTable, r posts.Rule) string {
 		slices.Reverse(cols)
 	}
 	for i, c := range cols {
-		to := given(c.Name)
+		to := incoming(c.Name)
 		switch {
 		case !d.DuplicateKey || when == "":
 		case i == 0:
@@ -204,15 +204,15 @@ func (d *PostDialect) setWord() string {
 	return "SET "
 }
 
-// mergeSlot returns the new value of a slot. NULL = no value was given for the slot.
-func mergeSlot(stored, given string, r posts.Rule) string {
+// mergeSlot returns the new value of a slot. NULL = no value was incoming for the slot.
+func mergeSlot(stored, incoming string, r posts.Rule) string {
 	switch r {
 	case posts.Keep:
-		return "COALESCE(" + stored + ", " + given + ")"
+		return "COALESCE(" + stored + ", " + incoming + ")"
 	case posts.Improve:
-		return "CASE WHEN " + given + " = -9999 THEN COALESCE(" + stored + ", " + given + ") ELSE COALESCE(" + given + ", " + stored + ") END"
+		return "CASE WHEN " + incoming + " = -9999 THEN COALESCE(" + stored + ", " + incoming + ") ELSE COALESCE(" + incoming + ", " + stored + ") END"
 	}
-	return "COALESCE(" + given + ", " + stored + ")"
+	return "COALESCE(" + incoming + ", " + stored + ")"
 }
 
 // procedure returns the statements that create the procedure for posting one value by a
@@ -288,7 +288,7 @@ func moment(t *PostTable) *PostColumn {
 
 // read counts the values of a station between two times.
 func (d *PostDialect) read(t *PostTable) string {
-	what := "count(*)"
+	count := "count(*)"
 	if t.Slots > 0 {
 		var parts []string
 		for _, c := range t.Columns {
@@ -296,10 +296,10 @@ func (d *PostDialect) read(t *PostTable) string {
 				parts = append(parts, "count("+d.Quote(c.Name)+")")
 			}
 		}
-		what = strings.Join(parts, " + ")
+		count = strings.Join(parts, " + ")
 	}
 	when := d.Quote(moment(t).Name)
-	return "SELECT " + what + " FROM " + d.table(t.Name) + " WHERE " + d.Quote("lid") + " = " + d.Param(1) + " AND " + when + " >= " + d.Param(2) + " AND " + when + " <= " + d.Param(3)
+	return "SELECT " + count + " FROM " + d.table(t.Name) + " WHERE " + d.Quote("lid") + " = " + d.Param(1) + " AND " + when + " >= " + d.Param(2) + " AND " + when + " <= " + d.Param(3)
 }
 
 func (d *PostDialect) delete(t *PostTable) string {

@@ -20,7 +20,7 @@ type Querier interface {
 	// Exec runs a statement that returns no rows.
 	Exec(ctx context.Context, text string, args ...any) error
 
-	// Rows passes each row of a reply to f, as values for AsText, AsWhole and similar
+	// Rows passes each row of a reply to f, as values for AsText, AsInteger and similar
 	// functions. They are valid until f returns.
 	Rows(ctx context.Context, text string, args []any, f func(row []any) error) error
 }
@@ -36,14 +36,14 @@ type Standard struct {
 // Exec runs a statement.
 func (s Standard) Exec(ctx context.Context, text string, args ...any) error {
 	_, err := s.Over.ExecContext(ctx, text, args...)
-	return Failed(ctx, err)
+	return CallError(ctx, err)
 }
 
 // Rows passes each row to f.
 func (s Standard) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
 	rows, err := s.Over.QueryContext(ctx, text, args...)
 	if err != nil {
-		return Failed(ctx, err)
+		return CallError(ctx, err)
 	}
 	return Each(ctx, rows, f)
 }
@@ -61,13 +61,13 @@ func Each(ctx context.Context, rows *sql.Rows, f func(row []any) error) error {
 	}
 	for rows.Next() {
 		if err := rows.Scan(cells...); err != nil {
-			return Failed(ctx, err)
+			return CallError(ctx, err)
 		}
 		if err := f(row); err != nil {
 			return err
 		}
 	}
-	return Failed(ctx, rows.Err())
+	return CallError(ctx, rows.Err())
 }
 
 // slot keeps a driver's value without converting or copying it.
@@ -81,8 +81,8 @@ func (s slot) Scan(src any) error {
 	return nil
 }
 
-// Failed calls engine.Failed.
-func Failed(ctx context.Context, err error) error { return engine.Failed(ctx, err) }
+// CallError calls engine.CallError.
+func CallError(ctx context.Context, err error) error { return engine.CallError(ctx, err) }
 
 // Scan converts the first values of a row to *string, *int64, *int or *float64.
 func Scan(row []any, into ...any) (err error) {
@@ -91,10 +91,10 @@ func Scan(row []any, into ...any) (err error) {
 		case *string:
 			*to, err = AsText(row[k], *to)
 		case *int64:
-			*to, err = AsWhole(row[k])
+			*to, err = AsInteger(row[k])
 		case *int:
 			var n int64
-			n, err = AsWhole(row[k])
+			n, err = AsInteger(row[k])
 			*to = int(n)
 		case *float64:
 			*to, err = AsNumber(row[k])
@@ -122,7 +122,7 @@ func Texts(ctx context.Context, q Querier, text string, args ...any) (out []stri
 func Number(ctx context.Context, q Querier, text string, args ...any) (n int64, err error) {
 	err = q.Rows(ctx, text, args, func(row []any) (err error) {
 		if row[0] != nil {
-			n, err = AsWhole(row[0])
+			n, err = AsInteger(row[0])
 		}
 		return err
 	})
@@ -160,8 +160,8 @@ func asBytes(src any) ([]byte, error) {
 	return []byte(s), err
 }
 
-// AsWhole converts a value to an integer; a float must have no fraction.
-func AsWhole(src any) (int64, error) {
+// AsInteger converts a value to an integer; a float must have no fraction.
+func AsInteger(src any) (int64, error) {
 	switch v := src.(type) {
 	case int64:
 		return v, nil
@@ -199,7 +199,7 @@ func AsTime(src any) (int64, error) {
 	case []byte:
 		return parseISO(v)
 	}
-	return AsWhole(src)
+	return AsInteger(src)
 }
 
 // AsNumber converts a value to a float64; NULL is NaN.

@@ -75,12 +75,12 @@ func Cents(text string) (int64, error) {
 		return 0, &fault.Error{Setting: fmt.Sprintf("%q", text), Problem: "is not a sum in hundredths"}
 	}
 	digits, negative := strings.CutPrefix(text, "-")
-	whole, part, _ := strings.Cut(digits, ".")
-	if whole == "" && part == "" || len(strings.TrimRight(part, "0")) > 2 {
+	integer, fraction, _ := strings.Cut(digits, ".")
+	if integer == "" && fraction == "" || len(strings.TrimRight(fraction, "0")) > 2 {
 		return bad()
 	}
 	n := int64(0)
-	for _, c := range []byte(whole + (part + "00")[:2]) {
+	for _, c := range []byte(integer + (fraction + "00")[:2]) {
 		if c < '0' || c > '9' || n > (1<<62)/10 {
 			return bad()
 		}
@@ -125,13 +125,13 @@ type StarEngine struct {
 	// incomplete.
 	Note func(ctx context.Context) (string, error)
 	// Load replaces the tables and stores their note last.
-	Load func(ctx context.Context, files tables.StarFiles, note string) (tables.StarLoaded, error)
+	Load func(ctx context.Context, files tables.StarFiles, note string) (tables.StarLoadResult, error)
 	// Rows passes each row of an answer to f; see Querier.Rows.
 	Rows  func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error
 	Plan  func(ctx context.Context, q tables.StarQuery) (string, error)
 	Size  func(ctx context.Context) ([]int64, error)
 	Cold  func(ctx context.Context) error
-	Spent func(ctx context.Context) (engine.Spent, error)
+	Spent func(ctx context.Context) (engine.ServerUsage, error)
 	Close func() error
 }
 
@@ -146,7 +146,7 @@ func OpenStar(ctx context.Context, e *StarEngine, p tables.Placement) (*tables.S
 		return nil, err
 	}
 	s := &openStar{StarEngine: e, place: p}
-	if err := s.hold(note); err != nil {
+	if err := s.checkPlacement(note); err != nil {
 		return nil, err
 	}
 	out := &tables.Star{Load: s.load, Ask: s.ask, Text: e.Text, Plan: s.plan, Cold: e.Cold, Spent: e.Spent, Close: e.Close}
@@ -167,18 +167,18 @@ type openStar struct {
 	why   atomic.Pointer[fault.Error] // why no question can be asked; nil = questions can be asked
 }
 
-// hold compares the placement with the note of the existing tables.
-func (s *openStar) hold(note string) error {
+// checkPlacement compares the placement with the note of the existing tables.
+func (s *openStar) checkPlacement(note string) error {
 	s.begin()
 	if note == "" {
 		return nil
 	}
-	there, ok := StarPlaced(note)
+	loaded, ok := ParsePlacement(note)
 	if !ok {
 		return &fault.Error{Setting: s.Where, Problem: "contains tables that are not Barograph's", Cure: "name another database"}
 	}
-	err := s.place.Holds(there)
-	if err != nil && !s.place.Anew {
+	err := s.place.CheckLoaded(loaded)
+	if err != nil && !s.place.Replace {
 		return err
 	}
 	f, _ := errors.AsType[*fault.Error](err)
@@ -202,20 +202,20 @@ func (s *openStar) usable(q tables.StarQuery) error {
 	return nil
 }
 
-func (s *openStar) load(ctx context.Context, files tables.StarFiles) (tables.StarLoaded, error) {
+func (s *openStar) load(ctx context.Context, files tables.StarFiles) (tables.StarLoadResult, error) {
 	if s.ReadOnly {
-		return tables.StarLoaded{}, &fault.Error{Setting: s.Where, Err: engine.ErrReadOnly, Cure: "open it for writing"}
+		return tables.StarLoadResult{}, &fault.Error{Setting: s.Where, Err: engine.ErrReadOnly, Cure: "open it for writing"}
 	}
 	note, err := json.Marshal(tables.Placement{Paths: s.place.Paths, Partitions: s.place.Partitions})
 	if err != nil {
-		return tables.StarLoaded{}, err
+		return tables.StarLoadResult{}, err
 	}
 	s.begin()
 	out, err := s.Load(ctx, files, string(note))
 	if err == nil {
 		s.why.Store(nil)
 	}
-	return out, Failed(ctx, err)
+	return out, CallError(ctx, err)
 }
 
 func (s *openStar) ask(ctx context.Context, q tables.StarQuery) (out []tables.StarRow, err error) {
@@ -235,7 +235,7 @@ func (s *openStar) plan(ctx context.Context, q tables.StarQuery) (string, error)
 		return "", err
 	}
 	text, err := s.Plan(ctx, q)
-	return text, Failed(ctx, err)
+	return text, CallError(ctx, err)
 }
 
 func (s *openStar) size(ctx context.Context) ([]int64, error) {
@@ -243,11 +243,11 @@ func (s *openStar) size(ctx context.Context) ([]int64, error) {
 		return nil, err
 	}
 	sizes, err := s.Size(ctx)
-	return sizes, Failed(ctx, err)
+	return sizes, CallError(ctx, err)
 }
 
-// StarPlaced parses the placement in a note; ok = the note contains one.
-func StarPlaced(note string) (p tables.Placement, ok bool) {
+// ParsePlacement parses the placement in a note; ok = the note contains one.
+func ParsePlacement(note string) (p tables.Placement, ok bool) {
 	err := json.Unmarshal([]byte(note), &p)
 	return p, err == nil
 }
@@ -255,22 +255,22 @@ func StarPlaced(note string) (p tables.Placement, ok bool) {
 // LoadStar stores the Parquet files of all tables, several at once, beginning with the
 // largest table. store stores the rows of one file and returns their number. Several
 // goroutines call store.
-func LoadStar(ctx context.Context, files tables.StarFiles, store func(ctx context.Context, t tables.StarTable, rows *StarRows) (int64, error)) (tables.StarLoaded, error) {
-	out := tables.StarLoaded{Rows: map[tables.StarTable]int64{}}
+func LoadStar(ctx context.Context, files tables.StarFiles, store func(ctx context.Context, t tables.StarTable, rows *StarRows) (int64, error)) (tables.StarLoadResult, error) {
+	out := tables.StarLoadResult{Rows: map[tables.StarTable]int64{}}
 	for _, t := range tables.StarTables() {
 		if len(files.Parquet[t]) == 0 {
 			return out, &fault.Error{Setting: string(t), Problem: "has no Parquet files", Cure: "make them with `barograph synth tpcds`"}
 		}
 	}
 	var lock sync.Mutex
-	all, within := errgroup.WithContext(ctx)
-	all.SetLimit(runtime.GOMAXPROCS(0))
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
 	for _, t := range tables.StarTables() {
 		for _, path := range files.Parquet[t] {
-			all.Go(func() error {
+			group.Go(func() error {
 				rows := OpenStarRows(path, t)
 				defer rows.Close()
-				n, err := store(within, t, rows)
+				n, err := store(groupCtx, t, rows)
 				if err = errors.Join(rows.Err(), err); err != nil {
 					return err
 				}
@@ -281,7 +281,7 @@ func LoadStar(ctx context.Context, files tables.StarFiles, store func(ctx contex
 			})
 		}
 	}
-	err := all.Wait()
+	err := group.Wait()
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}
@@ -293,21 +293,21 @@ type StarRows struct {
 	next func() (*tpcds.Rows, error, bool)
 	stop func()
 	rows *tpcds.Rows
-	at   int
+	row  int
 	err  error
 }
 
 // OpenStarRows opens a file of a table before its first row. If the file cannot be read, Err
 // reports it.
 func OpenStarRows(path string, t tables.StarTable) *StarRows {
-	r := &StarRows{rows: &tpcds.Rows{}, at: -1}
+	r := &StarRows{rows: &tpcds.Rows{}, row: -1}
 	r.next, r.stop = iter.Pull2(tpcds.Read(path, string(t)))
 	return r
 }
 
 // Next advances to the next row. It returns false at the end or after an error.
 func (r *StarRows) Next() bool {
-	for r.at++; r.at >= r.rows.N; r.at = 0 {
+	for r.row++; r.row >= r.rows.N; r.row = 0 {
 		rows, err, ok := r.next()
 		if err != nil || !ok {
 			r.rows, r.err = &tpcds.Rows{}, err
@@ -320,7 +320,7 @@ func (r *StarRows) Next() bool {
 
 // Row returns the current row: value i of each column. The columns are all columns of the
 // table, in order. They are valid until Next.
-func (r *StarRows) Row() (columns []tpcds.Vector, i int) { return r.rows.Columns, r.at }
+func (r *StarRows) Row() (columns []tpcds.Vector, i int) { return r.rows.Columns, r.row }
 
 // Err returns the error that ended the reading before the end of the file.
 func (r *StarRows) Err() error { return r.err }
@@ -331,21 +331,21 @@ func (r *StarRows) Close() { r.stop() }
 // decodeStar converts the values of a row, in the order of the question's columns; a sum is a
 // text.
 func decodeStar(q tables.StarQuery, values []any) (row tables.StarRow, err error) {
-	whole := func(into *int64) {
+	integer := func(into *int64) {
 		v := values[0]
 		values = values[1:]
 		if v != nil && err == nil {
-			*into, err = AsWhole(v)
+			*into, err = AsInteger(v)
 		}
 	}
 	if len(values) != q.Columns() {
 		return row, &fault.Error{Setting: string(q), Problem: "has an answer of " + strconv.Itoa(len(values)) + " columns"}
 	}
 	if len(values) == 4 {
-		whole(&row.Year)
+		integer(&row.Year)
 	}
 	if len(values) == 3 {
-		whole(&row.BrandID)
+		integer(&row.BrandID)
 		brand, failed := AsText(values[0], "")
 		row.Brand, err = strings.TrimRight(brand, " "), errors.Join(err, failed)
 		values = values[1:]

@@ -52,9 +52,9 @@ func TestOpenStar(t *testing.T) {
 		return OpenStar(t.Context(), &StarEngine{
 			Where: "here", ReadOnly: readOnly,
 			Note: func(context.Context) (string, error) { return note, nil },
-			Load: func(_ context.Context, _ tables.StarFiles, kept string) (tables.StarLoaded, error) {
+			Load: func(_ context.Context, _ tables.StarFiles, kept string) (tables.StarLoadResult, error) {
 				note = kept
-				return tables.StarLoaded{}, fails
+				return tables.StarLoadResult{}, fails
 			},
 			Rows: func(_ context.Context, _ tables.StarQuery, f func(row []any) error) error { return f([]any{"1.50"}) },
 		}, p)
@@ -92,7 +92,7 @@ func TestOpenStar(t *testing.T) {
 	if _, err := open(other, false); !errors.Is(err, tables.ErrPlacement) {
 		t.Error(err)
 	}
-	other.Anew = true
+	other.Replace = true
 	if h, err = open(other, false); err != nil || !errors.Is(ask(h), tables.ErrPlacement) {
 		t.Error("tables of another placement can be asked", err)
 	}

@@ -100,7 +100,7 @@ func TestNumbersFromText(t *testing.T) {
 
 func TestInterner(t *testing.T) {
 	n := NewInterner[string]()
-	n.Have("a", 4)
+	n.Add("a", 4)
 	id, fresh := n.ID("a")
 	if id != 4 || fresh {
 		t.Errorf("a: %d, fresh %v", id, fresh)
@@ -189,14 +189,14 @@ func TestSecondLoadNamesKnownMarksOnly(t *testing.T) {
 		Store:       func(context.Context, Querier, []byte) error { return nil },
 		Insert:      func(context.Context, Querier, string, []Column, Next) error { return nil },
 	})
-	l.catalog, l.seen = &design.Catalog{}, 1
+	l.catalog, l.catalogVersion = &design.Catalog{}, 1
 	l.catalog.Files.Records = 1
 	for i, step := range []struct {
 		file  string
 		named int
 	}{{"b", 0}, {"c", 0}, {"a", 2}} { // its mark is read, and replaced
 		done := []archive.Mark{{Path: step.file, Digest: strings.Repeat(step.file, 32), Loaded: time.Unix(1, 0)}}
-		l.unsure = false // as Commit does
+		l.stale = false // as Commit does
 		if err := l.write(t.Context(), q, &archive.Commit{Complete: done}, done, &archive.CommitResult{Replaced: map[string]int64{}}); err != nil || q.lists != 1 || q.named != step.named {
 			t.Errorf("commit %d, of %s: %v; %d lists, %d statements that name files, want %d", i, step.file, err, q.lists, q.named, step.named)
 		}

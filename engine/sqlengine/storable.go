@@ -15,7 +15,7 @@ type Storable struct {
 	ZeroBytes bool
 }
 
-func (s Storable) holds(text string) bool {
+func (s Storable) isStorable(text string) bool {
 	return utf8.ValidString(text) && (s.ZeroBytes || strings.IndexByte(text, 0) < 0)
 }
 
@@ -28,7 +28,7 @@ func (s Storable) problem() string {
 
 // Check is the Check of a LoadSession.
 func (s Storable) Check(b *record.Batch, i int, text string) error {
-	if s.holds(text) {
+	if s.isStorable(text) {
 		return nil
 	}
 	return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: "contains text " + s.problem(), Cure: "convert the file, e.g. with iconv"}
@@ -36,7 +36,7 @@ func (s Storable) Check(b *record.Batch, i int, text string) error {
 
 // Subset refuses the name of a subset that the engine cannot store.
 func (s Storable) Subset(name string) error {
-	if s.holds(name) {
+	if s.isStorable(name) {
 		return nil
 	}
 	return &fault.Error{Setting: "subset", Problem: "has a name with text " + s.problem(), Cure: "choose another name"}

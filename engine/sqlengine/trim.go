@@ -19,7 +19,7 @@ func (l *Loader) Trim(ctx context.Context, from int64) error {
 		if err := l.begin(ctx, q); err != nil {
 			return err
 		}
-		types, err := l.a.Stored(ctx, q, l.subset)
+		types, err := l.a.StoredTypes(ctx, q, l.subset)
 		gone, objects := design.NewCatalog(l.subset), int64(0)
 		for _, t := range types {
 			if err != nil || !l.catalog.Before(t, from) {
@@ -50,9 +50,9 @@ func (l *Loader) Trim(ctx context.Context, from int64) error {
 		return l.writeCatalog(ctx, q)
 	})
 	if err != nil {
-		return Failed(ctx, fmt.Errorf("%s: removal from %s: %w", l.a.Dialect.Name, l.subset, err))
+		return CallError(ctx, fmt.Errorf("%s: removal from %s: %w", l.a.Dialect.Name, l.subset, err))
 	}
-	l.unsure = false
+	l.stale = false
 	return nil
 }
 

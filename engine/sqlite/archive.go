@@ -29,7 +29,7 @@ const otherThings = "SELECT tbl_name FROM sqlite_schema WHERE type IN ('view', '
 
 // Open opens the archive of a design.
 func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
-	if err := sqlengine.Offered(Driver(), n); err != nil {
+	if err := sqlengine.CheckOffered(Driver(), n); err != nil {
 		return nil, err
 	}
 	a := &openArchive{db: d}
@@ -49,7 +49,7 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 		},
 		Join: "CROSS JOIN", // CROSS JOIN keeps the order of the table of lines
 	}
-	return archive.Explained(a, d.explain), nil
+	return archive.WrapErrors(a, d.explain), nil
 }
 
 // Size returns the size of the file with all its designs.
@@ -193,7 +193,7 @@ func accesses(n design.Name, t *record.LineType, subset string, steps []string) 
 		if m == nil || strings.Contains(s, " VIRTUAL TABLE ") {
 			continue
 		}
-		a := archive.Access{Object: sqlengine.Called(n, t, m[2]), Method: archive.IndexScan, Examined: -1, Kept: -1}
+		a := archive.Access{Object: sqlengine.TableOfAlias(n, t, m[2]), Method: archive.IndexScan, Examined: -1, Kept: -1}
 		a.Index = strings.ReplaceAll(m[4], tableName(subset, ""), "")
 		switch {
 		case m[1] == "SCAN":
@@ -219,12 +219,12 @@ func whole(terms string) bool {
 
 // Salvage reads the tables by ranges of row numbers and omits rows on damaged pages.
 func (a *openArchive) Salvage(ctx context.Context, subset string, lost func(archive.Loss)) iter.Seq2[*record.Batch, error] {
-	return archive.SalvageParts(ctx, a, subset, lost)
+	return archive.SalvageSubset(ctx, a, subset, lost)
 }
 
-// Parts returns the ranges of rows of the tables of a subset.
-func (a *openArchive) Parts(ctx context.Context, subset string) (parts []archive.Rows, err error) {
-	types, err := a.Stored(ctx, a.Pool, subset)
+// RowRanges returns the ranges of rows of the tables of a subset.
+func (a *openArchive) RowRanges(ctx context.Context, subset string) (parts []archive.RowRange, err error) {
+	types, err := a.StoredTypes(ctx, a.Pool, subset)
 	if err != nil {
 		return nil, err
 	}
@@ -238,13 +238,13 @@ func (a *openArchive) Parts(ctx context.Context, subset string) (parts []archive
 			}
 			last = c.Held().Records
 		}
-		parts = append(parts, archive.CutRows(t.Name, last, salvagedRows, 1)...)
+		parts = append(parts, archive.SplitRows(t.Name, last, salvagedRows, 1)...)
 	}
 	return parts, nil
 }
 
 // DumpRows yields the records of a range of rows.
-func (a *openArchive) DumpRows(ctx context.Context, subset string, r archive.Rows) iter.Seq2[*record.Batch, error] {
+func (a *openArchive) DumpRows(ctx context.Context, subset string, r archive.RowRange) iter.Seq2[*record.Batch, error] {
 	column := "ld.rowid"
 	if a.Design == design.Document {
 		column = "rowid"

@@ -42,7 +42,7 @@ func opened(t *testing.T, path string, o engine.Options) *engine.Engine {
 
 func under(t *testing.T, e *engine.Engine, n design.Name) archive.Archive {
 	t.Helper()
-	a, err := archive.Of(e).Open(t.Context(), n)
+	a, err := archive.DatabaseOf(e).Open(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func want(batches ...*record.Batch) record.Digest {
 // have to be decoded from text here.
 func TestJSONBKeepsEveryDouble(t *testing.T) {
 	e := opened(t, filepath.Join(t.TempDir(), "a.db"), engine.Options{})
-	pool := archive.Of(e).(*database).pool
+	pool := archive.DatabaseOf(e).(*database).pool
 	s, err := pool.PrepareContext(t.Context(), "SELECT value ->> 'v' FROM jsonb_each(jsonb(?))")
 	if err != nil {
 		t.Fatal(err)
@@ -431,7 +431,7 @@ func TestStrangersFile(t *testing.T) {
 		if _, err := under(t, e, design.Normalized).Contents(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), "plain tables") {
 			t.Errorf("%s: %v", evil, err)
 		}
-		own, err := tables.Of(e).Own(t.Context())
+		own, err := tables.DatabasesOf(e).Own(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

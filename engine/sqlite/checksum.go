@@ -41,11 +41,11 @@ func (d *database) explain(err error) error {
 	case !ok:
 		return err
 	case e.Code == sqlite3.ErrFull, e.Code == sqlite3.ErrIoErr && e.SystemErrno == syscall.ENOSPC:
-		return engine.DiskFull(d.path, err)
+		return engine.DiskFullError(d.path, err)
 	case e.ExtendedCode == wrongData:
-		return engine.Damaged(d.path, errWrongData) // SQLite reports an input or output error
+		return engine.DamagedError(d.path, errWrongData) // SQLite reports an input or output error
 	case e.Code == sqlite3.ErrCorrupt, e.Code == sqlite3.ErrNotADB:
-		return engine.Damaged(d.path, err)
+		return engine.DamagedError(d.path, err)
 	}
 	return err
 }

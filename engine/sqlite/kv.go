@@ -54,7 +54,7 @@ func (k kvTables) session(context.Context) (sqlengine.Session, error) {
 		return f()
 	}
 	return &session{sqlengine.DriverSession{
-		Conn: c, Strings: true, Around: alone, Alone: alone,
+		Conn: c, Strings: true, Around: alone, AroundTransaction: alone,
 		IsConflict: func(err error) bool {
 			e, ok := errors.AsType[sqlite3.Error](err)
 			return ok && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked) // another process is writing

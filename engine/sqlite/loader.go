@@ -217,7 +217,7 @@ type binder struct {
 
 func (b *binder) Null(k int)              { b.args[k].Value = nil }
 func (b *binder) Text(k int, s string)    { b.args[k].Value = s }
-func (b *binder) Whole(k int, v int64)    { b.args[k].Value = v }
+func (b *binder) Integer(k int, v int64)  { b.args[k].Value = v }
 func (b *binder) Number(k int, f float64) { b.args[k].Value = f }
 func (b *binder) List(k int, values []float64) {
 	b.args[k].Value = string(design.AppendRepeats(nil, values))

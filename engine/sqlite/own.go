@@ -30,22 +30,22 @@ func (d *database) own(context.Context) (*tables.Tables, error) {
 	return &tables.Tables{
 		Load: o.loadOwn, Size: o.size, Close: o.pool.Close,
 		Ask: func(ctx context.Context, text string, f func(row []any) error) error {
-			return sqlengine.Standard{Over: o.pool}.Typed(ctx, text, func(string) sqlengine.OwnCast { return sqlengine.AsUntyped }, f)
+			return sqlengine.Standard{Over: o.pool}.TypedRows(ctx, text, func(string) sqlengine.OwnCast { return sqlengine.AsUntyped }, f)
 		},
 	}, nil
 }
 
 func (d *database) loadOwn(ctx context.Context, t *tables.Table) (err error) {
 	columns := sqlengine.OwnColumns(t, flavour.Ident, map[tables.Kind]string{
-		tables.Bool: "INTEGER", tables.Whole: "INTEGER", tables.Float: "REAL", tables.Decimal: "NUMERIC", tables.Date: "TEXT", tables.Time: "TEXT", tables.Text: "TEXT",
+		tables.Bool: "INTEGER", tables.Integer: "INTEGER", tables.Float: "REAL", tables.Decimal: "NUMERIC", tables.Date: "TEXT", tables.Time: "TEXT", tables.Text: "TEXT",
 	})
 	tx, err := d.pool.BeginTx(ctx, nil)
 	if err != nil {
-		return sqlengine.Failed(ctx, err)
+		return sqlengine.CallError(ctx, err)
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(sqlengine.Failed(ctx, err), ignoreDone(tx.Rollback()))
+			err = errors.Join(sqlengine.CallError(ctx, err), ignoreDone(tx.Rollback()))
 		}
 	}()
 	if _, err := tx.ExecContext(ctx, "CREATE TABLE "+flavour.Ident(t.Name)+" ("+strings.Join(columns, ", ")+")"); err != nil {

@@ -47,7 +47,7 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 			n, err := p.size(ctx)
 			return posts.Size{TableBytes: n, IndexBytes: -1, DeadRows: -1}, err
 		},
-		Tend: func(ctx context.Context, u posts.Upkeep, _ []string) error {
+		Tend: func(ctx context.Context, u posts.Maintenance, _ []string) error {
 			text := "ANALYZE"
 			if u == posts.VacuumFull {
 				text = "VACUUM"

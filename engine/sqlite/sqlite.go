@@ -45,9 +45,9 @@ func Driver() engine.Driver {
 			},
 			Means: []design.Name{design.Normalized, design.Document},
 		}}, offered()...),
-		Place: engine.Embedded,
-		Wrote: func(_ string, head []byte) bool { return strings.HasPrefix(string(head), "SQLite format 3") },
-		Open:  open,
+		Place:      engine.Embedded,
+		Recognizes: func(_ string, head []byte) bool { return strings.HasPrefix(string(head), "SQLite format 3") },
+		Open:       open,
 	}
 }
 
@@ -141,7 +141,7 @@ func (d *database) place() error {
 		return d.unreachable("cannot be reached", err, "name another path")
 	}
 	if log, err := os.Stat(d.path + "-wal"); err == nil && log.Size() > 0 { // SQLite would delete the log
-		return engine.StaleLog(d.path+"-wal", d.path)
+		return engine.StaleLogError(d.path+"-wal", d.path)
 	}
 	if err := os.MkdirAll(filepath.Dir(d.path), 0o755); err != nil {
 		return d.unreachable("is in a folder that cannot be created", err, "name another path")
@@ -278,7 +278,7 @@ func (d *database) size(ctx context.Context) (int64, error) {
 			how = "TRUNCATE" // waits for the writer
 		}
 		if _, err := d.pool.ExecContext(ctx, "PRAGMA wal_checkpoint("+how+")"); err != nil {
-			return 0, sqlengine.Failed(ctx, err)
+			return 0, sqlengine.CallError(ctx, err)
 		}
 	}
 	return engine.Bytes(d.path, d.path+"-wal")

@@ -21,8 +21,8 @@ const (
 // Offer lists what an engine promises. It is an element of engine.Driver.Abilities.
 type Offer []Ability
 
-// Has reports whether a driver offers an ability.
-func Has(d *engine.Driver, a Ability) bool { return slices.Contains(engine.Promised[Offer](d), a) }
+// Offers reports whether a driver offers an ability.
+func Offers(d *engine.Driver, a Ability) bool { return slices.Contains(engine.OfferOf[Offer](d), a) }
 
 // Databases opens the tables of a database. If a function is nil, the engine lacks it.
 type Databases struct {
@@ -31,8 +31,8 @@ type Databases struct {
 	Lake func(ctx context.Context, s launch.Store) (*Lake, error)
 }
 
-// Of returns the ability of an open database. It is never nil.
-func Of(e *engine.Engine) *Databases {
+// DatabasesOf returns the ability of an open database. It is never nil.
+func DatabasesOf(e *engine.Engine) *Databases {
 	if d := engine.Find[*Databases](e); d != nil {
 		return d
 	}

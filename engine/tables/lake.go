@@ -57,13 +57,13 @@ const (
 // minus, because not all engines find an escaped / again.
 const PartColumn = "part"
 
-var notInParts = regexp.MustCompile(NotInParts)
+var unsafePartChars = regexp.MustCompile(UnsafePartChars)
 
-// NotInParts is the regular expression of the characters that Part replaces by _.
-const NotInParts = "[^A-Za-z0-9.-]"
+// UnsafePartChars is the regular expression of the characters that Part replaces by _.
+const UnsafePartChars = "[^A-Za-z0-9.-]"
 
 // Part returns the value of PartColumn for a model or variable.
-func Part(value string) string { return notInParts.ReplaceAllString(value, "_") }
+func Part(value string) string { return unsafePartChars.ReplaceAllString(value, "_") }
 
 // Partitions lists all partitionings.
 func Partitions() []Partition { return []Partition{Unpartitioned, ByDay, ByModel, ByVariable} }

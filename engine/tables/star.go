@@ -56,9 +56,9 @@ type Placement struct {
 	Partitions int      // at least 1; partition i is on Paths[i%len(Paths)]
 	Workers    int      // 0 = a worker for each partition
 
-	// Anew allows tables that were loaded at another placement, because the caller will call
+	// Replace allows tables that were loaded at another placement, because the caller will call
 	// Load and replace them. Before Load, no other function works.
-	Anew bool
+	Replace bool
 }
 
 // Path returns the folder of partition i; "" = the engine chooses.
@@ -90,9 +90,9 @@ func (p Placement) Check() error {
 	return nil
 }
 
-// Holds compares the requested placement with the placement at which the tables were loaded;
+// CheckLoaded compares the requested placement with the placement at which the tables were loaded;
 // the error wraps ErrPlacement.
-func (p Placement) Holds(loaded Placement) error {
+func (p Placement) CheckLoaded(loaded Placement) error {
 	if slices.Equal(p.Paths, loaded.Paths) && p.Partitions == loaded.Partitions {
 		return nil
 	}
@@ -141,7 +141,7 @@ type StarRow struct {
 type Scans interface {
 	// Open opens the tables at a placement, whether they were loaded or not. The error wraps
 	// ErrPlacement if the tables were loaded over other paths or in another number of
-	// partitions, unless Anew is set. The number of workers does not matter, because it does not
+	// partitions, unless Replace is set. The number of workers does not matter, because it does not
 	// affect loaded data.
 	Open(ctx context.Context, p Placement) (*Star, error)
 }
@@ -151,7 +151,7 @@ type Scans interface {
 type Star struct {
 	// Load replaces the tables by the rows of files. The rows are durable when it returns, and
 	// the engine has gathered the statistics that a careful user would want.
-	Load func(ctx context.Context, files StarFiles) (StarLoaded, error)
+	Load func(ctx context.Context, files StarFiles) (StarLoadResult, error)
 
 	// Ask returns the answer to a question: at most 100 rows, in the question's order. NULL is
 	// the least value: it is first in ascending and last in descending order. Before a load Ask
@@ -172,13 +172,13 @@ type Star struct {
 	Cold func(ctx context.Context) error
 
 	// Spent returns what the server has spent, including the last answer of this Star.
-	Spent func(ctx context.Context) (engine.Spent, error)
+	Spent func(ctx context.Context) (engine.ServerUsage, error)
 
 	Close func() error
 }
 
-// StarLoaded counts the rows that a load stored, by table.
-type StarLoaded struct {
+// StarLoadResult counts the rows that a load stored, by table.
+type StarLoadResult struct {
 	Rows map[StarTable]int64 `json:"rows"`
 }
 
@@ -199,8 +199,8 @@ func (q StarQuery) Columns() int {
 
 // shape says how answers to a question are ordered, limited and compared.
 func (q StarQuery) shape() answer.Shape {
-	by := map[int][]int{4: {0, 3, 1}, 3: {2, 0}}
-	return answer.Shape{Width: q.Columns(), By: by[q.Columns()], Limit: StarLimit, Degree: answer.EveryValue}
+	order := map[int][]int{4: {0, 3, 1}, 3: {2, 0}}
+	return answer.Shape{Width: q.Columns(), By: order[q.Columns()], Limit: StarLimit, Degree: answer.EveryValue}
 }
 
 // compareRows orders rows as the question does. NULL is the least value: first in ascending,
@@ -259,8 +259,8 @@ func OpenStarFiles(dir string) (StarFiles, *tpcds.Manifest, error) {
 	if err != nil {
 		return files, nil, err
 	}
-	for table, of := range m.Parquet {
-		if files.Parquet[StarTable(table)], err = tpcds.Paths(dir, of); err != nil {
+	for table, list := range m.Parquet {
+		if files.Parquet[StarTable(table)], err = tpcds.Paths(dir, list); err != nil {
 			return files, nil, err
 		}
 	}

@@ -30,10 +30,10 @@ type Tables struct {
 	// reach no files of this machine, or the rights of the server's account apply.
 	Confine func(ctx context.Context, folders ...string) error
 
-	Ident func(name string) string                        // quotes a name for the engine's SQL; nil = in double quotes
-	Size  func(ctx context.Context) (int64, error)        // bytes of all loaded tables
-	Spent func(ctx context.Context) (engine.Spent, error) // see Star.Spent; nil = the server does not report it
-	Close func() error                                    // keeps the tables
+	Ident func(name string) string                              // quotes a name for the engine's SQL; nil = in double quotes
+	Size  func(ctx context.Context) (int64, error)              // bytes of all loaded tables
+	Spent func(ctx context.Context) (engine.ServerUsage, error) // see Star.Spent; nil = the server does not report it
+	Close func() error                                          // keeps the tables
 }
 
 // Table is a table of the user.
@@ -84,7 +84,7 @@ type Kind string
 // The kinds of columns.
 const (
 	Bool    Kind = "boolean"
-	Whole   Kind = "whole number" // of 64 bits
+	Integer Kind = "whole number" // of 64 bits
 	Decimal Kind = "decimal"
 	Float   Kind = "floating-point number" // of 64 bits
 	Date    Kind = "date"

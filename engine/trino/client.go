@@ -96,8 +96,8 @@ func (c *client) run(ctx context.Context, r request) error {
 
 // spent adds up what the coordinator said of this client's statements. It keeps
 // nothing of files, so that all bytes are from files.
-func (c *client) spent(context.Context) (engine.Spent, error) {
-	return engine.Spent{CPU: time.Duration(c.cpu.Load()) * time.Millisecond, Read: c.read.Load()}, nil
+func (c *client) spent(context.Context) (engine.ServerUsage, error) {
+	return engine.ServerUsage{CPU: time.Duration(c.cpu.Load()) * time.Millisecond, Read: c.read.Load()}, nil
 }
 
 // The protocol has a client ask again, a little later, where a coordinator is busy.

@@ -147,7 +147,7 @@ func (s *star) size(ctx context.Context) ([]int64, error) {
 
 // load writes the files and makes the tables anew. The comment that tells the
 // placement comes last.
-func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoaded, err error) {
+func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoadResult, err error) {
 	homes, err := s.clear(ctx)
 	if err != nil {
 		return out, err
@@ -191,7 +191,7 @@ func (s *star) clear(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if there, ok := sqlengine.StarPlaced(note); ok {
+	if there, ok := sqlengine.ParsePlacement(note); ok {
 		old, err := s.homes(ctx, there.Paths)
 		if err != nil {
 			return nil, err

@@ -23,7 +23,7 @@ func Driver() engine.Driver {
 		Licence:   "Apache-2.0",
 		Summary:   "Trino, a query engine over Parquet files, on one node or many; scan and scan lake alone",
 		Example:   "trino://barograph@127.0.0.1:8080/barograph",
-		Params:    append(engine.Secure(), engine.Param{Name: "catalog", Default: defaultCatalog, Help: "of the Hive connector that reads files of local paths"}),
+		Params:    append(engine.TLSParams(), engine.Param{Name: "catalog", Default: defaultCatalog, Help: "of the Hive connector that reads files of local paths"}),
 		Abilities: []any{tables.Offer{tables.StarOverDisks, tables.ObjectStore}},
 		Place:     engine.Remote,
 		Server:    server(),
@@ -65,7 +65,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	n, err := d.client.number(ctx, activeNodes)
 	if err != nil {
 		d.client.close()
-		return nil, engine.Unreachable(d.shown, err, "start the server (`barograph lab up trino`), or name the host and port of its coordinator")
+		return nil, engine.UnreachableError(d.shown, err, "start the server (`barograph lab up trino`), or name the host and port of its coordinator")
 	}
 	d.nodes = int(n)
 	return &engine.Engine{Abilities: []any{&tables.Databases{Star: scans{d}, Lake: d.lake}}, About: d.about, Close: func() error { d.client.close(); return nil }}, nil

@@ -207,7 +207,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	return failed(ctx, a.Answer(q.Question, p.Headers, into, func(rows *record.Batch) error {
 		var d design.PayloadDecoder
 		return a.fetch(ctx, p.ids, func(i int, payload []byte) error {
-			return docengine.Damaged(p.ids[i], d.Decode(payload, rows, p.Places[i].Head, p.Places[i].Valid, q.Question.Lead))
+			return docengine.DocumentError(p.ids[i], d.Decode(payload, rows, p.Places[i].Head, p.Places[i].Valid, q.Question.Lead))
 		})
 	}))
 }

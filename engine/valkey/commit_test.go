@@ -35,7 +35,7 @@ func openStore(t *testing.T, l *lab.Lab, namespace string, o engine.Options) *st
 			t.Error(err)
 		}
 	})
-	s, ok := archive.Of(e).(*store)
+	s, ok := archive.DatabaseOf(e).(*store)
 	if !ok {
 		t.Fatal("the archives are no store")
 	}

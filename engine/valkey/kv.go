@@ -113,7 +113,7 @@ func (k kvTables) shape(ctx context.Context, t *kv.Table) (s shape, err error) {
 	key := k.prefix() + "BG::table::{" + t.Name + "}"
 	text, err := k.store.client.Get(ctx, key).Bytes()
 	if errors.Is(err, redis.Nil) {
-		if err := t.Absent(k.readOnly); err != nil {
+		if err := t.MissingError(k.readOnly); err != nil {
 			return s, err
 		}
 		if text, err = k.make(ctx, key, t); err != nil {
@@ -129,7 +129,7 @@ func (k kvTables) shape(ctx context.Context, t *kv.Table) (s shape, err error) {
 	if (s.Prefix > 0) != (t.Layout == kv.Clustered) {
 		return s, &fault.Error{Setting: "table " + t.Name, Problem: fmt.Sprintf("is not laid out as %s", t.Layout), Cure: "give the layout that it was loaded with, or another name"}
 	}
-	return s, t.Fits(s.Fields)
+	return s, t.CheckFields(s.Fields)
 }
 
 // make makes a table, unless somebody else was faster: then theirs is the one.

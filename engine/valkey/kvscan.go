@@ -37,7 +37,7 @@ const mostAsked = 10_000
 
 // from begins a walk for n keys: all sorted sets are asked at once.
 func (c *kvConn) from(ctx context.Context, indexes []string, key []byte, n int) (*merge, error) {
-	w := &merge{client: c.client, cursors: make([]cursor, len(indexes)), page: int64(min(kv.PageOf(n, len(indexes)), mostAsked))}
+	w := &merge{client: c.client, cursors: make([]cursor, len(indexes)), page: int64(min(kv.PageSize(n, len(indexes)), mostAsked))}
 	pages := make([]*redis.StringSliceCmd, len(indexes))
 	_, err := w.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, index := range indexes {

@@ -135,7 +135,7 @@ func (t *attempt) Note(ctx context.Context, all []docengine.Change) error {
 	for i := range all {
 		for _, id := range all[i].IDs {
 			id = t.id(id)
-			if all[i].Gone {
+			if all[i].Removed {
 				id = goneMark + id
 			}
 			t.ids = append(t.ids, id)
@@ -165,7 +165,7 @@ func (t *attempt) Count(ctx context.Context, catalog []byte, done []archive.Mark
 	next := t.version + 1
 	args := []any{t.version, t.token, catalog}
 	for i, m := range done {
-		text, err := json.Marshal(docengine.Marked{Version: next, Number: int64(i), Mark: m})
+		text, err := json.Marshal(docengine.NumberedMark{Version: next, Number: int64(i), Mark: m})
 		if err != nil {
 			return 0, err
 		}

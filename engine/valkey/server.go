@@ -32,14 +32,14 @@ func server() *launch.Server {
 			{Name: "tuned", Summary: "a log that is synced before every reply: a commit is durable", Settings: tuned},
 			{Name: "memory", Summary: "no persistence at all: all is lost with the process", Settings: memory},
 		},
-		Stop:    syscall.SIGTERM,
-		Roams:   true,
-		Find:    func() error { _, err := program(); return err },
-		Prepare: prepare,
-		Start:   start,
-		Ready:   ready,
-		Form:    form,
-		URL:     address,
+		Stop:             syscall.SIGTERM,
+		RedirectsClients: true,
+		Find:             func() error { _, err := program(); return err },
+		Prepare:          prepare,
+		Start:            start,
+		Ready:            ready,
+		Form:             form,
+		URL:              address,
 	}
 }
 

@@ -30,7 +30,7 @@ func Driver() engine.Driver {
 		Licence: "BSD-3-Clause",
 		Summary: "Valkey or Redis, a server or a cluster: payloads in memory under derived keys",
 		Example: "valkey://localhost:6379",
-		Params: append(engine.Secure(), []engine.Param{
+		Params: append(engine.TLSParams(), []engine.Param{
 			{Name: "batch", Default: "256", Help: "ids per MGET, or per pipeline in a cluster"},
 			{Name: "inflight", Default: "4", Help: "batches of one question under way at once"},
 			{Name: "db", Default: "0", Help: "number of the database; a cluster has one"},
@@ -162,7 +162,7 @@ func unreachable(err error) error {
 	if text := err.Error(); strings.Contains(text, "NOAUTH") || strings.Contains(text, "WRONGPASS") {
 		cure = "name user and password in the URL: valkey://user:password@host:6379"
 	}
-	return engine.Unreachable("", err, cure)
+	return engine.UnreachableError("", err, cure)
 }
 
 // Open gives the archive; keyvalue is the only design.
@@ -265,5 +265,5 @@ func (s *store) masters(ctx context.Context) ([]*redis.Client, error) {
 	return all, err
 }
 
-// failed is engine.Failed.
-func failed(ctx context.Context, err error) error { return engine.Failed(ctx, err) }
+// failed is engine.CallError.
+func failed(ctx context.Context, err error) error { return engine.CallError(ctx, err) }

@@ -65,14 +65,14 @@ func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
 	fits := func(d *engine.Driver) bool {
 		return d.Server != nil && slices.Contains(d.Server.Nodes, c.Nodes) && archive.Require(c.Registry, d) == nil
 	}
-	names := c.Registry.Those(fits)
+	names := c.Registry.SchemesWhere(fits)
 	engines, isDefault := c.Engines, len(c.Engines) == 0
 	if isDefault {
-		engines, skipped = c.Registry.Installed(names)
+		engines, skipped = c.Registry.SplitInstalled(names)
 	}
 	if isDefault && len(engines) == 0 {
 		none := fmt.Errorf("no engine with a cluster of %d nodes is installed", c.Nodes)
-		return skipped, engine.Unreachable("engines", none, "install one: barograph lab install "+strings.Join(names, "|"))
+		return skipped, engine.UnreachableError("engines", none, "install one: barograph lab install "+strings.Join(names, "|"))
 	}
 	for _, name := range engines {
 		d, ok := c.Registry.Find(name)

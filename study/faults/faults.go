@@ -177,7 +177,7 @@ func (s *runner) client(ctx context.Context) (archive.Archive, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err := archive.Of(e).Open(ctx, s.Design)
+	a, err := archive.DatabaseOf(e).Open(ctx, s.Design)
 	if err != nil {
 		return nil, nil, errors.Join(err, e.Close())
 	}

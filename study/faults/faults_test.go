@@ -151,7 +151,7 @@ func TestKills(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := archive.Of(e).Open(t.Context(), design.Memory)
+			a, err := archive.DatabaseOf(e).Open(t.Context(), design.Memory)
 			if err != nil {
 				t.Fatal(err)
 			}

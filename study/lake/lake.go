@@ -51,7 +51,7 @@ type Program struct {
 
 // Names are those of the engines that read an object store.
 func Names(all engine.Registry) []string {
-	return all.Those(func(d *engine.Driver) bool { return tables.Has(d, tables.ObjectStore) })
+	return all.SchemesWhere(func(d *engine.Driver) bool { return tables.Offers(d, tables.ObjectStore) })
 }
 
 // ErrWrong: an answer is not the reference's; ErrFailed: there is none.
@@ -156,7 +156,7 @@ func (p *Program) Check() error {
 		if err != nil {
 			return &fault.Status{Code: fault.Usage, Err: err}
 		}
-		if !tables.Has(d, tables.ObjectStore) {
+		if !tables.Offers(d, tables.ObjectStore) {
 			return fault.Misuse("--engine "+d.Scheme, "reads no object store", "choose of "+strings.Join(Names(p.Registry), ", "))
 		}
 		if slices.Contains(seen, d.Scheme) {
@@ -194,7 +194,7 @@ func (r *runner) engine(ctx context.Context, raw, work string, s launch.Store) e
 		return err
 	}
 	r.closers = append(r.closers, p.db.Close)
-	if p.lake, err = tables.Of(p.db).Lake(ctx, s); err != nil {
+	if p.lake, err = tables.DatabasesOf(p.db).Lake(ctx, s); err != nil {
 		return err
 	}
 	r.closers = append(r.closers, p.lake.Close)
@@ -217,7 +217,7 @@ func (r *runner) load(ctx context.Context, work string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	a, err := archive.Of(db).Open(ctx, design.Wide)
+	a, err := archive.DatabaseOf(db).Open(ctx, design.Wide)
 	if err != nil {
 		return err
 	}
@@ -279,7 +279,7 @@ func (r *runner) write(ctx context.Context, work string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	to, err := tables.Of(db).Lake(ctx, r.store)
+	to, err := tables.DatabasesOf(db).Lake(ctx, r.store)
 	if err != nil {
 		return err
 	}

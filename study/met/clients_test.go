@@ -33,7 +33,7 @@ func TestClients(t *testing.T) {
 	tired.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 		e, err := open(ctx, u, o)
 		if err == nil {
-			e.Abilities = slices.Insert(e.Abilities, 0, any(tiring{archive.Of(e), 2 * 2 * 2})) // cases, flavours, proof and repetition
+			e.Abilities = slices.Insert(e.Abilities, 0, any(tiring{archive.DatabaseOf(e), 2 * 2 * 2})) // cases, flavours, proof and repetition
 		}
 		return e, err
 	}
@@ -91,7 +91,7 @@ func TestARepetitionThatIsWrong(t *testing.T) {
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 		e, err := open(ctx, u, o)
 		if err == nil {
-			e.Abilities = slices.Insert(e.Abilities, 0, any(tiring{archive.Of(e), 3*2 + 3*2 + 1})) // cases, flavours: the proofs, the first repetitions and one more
+			e.Abilities = slices.Insert(e.Abilities, 0, any(tiring{archive.DatabaseOf(e), 3*2 + 3*2 + 1})) // cases, flavours: the proofs, the first repetitions and one more
 		}
 		return e, err
 	}

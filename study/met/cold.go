@@ -119,7 +119,7 @@ func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Nam
 		return out, err
 	}
 	defer e.Close() //nolint:errcheck // read only
-	a, err := archive.Of(e).Open(ctx, d)
+	a, err := archive.DatabaseOf(e).Open(ctx, d)
 	if err != nil {
 		return out, err
 	}

@@ -50,7 +50,7 @@ func TestStudyOfAnArchive(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		a, err := archive.Of(e).Open(t.Context(), design.Normalized)
+		a, err := archive.DatabaseOf(e).Open(t.Context(), design.Normalized)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -365,7 +365,7 @@ func fill(t *testing.T, target met.Target, files []string, apply func(*record.Ba
 		t.Fatal(err)
 	}
 	defer e.Close()
-	a, err := archive.Of(e).Open(t.Context(), target.Design)
+	a, err := archive.DatabaseOf(e).Open(t.Context(), target.Design)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -445,7 +445,7 @@ func faulty(d engine.Driver, f enginetest.Fault) engine.Driver {
 		if err != nil {
 			return nil, err
 		}
-		e.Abilities = slices.Insert(e.Abilities, 0, any(faultyArchives{archive.Of(e), f}))
+		e.Abilities = slices.Insert(e.Abilities, 0, any(faultyArchives{archive.DatabaseOf(e), f}))
 		return e, nil
 	}
 	return d

@@ -57,7 +57,7 @@ func (s *runner) open(ctx context.Context) (*opened, error) {
 		switch {
 		case err != nil && (!damaged || s.isSource(i)):
 			return o, err
-		case err == nil && archive.Of(e) == nil:
+		case err == nil && archive.DatabaseOf(e) == nil:
 			return o, errors.Join(&fault.Error{Setting: t.String(), Problem: "keeps no verification archives", Cure: "see `barograph list engines`"}, e.Close())
 		case err != nil:
 			o.errs[i] = err
@@ -67,7 +67,7 @@ func (s *runner) open(ctx context.Context) (*opened, error) {
 		if o.abouts[i], o.errs[i] = e.About(ctx); o.errs[i] != nil {
 			continue
 		}
-		a, err := archive.Of(e).Open(ctx, t.Design)
+		a, err := archive.DatabaseOf(e).Open(ctx, t.Design)
 		if o.errs[i] = err; err == nil {
 			o.archives[i] = a
 		}
@@ -224,7 +224,7 @@ type Selection struct {
 func (s *Selection) Targets(all engine.Registry) ([]Target, error) {
 	urls := slices.Clone(s.Engines)
 	if len(urls) == 0 {
-		urls, s.Skipped = all.Installed(all.Those(func(d *engine.Driver) bool { return d.Place == engine.Embedded && archive.Keeps(d) }))
+		urls, s.Skipped = all.SplitInstalled(all.SchemesWhere(func(d *engine.Driver) bool { return d.Place == engine.Embedded && archive.IsOffered(d) }))
 	}
 	if s.Floor && !slices.Contains(urls, "dry") {
 		urls = append([]string{"dry"}, urls...)

@@ -54,7 +54,7 @@ func (o *otherwise) under(ctx context.Context, how string) (*tables.Tables, erro
 		return nil, err
 	}
 	o.dbs = append(o.dbs, db)
-	own, err := tables.Of(db).Own(ctx)
+	own, err := tables.DatabasesOf(db).Own(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ type Program struct {
 
 // Names are those of the engines that keep a user's own tables.
 func Names(all engine.Registry) []string {
-	return all.Those(func(d *engine.Driver) bool { return tables.Has(d, tables.OwnTables) })
+	return all.SchemesWhere(func(d *engine.Driver) bool { return tables.Offers(d, tables.OwnTables) })
 }
 
 // ErrWrong: two engines do not agree; ErrFailed: one does not answer.
@@ -149,7 +149,7 @@ func (p *Program) Check() error {
 		if err != nil {
 			return &fault.Status{Code: fault.Usage, Err: err}
 		}
-		if !tables.Has(d, tables.OwnTables) {
+		if !tables.Offers(d, tables.OwnTables) {
 			return fault.Misuse("--engine "+d.Scheme, "keeps no tables of your own", "choose of "+strings.Join(Names(p.Registry), ", "))
 		}
 		if err := d.Require(false); err != nil && d.Place == engine.Embedded {
@@ -192,7 +192,7 @@ func (r *runner) open(ctx context.Context) error {
 		if p.pids = append(p.pids, p.db.Processes...); len(p.db.Processes) > 0 {
 			p.place = engine.Remote // as far as who used the cores
 		}
-		if p.own, err = tables.Of(p.db).Own(ctx); err != nil {
+		if p.own, err = tables.DatabasesOf(p.db).Own(ctx); err != nil {
 			return nil, err
 		}
 		about, err := p.db.About(ctx)

@@ -182,7 +182,7 @@ func TestOwnOutlivesAServer(t *testing.T) {
 		var asked atomic.Int64
 		dead := func() error {
 			if asked.Load() > lives {
-				return engine.Unreachable("mortal", errors.New("connection refused"), "start it")
+				return engine.UnreachableError("mortal", errors.New("connection refused"), "start it")
 			}
 			return nil
 		}
@@ -195,7 +195,7 @@ func TestOwnOutlivesAServer(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			made := tables.Of(e)
+			made := tables.DatabasesOf(e)
 			opened := made.Own
 			made.Own = func(ctx context.Context) (*tables.Tables, error) {
 				o, err := opened(ctx)
@@ -209,7 +209,7 @@ func TestOwnOutlivesAServer(t *testing.T) {
 					}
 					return ask(ctx, text, f)
 				}
-				o.Spent = func(context.Context) (engine.Spent, error) { return engine.Spent{}, dead() }
+				o.Spent = func(context.Context) (engine.ServerUsage, error) { return engine.ServerUsage{}, dead() }
 				return o, nil
 			}
 			return e, nil
@@ -301,7 +301,7 @@ func TestOwnRefuses(t *testing.T) {
 func TestSetsOnEveryEngine(t *testing.T) {
 	const rows = 3000
 	for _, d := range all.Registry() {
-		if !tables.Has(&d, tables.OwnTables) || d.Scheme == "duckdb" {
+		if !tables.Offers(&d, tables.OwnTables) || d.Scheme == "duckdb" {
 			continue
 		}
 		t.Run(d.Scheme, func(t *testing.T) {
@@ -379,7 +379,7 @@ func promised(t *testing.T, url string, d engine.Driver) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if (tables.Of(db).Own != nil) != tables.Has(&d, tables.OwnTables) {
+	if (tables.DatabasesOf(db).Own != nil) != tables.Offers(&d, tables.OwnTables) {
 		t.Errorf("%s: promised is %v", d.Scheme, d.Abilities)
 	}
 }

@@ -236,7 +236,7 @@ func wrapped(d engine.Driver, change func(o *tables.Tables)) engine.Driver {
 		if err != nil {
 			return nil, err
 		}
-		made := tables.Of(e)
+		made := tables.DatabasesOf(e)
 		opened := made.Own
 		made.Own = func(ctx context.Context) (*tables.Tables, error) {
 			o, err := opened(ctx)

@@ -90,7 +90,7 @@ func (g *guess) settle(c *tables.Column) {
 	case !g.noBool:
 		c.Kind = tables.Bool
 	case decimals && !g.noWhole:
-		c.Kind = tables.Whole
+		c.Kind = tables.Integer
 	case decimals && (g.behind <= mostScale || g.noFloat):
 		c.Kind, c.Digits, c.Decimals = tables.Decimal, max(g.ahead+g.behind, 1), g.behind
 	case !g.noFloat && g.numbers:
@@ -192,7 +192,7 @@ func conforms(c *tables.Column, text string) bool {
 	case tables.Bool:
 		word := strings.ToLower(text)
 		return word == "true" || word == "false"
-	case tables.Whole:
+	case tables.Integer:
 		_, err := strconv.ParseInt(text, 10, 64)
 		_, _, plain := digitsOf(text)
 		return err == nil && plain
@@ -220,7 +220,7 @@ func sameValue(c *tables.Column, typed, field string) bool {
 	switch c.Kind {
 	case tables.Bool:
 		return (typed == "1") == strings.EqualFold(field, "true")
-	case tables.Whole, tables.Decimal:
+	case tables.Integer, tables.Decimal:
 		return sameNumber(typed, field)
 	case tables.Float:
 		a, err := strconv.ParseFloat(typed, 64)
@@ -328,7 +328,7 @@ func declaredColumn(words []token) (c tables.Column, ok bool) {
 	case "boolean", "bool":
 		c.Kind = tables.Bool
 	case "tinyint", "smallint", "integer", "int", "bigint", "int2", "int4", "int8":
-		c.Kind = tables.Whole
+		c.Kind = tables.Integer
 	case "hugeint":
 		c.Kind, c.Digits = tables.Decimal, mostDigits
 	case "decimal", "numeric":

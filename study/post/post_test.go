@@ -47,7 +47,7 @@ func openStore(t *testing.T, d posts.Design) *posts.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close() })
-	s, err := posts.Of(e).Open(t.Context(), posts.Tables{Design: d, Make: true})
+	s, err := posts.DatabaseOf(e).Open(t.Context(), posts.Tables{Design: d, Make: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestProgrammeCatchesALoss(t *testing.T) {
 type loser struct{ posts.Poster }
 
 // Post loses a value.
-func (l loser) Post(ctx context.Context, messages []posts.Message) (posts.Posted, error) {
+func (l loser) Post(ctx context.Context, messages []posts.Message) (posts.PostResult, error) {
 	last := &messages[len(messages)-1]
 	last.Values = last.Values[:len(last.Values)-1]
 	return l.Poster.Post(ctx, messages)

@@ -161,7 +161,7 @@ func (p *Posting) designs(ctx context.Context, d *engine.Driver, db *engine.Engi
 
 // tested runs tests on one set of tables.
 func (p *Posting) tested(ctx context.Context, d *engine.Driver, db *engine.Engine, one Programme, tests []Test, own bool) error {
-	store, err := posts.Of(db).Open(ctx, posts.Tables{Design: one.Design, Policy: one.Policy, Make: true, Tests: own})
+	store, err := posts.DatabaseOf(db).Open(ctx, posts.Tables{Design: one.Design, Policy: one.Policy, Make: true, Tests: own})
 	if err != nil {
 		return err
 	}

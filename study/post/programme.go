@@ -63,8 +63,8 @@ func (p *Programme) Run(ctx context.Context, t Test) error {
 	if _, err := p.Store.Delete(ctx, farFuture); err != nil {
 		return err
 	}
-	if p.Store.Tend != nil {
-		if err := p.Store.Tend(ctx, posts.VacuumFull); err != nil {
+	if p.Store.Maintain != nil {
+		if err := p.Store.Maintain(ctx, posts.VacuumFull); err != nil {
 			return err
 		}
 	}
@@ -272,8 +272,8 @@ func (p *Programme) noisy(ctx context.Context) error {
 			return nil
 		})
 	}
-	if p.Store.Tend != nil {
-		loop(0, func() error { return p.Store.Tend(inner, posts.Vacuum) })
+	if p.Store.Maintain != nil {
+		loop(0, func() error { return p.Store.Maintain(inner, posts.Vacuum) })
 	}
 	loop(1, func() error { _, err := posts.DigestOf(p.Store.Values(inner)); return err })
 	second := p.Options
@@ -361,11 +361,11 @@ func (p *Programme) bloat(ctx context.Context) error {
 			return err
 		}
 	}
-	if p.Store.Tend == nil {
+	if p.Store.Maintain == nil {
 		return nil
 	}
-	for i, u := range []posts.Upkeep{posts.Vacuum, posts.VacuumFull} {
-		if err := p.Store.Tend(ctx, u); err != nil {
+	for i, u := range []posts.Maintenance{posts.Vacuum, posts.VacuumFull} {
+		if err := p.Store.Maintain(ctx, u); err != nil {
 			return err
 		}
 		if err := step("after "+string(u), float64(rounds+1+i)); err != nil {
@@ -389,8 +389,8 @@ const (
 func (p *Programme) live(ctx context.Context) error {
 	var added []float64
 	for i, phase := range []string{maintained, unmaintained, vacuumed} {
-		if phase == vacuumed && p.Store.Tend != nil {
-			if err := p.Store.Tend(ctx, posts.VacuumFull); err != nil {
+		if phase == vacuumed && p.Store.Maintain != nil {
+			if err := p.Store.Maintain(ctx, posts.VacuumFull); err != nil {
 				return err
 			}
 		}
@@ -475,11 +475,11 @@ func (p *Programme) days(ctx context.Context, phase string, next func() (*Messag
 			return days, nil
 		}
 		m := &run.Measured{Start: began.Sub(p.Folder.Run.Started), Total: t.Wall, CPU: t.CPU, Posting: &run.Posting{
-			Products: t.Products, Values: t.Posted.Values, Post: t.postTimes(), Late: late, Upkeep: phase != unmaintained && p.Store.Tend != nil,
+			Products: t.Products, Values: t.Posted.Values, Post: t.postTimes(), Late: late, Upkeep: phase != unmaintained && p.Store.Maintain != nil,
 		}}
 		days = append(days, day{run.PostCell(p.Engine, string(Live), phase, string(p.Design), string(p.Method), "day", p.From.AddDate(0, 0, n).Format(time.DateOnly)), m})
 		if m.Upkeep {
-			if err := p.Store.Tend(ctx, posts.Vacuum); err != nil {
+			if err := p.Store.Maintain(ctx, posts.Vacuum); err != nil {
 				return nil, err
 			}
 		}

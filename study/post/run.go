@@ -44,7 +44,7 @@ type Tally struct {
 	Post       *measure.Histogram // by product; see run.PostTimes
 	ParseTotal time.Duration
 	PostTotal  time.Duration // of all posters
-	Posted     posts.Posted
+	Posted     posts.PostResult
 	// Waits: Post has how long each product waited for its transaction, as of the service,
 	// and not its share of PostTotal. Mean and maximum are then both of the waits.
 	Waits bool
@@ -194,7 +194,7 @@ type worker struct {
 	full, free chan *river.Batch
 	post       *measure.Histogram
 	total      time.Duration
-	posted     posts.Posted
+	posted     posts.PostResult
 }
 
 func (w *worker) work(ctx context.Context) error {
@@ -256,7 +256,7 @@ const never = -farFuture
 
 // digest is that of tables of a design in a state.
 func (r *References) digest(ctx context.Context, d posts.Design, p posts.Policy, s state) (record.Digest, error) {
-	if d.Slots() > 0 && s.deleted == never && !p.Settles() {
+	if d.Slots() > 0 && s.deleted == never && !p.UsesOrigin() {
 		d = posts.Single // the same values
 	}
 	if p == posts.Overwrite && len(s.added) > 0 {

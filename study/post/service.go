@@ -42,7 +42,7 @@ func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Opt
 	kept := *store
 	kept.Close = func() error { return nil } // it is the caller's
 	archive := &river.Archive{Method: o.Writes, Posters: o.Posters, Change: o.Change, Open: func(context.Context) (*posts.Store, error) { return &kept, nil }}
-	archive.Measured = func(posted posts.Posted, products int64, took time.Duration) {
+	archive.Measured = func(posted posts.PostResult, products int64, took time.Duration) {
 		if t.Posted.Add(posted); o.Pace == nil { // else the spool tells the times
 			t.Post.RecordN(took, products)
 		}

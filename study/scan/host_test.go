@@ -59,12 +59,12 @@ func (h *theatre) serve(_ context.Context, p tables.Placement) (*scan.Host, erro
 
 // Open is tables.Scans'.
 func (h *theatre) Open(_ context.Context, p tables.Placement) (*tables.Star, error) {
-	if err := h.note("open %d anew=%v", p.Partitions, p.Anew); err != nil {
+	if err := h.note("open %d anew=%v", p.Partitions, p.Replace); err != nil {
 		return nil, err
 	}
 	s := &tables.Star{
-		Load: func(context.Context, tables.StarFiles) (tables.StarLoaded, error) {
-			return tables.StarLoaded{Rows: h.reference.Rows}, h.note("load %d", p.Partitions)
+		Load: func(context.Context, tables.StarFiles) (tables.StarLoadResult, error) {
+			return tables.StarLoadResult{Rows: h.reference.Rows}, h.note("load %d", p.Partitions)
 		},
 		Ask: func(_ context.Context, q tables.StarQuery) ([]tables.StarRow, error) {
 			return h.reference.Answer(q), h.note("ask %d", p.Partitions)

@@ -61,7 +61,7 @@ func (s *Servers) check() error {
 		return fault.Misuse("--nodes "+strconv.Itoa(s.Nodes), "is not offered by "+d.Scheme, fmt.Sprintf("choose one of %v", d.Server.Nodes))
 	case !slices.Contains(profiles, s.Profile):
 		return fault.Misuse("--profile "+s.Profile, "is not known to "+d.Scheme, "choose one of "+strings.Join(profiles, ", "))
-	case d.Server.Spreads && len(s.Paths) == 0:
+	case d.Server.SpreadsTables && len(s.Paths) == 0:
 		return fault.Misuse("--lab "+d.Scheme, "needs paths: its partitions lie on those that it is started with", "name them with --paths, or take the lab's disks with --disks")
 	}
 	s.set = map[string]string{}
@@ -83,14 +83,14 @@ func (s *Servers) plan(result *run.Run) {
 	}
 	result.Archives[0].Server = &run.Server{Nodes: s.Nodes, Profile: s.Profile, Memory: memory}
 	result.Scan.Lab = "one throwaway server for the whole run"
-	if s.driver.Server.Spreads {
+	if s.driver.Server.SpreadsTables {
 		result.Scan.Lab = "a throwaway server for each load, started with its partitions on its paths"
 	}
 }
 
 // offered leaves out placements that leave a node without a partition.
 func (s *Servers) offered(all []tables.Placement) ([]tables.Placement, error) {
-	if s.driver == nil || !s.driver.Server.Spreads {
+	if s.driver == nil || !s.driver.Server.SpreadsTables {
 		return all, nil
 	}
 	all = slices.DeleteFunc(all, func(p tables.Placement) bool { return p.Partitions < s.Nodes })
@@ -121,7 +121,7 @@ func (s *Servers) run(ctx context.Context, o Options, into *run.Folder) error {
 
 // open is an Opener.
 func (s *Servers) open(ctx context.Context, p tables.Placement) (*Host, error) {
-	d, each := s.driver, s.driver.Server.Spreads
+	d, each := s.driver, s.driver.Server.SpreadsTables
 	o := lab.Options{Nodes: s.Nodes, Profile: s.Profile, Memory: s.Memory << 20, Settings: s.set, Owned: true, Disks: s.Paths}
 	if each {
 		o.Disks, o.Partitions = p.Paths, p.Partitions
@@ -171,9 +171,9 @@ func (h *labHost) connect(ctx context.Context) (err error) {
 		return err
 	}
 	state := h.server.State()
-	h.PIDs, h.Scans = state.PIDs(), tables.Of(h.db).Star
-	if !h.of.driver.Server.Spreads {
-		h.Scans = below{tables.Of(h.db).Star, h.of.Paths, state.Cluster.Disks}
+	h.PIDs, h.Scans = state.PIDs(), tables.DatabasesOf(h.db).Star
+	if !h.of.driver.Server.SpreadsTables {
+		h.Scans = below{tables.DatabasesOf(h.db).Star, h.of.Paths, state.Cluster.Disks}
 	}
 	if h.of.noted {
 		return nil

@@ -140,7 +140,7 @@ func (c *compared) measure(b *testing.B, server *lab.Lab, files tables.StarFiles
 	var own *client
 	var t turns
 	var left time.Time
-	w := &watched{Scans: tables.Of(db).Star}
+	w := &watched{Scans: tables.DatabasesOf(db).Star}
 	o.Drop = func([]string) (string, error) {
 		if own == nil { // the tables are loaded now
 			if own = c.own(b, url); own == nil {

@@ -72,7 +72,7 @@ func TestPlacements(t *testing.T) {
 // TestAutoOfServer: where a server's start settles the partitions, auto is their number.
 func TestAutoOfServer(t *testing.T) {
 	server := engine.Driver{
-		Scheme: "settled", Abilities: []any{tables.Offer{tables.StarOverDisks}}, Place: engine.Remote, Server: &launch.Server{Spreads: true},
+		Scheme: "settled", Abilities: []any{tables.Offer{tables.StarOverDisks}}, Place: engine.Remote, Server: &launch.Server{SpreadsTables: true},
 		Open: func(context.Context, *url.URL, engine.Options) (*engine.Engine, error) {
 			about := func(context.Context) (engine.About, error) {
 				return engine.About{Settings: map[string]string{"partitions": "7"}}, nil

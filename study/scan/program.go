@@ -155,7 +155,7 @@ func (p *Program) Plan(ctx context.Context) (*Plan, error) {
 
 // startedWith is the number of partitions of a server whose start settles it.
 func (p *Program) startedWith(ctx context.Context, d *engine.Driver) (int, error) {
-	if d.Server == nil || !d.Server.Spreads {
+	if d.Server == nil || !d.Server.SpreadsTables {
 		return 0, nil
 	}
 	db, err := p.Registry.Open(ctx, p.URL, engine.Options{Log: p.Log})
@@ -309,7 +309,7 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 		p.Progress(plan.NoLaw)
 	}
 	if p.URL != "" {
-		if err := p.Registry.Reach(ctx, engine.Options{Log: p.Log}, p.URL); err != nil {
+		if err := p.Registry.CheckReachable(ctx, engine.Options{Log: p.Log}, p.URL); err != nil {
 			return false, err
 		}
 	}
@@ -408,15 +408,15 @@ func (p *Program) onServer(ctx context.Context, pids []int32, o Options, into *r
 	if err := noteAbout(ctx, p.Registry, p.URL, db, &into.Run); err != nil {
 		return errors.Join(err, db.Close())
 	}
-	return errors.Join(Run(ctx, Opened(tables.Of(db).Star, append(pids, db.Processes...)), o, into), db.Close())
+	return errors.Join(Run(ctx, Opened(tables.DatabasesOf(db).Star, append(pids, db.Processes...)), o, into), db.Close())
 }
 
 // hasStar refuses an engine that does not load the star.
 func hasStar(all engine.Registry, flag string, d *engine.Driver) error {
-	if tables.Has(d, tables.StarOverDisks) {
+	if tables.Offers(d, tables.StarOverDisks) {
 		return nil
 	}
-	can := all.Those(func(d *engine.Driver) bool { return tables.Has(d, tables.StarOverDisks) })
+	can := all.SchemesWhere(func(d *engine.Driver) bool { return tables.Offers(d, tables.StarOverDisks) })
 	return fault.Misuse(flag+d.Scheme, "does not load the star of TPC-DS", "choose one of "+strings.Join(can, ", "))
 }
 

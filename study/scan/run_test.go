@@ -37,7 +37,7 @@ func opened(t *testing.T) tables.Scans {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close() })
-	return tables.Of(e).Star
+	return tables.DatabasesOf(e).Star
 }
 
 // TestRun times two configurations in two rounds.

@@ -21,7 +21,7 @@ type trial struct {
 // open opens the tables; anew before their load.
 func (t *trial) open(ctx context.Context, anew bool) (err error) {
 	p := t.Configs[t.config]
-	p.Anew = anew
+	p.Replace = anew
 	t.star, err = t.host.Scans.Open(ctx, p)
 	return err
 }

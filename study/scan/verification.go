@@ -141,7 +141,7 @@ func (v *verifier) archive(ctx context.Context, i int) (_ archive.Archive, err e
 		}
 	}
 	if v.archives[i].archive == nil {
-		v.archives[i].archive, err = archive.Of(v.db).Open(ctx, v.Designs[i])
+		v.archives[i].archive, err = archive.DatabaseOf(v.db).Open(ctx, v.Designs[i])
 	}
 	return v.archives[i].archive, err
 }
@@ -298,19 +298,19 @@ func (v *verifier) sample(ctx context.Context, i int, phase run.Phase) error {
 // named, or all under which it computes means. An engine or a design that
 // does not is refused.
 func DesignsOf(all engine.Registry, d *engine.Driver, named []string) ([]design.Name, error) {
-	if len(archive.Promised(d).Means) == 0 {
+	if len(archive.OfferOf(d).Means) == 0 {
 		return nil, &fault.Error{
 			Setting: d.Scheme, Problem: "does not compute means by group: Barograph would have to, and that is not the engine's time",
-			Cure: fmt.Sprintf("choose one of %q", all.Those(func(d *engine.Driver) bool { return len(archive.Promised(d).Means) > 0 })), Err: flavour.ErrCannotExpress,
+			Cure: fmt.Sprintf("choose one of %q", all.SchemesWhere(func(d *engine.Driver) bool { return len(archive.OfferOf(d).Means) > 0 })), Err: flavour.ErrCannotExpress,
 		}
 	}
 	if len(named) == 0 {
-		return archive.Promised(d).Means, nil
+		return archive.OfferOf(d).Means, nil
 	}
 	var out []design.Name
 	for _, name := range named {
-		if !slices.Contains(archive.Promised(d).Means, design.Name(name)) {
-			return nil, &fault.Error{Setting: d.Scheme + ", design " + name, Problem: "is not asked for means", Cure: fmt.Sprintf("choose of %q", archive.Promised(d).Means), Err: flavour.ErrCannotExpress}
+		if !slices.Contains(archive.OfferOf(d).Means, design.Name(name)) {
+			return nil, &fault.Error{Setting: d.Scheme + ", design " + name, Problem: "is not asked for means", Cure: fmt.Sprintf("choose of %q", archive.OfferOf(d).Means), Err: flavour.ErrCannotExpress}
 		}
 		out = append(out, design.Name(name))
 	}
@@ -327,7 +327,7 @@ func (t *Target) Verify(ctx context.Context, v Verification, paths, designs []st
 	if v.Designs, err = DesignsOf(t.Registry, d, designs); err != nil {
 		return false, &fault.Status{Code: fault.Usage, Err: err}
 	}
-	if err := t.Registry.Reach(ctx, engine.Options{Log: t.Log}, t.URL); err != nil {
+	if err := t.Registry.CheckReachable(ctx, engine.Options{Log: t.Log}, t.URL); err != nil {
 		return false, err
 	}
 	if v.Files, err = formats.Expand(paths); err != nil {

@@ -52,7 +52,7 @@ func verification(t *testing.T, wrap func(archive.Archive) archive.Archive) scan
 		Open: func(ctx context.Context) (*engine.Engine, error) {
 			e, err := all.Registry().Open(ctx, url, engine.Options{})
 			if err == nil && wrap != nil {
-				e.Abilities = slices.Insert(e.Abilities, 0, any(archives{archive.Of(e), wrap}))
+				e.Abilities = slices.Insert(e.Abilities, 0, any(archives{archive.DatabaseOf(e), wrap}))
 			}
 			return e, err
 		},
@@ -190,7 +190,7 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 	for _, d := range all.Registry() {
 		designs, err := scan.DesignsOf(all.Registry(), &d, nil)
-		if _, ok := errors.AsType[*fault.Error](err); ok == (len(archive.Promised(&d).Means) > 0) || len(designs) != len(archive.Promised(&d).Means) {
+		if _, ok := errors.AsType[*fault.Error](err); ok == (len(archive.OfferOf(&d).Means) > 0) || len(designs) != len(archive.OfferOf(&d).Means) {
 			t.Errorf("%s: %v, %v", d.Scheme, designs, err)
 		}
 		if _, err := scan.DesignsOf(all.Registry(), &d, []string{string(design.Memory)}); err == nil {

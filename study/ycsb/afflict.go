@@ -52,7 +52,7 @@ func (t *Target) relay() error {
 	switch {
 	case t.d.Place != engine.Remote || t.at.Host == "":
 		return refused(t.Scheme+" is not reached over a network", "choose an engine with a server")
-	case t.d.Server != nil && t.d.Server.Roams && len(hosts) > 1:
+	case t.d.Server != nil && t.d.Server.RedirectsClients && len(hosts) > 1:
 		return refused("clients of this cluster find the nodes by themselves, past a relay", "give `barograph lab up` --isolate and --latency")
 	}
 	for i, host := range hosts {
@@ -74,7 +74,7 @@ func (t *Target) relay() error {
 	if err != nil {
 		return err
 	}
-	t.db, t.KV, t.Server.Metrics = db, kv.Of(db), db.Metrics
+	t.db, t.KV, t.Server.Metrics = db, kv.DatabaseOf(db), db.Metrics
 	return nil
 }
 

@@ -125,10 +125,10 @@ func heldDriver() engine.Driver {
 		if err != nil {
 			return nil, err
 		}
-		if r, err := Load(ctx, kv.Of(e), c, Options{}); err != nil || r.Err() != nil {
+		if r, err := Load(ctx, kv.DatabaseOf(e), c, Options{}); err != nil || r.Err() != nil {
 			return nil, errors.Join(err, r.Err())
 		}
-		e.Abilities = []any{wrapped{kv.Of(e), func(r *kv.Records) *kv.Records {
+		e.Abilities = []any{wrapped{kv.DatabaseOf(e), func(r *kv.Records) *kv.Records {
 			out := *r
 			out.Connect = func(ctx context.Context) (*kv.Conn, error) {
 				c, err := r.Connect(ctx)

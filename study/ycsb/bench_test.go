@@ -26,7 +26,7 @@ func BenchmarkOperation(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if _, err := Load(b.Context(), kv.Of(e), c, Options{}); err != nil {
+			if _, err := Load(b.Context(), kv.DatabaseOf(e), c, Options{}); err != nil {
 				b.Fatal(err)
 			}
 			c.Operations = int64(b.N)
@@ -36,7 +36,7 @@ func BenchmarkOperation(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			r, err := Run(b.Context(), kv.Of(e), c, Options{})
+			r, err := Run(b.Context(), kv.DatabaseOf(e), c, Options{})
 			if err != nil || r.Err() != nil {
 				b.Fatal(err, r.Err())
 			}

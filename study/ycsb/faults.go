@@ -151,7 +151,7 @@ func (w *workload) witness(ctx context.Context, o *Options, r *Report) (func(ctx
 // keptOf judges the calls of a part of a run.
 func keptOf(calls []history.Op, promises []engine.Promise, when string) (out []run.Kept) {
 	for _, f := range history.Judge(calls, judging) {
-		if when != "" && (f.Promise == engine.NothingLost || f.Promise == engine.NothingRisen) {
+		if when != "" && (f.Promise == engine.NoLostWrites || f.Promise == engine.NoRevivedRecords) {
 			continue // the last reads are not of this part
 		}
 		out = append(out, run.Kept{Promise: string(f.Promise), When: when, Promised: slices.Contains(promises, f.Promise), Held: f.Held, Broken: f.Broken, Example: f.Example})
@@ -189,7 +189,7 @@ func (r *Report) inflictAll(ctx context.Context, w *workload, f *Faults, over <-
 		case <-over:
 			return
 		case <-time.After(time.Until(began.Add(x.At))):
-			if !slices.Contains(f.Promises, engine.NothingLost) {
+			if !slices.Contains(f.Promises, engine.NoLostWrites) {
 				w.excused.Store(true)
 			}
 			r.inflictOne(ctx, f, x, began)

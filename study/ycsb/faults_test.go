@@ -73,7 +73,7 @@ func TestFaults(t *testing.T) {
 		"a correct store":                                      {0, engine.Promises(), fault.Incomplete, run.Equal},
 		"it loses what it promised":                            {2100 * time.Millisecond, engine.Promises(), fault.Differs, run.Wrong},
 		"it promised nothing of it":                            {2100 * time.Millisecond, nil, fault.Incomplete, run.Equal},
-		"it promised something else":                           {2100 * time.Millisecond, []engine.Promise{engine.NothingRisen}, fault.Incomplete, run.Equal},
+		"it promised something else":                           {2100 * time.Millisecond, []engine.Promise{engine.NoRevivedRecords}, fault.Incomplete, run.Equal},
 		"before the fault, where it promised nothing after it": {500 * time.Millisecond, nil, fault.Differs, run.Wrong},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -64,10 +64,10 @@ func watchedBy(t *testing.T, s Server) *Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(t.Context(), kv.Of(e), c, Options{}); err != nil {
+	if _, err := Load(t.Context(), kv.DatabaseOf(e), c, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Run(t.Context(), kv.Of(e), c, Options{Server: s})
+	r, err := Run(t.Context(), kv.DatabaseOf(e), c, Options{Server: s})
 	if err != nil {
 		t.Fatal(err)
 	}

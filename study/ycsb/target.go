@@ -226,20 +226,20 @@ func Open(ctx context.Context, all engine.Registry, raw string, layout kv.Layout
 	}
 	t := &Target{Scheme: d.Scheme, Place: d.Place, Layout: layout, raw: raw, at: u, d: d}
 	t.open = func(raw string) (*engine.Engine, error) { return all.Open(ctx, raw, o) }
-	if layout == "" && len(kv.Promised(d).Layouts) > 0 {
-		t.Layout = kv.Promised(d).Layouts[0]
+	if layout == "" && len(kv.OfferOf(d).Layouts) > 0 {
+		t.Layout = kv.OfferOf(d).Layouts[0]
 	}
 	if t.db, err = t.open(raw); err != nil {
 		return nil, err
 	}
-	t.lab, t.KV = lab.Serving([]string{labs}, d, u), kv.Of(t.db)
+	t.lab, t.KV = lab.Serving([]string{labs}, d, u), kv.DatabaseOf(t.db)
 	t.Server = Server{Metrics: t.db.Metrics, PIDs: t.lab.PIDs()}
 	if t.db.About != nil {
 		about, err := t.db.About(ctx)
 		if err != nil {
 			return nil, errors.Join(err, t.db.Close())
 		}
-		t.steady = about.Steady()
+		t.steady = about.PromisesWithoutFailures()
 	}
 	return t, nil
 }
@@ -255,8 +255,8 @@ func (t *Target) about(ctx context.Context, c *Config) (engine.About, error) {
 	if err != nil {
 		return about, nil //nolint:nilerr // the run itself refuses a table that does not fit
 	}
-	if table.Weigh != nil {
-		err = table.Weigh(ctx, &about)
+	if table.DescribeDurability != nil {
+		err = table.DescribeDurability(ctx, &about)
 	}
 	return about, errors.Join(err, table.Close())
 }

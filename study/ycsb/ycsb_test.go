@@ -69,7 +69,7 @@ func open(t *testing.T) kv.Database {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kv.Of(e)
+	return kv.DatabaseOf(e)
 }
 
 func loaded(t *testing.T, c *Config) kv.Database {

@@ -125,10 +125,10 @@ func (s *scanSuite) open(t *testing.T, url string, p tables.Placement) (*tables.
 		t.Fatal(err)
 	}
 	enginetest.KeepsPromise(t, s.Driver, e)
-	if tables.Of(e).Star == nil || !tables.Has(&s.Driver, tables.StarOverDisks) {
-		t.Fatalf("the engine has the star: %v; its driver promises %q", tables.Of(e).Star != nil, s.Driver.Abilities)
+	if tables.DatabasesOf(e).Star == nil || !tables.Offers(&s.Driver, tables.StarOverDisks) {
+		t.Fatalf("the engine has the star: %v; its driver promises %q", tables.DatabasesOf(e).Star != nil, s.Driver.Abilities)
 	}
-	star, err := tables.Of(e).Star.Open(t.Context(), p)
+	star, err := tables.DatabasesOf(e).Star.Open(t.Context(), p)
 	if err != nil {
 		t.Fatal(errors.Join(err, e.Close()))
 	}
@@ -280,8 +280,8 @@ func (s *scanSuite) another(t *testing.T) {
 	}
 	defer e.Close()
 	other := s.others(t, e, p)
-	other.Anew = true
-	anew, err := tables.Of(e).Star.Open(t.Context(), other)
+	other.Replace = true
+	anew, err := tables.DatabasesOf(e).Star.Open(t.Context(), other)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,12 +301,12 @@ func (s *scanSuite) others(t *testing.T, e *engine.Engine, p tables.Placement) t
 	t.Helper()
 	others := []tables.Placement{{Paths: p.Paths, Partitions: p.Partitions / 2}, {Paths: p.Paths[:1], Partitions: p.Partitions}, {Partitions: p.Partitions}}
 	for _, other := range others {
-		if _, err := tables.Of(e).Star.Open(t.Context(), other); !errors.Is(err, tables.ErrPlacement) {
+		if _, err := tables.DatabasesOf(e).Star.Open(t.Context(), other); !errors.Is(err, tables.ErrPlacement) {
 			t.Errorf("%d partitions over %d paths: %v", other.Partitions, len(other.Paths), err)
 		}
 	}
 	for _, bad := range []tables.Placement{{Paths: p.Paths}, {Paths: p.Paths, Partitions: 1, Workers: -1}, {Paths: []string{p.Paths[0], p.Paths[0]}, Partitions: 2}} {
-		if _, err := tables.Of(e).Star.Open(t.Context(), bad); err == nil {
+		if _, err := tables.DatabasesOf(e).Star.Open(t.Context(), bad); err == nil {
 			t.Errorf("%+v was accepted", bad)
 		}
 	}
@@ -369,11 +369,11 @@ func (s *scanSuite) together(t *testing.T, star *tables.Star) {
 
 // Spends loads tables of a small scale, calls between, which may restart the server, and returns what the
 // server reports as spent on the answer to the scan that follows.
-func Spends(t *testing.T, d engine.Driver, url string, between func()) engine.Spent {
+func Spends(t *testing.T, d engine.Driver, url string, between func()) engine.ServerUsage {
 	t.Helper()
 	files, reference := StarFolder(t)
 	s := &scanSuite{Config: Config{Driver: d}, files: files, reference: reference}
-	star, closed := s.open(t, url, tables.Placement{Partitions: 1, Anew: true})
+	star, closed := s.open(t, url, tables.Placement{Partitions: 1, Replace: true})
 	if _, err := star.Load(t.Context(), files); err != nil {
 		t.Fatal(err)
 	}

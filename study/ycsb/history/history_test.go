@@ -100,7 +100,7 @@ func table(t *testing.T) *kv.Records {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := kv.Of(e).Table(t.Context(), kv.Table{Name: "t", Fields: []string{"f"}, Make: true})
+	r, err := kv.DatabaseOf(e).Table(t.Context(), kv.Table{Name: "t", Fields: []string{"f"}, Make: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ import (
 func honest() map[string][]engine.Promise {
 	return map[string][]engine.Promise{
 		"postgres": engine.Promises(), "mariadb": engine.Promises(), "valkey": engine.Promises(), "valkey3": engine.Promises(),
-		"galera":     {engine.NothingLost, engine.NothingRisen},
+		"galera":     {engine.NoLostWrites, engine.NoRevivedRecords},
 		"cassandra3": engine.Promises()[1:], // at QUORUM: all but linearizable
 		"asterixdb":  engine.Promises(),
 	}

@@ -179,9 +179,9 @@ func weigh(ops []*Op, found map[engine.Promise]*Finding) {
 				found[engine.MonotonicReads].breaks(o.String() + " after it had read what came by " + w.String())
 			}
 			if o.Final && k.older(o, k.last) {
-				p := engine.NothingLost
+				p := engine.NoLostWrites
 				if k.last.Kind == Delete {
-					p = engine.NothingRisen
+					p = engine.NoRevivedRecords
 				}
 				found[p].breaks(o.String() + " after " + k.last.String())
 			}
