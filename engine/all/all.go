@@ -1,5 +1,5 @@
-// Package all is the only list of engines. Nothing registers itself: what is
-// not named here is not in the program.
+// Package all is the only list of engines. Nothing registers itself: the program contains only the engines
+// in this list.
 package all
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/barograph/barograph/engine/valkey"
 )
 
-// Registry lists every engine, in the order of the tables of a report: the
-// client's floor first, then what runs in this process, then servers.
+// Registry lists every engine, in the order of a report's tables: first dry for the client overhead, then
+// the embedded engines, then servers.
 func Registry() engine.Registry {
 	return engine.Registry{
 		dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(), bbolt.Driver(), mariadb.Driver(), postgres.Driver(),

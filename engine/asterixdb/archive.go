@@ -27,17 +27,17 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// archive is the server under one design.
+// openArchive is the archive of one design.
 type openArchive struct {
 	db      *database
 	design  design.Name
 	space   string // the dataverse
 	dialect *flavour.Dialect
-	seen    sync.Map // subsets in which nothing is left of a load that died
-	made    sync.Map // true: the dataverse is there; line types whose datasets are
+	seen    sync.Map // subsets without the remains of a crashed load
+	made    sync.Map // existing datasets, by line type; true = the dataverse exists
 }
 
-// Open opens the archive under a design.
+// Open opens the archive of a design.
 func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
 	if driver := Driver(); archive.Flavours(&driver, n) == nil {
 		return nil, fmt.Errorf("asterixdb: %s: %w", n, engine.ErrNoDesign)
@@ -48,7 +48,7 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 
 func (a *openArchive) Close() error { return nil }
 
-// OneOfEach says why METviewer's rows are one of an identity.
+// OneOfEach returns why METviewer's tables store only one record of an identity.
 func (a *openArchive) OneOfEach() string {
 	if a.design == design.Normalized {
 		return "a row's primary key is its record's identity"
@@ -101,7 +101,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	return err
 }
 
-// params are the statement parameters of a query.
+// params returns the statement parameters of a query.
 func params(q *archive.Query) map[string]any {
 	if len(q.Args) == 0 {
 		return nil
@@ -109,8 +109,7 @@ func params(q *archive.Query) map[string]any {
 	return map[string]any{keysParameter: q.Args[0]}
 }
 
-// cellOf is a cell as sqlengine takes it. A number that may have a fraction
-// stays text, so that it is parsed once, and to the bit.
+// cellOf converts a cell for sqlengine. A number that may have a fraction stays text, and is parsed once without loss.
 func cellOf(cell gjson.Result, asIs bool) any {
 	switch {
 	case cell.Type == gjson.Null:
@@ -126,8 +125,7 @@ func cellOf(cell gjson.Result, asIs bool) any {
 	return cell.Num
 }
 
-// targets are the datasets that may hold records of a subset, with the line
-// types that each of them holds.
+// targets lists the datasets that may contain records of a subset, with their line types.
 func (a *openArchive) targets(c *design.Catalog) (order []string, types map[string][]*record.LineType) {
 	types = map[string][]*record.LineType{}
 	for _, t := range record.Types() {
@@ -171,14 +169,14 @@ func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Cont
 	return c, nil
 }
 
-// Size is what the files of the dataverse hold, after the server wrote what is
-// in its memory. AsterixDB tells nobody that does not share its disk.
+// Size returns the size of the dataverse's files, after the server has flushed its memory. AsterixDB does
+// not report it to clients on other machines.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	sets, err := a.db.client.texts(ctx, "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DatasetType = \"INTERNAL\" AND d.DataverseName = "+quote(a.space))
 	if err != nil || len(sets) == 0 {
 		return 0, err
 	}
-	for _, name := range sets { // the connector's page flushes the dataset
+	for _, name := range sets { // reading the connector's page flushes the dataset
 		if _, err := a.db.client.get(ctx, "/connector?dataverseName="+a.space+"&datasetName="+name); err != nil {
 			return 0, err
 		}
@@ -191,17 +189,17 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	for _, d := range devices {
 		n, err := sizeOf(d.folder, a.space)
 		if err != nil {
-			return 0, &fault.Error{Setting: a.db.shown, Problem: "the server's files cannot be measured from here", Err: err, Cure: "measure on the machine that runs the server, as its user"}
+			return 0, &fault.Error{Setting: a.db.shown, Problem: "the server's files cannot be measured from this machine", Err: err, Cure: "measure on the machine that runs the server, as its user"}
 		}
 		total += n
 	}
 	return total, nil
 }
 
-// device is a folder of a node, which holds one part of every dataset.
+// device is a folder of a node, which contains one partition of every dataset.
 type device struct{ node, folder string }
 
-// devices are the folders in which the nodes keep their data, node by node.
+// devices lists the data folders of the nodes, node by node.
 func (d *database) devices(ctx context.Context) ([]device, error) {
 	cluster, err := d.client.get(ctx, "/admin/cluster")
 	if err != nil {
@@ -216,7 +214,7 @@ func (d *database) devices(ctx context.Context) ([]device, error) {
 		}
 		for _, section := range gjson.GetBytes(config, "config").Array() {
 			devices := section.Get("properties.iodevices")
-			for _, dir := range devices.Array() { // one that is not in a list is a list of one
+			for _, dir := range devices.Array() { // a single value counts as a list of one
 				for folder := range strings.SplitSeq(dir.String(), ",") {
 					out = append(out, device{node, folder})
 				}
@@ -226,12 +224,12 @@ func (d *database) devices(ctx context.Context) ([]device, error) {
 	return out, nil
 }
 
-// sizeOf sums the files of a dataverse below a folder: storage/partition_n/dataverse/….
+// sizeOf adds up the files of a dataverse below a folder: storage/partition_n/dataverse/….
 func sizeOf(dir, space string) (int64, error) {
 	var total int64
 	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) && name != dir {
-			return nil // merged away meanwhile
+			return nil // a merge has removed it meanwhile
 		}
 		if err != nil || e.IsDir() || !slices.Contains(strings.Split(filepath.Dir(name), string(filepath.Separator)), space) {
 			return err
@@ -287,7 +285,7 @@ func (a *openArchive) dumpDocs(ctx context.Context, subset string, t *record.Lin
 	return to.Yield(&b)
 }
 
-// dumpRows joins rows with their headers, by a hash join: all are wanted.
+// dumpRows joins rows with their headers with a hash join, because all rows are needed.
 func (a *openArchive) dumpRows(ctx context.Context, subset string, t *record.LineType, to *archive.Dumper) error {
 	var cols []sqlengine.Column
 	var exprs []string
@@ -324,14 +322,14 @@ func (a *openArchive) dumpRows(ctx context.Context, subset string, t *record.Lin
 	return to.Yield(&c.Batch)
 }
 
-// newCollector turns rows of a line type into records.
+// newCollector returns a collector that converts rows of a line type to records.
 func newCollector(t *record.LineType, cols []sqlengine.Column) *sqlengine.Collector {
 	return sqlengine.NewCollector(design.Normalized, t, cols, func(src any, into []float64) ([]float64, error) {
 		return design.ParseRepeats([]byte(src.(string)), into)
 	})
 }
 
-// collect gives the collector column k of the row under way.
+// collect passes column k of the current row to the collector.
 func collect(c *sqlengine.Collector, k int, col *sqlengine.Column, cell gjson.Result) error {
 	if col.Type == sqlengine.Doubles {
 		return c.Value(k, cell.Raw)
@@ -339,15 +337,15 @@ func collect(c *sqlengine.Collector, k int, col *sqlengine.Column, cell gjson.Re
 	return c.Value(k, cellOf(cell, col.From == sqlengine.Data))
 }
 
-// Explain is the optimiser's plan, as JSON. It runs the query: a plan that is
-// only compiled knows no statement parameters. AsterixDB tells no counts.
+// Explain returns the optimizer's plan, as JSON. It runs the query, because a plan that is only compiled
+// has no statement parameters. AsterixDB reports no counts.
 func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	catalog, err := a.Catalog(ctx, q.Question.Subset)
 	if err != nil {
 		return archive.Plan{}, err
 	}
 	if !slices.ContainsFunc(catalog.Groups, func(g *design.Group) bool { return g.LineType == q.Question.Type.Name }) {
-		return archive.Plan{Text: "the subset holds no records of this line type\n"}, nil // the datasets are there: others share them
+		return archive.Plan{Text: "the subset has no records of this line type\n"}, nil // the datasets exist: other subsets share them
 	}
 	out, err := a.db.client.run(ctx, request{text: q.Text, params: params(q), plan: true})
 	if err != nil {
@@ -361,9 +359,9 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	return archive.Plan{Text: text.String(), Access: accesses(out.plan, table)}, nil
 }
 
-// accesses are the steps that reach datasets. The search of a secondary index
-// and that of the primary index for the keys which it brings are one step. With
-// open types one dataset holds all line types: a step names the design's table.
+// accesses returns the steps that reach datasets. The search of a secondary index and the following search
+// of the primary index are one step. With open types one dataset contains all line types; a step names the
+// design's table.
 func accesses(plan []byte, table string) []archive.Access {
 	var out []archive.Access
 	add := func(dataset string, m archive.Method, index string) {
@@ -383,7 +381,7 @@ func accesses(plan []byte, table string) []archive.Access {
 		case !ok:
 		case s.index != s.dataset:
 			add(s.dataset, archive.IndexScan, s.index)
-		case fetches(op): // what the search below it found
+		case fetches(op): // it fetches the results of the search below it
 		case s.single:
 			add(s.dataset, archive.KeyLookup, s.index)
 		default:
@@ -394,17 +392,17 @@ func accesses(plan []byte, table string) []archive.Access {
 		}
 	}
 	walk(gjson.ParseBytes(plan))
-	slices.Reverse(out) // a plan begins with its end
+	slices.Reverse(out) // a plan begins with its last step
 	return out
 }
 
-// search is one of an index; the primary index has the dataset's name.
+// search is a search of an index; the primary index has the dataset's name.
 type search struct {
 	index, dataset string
-	single         bool // for single keys: the bounds are one
+	single         bool // for single keys: both bounds are equal
 }
 
-// searched reads an operator that searches:
+// searched parses a search operator:
 // index-search("index", 0, "dataverse", "dataset", retain, broadcast, n, low…, n, high…, …).
 func searched(op gjson.Result) (search, bool) {
 	args, ok := strings.CutPrefix(op.Get("expressions.0").String(), "index-search(")
@@ -415,7 +413,7 @@ func searched(op gjson.Result) (search, bool) {
 	return search{strings.Trim(parts[0], `"`), strings.Trim(parts[3], `"`), parts[6] == "1" && parts[7] == parts[9]}, true
 }
 
-// fetches reports whether the keys of a search come from that of a secondary index.
+// fetches reports whether the keys of a search come from the search of a secondary index.
 func fetches(op gjson.Result) bool {
 	return slices.ContainsFunc(op.Get("inputs").Array(), func(in gjson.Result) bool {
 		if s, ok := searched(in); ok {

@@ -33,8 +33,8 @@ func Driver() engine.Driver {
 		Example: "asterixdb://127.0.0.1:19002/barograph",
 		Params: append(engine.TLSParams(), []engine.Param{
 			{Name: "types", Default: "open", Help: "open: documents of any form, all line types in one dataset; closed: every member declared, a dataset per line type"},
-			{Name: "indexes", Default: "epoch,iso", Help: "secondary indexes of documents, with commas between: epoch and iso (series and valid time), lead (array index of the leads), none"},
-			{Name: "client", Default: "", Help: "address at which the server's nodes reach this client, to load from it; default: that of the connection to the server"},
+			{Name: "indexes", Default: "epoch,iso", Help: "secondary indexes of documents, separated by commas: epoch and iso (series and valid time), lead (array index of the leads), none"},
+			{Name: "client", Default: "", Help: "address at which the server's nodes reach this client, for loads; default: the client's address of the connection to the server"},
 		}...),
 		Abilities: []any{archive.Offer{
 			Designs: map[design.Name][]flavour.Name{
@@ -49,23 +49,23 @@ func Driver() engine.Driver {
 	}
 }
 
-// defaultPort is the query service's.
+// defaultPort is the port of the query service.
 const defaultPort = "19002"
 
-// database is a server, and the dataverses whose names begin with a name.
+// database is a server, and the dataverses with a name prefix.
 type database struct {
 	client   *client
 	name     string
 	closed   bool
 	indexes  []string
-	reach    string // address of this client for the server; "" = to be found
-	host     string // of the query service, with its port
+	reach    string // address of this client for the server; "" = detect it
+	host     string // host and port of the query service
 	readOnly bool
 	log      *slog.Logger
 	shown    string // the URL without its password
 }
 
-// names are those that a dataverse may have here: they stand in folders, too.
+// names matches the allowed names of a dataverse. They are also names of folders.
 var names = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -91,12 +91,12 @@ func (d *database) options(u *url.URL) error {
 	v := driver.Values(u)
 	d.host = net.JoinHostPort(cmp.Or(u.Hostname(), "127.0.0.1"), cmp.Or(u.Port(), defaultPort))
 	if !names.MatchString(d.name) {
-		v.Refuse("path", strconv.Quote(d.name)+" is not understood", "name the dataverses by letters, digits and _")
+		v.Refuse("path", strconv.Quote(d.name)+" is not understood", "use letters, digits and _")
 	}
 	d.closed = engine.Choice(v, "types", map[string]bool{"open": false, "closed": true})
 	for _, name := range v.List("indexes") {
 		if !slices.Contains([]string{"epoch", "iso", "lead", "none"}, name) {
-			v.RefuseParam("indexes", "write some of epoch, iso, lead with commas between, or none")
+			v.RefuseParam("indexes", "write a comma-separated list of epoch, iso and lead, or none")
 		}
 		if name != "none" {
 			d.indexes = append(d.indexes, name)
@@ -106,11 +106,11 @@ func (d *database) options(u *url.URL) error {
 	return v.Err
 }
 
-// about names the server and the settings that decide its speed.
+// about returns the server's version and the settings that determine its speed.
 func (d *database) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{
 		Product: "Apache AsterixDB", Acknowledged: "on disk: in the log of the node that keeps the record, flushed, commits of one moment together",
-		Promises: engine.Promises(), Flushed: true, // a record is locked until the log with its commit is forced; no setting turns that off
+		Promises: engine.Promises(), Flushed: true, // a record is locked until the log with its commit is flushed; no setting disables that
 		Settings: map[string]string{"types": "open", "indexes": strings.Join(d.indexes, ","), "driver": "net/http"},
 	}
 	if d.closed {
@@ -141,7 +141,7 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 	return a, nil
 }
 
-// newToken is a name that nobody else has.
+// newToken returns a unique name.
 func newToken() string {
 	var b [10]byte
 	rand.Read(b[:]) // never fails

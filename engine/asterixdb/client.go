@@ -26,7 +26,7 @@ type client struct {
 	base string // http://host:port
 }
 
-// idleConnections are kept open.
+// idleConnections is the number of connections that are kept open.
 const idleConnections = 64
 
 func newClient(host string, secure *tls.Config) *client {
@@ -44,25 +44,25 @@ func (c *client) close() { c.http.CloseIdleConnections() }
 type request struct {
 	text   string         // statements, separated by ';'
 	params map[string]any // statement parameters: $name, without the $
-	id     string         // client_context_id, by which it can be found and cancelled; "" = any
-	plan   bool           // return the plan, too
+	id     string         // client_context_id, with which the request can be found and canceled; "" = any
+	plan   bool           // also return the plan
 
-	// row takes each row of the results, which is valid until it returns; nil = none are expected.
+	// row receives each row of the results, which is valid until it returns; nil = no rows are expected.
 	row func(row []byte) error
 }
 
-// reply is what the service says besides rows.
+// reply is the reply of the service without the rows.
 type reply struct {
-	server time.Duration // its own time
+	server time.Duration // the server's own time
 	plan   []byte        // JSON
 }
 
-// refused is an error that the server answered with.
+// refused is an error of the server.
 type refused struct{ message string }
 
 func (e *refused) Error() string { return "asterixdb: " + e.message }
 
-// is reports whether the server answered with one of these codes.
+// is reports whether the server returned one of these codes.
 func is(err error, codes ...string) bool {
 	r, ok := errors.AsType[*refused](err)
 	if !ok {
@@ -78,7 +78,7 @@ func is(err error, codes ...string) bool {
 
 // Codes of the server's errors.
 const (
-	codeDuplicate   = "HYR0033" // the primary key is there already
+	codeDuplicate   = "HYR0033" // the primary key exists already
 	codeNoDataverse = "ASX1063"
 	codeNoDataset   = "ASX1077"
 	codeNoDataset2  = "ASX1050"
@@ -87,7 +87,7 @@ const (
 // absent reports whether a dataverse or a dataset does not exist.
 func absent(err error) bool { return is(err, codeNoDataverse, codeNoDataset, codeNoDataset2) }
 
-// run sends a request. Where ctx ends first, the server is asked to cancel it.
+// run sends a request. If ctx ends first, run cancels the request on the server.
 func (c *client) run(ctx context.Context, r request) (reply, error) {
 	if r.id == "" {
 		r.id = newToken()
@@ -129,11 +129,11 @@ func (c *client) send(ctx context.Context, r request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	defer resp.Body.Close() //nolint:errcheck // read only
+	defer resp.Body.Close() //nolint:errcheck // it is only read
 	return c.read(resp, r.row)
 }
 
-// read reads a reply: rows are handed over as they come.
+// read reads a reply and passes on rows as they arrive.
 func (c *client) read(resp *http.Response, row func([]byte) error) (reply, error) {
 	var out reply
 	var status, message string
@@ -162,11 +162,11 @@ func (c *client) read(resp *http.Response, row func([]byte) error) (reply, error
 		case "errors":
 			message = gjson.GetBytes(text, "0.msg").String()
 		case "metrics":
-			out.server, _ = time.ParseDuration(gjson.GetBytes(text, "elapsedTime").String()) // 0 where there is none
+			out.server, _ = time.ParseDuration(gjson.GetBytes(text, "elapsedTime").String()) // an error: 0
 		}
 		return nil
 	})
-	_, _ = io.Copy(io.Discard, resp.Body) // so that the connection is used again
+	_, _ = io.Copy(io.Discard, resp.Body) // lets the connection be reused
 	switch {
 	case message != "":
 		return out, &refused{message}
@@ -181,7 +181,7 @@ func (c *client) read(resp *http.Response, row func([]byte) error) (reply, error
 // cancelPatience is how long a server may take to cancel a request.
 const cancelPatience = 2 * time.Second
 
-// cancel tells the server to give up requests; it may have ended them already.
+// cancel cancels requests on the server; they may have finished already.
 func (c *client) cancel(ctx context.Context, id string) {
 	ctx, stop := context.WithTimeout(ctx, cancelPatience)
 	defer stop()
@@ -190,24 +190,24 @@ func (c *client) cancel(ctx context.Context, id string) {
 		return
 	}
 	if resp, err := c.http.Do(req); err == nil {
-		_ = resp.Body.Close() // what it says does not matter
+		_ = resp.Body.Close() // the reply does not matter
 	}
 }
 
-// running lists the requests that the server works on whose id begins so.
+// running lists the requests in progress on the server whose id has a prefix.
 func (c *client) running(ctx context.Context, prefix string) ([]string, error) {
 	ids, err := c.texts(ctx, "SELECT VALUE r.clientContextID FROM active_requests() AS r")
 	return slices.DeleteFunc(ids, func(id string) bool { return !strings.HasPrefix(id, prefix) }), err
 }
 
-// texts runs a statement whose answer is texts.
+// texts runs a statement whose answer is a list of texts.
 func (c *client) texts(ctx context.Context, text string) (out []string, err error) {
 	out = []string{}
 	_, err = c.run(ctx, request{text: text, row: func(row []byte) error { out = append(out, gjson.ParseBytes(row).String()); return nil }})
 	return out, err
 }
 
-// quiet cancels all requests whose id begins so and waits until none is left.
+// quiet cancels all requests whose id has a prefix, and waits until none is left.
 func (c *client) quiet(ctx context.Context, prefix string) error {
 	for {
 		ids, err := c.running(ctx, prefix)
@@ -223,7 +223,7 @@ func (c *client) quiet(ctx context.Context, prefix string) error {
 	}
 }
 
-// poll is how often a state of the server is looked at that will change soon.
+// poll is the interval for checking a state of the server that will change soon.
 const poll = 20 * time.Millisecond
 
 // get reads a page of the service's administration.
@@ -239,7 +239,7 @@ func (c *client) get(ctx context.Context, path string) ([]byte, error) {
 		}
 		return nil, err
 	}
-	defer resp.Body.Close() //nolint:errcheck // read only
+	defer resp.Body.Close() //nolint:errcheck // it is only read
 	text, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
 		err = fmt.Errorf("asterixdb: %s: status %d", path, resp.StatusCode)
@@ -247,9 +247,8 @@ func (c *client) get(ctx context.Context, path string) ([]byte, error) {
 	return text, err
 }
 
-// scanner cuts a reply into the members of its object and the rows of its
-// results, without holding more than one of them. It looks at brackets and
-// strings alone: what a value holds is for others to parse.
+// scanner splits a reply into the members of its object and the rows of its results. It has only one of
+// them in memory, and looks only at brackets and strings; others parse the values.
 type scanner struct {
 	r   *bufio.Reader
 	buf []byte
@@ -257,10 +256,10 @@ type scanner struct {
 
 func newScanner(r io.Reader) *scanner { return &scanner{r: bufio.NewReaderSize(r, 1<<16)} }
 
-// errReply says that a reply is not what the service sends.
-var errReply = errors.New("the reply is no JSON object")
+// errReply means that a reply is not what the service sends.
+var errReply = errors.New("the reply is not a JSON object")
 
-// next is the next byte that is no blank.
+// next returns the next byte that is not a blank.
 func (s *scanner) next() (byte, error) {
 	for {
 		c, err := s.r.ReadByte()
@@ -276,7 +275,7 @@ func (s *scanner) next() (byte, error) {
 	}
 }
 
-// object walks the members of an object; member must take the value.
+// object calls member for each member of an object; member must read the value.
 func (s *scanner) object(member func(name string) error) error {
 	if c, err := s.next(); err != nil || c != '{' {
 		return errors.Join(errReply, err)
@@ -307,7 +306,7 @@ func (s *scanner) object(member func(name string) error) error {
 	}
 }
 
-// array walks the elements of an array, each valid until the next step.
+// array yields the elements of an array, each valid until the next step.
 func (s *scanner) array(element func(text []byte) error) error {
 	if c, err := s.next(); err != nil || c != '[' {
 		return errors.Join(errReply, err)
@@ -332,7 +331,7 @@ func (s *scanner) array(element func(text []byte) error) error {
 	}
 }
 
-// value is the next value, valid until the next step.
+// value returns the next value, valid until the next step.
 func (s *scanner) value() ([]byte, error) {
 	c, err := s.next()
 	if err != nil {
@@ -341,7 +340,7 @@ func (s *scanner) value() ([]byte, error) {
 	return s.from(c)
 }
 
-// from reads a value whose first byte was read.
+// from reads a value whose first byte was read already.
 func (s *scanner) from(c byte) ([]byte, error) {
 	s.buf = append(s.buf[:0], c)
 	switch c {
@@ -387,7 +386,7 @@ func (s *scanner) scalar() ([]byte, error) {
 	}
 }
 
-// text appends a string to its closing quote.
+// text appends a string up to its closing quote.
 func (s *scanner) text() error {
 	for {
 		part, err := s.r.ReadSlice('"')

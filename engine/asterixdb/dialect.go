@@ -10,13 +10,12 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// dialectIn is the dialect of Apache AsterixDB, SQL++, for documents in the
-// datasets of a dataverse. All
-// subsets share them; with open types all line types do, too. Rows come as
-// arrays, as an object would repeat the names of its members in each of them.
+// dialectIn returns the dialect of Apache AsterixDB, SQL++, for documents in the datasets of a dataverse.
+// All subsets share the datasets; with open types all line types do, too. Rows are arrays, because an
+// object would repeat the names of its members in each row.
 //
-// IN with a list becomes a join above the unnested entries; a filter below
-// them is what array_contains is for, where a list has few values.
+// AsterixDB plans IN with a list as a join above the unnested entries. array_contains makes it a filter
+// below them, which is better for short lists.
 func dialectIn(dataverse string, closed bool) *flavour.Dialect {
 	table := func(t string) string {
 		return ident(dataverse) + "." + ident(datasetOf(t, closed))
@@ -28,9 +27,9 @@ func dialectIn(dataverse string, closed bool) *flavour.Dialect {
 		Select:   func(columns []string) string { return "SELECT VALUE [" + strings.Join(columns, ", ") + "]" },
 		Equal:    oneOf,
 		DocEqual: oneOf,
-		DateTime: func(v int64) string { return strconv.FormatInt(v, 10) }, // times are kept in Unix seconds
+		DateTime: func(v int64) string { return strconv.FormatInt(v, 10) }, // times are stored in Unix seconds
 		Epoch:    func(e string) string { return e },
-		Real:     func(e string) string { return e }, // of JSON's numbers one is as good as the other
+		Real:     func(e string) string { return e }, // JSON has only one type of number
 
 		Table: func(subset, t string) string {
 			where := "x.subset = " + quote(subset)
@@ -43,15 +42,14 @@ func dialectIn(dataverse string, closed bool) *flavour.Dialect {
 			return "(SELECT VALUE x FROM " + table(t) + " AS x WHERE " + where + ")"
 		},
 		HeaderField: func(f record.Field) string {
-			if f < record.CovThresh { // that and the rest stand in the line tables
+			if f < record.CovThresh { // CovThresh and the following fields are in the line tables
 				return "h." + ident(f.String())
 			}
 			return "ld." + ident(f.String())
 		},
 		LineColumn: func(name string) string { return "ld." + ident(name) },
-		// The hint makes the search of an index for every header of what is a scan
-		// of all rows without it. It works on a member whose type is declared, as
-		// that of id is; stat_header_id is the same.
+		// With the hint AsterixDB searches an index for every header; without it, it scans all rows. The
+		// hint needs a member with a declared type, such as id; stat_header_id has the same value.
 		Join: "h.id /*+ indexnl */ = ld.stat_header_id",
 
 		DocFrom: func(_, t, where string) string {
@@ -67,16 +65,16 @@ func dialectIn(dataverse string, closed bool) *flavour.Dialect {
 		DocAnd:   "\n     AND ",
 		DocField: func(f string) string { return "r." + ident(f) },
 		DocEntry: func(c string) string { return "d." + ident(c) },
-		// A list of ids is a search of the primary index, one entry each.
+		// A list of ids is a search of the primary index, one for each entry.
 		DocKeys: func(keys []string) (string, []any) { return "r.id IN $" + keysParameter, []any{keys} },
 	}
 }
 
-// keysParameter is the name of the statement parameter that holds the derived ids.
+// keysParameter is the name of the statement parameter with the derived ids.
 const keysParameter = "keys"
 
-// codepoints is what a text is sorted by where it may have letters
-// beyond U+FFFF: AsterixDB compares texts by the halves that UTF-16 has of them.
+// codepoints is the sort key of a text that may have letters beyond U+FFFF, because AsterixDB compares
+// texts by their UTF-16 halves.
 func codepoints(expr string) string { return "string_to_codepoint(" + expr + ")" }
 
 func oneOf(expr string, values []string) string {
@@ -86,8 +84,8 @@ func oneOf(expr string, values []string) string {
 	return "array_contains([" + flavour.Join(values, ", ", quote) + "], " + expr + ")"
 }
 
-// datasetOf is the dataset that stands for a table of the designs: with
-// closed types one per line type, otherwise one for all of them.
+// datasetOf returns the dataset of a table of the designs: with closed types one per line type, otherwise
+// one for all line types.
 func datasetOf(table string, closed bool) string {
 	switch {
 	case closed || table == design.HeaderTable:
@@ -108,12 +106,12 @@ func lineTypeOf(table string, name func(*record.LineType) string) string {
 	return table
 }
 
-// quote writes a text literal: SQL++ takes those of JSON.
+// quote writes a text literal: SQL++ accepts JSON's.
 func quote(s string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(s); err != nil { // cannot be: strings always marshal
+	if err := e.Encode(s); err != nil { // cannot happen: strings always marshal
 		return `""`
 	}
 	return strings.TrimSuffix(b.String(), "\n")

@@ -1,48 +1,44 @@
-// Package asterixdb keeps archives in Apache AsterixDB.
+// Package asterixdb stores archives in Apache AsterixDB.
 //
 //	asterixdb://host:port/name?types=open&indexes=epoch,iso&client=host
 //
-// Each design has a dataverse, name_document and name_normalized, whose
-// datasets hold all subsets, as the original experiment's bucket did.
+// Each design has a dataverse, name_document and name_normalized, whose datasets contain all subsets, like
+// the bucket of the original experiment.
 //
 //	documents    design.AppendJSON's form under the derived id
 //	stat_header  METviewer's columns; stat_header_id is a digest of subset and header
 //	line_data    METviewer's columns, times in Unix seconds; id is a digest of the record's identity
-//	barograph    catalogs, marks, locks, notes of commits under way
+//	barograph    catalogs, marks, locks, records of commits in flight
 //
-// With closed types every member is declared and each line type has a dataset
-// of its own. data_file_id is a digest of the file's path, which stands in its
-// mark. A missing value has no member.
+// With closed types every member is declared, and each line type has its own dataset. data_file_id is a
+// digest of the file's path, which is in the file's mark. A missing value has no member.
 //
-// # All of a commit, or nothing
+// # Atomic commits
 //
-// AsterixDB writes one record at once, and no more than that: a statement that
-// writes many may be carried out in part. So a commit
+// AsterixDB writes single records atomically: a statement that writes many records may be executed
+// partially. Therefore a commit
 //
-//  1. inserts a record that only one can insert, the subset's lock, and reads
-//     the number of the last commit;
-//  2. notes that commit number + 1 has started, then its marks, and a copy of
-//     every document that it will replace;
+//  1. inserts the subset's lock, a record that only one client can insert, and reads the number of
+//     the last commit;
+//  2. records that commit number + 1 has started, then its marks, and a copy of every document that
+//     it will replace;
 //  3. writes documents, each with the number of its commit (barograph_commit);
-//  4. replaces one record, which holds the catalog and that number: this is the
-//     moment from which the commit counts; and deletes the lock.
+//  4. replaces one record, which contains the catalog and that number: from this moment the commit
+//     counts; and deletes the lock.
 //
-// Marks of a number that does not count yet are passed over. Whoever comes next
-// after a client or a server that died, under the lock, cancels what the dead
-// one asked the server for, puts the copies back and deletes what bears the
-// number. While a commit is under way another session can see part of it.
+// Readers ignore marks with a number that does not count yet. After the crash of a client or server, the
+// next client locks the subset, cancels the crashed client's requests on the server, restores the copies
+// and deletes all documents with the number. During a commit another session can see a part of it.
 //
-// The lock's record names its holder. On the holder's machine a port that it
-// keeps open tells that it lives; elsewhere a beat that it sends does, and a
-// holder without one for a minute is taken for dead. A process that is halted
-// for longer and then goes on could write into another's commit.
+// The lock's record names its owner. On the owner's machine an open port shows that the owner is alive; for
+// other machines the owner writes heartbeats, and after a minute without one the owner counts as dead. A
+// process that is suspended for longer and then continues could write into another's commit.
 //
 // # Loading
 //
-// Documents go to the server through a socket: an external dataset with the
-// adapter socket-client makes a node of the server connect to this client, and
-// INSERT or UPSERT … SELECT from it is one statement that ends when all is
-// stored. No file is needed on the server's machine; its nodes must be able to
+// Documents reach the server through a socket. An external dataset with the adapter socket-client makes a
+// node of the server connect to this client. INSERT or UPSERT … SELECT from it is one statement that
+// returns when everything is stored. The server's machine needs no file, but its nodes must be able to
 // reach this client.
 //
 // # Records under keys
@@ -52,12 +48,11 @@
 //
 // # A star over several disks
 //
-// The analytical workload has one dataset of open documents, each with its
-// table_name, in the dataverse name_star. The server's iodevices divide it:
-// docs/scan.md.
+// The study scan has one dataset of open documents, each with its table_name, in the dataverse name_star.
+// The server's iodevices partition it: docs/scan.md.
 //
 // # Texts
 //
-// AsterixDB compares texts by UTF-16 halves. Where a subset has letters beyond
-// U+FFFF texts are sorted by their code points instead.
+// AsterixDB compares texts by UTF-16 halves. If a subset has letters beyond U+FFFF, its texts are sorted by
+// their code points instead.
 package asterixdb

@@ -13,15 +13,14 @@ import (
 	"time"
 )
 
-// feed sends documents to the server. It is an external dataset: a statement
-// that selects from it makes a node of the server connect to this client, which
-// sends lines of JSON and closes. So a load needs no files that the server's
-// machine would have to hold, and the statement ends when all is stored.
+// feed sends documents to the server. It is an external dataset: a statement that selects from it makes a
+// node of the server connect to this client, which sends lines of JSON and closes the connection. A load
+// therefore needs no files on the server's machine, and the statement returns when everything is stored.
 type feed struct {
 	a    *openArchive
-	name string   // its datasets are named so, with a number
-	made []string // their types
-	from string   // host:port, as the server's nodes reach it
+	name string   // prefix of its datasets' names
+	made []string // types of the created datasets
+	from string   // host:port at which the server's nodes reach it
 	l    *net.TCPListener
 }
 
@@ -38,7 +37,7 @@ func (a *openArchive) newFeed(ctx context.Context, token string) (*feed, error) 
 	}
 	listen := host
 	if a.db.reach != "" {
-		listen = "" // behind a translation of addresses it is not this machine's own
+		listen = "" // behind NAT the address is not this machine's own
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(listen, "0"))
 	if err != nil {
@@ -50,8 +49,7 @@ func (a *openArchive) newFeed(ctx context.Context, token string) (*feed, error) 
 	return f, nil
 }
 
-// source is the external dataset whose lines are of a type; it is made when it
-// is asked for first.
+// source returns the external dataset whose lines have a type. It creates the dataset at its first use.
 func (f *feed) source(ctx context.Context, kind string) (string, error) {
 	name := f.name + strconv.Itoa(len(f.made))
 	for i, k := range f.made {
@@ -68,13 +66,13 @@ func (f *feed) source(ctx context.Context, kind string) (string, error) {
 	return f.a.dataset(name), nil
 }
 
-// address is that of this client on the way to the server.
+// address returns the client's address on the route to the server.
 func (d *database) address(ctx context.Context) (string, error) {
 	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", d.host)
 	if err != nil {
 		return "", err
 	}
-	defer c.Close() //nolint:errcheck // nothing was sent
+	defer c.Close() //nolint:errcheck // it has sent nothing
 	host, _, err := net.SplitHostPort(c.LocalAddr().String())
 	return host, err
 }
@@ -113,10 +111,9 @@ func (f *feed) close(ctx context.Context) error {
 	return errors.Join(f.l.Close(), f.a.drop(ctx, made))
 }
 
-// into stores what a part's lines are, after the statements in before. What is
-// fresh is inserted: to replace costs a look at each document that is there. Where
-// the server begins the job anew it finds its own documents, and replaces them.
-// The feed must not be used again where that fails.
+// into stores the lines of a part, after the statements in before. It inserts fresh documents, because an
+// upsert must look up each document. If the server restarts the job, the job finds its own documents and
+// replaces them. After an error the feed must not be used again.
 func (f *feed) into(ctx context.Context, token, before string, p part) error {
 	if p.fresh {
 		err := f.run(ctx, token, before+"INSERT", p)
@@ -142,20 +139,19 @@ func (f *feed) run(ctx context.Context, token, verb string, p part) error {
 	go func() { served <- f.serve(serving, p.lines) }()
 	_, err = f.a.db.client.run(ctx, request{id: token + "/" + p.dataset, text: verb + " INTO " + f.a.dataset(p.dataset) + " (SELECT VALUE e FROM " + source + " AS e)"})
 	if err != nil {
-		stop() // who still reads gets no more
+		stop() // a node that still reads gets no more
 	}
 	return errors.Join(err, f.l.SetDeadline(time.Now()), <-served)
 }
 
-// feedBuffer is the size of what is written at once, in bytes.
+// feedBuffer is the number of bytes in one write.
 const feedBuffer = 1 << 18
 
-// errUnread says that a statement ended and had not read what it should store.
-var errUnread = errors.New("asterixdb: no node of the server read what was sent")
+// errUnread means that a statement returned without having read the documents.
+var errUnread = errors.New("asterixdb: no node of the server read the documents")
 
-// serve sends the lines to every connection until the listener's deadline: a
-// job that the server begins anew connects anew. What the last one was sent
-// counts.
+// serve sends the lines to every connection until the listener's deadline, because a job that the server
+// restarts connects again. The bytes for the last connection count.
 func (f *feed) serve(ctx context.Context, lines func(w io.Writer) error) error {
 	sent := errUnread
 	for {
@@ -171,7 +167,7 @@ func (f *feed) serve(ctx context.Context, lines func(w io.Writer) error) error {
 }
 
 func send(ctx context.Context, c *net.TCPConn, lines func(w io.Writer) error) error {
-	defer c.Close() //nolint:errcheck // CloseWrite below reports whether all was sent
+	defer c.Close() //nolint:errcheck // CloseWrite below reports whether everything was sent
 	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Now()) })()
 	w := bufio.NewWriterSize(c, feedBuffer)
 	if err := lines(w); err != nil {

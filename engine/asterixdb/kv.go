@@ -15,18 +15,18 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// kv opens tables of records under keys. A table is a dataset of open documents
-// in the dataverse name_records; their members are the key and the fields.
+// kv opens tables of records under keys. A table is a dataset of open documents in the dataverse
+// name_records; their members are the key and the fields.
 type kvTables struct{ *database }
 
 type kvTable struct {
 	*database
-	dataset string // quoted
+	dataset string // quoted name
 	fields  []string
-	locks   *kv.Stripes // held while a record is read and written again: a statement that does both is not alone with it
+	locks   *kv.Stripes // locked while a record is read and written again, because a statement that does both is not atomic
 }
 
-// Table opens or makes a table.
+// Table opens or creates a table.
 func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if err := t.Choose(Driver()); err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ type kvConn struct {
 	row kv.Row
 }
 
-// keyText is a key as it is stored: byte b as the letter of that number, so that
-// AsterixDB, which compares letters, compares bytes. ASCII stays as it is.
+// keyText returns a key as it is stored: byte b as the letter with that number. AsterixDB compares letters
+// and therefore compares bytes. ASCII does not change.
 func keyText(key []byte) string {
 	var b strings.Builder
 	for _, c := range key {
@@ -86,9 +86,9 @@ func keyBytes(text string) []byte {
 	return key
 }
 
-var errNoText = errors.New("asterixdb: a value is no UTF-8 text")
+var errNoText = errors.New("asterixdb: a value is not UTF-8 text")
 
-// members are the fields that a row holds.
+// members returns the fields of a row.
 func (tb *kvTable) members(r *kv.Row) (map[string]any, error) {
 	out := map[string]any{}
 	for i := range r.Len() {
@@ -101,7 +101,7 @@ func (tb *kvTable) members(r *kv.Row) (map[string]any, error) {
 	return out, nil
 }
 
-// columns are the chosen fields as they are selected, and their indexes.
+// columns returns the expressions that select chosen fields, and the fields' indexes.
 func (tb *kvTable) columns(f kv.Fields) (string, kv.Fields) {
 	if f == nil {
 		for i := range tb.fields {
@@ -120,7 +120,7 @@ func decode(cells []gjson.Result, f kv.Fields, into *kv.Row) {
 	}
 }
 
-// from is the record of $key, as d.
+// from selects the record of $key, as d.
 func (tb *kvTable) from() string {
 	return " FROM " + tb.dataset + " AS d WHERE d." + sqlengine.KeyColumn + " = $key"
 }
@@ -133,7 +133,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row
 	})
 }
 
-// one runs a request that gives a row where there is a record.
+// one runs a request that returns a row if the record exists.
 func (tb *kvTable) one(ctx context.Context, r request) error {
 	found, row := false, r.row
 	r.row = func(text []byte) error {
@@ -153,7 +153,7 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 		return err
 	}
 	record[sqlengine.KeyColumn] = keyText(key)
-	unlock, err := c.locks.Lock(ctx, key) // or a delete would delete this record after it had found none
+	unlock, err := c.locks.Lock(ctx, key) // otherwise a delete could delete this record after it had found none
 	if err != nil {
 		return err
 	}
@@ -216,11 +216,11 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each
 	return err
 }
 
-// member is the one that a path names: a record is flat.
+// member returns the member of a path: a record is flat.
 func member(path string) (string, error) {
 	name, ok := strings.CutPrefix(path, "$.")
 	if !ok || !names.MatchString(name) {
-		return "", fmt.Errorf("asterixdb: the path %q is not that of a field: $.name", path)
+		return "", fmt.Errorf("asterixdb: the path %q does not name a field; write it like $.name", path)
 	}
 	return name, nil
 }

@@ -18,21 +18,21 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Barograph's own members and datasets, see doc.go.
+// Barograph's own members and datasets; see doc.go.
 const (
-	stateDataset = "barograph"        // catalogs, marks, locks, notes of commits under way
-	commitMember = "barograph_commit" // of every document and row: the number of the commit that wrote it
+	stateDataset = "barograph"        // catalogs, marks, locks, records of commits in flight
+	commitMember = "barograph_commit" // in every document and row: the number of the commit that wrote it
 )
 
-// dataverse is the quoted name of the archive's dataverse.
+// dataverse returns the quoted name of the archive's dataverse.
 func (a *openArchive) dataverse() string { return ident(a.space) }
 
-// dataset is the quoted name of a dataset.
+// dataset returns the quoted name of a dataset.
 func (a *openArchive) dataset(name string) string {
 	return a.dataverse() + "." + ident(name)
 }
 
-// target is the name of the dataset that holds the records of a line type.
+// target returns the name of the dataset with the records of a line type.
 func (a *openArchive) target(t *record.LineType) string {
 	return datasetOf(a.table(t), a.db.closed)
 }
@@ -44,8 +44,7 @@ func (a *openArchive) table(t *record.LineType) string {
 	return design.DocTable(t)
 }
 
-// create are the statements that make the dataverse with what it has from the
-// beginning.
+// create returns the statements that create the dataverse and its initial datasets.
 func (a *openArchive) create() string {
 	out := []string{
 		"CREATE DATAVERSE " + a.dataverse() + " IF NOT EXISTS",
@@ -70,8 +69,7 @@ func (a *openArchive) create() string {
 // anyType is the open type of documents of any form.
 const anyType = "barograph_any"
 
-// createTarget are the statements that make the dataset of a line type, within
-// the dataverse.
+// createTarget returns the statements that create the dataset of a line type, within the dataverse.
 func (a *openArchive) createTarget(t *record.LineType) []string {
 	name, kind := a.target(t), anyType
 	var out []string
@@ -115,7 +113,7 @@ func closedType(name string, members []string) string {
 	return "CREATE TYPE " + name + " IF NOT EXISTS AS CLOSED {" + strings.Join(members, ", ") + "}"
 }
 
-// ownMembers are Barograph's.
+// ownMembers are Barograph's own members.
 func ownMembers() []string {
 	return []string{"id: string", "subset: string", commitMember + ": bigint"}
 }
@@ -128,7 +126,7 @@ func docMembers() []string {
 	return append(out, "fcst_valid_epoch: bigint", "fcst_valid_beg: string")
 }
 
-// entryMembers are those of a document's entries, see design.AppendJSON.
+// entryMembers are the members of a document's entries; see design.AppendJSON.
 func entryMembers(t *record.LineType) []string {
 	out := []string{"fcst_lead: bigint", "fcst_valid_end: bigint?", "obs_lead: bigint?", "obs_valid_beg: bigint?", "obs_valid_end: bigint?"}
 	for _, c := range t.Columns {
@@ -169,8 +167,8 @@ func rowMembers(t *record.LineType) []string {
 	return out
 }
 
-// headerID is the stat_header_id of a header in a subset: a digest, so that a
-// record that is loaded again finds its header and itself.
+// headerID returns the stat_header_id of a header in a subset. It is a digest: a record that is loaded
+// again finds its header and itself.
 func headerID(subset string, h *record.Header) string {
 	k := sqlengine.HeaderKey(*h)
 	var buf []byte
@@ -182,7 +180,7 @@ func headerID(subset string, h *record.Header) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// rowID is the primary key of a record in a subset, from its identity.
+// rowID returns the primary key of a record in a subset, computed from its identity.
 func rowID(subset string, k record.Key) string {
 	b := k.Bytes()
 	return strconv.FormatUint(xxh3.HashString(subset), 16) + "-" + hex.EncodeToString(b[:])
@@ -261,7 +259,7 @@ func appendRow(dst []byte, subset, header string, cols []sqlengine.Column, b *re
 // rowWriter writes METviewer's tables.
 type rowWriter struct {
 	pending
-	fresh map[string]record.Header // by stat_header_id: those that are not there yet
+	fresh map[string]record.Header // new headers by stat_header_id
 }
 
 func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) error {
@@ -276,7 +274,7 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 		for _, b := range w.l.batches[t] {
 			stored.New += int64(b.Len())
 			hash.Use(b)
-			groups := make([]*design.Group, len(b.Headers)) // that may hold records of the header
+			groups := make([]*design.Group, len(b.Headers)) // groups that may contain records of the header
 			for k := range b.Headers {
 				groups[k] = w.state.catalog.Holding(t, &b.Headers[k])
 				if id := headerID(w.l.subset, &b.Headers[k]); !w.l.headers[id] {
@@ -320,8 +318,7 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 	return nil
 }
 
-// headers reads which headers are there, unless the loader knows it from its
-// own last commit.
+// headers reads which headers exist, unless the loader knows it from its own last commit.
 func (w *rowWriter) headers(ctx context.Context) error {
 	if w.l.known == w.state.version {
 		return nil

@@ -26,12 +26,12 @@ type loader struct {
 	a       *openArchive
 	subset  string
 	token   string
-	commits int // started by this loader
+	commits int // number of commits started by this loader
 	feed    *feed
 	batches map[*record.LineType][]*record.Batch
-	types   []*record.LineType // in the order of first sight
-	undone  bool               // the archive may hold notes of what this loader replaced
-	headers map[string]bool    // stat_header_id of those that are there, as of version known
+	types   []*record.LineType // in the order of their first record
+	undone  bool               // the archive may contain copies of documents that this loader replaced
+	headers map[string]bool    // stat_header_id of the existing headers, as of version known
 	known   int64
 }
 
@@ -48,11 +48,11 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 	return &loader{a: a, subset: subset, token: newToken(), batches: map[*record.LineType][]*record.Batch{}, known: -1}, nil
 }
 
-// defineTries is how often statements that define datasets are tried.
+// defineTries is the number of attempts of statements that define datasets.
 const defineTries = 10
 
-// define runs statements that define what is not there yet. Two loads that
-// define the same at once are in each other's way, IF NOT EXISTS or not.
+// define runs statements that define missing datasets. Two concurrent loads that define the same one
+// conflict, even with IF NOT EXISTS.
 func (d *database) define(ctx context.Context, text string) error {
 	for try := 1; ; try++ {
 		_, err := d.client.run(ctx, request{text: text})
@@ -76,16 +76,16 @@ func (l *loader) Add(ctx context.Context, b *record.Batch) error {
 	return ctx.Err()
 }
 
-// closePatience is how long Close may take to clean up.
+// closePatience is the time limit of Close for cleaning up.
 const closePatience = 20 * time.Second
 
 func (l *loader) Close() error {
 	ctx, stop := context.WithTimeout(context.Background(), closePatience)
 	defer stop()
-	if l.undone { // what commits replaced is of no use any more
+	if l.undone { // the copies of replaced documents are not needed any more
 		_, err := l.a.db.client.run(ctx, request{text: "DELETE FROM " + l.a.dataset(stateDataset) + " AS u WHERE u.kind = \"undo\" AND u.loader = \"" + l.token + "\""})
 		if err != nil {
-			l.a.db.log.Debug("notes of a load were left behind", "subset", l.subset, "error", err)
+			l.a.db.log.Debug("records of a load were not removed", "subset", l.subset, "error", err)
 		}
 		l.undone = false
 	}
@@ -93,20 +93,18 @@ func (l *loader) Close() error {
 	return nil
 }
 
-// dropFeed gives up the connection to the server's nodes. What is left behind
-// harms nobody.
+// dropFeed closes the connection to the server's nodes. Remains have no effect.
 func (l *loader) dropFeed(ctx context.Context) {
 	if l.feed == nil {
 		return
 	}
 	if err := l.feed.close(ctx); err != nil {
-		l.a.db.log.Debug("a feed was left behind", "error", err)
+		l.a.db.log.Debug("a feed was not removed", "error", err)
 	}
 	l.feed = nil
 }
 
-// undoPatience is how long a failed commit is worked on before it is left to
-// whoever comes next.
+// undoPatience is the time limit for rolling back a failed commit. After it, the next client rolls back.
 const undoPatience = 20 * time.Second
 
 func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
@@ -124,7 +122,7 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	return stored, engine.CallError(ctx, err)
 }
 
-// commit goes through the steps that doc.go names.
+// commit runs the steps in doc.go.
 func (l *loader) commit(ctx context.Context, held *lock, s *state, c archive.Commit, stored *archive.CommitResult) error {
 	if err := l.a.recover(ctx, l.subset, s); err != nil {
 		return err
@@ -177,8 +175,7 @@ func (l *loader) commit(ctx context.Context, held *lock, s *state, c archive.Com
 	return nil
 }
 
-// astral reports whether a text has a letter beyond U+FFFF, which the server
-// sorts by halves.
+// astral reports whether a text has a letter beyond U+FFFF, which the server sorts by halves.
 func (l *loader) astral() bool {
 	for _, t := range l.types {
 		for _, b := range l.batches[t] {
@@ -209,7 +206,7 @@ func beyond(text string) bool {
 	return false
 }
 
-// prepare makes the datasets of line types that are new, and the feed.
+// prepare creates the datasets of new line types, and the feed.
 func (l *loader) prepare(ctx context.Context) error {
 	var text []string
 	for _, t := range l.types {
@@ -234,22 +231,21 @@ func (l *loader) prepare(ctx context.Context) error {
 	return err
 }
 
-// part is what a commit writes into one dataset.
+// part is the part of a commit for one dataset.
 type part struct {
 	dataset, kind string // kind is the type of the lines
-	fresh         bool   // nothing is there under the keys
+	fresh         bool   // no document has one of the keys
 	lines         func(w io.Writer) error
 }
 
-// writer lays records out under one design.
+// writer arranges records in one design.
 type writer interface {
-	// find looks for what the commit will replace, and counts.
+	// find looks for the records that the commit will replace, and counts.
 	find(ctx context.Context, stored *archive.CommitResult) error
 	parts() []part
-	// replaced lists what is there under the keys that will be written, by
-	// dataset, each as a JSON object.
+	// replaced lists the existing documents with keys that will be written, by dataset, each as a JSON object.
 	replaced() map[string][][]byte
-	// kept says that all of this is in the archive.
+	// kept records that the archive contains all of the commit.
 	kept(version int64)
 }
 
@@ -261,12 +257,12 @@ func (l *loader) writer(s *state, version int64) writer {
 	return &docWriter{pending: p}
 }
 
-// pending is what the writers of both designs know of a commit.
+// pending is the state of a commit that the writers of both designs share.
 type pending struct {
 	l       *loader
 	state   *state
 	version int64
-	there   map[string]map[string][]byte // under the keys that will be written: dataset → id → what is stored
+	there   map[string]map[string][]byte // dataset → id → existing document, for the keys that will be written
 }
 
 func (p *pending) replaced() map[string][][]byte {
@@ -277,7 +273,7 @@ func (p *pending) replaced() map[string][][]byte {
 	return out
 }
 
-// typeParts are the parts of the line types, one for each dataset.
+// typeParts returns the parts of the line types, one for each dataset.
 func (p *pending) typeParts(lines func(out io.Writer, types []*record.LineType) error) (out []part) {
 	of := map[string][]*record.LineType{}
 	for _, t := range p.l.types {
@@ -293,8 +289,8 @@ func (p *pending) typeParts(lines func(out io.Writer, types []*record.LineType) 
 	return out
 }
 
-// startVersion is the statement that notes that a commit has started. It comes before
-// all else that a commit writes, as its record alone lets others find the rest.
+// startVersion returns the statement that records the start of a commit. It comes before all other writes
+// of the commit, because only this record lets others find the rest.
 func (l *loader) startVersion(version int64, token string, parts []part) (string, error) {
 	writes := []string{}
 	for _, p := range parts {
@@ -304,7 +300,7 @@ func (l *loader) startVersion(version int64, token string, parts []part) (string
 	return "UPSERT INTO " + l.a.dataset(stateDataset) + " (" + string(text) + ");\n", err
 }
 
-// notes are the marks of a commit, and what it will replace.
+// notes returns the marks of a commit, and copies of the documents that it will replace.
 func (l *loader) notes(w io.Writer, version int64, replaced map[string][][]byte, done []archive.Mark) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
@@ -328,19 +324,18 @@ func (l *loader) notes(w io.Writer, version int64, replaced map[string][][]byte,
 	return nil
 }
 
-// undo takes back what a commit that failed has left, as far as the server can
-// be reached; the next one that comes does the rest.
+// undo rolls back a failed commit, as far as the server can be reached; the next client does the rest.
 func (l *loader) undo(ctx context.Context, held *lock) {
 	l.known = -1
 	ctx, stop := context.WithTimeout(ctx, undoPatience)
 	defer stop()
 	if l.feed != nil {
-		_ = l.feed.l.Close() // it is not used again
+		_ = l.feed.l.Close() // it is not used any more
 	}
 	err := l.takeBack(ctx, held)
 	if err != nil {
 		held.abandon()
-		l.a.db.log.Warn("a commit was not taken back; the next open does it", "subset", l.subset, "error", err)
+		l.a.db.log.Warn("a failed commit was not rolled back; the next open of the subset does it", "subset", l.subset, "error", err)
 	}
 	l.dropFeed(ctx)
 }
@@ -354,7 +349,7 @@ func (l *loader) takeBack(ctx context.Context, held *lock) error {
 		return err
 	}
 	if h, err := l.a.holder(ctx, l.subset); err != nil || h.token != held.token {
-		if err == nil { // the last request of the commit was carried out
+		if err == nil { // the last request of the commit was executed
 			held.abandon()
 		}
 		return err
@@ -365,10 +360,10 @@ func (l *loader) takeBack(ctx context.Context, held *lock) error {
 	return held.release(ctx, "")
 }
 
-// keysAsked is the number of keys that one query looks up.
+// keysAsked is the number of keys in one query.
 const keysAsked = 500
 
-// stored reads what is there under keys of a dataset.
+// stored reads the existing documents with keys of a dataset.
 func (a *openArchive) stored(ctx context.Context, dataset string, keys []string, row func(id string, doc []byte) error) error {
 	for some := range slices.Chunk(keys, keysAsked) {
 		_, err := a.db.client.run(ctx, request{
@@ -376,7 +371,7 @@ func (a *openArchive) stored(ctx context.Context, dataset string, keys []string,
 			row: func(doc []byte) error {
 				id := gjson.GetBytes(doc, "id").String()
 				if id == "" {
-					return fmt.Errorf("asterixdb: %s holds a document without id", dataset)
+					return fmt.Errorf("asterixdb: %s contains a document without id", dataset)
 				}
 				return row(id, doc)
 			},
@@ -431,7 +426,7 @@ func (w *docWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 	return w.count(stored)
 }
 
-// count tells new records from those that replace one.
+// count distinguishes new records from replaced ones.
 func (w *docWriter) count(stored *archive.CommitResult) error {
 	var have, into record.Batch
 	for _, t := range w.l.types {
@@ -454,7 +449,7 @@ func (w *docWriter) count(stored *archive.CommitResult) error {
 	return nil
 }
 
-// merged puts a document together with what is there under its id.
+// merged merges a document with the existing one of its id.
 func (w *docWriter) merged(doc *design.Doc, have, into *record.Batch, meet func(i, j int)) (*record.Batch, error) {
 	t := doc.Rows.Type
 	old, ok := w.there[w.l.a.target(t)][string(design.AppendKey(nil, t, w.l.subset, doc.Header(), doc.Valid()))]

@@ -17,20 +17,19 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// scans opens the tables of the analytical workload as the experiment with
-// Couchbase Analytics had them: one collection of documents, each with its
-// table's name, joined with itself. The server divides it over its iodevices
-// by the documents' keys, and nothing but its configuration moves an iodevice:
-// a placement must be the one that the server was started with.
+// scans opens the tables of the study scan as in the experiment with Couchbase Analytics: one collection of
+// documents, each with its table's name, joined with itself. The server distributes it over its iodevices
+// by the documents' keys, and only its configuration determines the place of an iodevice. Therefore the
+// placement must be the one with which the server was started.
 type scans struct{ *database }
 
-// The names in the dataverse.
+// These are the names in the dataverse.
 const (
 	starDataset   = "star"
-	placedDataset = "placement" // one record, written last: the placement under which the documents were loaded
+	placedDataset = "placement" // one record, written last: the placement at which the documents were loaded
 )
 
-// star is the collection under a placement.
+// star is the collection at a placement.
 type star struct {
 	db      *database
 	place   tables.Placement
@@ -52,12 +51,12 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	}
 	e := &sqlengine.StarEngine{Where: "dataverse " + st.space(), ReadOnly: s.readOnly, Text: st.text, Note: st.note, Load: st.load, Rows: st.rows, Plan: st.plan}
 	if !slices.ContainsFunc(st.devices, func(d device) bool { _, err := os.Stat(d.folder); return err != nil }) {
-		e.Size = st.size // the server runs on this machine
+		e.Size = st.size // only if the server runs on this machine
 	}
 	return sqlengine.OpenStar(ctx, e, p)
 }
 
-// agrees compares the placement with what the server was started with.
+// agrees compares the placement with the server's configuration.
 func (s *star) agrees() error {
 	disagree := func(problem string) error {
 		disks := ""
@@ -82,20 +81,20 @@ func (s *star) agrees() error {
 	for _, d := range s.devices {
 		path := s.under(d)
 		if path == "" {
-			return disagree("keeps a part in " + d.folder + ", which lies on no path of the placement")
+			return disagree("has a partition in " + d.folder + ", which is on no path of the placement")
 		}
 		got[path]++
 	}
 	for path, n := range want {
 		if got[path] != n {
-			return disagree(fmt.Sprintf("keeps %d parts on %s, not %d", got[path], path, n))
+			return disagree(fmt.Sprintf("has %d partitions on %s, not %d", got[path], path, n))
 		}
 	}
 	return nil
 }
 
-// under is the path of the placement that an iodevice lies on: of two of which
-// one holds the other, the inner one.
+// under returns the path of the placement that contains an iodevice. If one path is below another, it
+// returns the inner one.
 func (s *star) under(d device) (longest string) {
 	for _, path := range s.place.Paths {
 		if len(path) > len(longest) && (d.folder == path || strings.HasPrefix(d.folder, strings.TrimSuffix(path, "/")+"/")) {
@@ -105,14 +104,14 @@ func (s *star) under(d device) (longest string) {
 	return longest
 }
 
-// space is the name of the dataverse.
+// space returns the name of the dataverse.
 func (s *star) space() string { return s.db.name + "_star" }
 
 func (s *star) dataset(name string) string {
 	return ident(s.space()) + "." + ident(name)
 }
 
-// note reads the placement of the documents that are there; "" = there are none.
+// note reads the placement of the existing documents; "" = there are none.
 func (s *star) note(ctx context.Context) (note string, err error) {
 	notes, err := s.db.client.texts(ctx, "SELECT VALUE p.placement FROM "+s.dataset(placedDataset)+" AS p")
 	if absent(err) {
@@ -121,10 +120,9 @@ func (s *star) note(ctx context.Context) (note string, err error) {
 	return strings.Join(notes, ""), err
 }
 
-// text is the SQL++ of a question. Facts come first: what comes later is what
-// hash tables are built of. An answer has as many workers as the server has
-// partitions unless the placement names another number; what reads the
-// documents is one worker a partition in any case.
+// text returns the SQL++ of a question. The facts come first, because the server builds hash tables from
+// later tables. A query has as many workers as the server has partitions unless the placement names another
+// number. Reading the documents has one worker per partition in any case.
 func (s *star) text(q tables.StarQuery) string {
 	workers := ""
 	if n := s.place.Parallel(); n != s.place.Partitions {
@@ -155,8 +153,7 @@ func (s *star) text(q tables.StarQuery) string {
 	return ""
 }
 
-// rows asks. Numbers of JSON are doubles here: sums are rounded to hundredths,
-// of which they have all up to some 10^13.
+// rows runs a question. Numbers of JSON are doubles. Sums are rounded to hundredths, which are exact up to some 10^13.
 func (s *star) rows(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
 	names := []string{"d_year", "brand_id", "brand", "ext_price"}
 	names = names[len(names)-q.Columns():]
@@ -176,7 +173,7 @@ func (s *star) rows(ctx context.Context, q tables.StarQuery, f func(row []any) e
 	return err
 }
 
-// plan is the optimiser's plan; it runs the question.
+// plan returns the optimizer's plan; it runs the question.
 func (s *star) plan(ctx context.Context, q tables.StarQuery) (string, error) {
 	reply, err := s.db.client.run(ctx, request{text: s.text(q), plan: true})
 	if err != nil {
@@ -187,7 +184,7 @@ func (s *star) plan(ctx context.Context, q tables.StarQuery) (string, error) {
 	return text.String() + "\n", err
 }
 
-// size adds up the files of the collection, of all three tables, by paths.
+// size adds up the files of the collection, with all three tables, by path.
 func (s *star) size(context.Context) ([]int64, error) {
 	out := make([]int64, max(len(s.place.Paths), 1))
 	for _, d := range s.devices {
@@ -200,8 +197,8 @@ func (s *star) size(context.Context) ([]int64, error) {
 	return out, nil
 }
 
-// load makes the collection anew. The nodes read the files by themselves, each
-// some of them, so that all must lie where every node can read them.
+// load replaces the collection. Each node reads some of the files itself; therefore every node must be able
+// to read all files at the same paths.
 func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoadResult, err error) {
 	if len(files.Documents) == 0 {
 		return out, &fault.Error{Setting: "documents", Err: tables.ErrStarFiles, Cure: "make them with `barograph synth tpcds --documents`"}

@@ -19,11 +19,11 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// heap is the one setting that is the Java machine's and not the server's.
+// heap is the only setting of the Java machine instead of the server.
 const heap = "-Xmx"
 
-// server tells how the lab starts AsterixDB. The first node runs the cluster
-// controller and a node controller, each further one a node controller.
+// server describes to the lab how to start AsterixDB. The first node runs the cluster controller and a node
+// controller, the others a node controller.
 func server() *launch.Server {
 	return &launch.Server{
 		Artifacts:  []launch.Artifact{artifact()},
@@ -34,8 +34,8 @@ func server() *launch.Server {
 			{Name: "default", Summary: "as packaged: a Java heap of a quarter of the memory, of which a quarter each for cache and for writing"},
 			{Name: "tuned", Summary: "a Java heap of half the memory, most of it cache; more memory for sorts and joins", Settings: tuned},
 		},
-		Note: "AsterixDB's HTTP ports listen on every network interface of this machine, whatever address it is given, and ask for no password: " +
-			"whoever reaches them can read and change everything in it, and run code as its user. Use --isolate, or a firewall",
+		Note: "AsterixDB's HTTP ports listen on every network interface of this machine, independent of the configured address, and require no password: " +
+			"everybody who reaches them can read and change everything in it, and run code as its user. Use --isolate, or a firewall",
 		SpreadsTables: true,
 		Stop:          syscall.SIGTERM,
 		Find:          func() error { _, err := home(); return err },
@@ -56,8 +56,7 @@ func artifact() launch.Artifact {
 	}
 }
 
-// tuned are the settings of the profile tuned, for a node that may use so many
-// bytes of memory.
+// tuned returns the settings of the profile tuned, for a node that may use memory bytes.
 func tuned(memory int64) map[string]string {
 	mib := func(n int64) string { return strconv.FormatInt(max(n>>20, 64), 10) + "MB" }
 	return map[string]string{
@@ -84,11 +83,11 @@ func nodeID(i int) string { return "nc" + strconv.Itoa(i+1) }
 func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	dirs := iodevices(c, n)
 	if len(dirs) == 0 {
-		return nil, &fault.Error{Setting: fmt.Sprintf("%d partitions on %d nodes", len(c.Disks), len(c.Nodes)), Problem: "leave a node without one", Cure: "name more disks, or more partitions"}
+		return nil, &fault.Error{Setting: fmt.Sprintf("%d partitions on %d nodes", len(c.Disks), len(c.Nodes)), Problem: "leave a node without a partition", Cure: "name more disks, or more partitions"}
 	}
 	for name := range c.Settings {
 		if name != heap && !strings.HasPrefix(name, "storage.") && !strings.HasPrefix(name, "compiler.") {
-			return nil, &fault.Error{Setting: name, Problem: "is no setting that the lab writes", Cure: "name one that begins with storage. or compiler., or " + heap}
+			return nil, &fault.Error{Setting: name, Problem: "is not a setting that the lab writes", Cure: "name a setting that begins with storage. or compiler., or " + heap}
 		}
 	}
 	for _, dir := range []string{"txnlog", "coredump", "logs"} {
@@ -119,8 +118,8 @@ func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	return nil, os.WriteFile(configFile(n), []byte(b.String()), 0o600)
 }
 
-// iodevices are the folders of a node, each of which holds one part of every
-// dataset: one for each of its disks, or of its own.
+// iodevices returns the folders of a node. Each contains one partition of every dataset: one for each of
+// its disks, or one in its own folder.
 func iodevices(c *launch.Cluster, n *launch.Node) []string {
 	if len(c.Disks) == 0 {
 		return []string{filepath.Join(n.Dir, "disk")}
@@ -132,9 +131,8 @@ func iodevices(c *launch.Cluster, n *launch.Node) []string {
 	return out
 }
 
-// settings are the names of the settings that hold for the cluster, or for each
-// node: the server ends where one stands in the other's section
-// (asterix-common's StorageProperties and CompilerProperties).
+// settings are the names of the settings for the cluster, or for each node. The server exits if a setting
+// is in the other section (asterix-common's StorageProperties and CompilerProperties).
 func settings(c *launch.Cluster, common bool) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		ofCluster := slices.ContainsFunc([]string{"compiler.", "storage.compression.", "storage.global.", "storage.lsm.bloomfilter."}, func(prefix string) bool {
@@ -147,8 +145,8 @@ func settings(c *launch.Cluster, common bool) (out []string) {
 	return out
 }
 
-// controllerHeap is the cluster controller's: it compiles and collects, and
-// keeps no data.
+// controllerHeap is the heap of the cluster controller, which compiles queries and collects results, and
+// stores no data.
 const controllerHeap = "512m"
 
 func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
@@ -169,14 +167,12 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	return []launch.Command{cc, nc}, nil
 }
 
-// opened are what the server reaches of Java's own packages; without them it
-// does not start on Java 17.
+// opened are the Java packages that the server accesses by reflection. Without them it does not start on Java 17.
 var opened = [...]string{ //nolint:gochecknoglobals // a constant table
 	"java.base/java.lang", "java.base/java.nio", "java.base/java.util", "java.base/sun.nio.ch", "jdk.management/com.sun.management.internal",
 }
 
-// java is a command of the server without its shell script, which needs programs
-// that small systems lack.
+// java returns a command that starts the server without its shell script, which needs programs that small systems lack.
 func java(dir, heap, driver, app string, n *launch.Node) launch.Command {
 	args := []string{"java", "-Xmx" + heap}
 	for _, o := range opened {
@@ -188,11 +184,10 @@ func java(dir, heap, driver, app string, n *launch.Node) launch.Command {
 	return launch.Command{Args: args}
 }
 
-// api is the host and port of the query service.
+// api returns the host and port of the query service.
 func api(c *launch.Cluster) string { return c.Nodes[0].Address("api") }
 
-// ready asks whether the node has joined, and, where all nodes have, for an
-// answer: the cluster answers nothing before that.
+// ready checks that the node has joined and, if all nodes have, runs a query: the cluster answers nothing before that.
 func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	k := newClient(api(c), nil)
 	defer k.close()
@@ -231,5 +226,5 @@ func form(ctx context.Context, c *launch.Cluster) error {
 	})
 }
 
-// formPatience is how long nodes that all run may take to answer together.
+// formPatience is how long running nodes may take to answer as a cluster.
 const formPatience = time.Minute

@@ -23,22 +23,20 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// state is what the archive says of a subset: the number of its last commit,
-// and of the one that was started last.
+// state is the state of a subset in the archive: the number of its last commit, and of the last started one.
 type state struct {
 	exists  bool
 	version int64
 	catalog *design.Catalog
-	started int64    // number of the commit that was started last
-	token   string   // of its lock
-	writes  []string // the datasets that it writes
-	astral  bool     // there are texts with letters beyond U+FFFF
+	started int64    // number of the last started commit
+	token   string   // token of its lock
+	writes  []string // datasets that it writes
+	astral  bool     // the subset has texts with letters beyond U+FFFF
 }
 
 func newState(subset string) state { return state{catalog: design.NewCatalog(subset)} }
 
-// broken reports whether a commit was started and has not been made to count: it
-// is under way, or has died.
+// broken reports whether a started commit does not count: it is in flight or has crashed.
 func (s *state) broken() bool { return s.started > s.version }
 
 func catalogID(subset string) string { return "catalog/" + subset }
@@ -49,7 +47,7 @@ func (a *openArchive) stateQuery(subset string) string {
 		quote(catalogID(subset)) + ", " + quote(startedID(subset)) + "]"
 }
 
-// row takes a record of the state.
+// row parses a record of the state.
 func (s *state) row(row []byte) (err error) {
 	r := gjson.ParseBytes(row)
 	switch r.Get("kind").String() {
@@ -66,8 +64,8 @@ func (s *state) row(row []byte) (err error) {
 	return err
 }
 
-// catalogStatement is the statement that makes a commit count: it replaces one
-// record, which is all that AsterixDB does at once.
+// catalogStatement returns the statement that makes a commit count: it replaces one record, which AsterixDB
+// does atomically.
 func (a *openArchive) catalogStatement(subset string, version int64, s *state) (string, error) {
 	text, err := s.catalog.Encode()
 	if err != nil {
@@ -80,9 +78,8 @@ func (a *openArchive) catalogStatement(subset string, version int64, s *state) (
 	return "UPSERT INTO " + a.dataset(stateDataset) + " (" + string(record) + ");\n", nil
 }
 
-// state reads the state of a subset; it is empty where the subset does not
-// exist. What a load that died has left is taken back first, once for each
-// subset and archive.
+// state reads the state of a subset, which is empty if the subset does not exist. Once for each subset and
+// archive it first rolls back a crashed load.
 func (a *openArchive) state(ctx context.Context, subset string) (state, error) {
 	_, seen := a.seen.Load(subset)
 	for {
@@ -106,8 +103,7 @@ func (a *openArchive) state(ctx context.Context, subset string) (state, error) {
 	}
 }
 
-// settle waits until no commit of a subset is under way, and takes back what
-// one that died has left.
+// settle waits until no commit of a subset is in flight, and rolls back a crashed one.
 func (a *openArchive) settle(ctx context.Context, subset string) error {
 	if a.db.readOnly {
 		return a.settled(ctx, subset)
@@ -124,7 +120,7 @@ func (a *openArchive) settle(ctx context.Context, subset string) error {
 	return l.release(ctx, "")
 }
 
-// settled waits for the commit that is under way. A reader changes nothing.
+// settled waits for the commit in flight. A reader changes nothing.
 func (a *openArchive) settled(ctx context.Context, subset string) error {
 	for {
 		h, err := a.holder(ctx, subset)
@@ -136,8 +132,8 @@ func (a *openArchive) settled(ctx context.Context, subset string) error {
 				return err
 			}
 			return &fault.Error{
-				Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "a load was broken off and left something behind", Err: engine.ErrReadOnly,
-				Cure: "run the load again: it is completed, or taken back",
+				Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "contains an incomplete load", Err: engine.ErrReadOnly,
+				Cure: "run the load again, which completes the load or rolls it back",
 			}
 		}
 		if err := engine.Pause(ctx, poll); err != nil {
@@ -146,8 +142,8 @@ func (a *openArchive) settled(ctx context.Context, subset string) error {
 	}
 }
 
-// recover takes back a commit that was started and does not count. The lock is
-// held, and nothing of that commit is under way. Every step may be done twice.
+// recover rolls back a commit that was started and does not count. The caller has locked the subset, and no
+// request of that commit is in progress. Every step may run twice.
 func (a *openArchive) recover(ctx context.Context, subset string, s *state) error {
 	if !s.broken() {
 		return nil
@@ -158,7 +154,7 @@ func (a *openArchive) recover(ctx context.Context, subset string, s *state) erro
 	states, n := a.dataset(stateDataset), strconv.FormatInt(s.started, 10)
 	of := ".subset = " + quote(subset)
 	for _, name := range s.writes {
-		// What was there before comes back; then the rest can be determined by its number.
+		// First restore the previous documents; then the others can be identified by their number.
 		text := fmt.Sprintf("UPSERT INTO %s (SELECT VALUE u.doc FROM %s AS u WHERE u.kind = \"undo\" AND u.`commit` = %s AND u%s AND u.`dataset` = %s);\n",
 			a.dataset(name), states, n, of, quote(name)) +
 			fmt.Sprintf("DELETE FROM %s AS d WHERE d.%s = %s AND d%s", a.dataset(name), commitMember, n, of)
@@ -173,7 +169,7 @@ func (a *openArchive) recover(ctx context.Context, subset string, s *state) erro
 	if err != nil {
 		return err
 	}
-	a.db.log.Info("a load that was broken off was taken back", "subset", subset, "commit", s.started)
+	a.db.log.Info("rolled back an incomplete load", "subset", subset, "commit", s.started)
 	s.started = 0
 	return nil
 }
@@ -184,7 +180,7 @@ type marked struct {
 	Kind   string       `json:"kind"`
 	Subset string       `json:"subset"`
 	Commit int64        `json:"commit"`
-	Seq    int          `json:"seq"` // within the commit
+	Seq    int          `json:"seq"` // position within the commit
 	Mark   archive.Mark `json:"mark"`
 }
 
@@ -192,7 +188,7 @@ func newMarked(subset string, commit int64, seq int, m archive.Mark) marked {
 	return marked{fmt.Sprintf("mark/%d/%s/%s", commit, m.Digest, subset), "mark", subset, commit, seq, m}
 }
 
-// Marks lists those of commits that count; of two of one file the later.
+// Marks lists the marks of commits that count; of two marks of one file the later one.
 func (a *openArchive) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
 	s, err := a.state(ctx, subset)
 	if err != nil || !s.exists {
@@ -201,7 +197,7 @@ func (a *openArchive) Marks(ctx context.Context, subset string) ([]archive.Mark,
 	return a.marks(ctx, subset, s.version)
 }
 
-// marks lists those of commits up to a version, also while the next is under way.
+// marks lists the marks of commits up to a version, also while the next commit is in flight.
 func (a *openArchive) marks(ctx context.Context, subset string, version int64) ([]archive.Mark, error) {
 	var all []marked
 	_, err := a.db.client.run(ctx, request{
@@ -230,7 +226,7 @@ func (a *openArchive) Catalog(ctx context.Context, subset string) (*design.Catal
 	return s.catalog, err
 }
 
-// Subsets lists those that a commit has counted for.
+// Subsets lists the subsets with a commit that counts.
 func (a *openArchive) Subsets(ctx context.Context) ([]string, error) {
 	subsets, err := a.db.client.texts(ctx, "SELECT VALUE s.subset FROM "+a.dataset(stateDataset)+" AS s WHERE s.kind = \"catalog\"")
 	if absent(err) {
@@ -240,25 +236,24 @@ func (a *openArchive) Subsets(ctx context.Context) ([]string, error) {
 	return subsets, err
 }
 
-// A commit holds its subset's lock: a record whose primary key can be inserted
-// once. The record names its holder, so that others see when it has died: on
-// the holder's own machine by a port that it keeps open, elsewhere by a beat
-// that no longer comes.
+// A commit locks its subset with a record whose primary key can be inserted once. The record names its
+// owner and lets others detect the owner's crash: on the owner's machine by a port that the owner keeps
+// open, on other machines by missing heartbeats.
 type lock struct {
 	a      *openArchive
 	subset string
 	token  string
-	alive  net.Listener // open as long as the holder lives; nobody is ever accepted
+	alive  net.Listener // open as long as the owner is alive; it accepts no connection
 	stop   context.CancelFunc
-	beats  chan struct{} // closed when the last beat was sent
+	beats  chan struct{} // closed after the last heartbeat
 }
 
 const (
 	beatEvery = 10 * time.Second
-	lease     = 60 * time.Second // a holder without a beat for so long is dead
+	lease     = 60 * time.Second // an owner without a heartbeat for so long counts as dead
 )
 
-// holder is what a lock's record says.
+// holder is the content of a lock's record.
 type holder struct {
 	token   string
 	machine string
@@ -266,8 +261,7 @@ type holder struct {
 	beat    int64
 }
 
-// machine names this machine and its network, within which a port tells
-// whether a process lives; "" = it cannot be determined.
+// machine identifies this machine and its network, within which a port shows whether a process is alive; "" = unknown.
 func machine() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -282,9 +276,8 @@ func machine() string {
 
 func lockID(subset string) string { return "lock/" + subset }
 
-// acquire waits until the subset's lock is this caller's. state takes what the
-// archive says of the subset, read under the lock. The token names the holder
-// and what it asks of the server; it is not used twice.
+// acquire waits for the subset's lock. state receives the state of the subset, read under the lock. The
+// token identifies the owner and its requests to the server; it is used only once.
 func (a *openArchive) acquire(ctx context.Context, subset, token string, state *state) (*lock, error) {
 	l := &lock{a: a, subset: subset, token: token}
 	var err error
@@ -292,7 +285,7 @@ func (a *openArchive) acquire(ctx context.Context, subset, token string, state *
 		return nil, err
 	}
 	if err := l.insert(ctx, state); err != nil {
-		if ctx.Err() != nil { // the record may be there nevertheless
+		if ctx.Err() != nil { // the record may exist nevertheless
 			l.giveUp(ctx)
 		}
 		return nil, errors.Join(err, l.alive.Close())
@@ -303,8 +296,7 @@ func (a *openArchive) acquire(ctx context.Context, subset, token string, state *
 	return l, nil
 }
 
-// insert tries again until the record is inserted. Nobody else deletes the
-// record of a holder that lives.
+// insert retries until the record is inserted. Nobody else deletes the record of an owner that is alive.
 func (l *lock) insert(ctx context.Context, state *state) error {
 	var last holder
 	seen := time.Now()
@@ -318,7 +310,7 @@ func (l *lock) insert(ctx context.Context, state *state) error {
 		case err != nil:
 			return err
 		case now.token == "":
-			continue // it was given back just now
+			continue // the owner has just freed it
 		case now != last:
 			last, seen = now, time.Now()
 		}
@@ -328,9 +320,9 @@ func (l *lock) insert(ctx context.Context, state *state) error {
 				return err
 			}
 			if again.token != now.token {
-				continue // it was given back before its port was closed
+				continue // the owner freed it before it closed its port
 			}
-			l.a.db.log.Info("the lock of a load that died is taken over", "subset", l.subset)
+			l.a.db.log.Info("takes over the lock of a crashed load", "subset", l.subset)
 			if err := l.a.evict(ctx, l.subset, now.token); err != nil {
 				return err
 			}
@@ -342,7 +334,7 @@ func (l *lock) insert(ctx context.Context, state *state) error {
 	}
 }
 
-// try inserts the record and, where that succeeds, reads the subset's state.
+// try inserts the record and, if that succeeds, reads the subset's state.
 func (l *lock) try(ctx context.Context, state *state) error {
 	_, port, err := net.SplitHostPort(l.alive.Addr().String())
 	if err != nil {
@@ -359,7 +351,7 @@ func (l *lock) try(ctx context.Context, state *state) error {
 	return err
 }
 
-// holder reads who holds a subset's lock; its token is "" where nobody does.
+// holder reads the owner of a subset's lock; its token is "" if the lock is free.
 func (a *openArchive) holder(ctx context.Context, subset string) (h holder, err error) {
 	_, err = a.db.client.run(ctx, request{
 		text: "SELECT VALUE l FROM " + a.dataset(stateDataset) + " AS l WHERE l.id = " + quote(lockID(subset)),
@@ -372,7 +364,7 @@ func (a *openArchive) holder(ctx context.Context, subset string) (h holder, err 
 	return h, err
 }
 
-// dead reports whether the holder is known to have died, or to have given up.
+// dead reports whether the owner has certainly crashed or abandoned the lock.
 func (h holder) dead(ctx context.Context) bool {
 	if h.machine == "" || h.machine != machine() {
 		return false
@@ -381,12 +373,12 @@ func (h holder) dead(ctx context.Context) bool {
 	if err != nil {
 		return errors.Is(err, syscall.ECONNREFUSED)
 	}
-	_ = c.Close() // nothing was sent
+	_ = c.Close() // it has sent nothing
 	return false
 }
 
-// evict takes the lock from a holder that has died. What it asked the server
-// for may still be under way; nobody may go on before that has ended.
+// evict takes the lock from a crashed owner. Requests of that owner may still be in progress; evict waits
+// until they have ended.
 func (a *openArchive) evict(ctx context.Context, subset, token string) error {
 	if err := a.db.client.quiet(ctx, token); err != nil {
 		return err
@@ -398,8 +390,8 @@ func (a *openArchive) evict(ctx context.Context, subset, token string) error {
 	return a.unlock(ctx, subset, token, "")
 }
 
-// unlock deletes the lock's record if it is that of a holder. before are
-// statements to run first, in the same request.
+// unlock deletes the lock's record if it belongs to the given owner. before are statements to run first, in
+// the same request.
 func (a *openArchive) unlock(ctx context.Context, subset, token, before string) error {
 	_, err := a.db.client.run(ctx, request{
 		id: token + "/unlock", text: before + "DELETE FROM " + a.dataset(stateDataset) + " AS l WHERE l.id = " + quote(lockID(subset)) + " AND l.token = " + quote(token),
@@ -407,7 +399,7 @@ func (a *openArchive) unlock(ctx context.Context, subset, token, before string) 
 	return err
 }
 
-// beat tells others that this holder lives, as long as ctx does.
+// beat sends heartbeats until ctx ends.
 func (l *lock) beat(ctx context.Context) {
 	defer close(l.beats)
 	for n := int64(1); engine.Pause(ctx, beatEvery) == nil; n++ {
@@ -422,8 +414,7 @@ func (l *lock) beat(ctx context.Context) {
 	}
 }
 
-// release gives the lock back, after the statements in last, if there are any.
-// Where that fails the lock is still held.
+// release frees the lock, after the statements in last, if there are any. If that fails, the lock stays locked.
 func (l *lock) release(ctx context.Context, last string) error {
 	l.stop()
 	<-l.beats
@@ -433,18 +424,18 @@ func (l *lock) release(ctx context.Context, last string) error {
 	return l.alive.Close()
 }
 
-// abandon leaves the lock to others, who see that its holder has given up.
+// abandon leaves the lock to others, who see that its owner has abandoned it.
 func (l *lock) abandon() {
 	l.stop()
 	<-l.beats
-	_ = l.alive.Close() // nobody was accepted
+	_ = l.alive.Close() // it has accepted no connection
 }
 
-// giveUp takes back an insertion whose end was not seen.
+// giveUp undoes an insertion with an unknown outcome.
 func (l *lock) giveUp(ctx context.Context) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), undoPatience)
 	defer stop()
 	if err := l.a.evict(ctx, l.subset, l.token); err != nil && !absent(err) {
-		l.a.db.log.Warn("a lock was not given back; the next load takes it over", "subset", l.subset, "error", err)
+		l.a.db.log.Warn("a lock was not freed; the next load takes it over", "subset", l.subset, "error", err)
 	}
 }

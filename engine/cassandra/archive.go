@@ -22,15 +22,14 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// plan is the queries that a question becomes: one text, asked of many
-// partitions.
+// plan is the set of queries for a question: one text, sent for many partitions.
 type plan struct {
 	*picked
 	text    string
 	headers []record.Header
 	reads   []read
-	leads   []any                      // bounds of fcst_lead, bound behind the ids
-	ids     map[string]docengine.Place // keys: where the records of an id belong
+	leads   []any                      // bounds of fcst_lead, bound after the ids
+	ids     map[string]docengine.Place // keys: the place of the records of an id
 }
 
 // read is one query.
@@ -39,26 +38,25 @@ type read struct {
 	args            []any
 }
 
-// String keeps thousands of keys out of whatever prints a query's arguments.
+// String keeps thousands of keys out of printed query arguments.
 func (p *plan) String() string { return fmt.Sprintf("%d queries", len(p.reads)) }
 
-// atOnce is the number of ids in one query of keys, whose coordinator asks for
-// all of them, and of times in one of epoch-list. ScyllaDB takes no longer lists
-// unless it is configured to (max_partition_key_restrictions_per_query and
-// max_clustering_key_restrictions_per_query).
+// atOnce is the number of ids in one query of flavour keys, whose coordinator queries all of them, and
+// of times in one query of epoch-list. ScyllaDB accepts no longer lists unless it is configured to
+// (max_partition_key_restrictions_per_query and max_clustering_key_restrictions_per_query).
 const atOnce = 100
 
-// Phrase derives from the catalog what to read.
+// Phrase computes from the catalog what to read.
 func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	out, c, err := a.Phrasing(ctx, Driver(), a.design, q, f)
 	if err != nil {
 		return nil, err
 	}
 	if f == flavour.EpochList && !q.Valid.Discrete() {
-		return nil, fmt.Errorf("cassandra: %s of times that are left open: %w", f, flavour.ErrCannotExpress)
+		return nil, fmt.Errorf("cassandra: %s needs bounds of the valid times: %w", f, flavour.ErrCannotExpress)
 	}
 	if _, _, _, grid := q.Valid.Grid(); f == flavour.EpochRange && !grid && !q.Valid.All() {
-		return nil, fmt.Errorf("cassandra: %s of a list of times without a step: %w", f, flavour.ErrCannotExpress)
+		return nil, fmt.Errorf("cassandra: %s needs a list of times with a constant step: %w", f, flavour.ErrCannotExpress)
 	}
 	began := time.Now()
 	p := &plan{picked: a.pick(q, c.Facts(q).Plain)}
@@ -73,15 +71,15 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 	return out, nil
 }
 
-// width is the number of queries of one question that are under way at once.
+// width returns the number of queries of one question in flight at once.
 func (s *store) width(f flavour.Name) int {
 	if f == flavour.Keys {
-		return max(1, s.inflight/16) // each is many reads of its coordinator
+		return max(1, s.inflight/16) // the coordinator makes many reads for each
 	}
 	return s.inflight
 }
 
-// keys asks for the ids that were derived.
+// keys queries the derived ids.
 func (p *plan) keys(l *docengine.Lookup, out *archive.Query, kept func(string) string) {
 	p.headers = l.Headers
 	condition := " = ?"
@@ -93,7 +91,7 @@ func (p *plan) keys(l *docengine.Lookup, out *archive.Query, kept func(string) s
 		p.text += fmt.Sprintf(" AND %s >= ? AND %s <= ?", colLead, colLead)
 		p.leads = []any{out.Question.Lead[0], out.Question.Lead[n-1]}
 	}
-	var ids []string // as they are kept
+	var ids []string // as they are stored
 	for i, id := range out.Keys {
 		id = kept(id)
 		if p.ids == nil {
@@ -145,15 +143,14 @@ func (p *plan) ranges(c *design.Catalog, q *question.Question, f flavour.Name, k
 	}
 }
 
-// Ask sends the queries, many at once, each to a node that holds its
-// partition, decodes what counts and restores the order.
+// Ask sends the queries, many at once, each to a node with its partition. It decodes the rows that count
+// and restores the order.
 func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	_, _, err := a.read(ctx, q, into)
 	return err
 }
 
-// read carries out a query. It returns the numbers of rows that the server sent
-// and that were kept.
+// read runs a query. It returns the number of rows that the server sent, and of rows that were kept.
 func (a *openArchive) read(ctx context.Context, q *archive.Query, into *answer.Builder) (sent int64, kept int, err error) {
 	p, err := docengine.Plan[*plan](q)
 	if err != nil {
@@ -204,7 +201,7 @@ func (a *openArchive) gather(ctx context.Context, q *archive.Query, p *plan, h h
 	return sent.Load(), err
 }
 
-// batch is an empty one with all headers.
+// batch returns an empty batch with all headers.
 func (p *plan) batch() *record.Batch {
 	b := &record.Batch{}
 	b.Reset(p.t, "")
@@ -221,14 +218,13 @@ func (p *plan) place(r *read) place {
 		}
 		at, ok := p.ids[id]
 		if !ok {
-			return 0, 0, fmt.Errorf("document %q was not asked for", id)
+			return 0, 0, fmt.Errorf("the reply contains document %q, which was not queried", id)
 		}
 		return at.Head, at.Valid, nil
 	}
 }
 
-// Explain tells what Ask does with the query, and counts what it brings; the
-// server has no plans.
+// Explain describes what Ask does with the query, and counts the rows; the server has no plans.
 func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	var into answer.Builder
 	into.Reset(q.Question.Columns)
@@ -256,22 +252,22 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	return plan, nil
 }
 
-// tables are those of one design.
+// tables are the tables of one design.
 type tables struct {
 	*store
 	*layout
 }
 
-// archive is the archive of one design.
+// openArchive is the archive of one design.
 type openArchive struct {
 	*docengine.Archive
 	*tables
 }
 
-// separator of an archive's name and what belongs to it.
+// separator is between an archive's name and the rest of a key.
 const separator = "\x1f"
 
-// scope is what tells the archives of a keyspace apart, besides their subsets.
+// scope is the part of a key, besides the subset, that identifies an archive in a keyspace.
 func (a *tables) scope() string {
 	if a.name == "" {
 		return string(a.design)
@@ -279,7 +275,7 @@ func (a *tables) scope() string {
 	return string(a.design) + separator + a.name
 }
 
-// kept is a derived id, or the key of a series, as it is kept.
+// kept returns a derived id, or the key of a series, as it is stored.
 func (s *store) kept(id string) string {
 	if s.name == "" {
 		return id
@@ -296,16 +292,16 @@ func (s *store) derived(kept string) string {
 	return id
 }
 
-// head is the state of a subset; its zero value that of one that does not exist.
+// head is the state of a subset. The zero value is the state of a subset that does not exist.
 type head struct {
-	next    int64   // the last number that was given to a commit
+	next    int64   // the last number that a commit has got
 	version int64   // number of the last commit that counts
-	bad     []int64 // numbers below it that do not count, ascending
-	catalog int64   // number of the commit that brought the catalog
-	bytes   int64   // that commits have written
+	bad     []int64 // lower numbers that do not count, ascending
+	catalog int64   // number of the commit that stored the catalog
+	bytes   int64   // bytes that commits have written
 }
 
-// counts reports whether what a commit brought is to be seen.
+// counts reports whether the rows of a commit are visible.
 func (h *head) counts(number int64) bool {
 	if number > h.version {
 		return false
@@ -316,8 +312,8 @@ func (h *head) counts(number int64) bool {
 
 const headColumns = "SELECT next, version, bad, catalog, bytes FROM heads WHERE design = ? AND subset = ?"
 
-// head reads the state at a consistency. A reader's quorum sees every commit
-// that has returned; Serial also settles one that is under way.
+// head reads the state at a consistency level. A quorum read sees every commit that has returned. A serial read also
+// completes a commit in flight.
 func (a *tables) head(ctx context.Context, subset string, c gocql.Consistency) (h head, err error) {
 	if a.bare {
 		return h, nil
@@ -330,9 +326,7 @@ func (a *tables) head(ctx context.Context, subset string, c gocql.Consistency) (
 	return h, failed(ctx, err)
 }
 
-// begin gives a commit its number, which no other commit has or had. Where a
-// reply is lost, the number is, too: the update that is sent again does not
-// apply.
+// begin gives a commit a unique number. If a reply is lost, the number is not used: the retried update does not apply.
 func (a *tables) begin(ctx context.Context, subset string) (number int64, base head, err error) {
 	for {
 		if base, err = a.head(ctx, subset, a.serial()); err != nil {
@@ -359,8 +353,7 @@ func (s *store) serial() gocql.Consistency {
 	return gocql.Serial
 }
 
-// advance makes a commit count, if none has since the base. All numbers
-// between never will.
+// advance makes a commit count if no other commit has counted since the base. The numbers in between will never count.
 func (a *tables) advance(ctx context.Context, subset string, number int64, base head, bytes int64) (won bool, err error) {
 	bad := []int64{}
 	for n := base.version + 1; n < number; n++ {
@@ -371,8 +364,7 @@ func (a *tables) advance(ctx context.Context, subset string, number int64, base 
 	if won, err = q.MapScanCASContext(ctx, map[string]any{}); won {
 		return true, nil
 	}
-	// The reply may be lost, to the driver too, which sent the update again: the
-	// commit may count all the same.
+	// The reply may be lost, also for the driver, which then retries the update. The commit may count nevertheless.
 	after, stop := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer stop()
 	h, unknown := a.head(after, subset, a.serial())
@@ -382,9 +374,9 @@ func (a *tables) advance(ctx context.Context, subset string, number int64, base 
 	return false, failed(ctx, errors.Join(err, unknown))
 }
 
-// Size is what the tables take on the disks of the node that answers; where
-// nothing has left its memory yet, or it does not tell, the bytes that commits
-// wrote. CQL has no word to have memory written.
+// Size returns the tables' size on the disks of the node that answers. If nothing has been flushed yet, or
+// the node does not report it, Size returns the bytes that commits wrote. CQL has no statement to flush
+// memory.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	var onDisk, written int64
 	iter := a.session.Query("SELECT table_name, mebibytes FROM system_views.disk_usage WHERE keyspace_name = ?", a.keyspace).IterContext(ctx)
@@ -395,7 +387,7 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 			onDisk += mebibytes << 20
 		}
 	}
-	if err := iter.Close(); err != nil && ctx.Err() != nil { // ScyllaDB has no such table
+	if err := iter.Close(); err != nil && ctx.Err() != nil { // ScyllaDB does not have the table
 		return 0, ctx.Err()
 	}
 	if a.bare {
@@ -415,8 +407,7 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	return max(onDisk, written), nil
 }
 
-// walk calls each for every line type that a subset holds, with what counted
-// before.
+// walk calls each for every line type of a subset, with the state before.
 func (a *openArchive) walk(ctx context.Context, subset string, each func(t *record.LineType, h head) error) error {
 	h, err := a.head(ctx, subset, a.consistency)
 	if err != nil {
@@ -434,7 +425,7 @@ func (a *openArchive) walk(ctx context.Context, subset string, each func(t *reco
 	return nil
 }
 
-// units walks the partitions of a line type. Some may hold nothing that counts.
+// units reads the partitions of a line type. Some may contain nothing that counts.
 func (a *openArchive) units(ctx context.Context, subset string, t *record.LineType, each func(u unit) error) error {
 	for b := range buckets {
 		it := a.session.Query("SELECT name, year FROM partitions WHERE design = ? AND subset = ? AND line_type = ? AND bucket = ?",
@@ -519,7 +510,7 @@ func (a *openArchive) count(ctx context.Context, subset string, t *record.LineTy
 
 func nowhere(string) (uint32, int64, error) { return 0, 0, nil }
 
-// Dump walks all partitions of the subset, as of one commit.
+// Dump reads all partitions of the subset, as of one commit.
 func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return archive.Dump(func(to *archive.Dumper) error {
 		return a.walk(ctx, subset, func(t *record.LineType, h head) error { return a.dump(ctx, subset, t, h, to) })

@@ -33,12 +33,12 @@ func Driver() engine.Driver {
 		Example: "cassandra://localhost:9042/barograph",
 		Params: append(engine.TLSParams(), []engine.Param{
 			{Name: "consistency", Default: "quorum", Help: "of reads and writes: one, two, quorum, local_quorum or all"},
-			{Name: "replication", Default: "1", Help: "copies of each record, where the keyspace is made"},
-			{Name: "hosts", Help: "further nodes to begin with, with commas between; the others are found"},
-			{Name: "inflight", Default: "64", Help: "queries of one question, or writes of one commit, under way at once"},
-			{Name: "archive", Help: "a name, where a keyspace holds several archives that know nothing of one another"},
-			{Name: "conditional", Default: "true", Help: "records under keys: insert, update and delete by lightweight transactions; false: look for the record first, and then write, which clients that write one key at once can outrun"},
-			{Name: "prefix", Default: "7", Help: "records under keys, layout clustered: bytes of a key that make its partition, where the table is made"},
+			{Name: "replication", Default: "1", Help: "copies of each record, set when the keyspace is created"},
+			{Name: "hosts", Help: "further initial nodes, separated by commas; the driver finds the others"},
+			{Name: "inflight", Default: "64", Help: "queries of one question, or writes of one commit, in flight at once"},
+			{Name: "archive", Help: "name of the archive, if a keyspace contains several independent archives"},
+			{Name: "conditional", Default: "true", Help: "records under keys: insert, update and delete with lightweight transactions; false: read the record first and then write, which is not atomic if several clients write one key at once"},
+			{Name: "prefix", Default: "7", Help: "records under keys, layout clustered: number of bytes of a key that name its partition, set when the table is created"},
 		}...),
 		Abilities: []any{archive.Offer{
 			Designs: map[design.Name][]flavour.Name{
@@ -47,7 +47,7 @@ func Driver() engine.Driver {
 			},
 		}, kv.Offer{
 			Layouts: []kv.Layout{kv.Columns, kv.Clustered, kv.Hash},
-			NoScan:  map[kv.Layout]string{kv.Columns: "Cassandra keeps partitions in the order of their keys' hashes; layouts clustered and hash have scans"},
+			NoScan:  map[kv.Layout]string{kv.Columns: "Cassandra stores partitions in the order of their keys' hashes; layouts clustered and hash have scans"},
 		}},
 		Place:  engine.Remote,
 		Server: server(),
@@ -55,13 +55,13 @@ func Driver() engine.Driver {
 	}
 }
 
-// settings are what the URL says.
+// settings are the parameters of the URL.
 type settings struct {
 	hosts          []string
 	port           int
 	user, password string
 	keyspace       string
-	name           string // of the archive; "" = the keyspace holds one
+	name           string // name of the archive; "" = the keyspace contains only one
 	consistency    gocql.Consistency
 	replication    int
 	inflight       int
@@ -70,7 +70,7 @@ type settings struct {
 	secure         *tls.Config // nil = connections are not encrypted
 }
 
-// keyspaces are names that need no quotes.
+// keyspaces matches names that need no quotes.
 var keyspaces = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
 
 func parse(u *url.URL) (settings, error) {
@@ -87,13 +87,13 @@ func parse(u *url.URL) (settings, error) {
 	}
 	s.password, _ = u.User.Password()
 	if u.Opaque != "" {
-		v.Refuse("host", "is not there", "write it like "+d.Example)
+		v.Refuse("host", "is missing", "write it like "+d.Example)
 	}
 	if !keyspaces.MatchString(s.keyspace) {
-		v.Refuse("keyspace", strconv.Quote(s.keyspace)+" is no name", "use small letters, digits and '_', 48 at most, a letter first")
+		v.Refuse("keyspace", strconv.Quote(s.keyspace)+" is not a valid name", "use at most 48 small letters, digits and '_', beginning with a letter")
 	}
 	if s.name != "" && !keyspaces.MatchString(s.name) {
-		v.RefuseParam("archive", "use small letters, digits and '_', a letter first")
+		v.RefuseParam("archive", "use small letters, digits and '_', beginning with a letter")
 	}
 	var err error
 	if s.port, err = strconv.Atoi(cmp.Or(u.Port(), "9042")); err != nil || s.port < 1 || s.port > 65535 {
@@ -107,12 +107,12 @@ func parse(u *url.URL) (settings, error) {
 }
 
 const (
-	giveUp   = 5 * time.Second  // to connect
-	patience = 30 * time.Second // for a reply
-	retries  = 3                // of what can be sent again
+	giveUp   = 5 * time.Second  // limit for connecting
+	patience = 30 * time.Second // limit for a reply
+	retries  = 3                // number of retries of idempotent statements
 )
 
-// config for the driver: queries go to a node that holds the partition.
+// config returns the driver's configuration: queries go to a node with the partition.
 func (s *settings) config() *gocql.ClusterConfig {
 	c := gocql.NewCluster(s.hosts...)
 	c.Port, c.Consistency, c.SerialConsistency = s.port, s.consistency, gocql.Serial
@@ -121,7 +121,7 @@ func (s *settings) config() *gocql.ClusterConfig {
 	}
 	c.ConnectTimeout, c.Timeout = giveUp, patience
 	c.ReconnectInterval = time.Second
-	c.MaxWaitSchemaAgreement = time.Nanosecond // create waits itself, not for nodes that are down
+	c.MaxWaitSchemaAgreement = time.Nanosecond // create waits itself, and not for nodes that are down
 	c.DefaultIdempotence = true
 	c.RetryPolicy = &gocql.SimpleRetryPolicy{NumRetries: retries}
 	c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())
@@ -133,21 +133,21 @@ func (s *settings) config() *gocql.ClusterConfig {
 	return c
 }
 
-// encrypt has connections encrypted; nil leaves them as they are.
+// encrypt encrypts connections; nil changes nothing.
 func encrypt(c *gocql.ClusterConfig, secure *tls.Config) {
 	if secure != nil {
 		c.SslOpts = &gocql.SslOptions{Config: secure, EnableHostVerification: !secure.InsecureSkipVerify}
 	}
 }
 
-// store is an open keyspace; every archive of the engine shares it.
+// store is an open keyspace. Every archive of the engine shares it.
 type store struct {
 	settings
 	session  *gocql.Session
 	readOnly bool
 	log      *slog.Logger
 
-	bare bool // opened read-only, and nothing was ever loaded
+	bare bool // opened read-only before any load
 
 	mu   sync.Mutex
 	made map[string]bool // tables that every node serves
@@ -165,8 +165,8 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	return &engine.Engine{Abilities: []any{s, kvTables{s}}, Metrics: s.metrics, About: s.about, Close: func() error { s.session.Close(); return nil }}, nil
 }
 
-// connect opens the keyspace. What is missing of it is made in a session that
-// is in none, so that the session in it finds every node prepared.
+// connect opens the keyspace. It creates missing tables in a session without a keyspace. The later session
+// in the keyspace then finds every node prepared.
 func (s *store) connect(ctx context.Context) (err error) {
 	if s.session, err = s.config().CreateSession(); err != nil {
 		return unreachable(err)
@@ -176,7 +176,7 @@ func (s *store) connect(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	c := s.config() // sessions cannot share one
+	c := s.config() // sessions cannot share a configuration
 	c.Keyspace = s.keyspace
 	if s.session, err = c.CreateSession(); err != nil {
 		return unreachable(err)
@@ -184,7 +184,7 @@ func (s *store) connect(ctx context.Context) (err error) {
 	return nil
 }
 
-// unreachable says why a server is not reached and what to do.
+// unreachable returns the reason why a server is unreachable, with a cure.
 func unreachable(err error) error {
 	cure := "start the server or check host and port; `barograph lab up cassandra` starts one"
 	if strings.Contains(err.Error(), "uthentication") {
@@ -193,7 +193,7 @@ func unreachable(err error) error {
 	return engine.UnreachableError("", err, cure)
 }
 
-// Open gives the archive of a design.
+// Open returns the archive of a design.
 func (s *store) Open(_ context.Context, d design.Name) (archive.Archive, error) {
 	for _, l := range layouts {
 		if l.design == d {
@@ -205,13 +205,13 @@ func (s *store) Open(_ context.Context, d design.Name) (archive.Archive, error) 
 	return nil, fmt.Errorf("cassandra has no design %q: %w", d, engine.ErrNoDesign)
 }
 
-// decisive are settings that decide speed and what a commit is worth.
+// decisive lists the settings that determine speed and durability.
 var decisive = []string{ //nolint:gochecknoglobals // a constant list
 	"commitlog_sync", "commitlog_sync_period", "memtable_allocation_type", "memtable_heap_space", "concurrent_reads", "concurrent_writes",
 	"compaction_throughput", "num_tokens", "trickle_fsync",
 }
 
-// about tells what server it is, and what a commit is worth there.
+// about returns the server's version and the durability of a commit.
 func (s *store) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{Product: "Apache Cassandra", Settings: map[string]string{
 		"driver": "github.com/apache/cassandra-gocql-driver/v2", "keyspace": s.keyspace, "consistency": strings.ToLower(s.consistency.String()), "inflight": strconv.Itoa(s.inflight),
@@ -243,19 +243,19 @@ func (s *store) about(ctx context.Context) (engine.About, error) {
 	}
 	a.Acknowledged = durability(a.Settings["commitlog_sync"])
 	a.Flushed = a.Settings["commitlog_sync"] == "batch" || a.Settings["commitlog_sync"] == "group"
-	if s.consistency == gocql.All || s.consistency == gocql.Quorum || peers == 0 { // a read meets a node that has what was written
-		a.Promises = engine.Promises()[1:] // writes at one moment are in the order of their clients' clocks
+	if s.consistency == gocql.All || s.consistency == gocql.Quorum || peers == 0 { // a read includes a node that has the write
+		a.Promises = engine.Promises()[1:] // concurrent writes have the order of their clients' clocks
 	} else {
 		a.Promises, a.StaleReads = []engine.Promise{engine.NoLostWrites, engine.NoRevivedRecords}, true
 	}
-	if !logged { // what is promised of reads stays
+	if !logged { // the promises about reads stay
 		a.Acknowledged, a.Flushed = "in the memory of as many nodes as the consistency says: the keyspace has durable_writes = false, so no log has it", false
 		a.Promises = slices.DeleteFunc(slices.Clone(a.Promises), func(p engine.Promise) bool { return p == engine.NoLostWrites || p == engine.NoRevivedRecords })
 	}
 	return a, nil
 }
 
-// setting of the node that answers; "" where it does not tell.
+// setting returns a setting of the node that answers; "" = not reported.
 func (s *store) setting(ctx context.Context, name string) (v string) {
 	if err := s.session.Query("SELECT value FROM system_views.settings WHERE name = ?", name).ScanContext(ctx, &v); err != nil {
 		return ""

@@ -15,36 +15,36 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// kv opens tables of records under keys; the package comment says how they lie.
+// kv opens tables of records under keys; the package comment describes their layout.
 type kvTables struct{ *store }
 
-// The columns of a table besides its fields: YCSB's binding has the first. The
-// second is the partition of a clustered or hashed table.
+// The columns of a table besides its fields. The first has the name of YCSB's binding. The second is the
+// partition of a clustered or hashed table.
 const (
 	keyColumn    = "y_id"
 	prefixColumn = "y_prefix"
-	longestName  = 48 // of a table, in Cassandra 5 and before
+	longestName  = 48 // greatest length of a table's name, in Cassandra 5 and before
 )
 
 // kvTable is an open table.
 type kvTable struct {
 	*store
 	layout kv.Layout
-	table  string // quoted
-	parts  string // of a clustered table: the table of its partitions, quoted
-	prefix int    // of a clustered table: bytes of a key that make its partition
+	table  string // quoted name
+	parts  string // clustered table: quoted name of the table of its partitions
+	prefix int    // clustered table: number of bytes of a key that name its partition
 	fields []string
 
-	// busy keeps writes of this process to one partition apart: conditional ones
-	// that meet only make each other begin again.
+	// busy serializes this process's writes to one partition, because conditional writes that meet make
+	// each other retry.
 	busy  *kv.Stripes
-	known sync.Map // of a clustered table: its partitions that are listed, as strings
+	known sync.Map // clustered table: its listed partitions, as strings
 }
 
 func quote(name string) string { return `"` + name + `"` }
 
-// Table opens or makes a table. Names are in lower case, as the server folds
-// those that YCSB's binding writes.
+// Table opens or creates a table. Names are in lower case, because the server folds the names that YCSB's
+// binding writes.
 func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if err := t.Choose(Driver()); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 			err = tb.make(ctx)
 		}
 		if err == nil {
-			_, err = tb.prove(ctx, name) // somebody else may have been faster
+			_, err = tb.prove(ctx, name) // another client may have created it
 		}
 	}
 	if err != nil {
@@ -75,24 +75,23 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	return kv.NewRecords(k.readOnly, tb.connect, tb.count), nil
 }
 
-// partsOf is the end of the name of the table that lists a clustered table's
-// partitions.
+// partsOf is the suffix of the name of the table that lists a clustered table's partitions.
 const partsOf = "_parts"
 
-// The comments of a clustered table, before the length of its prefix, and of a hashed one.
+// The comments of tables: of a clustered table, followed by the length of its prefix, and of a hashed one.
 const (
 	prefixed = "barograph: a partition for each prefix of keys, bytes: "
 	hashed   = "barograph: 24 partitions by the hash of keys"
 )
 
-// hashParts are the partitions of a hashed table: so many that nodes get about the
-// same number, so few that a scan can ask all.
+// hashParts are the partitions of a hashed table. Their number gives nodes about the same number of
+// partitions, and is small enough for a scan to query all.
 const hashParts = 24
 
-// partitioned reports whether a partition holds many records.
+// partitioned reports whether a partition contains many records.
 func (tb *kvTable) partitioned() bool { return tb.layout != kv.Columns }
 
-// prove reports whether the table is there, and that it is laid out as it must be.
+// prove reports whether the table exists, and returns an error if its layout differs.
 func (tb *kvTable) prove(ctx context.Context, name string) (there bool, err error) {
 	columns := map[string]string{}
 	rows := tb.session.Query("SELECT column_name, kind FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ?", tb.keyspace, name).IterContext(ctx)
@@ -113,7 +112,7 @@ func (tb *kvTable) prove(ctx context.Context, name string) (there bool, err erro
 	for column, kind := range want {
 		if columns[column] != kind {
 			return false, &fault.Error{
-				Setting: "table " + name, Problem: fmt.Sprintf("is not laid out as %s: the column %s is %q there, not %q", tb.layout, column, columns[column], kind),
+				Setting: "table " + name, Problem: fmt.Sprintf("has not the layout %s: its column %s is %q, not %q", tb.layout, column, columns[column], kind),
 				Cure: "give the layout and the fields that it was loaded with, or another name",
 			}
 		}
@@ -127,20 +126,20 @@ func (tb *kvTable) prove(ctx context.Context, name string) (there bool, err erro
 		return false, failed(ctx, err)
 	}
 	if (comment == hashed) != (tb.layout == kv.Hash) {
-		return false, &fault.Error{Setting: "table " + name, Problem: fmt.Sprintf("is not laid out as %s", tb.layout), Cure: "give the layout that it was loaded with, or another name"}
+		return false, &fault.Error{Setting: "table " + name, Problem: fmt.Sprintf("has not the layout %s", tb.layout), Cure: "give the layout that it was loaded with, or another name"}
 	}
 	if tb.layout == kv.Hash {
 		return true, nil
 	}
 	n, err := strconv.Atoi(strings.TrimPrefix(comment, prefixed))
 	if err != nil || n < 1 {
-		return false, &fault.Error{Setting: "table " + name, Problem: "does not say in its comment how long its prefixes are", Cure: "load it anew"}
+		return false, &fault.Error{Setting: "table " + name, Problem: "does not contain the length of its prefixes in its comment", Cure: "load it again"}
 	}
 	tb.prefix = n
 	return true, nil
 }
 
-// make makes the table, of a clustered one first that of its partitions.
+// make creates the table. For a clustered table it first creates the table of its partitions.
 func (tb *kvTable) make(ctx context.Context) error {
 	statement := "CREATE TABLE IF NOT EXISTS %s (" + keyColumn + " text PRIMARY KEY"
 	end := ")"
@@ -165,8 +164,7 @@ func (tb *kvTable) make(ctx context.Context) error {
 	return tb.create(ctx, table, fmt.Sprintf(statement, table)+end)
 }
 
-// count walks over all keys: what the server counts by itself must be ready
-// within the time of one request.
+// count reads all keys, because the server must finish its own count within the time limit of one request.
 func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 	rows := tb.session.Query("SELECT " + keyColumn + " FROM " + tb.table).IterContext(ctx)
 	var key raw
@@ -176,8 +174,8 @@ func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 	return n, failed(ctx, rows.Close())
 }
 
-// part is the partition of a key: all of it, or its first bytes. Keys of one
-// partition are neighbours, and partitions have the order of their prefixes.
+// part returns the partition of a key: the complete key, or its first bytes. Keys of one partition are
+// adjacent, and partitions have the order of their prefixes.
 func (tb *kvTable) part(key []byte) []byte {
 	switch tb.layout {
 	case kv.Clustered:
@@ -188,8 +186,7 @@ func (tb *kvTable) part(key []byte) []byte {
 	return key
 }
 
-// list lists the partition of a key, so that scans find it, before its first
-// record comes. It stays listed.
+// list lists the partition of a key before its first record is written, so scans find it. The partition stays listed.
 func (tb *kvTable) list(ctx context.Context, part []byte) error {
 	if _, ok := tb.known.Load(string(part)); ok {
 		return nil
@@ -201,7 +198,7 @@ func (tb *kvTable) list(ctx context.Context, part []byte) error {
 	return failed(ctx, err)
 }
 
-// listed are some partitions behind one, in their order.
+// listed returns some partitions after a given one, in their order.
 func (tb *kvTable) listed(ctx context.Context, behind []byte, n int) (parts [][]byte, err error) {
 	rows := tb.session.Query("SELECT prefix FROM "+tb.parts+" WHERE one = 0 AND prefix > ? LIMIT ?", behind, n).IterContext(ctx)
 	var c raw
@@ -216,11 +213,11 @@ var errNoKey = errors.New("cassandra: a record needs a key")
 // kvConn is a connection: a table and the memory of one worker.
 type kvConn struct {
 	*kvTable
-	texts map[string]string // statements, by what they do and their fields
+	texts map[string]string // statements, by operation and fields
 	name  []byte
 	row   kv.Row
 	cells []raw
-	into  []any // the cells' addresses
+	into  []any // addresses of the cells
 	args  []any
 }
 
@@ -239,8 +236,7 @@ func (tb *kvTable) connect() *kv.Conn {
 	return conn
 }
 
-// text is a statement for some fields. It is written once: gocql prepares each
-// text once too.
+// text returns a statement for some fields. It builds each text once, because gocql also prepares each text once.
 func (c *kvConn) text(kind byte, f kv.Fields, write func() string) string {
 	c.name = append(c.name[:0], kind)
 	for _, i := range f {
@@ -257,7 +253,7 @@ func (c *kvConn) text(kind byte, f kv.Fields, write func() string) string {
 	return text
 }
 
-// columns lists chosen fields, each followed by what is behind.
+// columns lists chosen fields, each followed by a suffix.
 func (tb *kvTable) columns(f kv.Fields, behind string) string {
 	names := tb.fields
 	if f != nil {
@@ -269,7 +265,7 @@ func (tb *kvTable) columns(f kv.Fields, behind string) string {
 	return strings.Join(names, behind+", ") + behind
 }
 
-// where is the record of a key; at gives its arguments.
+// where is the condition on a key; at returns its arguments.
 func (tb *kvTable) where() string {
 	if tb.partitioned() {
 		return " WHERE " + prefixColumn + " = ? AND " + keyColumn + " = ?"
@@ -297,7 +293,7 @@ func (tb *kvTable) decode(cells []raw, f kv.Fields, into *kv.Row) {
 	}
 }
 
-// width is the number of chosen fields.
+// width returns the number of chosen fields.
 func (tb *kvTable) width(f kv.Fields) int {
 	if f == nil {
 		return len(tb.fields)
@@ -326,7 +322,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row
 	return nil
 }
 
-// there reports whether a key has a record.
+// there reports whether a record has the key.
 func (c *kvConn) there(ctx context.Context, key []byte) (bool, error) {
 	text := c.text('t', nil, func() string { return "SELECT " + keyColumn + " FROM " + c.table + c.where() })
 	rows := c.session.Query(text, c.at(nil, key)...).IterContext(ctx)
@@ -334,10 +330,9 @@ func (c *kvConn) there(ctx context.Context, key []byte) (bool, error) {
 	return found, failed(ctx, rows.Close())
 }
 
-// write runs a statement that must find a record, or must find none: found says
-// which. Such a statement has a condition, which is sent once: one whose reply
-// is lost may have been carried out, and would then find its own record. With
-// conditional=false the record is looked for first, and the statement is plain.
+// write runs a statement that must find a record (found) or no record. Such a statement has a condition and
+// is sent once: if its reply is lost, it may have been executed, and a retry would find its own record.
+// With conditional=false, write reads the record first, and the statement has no condition.
 func (c *kvConn) write(ctx context.Context, key []byte, found bool, text, condition string) error {
 	unlock, err := c.busy.Lock(ctx, c.part(key))
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	mostParts = 32   // partitions that a scan reads at once
-	pageRows  = 1000 // of a partition, sent at once
+	mostParts = 32   // greatest number of partitions that a scan reads at once
+	pageRows  = 1000 // rows of a partition in one page
 )
 
-// scan reads the partition of the first key, which mostly holds enough, then
-// those behind it as they are listed: one, which tells how large they are, and
-// then as many at once as that promises to be enough, up to 32.
+// scan reads the partition of the first key, which mostly has enough records. Then it reads the listed
+// partitions after it: one, which shows the size of partitions, and then as many at once as should be
+// enough, up to 32.
 func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) (err error) {
 	if n <= 0 {
 		return ctx.Err()
@@ -32,7 +32,7 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each
 			return err
 		}
 	}
-	var listed [][]byte // not yet read
+	var listed [][]byte // listed partitions that are not read yet
 	for window := 1; n > 0; {
 		if len(listed) == 0 {
 			if listed, err = c.listed(ctx, last, mostParts); err != nil || len(listed) == 0 {
@@ -56,9 +56,8 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each
 	return nil
 }
 
-// scanAll asks all partitions of a hashed table for a page from one key on, and
-// gives what is certainly next: nothing behind the end of the page of another
-// that may hold more.
+// scanAll queries all partitions of a hashed table for a page from a key on. It yields the records that are
+// certainly next: none after the end of the page of a partition that may have more records.
 func (c *kvConn) scanAll(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
 	parts := make([][]byte, hashParts)
 	for i := range parts {
@@ -91,13 +90,12 @@ func (c *kvConn) scanAll(ctx context.Context, from []byte, n int, f kv.Fields, e
 		if end == nil {
 			return nil
 		}
-		from = append(end, 0) // the key behind it
+		from = append(end, 0) // the next possible key
 	}
 	return ctx.Err()
 }
 
-// together reads at most n records of each of some partitions, from a key on,
-// beside each other.
+// together reads at most n records from each of some partitions, from a key on, concurrently.
 func (c *kvConn) together(ctx context.Context, parts [][]byte, from []byte, n int, f kv.Fields) ([][]kv.KeyRow, error) {
 	rows := make([][]kv.KeyRow, len(parts))
 	g, inner := errgroup.WithContext(ctx)
@@ -117,7 +115,7 @@ func (c *kvConn) together(ctx context.Context, parts [][]byte, from []byte, n in
 	return rows, nil
 }
 
-// within gives records of one partition, from a key on.
+// within yields records of one partition, from a key on.
 func (tb *kvTable) within(ctx context.Context, part, from []byte, n int, f kv.Fields, row *kv.Row, each func(key []byte, r *kv.Row) error) error {
 	text := "SELECT " + keyColumn + ", " + tb.columns(f, "") + " FROM " + tb.table + " WHERE " + prefixColumn + " = ? AND " + keyColumn + " >= ? LIMIT ?"
 	cells := make([]raw, 1+tb.width(f))
@@ -133,7 +131,7 @@ func (tb *kvTable) within(ctx context.Context, part, from []byte, n int, f kv.Fi
 		row.Reset()
 		tb.decode(cells[1:], f, row)
 		if err := each(cells[0], row); err != nil {
-			_ = rows.Close() // err is what is reported
+			_ = rows.Close() // err is reported instead
 			return err
 		}
 	}

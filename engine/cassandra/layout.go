@@ -21,13 +21,13 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// layout is how a design lays out records.
+// layout is the layout of records in a design.
 type layout struct {
 	design    design.Name
-	prefix    string   // of the tables of line types
+	prefix    string   // prefix of the tables of line types
 	partition []string // columns of the partition key, in order, with their types
 	types     []string
-	bySeries  bool // the partition holds many valid times, which come first in its order
+	bySeries  bool // the partition contains many valid times, the first clustering column
 }
 
 var layouts = []*layout{ //nolint:gochecknoglobals // a constant table
@@ -35,24 +35,23 @@ var layouts = []*layout{ //nolint:gochecknoglobals // a constant table
 	{design: design.Wide, prefix: "wide_", partition: []string{"series", "year"}, types: []string{"text", "int"}, bySeries: true},
 }
 
-// table of a line type.
+// table returns the table of a line type.
 func (l *layout) table(t *record.LineType) string { return l.prefix + strings.ToLower(t.Name) }
 
-// where is the condition on one partition.
+// where returns the condition on one partition.
 func (l *layout) where() string { return strings.Join(l.partition, " = ? AND ") + " = ?" }
 
-// The columns that every table of records has behind its partition key.
+// The columns of every table of records after its partition key.
 const (
 	colValid  = "fcst_valid_beg" // wide: the first of the clustering columns, Unix seconds
 	colLead   = "fcst_lead"      // seconds
-	colEntry  = "entry"          // what else tells records of one lead apart, see appendEntry
-	colCommit = "commit_number"  // of the commit that brought the record
+	colEntry  = "entry"          // distinguishes records of one lead; see appendEntry
+	colCommit = "commit_number"  // number of the commit that stored the record
 	windows   = "fcst_valid_end, obs_lead, obs_valid_beg, obs_valid_end"
 	repeats   = "repeats"
 )
 
-// order is the clustering columns: of several values of one record the latest
-// comes first.
+// order is the list of clustering columns: of several values of one record the latest comes first.
 func (l *layout) order() []string {
 	if l.bySeries {
 		return []string{colValid, colLead, colEntry, colCommit}
@@ -60,11 +59,10 @@ func (l *layout) order() []string {
 	return []string{colLead, colEntry, colCommit}
 }
 
-// quoted is the name of a column of a line type. It may be a word of CQL, or
-// that of a column above.
+// quoted returns the name of a column of a line type. It may be a keyword of CQL, or the name of a column above.
 func quoted(c *record.Column) string { return `"v_` + c.Name + `"` }
 
-// createTable is the table of a line type.
+// createTable returns the statement that creates the table of a line type.
 func (l *layout) createTable(t *record.LineType) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "CREATE TABLE IF NOT EXISTS %s (", l.table(t))
@@ -105,8 +103,8 @@ func (l *layout) insert(t *record.LineType) string {
 
 // unit is one partition.
 type unit struct {
-	name string // document: the id; wide: the series, that is the id without its epoch
-	year int    // wide: of the valid times, UTC; 0 otherwise
+	name string // document: the id; wide: the series, which is the id without its epoch
+	year int    // wide: year of the valid times, UTC; 0 otherwise
 }
 
 func (l *layout) args(u unit) []any {
@@ -116,7 +114,7 @@ func (l *layout) args(u unit) []any {
 	return []any{u.name}
 }
 
-// unitOf is the partition of a document.
+// unitOf returns the partition of a document.
 func (l *layout) unitOf(t *record.LineType, subset string, h *record.Header, valid int64) unit {
 	if l.bySeries {
 		return unit{string(design.AppendSeries(nil, t, subset, h)), yearOf(valid)}
@@ -124,7 +122,7 @@ func (l *layout) unitOf(t *record.LineType, subset string, h *record.Header, val
 	return unit{string(design.AppendKey(nil, t, subset, h, valid)), 0}
 }
 
-// header of the records of a partition, and their valid time if it has one.
+// header returns the header of the records of a partition, and their valid time if the partition has only one.
 func (l *layout) header(u unit) (h record.Header, valid int64, err error) {
 	id := u.name
 	if l.bySeries {
@@ -134,13 +132,11 @@ func (l *layout) header(u unit) (h record.Header, valid int64, err error) {
 	return h, valid, err
 }
 
-// yearOf bounds partitions: 1,460 valid times of a series that is there every
-// six hours.
+// yearOf limits partitions: to 1,460 valid times of a series with four times a day.
 func yearOf(valid int64) int { return time.Unix(valid, 0).UTC().Year() }
 
-// appendEntry appends what tells records of one header, valid time and lead
-// apart: nothing for most; times that are not plain; key columns. Equal
-// records have equal entries.
+// appendEntry appends the values that distinguish records of one header, valid time and lead: mostly none,
+// else unusual times and key columns. Equal records have equal entries.
 func appendEntry(dst []byte, b *record.Batch, i int) []byte {
 	if !b.Plain(i) {
 		dst = append(dst, 1)
@@ -160,7 +156,7 @@ func appendEntry(dst []byte, b *record.Batch, i int) []byte {
 			dst = append(dst, s...)
 			continue
 		}
-		f := b.Num[c.Slot][i] + 0 // −0 is 0
+		f := b.Num[c.Slot][i] + 0 // converts −0 to 0
 		if math.IsNaN(f) {
 			f = record.Missing()
 		}
@@ -169,7 +165,7 @@ func appendEntry(dst []byte, b *record.Batch, i int) []byte {
 	return dst
 }
 
-// own are the tables of what belongs to a subset besides its records.
+// own lists the tables of a subset's data besides its records.
 var own = []struct{ name, columns string }{ //nolint:gochecknoglobals // a constant list
 	{"heads", `design text, subset text, next bigint, version bigint, bad set<bigint>, catalog bigint, bytes bigint, PRIMARY KEY ((design, subset))`},
 	{"catalogs", `design text, subset text, commit_number bigint, catalog text, PRIMARY KEY ((design, subset), commit_number)`},
@@ -177,11 +173,11 @@ var own = []struct{ name, columns string }{ //nolint:gochecknoglobals // a const
 	{"partitions", `design text, subset text, line_type text, bucket int, name text, year int, PRIMARY KEY ((design, subset, line_type, bucket), name, year)`},
 }
 
-// buckets over which the partitions of a line type are listed.
+// buckets is the number of buckets for the list of partitions of a line type.
 const buckets = 16
 
-// prepare makes the keyspace, and what is missing of own. A keyspace that is
-// opened read-only may lack them: then nothing was ever loaded.
+// prepare creates the keyspace and missing tables of own. A keyspace that is opened read-only may lack
+// them; then nothing was ever loaded.
 func (s *store) prepare(ctx context.Context) error {
 	var name string
 	err := s.session.Query("SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?", s.keyspace).ScanContext(ctx, &name)
@@ -214,21 +210,19 @@ func (s *store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// absent reports whether the server knows no such table or keyspace.
+// absent reports whether the server does not know a table or keyspace.
 func absent(err error) bool {
 	var refused gocql.RequestError
 	return errors.As(err, &refused) && refused.Code() == gocql.ErrCodeInvalid
 }
 
-// schemaPatience is how long a table that was made may be unknown, and
-// schemaPause how long it is waited before it is asked for again.
+// schemaPatience is how long a new table may be unknown. schemaPause is the pause before the next query.
 const (
 	schemaPatience = 30 * time.Second
 	schemaPause    = 20 * time.Millisecond
 )
 
-// create makes a table unless it is there, and returns when every node that is
-// up serves it.
+// create creates a table unless it exists, and returns when every running node serves it.
 func (s *store) create(ctx context.Context, table, statement string) error {
 	s.mu.Lock()
 	made := s.made[table]
@@ -251,7 +245,7 @@ func (s *store) create(ctx context.Context, table, statement string) error {
 	return nil
 }
 
-// await waits until a table is served.
+// await waits until all running nodes serve a table.
 func (s *store) await(ctx context.Context, table string) error {
 	for until := time.Now().Add(schemaPatience); time.Now().Before(until); {
 		served, err := s.served(ctx, table)
@@ -262,11 +256,11 @@ func (s *store) await(ctx context.Context, table string) error {
 			return err
 		}
 	}
-	return fmt.Errorf("some nodes do not know it %v after it was made", schemaPatience)
+	return fmt.Errorf("some nodes do not know the table %v after its creation", schemaPatience)
 }
 
-// served reports whether every node that is up can be asked for a table. That
-// system_schema lists it does not mean that: the list is ahead of the server.
+// served reports whether every running node answers a query of a table. A table that system_schema lists
+// may not be served yet.
 func (s *store) served(ctx context.Context, table string) (bool, error) {
 	for _, h := range s.up() {
 		err := s.session.Query("SELECT * FROM " + table + " LIMIT 1").Consistency(gocql.One).SetHostID(h.HostID()).ExecContext(ctx)
@@ -277,17 +271,16 @@ func (s *store) served(ctx context.Context, table string) (bool, error) {
 	return true, nil
 }
 
-// up are the nodes that are up, in the order of their ids.
+// up returns the running nodes, in the order of their ids.
 func (s *store) up() []*gocql.HostInfo {
 	hosts := slices.DeleteFunc(s.session.GetHosts(), func(h *gocql.HostInfo) bool { return !h.IsUp() })
 	slices.SortFunc(hosts, func(a, b *gocql.HostInfo) int { return cmp.Compare(a.HostID(), b.HostID()) })
 	return hosts
 }
 
-// change makes a table through the first node that answers. A node changes the
-// schema once at a time; two nodes that made one table at the same moment would
-// give it two ids, which Cassandra before 6 does not repair. All clients choose
-// the same node.
+// change creates a table through the first node that answers. A node makes one schema change at a time. If
+// two nodes created one table at the same time, it would have two ids, which Cassandra before version 6
+// does not repair. All clients choose the same node.
 func (s *store) change(ctx context.Context, statement string) error {
 	err := error(gocql.ErrNoConnections)
 	for _, h := range s.up() {
@@ -300,7 +293,7 @@ func (s *store) change(ctx context.Context, statement string) error {
 	return err
 }
 
-// raw is a value as it came; nil = null. It is valid until the next page.
+// raw is a value in wire format; nil = null. It is valid until the next page.
 type raw []byte
 
 // UnmarshalCQL keeps the bytes.
@@ -326,17 +319,17 @@ func (r raw) number() float64 {
 	return math.Float64frombits(binary.BigEndian.Uint64(r))
 }
 
-// picked is the columns of a line type that a query brings.
+// picked is the list of a line type's columns in a query.
 type picked struct {
 	*layout
 	t       *record.LineType
 	columns []*record.Column
-	windows bool // times that are not plain
+	windows bool // the query includes the columns of unusual times
 	repeats bool
-	named   bool // the partition's name comes first
+	named   bool // the partition's name is the first column
 }
 
-// all picks everything.
+// all selects every column.
 func (l *layout) all(t *record.LineType) *picked {
 	p := &picked{layout: l, t: t, windows: true, repeats: t.Group != nil}
 	for i := range t.Columns {
@@ -345,7 +338,7 @@ func (l *layout) all(t *record.LineType) *picked {
 	return p
 }
 
-// pick picks what a question needs: its columns, and those that order its rows.
+// pick selects the columns of a question, and those that order its rows.
 func (l *layout) pick(q *question.Question, plain bool) *picked {
 	lists := func(c question.Column) bool { return c.Role == question.Repeating }
 	p := &picked{layout: l, t: q.Type, windows: !plain, repeats: slices.ContainsFunc(q.Columns, lists)}
@@ -359,7 +352,7 @@ func (l *layout) pick(q *question.Question, plain bool) *picked {
 	return p
 }
 
-// text of the query, up to its condition.
+// text returns the query, up to its condition.
 func (p *picked) text() string {
 	var names []string
 	if p.named {
@@ -382,17 +375,17 @@ func (p *picked) text() string {
 type scanner struct {
 	*picked
 	counts func(number int64) bool
-	admits func(valid int64, lead int32) bool // nil = all
+	admits func(valid int64, lead int32) bool // nil = all rows
 
 	cells []raw
 	dest  []any
 
-	// the record before
+	// The previous record.
 	name  string
 	valid int64
 	lead  int64
 	entry []byte
-	taken bool // a value of it that counts was there
+	taken bool // a value that counts has been taken
 }
 
 func (p *picked) scanner(counts func(int64) bool, admits func(int64, int32) bool) *scanner {
@@ -413,10 +406,10 @@ func (p *picked) scanner(counts func(int64) bool, admits func(int64, int32) bool
 	return s
 }
 
-// place tells the header and, for documents, the valid time of a partition.
+// place finds the header and, for documents, the valid time of a partition.
 type place func(name string) (head uint32, valid int64, err error)
 
-// rows appends the records of a reply that count, one per identity, the latest.
+// rows appends the records of a reply that count: for each identity the latest.
 func (s *scanner) rows(iter *gocql.Iter, where place, into *record.Batch) (read int64, err error) {
 	s.name, s.taken, s.lead = "", false, math.MinInt64
 	head, valid, err := where("")
@@ -497,7 +490,7 @@ func (s *scanner) take(cells []raw, head uint32, valid int64, b *record.Batch) e
 // appendList decodes a list of doubles: a count, then length and bytes of each.
 func appendList(b *record.Batch, data raw) error {
 	if data == nil {
-		return nil // an empty list is stored as none
+		return nil // an empty list is stored as null
 	}
 	if len(data) < 4 {
 		return errors.New("a list of numbers is damaged")

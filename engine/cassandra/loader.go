@@ -25,14 +25,13 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// docs are the tables as docengine sees them. A document comes and goes as a
-// payload; its records are stored one by one.
+// docs implements docengine.Store. docengine passes documents as payloads; docs stores their records one by one.
 type docs struct {
 	docengine.Payloads
 	*tables
 }
 
-// Subsets lists the subsets that have a commit.
+// Subsets lists the subsets with a commit.
 func (d docs) Subsets(ctx context.Context) ([]string, error) {
 	if d.bare {
 		return nil, nil
@@ -49,8 +48,8 @@ func (d docs) Subsets(ctx context.Context) ([]string, error) {
 	return names, failed(ctx, iter.Close())
 }
 
-// Describe reads version and catalog. The commit after that of a catalog takes
-// it away, so that it may be gone between the two reads.
+// Describe reads version and catalog. The next commit removes the catalog of the previous one, so the
+// catalog may disappear between the two reads.
 func (d docs) Describe(ctx context.Context, subset string, known int64) (int64, []byte, error) {
 	for {
 		h, err := d.head(ctx, subset, d.consistency)
@@ -90,10 +89,10 @@ func (d docs) Marks(ctx context.Context, subset string) ([]archive.Mark, error) 
 	return docengine.Latest(marks), errors.Join(failed(ctx, iter.Close()), wrong)
 }
 
-// Create refuses a name that no key can hold.
+// Create refuses a name that keys cannot contain.
 func (d docs) Create(ctx context.Context, subset string) error {
 	if !utf8.ValidString(subset) {
-		return &fault.Error{Setting: "subset", Problem: strconv.Quote(subset) + " is a name that Barograph's keys cannot hold: it is no UTF-8 text", Cure: "name it otherwise"}
+		return &fault.Error{Setting: "subset", Problem: strconv.Quote(subset) + " is not valid: Barograph's keys must be UTF-8 text", Cure: "choose another name"}
 	}
 	if sync := d.setting(ctx, "commitlog_sync"); sync == "periodic" {
 		d.log.Warn("a commit is not durable on this server", "durability", durability(sync))
@@ -101,25 +100,25 @@ func (d docs) Create(ctx context.Context, subset string) error {
 	return ctx.Err()
 }
 
-// attempt is a commit under way; see the package comment.
+// attempt is a commit in flight; see the package comment.
 type attempt struct {
 	docs
 	subset string
 	number int64
 	base   head
 
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // locks the fields below
 	bytes  int64
 	listed map[unit]bool
 }
 
-// Begin takes a number.
+// Begin gets a number.
 func (d docs) Begin(ctx context.Context, subset string) (context.Context, docengine.Commit, error) {
 	number, base, err := d.begin(ctx, subset)
 	return ctx, &attempt{docs: d, subset: subset, number: number, base: base, listed: map[unit]bool{}}, err
 }
 
-// Fetch reads the rows of documents that counted at the beginning.
+// Fetch reads the rows of documents that counted at the start.
 func (t *attempt) Fetch(ctx context.Context, lt *record.LineType, ids []string, each func(id string, doc []byte) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(t.inflight)
@@ -137,7 +136,7 @@ func (t *attempt) Fetch(ctx context.Context, lt *record.LineType, ids []string, 
 	return failed(ctx, group.Wait())
 }
 
-// document is the payload of a document; nil = there is none.
+// document returns the payload of a document; nil = it does not exist.
 func (t *attempt) document(ctx context.Context, lt *record.LineType, id string) (payload []byte, err error) {
 	_, _, h, valid, err := design.ParseKey(id)
 	if err != nil {
@@ -157,7 +156,7 @@ func (t *attempt) document(ctx context.Context, lt *record.LineType, id string) 
 	if _, err := every.scanner(t.base.counts, nil).rows(t.session.Query(text, args...).IterContext(ctx), at, &have); err != nil {
 		return nil, err
 	}
-	g := design.NewGrouper(lt) // puts the rows into a document's order
+	g := design.NewGrouper(lt) // sorts the rows in a document's order
 	g.Add(&have)
 	for doc := range g.Docs() {
 		payload = t.Append(nil, t.subset, id, doc.Rows)
@@ -165,7 +164,7 @@ func (t *attempt) document(ctx context.Context, lt *record.LineType, id string) 
 	return payload, nil
 }
 
-// Note makes the tables.
+// Note creates the tables.
 func (t *attempt) Note(ctx context.Context, all []docengine.Change) error {
 	for i := range all {
 		if err := t.create(ctx, t.table(all[i].Type), t.createTable(all[i].Type)); err != nil {
@@ -175,17 +174,16 @@ func (t *attempt) Note(ctx context.Context, all []docengine.Change) error {
 	return nil
 }
 
-// Remove is not possible: a row counts by the number of its commit, and one that
-// is deleted leaves a tombstone that all readers pass for days.
+// Remove is not possible: the number of the commit decides whether a row counts, and a deleted row leaves a
+// tombstone that all readers must skip for days.
 func (*attempt) Remove(context.Context, *record.LineType, []string) error {
 	return errors.ErrUnsupported
 }
 
-// Write writes the records of documents, several documents at once, and lists
-// their partitions, so that a dump finds them.
+// Write writes the records of documents, several documents at once, and lists their partitions for dumps.
 func (t *attempt) Write(ctx context.Context, lt *record.LineType, docs []docengine.Document) error {
 	insert := t.insert(lt)
-	in := map[int][]unit{} // by bucket
+	in := map[int][]unit{} // partitions by bucket
 	var b record.Batch
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(t.inflight)
@@ -215,8 +213,7 @@ func (t *attempt) Write(ctx context.Context, lt *record.LineType, docs []docengi
 	return t.list(ctx, lt, in)
 }
 
-// first reports whether a partition is not yet listed by this commit, and notes
-// that it is.
+// first reports whether this commit has not listed a partition yet, and records it as listed.
 func (t *attempt) first(u unit) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -227,7 +224,7 @@ func (t *attempt) first(u unit) bool {
 
 // list lists partitions of a line type.
 func (t *attempt) list(ctx context.Context, lt *record.LineType, in map[int][]unit) error {
-	const many = 100 // short texts to a batch
+	const many = 100 // number of short texts in a batch
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(t.inflight)
 	for _, b := range slices.Sorted(maps.Keys(in)) {
@@ -242,9 +239,8 @@ func (t *attempt) list(ctx context.Context, lt *record.LineType, in map[int][]un
 	return group.Wait()
 }
 
-// add adds a statement that may be sent again: the number of a commit is in
-// the key of whatever it writes. The driver sends a batch again where all of
-// its statements say so.
+// add adds a statement that may be retried, because every key that it writes contains the commit's number.
+// The driver retries a batch if all its statements are marked so.
 func add(b *gocql.Batch, statement string, args ...any) {
 	b.Entries = append(b.Entries, gocql.BatchEntry{Stmt: statement, Args: args, Idempotent: true})
 }
@@ -253,13 +249,13 @@ func bucket(u unit) int { return int(xxh3.HashString(u.name) % buckets) }
 
 // row is a record, ready to be sent.
 type row struct {
-	entry int // bytes of what tells records of one document and lead apart
+	entry int // bytes of entry
 	args  []any
 }
 
-// row lays out a record in the order of insert.
+// row arranges a record in the order of insert.
 func (t *attempt) row(u unit, b *record.Batch, i int) row {
-	entry := appendEntry([]byte{}, b, i) // an empty one is not null
+	entry := appendEntry([]byte{}, b, i) // an empty entry must not be null
 	r := row{entry: len(entry)}
 	r.args = make([]any, 0, 12+len(b.Type.Columns))
 	r.args = append(r.args, t.args(u)...)
@@ -278,7 +274,7 @@ func (t *attempt) row(u unit, b *record.Batch, i int) row {
 		case c.Kind == record.Text:
 			r.args = append(r.args, b.Text[c.Slot][i])
 		case math.IsNaN(b.Num[c.Slot][i]):
-			r.args = append(r.args, gocql.UnsetValue) // no value is stored, and no tombstone
+			r.args = append(r.args, gocql.UnsetValue) // stores neither a value nor a tombstone
 		default:
 			r.args = append(r.args, b.Num[c.Slot][i])
 		}
@@ -289,10 +285,10 @@ func (t *attempt) row(u unit, b *record.Batch, i int) row {
 	return r
 }
 
-// batchRows bounds a batch to some ten kilobytes.
+// batchRows limits a batch to some ten kilobytes.
 const batchRows = 64
 
-// send writes the rows of one document in batches, each within its partition.
+// send writes the rows of one document in batches, each within one partition.
 func (t *attempt) send(ctx context.Context, insert string, rows []row) error {
 	bytes := int64(0)
 	for some := range slices.Chunk(rows, batchRows) {
@@ -311,8 +307,7 @@ func (t *attempt) send(ctx context.Context, insert string, rows []row) error {
 	return nil
 }
 
-// Count writes catalog and marks and has the number count, unless another
-// commit was faster.
+// Count writes catalog and marks and makes the number count, unless another commit was first.
 func (t *attempt) Count(ctx context.Context, catalog []byte, done []archive.Mark) (int64, error) {
 	err := t.session.Query("INSERT INTO catalogs (design, subset, commit_number, catalog) VALUES (?, ?, ?, ?)", t.scope(), t.subset, t.number, catalog).ExecContext(ctx)
 	if err != nil {
@@ -338,15 +333,14 @@ func (t *attempt) Count(ctx context.Context, catalog []byte, done []archive.Mark
 	return t.number, nil
 }
 
-// End takes away the catalog that was before. What a commit that does not count
-// has written stays unseen.
+// End removes the previous catalog. Everything that a commit which does not count has written stays invisible.
 func (t *attempt) End(ctx context.Context, counts bool, err error) error {
 	if err != nil {
 		return fmt.Errorf("cassandra: commit to %s: %w", t.subset, failed(ctx, err))
 	}
 	if counts {
 		if err := t.session.Query("DELETE FROM catalogs WHERE design = ? AND subset = ? AND commit_number < ?", t.scope(), t.subset, t.number).ExecContext(context.WithoutCancel(ctx)); err != nil {
-			t.log.Warn("an earlier catalog is still there", "subset", t.subset, "error", err)
+			t.log.Warn("an earlier catalog was not removed", "subset", t.subset, "error", err)
 		}
 	}
 	return nil

@@ -19,8 +19,7 @@ import (
 	"github.com/barograph/barograph/engine/launch"
 )
 
-// program is the server as the Maven repository holds it; the Debian package
-// is not in Debian's own archive.
+// program is the server from the Maven repository, because Debian's own archive does not have its package.
 //
 //nolint:gochecknoglobals // a constant
 var program = launch.Artifact{
@@ -30,7 +29,7 @@ var program = launch.Artifact{
 	Jars:   true,
 }
 
-// server tells the lab how to start Cassandra.
+// server describes to the lab how to start Cassandra.
 func server() *launch.Server {
 	return &launch.Server{
 		Packages:    []string{"default-jre-headless", "maven"},
@@ -39,7 +38,7 @@ func server() *launch.Server {
 		SharedPorts: []string{"storage", "cql"},
 		TLS:         launch.OffersTLS,
 		Profiles: []launch.Profile{
-			{Name: "default", Summary: "the settings of the package: the log is synced every 10 s, so that a commit outlives the process, NOT the machine"},
+			{Name: "default", Summary: "the settings of the package: the log is synced every 10 s: a commit survives a crash of the process, NOT of the machine"},
 			{Name: "tuned", Summary: "the log is synced before every reply: a commit is durable; memtables outside the heap", Settings: tuned},
 		},
 		Stop:             syscall.SIGTERM,
@@ -65,15 +64,14 @@ func tuned(int64) map[string]string {
 	}
 }
 
-// logback keeps Cassandra's log to what deserves a look.
+// logback limits Cassandra's log to warnings and errors.
 const logback = `<configuration>
   <appender name="STDOUT" class="ch.qos.logback.core.ConsoleAppender"><encoder><pattern>%-5level %date{ISO8601} %F:%L - %msg%n</pattern></encoder></appender>
   <root level="WARN"><appender-ref ref="STDOUT"/></root>
 </configuration>
 `
 
-// prepare writes cassandra.yaml. Every node is a seed, so that none waits for
-// the others or copies data that are not there yet.
+// prepare writes cassandra.yaml. Every node is a seed: none waits for the others or copies data that do not exist yet.
 func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	var seeds []string
 	for i := range c.Nodes {
@@ -100,7 +98,7 @@ func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 		os.WriteFile(filepath.Join(n.Dir, "logback.xml"), []byte(logback), 0o644))
 }
 
-// opened are the packages of the JDK that Cassandra reaches into.
+// opened lists the packages of the JDK that Cassandra accesses by reflection.
 var opened = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"java.base":           "java.io java.lang java.lang.module java.lang.ref java.lang.reflect java.nio java.util java.util.concurrent java.util.concurrent.atomic jdk.internal.loader jdk.internal.math jdk.internal.misc jdk.internal.module jdk.internal.ref jdk.internal.reflect jdk.internal.util.jar sun.nio.ch",
 	"jdk.management":      "com.sun.management.internal",
@@ -110,12 +108,12 @@ var opened = map[string]string{ //nolint:gochecknoglobals // a constant table
 
 const mebi = 1 << 20
 
-// heap is the rule of the packaged cassandra-env.sh, in MiB.
+// heap returns the heap in MiB by the rule of the packaged cassandra-env.sh.
 func heap(memory int64) int64 {
 	return max(min(memory/2, 1024*mebi), min(memory/4, 8192*mebi)) / mebi
 }
 
-// smallHeap in MiB is that of a node with less than a gigabyte and a half.
+// smallHeap is the heap, in MiB, of a node with less than a gigabyte and a half.
 const smallHeap = 768
 
 func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
@@ -132,7 +130,7 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 		"-XX:+ExitOnOutOfMemoryError", "-Djdk.attach.allowAttachSelf=true", "-javaagent:" + agents[0],
 	}
 	if heap(c.Memory) <= smallHeap {
-		args = append(args, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1") // a node to try things on: it starts in half the time
+		args = append(args, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1") // a small node is for trials: it starts in half the time
 	} else {
 		args = append(args, "-XX:+UseG1GC")
 	}
@@ -150,11 +148,11 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	return []launch.Command{{Args: args}}, nil
 }
 
-// administrator is the lab's account; cassandra/cassandra, with which a server
-// begins, ends when the cluster is formed.
+// administrator is the lab's account. The account cassandra/cassandra, with which a server starts, is
+// removed when the cluster is formed.
 const administrator = "barograph"
 
-// reach calls ask with a session of one node alone.
+// reach calls ask with a session of only one node.
 func reach(c *launch.Cluster, n *launch.Node, user, password string, ask func(s *gocql.Session) error) error {
 	cfg := gocql.NewCluster(n.Host)
 	secure, err := engine.ClusterTLS(c)
@@ -189,8 +187,8 @@ func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	return reach(c, n, "cassandra", "cassandra", version)
 }
 
-// form waits until every node knows every other one, and then gives the
-// cluster its account: a copy on every node, so that any of them lets in.
+// form waits until every node knows all others. It then creates the cluster's account with a copy on every
+// node, so each node alone can authenticate.
 func form(ctx context.Context, c *launch.Cluster) error {
 	ctx, stop := context.WithTimeout(ctx, time.Minute)
 	defer stop()
@@ -223,7 +221,7 @@ func form(ctx context.Context, c *launch.Cluster) error {
 	})
 }
 
-// address keeps three copies where there are three nodes.
+// address keeps three copies if there are three nodes.
 func address(c *launch.Cluster) string {
 	n := &c.Nodes[0]
 	own := []string{"replication=" + strconv.Itoa(len(c.Nodes))}
@@ -237,13 +235,12 @@ func address(c *launch.Cluster) string {
 	return "cassandra://" + administrator + ":" + c.Password + "@" + n.Address("cql") + "/barograph" + c.Parameters(own...)
 }
 
-// counts are the virtual tables of a node that count what it has done, and of
-// which rows; the totals have this order. Reads and writes of a node for itself
-// are one for each copy; those of system.paxos are the price of conditional
-// statements.
+// counts are the virtual tables of a node with counters, and the rows to report, in the order of the
+// totals. Reads and writes of a node for itself count once for each copy. Those of system.paxos are the
+// price of conditional statements.
 var counts = []struct { //nolint:gochecknoglobals // a constant table
-	name, text string   // of the total, and the query of a name and a count
-	rows       []string // those that tell what a run cost; nil = all, added up
+	name, text string   // name of the total, and the query of a name and a count
+	rows       []string // rows that show the cost of a run; nil = all, added up
 }{
 	{"cql", "SELECT name, value FROM system_views.cql_metrics", []string{"prepared_statements_executed", "regular_statements_executed"}},
 	{"completed_tasks", "SELECT name, completed_tasks FROM system_views.thread_pools", []string{
@@ -257,12 +254,12 @@ var counts = []struct { //nolint:gochecknoglobals // a constant table
 	{"local_writes of system.paxos", "SELECT keyspace_name, count FROM system_views.local_write_latency WHERE keyspace_name = 'system' AND table_name = 'paxos'", nil},
 }
 
-// ofEach are the completed tasks that are reported for each node of a cluster, too:
-// whether all of them answer a scan.
+// ofEach are the completed tasks that are also reported for each node of a cluster. They show whether all
+// nodes answer a scan.
 var ofEach = []string{"Native-Transport-Requests", "ReadStage"} //nolint:gochecknoglobals // a constant
 
-// metrics adds up what the nodes that are up tell of themselves; ScyllaDB tells
-// none of it. What requests wait for is not reported: there are no sessions.
+// metrics adds up the counters of the running nodes; ScyllaDB has none of them. It does not report waiting
+// requests: there are no sessions.
 func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 	nodes := s.up()
 	for _, c := range counts {
@@ -304,7 +301,7 @@ func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 	return m, nil
 }
 
-// add asks one node for names and counts.
+// add queries names and counts of one node.
 func (s *store) add(ctx context.Context, node *gocql.HostInfo, text string, to map[string]float64) error {
 	rows := s.session.Query(text).SetHostID(node.HostID()).Consistency(gocql.One).IterContext(ctx)
 	for row := map[string]any{}; rows.MapScan(row); row = map[string]any{} {

@@ -2,12 +2,12 @@ package clickhouse
 
 import "github.com/barograph/barograph/engine/tables"
 
-// offered is what a database can hold besides archives.
+// offered lists what a database can do besides archives.
 func offered() []any {
 	return []any{tables.Offer{tables.OwnTables, tables.StarOverDisks, tables.ObjectStore}}
 }
 
-// abilities are those of an open database.
+// abilities returns the abilities of an open database.
 func (d *database) abilities() []any {
 	return []any{&tables.Databases{Star: scans{d}, Own: d.own, Lake: d.lake}}
 }

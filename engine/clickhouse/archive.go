@@ -10,13 +10,13 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// archive is the database under one design.
+// openArchive is the archive of one design.
 type openArchive struct {
 	*sqlengine.Archive
 	db *database
 }
 
-// Open opens the archive under a design.
+// Open opens the archive of a design.
 func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
 	if err := sqlengine.CheckOffered(Driver(), n); err != nil {
 		return nil, err
@@ -39,24 +39,24 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 	return archive.WrapErrors(a, d.explain), nil
 }
 
-// Size is in bytes on disk, of this design's tables.
+// Size returns the bytes on disk of this design's tables.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	tables := map[design.Name]string{design.Wide: "wide_", design.Document: "doc_", design.Normalized: "line_data_|stat_header|data_file"}[a.Design]
 	return sqlengine.Number(ctx, a.Pool, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = currentDatabase() AND match(table, '/("+
 		tables+"|"+a.OwnName("barograph_")+")[^/]*$')")
 }
 
-// Explain tells which granules the indexes leave; they are no counts of rows.
+// Explain returns the granules that the indexes leave. ClickHouse does not count rows.
 func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
-		return archive.Plan{Text: "the subset holds no records of this line type\n"}, err
+		return archive.Plan{Text: "the subset has no records of this line type\n"}, err
 	}
 	lines, err := sqlengine.Texts(ctx, a.Pool, "EXPLAIN indexes = 1, pretty = 0 "+q.Text)
 	return archive.Plan{Text: strings.Join(lines, "\n") + "\n", Access: accesses(q.Question.Subset, lines)}, err
 }
 
-// accesses reads the tables that a plan reaches, and the granules of each, as
-// Granules: 4/123, of which the last line counts.
+// accesses reads the tables of a plan and the granules of each. The plan lists them as
+// Granules: 4/123, and the last line counts.
 func accesses(subset string, lines []string) (out []archive.Access) {
 	for _, line := range lines {
 		line = strings.TrimLeft(line, " │├└─")
@@ -73,7 +73,7 @@ func accesses(subset string, lines []string) (out []archive.Access) {
 	return out
 }
 
-// dialect is what ClickHouse's SQL has of its own.
+// dialect is ClickHouse's dialect.
 func dialect() *flavour.Dialect {
 	table := func(subset, table string) string { return ident(tableName(subset, table)) }
 	return &flavour.Dialect{
@@ -81,8 +81,8 @@ func dialect() *flavour.Dialect {
 		NullsFirst: " NULLS FIRST",
 		Literal:    quote,
 		Table:      table,
-		// ClickHouse has no BINARY; texts compare bytewise anyhow. Its indexes see
-		// through the cast where it keeps the order, as none of the others does.
+		// ClickHouse has no BINARY; its texts compare bytewise. Unlike the other engines, it can
+		// use an index through a cast that keeps the order.
 		Binary:        func(e string) string { return "CAST(" + e + " AS String)" },
 		BinaryLiteral: quote,
 		DateTime:      func(v int64) string { return "toDateTime64('" + flavour.DateTime(v) + "', 0, 'UTC')" },
@@ -99,7 +99,7 @@ func dialect() *flavour.Dialect {
 	}
 }
 
-// quote writes a text literal: ClickHouse takes backslashes for escapes.
+// quote writes a text literal, because backslashes are escapes in ClickHouse.
 func quote(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'"
 }

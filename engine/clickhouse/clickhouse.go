@@ -22,13 +22,13 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// params are the options of the URL. They go to ClickHouse under the same names.
+// params are the parameters of the URL. They have ClickHouse's own names.
 var params = []engine.Param{ //nolint:gochecknoglobals // a constant table
 	{Name: "max_threads", Help: "threads that a statement may use; as many as there are cores by default"},
 	{Name: "max_memory_usage", Help: "bytes of memory that a statement may use; no limit by default"},
 }
 
-// settings are those of each session.
+// settings are the settings of each session.
 var settings = []string{ //nolint:gochecknoglobals // a constant table
 	"CREATE DATABASE IF NOT EXISTS " + databaseName,
 	"USE " + databaseName,
@@ -42,7 +42,7 @@ func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:  "clickhouse",
 		Licence: "Apache-2.0",
-		Summary: "ClickHouse, a columnar database in a folder, by chDB's library in a process of its own",
+		Summary: "ClickHouse, a columnar database in a folder, with chDB's library in a separate process",
 		Example: "clickhouse:folder",
 		Params:  params,
 		Abilities: append([]any{archive.Offer{
@@ -68,11 +68,11 @@ type database struct {
 	*pool
 	path     string
 	readOnly bool
-	folder   bool     // its files are here, to be flushed
-	shared   *os.File // locked while it is open for reading
+	folder   bool     // its files are on this machine and must be flushed
+	shared   *os.File // locked while the folder is open for reading
 
-	// publish is held while a commit takes its place, and shared by what begins
-	// to read.
+	// publish is locked by a commit that replaces tables, and read-locked by statements that
+	// start to read.
 	publish sync.RWMutex
 	mu      sync.Mutex
 	loading map[string]bool
@@ -84,12 +84,12 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}
 	path := engine.Path(u)
 	if path == "" || u.Host != "" {
-		return nil, fault.Misuse("clickhouse URL", "names no folder; a server is not offered", "write clickhouse:folder")
+		return nil, fault.Misuse("clickhouse URL", "names no folder; servers are not supported", "write clickhouse:folder")
 	}
 	if err := find(); err != nil {
 		return nil, err
 	}
-	path, err := filepath.Abs(path) // the library takes others for its own
+	path, err := filepath.Abs(path) // the library would resolve a relative path itself
 	switch {
 	case err != nil:
 	case o.ReadOnly:
@@ -102,7 +102,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}
 	d := &database{path: path, readOnly: o.ReadOnly, folder: true, loading: map[string]bool{}}
 	var h *process
-	for try := range 4 { // the process of a program that was killed ends a moment after it
+	for try := range 4 { // the process of a killed program exits a moment later
 		time.Sleep(time.Duration(try) * 100 * time.Millisecond)
 		h, err = startHost(ctx, func(dir string) ([]string, error) { return d.arguments(dir, u, o) })
 		if err == nil || !strings.Contains(err.Error(), "Cannot lock file") {
@@ -111,10 +111,10 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}
 	if err != nil {
 		err = unreachable(path, err)
-		if damage := d.altered(); fault.Code(damage) == fault.Differs { // then that is why
+		if damage := d.altered(); fault.Code(damage) == fault.Differs { // the damage is the cause
 			err = damage
 		} else if strings.Contains(err.Error(), "Cannot lock file") || strings.Contains(err.Error(), "another process writes") {
-			err = engine.LockedError(path, errors.New("ClickHouse has no lock on it"))
+			err = engine.LockedError(path, errors.New("ClickHouse cannot lock the folder"))
 		}
 		return nil, errors.Join(err, d.left())
 	}
@@ -130,10 +130,10 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		d.seal(context.WithoutCancel(ctx))
 		return end()
 	}
-	return &engine.Engine{Abilities: append([]any{d}, d.abilities()...), About: d.about, Processes: []int32{int32(h.PID())}, Close: closed}, nil //nolint:gosec // pids are small
+	return &engine.Engine{Abilities: append([]any{d}, d.abilities()...), About: d.about, Processes: []int32{int32(h.PID())}, Close: closed}, nil //nolint:gosec // a pid fits
 }
 
-// arguments are those of the library, which finds its configuration in dir.
+// arguments returns the library's arguments. Its configuration is in dir.
 func (d *database) arguments(dir string, u *url.URL, o engine.Options) ([]string, error) {
 	path, text := d.path, writing
 	if o.ReadOnly {
@@ -156,27 +156,27 @@ func (d *database) arguments(dir string, u *url.URL, o engine.Options) ([]string
 	return out, err
 }
 
-// configure writes the library's configuration, and returns the argument for it.
+// configure writes the library's configuration and returns the argument that names it.
 func configure(dir, text string) (string, error) {
 	file := filepath.Join(dir, "config.xml")
 	return "--config-file=" + file, os.WriteFile(file, []byte("<clickhouse>"+text+"</clickhouse>"), 0o600)
 }
 
-// What the library is configured with for an archive that is written, and for one that is
-// read: then it merges and removes nothing.
+// The library's configurations for writing and for reading. For reading it merges and removes
+// nothing.
 const (
 	writing = "<database_atomic_delay_before_drop_table_sec>0</database_atomic_delay_before_drop_table_sec>" +
 		"<merge_tree><old_parts_lifetime>10</old_parts_lifetime>" + noneAside + "</merge_tree>"
 	reading = "<merge_tree><old_parts_lifetime>1000000000</old_parts_lifetime><temporary_directories_lifetime>1000000000</temporary_directories_lifetime>" +
 		"<max_bytes_to_merge_at_max_space_in_pool>1</max_bytes_to_merge_at_max_space_in_pool>" +
 		"<max_bytes_to_merge_at_min_space_in_pool>1</max_bytes_to_merge_at_min_space_in_pool>" + noneAside + "</merge_tree>"
-	// A part that cannot be read is an error; by itself ClickHouse sets up to a hundred of a table aside.
+	// An unreadable part is an error; by default ClickHouse would detach up to a hundred of a table.
 	noneAside = "<max_suspicious_broken_parts>0</max_suspicious_broken_parts><max_suspicious_broken_parts_bytes>0</max_suspicious_broken_parts_bytes>"
 )
 
-// shadow makes a folder in dir that the library takes for the archive's, as it
-// writes into the one that it opens. The tables are the archive's own; no other
-// process opens it for writing meanwhile.
+// shadow creates a folder in dir that the library opens instead of the archive's, because it writes into
+// the folder that it opens. The tables are the archive's own. No other process may open the archive for
+// writing meanwhile.
 func (d *database) shadow(dir string) (string, error) {
 	if f, err := os.Open(filepath.Join(d.path, "status")); err == nil {
 		d.shared = f
@@ -200,7 +200,7 @@ func (d *database) shadow(dir string) (string, error) {
 	return path, errors.Join(os.WriteFile(filepath.Join(path, sql), text, 0o600), os.Symlink(store, filepath.Join(path, "store")))
 }
 
-// left gives back what shadow holds.
+// left frees what shadow has locked.
 func (d *database) left() error {
 	if d.shared == nil {
 		return nil
@@ -211,11 +211,11 @@ func (d *database) left() error {
 func unreachable(path string, err error) error {
 	return &fault.Error{
 		File: path, Problem: "cannot be opened", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
-		Cure: "name a folder of ClickHouse, or one that can be made, that no other process has open",
+		Cure: "name a folder of ClickHouse, or a new folder, that no other process has open",
 	}
 }
 
-// explain says where and what to do, where the disk is full or a file damaged.
+// explain adds place and cure to an error if the disk is full or a file is damaged.
 func (d *database) explain(err error) error {
 	switch text := err.Error(); {
 	case strings.Contains(text, "No space left on device") || strings.Contains(text, "NOT_ENOUGH_SPACE"):
@@ -241,7 +241,7 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 	})
 }
 
-// Rows gives each row to f. No commit takes its place while the statement begins.
+// Rows passes each row to f. No commit replaces tables while the statement starts.
 func (d *database) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
 	d.publish.RLock()
 	release := sync.OnceFunc(d.publish.RUnlock)
@@ -252,8 +252,7 @@ func (d *database) Rows(ctx context.Context, text string, args []any, f func(row
 	})
 }
 
-// apart makes a database anew, beside the archive's, and a pool whose sessions
-// stand in it.
+// apart creates a database again, separate from the archive's, and returns a pool whose sessions use it.
 func (d *database) apart(ctx context.Context, name string, settings ...string) (*pool, error) {
 	if err := errors.Join(d.Exec(ctx, "DROP DATABASE IF EXISTS "+name), d.Exec(ctx, "CREATE DATABASE "+name)); err != nil {
 		return nil, err

@@ -14,16 +14,16 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// commitsTable has the last commit of each subset and design, with the tables
-// that it changes: of rows of one subset the greatest number counts.
+// commitsTable contains the last commit of each subset and design, with the tables that it changes. Of the
+// rows of one subset, the one with the greatest number counts.
 const commitsTable = "barograph_commits"
 
-// commit is a Querier of a commit under way, which sees what it wrote.
+// commit is the Querier of a commit in flight. It sees its own writes.
 type commit struct {
 	db     *database
 	of     string // design and subset, as values of commitsTable
 	number int64
-	copies map[string]string // of tables that it changes, by their quoted names
+	copies map[string]string // copies of the tables that it changes, by quoted names
 }
 
 // transaction runs f in a commit.
@@ -44,12 +44,12 @@ func (d *database) transaction(ctx context.Context, of string, f func(q sqlengin
 		names = append(names, bare(table))
 	}
 	if err := d.finish(ctx, c.number, names); err != nil {
-		return fmt.Errorf("the commit is decided, and is ended when the archive is opened anew: %w", err)
+		return fmt.Errorf("the commit counts and is completed when the archive is opened again: %w", err)
 	}
 	return c.drop(ctx)
 }
 
-// copied is the copy of a table that the commit may change: empty, or whole.
+// copied returns the copy of a table that the commit may change: an empty copy, or one with all rows.
 func (c *commit) copied(ctx context.Context, table string, whole bool) (string, error) {
 	if name, ok := c.copies[table]; ok {
 		return name, nil
@@ -73,15 +73,15 @@ func (c *commit) copied(ctx context.Context, table string, whole bool) (string, 
 
 func copyOf(table string) string { return strings.TrimSuffix(table, `"`) + copyMark + `"` }
 
-// bare is a table's name without quotation marks, the inverse of ident.
+// bare returns a table's name without quotation marks; it is the inverse of ident.
 func bare(table string) string {
 	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(table[1 : len(table)-1])
 }
 
-// copyMark ends the names of copies and what else a commit drops.
+// copyMark is the suffix of copies and of other things that a commit drops.
 const copyMark = "+"
 
-// written names the copies in a statement.
+// written replaces the names of tables in a statement by their copies.
 func (c *commit) written(text string) string {
 	for table, name := range c.copies {
 		text = strings.ReplaceAll(text, table, name)
@@ -89,7 +89,7 @@ func (c *commit) written(text string) string {
 	return text
 }
 
-// Exec carries out a statement, a DELETE in the table's copy.
+// Exec runs a statement; a DELETE runs in the table's copy.
 func (c *commit) Exec(ctx context.Context, text string, _ ...any) error {
 	if rest, ok := strings.CutPrefix(text, "DELETE FROM "); ok {
 		table, _, _ := strings.Cut(rest, " WHERE ")
@@ -103,12 +103,12 @@ func (c *commit) Exec(ctx context.Context, text string, _ ...any) error {
 	return c.db.Exec(ctx, c.written(text))
 }
 
-// Rows gives each row to f.
+// Rows passes each row to f.
 func (c *commit) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
 	return c.db.Rows(ctx, c.written(text), args, f)
 }
 
-// decide flushes the copies, and stores that they will take their places.
+// decide flushes the copies and stores that they will replace the tables.
 func (c *commit) decide(ctx context.Context) error {
 	if len(c.copies) == 0 {
 		return nil
@@ -123,14 +123,13 @@ func (c *commit) decide(ctx context.Context) error {
 	return c.db.Exec(ctx, fmt.Sprintf("INSERT INTO %s VALUES (%s, %d, [%s])", commitsTable, c.of, c.number, strings.Join(names, ", ")))
 }
 
-// finish has the copies of a commit that is decided take the places of the
-// tables of these names, where they have not.
+// finish replaces the tables of these names by the copies of a decided commit, unless they are replaced already.
 func (d *database) finish(ctx context.Context, number int64, names []string) error {
-	ctx = context.WithoutCancel(ctx) // a commit that is decided is not given up
+	ctx = context.WithoutCancel(ctx) // a decided commit must not be canceled
 	d.publish.Lock()
 	defer d.publish.Unlock()
 	for _, name := range names {
-		// A copy that was only started has the comment of its table, until it is given its own.
+		// A copy whose creation was interrupted has the comment of its table.
 		waits, err := sqlengine.Number(ctx, d.pool, fmt.Sprintf("SELECT countIf(name = %s) > countIf(name = %s) FROM system.tables WHERE database = currentDatabase() AND comment = '%d'",
 			quote(name+copyMark), quote(name), number))
 		if err == nil && waits > 0 {
@@ -143,7 +142,7 @@ func (d *database) finish(ctx context.Context, number int64, names []string) err
 	return nil
 }
 
-// drop removes what is left of a commit.
+// drop removes the remains of a commit.
 func (c *commit) drop(ctx context.Context) (err error) {
 	for _, name := range c.copies {
 		err = errors.Join(err, c.db.Exec(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+name))
@@ -151,8 +150,7 @@ func (c *commit) drop(ctx context.Context) (err error) {
 	return err
 }
 
-// recover ends the commits that were decided when the archive was left, and
-// drops what is left of others.
+// recover completes the commits that were decided when the archive was closed, and drops the remains of others.
 func (d *database) recover(ctx context.Context) error {
 	if !d.readOnly {
 		err := d.Exec(ctx, "CREATE TABLE IF NOT EXISTS "+commitsTable+" (design LowCardinality(String), subset String, commit Int64, tables Array(String)) "+
@@ -166,7 +164,7 @@ func (d *database) recover(ctx context.Context) error {
 		return err
 	}
 	if d.readOnly {
-		return &fault.Error{File: d.path, Problem: "was left in the middle of a commit", Cure: "open it for writing once, as `barograph load` does"}
+		return &fault.Error{File: d.path, Problem: "contains an incomplete commit", Cure: "open it for writing once, as `barograph load` does"}
 	}
 	decided := map[int64][]string{}
 	err = d.Rows(ctx, "SELECT last, arrayJoin(names) FROM (SELECT max(commit) AS last, argMax(tables, commit) AS names FROM "+commitsTable+" GROUP BY design, subset)", nil, func(row []any) error {
@@ -189,8 +187,8 @@ func (d *database) recover(ctx context.Context) error {
 	return err
 }
 
-// flush has the files and folders of tables written to disk: ClickHouse flushes
-// what it writes, but not the links that a copy is made of.
+// flush flushes the files and folders of tables to disk. ClickHouse flushes what it writes, but not the links of
+// which a copy consists.
 func (d *database) flush(ctx context.Context, tables []string) error {
 	if !d.folder {
 		return nil
@@ -209,7 +207,7 @@ func (d *database) flush(ctx context.Context, tables []string) error {
 	return err
 }
 
-// syncFile has a file or folder written to disk, unless a merge has removed it.
+// syncFile flushes a file or folder to disk, unless a merge has removed it.
 func syncFile(path string) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,30 +1,25 @@
-// Package clickhouse keeps verification records in ClickHouse: in a folder,
-// through chDB's library, or in a server. docs/clickhouse.md tells how to have it.
+// Package clickhouse stores verification records in ClickHouse, in a folder, through chDB's library.
+// docs/clickhouse.md describes the installation.
 //
-// The library runs in a process of its own for each archive (host.c, host.go):
-// it takes one folder a process, brings its own handlers of signals and its own
-// allocator, and a fault of it is then no fault of Barograph's. Rows travel in
-// ClickHouse's Native blocks, which github.com/ClickHouse/ch-go encodes, to the
-// process over a socket as to a server over the network (server.go).
+// The library runs in a separate process for each archive (host.c, host.go). It allows one folder per
+// process, has its own signal handlers and its own allocator, and its crash does not affect Barograph. Rows
+// travel to the process over a socket in ClickHouse's Native blocks, which github.com/ClickHouse/ch-go
+// encodes.
 //
-// Tables stand in the database barograph and are named subset/table. All are
-// MergeTree tables, sorted by what questions ask for:
+// Tables are in the database barograph and are named subset/table. All are MergeTree tables, sorted by the
+// columns that questions select:
 //
 //   - wide: a row per record, by variable, level, region, model, valid time, lead;
 //   - normalized: METviewer's tables, the lines by header, valid time and lead;
-//   - document: a row per header and valid time under the derived id, by which
-//     the table is sorted in granules of 256 rows; the entries are a list of
-//     tuples, each member a column of its own, asked for by ARRAY JOIN.
+//   - document: a row per header and valid time, sorted by the derived id in granules of 256 rows; the entries
+//     are a list of tuples, each member is a column, and ARRAY JOIN selects them.
 //
-// ClickHouse has no transactions. A commit (commit.go) writes into copies of the
-// tables that it changes, which share their files with them (CLONE AS) and are
-// seen by nobody; then one row of barograph_commits names these tables, and with
-// it the commit is decided; then each copy changes places with its table. A copy
-// tells its commit in its comment. So opening an archive after a kill ends what
-// was decided, and drops the copies of what was not: docs/clickhouse.md tells what
-// is flushed when. A question meets one moment of the archive, as the places are
-// changed while none begins.
+// ClickHouse has no transactions. A commit (commit.go) writes into copies of the tables that it changes.
+// The copies share files with the tables (CLONE AS), and nobody reads them. One row of barograph_commits
+// then names these tables; this row decides the commit. Afterwards each copy replaces its table. A copy
+// names its commit in its comment. The open of an archive after a kill completes a decided commit and drops
+// the copies of others; docs/clickhouse.md says what is flushed when. A query sees one state of the
+// archive, because no query starts while tables are replaced.
 //
-// Records under keys and posted values are not offered: ClickHouse would store
-// each write as a part of its own.
+// Records under keys and posts are not offered: ClickHouse would store each write as a separate part.
 package clickhouse

@@ -21,11 +21,10 @@ import (
 // #cgo LDFLAGS: -ldl -lpthread
 import "C" // host.c is built in
 
-// process holds one archive open: this program, which host.c keeps from becoming
-// Barograph again.
+// process is the process of one archive. It runs this program, and host.c prevents it from becoming Barograph.
 type process struct {
 	*host.Process
-	number atomic.Int64 // of statements
+	number atomic.Int64 // number of the last statement
 	pool   *pool
 }
 
@@ -34,9 +33,9 @@ const (
 	startWithin = 30 * time.Second
 )
 
-// startHost starts the library's process; args are the library's own, which may
-// name files in a folder that is removed when the process ends. It answers, or the
-// error says what it printed.
+// startHost starts the library's process. args are the library's arguments, which may name files in a
+// folder that is removed when the process exits. startHost returns when the process answers, or an error
+// with what it printed.
 func startHost(ctx context.Context, args func(dir string) ([]string, error)) (*process, error) {
 	library, err := library()
 	if err != nil {
@@ -59,7 +58,7 @@ func startHost(ctx context.Context, args func(dir string) ([]string, error)) (*p
 	return h, nil
 }
 
-// close ends the process, and waits until it has left the archive.
+// close ends the process and waits until it has closed the archive.
 func (h *process) close() error { return errors.Join(h.pool.close(), h.Close()) }
 
 // connect opens a session.
@@ -77,13 +76,13 @@ func (h *process) connect(ctx context.Context) (session, error) {
 	return s, nil
 }
 
-// embedded is a session with the library; host.c tells what is sent.
+// embedded is a session with the library; host.c describes the protocol.
 type embedded struct {
 	host   *process
 	conn   net.Conn
 	in     *bufio.Reader
 	broken bool
-	left   int // of the frame under way
+	left   int // remaining bytes of the current frame
 }
 
 func (s *embedded) usable() bool { return !s.broken }
@@ -97,18 +96,17 @@ func (s *embedded) send(kind byte, body []byte) error {
 	return err
 }
 
-// guard runs f, which speaks with the process. Where ctx ends before it does,
-// the statement is killed and the session given up.
+// guard runs f, which talks to the process. If ctx ends before f, guard kills the statement and abandons the session.
 func (s *embedded) guard(ctx context.Context, text string, f func(text string) error) error {
 	tag := fmt.Sprintf("barograph %d %d", os.Getpid(), s.host.number.Add(1))
 	stop := context.AfterFunc(ctx, func() {
 		_ = s.conn.SetDeadline(time.Now())
-		_ = s.host.pool.Exec(context.WithoutCancel(ctx), "KILL QUERY WHERE query LIKE '%"+tag+"*/%' AND query NOT LIKE 'KILL%' ASYNC") // it ends by itself else
+		_ = s.host.pool.Exec(context.WithoutCancel(ctx), "KILL QUERY WHERE query LIKE '%"+tag+"*/%' AND query NOT LIKE 'KILL%' ASYNC") // an error: the statement ends by itself
 	})
 	err := f("/*" + tag + "*/ " + text)
 	refused, ok := errors.AsType[*refusal](err)
 	if !stop() || err != nil && !ok {
-		s.broken = true // what is under way of a reply is nobody's
+		s.broken = true // nobody reads the rest of the reply
 	}
 	if ok {
 		return refused
@@ -119,12 +117,12 @@ func (s *embedded) guard(ctx context.Context, text string, f func(text string) e
 	return err
 }
 
-// refusal is an error of ClickHouse's; the session goes on.
+// refusal is an error of ClickHouse; the session stays usable.
 type refusal struct{ text string }
 
 func (r *refusal) Error() string { return r.text }
 
-// frame reads the head of a frame of rows; io.EOF at the end of a reply.
+// frame reads the header of a frame of rows; io.EOF at the end of a reply.
 func (s *embedded) frame() error {
 	var head [5]byte
 	if _, err := io.ReadFull(s.in, head[:]); err != nil {
@@ -157,7 +155,7 @@ func (s *embedded) Read(p []byte) (int, error) {
 
 func (s *embedded) query(ctx context.Context, text string, f func(proto.Results) error) error {
 	kind := byte('Q')
-	if strings.HasPrefix(text, "SELECT") { // of other statements replies do not stream
+	if strings.HasPrefix(text, "SELECT") { // replies of other statements cannot be streamed
 		kind = 'S'
 	}
 	return s.guard(ctx, text, func(text string) error {
@@ -201,7 +199,7 @@ func (s *embedded) insert(ctx context.Context, text string, columns proto.Input,
 			}
 		}
 		if err != nil {
-			return err // the session is given up, and with it the rows
+			return err // the session is closed, and with it the rows
 		}
 		if err := s.send('F', nil); err != nil {
 			return err

@@ -14,16 +14,15 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// lakeDatabase holds the tables of a store's files; it is dropped at the end, as
-// the store's keys stand in it.
+// lakeDatabase contains the tables of a store's files. It is dropped at the end, because it contains the store's keys.
 const lakeDatabase = "barograph_lake"
 
-// lakeSettings keep nothing of files from one answer to the next, and end soon
-// where a store has died: by itself ClickHouse asks it 500 times.
+// lakeSettings keep nothing of files between two queries, and give up soon if a store is down: by default
+// ClickHouse tries 500 times.
 const lakeSettings = "SET use_parquet_metadata_cache = 0, use_query_condition_cache = 0, use_cache_for_count_from_files = 0, " +
 	"s3_retry_attempts = 3, s3_max_single_read_retries = 3"
 
-// lakes are tables of Parquet files on a store.
+// lakes are tables of Parquet files in a store.
 type lakes struct {
 	*pool
 	store launch.Store
@@ -49,7 +48,7 @@ func (d *database) lake(ctx context.Context, s launch.Store) (*tables.Lake, erro
 	}, nil
 }
 
-// table makes a table of the files, which are listed for each answer.
+// table creates a table of the files. Each query lists the files again.
 func (l *lakes) table(ctx context.Context, t *tables.LakeTable) error {
 	columns := flavour.Join(sqlengine.WideColumns(t.Type), ", ", func(c sqlengine.Column) string {
 		return ident(c.Name) + " " + typeName(c, t.Type)

@@ -11,13 +11,13 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// libraryName is chDB's release with what it is made of.
+// libraryName is chDB's release and what it contains.
 const libraryName = "chDB 26.7.3"
 
-// librarySum is the SHA-256 of the library itself, as the package has it.
+// librarySum is the SHA-256 of the library in the package.
 const librarySum = "36ad4e999882821ef13cf2d0f52c93f48e6ee1b4498b35a201c23ce4b8d15bf5"
 
-// artifact is chDB's library, which comes as a package for Node.js and needs none.
+// artifact is chDB's library. It is a package for Node.js but does not need Node.js.
 func artifact() launch.Artifact {
 	return launch.Artifact{
 		Name: "chdb-26.7.3", NPM: "@chdb/lib-linux-x64-gnu@26.7.3-stable.1",
@@ -31,10 +31,10 @@ func find() error {
 	return err
 }
 
-// library is the path of the library, which the process of an archive opens.
+// library returns the path of the library, which the process of an archive opens.
 func library() (string, error) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		return "", &fault.Error{Setting: libraryName, Problem: "is not offered for " + runtime.GOOS + " on " + runtime.GOARCH, Err: engine.ErrUnreachable, Cure: "use Linux on amd64"}
+		return "", &fault.Error{Setting: libraryName, Problem: "is not available for " + runtime.GOOS + " on " + runtime.GOARCH, Err: engine.ErrUnreachable, Cure: "use Linux on amd64"}
 	}
 	dir, err := artifact().Dir()
 	if err != nil {
@@ -47,8 +47,7 @@ func library() (string, error) {
 	return path, whole(path)
 }
 
-// whole compares the library with its sum, once for a file of this size and time:
-// it takes half a second.
+// whole compares the library with its checksum, once for a file of this size and time, because it takes half a second.
 func whole(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -64,10 +63,10 @@ func whole(path string) error {
 	}
 	if got != librarySum {
 		return &fault.Error{
-			File: path, Problem: "is not the library that was released: SHA-256 " + got + ", not " + librarySum, Err: engine.ErrUnreachable,
+			File: path, Problem: "differs from the released library: SHA-256 " + got + ", not " + librarySum, Err: engine.ErrUnreachable,
 			Cure: "remove " + filepath.Dir(filepath.Dir(path)) + " and install it again: `barograph lab install --yes clickhouse`",
 		}
 	}
-	_ = os.WriteFile(path+".checked", []byte(seen), 0o644) //nolint:gosec // nobody's secret; of a folder that is read-only it is compared each time
+	_ = os.WriteFile(path+".checked", []byte(seen), 0o644) //nolint:gosec // not secret; an error: in a read-only folder it is compared each time
 	return nil
 }

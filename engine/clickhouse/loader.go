@@ -14,7 +14,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Loader opens the loader of a subset; a second one for the same subset is an error.
+// Loader opens the loader of a subset. A second one for the same subset is an error.
 func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 		Transaction: func(ctx context.Context, f func(q sqlengine.Querier) error) error {
 			return a.db.transaction(ctx, of, f)
 		},
-		// Nobody else commits to the subset.
+		// No other loader commits to the subset.
 		Version: func(context.Context, sqlengine.Querier) (int64, error) { return 0, nil },
 		Store: func(ctx context.Context, q sqlengine.Querier, catalog []byte) error {
 			return store(ctx, q, a.Own(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), false, rowOf(catalog))
@@ -57,12 +57,12 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 	}), nil
 }
 
-// begin has a subset loaded by one loader.
+// begin allows one loader per subset.
 func (d *database) begin(of, subset string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.loading[of] {
-		return &fault.Error{Setting: "subset " + subset, Problem: "is being loaded by another loader", Cure: "ClickHouse takes one loader per subset: close the other one first"}
+		return &fault.Error{Setting: "subset " + subset, Problem: "is being loaded by another loader", Cure: "ClickHouse allows one loader per subset: close the other one first"}
 	}
 	d.loading[of] = true
 	return nil
@@ -74,8 +74,7 @@ func (d *database) end(of string) {
 	delete(d.loading, of)
 }
 
-// make makes the tables of a subset that are there for all types; then the
-// subset is listed.
+// make creates the tables of a subset that all types need. Then the subset is listed.
 func (a *openArchive) make(ctx context.Context, of, subset string) error {
 	texts := []string{
 		tableText(a.Own(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), nil, "id"),
@@ -98,11 +97,11 @@ func (a *openArchive) make(ctx context.Context, of, subset string) error {
 	return err
 }
 
-// store inserts rows into a table's copy; whole = beside those that are there.
+// store inserts rows into a table's copy; whole = the copy also has the existing rows.
 func store(ctx context.Context, q sqlengine.Querier, table string, cols []sqlengine.Column, whole bool, next sqlengine.Next) error {
 	c, ok := q.(*commit)
 	if !ok {
-		return fmt.Errorf("clickhouse: %s: rows are stored in commits", table)
+		return fmt.Errorf("clickhouse: %s: rows can only be stored in a commit", table)
 	}
 	name, err := c.copied(ctx, table, whole)
 	if err != nil {
@@ -111,7 +110,7 @@ func store(ctx context.Context, q sqlengine.Querier, table string, cols []sqleng
 	return c.db.insert(ctx, name, cols, next)
 }
 
-// rowOf is the one row of the catalog.
+// rowOf returns the only row of the catalog.
 func rowOf(catalog []byte) sqlengine.Next {
 	there := true
 	return func(to sqlengine.Sink) (bool, error) {
@@ -125,8 +124,7 @@ func rowOf(catalog []byte) sqlengine.Next {
 	}
 }
 
-// replace deletes the records that lines replace: their identities stand in a
-// table of memory beside the one that they are in.
+// replace deletes the records that lines replace. It puts their identities into a table in memory.
 func (a *openArchive) replace(ctx context.Context, q sqlengine.Querier, subset string, lines *sqlengine.Lines, held []design.Row, stored *archive.CommitResult) error {
 	table, cols := a.Table(subset, lines.Type)
 	keys := identity(cols)

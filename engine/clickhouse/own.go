@@ -17,13 +17,13 @@ import (
 	"github.com/barograph/barograph/query/answer"
 )
 
-// ownDatabase holds a user's own tables.
+// ownDatabase contains a user's own tables.
 const ownDatabase = "barograph_own"
 
-// ownTables are a user's, in sessions that find them by their names alone.
+// ownTables are a user's tables, in sessions that find them by their names alone.
 type ownTables struct {
 	*pool
-	scales sync.Map // text of a question → what each column of its answer holds
+	scales sync.Map // text of a query → type of each column of its answer
 }
 
 func (d *database) own(ctx context.Context) (*tables.Tables, error) {
@@ -61,8 +61,7 @@ func (o *ownTables) load(ctx context.Context, t *tables.Table) error {
 
 var scaled = regexp.MustCompile(`^(?:Nullable\()?Decimal\(\d+, (\d+)\)`)
 
-// ask gives each row; of the decimals that come the scale is asked for before,
-// once for each text.
+// ask passes on each row. Before, it queries the scale of decimal columns, once for each text.
 func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) error) error {
 	known, ok := o.scales.Load(text)
 	if !ok {
@@ -71,7 +70,7 @@ func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) erro
 			kind, err := sqlengine.AsText(row[1], "")
 			var h columnType
 			if m := scaled.FindStringSubmatch(kind); m != nil {
-				h.scale, _ = strconv.Atoi(m[1]) // of the pattern
+				h.scale, _ = strconv.Atoi(m[1]) // the pattern matches only digits
 			}
 			if strings.Contains(kind, "Date") && !strings.Contains(kind, "DateTime") {
 				h.cast = sqlengine.AsDate
@@ -85,7 +84,7 @@ func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) erro
 		o.scales.Store(text, scales)
 		known = scales
 	}
-	scales := known.([]columnType) //nolint:forcetypeassert // as stored above
+	scales := known.([]columnType) //nolint:forcetypeassert // the map contains only this type
 	return o.with(ctx, func(s session) error {
 		return s.query(ctx, text, func(block proto.Results) error {
 			cells := make([]func(i int) any, len(block))
@@ -108,13 +107,13 @@ func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) erro
 	})
 }
 
-// columnType is what a column of an answer holds.
+// columnType is the type of a column of an answer.
 type columnType struct {
-	scale int // decimals
+	scale int // number of decimals
 	cast  sqlengine.OwnCast
 }
 
-// cellsOf reads the values of a column, NULL as nil; nil = no reader takes its type.
+// cellsOf returns a function that reads the values of a column, NULL as nil; nil = the type is not supported.
 func cellsOf(c proto.ColResult) func(i int) any {
 	for _, reader := range []func(c proto.ColResult) func(i int) any{
 		cellsIn[string], cellsIn[bool], cellsIn[float64], cellsIn[float32], cellsIn[time.Time],
@@ -129,7 +128,7 @@ func cellsOf(c proto.ColResult) func(i int) any {
 	return nil
 }
 
-// cellsIn is cellsOf for one type of Go's.
+// cellsIn is cellsOf for one Go type.
 func cellsIn[T any](c proto.ColResult) func(i int) any {
 	switch c := c.(type) {
 	case interface{ Row(i int) T }:
@@ -145,7 +144,7 @@ func cellsIn[T any](c proto.ColResult) func(i int) any {
 	return nil
 }
 
-// plain writes a decimal and a number of many digits by its digits.
+// plain writes a decimal or a number of many digits as digits.
 func plain(v any, scale int) any {
 	switch d := v.(type) {
 	case proto.Decimal32:
@@ -153,11 +152,11 @@ func plain(v any, scale int) any {
 	case proto.Decimal64:
 		return digits(big.NewInt(int64(d)), scale)
 	case proto.Decimal128:
-		return digits(wide(int64(d.High), d.Low), scale) //nolint:gosec // the sign is in it
+		return digits(wide(int64(d.High), d.Low), scale) //nolint:gosec // High has the sign
 	case proto.Int128:
-		return digits(wide(int64(d.High), d.Low), 0) //nolint:gosec // as above
+		return digits(wide(int64(d.High), d.Low), 0) //nolint:gosec // High has the sign
 	case proto.Decimal256:
-		return digits(new(big.Int).Add(new(big.Int).Lsh(wide(int64(d.High.High), d.High.Low), 128), new(big.Int).Add(new(big.Int).Lsh(new(big.Int).SetUint64(d.Low.High), 64), new(big.Int).SetUint64(d.Low.Low))), scale) //nolint:gosec // as above
+		return digits(new(big.Int).Add(new(big.Int).Lsh(wide(int64(d.High.High), d.High.Low), 128), new(big.Int).Add(new(big.Int).Lsh(new(big.Int).SetUint64(d.Low.High), 64), new(big.Int).SetUint64(d.Low.Low))), scale) //nolint:gosec // High has the sign
 	}
 	return v
 }

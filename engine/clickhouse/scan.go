@@ -17,20 +17,19 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// scans opens tables of the analytical workload. They lie in a folder of
-// ClickHouse of their own, beside the archive's tables, with a process of its
-// own: the disks are named when it starts. store_sales is divided by its tickets,
-// and the one part of partition i moved to the placement's path i.
+// scans opens tables of the study scan. They are in a separate folder of ClickHouse, next to the archive's
+// folder, with a separate process, because the disks are configured at its start. store_sales is
+// partitioned by its tickets, and the only part of partition i is moved to the placement's path i.
 type scans struct{ *database }
 
-// The names in the folder and on the disks.
+// These are the names in the folder and on the disks.
 const (
 	starFolder = "barograph-star"
 	starNote   = "placement.json" // written last
 	starPolicy = "star"
 )
 
-// star is the tables under a placement; host is nil until there are any.
+// star is the tables at a placement; host is nil until they exist.
 type star struct {
 	tables.Placement
 	home string
@@ -62,7 +61,7 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	return out, err
 }
 
-// note tells the placement of what is loaded; "" = nothing is.
+// note returns the placement of the loaded tables; "" = no tables are loaded.
 func (t *star) note() (string, error) {
 	text, err := os.ReadFile(filepath.Join(t.home, starNote))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -107,15 +106,14 @@ func (t *star) close() error {
 	return h.close()
 }
 
-// load makes the folder anew: two sets of facts would not fit on disks that are
-// just large enough.
+// load replaces the folder. It first removes the old tables, because two sets of facts might not fit on the disks.
 func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoadResult, err error) {
 	old, err := t.note()
 	if err = errors.Join(err, t.close()); err != nil {
 		return out, err
 	}
 	there, _ := sqlengine.ParsePlacement(old)
-	gone := []string{filepath.Join(t.home, starNote), t.home} // the note first
+	gone := []string{filepath.Join(t.home, starNote), t.home} // remove the note first
 	for _, path := range append(there.Paths, t.Paths...) {
 		gone = append(gone, folderOn(path))
 	}
@@ -126,7 +124,7 @@ func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (o
 	}
 	for _, dir := range gone[1:] {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return out, &fault.Error{File: dir, Problem: "cannot be made", Err: err, Cure: "name folders that can be written"}
+			return out, &fault.Error{File: dir, Problem: "cannot be created", Err: err, Cure: "name writable folders"}
 		}
 	}
 	if err := t.start(ctx); err != nil {
@@ -144,7 +142,7 @@ func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (o
 	return out, writeFile(filepath.Join(t.home, starNote), note)
 }
 
-// fill makes a table, and has ClickHouse read its files.
+// fill creates a table and makes ClickHouse read its files.
 func (t *star) fill(ctx context.Context, table tables.StarTable, files []string) (int64, error) {
 	if len(files) == 0 {
 		return 0, &fault.Error{Setting: string(table), Problem: "has no Parquet files", Cure: "make them with `barograph synth tpcds`"}
@@ -200,25 +198,25 @@ func (t *star) spread(ctx context.Context) error {
 	return err
 }
 
-// size adds up the parts of store_sales by their disks.
+// size adds up the parts of store_sales by disk.
 func (t *star) size(ctx context.Context) ([]int64, error) {
 	out := make([]int64, max(len(t.Paths), 1))
 	return out, t.host.pool.Rows(ctx, "SELECT disk_name, bytes_on_disk FROM system.parts WHERE active AND table = '"+string(tables.StoreSales)+"'", nil, func(row []any) error {
 		var disk string
 		var n int64
 		err := sqlengine.Scan(row, &disk, &n)
-		i, _ := strconv.Atoi(strings.TrimPrefix(disk, "d")) // the default disk is the first
+		i, _ := strconv.Atoi(strings.TrimPrefix(disk, "d")) // an error: the default disk, which is the first
 		out[i] += n
 		return err
 	})
 }
 
-// cold has ClickHouse forget what it holds of files.
+// cold makes ClickHouse drop its cache of files.
 func (t *star) cold(ctx context.Context) error {
 	return errors.Join(t.host.pool.Exec(ctx, "SYSTEM DROP MARK CACHE"), t.host.pool.Exec(ctx, "SYSTEM DROP UNCOMPRESSED CACHE"))
 }
 
-// writeFile writes a file whole, or not at all.
+// writeFile writes a file completely or not at all.
 func writeFile(name, text string) error {
 	aside := name + ".new"
 	err := os.WriteFile(aside, []byte(text), 0o600)

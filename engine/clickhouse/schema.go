@@ -13,11 +13,10 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// longestName is the most bytes of a table's name: on disk each of them may take three.
+// longestName is the greatest length of a table's name in bytes: on disk each byte may need three.
 const longestName = 70
 
-// tableName is the name of a subset's table: subset/table. A long subset is cut
-// and gets its digest.
+// tableName returns the name of a subset's table: subset/table. A long subset is shortened and gets its digest.
 func tableName(subset, table string) string {
 	if len(subset) > longestName-40 {
 		subset = strings.ToValidUTF8(subset[:20], "") + "^" + fmt.Sprintf("%016x", xxh3.HashString(subset))
@@ -25,27 +24,26 @@ func tableName(subset, table string) string {
 	return subset + "/" + table
 }
 
-// entriesColumn takes a document's entries as JSON, and is not stored.
+// entriesColumn receives a document's entries as JSON. It is not stored.
 const entriesColumn = "entries"
 
-// tableText is CREATE TABLE. The order is what questions ask for, in parentheses.
+// tableText returns CREATE TABLE. order is the sorting key, in parentheses.
 func tableText(table string, cols []sqlengine.Column, t *record.LineType, order string, more ...string) string {
 	cols = slices.Clone(cols)
 	for i := range cols {
 		cols[i].Primary, cols[i].NotNull = false, cols[i].NotNull || cols[i].Primary
 	}
 	text := sqlengine.Create(table, cols, func(c sqlengine.Column) string { return typeName(c, t) + codec(c) })
-	// NOT NULL is what types are here.
+	// Types are NOT NULL by default.
 	text = strings.ReplaceAll(text, " NOT NULL", "")
 	return strings.TrimSuffix(text, "\n)") + strings.Join(more, "") + "\n) ENGINE = MergeTree ORDER BY " + order + " SETTINGS " + tableSettings
 }
 
-// tableSettings have what is inserted and merged flushed.
+// tableSettings flush inserted and merged data.
 const tableSettings = "default_compression_codec = 'ZSTD(1)', fsync_after_insert = 1, fsync_part_directory = 1, " +
 	"min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1"
 
-// typeName is ClickHouse's type of a column of a line type's table, or, where t
-// is nil, of another one.
+// typeName returns ClickHouse's type of a column of a line type's table, or for t = nil of another table.
 func typeName(c sqlengine.Column, t *record.LineType) string {
 	switch c.Type {
 	case sqlengine.Integer:
@@ -71,8 +69,8 @@ func typeName(c sqlengine.Column, t *record.LineType) string {
 	return "String"
 }
 
-// codec is how a column is stored, where that is not as ClickHouse does by itself:
-// of numbers that mostly grow the differences.
+// codec returns the compression of a column if it differs from ClickHouse's default: for mostly increasing
+// numbers it stores differences.
 func codec(c sqlengine.Column) string {
 	if c.Type == sqlengine.BigInt || c.Type == sqlengine.Timestamp && c.NotNull {
 		return " CODEC(Delta(8), ZSTD(1))"
@@ -80,7 +78,7 @@ func codec(c sqlengine.Column) string {
 	return ""
 }
 
-// entriesType is that of the entries of a document, see design.AppendEntries.
+// entriesType returns the type of a document's entries; see design.AppendEntries.
 func entriesType(t *record.LineType) string {
 	members := []string{"fcst_lead Int32", "fcst_valid_end Nullable(Int64)", "obs_lead Nullable(Int32)", "obs_valid_beg Nullable(Int64)", "obs_valid_end Nullable(Int64)"}
 	for _, c := range t.Columns {
@@ -96,7 +94,7 @@ func entriesType(t *record.LineType) string {
 	return "Array(Tuple(" + strings.Join(members, ", ") + "))"
 }
 
-// typeTable makes the table of a line type under a design.
+// typeTable returns the statement that creates the table of a line type in a design.
 func typeTable(n design.Name, table string, cols []sqlengine.Column, t *record.LineType) string {
 	const valid = ",\n  INDEX valid fcst_valid_beg TYPE minmax GRANULARITY 1"
 	switch n {
@@ -108,7 +106,7 @@ func typeTable(n design.Name, table string, cols []sqlengine.Column, t *record.L
 	return tableText(table, cols, t, "(stat_header_id, fcst_valid_beg, fcst_lead)")
 }
 
-// docTable unnests the members of entries that are asked for.
+// docTable unnests the selected members of entries.
 func docTable(table func(subset, table string) string) func(subset, t, where string, used []question.Column) string {
 	return func(subset, t, where string, used []question.Column) string {
 		var members []string
@@ -121,7 +119,7 @@ func docTable(table func(subset, table string) string) func(subset, t, where str
 	}
 }
 
-// identity are the columns by which a record is known.
+// identity returns the columns that identify a record.
 func identity(cols []sqlengine.Column) (out []sqlengine.Column) {
 	for _, c := range cols {
 		switch c.From {
@@ -136,7 +134,7 @@ func identity(cols []sqlengine.Column) (out []sqlengine.Column) {
 	return out
 }
 
-// compared lists columns that are compared with others: nothing is equal to NULL.
+// compared lists columns for comparisons: NULL is equal to nothing.
 func compared(prefix string, cols []sqlengine.Column) string {
 	names := make([]string, len(cols))
 	for i, c := range cols {
@@ -147,5 +145,5 @@ func compared(prefix string, cols []sqlengine.Column) string {
 	return strings.Join(names, ", ")
 }
 
-// storable: texts, subsets and paths stand in ClickHouse's JSON.
+// storable: texts, subsets and paths are in ClickHouse's JSON.
 var storable = sqlengine.Storable{Product: "ClickHouse", ZeroBytes: true} //nolint:gochecknoglobals // a constant

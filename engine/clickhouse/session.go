@@ -13,22 +13,22 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// session is a connection to ClickHouse, embedded or a server; it carries out
-// one statement at a time. Rows travel in ClickHouse's own blocks of columns.
+// session is a connection to ClickHouse. It runs one statement at a time. Rows travel in ClickHouse's own
+// blocks of columns.
 type session interface {
-	// query gives each block of a reply to f; it is valid until f returns.
+	// query passes each block of a reply to f. A block is valid until f returns.
 	query(ctx context.Context, text string, f func(proto.Results) error) error
 
-	// insert sends what INSERT INTO … stores, block by block: next fills the
-	// columns, and reports whether there is more.
+	// insert sends the rows of INSERT INTO …, block by block. next fills the columns, and reports whether
+	// more blocks follow.
 	insert(ctx context.Context, text string, columns proto.Input, next func() (bool, error)) error
 
-	// usable reports whether another statement can be sent.
+	// usable reports whether the session can send another statement.
 	usable() bool
 	close() error
 }
 
-// pool is a Querier that has a session for each statement.
+// pool is a Querier that takes a session for each statement.
 type pool struct {
 	connect func(ctx context.Context) (session, error)
 
@@ -78,15 +78,15 @@ func (p *pool) close() (err error) {
 	return err
 }
 
-// Exec carries out a statement.
+// Exec runs a statement.
 func (p *pool) Exec(ctx context.Context, text string, args ...any) error {
 	return p.Rows(ctx, text, args, func([]any) error { return nil })
 }
 
-// Rows gives each row to f.
+// Rows passes each row to f.
 func (p *pool) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
 	if len(args) > 0 {
-		return errors.New("clickhouse: a statement takes no arguments")
+		return errors.New("clickhouse: a statement accepts no arguments")
 	}
 	var row []any
 	return p.with(ctx, func(s session) error {
@@ -105,7 +105,7 @@ func (p *pool) Rows(ctx context.Context, text string, args []any, f func(row []a
 	})
 }
 
-// value is a value as sqlengine takes it; a time is in Unix seconds.
+// value converts a value for sqlengine; a time is in Unix seconds.
 func value(c proto.ColResult, i int) any {
 	switch c := c.(type) {
 	case *proto.ColStr:
@@ -146,10 +146,10 @@ func value(c proto.ColResult, i int) any {
 		}
 		return list
 	}
-	return fmt.Errorf("a column of ClickHouse's type %s", c.Type()) // no reader takes it
+	return fmt.Errorf("columns of ClickHouse's type %s are not supported", c.Type()) // no reader supports it
 }
 
-// cents is a DECIMAL with two decimals as text.
+// cents returns a DECIMAL with two decimals as text.
 func cents(n int64) string {
 	if n < 0 {
 		return "-" + cents(-n)
@@ -164,7 +164,7 @@ func orNull[T any](c *proto.ColNullable[T], i int) any {
 	return nil
 }
 
-// blockRows is the most rows that are sent as one block.
+// blockRows is the greatest number of rows in a block.
 const blockRows = 1 << 16
 
 // insert stores rows.
@@ -223,7 +223,7 @@ func (s *sink) Null(k int) {
 	}
 }
 
-func (s *sink) Text(k int, text string) { s.columns[k].Data.(*proto.ColStr).Append(text) } //nolint:forcetypeassert // as newSink made it, here and below
+func (s *sink) Text(k int, text string) { s.columns[k].Data.(*proto.ColStr).Append(text) } //nolint:forcetypeassert // newSink has created the columns, here and below
 func (s *sink) Integer(k int, v int64) {
 	s.columns[k].Data.(*proto.ColNullable[int64]).Append(proto.NewNullable(v)) //nolint:forcetypeassert // see Text
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// sumsFile has the digests of the files of an archive for which ClickHouse keeps
-// none: the definitions of tables, and what says how a part is to be read. Where a bit
-// of one turns, tables are empty or columns have different values, without an error. It
-// is written when the archive is closed, and is gone while somebody may write into it.
+// sumsFile contains the digests of the files of an archive for which ClickHouse has none: the definitions
+// of tables, and the description of a part's format. A flipped bit in them makes tables empty or changes
+// values without an error. The file is written when the archive is closed, and does not exist while a
+// process may write into the archive.
 const sumsFile = "barograph.sums"
 
 // sums lists the digest of each of these files.
@@ -34,7 +34,7 @@ func sums(archive fs.FS) ([]byte, error) {
 		}
 		for _, name := range names {
 			text, err := fs.ReadFile(archive, name)
-			if errors.Is(err, fs.ErrNotExist) { // of a part that was merged, which is removed some time after
+			if errors.Is(err, fs.ErrNotExist) { // a file of a merged part, which ClickHouse removes later
 				continue
 			}
 			if err != nil {
@@ -46,8 +46,7 @@ func sums(archive fs.FS) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// seal writes the digests. An archive for which it cannot is left without them, as
-// after a kill.
+// seal writes the digests. If it cannot, the archive has no digests, as after a kill.
 func (d *database) seal(ctx context.Context) {
 	if d.readOnly {
 		return
@@ -62,8 +61,8 @@ func (d *database) seal(ctx context.Context) {
 	}
 }
 
-// unseal holds the files against their digests, and removes these where the archive
-// may be written from now on. Nobody else may write into it meanwhile.
+// unseal compares the files with their digests, and removes the digests if this process may write to the
+// archive. No other process may write meanwhile.
 func (d *database) unseal() error {
 	err := d.altered()
 	if err == nil && !d.readOnly {
@@ -75,8 +74,8 @@ func (d *database) unseal() error {
 	return err
 }
 
-// altered tells a file that is not what it was when the archive was closed; an error
-// that wraps fs.ErrNotExist says that there are no digests.
+// altered returns an error that names a file that has changed since the archive was closed. The error wraps
+// fs.ErrNotExist if there are no digests.
 func (d *database) altered() error {
 	archive := os.DirFS(d.path)
 	text, err := fs.ReadFile(archive, sumsFile)
@@ -87,12 +86,12 @@ func (d *database) altered() error {
 		sum, name, _ := strings.Cut(lines.Text(), " ")
 		file, err := fs.ReadFile(archive, name)
 		if err != nil {
-			if _, gone := fs.Stat(archive, path.Dir(name)); errors.Is(gone, fs.ErrNotExist) { // a part that was merged
+			if _, gone := fs.Stat(archive, path.Dir(name)); errors.Is(gone, fs.ErrNotExist) { // a file of a merged part
 				continue
 			}
 		}
 		if err != nil || sum != fmt.Sprintf("%016x", xxh3.Hash(file)) {
-			return engine.DamagedError(d.path, fmt.Errorf("%s is not as %s has it", name, sumsFile))
+			return engine.DamagedError(d.path, fmt.Errorf("%s differs from its digest in %s", name, sumsFile))
 		}
 	}
 	return nil

@@ -21,15 +21,14 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// archive is the document archive of a collection.
+// openArchive is the document archive of a collection.
 type openArchive struct {
 	*docengine.Archive
 	*store
 	locked *docengine.LockedStore
 }
 
-// Loader makes the indexes before anything is loaded: an archive all of whose
-// files are there already may lack them.
+// Loader creates the indexes before a load: an archive that has all files already may lack them.
 func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := a.Archive.Loader(ctx, subset)
 	if err != nil {
@@ -41,8 +40,7 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 	return l, nil
 }
 
-// Contents counts the documents and, by sub-document look-ups, their leads: no
-// document is sent.
+// Contents counts the documents and, with sub-document look-ups, their leads. The server sends no document.
 func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	out := archive.Contents{Records: map[string]int64{}, Object: "documents"}
 	listed, err := a.locked.IDs(ctx, subset)
@@ -54,7 +52,7 @@ func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Cont
 		err := a.many(ctx, ids, func(ctx context.Context, id string) error {
 			n, err := a.leads(ctx, id)
 			switch {
-			case errors.Is(err, gocbcore.ErrDocumentNotFound): // removed since it was listed
+			case errors.Is(err, gocbcore.ErrDocumentNotFound): // it was removed after it was listed
 				return nil
 			case err == nil:
 				objects.Add(1)
@@ -71,9 +69,8 @@ func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Cont
 	return out, nil
 }
 
-// Size is the bytes of all documents before the server compresses them; what a
-// bucket takes on disk is reported only by the cluster's management. Archives of
-// earlier versions are read for it.
+// Size returns the bytes of all documents before the server compresses them. Only the cluster's management
+// reports a bucket's size on disk. For archives of earlier versions it reads all documents.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	subsets, err := a.Subsets(ctx)
 	if err != nil {
@@ -95,7 +92,7 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	return total, nil
 }
 
-// walk reads all documents of a subset for their size.
+// walk reads all documents of a subset to compute their size.
 func (a *openArchive) walk(ctx context.Context, subset string) (total int64, err error) {
 	listed, err := a.locked.IDs(ctx, subset)
 	for _, ids := range listed {
@@ -109,7 +106,7 @@ func (a *openArchive) walk(ctx context.Context, subset string) (total int64, err
 	return total, err
 }
 
-// Dump reads all listed ids: the key-value service cannot list those that it holds.
+// Dump reads all listed ids, because the key-value service cannot list its documents.
 func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	var listed map[string][]string
 	return a.Archive.Dump(ctx, subset, func(t *record.LineType, each func(id string, doc []byte) error) (err error) {
@@ -137,7 +134,7 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 		return out, nil
 	case flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys:
 		if a.version() == "" {
-			return nil, fmt.Errorf("couchbase, %s: the server answers no N1QL: %w", f, flavour.ErrCannotExpress)
+			return nil, fmt.Errorf("couchbase, %s: the server does not support N1QL: %w", f, flavour.ErrCannotExpress)
 		}
 		p := phrase{keyspace: a.keyspace(), q: q, flavour: f, catalog: c}
 		out.Text, err = p.text()
@@ -146,7 +143,7 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 	return nil, fmt.Errorf("couchbase, %s: %w", f, flavour.ErrCannotExpress)
 }
 
-// Ask gets the documents by their ids, or puts the statement to the query service.
+// Ask gets the documents by their ids, or sends the statement to the query service.
 func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -165,7 +162,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	return nil
 }
 
-// consistent is the consistency to ask a statement with.
+// consistent returns the consistency for a statement.
 func (d *database) consistent(text string) consistency {
 	if d.consistency != once {
 		return d.consistency
@@ -178,7 +175,7 @@ func (d *database) consistent(text string) consistency {
 	return requestPlus
 }
 
-// waited notes that a statement was answered when the indexes had all writes.
+// waited records that a statement was answered after the indexes had all writes.
 func (d *database) waited(text string, with consistency) {
 	if d.consistency != once || with != requestPlus {
 		return
@@ -209,16 +206,15 @@ func (a *openArchive) options(q *archive.Query) statement {
 	return o
 }
 
-// explaining is the statement that asks for the plan. The SDK prepares what is
-// not ad hoc, and PREPARE … EXPLAIN is no N1QL; a plan waits for no index.
+// explaining returns the statement that requests the plan. It is ad hoc, because the SDK prepares other
+// statements and PREPARE … EXPLAIN is not valid. A plan does not wait for indexes.
 func (a *openArchive) explaining(q *archive.Query) (string, statement) {
 	o := a.options(q)
 	o.prepare, o.consistency = false, notBounded
 	return "EXPLAIN " + q.Text, o
 }
 
-// gather reads documents by bulk requests, keeps the records that are asked for
-// and restores the order.
+// gather reads documents with bulk requests, keeps the selected records and restores the order.
 func (a *openArchive) gather(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	p, err := docengine.Plan[*docengine.Lookup](q)
 	if err != nil {
@@ -228,7 +224,7 @@ func (a *openArchive) gather(ctx context.Context, q *archive.Query, into *answer
 		var all record.Batch
 		m, k := answer.NewMatcher(q.Question), 0
 		return a.get(ctx, q.Keys, func(id string, text []byte) error {
-			for q.Keys[k] != id { // those before are not there
+			for q.Keys[k] != id { // the keys before do not exist
 				k++
 			}
 			at := p.Places[k]
@@ -246,7 +242,7 @@ func (a *openArchive) gather(ctx context.Context, q *archive.Query, into *answer
 	})
 }
 
-// Explain asks for the plan of a statement.
+// Explain requests the plan of a statement.
 func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	table := design.DocTable(q.Question.Type)
 	holds, err := a.HasType(ctx, q.Question.Subset, q.Question.Type)

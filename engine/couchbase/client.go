@@ -15,8 +15,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// client waits for what gocbcore, the core of Couchbase's SDK, does at its own time. The SDK itself adds gRPC and
-// OpenTelemetry, which the engine does not need.
+// client makes synchronous calls of gocbcore, the asynchronous core of Couchbase's SDK. The SDK itself adds
+// gRPC and OpenTelemetry, which the engine does not need.
 type client struct {
 	*settings
 	agent *gocbcore.Agent
@@ -52,10 +52,10 @@ func (s *settings) dial(ctx context.Context) (*client, error) {
 	return c, nil
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (c *client) Close() error { return c.agent.Close() }
 
-// wait sends one operation and returns its answer; the end of ctx cancels it.
+// wait sends one operation and returns its answer. The end of ctx cancels it.
 func wait[R any](ctx context.Context, send func(func(R, error)) (gocbcore.PendingOp, error)) (result R, err error) {
 	answered := make(chan struct{})
 	op, refused := send(func(r R, e error) {
@@ -74,7 +74,7 @@ func wait[R any](ctx context.Context, send func(func(R, error)) (gocbcore.Pendin
 	return result, err
 }
 
-// every sends n operations and returns when all are answered; the end of ctx cancels those that are in flight.
+// every sends n operations and returns when all are answered. The end of ctx cancels those that are in flight.
 func every(ctx context.Context, n int, send func(i int, done func()) (gocbcore.PendingOp, error)) error {
 	var open sync.WaitGroup
 	var refused error
@@ -106,10 +106,11 @@ func every(ctx context.Context, n int, send func(i int, done func()) (gocbcore.P
 // isJSON are the flags of a document that is JSON.
 func isJSON() uint32 { return gocbcore.EncodeCommonFlags(gocbcore.JSONType, gocbcore.NoCompression) }
 
-// leastDurable is the least time for a write that more than one node acknowledges.
+// leastDurable is the shortest time limit for a write that more than one node acknowledges.
 const leastDurable = 1500 * time.Millisecond
 
-// deadline is when n operations that are sent together count as lost, and the time that a server has to make a write durable.
+// deadline returns when n operations that are sent together count as lost, and the time limit of a server
+// for making a write durable.
 func (c *client) deadline(n int, durable memd.DurabilityLevel) (end time.Time, server time.Duration) {
 	limit := c.kvTimeout * time.Duration(n)
 	if durable != 0 {
@@ -136,7 +137,7 @@ func (c *client) get(ctx context.Context, key string) ([]byte, gocbcore.Cas, err
 	return got.Value, got.Cas, nil
 }
 
-// gets reads documents together; each has an error of its own.
+// gets reads documents together; each has its own error.
 func (c *client) gets(ctx context.Context, keys []string) ([]document, error) {
 	end, _ := c.deadline(len(keys), 0)
 	all := make([]document, len(keys))
@@ -178,7 +179,7 @@ func stored(r *gocbcore.StoreResult, err error) (gocbcore.Cas, error) {
 	return r.Cas, nil
 }
 
-// upserts are the options of a write that n others go along with.
+// upserts returns the options of a write that is sent together with n others.
 func (c *client) upserts(key string, text []byte, n int) gocbcore.SetOptions {
 	end, server := c.deadline(n, c.durability)
 	return gocbcore.SetOptions{
@@ -205,7 +206,7 @@ func (c *client) remove(ctx context.Context, key string) error {
 	return err
 }
 
-// look reads one thing inside a document.
+// look reads one value inside a document.
 func (c *client) look(ctx context.Context, key string, kind memd.SubDocOpType, path string) ([]byte, error) {
 	end, _ := c.deadline(1, 0)
 	found, err := wait(ctx, func(done func(*gocbcore.LookupInResult, error)) (gocbcore.PendingOp, error) {
@@ -236,27 +237,27 @@ func set(path, text string) gocbcore.SubDocOp {
 	return gocbcore.SubDocOp{Op: memd.SubDocOpDictSet, Path: path, Value: []byte(literal(text))}
 }
 
-// Consistency of a statement's indexes.
+// consistency is the consistency of a statement's indexes.
 type consistency string
 
 const (
 	requestPlus consistency = "request_plus"
 	notBounded  consistency = "not_bounded"
-	// once is a consistency of our own: requestPlus for a statement until it was
-	// answered, then notBounded until this process writes again.
+	// once is Barograph's own consistency: requestPlus until the statement has been answered once, then
+	// notBounded until this process writes again.
 	once consistency = "once"
 )
 
-// statement is what goes with the text of a statement to the query service.
+// statement is the set of options that is sent with the text of a statement to the query service.
 type statement struct {
-	consistency       consistency // "" = as the service has it
+	consistency       consistency // "" = the service's default
 	readOnly, prepare bool
-	keys              []string // of the parameter $keys
+	keys              []string // value of the parameter $keys
 	retry             gocbcore.RetryStrategy
-	timeout           time.Duration // 0 = that of the URL
+	timeout           time.Duration // 0 = the URL's timeout
 }
 
-// query puts a statement to the query service and hands over its rows; it returns the time that the service took.
+// query sends a statement to the query service and passes on its rows. It returns the time that the service took.
 func (c *client) query(ctx context.Context, text string, o statement, each func(row []byte) error) (inside time.Duration, err error) {
 	body := map[string]any{"statement": text, "client_context_id": rand.Text()}
 	if o.consistency != "" {
@@ -295,12 +296,12 @@ func (c *client) query(ctx context.Context, text string, o statement, each func(
 		return 0, err
 	}
 	if meta, err := rows.MetaData(); err == nil {
-		inside, _ = time.ParseDuration(gjson.GetBytes(meta, "metrics.executionTime").Str) // 0 where it is not reported
+		inside, _ = time.ParseDuration(gjson.GetBytes(meta, "metrics.executionTime").Str) // an error: it is not reported, 0
 	}
 	return inside, nil
 }
 
-// certificateAuth is a client that shows a certificate in place of user and password.
+// certificateAuth identifies a client by a certificate instead of user and password.
 type certificateAuth struct{ pair *tls.Certificate }
 
 func (certificateAuth) SupportsTLS() bool    { return true }

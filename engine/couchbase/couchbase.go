@@ -41,12 +41,12 @@ func Driver() engine.Driver {
 			}},
 		}, kv.Offer{
 			Layouts: []kv.Layout{kv.Document},
-			NoScan:  map[kv.Layout]string{kv.Document: "the key-value service has no order of keys; N1QL has one, but nothing here can run it"},
+			NoScan:  map[kv.Layout]string{kv.Document: "the key-value service has no order of keys; N1QL has one, but no test can run it"},
 		}},
 		Place:  engine.Remote,
 		Server: server(),
-		Untested: "all N1QL (iso-list, iso-range, epoch-list, epoch-range, keys, index statements), TLS, scopes and durable writes; why: no registry has Couchbase Server, of which 7.1 or later is needed; " +
-			"the key-value part runs against CouchbaseMock, the statements are held against golden files",
+		Untested: "all N1QL (iso-list, iso-range, epoch-list, epoch-range, keys, index statements), TLS, scopes and durable writes; reason: no registry has Couchbase Server(7.1 or later is needed); " +
+			"the key-value part runs against CouchbaseMock, the statements are compared with golden files",
 		Open: open,
 	}
 }
@@ -57,18 +57,18 @@ func params() []engine.Param {
 		{Name: "collection", Default: "_default", Help: "collection of the documents; it must exist"},
 		{Name: "tls", Default: "false", Help: "encrypt the connections (couchbases://): true or false"},
 		{Name: "ca", Default: "", Help: "file of certificates to trust, PEM"},
-		{Name: "cert", Default: "", Help: "file of the client's certificate, PEM; with key, in place of user and password"},
+		{Name: "cert", Default: "", Help: "file of the client's certificate, PEM; with key, instead of user and password"},
 		{Name: "key", Default: "", Help: "file of the client's key, PEM"},
 		{Name: "durability", Default: "none", Help: "when a write counts: none, majority, majorityAndPersistActive or persistToMajority"},
 		{Name: "indexes", Default: "true", Help: "create the secondary indexes that N1QL needs, when a subset is loaded: true or false"},
-		{Name: "consistency", Default: "once", Help: "of N1QL: once waits for the indexes when a statement is sent first and after a load, so that repetitions do not time the indexer; request_plus always waits; not_bounded never does"},
+		{Name: "consistency", Default: "once", Help: "of N1QL: once waits for the indexes at the first use of a statement and after a load, and repetitions do not include the indexer's time; request_plus always waits; not_bounded never waits"},
 		{Name: "retry", Default: "best-effort", Help: "of the SDK: best-effort until the time-out, or fail-fast"},
 		{Name: "kv_timeout", Default: "10s", Help: "for one key-value operation"},
 		{Name: "query_timeout", Default: "75s", Help: "for one N1QL statement"},
 		{Name: "connect_timeout", Default: "10s", Help: "for reaching the cluster"},
-		{Name: "in_flight", Default: "1024", Help: "key-value operations under way at a time, at most 2000: the SDK queues no more"},
-		{Name: "writers", Default: "4", Help: "requests that write documents at a time"},
-		{Name: "lease", Default: "10s", Help: "how long a loader gives no sign of life before it counts as dead"},
+		{Name: "in_flight", Default: "1024", Help: "key-value operations in flight, at most 2000, the limit of the SDK's queue"},
+		{Name: "writers", Default: "4", Help: "number of concurrent write requests"},
+		{Name: "lease", Default: "10s", Help: "time without a heartbeat after which a loader counts as dead"},
 	}
 }
 
@@ -76,7 +76,7 @@ func params() []engine.Param {
 type settings struct {
 	shown, connection, bucket, scope, collection string
 	auth                                         gocbcore.AuthProvider
-	roots                                        func() *x509.CertPool // nil = those of the system and of Couchbase's service
+	roots                                        func() *x509.CertPool // nil = the system's and those of Couchbase's service
 	retry                                        gocbcore.RetryStrategy
 	durability                                   memd.DurabilityLevel
 	consistency                                  consistency
@@ -84,10 +84,10 @@ type settings struct {
 	indexes                                      bool
 	inFlight, writers                            int
 	lease, connect                               time.Duration
-	values                                       map[string]string // as given or by default
+	values                                       map[string]string // given or default values
 }
 
-// shortest is the least of all times.
+// shortest is the least of all time limits.
 const shortest = 100 * time.Millisecond
 
 func parse(u *url.URL) (*settings, error) {
@@ -118,18 +118,18 @@ func parse(u *url.URL) (*settings, error) {
 	return s, s.authenticate(u)
 }
 
-// authenticate reads certificates, or takes user and password.
+// authenticate reads certificates, or uses user and password.
 func (s *settings) authenticate(u *url.URL) error {
 	password, _ := u.User.Password()
 	s.auth = gocbcore.PasswordAuthProvider{Username: u.User.Username(), Password: password}
 	if file := s.values["ca"]; file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return &fault.Error{Setting: "couchbase URL, parameter ca", Err: err, Cure: "name a file that can be read"}
+			return &fault.Error{Setting: "couchbase URL, parameter ca", Err: err, Cure: "name a readable file"}
 		}
 		pool := x509.NewCertPool()
 		if !pool.AppendCertsFromPEM(text) {
-			return &fault.Error{File: file, Problem: "holds no certificate", Cure: "name a PEM file"}
+			return &fault.Error{File: file, Problem: "contains no certificate", Cure: "name a PEM file"}
 		}
 		s.roots = func() *x509.CertPool { return pool }
 	}
@@ -149,12 +149,12 @@ type database struct {
 	readOnly bool
 	log      *slog.Logger
 	docs     *client
-	room     *semaphore.Weighted // for operations under way
+	room     *semaphore.Weighted // limits the operations in flight
 
-	version func() string // the query service's, asked once; "" = the server has none
+	version func() string // version of the query service, queried once; "" = the server has none
 
 	mu       sync.Mutex
-	answered map[xxh3.Uint128]bool // statements for which the indexes were waited, since the last write
+	answered map[xxh3.Uint128]bool // statements that have waited for the indexes since the last write
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -174,12 +174,12 @@ func (d *database) unreachable(err error) error {
 	return engine.UnreachableError(d.shown, err, "name a cluster that runs, a bucket that exists, and its user and password; see docs/couchbase.md")
 }
 
-// about names the server, as far as its query service says who it is.
+// about returns the server's version, as far as its query service reports it.
 func (d *database) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{
-		Product: "a server that speaks Couchbase's key-value protocol and answers no N1QL", Version: "unknown",
+		Product: "a server with Couchbase's key-value protocol and without N1QL", Version: "unknown",
 		Settings: map[string]string{"driver": "github.com/couchbase/gocbcore/v10"},
-		Unranked: "the server answers no N1QL and may be CouchbaseMock, a double for tests: its times say nothing of Couchbase",
+		Unranked: "the server has no N1QL and may be CouchbaseMock, a double for tests: its times are not Couchbase's",
 	}
 	for name, v := range d.values {
 		if v != "" {
@@ -192,21 +192,21 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 	return a, ctx.Err()
 }
 
-// oldest is the first version that knows CREATE INDEX … IF NOT EXISTS.
+// oldest is the first version with CREATE INDEX … IF NOT EXISTS.
 const oldest = "7.1"
 
-// tooOld is the error of a server that is older, whose version begins with two
-// numbers; nil for one whose version cannot be read.
+// tooOld returns the error of an older server, whose version begins with two numbers; nil for a version
+// that cannot be parsed.
 func tooOld(shown, version string) error {
 	var major, minor int
-	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor); n < 2 || major > 7 || major == 7 && minor >= 1 { // n says what an error would
+	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor); n < 2 || major > 7 || major == 7 && minor >= 1 { // n < 2: it cannot be parsed
 		return nil
 	}
-	return &fault.Error{Setting: shown, Problem: "is Couchbase " + version + ", in whose N1QL no index can be made safely", Cure: "use " + oldest + " or later, or indexes=false with indexes of your own"}
+	return &fault.Error{Setting: shown, Problem: "is Couchbase " + version + ", whose N1QL cannot create an index safely", Cure: "use " + oldest + " or later, or indexes=false with your own indexes"}
 }
 
-// askVersion asks the query service who it is. The answer holds for all who
-// use the database, so that no caller's context may end it.
+// askVersion reads the version of the query service. All users of the database share the answer; no
+// caller's context may cancel it.
 func (d *database) askVersion() (version string) {
 	ask := statement{timeout: 5 * time.Second, readOnly: true, retry: failFast{}}
 	_, err := d.docs.query(context.Background(), "SELECT RAW ds_version()", ask, func(row []byte) error { return json.Unmarshal(row, &version) })
@@ -216,7 +216,7 @@ func (d *database) askVersion() (version string) {
 	return version
 }
 
-// Open gives the archive; document is the only design.
+// Open returns the archive. document is the only design.
 func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
 	if n != design.Document {
 		return nil, fmt.Errorf("couchbase has no design %q, only %q: %w", n, design.Document, engine.ErrNoDesign)

@@ -1,25 +1,20 @@
-// Package couchbase keeps verification archives in a Couchbase bucket:
-// couchbase://user@host,host/bucket.
+// Package couchbase stores verification archives in a Couchbase bucket: couchbase://user@host,host/bucket.
 //
-// Its design is document, as the original experiment had it: the JSON of
-// package design under the derived id, with the original's members type,
-// dataType and geoLocation_id beside METviewer's names. An id of more than 250
-// bytes, Couchbase's limit, is cut and ends in a digest of the whole.
+// Its design is document, as in the original experiment: the JSON of package design under the derived id,
+// with the original's members type, dataType and geoLocation_id in addition to METviewer's names. An id of
+// more than 250 bytes, Couchbase's limit, is shortened and ends with a digest of the complete id.
 //
-// Loading, merging, marks, counting and dumping need the key-value service
-// alone (bulk operations, durability levels); the flavour
-// keys-native reads derived ids by bulk gets, the others put the original's
-// N1QL to the query service, keys by USE KEYS. A commit is made of
-// single-document writes, see package docengine.
+// Loads, merges, marks, counts and dumps only need the key-value service (bulk operations, durability
+// levels). The flavour keys-native reads derived ids with bulk gets; the others send the original's N1QL to
+// the query service, with keys in USE KEYS. A commit consists of writes of single documents, see package
+// docengine.
 //
-// Records under keys are JSON documents under table:key, as YCSB's binding has
-// them. Fields are changed, and values at a path read, inside the document by
-// sub-document operations, of which the server does each as a whole; a read
-// fetches the document, and takes chosen fields from it. Scans are not offered:
-// the key-value service has no order of keys, its range scans of Couchbase 7.6
-// have none over several vBuckets, and N1QL cannot be run here.
+// Records under keys are JSON documents with the key table:key, as in YCSB's binding. Sub-document
+// operations, each of which is atomic, change fields and read values at a path inside the document. A read
+// fetches the complete document and selects fields from it. Scans are not offered: the key-value service
+// has no order of keys, its range scans of Couchbase 7.6 have no order over several vBuckets, and N1QL
+// cannot be run here.
 //
-// No Couchbase is available for the tests. What CouchbaseMock answers, the
-// key-value part, is run against it; the statements are held against golden
-// files; what was run against no server is said in Driver.NotRun.
+// No Couchbase is available for the tests. The tests run the key-value part against CouchbaseMock and
+// compare the statements with golden files. Driver.Untested lists what no test runs against a server.
 package couchbase

@@ -17,23 +17,22 @@ import (
 	"github.com/barograph/barograph/engine/kv"
 )
 
-// kv opens tables of records under keys. A record is the JSON document
-// {"field0": "value", …} under table:key, as YCSB's binding has it
-// (Couchbase2Client); a document of its own, as the archive has them, names the
+// kv opens tables of records under keys. A record is the JSON document {"field0": "value", …} with the key
+// table:key, as in YCSB's binding (Couchbase2Client). As in the archive, a separate document names the
 // table and its fields.
 type kvTables struct{ *database }
 
-// mostSpecs are the most changes of one sub-document operation.
+// mostSpecs is the greatest number of changes in one sub-document operation.
 const mostSpecs = 16
 
 type kvTable struct {
 	*database
 	prefix string
 	fields []string
-	index  map[string]int // of fields
+	index  map[string]int // by field name
 }
 
-// Table opens or makes a table.
+// Table opens or creates a table.
 func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if err := t.Choose(Driver()); err != nil {
 		return nil, err
@@ -72,14 +71,13 @@ func (tb *kvTable) connect() *kv.Conn {
 // kvConn is a connection: a table and the memory of one worker.
 type kvConn struct {
 	*kvTable
-	cells []gjson.Result // by field, of the document that is decoded
+	cells []gjson.Result // values of the decoded document, by field
 	doc   []byte
 }
 
 func (tb *kvTable) id(key []byte) string { return tb.prefix + string(key) }
 
-// one runs an operation when there is room for it, and tells what its error
-// says of the record.
+// one runs an operation when there is room for it, and classifies its error.
 func (tb *kvTable) one(ctx context.Context, operation func() error) error {
 	leave, err := tb.enter(ctx, 1)
 	if err != nil {
@@ -98,8 +96,8 @@ func (tb *kvTable) one(ctx context.Context, operation func() error) error {
 	return engine.CallError(ctx, err)
 }
 
-// read fetches the whole document, also for chosen fields, as YCSB's binding
-// does; readPath looks inside.
+// read fetches the complete document, also for chosen fields, as YCSB's binding does; readPath reads inside
+// the document.
 func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 	return c.one(ctx, func() error {
 		text, _, err := c.docs.get(ctx, c.id(key))
@@ -126,9 +124,9 @@ func (c *kvConn) decode(text []byte, f kv.Fields, into *kv.Row) {
 	}
 }
 
-var errNoText = errors.New("couchbase: a value is no UTF-8 text")
+var errNoText = errors.New("couchbase: a value is not UTF-8 text")
 
-// encode makes the document of a row.
+// encode returns the document of a row.
 func (c *kvConn) encode(r *kv.Row) error {
 	c.doc = append(c.doc[:0], '{')
 	for i := range r.Len() {
@@ -155,8 +153,8 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	})
 }
 
-// update changes fields inside the document, in one operation; more than that
-// takes are put into a document that was read, if nobody has changed it since.
+// update changes fields inside the document, in one operation. If there are too many for one operation, it
+// reads the document, changes it and writes it, unless another client has changed it meanwhile.
 func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
 	if r.Len() > mostSpecs {
 		return c.replace(ctx, key, r)
@@ -176,7 +174,7 @@ func (c *kvConn) mutate(ctx context.Context, key []byte, specs []gocbcore.SubDoc
 	return c.one(ctx, func() error { return c.docs.mutate(ctx, c.id(key), specs) })
 }
 
-// replace replaces a document by itself with other fields.
+// replace replaces a document by itself with changed fields.
 func (c *kvConn) replace(ctx context.Context, key []byte, r *kv.Row) error {
 	var old, next kv.Row
 	return c.one(ctx, func() error {
@@ -212,7 +210,7 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 	return c.one(ctx, func() error { return c.docs.remove(ctx, c.id(key)) })
 }
 
-// inside is a path as sub-document operations take it: a.b[0].
+// inside returns a path in the notation of sub-document operations: a.b[0].
 func inside(path string) (string, error) {
 	name, ok := strings.CutPrefix(path, "$.")
 	if !ok || name == "" {

@@ -20,10 +20,10 @@ import (
 // ident quotes an identifier of N1QL.
 func ident(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
 
-// literal writes a text of N1QL, which is one of JSON.
+// literal writes a text of N1QL, which has the form of JSON.
 func literal(s string) string {
 	text, err := json.Marshal(s)
-	if err != nil { // cannot be: a string always marshals
+	if err != nil { // cannot happen: a string always marshals
 		return `""`
 	}
 	return string(text)
@@ -35,7 +35,7 @@ func list[T any](items []T, f func(T) string) string {
 	return "[" + flavour.Join(items, ", ", f) + "]"
 }
 
-// keyspace is the path of the collection in N1QL.
+// keyspace returns the path of the collection in N1QL.
 func (d *database) keyspace() string {
 	if d.scope == "_default" && d.collection == "_default" {
 		return ident(d.bucket)
@@ -43,8 +43,7 @@ func (d *database) keyspace() string {
 	return ident(d.bucket) + "." + ident(d.scope) + "." + ident(d.collection)
 }
 
-// indexStatements are the secondary indexes: what the cases name, then the time
-// in either form.
+// indexStatements create the secondary indexes: the fields that the cases name, then the time in either form.
 func indexStatements(keyspace string) []string {
 	var out []string
 	for name, last := range []string{"fcst_valid_epoch", "fcst_valid_beg"} {
@@ -53,8 +52,7 @@ func indexStatements(keyspace string) []string {
 	return out
 }
 
-// phrase is a question in N1QL, after the original's template: documents are
-// selected first, and unnested then.
+// phrase writes a question in N1QL, with the original's template: it first selects documents and then unnests them.
 type phrase struct {
 	keyspace string
 	q        *question.Question
@@ -82,8 +80,8 @@ func (p *phrase) text() (string, error) {
 	return text + ";", nil
 }
 
-// order lists the columns to sort by: those of the question and, of those that
-// complete the order, the ones that can differ on this archive.
+// order lists the columns to sort by: those of the question, and those completing columns whose values can
+// differ in this archive.
 func (p *phrase) order() []question.Column {
 	facts := p.catalog.Facts(p.q)
 	out := append([]question.Column(nil), p.q.Order...)
@@ -96,7 +94,7 @@ func (p *phrase) order() []question.Column {
 	return out
 }
 
-// conditions select documents.
+// conditions returns the conditions that select documents.
 func (p *phrase) conditions() ([]string, error) {
 	equal := func(name string, values []string) string {
 		if len(values) == 1 {
@@ -118,7 +116,7 @@ func (p *phrase) conditions() ([]string, error) {
 	return append(out, times...), err
 }
 
-// member is the member of a document that an index holds for a header field.
+// member returns the member of a document that an index contains for a header field.
 func member(f record.Field) string {
 	if f == record.VxMask {
 		return "geoLocation_id"
@@ -126,10 +124,9 @@ func member(f record.Field) string {
 	return f.String()
 }
 
-// times are the conditions on the valid time; a range also holds the times
-// between the steps of a grid, which are excluded: of iso-range outside, among
-// the entries, as a condition on the epoch beside one on the text makes the
-// planner read both indexes.
+// times returns the conditions on the valid time. A range also contains the times between the steps of a
+// grid, which must be excluded. iso-range excludes them outside, among the entries, because a condition on
+// the epoch next to one on the text would make the planner read both indexes.
 func (p *phrase) times() ([]string, error) {
 	v := &p.q.Valid
 	if v.All() {
@@ -165,7 +162,7 @@ func onGrid(alias string, first, step int64) string {
 	return "(" + alias + ".fcst_valid_epoch - " + number(first) + ") % " + number(step) + " == 0"
 }
 
-// entries are the conditions on leads and on what follows from them.
+// entries returns the conditions on leads and on columns that depend on them.
 func (p *phrase) entries() []string {
 	var out []string
 	if first, _, step, ok := p.q.Valid.Grid(); ok && step > 1 && p.flavour == flavour.ISORange {
@@ -193,8 +190,7 @@ func (p *phrase) entries() []string {
 	return out
 }
 
-// expression is a column of the answer or of the order. Times are epochs, spans
-// seconds.
+// expression returns a column of the answer or of the order. Times are epochs, spans seconds.
 func expression(c *question.Column) string {
 	switch c.Role {
 	case question.HeaderField:
@@ -247,13 +243,13 @@ func put(v gjson.Result, c *question.Column, k int, into *answer.Builder) error 
 	case (c.Kind == question.Time || c.Kind == question.Span) && v.Type == gjson.Number:
 		into.Whole(k, v.Int())
 	default:
-		return errors.New("the reply holds " + v.Raw)
+		return errors.New("the reply contains " + v.Raw)
 	}
 	return nil
 }
 
-// accesses finds the operators of a plan that reach documents of a table; in the
-// bucket those of all line types lie together.
+// accesses finds the operators of a plan that reach documents of a table. In the bucket, documents of all
+// line types are together.
 func accesses(table string, plan []byte) []archive.Access {
 	var out []archive.Access
 	var walk func(v gjson.Result)

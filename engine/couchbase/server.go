@@ -21,15 +21,15 @@ func artifact() launch.Artifact {
 	}
 }
 
-// server tells how the lab starts CouchbaseMock: a double of the key-value
-// service for tests. No registry has Couchbase Server.
+// server describes to the lab how to start CouchbaseMock, a double of the key-value service for tests. No
+// registry has Couchbase Server.
 func server() *launch.Server {
 	return &launch.Server{
 		Artifacts:  []launch.Artifact{artifact()},
 		Nodes:      []int{1},
 		Ports:      []string{"rest"},
 		NoPassword: true,
-		Profiles:   []launch.Profile{{Name: "default", Summary: "CouchbaseMock, for tests only: it answers no N1QL, and its times are ranked nowhere"}},
+		Profiles:   []launch.Profile{{Name: "default", Summary: "CouchbaseMock, for tests only: it has no N1QL, and its times are not ranked"}},
 		Stop:       syscall.SIGTERM,
 		Find:       func() error { _, err := program(); return err },
 		Prepare:    func(*launch.Cluster, *launch.Node) ([]launch.Command, error) { return nil, nil },
@@ -55,12 +55,10 @@ func start(_ *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	return []launch.Command{{Args: []string{"java", "-Xmx512m", "-jar", jar, "-h", n.Host, "-p", strconv.Itoa(n.Ports["rest"]), "-b", mockBucket + ":", "-n", "1", "-R", "0", "-v", "16", "--cccp"}}}, nil
 }
 
-// mockBucket is the bucket that the mock is started with; its user has the same
-// name and no password.
+// mockBucket is the bucket of the mock. Its user has the same name and no password.
 const mockBucket = "mdata"
 
-// dataServer asks the mock's REST port for the address of a bucket's data
-// service: each has one of its own.
+// dataServer reads the address of a bucket's data service from the mock's REST port: each bucket has its own.
 func dataServer(ctx context.Context, c *launch.Cluster, bucket string) (string, error) {
 	n := &c.Nodes[0]
 	url := fmt.Sprintf("http://%s:%d/pools/default/b/%s", n.Host, n.Ports["rest"], bucket)
@@ -73,7 +71,7 @@ func dataServer(ctx context.Context, c *launch.Cluster, bucket string) (string, 
 	if err != nil {
 		return "", err
 	}
-	defer reply.Body.Close() //nolint:errcheck // read only
+	defer reply.Body.Close() //nolint:errcheck // it is only read
 	var known struct {
 		Map struct {
 			Servers []string `json:"serverList"`
@@ -88,9 +86,8 @@ func dataServer(ctx context.Context, c *launch.Cluster, bucket string) (string, 
 	return strings.Replace(known.Map.Servers[0], "$HOST", n.Host, 1), nil
 }
 
-// serverURL asks the mock, which chooses its data port when it starts: before
-// that nobody can be reached at the URL. It creates no indexes, as there is no
-// query service.
+// serverURL queries the mock, which chooses its data port at its start; before that, no client can reach
+// the URL. The URL creates no indexes, because there is no query service.
 func serverURL(c *launch.Cluster) string {
 	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
 	defer stop()

@@ -22,10 +22,10 @@ import (
 
 const (
 	longestKey = 250    // bytes, Couchbase's limit
-	metaPrefix = "BG::" // of the keys of what is no document
+	metaPrefix = "BG::" // prefix of keys that are not documents
 )
 
-// keyOf is the key of an id: itself, or what fits of it with a digest of the whole.
+// keyOf returns the key of an id: the id itself, or a shortened id with a digest of the complete one.
 func keyOf(id string) string {
 	if len(id) <= longestKey {
 		return id
@@ -34,7 +34,7 @@ func keyOf(id string) string {
 	return fmt.Sprintf("%s#%016x%016x", id[:longestKey-33], sum.Hi, sum.Lo)
 }
 
-// store is the collection as docengine sees it.
+// store implements docengine.Single.
 type store struct {
 	*database
 	making  sync.Mutex
@@ -98,11 +98,11 @@ func (s *store) Delete(ctx context.Context, names []string) error {
 	return s.remove(ctx, ids)
 }
 
-// bulkSize is the operations of one bulk request.
+// bulkSize is the number of operations in one bulk request.
 const bulkSize = 256
 
-// get reads ids by bulk requests, several at a time, and hands the documents
-// over in the order of the ids, one at a time; ids without a document are normal.
+// get reads ids with bulk requests, several at a time, and passes on the documents in the order of the ids,
+// one at a time. It ignores ids without a document.
 func (s *store) get(ctx context.Context, ids []string, each func(id string, text []byte) error) error {
 	size := min(bulkSize, s.inFlight)
 	return docengine.InOrder(ctx, ids, size, s.inFlight/size, s.bulkGet, func(at int, gets []document) error {
@@ -121,8 +121,8 @@ func (s *store) get(ctx context.Context, ids []string, each func(id string, text
 	})
 }
 
-// enter waits until n operations more may be under way, as the SDK refuses those
-// that it cannot queue; leave ends them.
+// enter waits until n more operations may be in flight, because the SDK refuses operations that it cannot
+// queue. leave ends them.
 func (d *database) enter(ctx context.Context, n int) (leave func(), err error) {
 	if err := d.room.Acquire(ctx, int64(n)); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (d *database) enter(ctx context.Context, n int) (leave func(), err error) {
 	return func() { d.room.Release(int64(n)) }, nil
 }
 
-// bulkGet is one bulk request; nothing is sent after the end of ctx.
+// bulkGet is one bulk request. It sends nothing after the end of ctx.
 func (s *store) bulkGet(ctx context.Context, ids []string) ([]document, error) {
 	leave, err := s.enter(ctx, len(ids))
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *store) bulkGet(ctx context.Context, ids []string) ([]document, error) {
 	return gets, engine.CallError(ctx, err)
 }
 
-// leads counts a document's leads by a sub-document look-up.
+// leads counts a document's leads with a sub-document look-up.
 func (s *store) leads(ctx context.Context, id string) (n int64, err error) {
 	found, err := s.docs.look(ctx, keyOf(id), memd.SubDocOpGetCount, "data")
 	if err == nil {
@@ -167,7 +167,7 @@ func (s *store) remove(ctx context.Context, ids []string) error {
 	})
 }
 
-// many does one operation for every id, as many at a time as may be under way.
+// many runs one operation for every id, as many at a time as may be in flight.
 func (s *store) many(ctx context.Context, ids []string, do func(ctx context.Context, id string) error) error {
 	group, inner := errgroup.WithContext(ctx)
 	for _, id := range ids {
@@ -209,8 +209,8 @@ func (s *store) Fetch(ctx context.Context, _ string, _ *record.LineType, ids []s
 	return s.get(ctx, ids, each)
 }
 
-// Write writes by a bulk request; one that asks for durability, which bulk
-// requests of the SDK do not offer, by single ones at the same time.
+// Write writes with a bulk request. If it needs durability, which bulk requests of the SDK do not offer, it
+// sends single requests at the same time.
 func (s *store) Write(ctx context.Context, _ string, _ *record.LineType, docs []docengine.Document) error {
 	defer s.wrote()
 	if s.durability != 0 {
@@ -251,7 +251,7 @@ func (s *store) Remove(ctx context.Context, _ string, _ *record.LineType, ids []
 	return s.remove(ctx, ids)
 }
 
-// dataType is the original's name of a line type: VSDB_V01_SAL1L2.
+// dataType returns the original's name of a line type: VSDB_V01_SAL1L2.
 func dataType(version string, t *record.LineType) string {
 	if design.InHours(version) {
 		return "VSDB_" + version + "_" + t.Name
@@ -268,7 +268,7 @@ func (s *store) Append(dst []byte, subset, _ string, rows *record.Batch) []byte 
 	dst = append(dst, literal(h[record.VxMask])...)
 	n := len(dst)
 	dst = design.AppendJSON(dst, subset, rows)
-	dst[n] = ',' // in place of the opening brace
+	dst[n] = ',' // replaces the opening brace
 	return dst
 }
 

@@ -22,11 +22,11 @@ import (
 )
 
 const (
-	idsAsked  = 20_000  // ids in one filter: a command holds 16 MB
-	replySize = 100_000 // documents in one reply, which the server cuts at 16 MB
+	idsAsked  = 20_000  // ids in one filter: a command is limited to 16 MB
+	replySize = 100_000 // documents in one reply, which the server limits to 16 MB
 )
 
-// archive is the document archive of a database.
+// openArchive is the document archive of a database.
 type openArchive struct {
 	*docengine.Archive
 	*database
@@ -64,17 +64,17 @@ func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Cont
 	return out, nil
 }
 
-// Size is what the server says that the database takes on disk.
+// Size returns the database's size on disk as the server reports it.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	var stats struct {
-		Storage float64 `bson:"storageSize"` // a whole number of either kind
+		Storage float64 `bson:"storageSize"` // an integer of 32 or 64 bits
 		Indexes float64 `bson:"indexSize"`
 	}
 	err := a.db.RunCommand(ctx, bson.D{{Key: "dbStats", Value: 1}}).Decode(&stats)
 	return int64(stats.Storage + stats.Indexes), failed(ctx, err)
 }
 
-// Dump walks the documents as they are stored, one collection after the other.
+// Dump reads the documents in stored order, one collection after the other.
 func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return a.Archive.Dump(ctx, subset, func(t *record.LineType, each func(id string, doc []byte) error) error {
 		c, err := a.collection(subset, t).Find(ctx, bson.D{})
@@ -89,11 +89,11 @@ func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record
 type plan struct {
 	collection string
 	filter     bson.D
-	byKeys     bool    // filter is among(the query's keys), which are asked for in turn
-	unwind     []int32 // the leads that the server shall pick; none = it sends whole documents
+	byKeys     bool    // the filter is among(keys), for batches of the query's keys in turn
+	unwind     []int32 // leads that the server selects; none = it sends complete documents
 }
 
-// String keeps thousands of keys out of whatever prints a query's arguments.
+// String keeps thousands of keys out of printed query arguments.
 func (p *plan) String() string { return p.collection }
 
 // Phrase writes the filter of the documents.
@@ -124,9 +124,8 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 	return out, err
 }
 
-// few reports whether a question asks for so few of the leads that the server
-// had better pick them: what $unwind makes of a document is larger than it was,
-// as each entry gets the id.
+// few reports whether a question selects so few leads that the server should pick them: $unwind makes a
+// document larger, because each entry gets the id.
 func few(c *design.Catalog, q *question.Question) bool {
 	most := 0
 	for _, g := range c.Groups {
@@ -137,7 +136,7 @@ func few(c *design.Catalog, q *question.Question) bool {
 	return len(q.Lead) > 0 && 4*len(q.Lead) < most
 }
 
-// fields are the conditions on header fields.
+// fields returns the conditions on header fields.
 func fields(q *question.Question) bson.D {
 	filter := bson.D{}
 	for f, values := range q.Header {
@@ -152,9 +151,8 @@ func fields(q *question.Question) bson.D {
 	return filter
 }
 
-// validTimes are the conditions on the valid time. A range holds the times
-// between the steps of a grid, too: those are excluded by $mod, or by the
-// client where they may be negative, whose remainder has a sign.
+// validTimes returns the conditions on the valid time. A range also contains times between the steps of a
+// grid. $mod excludes them, or the client if they may be negative, because the remainder has a sign.
 func validTimes(v *question.Times, f flavour.Name) (bson.D, error) {
 	if v.All() {
 		return nil, nil
@@ -198,10 +196,10 @@ func validTimes(v *question.Times, f flavour.Name) (bson.D, error) {
 
 func iso(epoch int64) string { return string(design.AppendISO(nil, epoch)) }
 
-// projection is all that an answer is made of: the id holds the header.
+// projection selects the members from which an answer is made: the id contains the header.
 func projection() bson.D { return bson.D{{Key: "_id", Value: 1}, {Key: "data", Value: 1}} }
 
-// pipeline is the aggregation that picks leads.
+// pipeline returns the aggregation that selects leads.
 func (p *plan) pipeline(filter bson.D) bson.A {
 	return bson.A{
 		bson.D{{Key: "$match", Value: filter}},
@@ -211,8 +209,8 @@ func (p *plan) pipeline(filter bson.D) bson.A {
 	}
 }
 
-// text is the question as one would type it into mongosh. Derived ids, of which
-// there may be thousands, are reported by their number.
+// text returns the query as a user would type it into mongosh. It replaces derived ids, of which there may
+// be thousands, by their number.
 func (p *plan) text(keys int) (string, error) {
 	filter := p.filter
 	if p.byKeys {
@@ -238,7 +236,7 @@ func (p *plan) text(keys int) (string, error) {
 	return name + ".aggregate([\n" + strings.Join(lines, ",\n") + "\n])", nil
 }
 
-// filters are what is sent in turn.
+// filters returns the filters of all requests.
 func (p *plan) filters(keys []string) []bson.D {
 	if !p.byKeys {
 		return []bson.D{p.filter}
@@ -250,7 +248,7 @@ func (p *plan) filters(keys []string) []bson.D {
 	return out
 }
 
-// Ask reads the documents, decodes the leads that are wanted and restores the order.
+// Ask reads the documents, decodes the selected leads and restores the order.
 func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	p, err := docengine.Plan[*plan](q)
 	if err != nil {
@@ -280,7 +278,7 @@ func (a *openArchive) send(ctx context.Context, p *plan, filter bson.D) (*mongo.
 	return c.Find(ctx, filter, options.Find().SetProjection(projection()).SetBatchSize(replySize))
 }
 
-// Explain has the server carry out the query and tell how.
+// Explain lets the server run the query and describe the execution.
 func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	p, err := docengine.Plan[*plan](q)
 	if err != nil {
@@ -311,7 +309,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	return plan, nil
 }
 
-// without drops members that repeat the question, wherever they stand.
+// without removes members that repeat the question, at any depth.
 func without(d bson.D, names ...string) bson.D {
 	out := bson.D{}
 	for _, e := range d {
@@ -344,11 +342,10 @@ func each(a bson.A, f func(bson.D) bson.D) bson.A {
 	return out
 }
 
-// accesses finds the stages that reach documents of a table in what MongoDB calls
-// executionStats, which a sharded cluster has for each shard and an aggregation
-// inside its $cursor stage. Plans that were not chosen are not looked at.
-// FerretDB prints the plan of the SQL below, of which this reports only
-// that the whole collection is read, where it is.
+// accesses finds the stages that reach documents of a table in MongoDB's executionStats. A sharded cluster
+// has them for each shard, and an aggregation inside its $cursor stage. It ignores rejected plans. FerretDB
+// prints the plan of its SQL; accesses then only reports a scan of the complete collection, if there is
+// one.
 func accesses(table string, reply bson.D) []archive.Access {
 	var out []archive.Access
 	var walk func(d bson.D, inside bool)
@@ -428,8 +425,7 @@ func whole(v any) int64 {
 	return -1
 }
 
-// pushedDown is FerretDB's word on whether a filter reached its database; nil
-// where another server speaks.
+// pushedDown is FerretDB's report whether a filter reached its database; nil = another server.
 func pushedDown(reply bson.D) *bool {
 	for _, e := range reply {
 		if b, ok := e.Value.(bool); ok && e.Key == "filterPushdown" {

@@ -17,24 +17,23 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// kv opens tables of records under keys. A table is a collection; a record is a
-// document {_id: key, field0: value, …}, as YCSB's binding has it (MongoDbClient):
-// values are binary, which it reads alone. Values that are texts are read too.
+// kv opens tables of records under keys. A table is a collection; a record is a document {_id: key, field0:
+// value, …}, as in YCSB's binding (MongoDbClient). Values are binary, because that binding reads nothing
+// else. kv also reads values that are texts.
 type kvTables struct{ *database }
 
 type kvTable struct {
 	*database
 	collection *mongo.Collection
 	fields     []string
-	index      map[string]int // of fields
+	index      map[string]int // by field name
 
-	// busy keeps writes of one record apart on FerretDB, which loses one of two
-	// updates that it gets at the same time. Nil on other servers, where updates
-	// are atomic.
+	// busy serializes writes of one record on FerretDB, which loses one of two concurrent updates. Nil on
+	// other servers, whose updates are atomic.
 	busy *kv.Stripes
 }
 
-// Table opens or makes a table.
+// Table opens or creates a table.
 func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if err := t.Choose(Driver()); err != nil {
 		return nil, err
@@ -65,7 +64,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	}), nil
 }
 
-// namespaceExists is the code of a collection that somebody else has made.
+// namespaceExists is the error code of a collection that another client has created.
 const namespaceExists = 48
 
 func (k kvTables) make(ctx context.Context, name string) error {
@@ -88,14 +87,14 @@ func (tb *kvTable) connect() *kv.Conn {
 type kvConn struct {
 	*kvTable
 	row   kv.Row
-	cells [][]byte // by field, of the document that is decoded
+	cells [][]byte // values of the decoded document, by field
 	doc   []byte
 }
 
-// by is the filter of a record.
+// by returns the filter of a record.
 func by(key []byte) bson.D { return bson.D{{Key: "_id", Value: string(key)}} }
 
-// projection chooses fields; nil = all.
+// projection selects fields; nil = all.
 func (c *kvConn) projection(f kv.Fields, id bool) any {
 	if f == nil {
 		return nil
@@ -110,7 +109,7 @@ func (c *kvConn) projection(f kv.Fields, id bool) any {
 	return p
 }
 
-// bytesOf is a value as it was given: a binary one or a text.
+// bytesOf returns the bytes of a binary value or a text.
 func bytesOf(v bsoncore.Value) ([]byte, bool) {
 	if _, b, ok := v.BinaryOK(); ok {
 		return b, true
@@ -118,8 +117,7 @@ func bytesOf(v bsoncore.Value) ([]byte, bool) {
 	return text(v)
 }
 
-// decode appends the fields of a document, in their order, and returns its _id,
-// which is part of it.
+// decode appends the fields of a document, in their order, and returns its _id, which is part of it.
 func (c *kvConn) decode(doc []byte, f kv.Fields, into *kv.Row) (id []byte, err error) {
 	clear(c.cells)
 	err = members(doc, func(key []byte, v bsoncore.Value) error {
@@ -150,7 +148,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row
 	return err
 }
 
-// find reads a document, or what a projection leaves of it.
+// find reads a document with a projection.
 func (c *kvConn) find(ctx context.Context, key []byte, projection any) (bson.Raw, error) {
 	o := options.FindOne()
 	if projection != nil {
@@ -163,8 +161,7 @@ func (c *kvConn) find(ctx context.Context, key []byte, projection any) (bson.Raw
 	return doc, failed(ctx, err)
 }
 
-// append appends the members of a row to the document that begins at start, and
-// ends it.
+// append appends the members of a row to the document that begins at start, and completes it.
 func (c *kvConn) append(dst []byte, start int32, r *kv.Row) []byte {
 	for i := range r.Len() {
 		field, v := r.At(i)
@@ -173,7 +170,7 @@ func (c *kvConn) append(dst []byte, start int32, r *kv.Row) []byte {
 	return closed(dst, start)
 }
 
-var errNoText = errors.New("mongodb: a key is no UTF-8 text")
+var errNoText = errors.New("mongodb: a key is not UTF-8 text")
 
 func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	if !utf8.Valid(key) {
@@ -229,11 +226,11 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 	return failed(ctx, err)
 }
 
-// mostSent are the most records of one reply, which the server cuts at 16 MB.
+// mostSent is the greatest number of records in one reply, which the server limits to 16 MB.
 const mostSent = 10_000
 
 func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
-	if n <= 0 { // which the server would take for no limit
+	if n <= 0 { // for the server 0 means no limit
 		return ctx.Err()
 	}
 	o := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(n)).SetBatchSize(int32(min(n, mostSent))) //nolint:gosec // at most mostSent
@@ -254,11 +251,11 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each
 	})
 }
 
-// member is a path as the server takes it: a.b.
+// member returns a path in the server's notation: a.b.
 func member(path string) (string, error) {
 	name, ok := strings.CutPrefix(path, "$.")
 	if !ok || name == "" || strings.ContainsAny(name, "$[]") {
-		return "", fmt.Errorf("mongodb: the path %q is not that of a member: $.name or $.name.name", path)
+		return "", fmt.Errorf("mongodb: the path %q does not name a member; write it like $.name or $.name.name", path)
 	}
 	return name, nil
 }
@@ -274,11 +271,11 @@ func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *kv
 	}
 	v, err := bsoncore.Document(doc).LookupErr(strings.Split(name, ".")...)
 	if err != nil {
-		return kv.ErrNotFound // there is none at the path
+		return kv.ErrNotFound // the path does not exist
 	}
 	b, ok := bytesOf(v)
 	if !ok {
-		return fmt.Errorf("mongodb: at %s there is neither binary nor text", path)
+		return fmt.Errorf("mongodb: the value at %s is neither binary nor text", path)
 	}
 	into.Add(0, b)
 	return nil

@@ -30,7 +30,7 @@ func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:  "mongodb",
 		Licence: "SSPL-1.0 (FerretDB: Apache-2.0)",
-		Summary: "MongoDB, a document database, or what speaks its protocol",
+		Summary: "MongoDB, a document database, or a server with its protocol",
 		Example: "mongodb://127.0.0.1:27017/barograph",
 		Params:  append(params(), driverParams()...),
 		Abilities: []any{archive.Offer{
@@ -38,8 +38,8 @@ func Driver() engine.Driver {
 		}, kv.Offer{Layouts: []kv.Layout{kv.Document}}},
 		Place:  engine.Remote,
 		Server: server(),
-		Untested: "MongoDB itself: replica sets, sharded clusters, TLS, its plans; why: no registry has it, the tests run against FerretDB, " +
-			"which speaks its protocol and whose times are in no ranking",
+		Untested: "MongoDB itself: replica sets, sharded clusters, TLS, its plans; reason: no registry has it, the tests run against FerretDB, " +
+			"which has its protocol and whose times are not ranked",
 		Open: open,
 	}
 }
@@ -48,29 +48,28 @@ func offered() []flavour.Name {
 	return []flavour.Name{flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys}
 }
 
-// params are Barograph's own.
+// params are Barograph's own parameters.
 func params() []engine.Param {
 	return []engine.Param{
 		{Name: "srv", Default: "false", Help: "find the servers in DNS, as mongodb+srv:// does: true or false"},
 		{Name: "shard", Default: "", Help: "shard every collection by _id: hashed or range; a sharded cluster only"},
-		{Name: "leads_index", Default: "false", Help: "index the leads inside the documents too (a multikey index), and ask by them: true or false"},
-		{Name: "replace", Default: "", Help: "how a document is written that is there already: bulk (bulk write of replacements), or reinsert (removed and inserted), which is the default on FerretDB, as that reads the whole collection for each replacement"},
-		{Name: "writers", Default: "4", Help: "requests that write documents at a time"},
-		{Name: "lease", Default: "10", Help: "seconds without a sign of life after which a loader counts as dead"},
+		{Name: "leads_index", Default: "false", Help: "also index the leads inside the documents (a multikey index), and use the index in queries: true or false"},
+		{Name: "replace", Default: "", Help: "how an existing document is replaced: bulk (bulk write of replacements), or reinsert (remove and insert); reinsert is the default on FerretDB, which reads the whole collection for each replacement"},
+		{Name: "writers", Default: "4", Help: "number of concurrent write requests"},
+		{Name: "lease", Default: "10", Help: "seconds without a heartbeat after which a loader counts as dead"},
 	}
 }
 
-// driverParams are options of MongoDB's connection strings, which the official
-// driver reads.
+// driverParams are options of MongoDB's connection strings, which the official driver parses.
 func driverParams() []engine.Param {
 	return []engine.Param{
-		{Name: "w", Default: "majority", Help: "write concern: how many servers have a write before it counts"},
+		{Name: "w", Default: "majority", Help: "write concern: how many servers must have a write before it counts"},
 		{Name: "journal", Default: "true", Help: "write concern: a write counts when it is in the journal"},
 		{Name: "wtimeoutMS", Default: "", Help: "write concern: how long to wait for it"},
 		{Name: "readConcernLevel", Default: "", Help: "local, available, majority, linearizable or snapshot"},
 		{Name: "readPreference", Default: "", Help: "primary, primaryPreferred, secondary, secondaryPreferred or nearest"},
 		{Name: "replicaSet", Default: "", Help: "name of the replica set"},
-		{Name: "directConnection", Default: "", Help: "use the named server alone"},
+		{Name: "directConnection", Default: "", Help: "use only the named server"},
 		{Name: "authSource", Default: "", Help: "database of the user"},
 		{Name: "authMechanism", Default: "", Help: "e.g. SCRAM-SHA-256, MONGODB-X509"},
 		{Name: "tls", Default: "", Help: "encrypt the connections: true or false"},
@@ -89,7 +88,7 @@ const defaultDatabase = "barograph"
 // settings are the parameters of a URL.
 type settings struct {
 	uri      string // for the driver
-	shown    string // without its password
+	shown    string // the URL without its password
 	database string
 	shard    string
 	leads    bool
@@ -120,8 +119,7 @@ func parse(u *url.URL) (settings, error) {
 	return s, v.Err
 }
 
-// connection is MongoDB's connection string: the URL without what is ours, with
-// our defaults.
+// connection returns MongoDB's connection string: the URL without Barograph's parameters, with Barograph's defaults.
 func connection(u *url.URL, q url.Values, srv bool) string {
 	for _, p := range params() {
 		q.Del(p.Name)
@@ -166,11 +164,11 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err := d.reach(ctx); err != nil {
 		return nil, errors.Join(err, d.client.Disconnect(context.WithoutCancel(ctx)))
 	}
-	last := context.WithoutCancel(ctx) // a close is waited for
+	last := context.WithoutCancel(ctx) // wait for the close
 	return &engine.Engine{Abilities: []any{d, kvTables{d}}, About: d.about, Close: func() error { return d.client.Disconnect(last) }}, nil
 }
 
-// reach asks the server who it is.
+// reach detects the server.
 func (d *database) reach(ctx context.Context) error {
 	var hello struct {
 		Msg string `bson:"msg"`
@@ -180,8 +178,8 @@ func (d *database) reach(ctx context.Context) error {
 	}
 	if d.shard != "" && hello.Msg != "isdbgrid" {
 		return &fault.Error{
-			Setting: d.shown, Problem: "shard=" + d.shard + " needs a sharded cluster; this server is none", Err: engine.ErrUnreachable,
-			Cure: "name a mongos, or leave shard out",
+			Setting: d.shown, Problem: "shard=" + d.shard + " needs a sharded cluster; this server is not one", Err: engine.ErrUnreachable,
+			Cure: "name a mongos, or omit shard",
 		}
 	}
 	if err := d.client.Database("admin").RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&d.build); err != nil {
@@ -195,23 +193,22 @@ func (d *database) unreachable(err error) error {
 	return engine.UnreachableError(d.shown, err, "start the server (`barograph lab up mongodb` starts FerretDB), or name another host, port, user or password")
 }
 
-// build is the part of the reply to buildInfo that tells servers apart.
+// build is the part of the reply to buildInfo that identifies the server.
 type build struct {
 	Version  string   `bson:"version"`
 	Modules  []string `bson:"modules"`
 	Ferret   string   `bson:"ferretdbVersion"`      // FerretDB 1
 	FerretDB bson.Raw `bson:"ferretdb,omitempty"`   // FerretDB 2
 	Features bson.Raw `bson:"ferretdbFeatures"`     // FerretDB 1
-	GitHash  string   `bson:"gitVersion"`           // of MongoDB's source: 40 hexadecimal digits
-	Storage  []string `bson:"storageEngines"`       // mongod alone
-	OpenSSL  bson.Raw `bson:"openssl,omitempty"`    // MongoDB alone
-	Docs     string   `bson:"documentdb,omitempty"` // imitators that say so
+	GitHash  string   `bson:"gitVersion"`           // commit of MongoDB's source: 40 hexadecimal digits
+	Storage  []string `bson:"storageEngines"`       // only mongod
+	OpenSSL  bson.Raw `bson:"openssl,omitempty"`    // only MongoDB
+	Docs     string   `bson:"documentdb,omitempty"` // servers that identify themselves as imitations
 }
 
 func (b *build) ferret() bool { return b.Ferret != "" || b.FerretDB != nil || b.Features != nil }
 
-// name tells which server a reply came from, and why its times are in no
-// ranking, if so.
+// name returns which server sent a reply, and why its times are not ranked; "" = they are ranked.
 func (b *build) name() (product, version, unranked string) {
 	switch {
 	case b.ferret():
@@ -219,18 +216,18 @@ func (b *build) name() (product, version, unranked string) {
 		if version == "" {
 			version = "unknown"
 		}
-		return "FerretDB", version + " (speaks the protocol of MongoDB " + b.Version + ")",
-			"FerretDB speaks MongoDB's protocol, but reads all documents where MongoDB searches an index: its times say nothing of MongoDB"
+		return "FerretDB", version + " (has the protocol of MongoDB " + b.Version + ")",
+			"FerretDB has MongoDB's protocol, but reads all documents where MongoDB searches an index: its times are not MongoDB's"
 	case len(b.GitHash) == 40 && b.OpenSSL != nil && b.Docs == "":
 		if slices.Contains(b.Modules, "enterprise") {
 			return "MongoDB Enterprise", b.Version, ""
 		}
 		return "MongoDB", b.Version, ""
 	}
-	return "a server that speaks MongoDB's protocol", b.Version, "the server does not say that it is MongoDB: its times say nothing of MongoDB"
+	return "a server with MongoDB's protocol", b.Version, "the server does not identify itself as MongoDB: its times are not MongoDB's"
 }
 
-// about names the server that it really is, and what decides its speed.
+// about returns the server that it really is, and the settings that determine its speed.
 func (d *database) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{Settings: map[string]string{
 		"driver": "go.mongodb.org/mongo-driver/v2", "shard": d.shard, "leads_index": strconv.FormatBool(d.leads),
@@ -249,14 +246,14 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 	var opts struct {
 		Parsed bson.Raw `bson:"parsed"`
 	}
-	// What the server was started with is reported only to administrators.
+	// The server's start options are reported only to administrators.
 	if err := d.client.Database("admin").RunCommand(ctx, bson.D{{Key: "getCmdLineOpts", Value: 1}}).Decode(&opts); err == nil && len(opts.Parsed) > 0 {
 		a.Settings["server_options"] = opts.Parsed.String()
 	}
 	return a, failed(ctx, ctx.Err())
 }
 
-// Open gives the archive; document is the only design.
+// Open returns the archive. document is the only design.
 func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
 	if n != design.Document {
 		return nil, fmt.Errorf("mongodb has no design %q, only %q: %w", n, design.Document, engine.ErrNoDesign)
@@ -265,13 +262,13 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 	return &openArchive{Archive: docengine.New(docengine.NewLocked(&store{d}, o), o), database: d}, nil
 }
 
-// failed is engine.CallError; a command may be given up a moment before its deadline.
+// failed is engine.CallError; a command may be canceled a moment before its deadline.
 func failed(ctx context.Context, err error) error {
 	if _, ok := ctx.Deadline(); ok && ctx.Err() == nil && mongo.IsTimeout(err) {
 		return context.DeadlineExceeded
 	}
 	err = engine.CallError(ctx, err)
-	if ctx.Err() == nil && !errors.Is(err, engine.ErrUnreachable) && (mongo.IsNetworkError(err) || mongo.IsTimeout(err)) { // of the choice of a server, too
+	if ctx.Err() == nil && !errors.Is(err, engine.ErrUnreachable) && (mongo.IsNetworkError(err) || mongo.IsTimeout(err)) { // also during the selection of a server
 		err = fmt.Errorf("%w: %w", engine.ErrUnreachable, err)
 	}
 	return err

@@ -96,7 +96,7 @@ func TestServersAreDistinguished(t *testing.T) {
 		"enterprise": {bson.D{{Key: "version", Value: "8.0.4"}, {Key: "gitVersion", Value: hash}, {Key: "modules", Value: bson.A{"enterprise"}}, {Key: "openssl", Value: bson.D{}}}, "MongoDB Enterprise", false},
 		"ferretdb 1": {bson.D{{Key: "version", Value: "7.0.42"}, {Key: "ferretdbVersion", Value: "v1.23.1"}}, "FerretDB", true},
 		"ferretdb 2": {bson.D{{Key: "version", Value: "7.0.77"}, {Key: "ferretdb", Value: bson.D{{Key: "version", Value: "v2.0.0"}}}}, "FerretDB", true},
-		"another":    {bson.D{{Key: "version", Value: "5.0.0"}}, "a server that speaks MongoDB's protocol", true},
+		"another":    {bson.D{{Key: "version", Value: "5.0.0"}}, "a server with MongoDB's protocol", true},
 	} {
 		raw, err := bson.Marshal(c.reply)
 		if err != nil {

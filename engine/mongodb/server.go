@@ -13,13 +13,13 @@ import (
 	"github.com/barograph/barograph/engine/launch"
 )
 
-// ferretdb holds a program that serves MongoDB's protocol, as the sources of a
-// module: no registry has MongoDB itself.
+// ferretdb contains a program that serves MongoDB's protocol, as the sources of a module, because no
+// registry has MongoDB itself.
 //
 //go:embed ferretdb/main.go ferretdb/ferretdb.mod ferretdb/ferretdb.sum
 var ferretdb embed.FS
 
-// source is the module's folder, under the names that Go expects.
+// source is the module's folder, with the names that Go expects.
 func source() map[string]string {
 	return map[string]string{"main.go": "ferretdb/main.go", "go.mod": "ferretdb/ferretdb.mod", "go.sum": "ferretdb/ferretdb.sum"}
 }
@@ -38,8 +38,8 @@ func artifact() launch.Artifact {
 	}}
 }
 
-// server tells how the lab starts FerretDB. It knows users in name alone, so that
-// nobody is let in who does not show a certificate of the lab's own.
+// server describes to the lab how to start FerretDB. It does not check users. Therefore it accepts only
+// clients with a certificate of the lab.
 func server() *launch.Server {
 	return &launch.Server{
 		Artifacts: []launch.Artifact{artifact()},
@@ -47,7 +47,7 @@ func server() *launch.Server {
 		Ports:     []string{"mongodb"},
 		TLS:       launch.AlwaysTLS,
 		Profiles: []launch.Profile{
-			{Name: "default", Summary: "FerretDB over SQLite: MongoDB's protocol, for correctness only; its times are ranked nowhere"},
+			{Name: "default", Summary: "FerretDB over SQLite: MongoDB's protocol, for correctness only; its times are not ranked"},
 		},
 		Stop:    syscall.SIGTERM,
 		Find:    func() error { _, err := program(); return err },
@@ -70,7 +70,7 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	}
 	return []launch.Command{{
 		Args: []string{path, "-dir", filepath.Join(n.Dir, "data"), "-listen", n.Address("mongodb"), "-certificate", n.Certificate(), "-ca", c.CA()},
-		Env:  []string{"GOGC=400", "GOMEMLIMIT=1GiB"}, // it decodes every document for every question: most of its time was garbage
+		Env:  []string{"GOGC=400", "GOMEMLIMIT=1GiB"}, // it decodes every document for every query and spent most of its time in garbage collection
 	}}, nil
 }
 

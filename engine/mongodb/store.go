@@ -20,11 +20,11 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// metaCollection holds what is no document: states, locks, marks, undo.
+// metaCollection contains everything that is not a document: states, locks, marks, undo.
 const metaCollection = "barograph"
 
-// collectionName names the collection of a line type of a subset, whose name is
-// escaped: a '$' is not allowed, and FerretDB trips over a quote.
+// collectionName returns the name of the collection of a line type of a subset. The subset's name is
+// escaped: '$' is not allowed, and FerretDB fails for a quote.
 func collectionName(subset string, t *record.LineType) string {
 	if subset == "" {
 		subset = "%"
@@ -34,7 +34,7 @@ func collectionName(subset string, t *record.LineType) string {
 	return design.DocTable(t) + "." + subset
 }
 
-// store is the database as docengine sees it.
+// store implements docengine.Single.
 type store struct{ *database }
 
 func (s *store) collection(subset string, t *record.LineType) *mongo.Collection {
@@ -43,11 +43,10 @@ func (s *store) collection(subset string, t *record.LineType) *mongo.Collection 
 
 func (s *store) meta() *mongo.Collection { return s.db.Collection(metaCollection) }
 
-// revision is a text in one of its revisions. A Swap inserts the next revision
-// and removes those before. An insertion under an _id that is there fails on
-// every server; a conditional update is not atomic on FerretDB. One that comes
-// so late that the next revision has been removed again finds a later one, as
-// the last is never removed.
+// revision is a revision of a text. A Swap inserts the next revision and removes earlier ones. An insert
+// with an existing _id fails on every server, whereas a conditional update is not atomic on FerretDB. A
+// late Swap whose next revision was removed already finds a later one, because the last revision is never
+// removed.
 type revision struct {
 	ID   string `bson:"_id"`
 	Name string `bson:"name"`
@@ -58,7 +57,7 @@ type revision struct {
 func (s *store) Load(ctx context.Context, name string) ([]byte, int64, error) {
 	var r revision
 	err := s.meta().FindOne(ctx, bson.D{{Key: "name", Value: name}}, options.FindOne().SetSort(bson.D{{Key: "rev", Value: -1}})).Decode(&r)
-	if err == mongo.ErrNoDocuments { //nolint:errorlint // it is returned as it is
+	if err == mongo.ErrNoDocuments { //nolint:errorlint // the driver returns the sentinel itself
 		return nil, 0, failed(ctx, ctx.Err())
 	}
 	return []byte(r.Text), r.Rev, failed(ctx, err)
@@ -82,7 +81,7 @@ func (s *store) Swap(ctx context.Context, name string, text []byte, rev int64) (
 	}
 	_, err = s.meta().DeleteMany(ctx, bson.D{{Key: "name", Value: name}, {Key: "rev", Value: bson.D{{Key: "$lt", Value: next}}}})
 	if err != nil {
-		s.log.Debug("an old revision stays", "name", name, "error", err)
+		s.log.Debug("an old revision was not removed", "name", name, "error", err)
 	}
 	return next, nil
 }
@@ -119,13 +118,13 @@ func (s *store) Delete(ctx context.Context, names []string) error {
 	return nil
 }
 
-// among is the filter of documents by their ids.
+// among returns the filter of documents by their ids.
 func among(ids []string) bson.D {
 	return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}
 }
 
-// indexes of a collection: the header fields that questions name, then the time
-// in either form, so that lists and ranges of both are one range each.
+// indexes returns the indexes of a collection: the header fields that questions name, then the time in
+// either form. Lists and ranges of both forms are then one range each.
 func (s *store) indexes() []mongo.IndexModel {
 	var out []mongo.IndexModel
 	for _, last := range []string{"fcst_valid_epoch", "fcst_valid_beg"} {
@@ -148,7 +147,7 @@ func (s *store) Prepare(ctx context.Context, subset string, t *record.LineType) 
 			return failed(ctx, err)
 		}
 	}
-	for _, m := range s.indexes() { // one by one: FerretDB breaks off where several are there already
+	for _, m := range s.indexes() { // one by one: FerretDB fails if several of them exist already
 		if _, err := s.collection(subset, t).Indexes().CreateOne(ctx, m); err != nil {
 			return failed(ctx, err)
 		}
@@ -156,8 +155,7 @@ func (s *store) Prepare(ctx context.Context, subset string, t *record.LineType) 
 	return nil
 }
 
-// shardCommand shards a collection by its ids; on one that is sharded so
-// already it does nothing.
+// shardCommand shards a collection by its ids. On a collection that is sharded by ids already it does nothing.
 func shardCommand(database, collection, how string) bson.D {
 	var key any = "hashed"
 	if how == "range" {
@@ -185,10 +183,9 @@ func walkIDs(ctx context.Context, c *mongo.Cursor, each func(id string, doc []by
 	})
 }
 
-// walk calls each for every document of a cursor, which it closes. The document
-// is valid until each returns.
+// walk calls each for every document of a cursor, and closes the cursor. The document is valid until each returns.
 func walk(ctx context.Context, c *mongo.Cursor, each func(doc bson.Raw) error) error {
-	defer c.Close(context.WithoutCancel(ctx)) //nolint:errcheck // Err below says what went wrong
+	defer c.Close(context.WithoutCancel(ctx)) //nolint:errcheck // Err below reports the error
 	for c.Next(ctx) {
 		if err := each(c.Current); err != nil {
 			return err
@@ -246,7 +243,7 @@ func (s *store) Decode(doc []byte, into *record.Batch, head uint32, valid int64)
 	return newDecoder(into, nil).data(bsoncore.Document(doc).Lookup("data"), head, valid)
 }
 
-// A document, which is that of design.AppendJSON in BSON:
+// A document is that of design.AppendJSON in BSON:
 //
 //	{_id: "DD::…", line_type: "SAL1L2", subset: …, all header fields,
 //	 fcst_valid_epoch: int64, fcst_valid_beg: "2019-01-01T00:00:00Z",
@@ -275,7 +272,7 @@ func appendDoc(dst []byte, subset, id string, rows *record.Batch) []byte {
 	return closed(dst, start)
 }
 
-// closed ends the document or array that began at start.
+// closed completes the document or array that began at start.
 func closed(dst []byte, start int32) []byte {
 	dst = append(dst, 0)
 	return bsoncore.UpdateLength(dst, start, int32(len(dst))-start)
@@ -314,12 +311,11 @@ func appendEntry(dst []byte, name string, b *record.Batch, i int) []byte {
 	return closed(dst, start)
 }
 
-// decoder decodes documents into a batch, whole ones or those of a projection
-// to _id and data.
+// decoder decodes documents, complete or projected to _id and data, into a batch.
 type decoder struct {
 	b     *record.Batch
-	leads []int32           // the leads to keep, sorted; none = all
-	heads map[string]uint32 // by the id without its epoch
+	leads []int32           // leads to keep, sorted; none = all
+	heads map[string]uint32 // header number by the id without its epoch
 	admit func(valid int64) bool
 }
 
@@ -327,10 +323,9 @@ func newDecoder(b *record.Batch, leads []int32) *decoder {
 	return &decoder{b: b, leads: leads, heads: map[string]uint32{}}
 }
 
-var errDocument = errors.New("is no document of an archive")
+var errDocument = errors.New("is not a document of an archive")
 
-// members calls each for every member of a document or array. Key and value
-// are part of doc.
+// members calls each for every member of a document or array. Key and value are parts of doc.
 func members(doc []byte, each func(key []byte, v bsoncore.Value) error) error {
 	if _, rem, ok := bsoncore.ReadLength(doc); ok && len(rem) > 0 {
 		for len(rem) > 1 { // the last byte ends the document
@@ -364,7 +359,7 @@ func (d *decoder) document(doc bsoncore.Document) error {
 	return docengine.DocumentError(id, d.data(doc.Lookup("data"), head, valid))
 }
 
-// place finds valid time and header of a document by its id.
+// place finds valid time and header of a document from its id.
 func (d *decoder) place(id string) (valid int64, head uint32, err error) {
 	cut := strings.LastIndex(id, "::") + 2
 	if valid, err = strconv.ParseInt(id[min(cut, len(id)):], 10, 64); err != nil {
@@ -382,26 +377,25 @@ func (d *decoder) place(id string) (valid int64, head uint32, err error) {
 	return valid, head, err
 }
 
-// data appends the entries: an array of them, or the one that $unwind left.
+// data appends the entries: an array, or the single entry that $unwind left.
 func (d *decoder) data(v bsoncore.Value, head uint32, valid int64) error {
 	if entry, ok := v.DocumentOK(); ok {
 		return d.entry(entry, head, valid)
 	}
 	array, ok := v.ArrayOK()
 	if !ok {
-		return errors.New("data is no array")
+		return errors.New("data is not an array")
 	}
 	return members(array, func(_ []byte, v bsoncore.Value) error {
 		entry, ok := v.DocumentOK()
 		if !ok {
-			return errors.New("an entry is no document")
+			return errors.New("an entry is not a document")
 		}
 		return d.entry(entry, head, valid)
 	})
 }
 
-// entry appends one record: first as if it had nothing but its lead, then each
-// member in its place.
+// entry appends one record: first with only its lead, then it sets each member.
 func (d *decoder) entry(entry []byte, head uint32, valid int64) error {
 	if len(d.leads) > 0 {
 		lead, ok := bsoncore.Document(entry).Lookup("fcst_lead").AsInt64OK()
@@ -450,7 +444,7 @@ func (d *decoder) member(i int, key []byte, v bsoncore.Value) error {
 	default:
 		var c *record.Column
 		if c, ok = b.Type.Column(string(key)); !ok {
-			return fmt.Errorf("member %s is no column of %s", key, b.Type.Name)
+			return fmt.Errorf("member %s is not a column of %s", key, b.Type.Name)
 		}
 		if c.Kind == record.Text {
 			b.Text[c.Slot][i], ok = v.StringValueOK()
@@ -459,7 +453,7 @@ func (d *decoder) member(i int, key []byte, v bsoncore.Value) error {
 		}
 	}
 	if !ok {
-		return fmt.Errorf("member %s is not of its column's kind", key)
+		return fmt.Errorf("member %s has another type than its column", key)
 	}
 	return nil
 }
@@ -467,19 +461,19 @@ func (d *decoder) member(i int, key []byte, v bsoncore.Value) error {
 func (d *decoder) repeats(v bsoncore.Value) error {
 	array, ok := v.ArrayOK()
 	if !ok {
-		return errors.New("repeats is no array")
+		return errors.New("repeats is not an array")
 	}
 	return members(array, func(_ []byte, v bsoncore.Value) error {
 		f, ok := number(v)
 		if !ok && v.Type != bsoncore.TypeNull {
-			return errors.New("repeats holds what is no number")
+			return errors.New("repeats contains a value that is not a number")
 		}
 		d.b.Group = append(d.b.Group, f)
 		return nil
 	})
 }
 
-// number is a double, or a whole number that another client has written.
+// number returns a double, or an integer that another client has written.
 func number(v bsoncore.Value) (float64, bool) {
 	switch v.Type {
 	case bsoncore.TypeDouble:
@@ -491,7 +485,7 @@ func number(v bsoncore.Value) (float64, bool) {
 	return record.Missing(), false
 }
 
-// text is the bytes of a string, as they lie in the document.
+// text returns the bytes of a string within the document.
 func text(v bsoncore.Value) ([]byte, bool) {
 	if v.Type != bsoncore.TypeString || len(v.Data) < 5 {
 		return nil, false

@@ -1,11 +1,10 @@
-// Command new begins an engine that speaks SQL: it writes the files of its
-// folder, which compile, and its line in engine/all.
+// Command new creates an engine that speaks SQL: it writes the files of its folder, which compile, and its
+// line in engine/all.
 //
 //	go run ./engine/new clickhouse
 //	go test ./engine/clickhouse -run TestConformance
 //
-// The test then lists what is missing, file by file; what the engine has in
-// common with the others, sqlengine does.
+// The test then lists what is missing, file by file. sqlengine does everything that SQL engines have in common.
 package main
 
 import (
@@ -25,7 +24,7 @@ var templates embed.FS
 func main() {
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "new:", err)
-		os.Exit(1) //nolint:forbidigo // main ends here
+		os.Exit(1) //nolint:forbidigo // exits with status 1
 	}
 }
 
@@ -35,7 +34,7 @@ func run(args []string) error {
 	}
 	dir := filepath.Join("engine", args[0])
 	if _, err := os.Stat(dir); err == nil {
-		return fmt.Errorf("%s is there already", dir)
+		return fmt.Errorf("%s exists already", dir)
 	}
 	files, err := scaffold(".", args[0])
 	if err != nil {
@@ -49,16 +48,16 @@ func run(args []string) error {
 			return err
 		}
 	}
-	fmt.Fprintf(os.Stderr, "made %s; what is missing there: go test ./%s -run TestConformance; then name it in README.md and CHANGELOG.md\n", dir, dir)
+	fmt.Fprintf(os.Stderr, "created %s; to list what is missing there: go test ./%s -run TestConformance; then name it in README.md and CHANGELOG.md\n", dir, dir)
 	return nil
 }
 
 var scheme = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
 
-// scaffold makes the files of an engine, by their paths in the repository.
+// scaffold returns the files of an engine, by their paths in the repository.
 func scaffold(root, name string) (map[string][]byte, error) {
 	if !scheme.MatchString(name) || name == "new" || name == "all" {
-		return nil, fmt.Errorf("%q is no name of an engine: write small letters and digits", name)
+		return nil, fmt.Errorf("%q is not a valid name of an engine: use small letters and digits", name)
 	}
 	list := filepath.Join("engine", "all", "all.go")
 	text, err := os.ReadFile(filepath.Join(root, list))
@@ -68,7 +67,7 @@ func scaffold(root, name string) (map[string][]byte, error) {
 	all := strings.Replace(string(text), "github.com/barograph/barograph/engine\"\n", "github.com/barograph/barograph/engine\"\n\t\"github.com/barograph/barograph/engine/"+name+"\"\n", 1)
 	all = strings.Replace(all, "\n\t}\n}", "\n\t\t"+name+".Driver(),\n\t}\n}", 1)
 	files := map[string][]byte{}
-	if files[list], err = format.Source([]byte(all)); err != nil { // it sorts the imports too
+	if files[list], err = format.Source([]byte(all)); err != nil { // it also sorts the imports
 		return nil, err
 	}
 	entries, err := templates.ReadDir("template")

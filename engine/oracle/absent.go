@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// notRun replaces the list of what was not run against a server.
+// notRun replaces the list of code that was not run against a server.
 const notRun = "this build of Barograph has no Oracle; build one that has it: " + build
 
 const build = "go build -tags oracle ./cmd/barograph"

@@ -16,16 +16,16 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// archive is the schema under one design.
+// openArchive is the archive of one design in the user's schema.
 type openArchive struct {
 	*sqlengine.Archive
 	db *database
 }
 
-// allTables are the user's tables.
+// allTables is the query for the user's tables.
 const allTables = "SELECT table_name FROM user_tables"
 
-// Open opens the archive under a design.
+// Open opens the archive of a design.
 func (db *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
 	if err := sqlengine.CheckOffered(Driver(), n); err != nil {
 		return nil, err
@@ -48,20 +48,19 @@ func newArchive(db *database, n design.Name) *openArchive {
 	return a
 }
 
-// subset reads whose catalog a table is: its name may be a subset's cut short.
+// subset returns the subset of a catalog table. The table's name may contain a shortened subset.
 func (a *openArchive) subset(ctx context.Context, table string) (string, bool, error) {
 	if !strings.HasSuffix(table, "/"+a.OwnName(sqlengine.CatalogTable)) {
 		return "", false, nil
 	}
 	names, err := sqlengine.Texts(ctx, a.Pool, "SELECT subset FROM "+flavour.Ident(table))
-	if err != nil || len(names) == 0 { // made a moment ago
+	if err != nil || len(names) == 0 { // it was created a moment ago
 		return "", false, err
 	}
 	return names[0], true, nil
 }
 
-// Size counts the segments of this design's tables in all subsets, with their
-// indexes and LOBs.
+// Size adds up the segments of this design's tables in all subsets, with their indexes and LOBs.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	tables := "table_name LIKE '%/doc!_%' ESCAPE '!'"
 	if a.Design == design.Normalized {
@@ -75,12 +74,12 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 // querier is a Querier of the driver's types.
 type querier struct{ sqlengine.Standard }
 
-// Exec carries out a statement.
+// Exec runs a statement.
 func (q querier) Exec(ctx context.Context, text string, args ...any) error {
 	return q.Standard.Exec(ctx, text, arguments(args)...)
 }
 
-// Rows gives each row to f.
+// Rows passes each row to f.
 func (q querier) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
 	return q.Standard.Rows(ctx, text, arguments(args), func(row []any) error {
 		for k, v := range row {
@@ -90,8 +89,8 @@ func (q querier) Rows(ctx context.Context, text string, args []any, f func(row [
 	})
 }
 
-// arguments are those of a query as the driver takes them: a list of ids may be
-// longer than Oracle lets a text or RAW be.
+// arguments converts the arguments of a query for the driver: a list of ids may be longer than Oracle
+// allows for a text or RAW.
 func arguments(args []any) []any {
 	out := slices.Clone(args)
 	for i, v := range out {
@@ -102,8 +101,7 @@ func arguments(args []any) []any {
 	return out
 }
 
-// canonical is a value as sqlengine takes it: a TIMESTAMP, which has no zone,
-// comes in some zone of the driver's.
+// canonical converts a value for sqlengine: the driver returns a TIMESTAMP, which has no zone, in some zone.
 func canonical(v any) any {
 	if t, ok := v.(time.Time); ok {
 		return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
@@ -111,23 +109,23 @@ func canonical(v any) any {
 	return v
 }
 
-// Explain is EXPLAIN PLAN: what the optimiser would do, with its guesses.
+// Explain returns EXPLAIN PLAN: the optimizer's plan, with its estimates.
 func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
-		return archive.Plan{Text: "the subset holds no records of this line type\n"}, err
+		return archive.Plan{Text: "the subset has no records of this line type\n"}, err
 	}
-	// The plan stands in a table of which every session has its own.
+	// The plan is in a table of which every session has its own.
 	c, err := a.db.pool.Conn(ctx)
 	if err != nil {
 		return archive.Plan{}, sqlengine.CallError(ctx, err)
 	}
-	defer c.Close() //nolint:errcheck // it goes back to the pool
+	defer c.Close() //nolint:errcheck // it returns to the pool
 	return explain(ctx, querier{sqlengine.Standard{Over: c}}, q)
 }
 
 func explain(ctx context.Context, c querier, q *archive.Query) (archive.Plan, error) {
 	question := q.Text
-	if len(q.Args) > 0 { // a statement that is explained takes no parameters; the plan does not depend on the ids
+	if len(q.Args) > 0 { // EXPLAIN PLAN accepts no parameters; the plan does not depend on the ids
 		question = strings.Replace(question, ":1", "'[]'", 1)
 	}
 	for _, s := range []string{"DELETE FROM plan_table", "EXPLAIN PLAN FOR " + question} {
@@ -152,12 +150,12 @@ func explain(ctx context.Context, c querier, q *archive.Query) (archive.Plan, er
 // step is a row of PLAN_TABLE.
 type step struct {
 	operation, options, object string
-	rows                       int64 // the optimiser's guess
+	rows                       int64 // the optimizer's estimate
 }
 
-// accesses reads the steps that reach tables. An index that leads to rows is
-// the child of the step that reads these, or, in nested loops, comes before it;
-// one that suffices has no such step. Its name tells its table.
+// accesses reads the steps that reach tables. An index that leads to rows is the child of the step that
+// reads the rows, or in nested loops comes before it. An index that suffices has no such step. The name of
+// an index contains its table.
 func accesses(subset string, steps []step) []archive.Access {
 	prefix := objectName(subset, "")
 	var out []archive.Access
@@ -191,7 +189,7 @@ func accesses(subset string, steps []step) []archive.Access {
 	return out
 }
 
-// indexed is the table of one of Barograph's indexes.
+// indexed returns the table of one of Barograph's indexes.
 func indexed(index string) string {
 	for _, suffix := range []string{uniqueSuffix, headerSuffix, seriesSuffix, keySuffix} {
 		if table, ok := strings.CutSuffix(index, suffix); ok {

@@ -12,16 +12,15 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// maxText is the most bytes that a text of a record may have in Oracle's
-// tables: an index holds several of them, and its keys end near 6,400 bytes.
+// maxText is the greatest length, in bytes, of a text of a record in Oracle's tables: an index contains
+// several texts, and its keys are limited to about 6,400 bytes.
 const maxText = 500
 
-// dialect is that of Oracle Database 19c and later: tables named
-// subset/table in the user's own schema, TIMESTAMP(0) columns, documents with
-// their entries as JSON in a BLOB, of which JSON_TABLE makes rows.
+// dialect is the dialect of Oracle Database 19c and later: tables named subset/table in the user's own
+// schema, TIMESTAMP(0) columns, documents with their entries as JSON in a BLOB, which JSON_TABLE converts
+// to rows.
 //
-// It is written for sessions whose NLS_SORT and NLS_COMP are BINARY and whose
-// NLS_TIMESTAMP_FORMAT is METviewer's, YYYY-MM-DD HH24:MI:SS.
+// It needs sessions with NLS_SORT and NLS_COMP = BINARY, and METviewer's NLS_TIMESTAMP_FORMAT, YYYY-MM-DD HH24:MI:SS.
 func dialect() *flavour.Dialect {
 	table := func(subset, table string) string { return flavour.Ident(objectName(subset, table)) }
 	return &flavour.Dialect{
@@ -31,12 +30,12 @@ func dialect() *flavour.Dialect {
 		MaxList:     1000, // ORA-01795
 		Mod:         func(a, b string) string { return "MOD(" + a + ", " + b + ")" },
 		Table:       table,
-		// Oracle has no BINARY. Whatever is joined to nothing becomes text, and
-		// an expression in place of a column keeps its index from being used.
+		// Oracle has no BINARY. Concatenation with an empty text converts to text, and an expression
+		// instead of a column prevents the use of its index.
 		Binary:        func(e string) string { return e + " || ''" },
 		BinaryLiteral: flavour.Quote,
 		DateTime:      func(v int64) string { return "TIMESTAMP " + flavour.Quote(flavour.DateTime(v)) },
-		// A difference of dates is in days, as a NUMBER of 40 digits at most.
+		// A difference of dates is in days, as a NUMBER of at most 40 digits.
 		Epoch:     func(e string) string { return "ROUND((CAST(" + e + " AS DATE) - DATE '1970-01-01') * 86400)" },
 		Hour:      func(e string) string { return "EXTRACT(HOUR FROM " + e + ")" },
 		DocAnd:    "\n     AND ",
@@ -46,11 +45,11 @@ func dialect() *flavour.Dialect {
 		DocTable: func(subset, t, where string, used []question.Column) string {
 			return table(subset, t) + " r, JSON_TABLE(r.data FORMAT JSON, '$[*]' COLUMNS (" + entry(used) + ")) d\n   WHERE " + where
 		},
-		// The ids are one parameter, a JSON array, as a list of literals ends at
-		// 1,000 and the statement would be parsed anew each time.
+		// The ids are one parameter, a JSON array, because a list of literals is limited to 1,000 and each
+		// statement would be parsed again.
 		DocKeys: func(keys []string) (string, []any) {
 			text, err := json.Marshal(keys)
-			if err != nil { // cannot be: strings always marshal
+			if err != nil { // cannot happen: strings always marshal
 				return "1 = 0", nil
 			}
 			return "r.id IN (SELECT k.id FROM JSON_TABLE(:1 FORMAT JSON, '$[*]' COLUMNS (id VARCHAR2(4000) PATH '$')) k)", []any{text}
@@ -58,9 +57,9 @@ func dialect() *flavour.Dialect {
 	}
 }
 
-// entry are the members of an entry that a question needs, with their
-// types; a member that is not there is NULL. A number of the line type comes as
-// text, as JSON_TABLE has no BINARY_DOUBLE in 19c and NUMBER ends at 1e126.
+// entry returns the members of an entry that a question needs, with their types. A missing member is NULL.
+// A number of the line type is returned as text, because JSON_TABLE has no BINARY_DOUBLE in 19c and NUMBER
+// is limited to 1e126.
 func entry(used []question.Column) string {
 	var out []string
 	for _, c := range used {
@@ -80,14 +79,13 @@ func entry(used []question.Column) string {
 	return strings.Join(out, ", ")
 }
 
-// longestSubset is the most bytes of a name of 128 that are the subset's; the
-// rest is for the name of a table or index.
+// longestSubset is the greatest number of bytes of the subset in a name of 128 bytes; the rest is for the
+// name of a table or index.
 const longestSubset = 78
 
-// objectName is the name of a subset's table or index: subset/table. A name
-// that is quoted holds everything but a quotation mark, which is written ^q, and
-// ^ as ^^; a long one is cut and gets its digest. Most names of subsets stay as
-// they are.
+// objectName returns the name of a subset's table or index: subset/table. A quoted name may contain
+// everything but a quotation mark, which is written ^q, and ^ as ^^. A long name is shortened and gets its
+// digest. The names of most subsets do not change.
 func objectName(subset, table string) string {
 	name := strings.NewReplacer("^", "^^", `"`, "^q").Replace(subset)
 	if len(name) > longestSubset {

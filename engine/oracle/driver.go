@@ -15,7 +15,7 @@ func Driver() engine.Driver {
 		Summary: "Oracle Database 19c or later, a server: METviewer's tables, JSON documents",
 		Example: "oracle://user@localhost:1521/FREEPDB1",
 		Params: []engine.Param{
-			{Name: "sid", Help: "connect to this SID in place of the service that the path names"},
+			{Name: "sid", Help: "connect to this SID instead of the service in the path"},
 			{Name: "ssl", Default: "false", Help: "encrypt the connections: true or false"},
 			{Name: "ssl_verify", Default: "true", Help: "check the server's certificate: true or false"},
 			{Name: "wallet", Help: "folder of an Oracle wallet, with certificates or a password"},

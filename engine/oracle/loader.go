@@ -31,7 +31,7 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 	if err := a.makeAll(ctx, a.subsetObjects(subset)); err != nil {
 		return nil, err
 	}
-	// Another loader may do the same: then one of them finds the row.
+	// Another loader may do the same; then one of them finds the row.
 	err := a.Pool.Exec(ctx, "MERGE INTO "+a.Own(subset, sqlengine.CatalogTable)+" c USING (SELECT 1 AS id FROM DUAL) n ON (c.id = n.id)"+
 		" WHEN NOT MATCHED THEN INSERT (id, subset, version) VALUES (1, :1, 0)", subset)
 	if err != nil && code(err) != keyTaken {
@@ -47,7 +47,7 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 	}), nil
 }
 
-// keyTaken is the number of the error of a unique key.
+// keyTaken is the error number of a violated unique key.
 const keyTaken = 1
 
 var storable = sqlengine.Storable{Product: "Oracle"} //nolint:gochecknoglobals // a constant
@@ -55,7 +55,7 @@ var storable = sqlengine.Storable{Product: "Oracle"} //nolint:gochecknoglobals /
 // checkText reports whether a text fits a column.
 func checkText(b *record.Batch, i int, s string) error {
 	if len(s) > maxText {
-		return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: fmt.Sprintf("holds a text of %d bytes; Barograph's columns in Oracle take %d", len(s), maxText), Cure: "shorten it, or use another engine"}
+		return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: fmt.Sprintf("contains a text of %d bytes; Barograph's columns in Oracle are limited to %d", len(s), maxText), Cure: "shorten it, or use another engine"}
 	}
 	return storable.Check(b, i, s)
 }
@@ -66,17 +66,16 @@ func checkKey(file, key string) error {
 	case len(key) <= idBytes:
 		return nil
 	case key == file:
-		return &fault.Error{File: file, Problem: "has a path that is too long for Oracle", Cure: "name it by a shorter path"}
+		return &fault.Error{File: file, Problem: "has a path that is too long for Oracle", Cure: "give it a shorter path"}
 	}
-	return &fault.Error{File: file, Problem: fmt.Sprintf("holds a series whose id has %d bytes; Oracle's columns take %d", len(key), idBytes), Cure: "use the normalized design"}
+	return &fault.Error{File: file, Problem: fmt.Sprintf("contains a series whose id has %d bytes; Oracle's columns are limited to %d", len(key), idBytes), Cure: "use the normalized design"}
 }
 
 func (a *openArchive) analyze(ctx context.Context, table string) error {
 	return a.Pool.Exec(ctx, "BEGIN DBMS_STATS.GATHER_TABLE_STATS(ownname => USER, tabname => :1); END;", table)
 }
 
-// transaction runs f in a transaction. Its rollback does not depend on ctx; a
-// session that is lost rolls back by itself.
+// transaction runs f in a transaction. Its rollback does not depend on ctx; a lost session rolls back by itself.
 func (db *database) transaction(ctx context.Context, f func(q sqlengine.Querier) error) error {
 	tx, err := db.pool.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
@@ -88,7 +87,7 @@ func (db *database) transaction(ctx context.Context, f func(q sqlengine.Querier)
 	return tx.Commit()
 }
 
-// placeholder is the n-th parameter of an INSERT, a text, as the column's type.
+// placeholder returns the n-th parameter of an INSERT, a text, converted to the column's type.
 func placeholder(c sqlengine.Column, n int) string {
 	p := fmt.Sprintf(":%d", n)
 	switch c.Type {
@@ -102,11 +101,11 @@ func placeholder(c sqlengine.Column, n int) string {
 	return p
 }
 
-// bulkRows is how many rows one statement stores.
+// bulkRows is the number of rows that one statement stores.
 const bulkRows = 1000
 
-// bulk collects the parameters of a statement, by column, and sends them as
-// arrays: the statement is carried out for each row of them.
+// bulk collects the parameters of a statement, by column, and sends them as arrays: the server runs the
+// statement for each row.
 type bulk struct {
 	text  string
 	texts [][]string
@@ -130,8 +129,7 @@ func insert(ctx context.Context, q sqlengine.Querier, table string, cols []sqlen
 	}
 }
 
-// newBulk is that of an INSERT; its parameters are the columns. The first one
-// is no BLOB.
+// newBulk returns the bulk of an INSERT; its parameters are the columns. The first one must not be a BLOB.
 func newBulk(table string, cols []sqlengine.Column) *bulk {
 	b := &bulk{texts: make([][]string, len(cols)), blobs: map[int][]goora.Blob{}}
 	params := make([]string, len(cols))
@@ -151,7 +149,7 @@ func remove(ctx context.Context, q sqlengine.Querier, table string, ids []string
 	return b.send(ctx, q)
 }
 
-func (b *bulk) Null(k int)                   { b.Text(k, "") } // as an empty text is
+func (b *bulk) Null(k int)                   { b.Text(k, "") } // an empty text is NULL
 func (b *bulk) Text(k int, s string)         { b.texts[k] = append(b.texts[k], s) }
 func (b *bulk) Integer(k int, v int64)       { b.Text(k, strconv.FormatInt(v, 10)) }
 func (b *bulk) Number(k int, f float64)      { b.Text(k, strconv.FormatFloat(f, 'G', -1, 64)) }
@@ -161,7 +159,7 @@ func (b *bulk) JSON(k int, entries []byte) {
 	b.blobs[k] = append(b.blobs[k], goora.Blob{Data: slices.Clone(entries), Valid: entries != nil})
 }
 
-// send carries the statement out for the rows that are there.
+// send runs the statement for the collected rows.
 func (b *bulk) send(ctx context.Context, q sqlengine.Querier) error {
 	args := make([]any, len(b.texts))
 	for k := range args {
@@ -185,17 +183,16 @@ func (b *bulk) send(ctx context.Context, q sqlengine.Querier) error {
 // The tables of a subset:
 //
 //	"subset/barograph_<design>_catalog"  one row; the subset exists if it does
-//	"subset/barograph_<design>_marks"    the files that are loaded whole
+//	"subset/barograph_<design>_marks"    the completely loaded files
 //	"subset/stat_header", "subset/data_file", "subset/line_data_<type>"   normalized
 //	"subset/doc_<type>"                  document
 //
-// Both designs may stand in one schema. Tables of a line type are made when its
-// first record comes.
+// Both designs may exist in one schema. The table of a line type is created with its first record.
 
-// idBytes is the most bytes of a text that is no record's: an id, a path.
+// idBytes is the greatest length, in bytes, of a text outside records: an id, a path.
 const idBytes = 4000
 
-// typeName is Oracle's type of a column.
+// typeName returns Oracle's type of a column.
 func typeName(c sqlengine.Column) string {
 	switch c.Type {
 	case sqlengine.Integer:
@@ -215,7 +212,7 @@ func typeName(c sqlengine.Column) string {
 	return fmt.Sprintf("VARCHAR2(%d BYTE)", idBytes)
 }
 
-// Ends of the names of indexes; the rest is the table's.
+// Suffixes of the names of indexes; the rest is the table's name.
 const (
 	keySuffix    = "_pk" // of a primary key
 	uniqueSuffix = "_unique_pk"
@@ -223,10 +220,10 @@ const (
 	seriesSuffix = "_series_idx"
 )
 
-// object is a table or an index to be made.
+// object is a table or an index to create.
 type object struct{ view, column, name, text string }
 
-// table is CREATE TABLE. A text may be NULL, as an empty one is.
+// table returns CREATE TABLE. A text may be NULL, because an empty text is NULL.
 func table(subset, name string, cols []sqlengine.Column) object {
 	open := make([]sqlengine.Column, len(cols))
 	copy(open, cols)
@@ -245,7 +242,7 @@ func index(subset, on, name, columns string) object {
 	return object{"user_indexes", "index_name", full, "CREATE INDEX " + flavour.Ident(full) + " ON " + flavour.Ident(objectName(subset, on)) + " (" + columns + ")"}
 }
 
-// subsetObjects make a subset. The catalog's table comes last.
+// subsetObjects returns the objects of a subset. The catalog's table is last.
 func (a *openArchive) subsetObjects(subset string) []object {
 	catalog := objectName(subset, a.OwnName(sqlengine.CatalogTable))
 	out := []object{table(subset, a.OwnName(sqlengine.MarksTable), sqlengine.MarkColumns())}
@@ -263,11 +260,11 @@ func (a *openArchive) subsetObjects(subset string) []object {
 )`})
 }
 
-// typeObjects make the table of a line type.
+// typeObjects returns the objects of the table of a line type.
 //
-// METviewer's stat_header_id_idx holds stat_header_id alone. Here the valid
-// time follows it, so that a load finds the records that it replaces without
-// reading the whole series; a question by header is served by the same index.
+// METviewer's stat_header_id_idx contains only stat_header_id. Here the valid time follows it, because a
+// load can then find the records that it replaces without reading the whole series. The same index serves a
+// question by header.
 func (a *openArchive) typeObjects(subset string, t *record.LineType) []object {
 	name, cols, _ := sqlengine.Table(a.Design, t)
 	out := []object{table(subset, name, cols)}
@@ -277,8 +274,7 @@ func (a *openArchive) typeObjects(subset string, t *record.LineType) []object {
 	return append(out, index(subset, name, seriesSuffix, "model, fcst_var, fcst_lev, vx_mask, fcst_valid_epoch"))
 }
 
-// makeAll makes what is not there. Each statement commits; so no transaction
-// may be under way.
+// makeAll creates the missing objects. Each statement commits, so no transaction may be in progress.
 func (a *openArchive) makeAll(ctx context.Context, objects []object) error {
 	for _, o := range objects {
 		n, err := sqlengine.Number(ctx, a.Pool, "SELECT COUNT(*) FROM "+o.view+" WHERE "+o.column+" = :1", o.name)
@@ -290,10 +286,10 @@ func (a *openArchive) makeAll(ctx context.Context, objects []object) error {
 		}
 		err = a.Pool.Exec(ctx, o.text)
 		switch code(err) {
-		case nameTaken: // by another loader, a moment ago
+		case nameTaken: // another loader has just created it
 			continue
 		case missingRights, noQuota:
-			return &fault.Error{Setting: "oracle", Problem: "the user may not make tables", Err: err, Cure: "GRANT CREATE TABLE TO the user; ALTER USER the user QUOTA UNLIMITED ON its tablespace"}
+			return &fault.Error{Setting: "oracle", Problem: "the user may not create tables", Err: err, Cure: "GRANT CREATE TABLE TO the user; ALTER USER the user QUOTA UNLIMITED ON its tablespace"}
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", o.text, err)

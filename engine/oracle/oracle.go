@@ -19,19 +19,19 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// notRun is the part of the engine that no server was asked for, and why.
+// notRun lists the code of the engine that was not run against a server, with the reason.
 const notRun = "all of it: no Oracle server is available here; " +
-	"the statements are compared with golden files, the rest is proven over a stand-in"
+	"the statements are compared with golden files, the rest is tested with a stand-in"
 
 const (
 	maxConnections = 32  // of one engine
-	prefetch       = 500 // rows that come with one answer of the server
+	prefetch       = 500 // rows in one reply of the server
 	connectSeconds = 10
 	oldest         = 19 // version of the server
 )
 
-// sessionSettings make texts compare as bytes, and times and numbers read and
-// write alike wherever the server stands.
+// sessionSettings make texts compare bytewise, and make the form of times and numbers independent of the
+// server's location.
 const sessionSettings = "ALTER SESSION SET NLS_COMP = 'BINARY' NLS_SORT = 'BINARY' NLS_NUMERIC_CHARACTERS = '.,' " +
 	"NLS_TIMESTAMP_FORMAT = 'YYYY-MM-DD HH24:MI:SS' TIME_ZONE = '+00:00' DDL_LOCK_TIMEOUT = 60"
 
@@ -46,7 +46,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	return opened(ctx, goora.NewConnector(connectString(u)), o)
 }
 
-// connectString writes the URL as the driver reads it.
+// connectString converts the URL for the driver.
 func connectString(u *url.URL) string {
 	given, options := u.Query(), url.Values{}
 	for ours, theirs := range map[string]string{"sid": "SID", "ssl": "SSL", "ssl_verify": "SSL VERIFY", "wallet": "WALLET"} {
@@ -56,19 +56,19 @@ func connectString(u *url.URL) string {
 	}
 	options.Set("PREFETCH_ROWS", strconv.Itoa(prefetch))
 	options.Set("CONNECT TIMEOUT", strconv.Itoa(connectSeconds))
-	options.Set("SERVER LOCATION", "UTC") // times have no zone, and come as they are
+	options.Set("SERVER LOCATION", "UTC") // times have no zone and must not be converted
 	server := *u
 	server.Opaque, server.RawQuery = "", options.Encode()
 	return server.String()
 }
 
-// opened makes an engine of a connector's connections.
+// opened returns an engine that uses a connector's connections.
 func opened(ctx context.Context, c driver.Connector, o engine.Options) (*engine.Engine, error) {
 	db := &database{pool: sql.OpenDB(connector{c}), readOnly: o.ReadOnly}
 	db.pool.SetMaxOpenConns(maxConnections)
 	db.pool.SetMaxIdleConns(maxConnections)
 	if err := db.check(ctx); err != nil {
-		db.pool.Close() //nolint:errcheck // the first error says more
+		db.pool.Close() //nolint:errcheck // the first error is more specific
 		return nil, err
 	}
 	return &engine.Engine{Abilities: []any{db}, About: db.about, Close: db.pool.Close}, nil
@@ -93,7 +93,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// check reaches the server and sees that it can hold an archive.
+// check connects to the server and checks that it can store an archive.
 func (db *database) check(ctx context.Context) error {
 	var charset string
 	err := db.pool.QueryRowContext(ctx, "SELECT (SELECT value FROM nls_database_parameters WHERE parameter = 'NLS_CHARACTERSET'), "+
@@ -124,7 +124,7 @@ const (
 	passwordIsOver = 28001
 )
 
-// code is the number of Oracle's error, 0 for another one.
+// code returns the number of Oracle's error, 0 for other errors.
 func code(err error) int {
 	if e, ok := errors.AsType[*network.OracleError](err); ok {
 		return e.ErrCode
@@ -132,7 +132,7 @@ func code(err error) int {
 	return 0
 }
 
-// unreachable says why a server is not reached and what to do.
+// unreachable returns the reason why a server is unreachable, with a cure.
 func unreachable(err error) error {
 	cure := "start the server or check host, port and service: oracle://user@host:1521/service"
 	switch code(err) {
@@ -144,7 +144,7 @@ func unreachable(err error) error {
 	return &fault.Error{Problem: "Oracle does not answer", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: cure}
 }
 
-// about tells the server's version and what was set.
+// about returns the server's version and the changed settings.
 func (db *database) about(context.Context) (engine.About, error) {
 	return engine.About{Product: "Oracle Database", Version: db.version, Settings: map[string]string{
 		"driver": "github.com/sijms/go-ora/v2", "session": strings.TrimPrefix(sessionSettings, "ALTER SESSION SET "), "prefetch rows": strconv.Itoa(prefetch),

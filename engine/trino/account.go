@@ -17,18 +17,18 @@ import (
 // user is the lab's account.
 const user = "barograph"
 
-// Files of the coordinator that say who may ask.
+// Files of the coordinator with the accounts.
 const (
 	authenticator = "password-authenticator.properties"
 	passwords     = "password.db"
 )
 
-// iterations of the hash of the password: the least that Trino takes. The lab's
+// iterations is the number of iterations of the password's hash, the least that Trino accepts. The lab's
 // passwords are 26 random letters and digits, which need no slow hash.
 const iterations = 1000
 
-// writeAccount writes who may ask the coordinator, with the password's hash
-// (PBKDF2 with HMAC-SHA-1, 64 bytes, as Trino's file authenticator computes it).
+// writeAccount writes the coordinator's accounts, with the password's hash (PBKDF2 with HMAC-SHA-1, 64
+// bytes, as Trino's file authenticator computes it).
 func writeAccount(c *launch.Cluster, n *launch.Node) error {
 	salt := make([]byte, 16)
 	if _, err := rand.Read(salt); err != nil {
@@ -44,8 +44,8 @@ func writeAccount(c *launch.Cluster, n *launch.Node) error {
 		os.WriteFile(filepath.Join(n.Dir, authenticator), []byte("password-authenticator.name=file\nfile.password-file="+file+"\n"), 0o600))
 }
 
-// secret is what the nodes know one another by, whose port without TLS takes
-// nobody else's requests: derived, as all of them must have the same.
+// secret is the shared secret of the nodes. Their port without TLS accepts requests only from nodes that
+// have it. It is derived from the password, because all nodes must have the same.
 func secret(c *launch.Cluster) string {
 	sum := sha256.Sum256([]byte("between the nodes of the cluster of " + c.Password))
 	return hex.EncodeToString(sum[:])

@@ -17,27 +17,27 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// client talks to a coordinator by its REST protocol
+// client talks to a coordinator with its REST protocol
 // (trino.io/docs/current/develop/client-protocol.html).
 type client struct {
 	http *http.Client
 	base string // http://host:port
 	user *url.Userinfo
 
-	cpu, read atomic.Int64 // ms and bytes, of all nodes, of the statements that have ended
+	cpu, read atomic.Int64 // ms and bytes, of all nodes, of finished statements
 }
 
 func newClient(host string, user *url.Userinfo) *client {
 	return &client{http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}, base: "http://" + host, user: user}
 }
 
-// encrypt has all connections encrypted; a password is sent over no others.
+// encrypt encrypts all connections; a password is sent over no others.
 func (c *client) encrypt(secure *tls.Config) {
 	c.http.Transport = &http.Transport{MaxIdleConnsPerHost: 16, TLSClientConfig: secure}
 	c.base = "https" + strings.TrimPrefix(c.base, "http")
 }
 
-// sign says in a request who asks.
+// sign adds the account to a request.
 func (c *client) sign(req *http.Request) {
 	req.Header.Set("X-Trino-User", cmp.Or(c.user.Username(), "barograph"))
 	if password, ok := c.user.Password(); ok && req.URL.Scheme == "https" {
@@ -50,17 +50,17 @@ func (c *client) close() { c.http.CloseIdleConnections() }
 // request is a statement.
 type request struct {
 	text    string
-	session string                       // properties: name=value, with commas between
-	row     func(row gjson.Result) error // takes each row, an array; nil = none are expected
+	session string                       // properties: name=value, separated by commas
+	row     func(row gjson.Result) error // receives each row, an array; nil = no rows are expected
 }
 
-// refused is an error that the server answered with.
+// refused is an error of the server.
 type refused struct{ name, message string }
 
 func (e *refused) Error() string { return "trino: " + e.name + ": " + e.message }
 
-// run runs a statement: the reply names a page that has the next rows, until
-// one names none. Where ctx ends first, the server is asked to cancel it.
+// run runs a statement. Each reply names the page with the next rows; the last one names none. If ctx ends
+// first, run cancels the statement on the server.
 func (c *client) run(ctx context.Context, r request) error {
 	method, uri, body := http.MethodPost, c.base+"/v1/statement", r.text
 	for uri != "" {
@@ -94,19 +94,19 @@ func (c *client) run(ctx context.Context, r request) error {
 	return nil
 }
 
-// spent adds up what the coordinator said of this client's statements. It keeps
-// nothing of files, so that all bytes are from files.
+// spent adds up what the coordinator reported for this client's statements. Trino caches nothing of files,
+// so all bytes are from files.
 func (c *client) spent(context.Context) (engine.ServerUsage, error) {
 	return engine.ServerUsage{CPU: time.Duration(c.cpu.Load()) * time.Millisecond, Read: c.read.Load()}, nil
 }
 
-// The protocol has a client ask again, a little later, where a coordinator is busy.
+// The protocol demands that a client retries a little later if a coordinator is busy.
 const (
 	busyPause = 100 * time.Millisecond
 	busyTries = 50
 )
 
-// page asks for one page.
+// page requests one page.
 func (c *client) page(ctx context.Context, method, uri, body, session string) ([]byte, error) {
 	for try := 1; ; try++ {
 		req, err := http.NewRequestWithContext(ctx, method, uri, strings.NewReader(body))
@@ -124,7 +124,7 @@ func (c *client) page(ctx context.Context, method, uri, body, session string) ([
 			return nil, err
 		}
 		text, err := io.ReadAll(resp.Body)
-		_ = resp.Body.Close() // read only
+		_ = resp.Body.Close() // it is only read
 		switch busy := resp.StatusCode == http.StatusBadGateway || resp.StatusCode == http.StatusServiceUnavailable || resp.StatusCode == http.StatusGatewayTimeout; {
 		case err != nil:
 			return nil, err
@@ -142,10 +142,10 @@ func (c *client) page(ctx context.Context, method, uri, body, session string) ([
 // cancelPatience is how long a server may take to cancel a query.
 const cancelPatience = 2 * time.Second
 
-// cancel tells the server to give up a statement, by the page that was asked for.
+// cancel cancels a statement on the server, by the requested page.
 func (c *client) cancel(ctx context.Context, method, uri string) {
 	if method == http.MethodPost || uri == "" {
-		return // it has not started, or has ended
+		return // it has not started, or has finished
 	}
 	ctx, stop := context.WithTimeout(ctx, cancelPatience)
 	defer stop()
@@ -155,7 +155,7 @@ func (c *client) cancel(ctx context.Context, method, uri string) {
 	}
 	c.sign(req)
 	if resp, err := c.http.Do(req); err == nil {
-		_ = resp.Body.Close() // what it says does not matter
+		_ = resp.Body.Close() // the reply does not matter
 	}
 }
 

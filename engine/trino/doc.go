@@ -1,17 +1,16 @@
-// Package trino asks Trino, a query engine without a store of its own, about
-// Parquet files: somewhere to go for whoever outgrows one machine.
+// Package trino queries Parquet files with Trino, a query engine without its own storage, for users whose
+// data outgrow one machine.
 //
 //	trino://user@host:port/name
 //
-// It has the tables of the analytical workload, and reads Parquet of an object
-// store by a catalog that is made for a run (lake.go). Barograph
-// writes their Parquet files, part i of store_sales on the placement's path i,
-// and registers them with the Hive connector of the server as external tables
-// of the schema name_star, each part as a partition. So Barograph and every
-// node must see the same files under the same paths: on one machine, or on
-// file systems that all of them mount.
+// It offers the tables of the study scan, and reads Parquet files in an object store through a catalog that
+// is created for a run (lake.go). Barograph writes the Parquet files of the tables, partition i of
+// store_sales on the placement's path i, and registers them with the server's Hive connector as external
+// tables of the schema name_star, each partition as a Hive partition. Barograph and every node must
+// therefore see the same files at the same paths: on one machine, or on file systems that all of them
+// mount.
 //
-// The connector must be configured so that it may (the lab does): a catalog hive with
-// connector.name=hive, fs.native-local.enabled=true, local.location=/,
-// hive.allow-register-partition-procedure=true, and a metastore.
+// The connector needs this configuration, which the lab writes: a catalog hive with connector.name=hive,
+// fs.native-local.enabled=true, local.location=/, hive.allow-register-partition-procedure=true, and a
+// metastore.
 package trino

@@ -27,23 +27,23 @@ const (
 	lakeSchema  = lakeCatalog + ".lake"
 )
 
-// lakes are external tables of files on a store.
+// lakes are external tables of files in a store.
 type lakes struct {
 	*database
 	store launch.Store
-	home  string // folder of the tables' descriptions, which the server makes
+	home  string // folder of the tables' descriptions, which the server creates
 }
 
-// lake makes a catalog that knows the store, while the server runs: only then are
-// the store's address and keys known. The server must be one of this machine, as
-// the lab's is: it reaches a store on loopback.
+// lake creates a catalog for the store while the server runs, because the store's address and keys are
+// known only then. The server must run on this machine, as the lab's does: it must reach a store on
+// loopback.
 func (d *database) lake(ctx context.Context, s launch.Store) (*tables.Lake, error) {
 	temp, err := os.MkdirTemp("", "barograph-trino-lake-")
 	if err != nil {
 		return nil, err
 	}
 	l := &lakes{d, s, filepath.Join(temp, "tables")}
-	err = os.Chmod(temp, 0o777) //nolint:gosec // the server may have another account; it has a name that nobody guesses
+	err = os.Chmod(temp, 0o777) //nolint:gosec // the server may have another account; the folder's name cannot be guessed
 	for _, text := range []string{"DROP CATALOG IF EXISTS " + lakeCatalog /* of a run that was killed */, l.catalog(), "CREATE SCHEMA " + lakeSchema} {
 		if err == nil {
 			err = l.client.run(ctx, request{text: text})
@@ -51,9 +51,9 @@ func (d *database) lake(ctx context.Context, s launch.Store) (*tables.Lake, erro
 	}
 	if err != nil {
 		return nil, errors.Join(&fault.Error{
-			Setting: d.shown, Problem: "takes no catalog of an object store", Err: err,
-			Cure: "use a server of this machine with catalog.management=dynamic in its config.properties, as the lab's is (`barograph lab up trino`)",
-		}, l.close()) //nolint:contextcheck // what ctx ended is tidied, too
+			Setting: d.shown, Problem: "accepts no catalog of an object store", Err: err,
+			Cure: "use a server on this machine with catalog.management=dynamic in its config.properties, as the lab's server has (`barograph lab up trino`)",
+		}, l.close()) //nolint:contextcheck // also clean up after ctx has ended
 	}
 	return &tables.Lake{
 		Table: l.table, Ask: l.ask, Close: l.close,
@@ -63,8 +63,8 @@ func (d *database) lake(ctx context.Context, s launch.Store) (*tables.Lake, erro
 	}, nil
 }
 
-// catalog is the statement that makes the catalog. The server keeps it in a file of
-// its configuration until it is dropped.
+// catalog returns the statement that creates the catalog. The server keeps it in a file of its
+// configuration until it is dropped.
 func (l *lakes) catalog() string {
 	properties := [][2]string{
 		{"hive.metastore", "file"},
@@ -84,14 +84,14 @@ func (l *lakes) catalog() string {
 	}) + ")"
 }
 
-// close forgets the catalog, and with it the store's keys.
+// close drops the catalog, and with it the store's keys.
 func (l *lakes) close() error {
 	return errors.Join(l.client.run(context.Background(), request{text: "DROP CATALOG IF EXISTS " + lakeCatalog}), os.RemoveAll(filepath.Dir(l.home)))
 }
 
 func lakeTable(t *tables.LakeTable) string { return lakeSchema + "." + flavour.Ident(t.Name) }
 
-// table makes an external table, and finds its partitions.
+// table creates an external table and finds its partitions.
 func (l *lakes) table(ctx context.Context, t *tables.LakeTable) error {
 	columns := flavour.Join(sqlengine.WideColumns(t.Type), ", ", func(c sqlengine.Column) string { return flavour.Ident(c.Name) + " " + lakeType(c.Type) })
 	with := "format = 'PARQUET', external_location = " + flavour.Quote("s3://"+l.store.Bucket+"/"+t.Prefix)
@@ -123,7 +123,7 @@ func lakeType(t sqlengine.Type) string {
 	return "varchar"
 }
 
-// dialect is what Trino's SQL has of its own.
+// dialect is Trino's dialect.
 func dialect() flavour.Dialect {
 	return flavour.Dialect{
 		Name:       "trino",
@@ -140,7 +140,7 @@ func (l *lakes) ask(ctx context.Context, q *archive.Query, into *answer.Builder)
 	return l.client.run(ctx, request{text: q.Text, row: func(got gjson.Result) error {
 		all := got.Array()
 		if len(all) != len(row) {
-			return fmt.Errorf("trino: %d columns came, %d were asked for", len(all), len(row))
+			return fmt.Errorf("trino: the reply has %d columns, the query selects %d", len(all), len(row))
 		}
 		for k, v := range all {
 			row[k] = lakeValue(q.Question.Columns[k].Kind, v)
@@ -149,7 +149,7 @@ func (l *lakes) ask(ctx context.Context, q *archive.Query, into *answer.Builder)
 	}})
 }
 
-// lakeValue is a value as sqlengine takes it. Times come with thousandths, which are none.
+// lakeValue converts a value for sqlengine. Times have milliseconds, which are always zero.
 func lakeValue(kind question.Kind, v gjson.Result) any {
 	switch {
 	case v.Type == gjson.Null:
@@ -159,7 +159,7 @@ func lakeValue(kind question.Kind, v gjson.Result) any {
 	case kind == question.List:
 		list := []float64{}
 		for _, x := range v.Array() {
-			list = append(list, x.Float()) // a file has no NULL in a list
+			list = append(list, x.Float()) // lists in files have no NULL
 		}
 		return list
 	case v.Type == gjson.Number:

@@ -22,15 +22,15 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// scans opens the tables of the analytical workload: Parquet files that
-// Barograph writes, one or more for each part of store_sales.
+// scans opens the tables of the study scan: Parquet files that Barograph writes, one or more for each
+// partition of store_sales.
 type scans struct{ *database }
 
-// star is the tables under a placement.
+// star is the tables at a placement.
 type star struct {
 	db    *database
 	place tables.Placement
-	files atomic.Int64 // written by this load, for their names
+	files atomic.Int64 // number of files of this load, for their names
 }
 
 // Open opens the tables.
@@ -38,13 +38,13 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	st := &star{db: s.database, place: p}
 	return sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
 		Where: "schema " + st.schema(), ReadOnly: s.readOnly, Text: st.text, Note: st.note, Load: st.load, Rows: st.rows, Plan: st.plan, Size: st.size,
-		// The server keeps nothing of files in its memory between questions.
+		// The server keeps nothing of files in memory between queries.
 		Cold:  func(context.Context) error { return nil },
 		Spent: s.client.spent,
 	}, p)
 }
 
-// schema is the name of the tables' schema, with its catalog.
+// schema returns the name of the tables' schema, with its catalog.
 func (s *star) schema() string { return s.db.catalog + "." + s.db.name + "_star" }
 
 func (s *star) table(t tables.StarTable) string { return s.schema() + "." + string(t) }
@@ -54,14 +54,13 @@ func (s *star) text(q tables.StarQuery) string {
 	return d.Text(q)
 }
 
-// session has an answer worked on by the placement's workers, which are dealt
-// to the nodes: so many of a node's threads read files at once.
+// session sets the number of the placement's workers. They are distributed over the nodes: so many of a
+// node's threads read files at once.
 func (s *star) session() string {
 	return fmt.Sprintf("max_drivers_per_task=%d", max((s.place.Parallel()+s.db.nodes-1)/s.db.nodes, 1))
 }
 
-// note is the comment of store_sales, which tells the placement; "" = there is
-// no such table, or its load was broken off.
+// note returns the comment of store_sales with the placement; "" = the table does not exist, or its load is incomplete.
 func (s *star) note(ctx context.Context) (note string, err error) {
 	err = s.db.client.run(ctx, request{
 		text: "SELECT coalesce(comment, '') FROM system.metadata.table_comments WHERE catalog_name = " + flavour.Quote(s.db.catalog) +
@@ -85,7 +84,7 @@ func (s *star) rows(ctx context.Context, q tables.StarQuery, f func(row []any) e
 	}})
 }
 
-// plan is the plan with what each step took: it runs the question.
+// plan returns the plan with the cost of each step: it runs the query.
 func (s *star) plan(ctx context.Context, q tables.StarQuery) (text string, err error) {
 	err = s.db.client.run(ctx, request{text: "EXPLAIN ANALYZE " + s.text(q), session: s.session(), row: func(row gjson.Result) error {
 		text += row.Get("0").String() + "\n"
@@ -94,8 +93,8 @@ func (s *star) plan(ctx context.Context, q tables.StarQuery) (text string, err e
 	return text, err
 }
 
-// homes are the folders of the tables on each path of a placement, or beside
-// the server's own tables where there are none.
+// homes returns the folders of the tables on each path of a placement, or a folder next to the server's own
+// tables if the placement has no paths.
 func (s *star) homes(ctx context.Context, paths []string) ([]string, error) {
 	own := fmt.Sprintf("barograph-trino-%016x", xxh3.HashString(s.db.client.base+"/"+s.schema()))
 	var out []string
@@ -112,17 +111,17 @@ func (s *star) homes(ctx context.Context, paths []string) ([]string, error) {
 		return nil
 	}})
 	if err == nil && location == "" {
-		err = &fault.Error{Setting: "schema " + s.schema(), Problem: "lies on no local path", Cure: "name paths, or a catalog whose metastore is on a local path"}
+		err = &fault.Error{Setting: "schema " + s.schema(), Problem: "is on no local path", Cure: "name paths, or a catalog whose metastore is on a local path"}
 	}
 	return []string{filepath.Join(path.Dir(path.Dir(location)), own)}, err
 }
 
-// part is the folder of part i.
+// part returns the folder of partition i.
 func part(homes []string, i int) string {
 	return filepath.Join(homes[i%len(homes)], "part-"+fmt.Sprintf("%04d", i))
 }
 
-// size adds up the files of the parts by their paths.
+// size adds up the files of the partitions by path.
 func (s *star) size(ctx context.Context) ([]int64, error) {
 	homes, err := s.homes(ctx, s.place.Paths)
 	if err != nil {
@@ -145,8 +144,7 @@ func (s *star) size(ctx context.Context) ([]int64, error) {
 	return out, nil
 }
 
-// load writes the files and makes the tables anew. The comment that tells the
-// placement comes last.
+// load writes the files and replaces the tables. It writes the comment with the placement last.
 func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoadResult, err error) {
 	homes, err := s.clear(ctx)
 	if err != nil {
@@ -166,18 +164,18 @@ func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (o
 	return out, nil
 }
 
-// refused says what to look at where the server does not take the tables.
+// refused returns the error of a server that does not accept the tables, with advice.
 func (s *star) refused(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return &fault.Error{
-		Setting: "catalog " + s.db.catalog, Problem: "does not take the tables", Err: err,
-		Cure: "every node must see the files under the same paths, by fs.native-local.enabled=true and local.location=/, and hive.allow-register-partition-procedure must be true",
+		Setting: "catalog " + s.db.catalog, Problem: "does not accept the tables", Err: err,
+		Cure: "every node must see the files at the same paths, with fs.native-local.enabled=true and local.location=/, and hive.allow-register-partition-procedure must be true",
 	}
 }
 
-// clear drops the tables and removes their files, wherever they lie.
+// clear drops the tables and removes their files from all paths.
 func (s *star) clear(ctx context.Context) ([]string, error) {
 	if err := s.db.client.run(ctx, request{text: "CREATE SCHEMA IF NOT EXISTS " + s.schema()}); err != nil {
 		return nil, err
@@ -221,8 +219,7 @@ func (s *star) clear(ctx context.Context) ([]string, error) {
 	return homes, nil
 }
 
-// create are the statements that make the tables of the files, and gather
-// statistics.
+// create returns the statements that create the tables of the files, and gather statistics.
 func (s *star) create(homes []string, note string) []string {
 	var out []string
 	for _, t := range tables.StarTables() {
@@ -247,7 +244,7 @@ func (s *star) create(homes []string, note string) []string {
 	return append(out, "COMMENT ON TABLE "+s.table(tables.StoreSales)+" IS "+flavour.Quote(note))
 }
 
-// location is a folder as the connector names it, quoted.
+// location returns a folder in the connector's notation, quoted.
 func location(folder string) string { return flavour.Quote("local://" + folder) }
 
 func starType(c *tpcds.Column) string {
@@ -258,14 +255,14 @@ func starType(c *tpcds.Column) string {
 		return "decimal(7,2)"
 	case tpcds.Date:
 		return "date"
-	case tpcds.Char, tpcds.Varchar: // files hold texts without the spaces that fill them up
+	case tpcds.Char, tpcds.Varchar: // files contain texts without padding spaces
 		return "varchar(" + strconv.Itoa(c.Size) + ")"
 	}
 	return "integer"
 }
 
-// write writes the rows of a file: of store_sales into a file for each part,
-// by the ticket, of another table into one.
+// write writes the rows of a file: of store_sales into a file for each partition, by the ticket, of another
+// table into one file.
 func (s *star) write(ctx context.Context, homes []string, t tables.StarTable, rows *sqlengine.StarRows) (n int64, err error) {
 	name := fmt.Sprintf("%06d.parquet", s.files.Add(1))
 	paths := []string{filepath.Join(homes[0], string(t), name)}
@@ -310,20 +307,19 @@ func (s *star) write(ctx context.Context, homes []string, t tables.StarTable, ro
 	return n, rows.Err()
 }
 
-// batchRows are handed to the encoder at once.
+// batchRows is the number of rows that are passed to the encoder at once.
 const batchRows = 1024
 
 // partWriter writes a Parquet file.
 type partWriter struct {
 	file  *os.File
 	out   *parquet.GenericWriter[any]
-	leaf  []int // of each column of the table
+	leaf  []int // index of the leaf of each column of the table
 	batch []parquet.Row
 	held  int
 }
 
-// newPartWriter begins a file with the columns of a table, which are found by
-// their names.
+// newPartWriter begins a file with the columns of a table, which it finds by their names.
 func newPartWriter(path string, t tables.StarTable) (*partWriter, error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -373,8 +369,7 @@ func (p *partWriter) add(columns []tpcds.Vector, i int) error {
 	return nil
 }
 
-// starValue is value i of a column. Texts are copied: those of a row group are
-// overwritten by the next.
+// starValue returns value i of a column. It copies texts, because the next row group overwrites them.
 func starValue(v *tpcds.Vector, i, leaf int) parquet.Value {
 	if v.Null[i] {
 		return parquet.NullValue().Level(0, 0, leaf)
@@ -394,7 +389,7 @@ func (p *partWriter) flush() error {
 	return err
 }
 
-// close ends the file, which is on disk then.
+// close completes the file and flushes it to disk.
 func (p *partWriter) close() error {
 	return errors.Join(p.flush(), p.out.Close(), p.file.Sync(), p.file.Close())
 }

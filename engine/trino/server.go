@@ -17,11 +17,11 @@ import (
 	"github.com/barograph/barograph/engine/launch"
 )
 
-// heap is the one setting that is the Java machine's and not the server's.
+// heap is the only setting of the Java machine instead of the server.
 const heap = "-Xmx"
 
-// server tells how the lab starts Trino: the first node is the coordinator and
-// takes part in the work, each further one is a worker.
+// server describes to the lab how to start Trino: the first node is the coordinator and also works, the
+// others are workers.
 func server() *launch.Server {
 	return &launch.Server{
 		Artifacts: []launch.Artifact{program(), java()},
@@ -29,8 +29,8 @@ func server() *launch.Server {
 		Ports:     []string{"http", "https"},
 		TLS:       launch.AlwaysTLS,
 		Profiles: []launch.Profile{
-			{Name: "default", Summary: "a Java heap of a quarter of the memory, with the shares of it that Trino gives by itself"},
-			{Name: "tuned", Summary: "a Java heap of 70 % of the memory, half of it for one question; threads enough to wait for several disks", Settings: tuned},
+			{Name: "default", Summary: "a Java heap of a quarter of the memory, with Trino's default shares"},
+			{Name: "tuned", Summary: "a Java heap of 70 % of the memory, half of it for one query; enough threads to wait for several disks", Settings: tuned},
 		},
 		Stop:    syscall.SIGTERM,
 		Find:    find,
@@ -60,10 +60,9 @@ func java() launch.Artifact {
 	}
 }
 
-// tuned are the settings of the profile tuned, for a node that may use so many
-// bytes of memory. A thread of Trino's that waits for a disk does nothing else, and by
-// itself Trino has two a core, and lets no more than three splits of a task for
-// certain: of six slow disks under two cores most rested (docs/scan.md).
+// tuned returns the settings of the profile tuned, for a node that may use memory bytes. A thread of Trino
+// that waits for a disk does nothing else. By default Trino has two threads per core, and guarantees at
+// most three splits of a task: with six slow disks and two cores most disks were idle (docs/scan.md).
 func tuned(memory int64) map[string]string {
 	most := max(memory*7/10, leastHeap)
 	return map[string]string{
@@ -72,7 +71,7 @@ func tuned(memory int64) map[string]string {
 	}
 }
 
-// leastHeap is what a node starts with.
+// leastHeap is the smallest heap with which a node starts.
 const leastHeap = 1 << 30
 
 func mib(n int64) string { return strconv.FormatInt(n>>20, 10) + "M" }
@@ -83,13 +82,11 @@ func find() error {
 	return errors.Join(err, none)
 }
 
-// plugins are those that are loaded: files, and what a node needs to start and
-// to be asked for an answer.
+// plugins are the loaded plugins: files, and what a node needs to start and to answer.
 var plugins = [...]string{"hive", "tpch", "geospatial", "password-authenticators"} //nolint:gochecknoglobals // a constant table
 
-// prepare writes the configuration of a node. Catalogs may be made and dropped
-// while it runs: it finds its own in etc/catalog of the folder that it is started in, and has
-// no property that names another place.
+// prepare writes the configuration of a node. Catalogs may be created and dropped while it runs: the server
+// has them in etc/catalog of the folder in which it is started, and has no property for another place.
 func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	home, err := program().Dir()
 	if err != nil {
@@ -153,8 +150,7 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 
 func address(n *launch.Node) string { return n.Address("http") }
 
-// ready asks the coordinator for the nodes, and for rows of a table: nodes that
-// have joined may still refuse work.
+// ready queries the nodes and rows of a table, because nodes that have joined may still refuse work.
 func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	secure, err := engine.ClusterTLS(c)
 	if err != nil {

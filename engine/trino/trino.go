@@ -21,9 +21,9 @@ func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:    "trino",
 		Licence:   "Apache-2.0",
-		Summary:   "Trino, a query engine over Parquet files, on one node or many; scan and scan lake alone",
+		Summary:   "Trino, a query engine over Parquet files, on one node or many; only for scan and scan lake",
 		Example:   "trino://barograph@127.0.0.1:8080/barograph",
-		Params:    append(engine.TLSParams(), engine.Param{Name: "catalog", Default: defaultCatalog, Help: "of the Hive connector that reads files of local paths"}),
+		Params:    append(engine.TLSParams(), engine.Param{Name: "catalog", Default: defaultCatalog, Help: "catalog of the Hive connector that reads files at local paths"}),
 		Abilities: []any{tables.Offer{tables.StarOverDisks, tables.ObjectStore}},
 		Place:     engine.Remote,
 		Server:    server(),
@@ -46,7 +46,7 @@ type database struct {
 	shown    string // the URL without its password
 }
 
-// names are those that a schema may have here.
+// names matches the allowed names of a schema.
 var names = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -71,10 +71,10 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	return &engine.Engine{Abilities: []any{&tables.Databases{Star: scans{d}, Lake: d.lake}}, About: d.about, Close: func() error { d.client.close(); return nil }}, nil
 }
 
-// activeNodes counts the nodes that take part in answers.
+// activeNodes counts the active nodes.
 const activeNodes = "SELECT count(*) FROM system.runtime.nodes WHERE state = 'active'"
 
-// about names the server and the settings that decide its speed.
+// about returns the server's version and the settings that determine its speed.
 func (d *database) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{Product: "Trino", Settings: map[string]string{"nodes": strconv.Itoa(d.nodes), "catalog": d.catalog, "driver": "net/http"}}
 	err := d.client.run(ctx, request{text: "SELECT node_version FROM system.runtime.nodes WHERE coordinator", row: func(row gjson.Result) error {

@@ -20,13 +20,13 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// archive is the keyvalue archive of a store.
+// openArchive is the keyvalue archive of a store.
 type openArchive struct {
 	*docengine.Archive
 	*store
 }
 
-// get reads payloads; one that is not there is nil.
+// get reads payloads; a missing one is nil.
 func (s *store) get(ctx context.Context, ids []string) ([][]byte, error) {
 	out := make([][]byte, len(ids))
 	if s.cluster == nil {
@@ -66,14 +66,14 @@ func (s *store) get(ctx context.Context, ids []string) ([][]byte, error) {
 	return out, nil
 }
 
-// scanCount is how many keys a server looks at for one reply of SCAN.
+// scanCount is how many keys a server examines for one reply of SCAN.
 const scanCount = 2000
 
-// globs quotes what means something in a pattern of SCAN.
+// globs escapes the special characters in a pattern of SCAN.
 var globs = strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, `\`, `\\`) //nolint:gochecknoglobals // a constant
 
-// walk walks the documents of a subset on all nodes, once per line type and
-// version. SCAN looks at every key of the server, and may show one twice.
+// walk calls each for the documents of a subset on all nodes, once per line type and version. SCAN examines
+// every key of the server, and may return a key twice.
 func (a *openArchive) walk(ctx context.Context, subset string) docengine.Walk {
 	return func(t *record.LineType, each func(id string, doc []byte) error) error {
 		if _, err := a.settled(ctx, subset); err != nil {
@@ -99,7 +99,7 @@ func (a *openArchive) walk(ctx context.Context, subset string) docengine.Walk {
 	}
 }
 
-// node walks the keys of one node.
+// node scans the keys of one node.
 func (s *store) node(ctx context.Context, m *redis.Client, match string, seen map[string]bool, each func(id string, doc []byte) error) error {
 	for cursor := uint64(0); ; {
 		found, next, err := m.Scan(ctx, cursor, match, scanCount).Result()
@@ -131,18 +131,18 @@ func (s *store) node(ctx context.Context, m *redis.Client, match string, seen ma
 	}
 }
 
-// Contents counts pairs, and the records that each says it holds.
+// Contents counts pairs, and the records that each pair contains by its own count.
 func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	return a.CountPayloads(ctx, subset, a.walk(ctx, subset))
 }
 
-// Dump walks all pairs of the subset.
+// Dump yields the records of all pairs of the subset.
 func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return a.Archive.Dump(ctx, subset, a.walk(ctx, subset))
 }
 
-// Size is the memory that the data of the whole server take, of all nodes
-// together: a store in memory has no other size that tells anything.
+// Size returns the memory of the data of the whole server, of all nodes together: a store in memory has no
+// other meaningful size.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	masters, err := a.masters(ctx)
 	if err != nil {
@@ -163,13 +163,13 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	return total, nil
 }
 
-// plan is the ids that a question reads.
+// plan lists the ids that a question reads.
 type plan struct {
 	*docengine.Lookup
-	ids []string // as they are kept
+	ids []string // as keys of the server
 }
 
-// Phrase derives from the catalog what to read.
+// Phrase computes from the catalog what to read.
 func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	out, c, err := a.Phrasing(ctx, Driver(), design.KeyValue, q, f)
 	if err != nil {
@@ -194,8 +194,8 @@ func (s *store) verb() string {
 	return "MGET"
 }
 
-// Ask reads the pairs, several batches at once, decodes them in the order of
-// the ids and restores the order of the answer.
+// Ask reads the pairs, several batches at once, decodes them in the order of the ids and restores the order
+// of the answer.
 func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	p, err := docengine.Plan[*plan](q)
 	if err != nil {
@@ -212,8 +212,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	}))
 }
 
-// fetch gets the ids in batches, of which some are under way at once, and hands
-// out in order the payloads that exist.
+// fetch gets the ids in batches, several in flight at once, and passes on the existing payloads in order.
 func (s *store) fetch(ctx context.Context, ids []string, each func(i int, payload []byte) error) error {
 	return docengine.InOrder(ctx, ids, s.batch, s.inflight, s.get, func(at int, values [][]byte) error {
 		for i, v := range values {
@@ -228,8 +227,7 @@ func (s *store) fetch(ctx context.Context, ids []string, each func(i int, payloa
 	})
 }
 
-// Explain tells what Ask does with the query, and counts what it finds; the
-// server has no plans.
+// Explain describes what Ask does with the query, and counts what it finds; the server has no plans.
 func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	p, err := docengine.Plan[*plan](q)
 	if err != nil {
@@ -240,7 +238,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 		return archive.Plan{}, failed(ctx, err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %d batches under way; decode the payloads; sort the rows\n%d of %d ids exist\n", q.Text, a.inflight, found, len(p.ids))
+	fmt.Fprintf(&b, "%s, %d batches in flight; decode the payloads; sort the rows\n%d of %d ids exist\n", q.Text, a.inflight, found, len(p.ids))
 	for i := range min(len(p.ids), 20) {
 		fmt.Fprintf(&b, "get %s\n", p.ids[i])
 	}

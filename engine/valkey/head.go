@@ -16,7 +16,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// prefix is what every key of the archive begins with.
+// prefix is the prefix of every key of the archive.
 func (s *store) prefix() string {
 	if s.namespace == "" {
 		return ""
@@ -24,16 +24,14 @@ func (s *store) prefix() string {
 	return s.namespace + "::"
 }
 
-// own is a key of what belongs to a subset besides its documents: all of them
-// lie in one slot.
+// own returns the key of a subset's data other than documents. All such keys of a subset are in one slot.
 func (s *store) own(what, subset string) string {
 	return s.prefix() + "BG::" + what + "::{s:" + url.QueryEscape(subset) + "}"
 }
 
 func (s *store) subsetsKey() string { return s.prefix() + "BG::subsets" }
 
-// id is the key under which the payload of a derived id lies. '%' of an id is
-// escaped already, so that braces can be.
+// id returns the key of the payload of a derived id. '%' of an id is escaped already, so braces can be escaped with it.
 func (s *store) id(derived string) string {
 	if strings.ContainsAny(derived, "{}") {
 		derived = strings.NewReplacer("{", "%7B", "}", "%7D").Replace(derived)
@@ -50,16 +48,16 @@ func (s *store) derived(id string) string {
 	return d
 }
 
-// stage is the key of a payload that waits for its commit, in the slot of its id.
+// stage returns the key of a payload that waits for its commit, in the slot of its id.
 func (s *store) stage(token, id string) string {
 	return s.prefix() + "BG::stage::" + token + "::{" + id + "}"
 }
 
-// head is the state of a subset; its zero value that of one that does not exist.
+// head is the state of a subset. The zero value is the state of a subset that does not exist.
 type head struct {
 	version  int64
-	applying string // token of the commit that counts, but whose payloads are not all in their place
-	token    string // of the last commit
+	applying string // token of a commit that counts, but whose payloads are not all in place
+	token    string // token of the last commit
 }
 
 func (s *store) head(ctx context.Context, subset string) (h head, err error) {
@@ -77,18 +75,16 @@ func (s *store) head(ctx context.Context, subset string) (h head, err error) {
 	return h, nil
 }
 
-// readOnlyPatience is how long a reader that must not write waits for others
-// to complete a commit.
+// readOnlyPatience is how long a read-only client waits for others to complete a commit.
 const readOnlyPatience = 5 * time.Second
 
-// settled returns the state of a subset when every commit that counts is in
-// its place, and completes one that is not.
+// settled returns the state of a subset after it has completed a commit that counts and is not in place.
 func (s *store) settled(ctx context.Context, subset string) (head, error) {
 	h, err := s.head(ctx, subset)
 	if err != nil || h.applying == "" {
 		return h, err
 	}
-	unlock, err := s.completing.Lock(ctx, []byte(subset)) // it may be that of a loader beside us
+	unlock, err := s.completing.Lock(ctx, []byte(subset)) // another loader of this process may be completing it
 	if err != nil {
 		return h, err
 	}
@@ -104,8 +100,8 @@ func (s *store) settled(ctx context.Context, subset string) (head, error) {
 			err = s.apply(ctx, subset, h.applying)
 		case time.Since(began) > readOnlyPatience:
 			err = &fault.Error{
-				Setting: "subset " + strconv.Quote(subset), Problem: "a load was broken off and left a commit to be completed", Err: engine.ErrReadOnly,
-				Cure: "run the load again: it is completed, or taken back",
+				Setting: "subset " + strconv.Quote(subset), Problem: "contains an incomplete load", Err: engine.ErrReadOnly,
+				Cure: "run the load again, which completes the load or rolls it back",
 			}
 		default:
 			err = engine.Pause(ctx, 10*time.Millisecond)
@@ -116,13 +112,13 @@ func (s *store) settled(ctx context.Context, subset string) (head, error) {
 	}
 }
 
-// chunk is the number of commands of a pipeline that writes.
+// chunk is the number of commands in a writing pipeline.
 const chunk = 256
 
-// apply puts the payloads of a commit that counts into their places.
+// apply moves the payloads of a commit that counts into place.
 func (s *store) apply(ctx context.Context, subset, token string) error {
 	text, err := s.client.HGet(ctx, s.own("tries", subset), token).Result()
-	if err != nil && !errors.Is(err, redis.Nil) { // nil: somebody else has completed it
+	if err != nil && !errors.Is(err, redis.Nil) { // nil: another client has completed it
 		return failed(ctx, err)
 	}
 	_, ids := parseTry(text)
@@ -146,8 +142,7 @@ func (s *store) apply(ctx context.Context, subset, token string) error {
 	return failed(ctx, applied.Run(ctx, s.client, []string{s.own("head", subset), s.own("tries", subset)}, token).Err())
 }
 
-// unexpected is the first error of a pipeline of renames that is not about a
-// stage key that was renamed before.
+// unexpected returns the first error of a pipeline of renames, except errors about stage keys that are renamed already.
 func unexpected(cmds []redis.Cmder, err error) error {
 	if len(cmds) == 0 {
 		return err
@@ -160,7 +155,7 @@ func unexpected(cmds []redis.Cmder, err error) error {
 	return nil
 }
 
-// applied ends a commit, unless another one has started since.
+// applied marks a commit as complete, unless another one has started since.
 //
 //nolint:gochecknoglobals // a constant: the text and its digest
 var applied = redis.NewScript(`
@@ -169,8 +164,8 @@ if redis.call('HGET', KEYS[1], 'applying') == ARGV[1] then
 end
 return redis.call('HDEL', KEYS[2], ARGV[1])`)
 
-// commit goes from one version to the next: 1 = done, also where it was done
-// before and the reply was lost; 0 = the version is another one.
+// commit replaces one version by the next: 1 = done, also if it was done before and the reply was lost; 0 =
+// the version has changed.
 //
 //nolint:gochecknoglobals // a constant: the text and its digest
 var commit = redis.NewScript(`
@@ -188,8 +183,8 @@ for i = 4, #ARGV, 2 do
 end
 return 1`)
 
-// formatTry is what a commit notes of itself: the version that it starts from
-// and its ids. An id holds no line feed that is not escaped here.
+// formatTry is a commit's record of itself: the version from which it starts, and its ids. Line feeds in
+// ids are escaped.
 func formatTry(base int64, ids []string) string {
 	var b strings.Builder
 	b.WriteString(strconv.FormatInt(base, 10))
@@ -213,7 +208,7 @@ func parseTry(text string) (base int64, ids []string) {
 	return base, ids
 }
 
-// drop takes away what a commit that will never count has written.
+// drop removes the writes of a commit that will never count.
 func (s *store) drop(ctx context.Context, subset, token string, ids []string) error {
 	for some := range slices.Chunk(ids, chunk) {
 		if _, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -228,8 +223,7 @@ func (s *store) drop(ctx context.Context, subset, token string, ids []string) er
 	return s.client.HDel(ctx, s.own("tries", subset), token).Err()
 }
 
-// sweep drops the commits that died: those that started from an earlier
-// version than the one that counts now.
+// sweep drops crashed commits: those that started from a version before the present one.
 func (s *store) sweep(ctx context.Context, subset string, version int64) error {
 	tries, err := s.client.HGetAll(ctx, s.own("tries", subset)).Result()
 	if err != nil {

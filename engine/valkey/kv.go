@@ -16,31 +16,31 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// kv opens tables of records under keys; the package comment says how they lie.
+// kv opens tables of records under keys; the package comment describes their layout.
 type kvTables struct{ *store }
 
 const (
-	// clusterBuckets divide a table in a cluster: so many that two, three, four,
-	// six or eight nodes get the same number, so few that a scan can ask all.
+	// clusterBuckets is the number of buckets of a table in a cluster. It gives two, three, four, six or
+	// eight nodes the same number of buckets, and is small enough for a scan to query all of them.
 	clusterBuckets = 24
 
-	// connections are the most that a table opens to a node: each worker has one.
+	// connections is the greatest number of connections of a table to a node: each worker has one.
 	connections = 4096
 )
 
 // kvTable is an open table.
 type kvTable struct {
 	*store
-	client  redis.UniversalClient // its own: with a connection for each worker
-	shared  *redis.AutoPipeliner  // has single commands of all workers share connections; nil = they do not
+	client  redis.UniversalClient // a separate client with a connection for each worker
+	shared  *redis.AutoPipeliner  // lets single commands of all workers share connections; nil = not shared
 	fields  []string
-	records []string // of each bucket: what the keys of its records begin with
-	indexes []string // of each bucket: the key of its sorted set
+	records []string // by bucket: prefix of the keys of its records
+	indexes []string // by bucket: key of its sorted set
 
-	prefix int      // of a clustered table: bytes of a key that make its part; else 0
-	name   string   // likewise
-	parts  string   // likewise: the key of the sorted set of its parts
-	known  sync.Map // likewise: parts that are listed
+	prefix int      // clustered table: number of bytes of a key that name its part; else 0
+	name   string   // clustered table: its name
+	parts  string   // clustered table: key of the sorted set of its parts
+	known  sync.Map // clustered table: listed parts
 }
 
 // sender sends commands.
@@ -49,12 +49,11 @@ type sender interface {
 	Process(ctx context.Context, cmd redis.Cmder) error
 }
 
-// mostBatch is how many commands of workers that share a connection are sent
-// together at most.
+// mostBatch is the greatest number of commands, of workers that share a connection, that are sent together.
 const mostBatch = 300
 
-// share has the commands of all workers share so many connections (?pipeline=):
-// what comes while a batch is under way is the next one.
+// share lets the commands of all workers share a number of connections (?pipeline=): commands that arrive
+// during a batch form the next one.
 func (tb *kvTable) share(connections int) (err error) {
 	if connections == 0 {
 		return nil
@@ -69,14 +68,14 @@ func (tb *kvTable) share(connections int) (err error) {
 	return err
 }
 
-// shape is what is kept of a table besides its records.
+// shape is the stored description of a table.
 type shape struct {
 	Fields  []string `json:"fields"`
 	Buckets int      `json:"buckets"`
-	Prefix  int      `json:"prefix,omitempty"` // of a clustered table
+	Prefix  int      `json:"prefix,omitempty"` // for a clustered table
 }
 
-// Table opens or makes a table.
+// Table opens or creates a table.
 func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if err := t.Choose(Driver()); err != nil {
 		return nil, err
@@ -92,9 +91,9 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 		tb.indexes = append(tb.indexes, k.prefix()+"BG::index::"+tag)
 	}
 	o := k.options()
-	o.PoolSize, o.PipelinePoolSize = connections, -1 // pipelines take the same connections
-	o.Protocol = 2                                   // of 3 the driver looks for messages before each reply
-	o.MaxRetries, o.DialerRetries = -1, 1            // whoever asks must know that a server is away; kv.Records.Reopen bridges it
+	o.PoolSize, o.PipelinePoolSize = connections, -1 // pipelines use the same connections
+	o.Protocol = 2                                   // with version 3 the driver looks for messages before each reply
+	o.MaxRetries, o.DialerRetries = -1, 1            // callers must know that a server is down; kv.Records.Reopen reconnects
 	if k.cluster == nil {
 		tb.client = redis.NewClient(o.Simple())
 	} else {
@@ -108,7 +107,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	return r, nil
 }
 
-// shape reads what is kept of a table, or makes it.
+// shape reads the description of a table, or creates it.
 func (k kvTables) shape(ctx context.Context, t *kv.Table) (s shape, err error) {
 	key := k.prefix() + "BG::table::{" + t.Name + "}"
 	text, err := k.store.client.Get(ctx, key).Bytes()
@@ -124,15 +123,15 @@ func (k kvTables) shape(ctx context.Context, t *kv.Table) (s shape, err error) {
 		return s, failed(ctx, err)
 	}
 	if err := json.Unmarshal(text, &s); err != nil || s.Buckets < 0 || s.Buckets > slots || s.Prefix < 0 || (s.Buckets > 0) == (s.Prefix > 0) {
-		return s, &fault.Error{Setting: "key " + key, Problem: "holds no table", Err: err, Cure: "name another table"}
+		return s, &fault.Error{Setting: "key " + key, Problem: "contains no table", Err: err, Cure: "name another table"}
 	}
 	if (s.Prefix > 0) != (t.Layout == kv.Clustered) {
-		return s, &fault.Error{Setting: "table " + t.Name, Problem: fmt.Sprintf("is not laid out as %s", t.Layout), Cure: "give the layout that it was loaded with, or another name"}
+		return s, &fault.Error{Setting: "table " + t.Name, Problem: fmt.Sprintf("has not the layout %s", t.Layout), Cure: "give the layout that it was loaded with, or another name"}
 	}
 	return s, t.CheckFields(s.Fields)
 }
 
-// make makes a table, unless somebody else was faster: then theirs is the one.
+// make creates a table. If another client was first, its table is used.
 func (k kvTables) make(ctx context.Context, key string, t *kv.Table) ([]byte, error) {
 	if _, err := k.lasting(ctx); err != nil {
 		return nil, err
@@ -155,8 +154,8 @@ func (k kvTables) make(ctx context.Context, key string, t *kv.Table) ([]byte, er
 	return text, failed(ctx, err)
 }
 
-// bucketTag is the hash tag of a table's bucket. Its slot lies in the bucket's
-// share of all slots, so that nodes that hold ranges of slots hold buckets alike.
+// bucketTag returns the hash tag of a table's bucket. Its slot is in the bucket's share of all slots, so
+// nodes with ranges of slots have equally many buckets.
 func bucketTag(table string, bucket, of int) string {
 	for i := 0; ; i++ {
 		tag := table + "." + strconv.Itoa(bucket) + "." + strconv.Itoa(i)
@@ -166,8 +165,7 @@ func bucketTag(table string, bucket, of int) string {
 	}
 }
 
-// slotOf is the slot of a hash tag: its CRC-16 as XMODEM has it, see the
-// specification of Redis' cluster.
+// slotOf returns the slot of a hash tag: its CRC-16 (XMODEM), see the specification of Redis' cluster.
 func slotOf(tag string) int {
 	crc := uint16(0)
 	for _, b := range []byte(tag) {
@@ -182,7 +180,7 @@ func slotOf(tag string) int {
 	return int(crc) % slots
 }
 
-// bucket of a key.
+// bucket returns the bucket of a key.
 func (tb *kvTable) bucket(key []byte) int {
 	if len(tb.records) == 1 {
 		return 0
@@ -190,7 +188,7 @@ func (tb *kvTable) bucket(key []byte) int {
 	return int(xxh3.Hash(key) % uint64(len(tb.records))) //nolint:gosec // less than the number of buckets
 }
 
-// count adds up what the sorted sets hold.
+// count adds up the sizes of the sorted sets.
 func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 	indexes := tb.indexes
 	if tb.prefix > 0 {
@@ -234,16 +232,16 @@ func (tb *kvTable) connect() *kv.Conn {
 	}
 	conn := &kv.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete}
 	if one, ok := tb.client.(*redis.Client); ok && tb.shared == nil {
-		own := one.Conn() // a pool asks the system, before each command, whether its connection is there
+		own := one.Conn() // a pool checks its connection with a system call before each command
 		c.client, conn.Close = own, own.Close
 	}
-	if len(tb.records) == 1 { // records of several slots cannot be written all or none
+	if len(tb.records) == 1 { // records of several slots cannot be written atomically
 		conn.InsertMany = c.insertMany
 	}
 	return conn
 }
 
-// place is where a record lies: its own key, and that of its sorted set.
+// place returns the key of a record, and the key of its sorted set.
 func (tb *kvTable) place(key []byte) (record, index string) {
 	if tb.prefix > 0 {
 		tag := tb.tag(tb.part(key))
@@ -253,7 +251,7 @@ func (tb *kvTable) place(key []byte) (record, index string) {
 	return tb.records[b] + string(key), tb.indexes[b]
 }
 
-// chosen are the names of fields, valid until the next call.
+// chosen returns the names of fields, valid until the next call.
 func (c *kvConn) chosen(f kv.Fields) []string {
 	if f == nil {
 		return c.fields
@@ -265,8 +263,7 @@ func (c *kvConn) chosen(f kv.Fields) []string {
 	return c.names
 }
 
-// fill appends the values of chosen fields; false where there are none: every
-// record has all fields.
+// fill appends the values of chosen fields. It returns false if there are none: every record has all fields.
 func fill(values []any, f kv.Fields, into *kv.Row) (found bool) {
 	for i, v := range values {
 		text, ok := v.(string)
@@ -282,8 +279,8 @@ func fill(values []any, f kv.Fields, into *kv.Row) (found bool) {
 	return found
 }
 
-// process carries out a single command. One that is under way with others is
-// waited for, whatever becomes of its context: only the time of a reply bounds it.
+// process runs a single command. It waits for a command that is in flight with others even if its context
+// ends; only the time limit of a reply bounds it.
 func (c *kvConn) process(ctx context.Context, cmd redis.Cmder) error {
 	err := ctx.Err()
 	switch {
@@ -323,7 +320,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row
 	return nil
 }
 
-// exact repeats a read: its reply tells empty values from those that are absent.
+// exact repeats a read with a command whose reply distinguishes empty values from missing ones.
 func (c *kvConn) exact(ctx context.Context, f kv.Fields, into *kv.Row) error {
 	cmd := redis.NewSliceCmd(ctx, c.args...)
 	if err := c.process(ctx, cmd); err != nil {
@@ -335,8 +332,8 @@ func (c *kvConn) exact(ctx context.Context, f kv.Fields, into *kv.Row) error {
 	return nil
 }
 
-// setting is how the scripts write the fields of a record: a call of Lua takes
-// some thousand values and no more.
+// setting is the code with which the scripts write the fields of a record. A call in Lua accepts only some
+// thousand values.
 const setting = `
 local function set(key, from, to)
 	for i = from, to, 1000 do
@@ -345,7 +342,7 @@ local function set(key, from, to)
 end
 `
 
-// script is one, and its text, for a server that does not know it yet.
+// script is a script with its text, for a server that does not know it yet.
 type script struct {
 	*redis.Script
 	text string
@@ -353,8 +350,8 @@ type script struct {
 
 func newScript(text string) script { return script{redis.NewScript(text), text} }
 
-// The scripts change a record and its sorted set in one step: 1 = done, 0 = the
-// record is, or is not, there.
+// The scripts change a record and its sorted set in one step: 1 = done, 0 = the record already exists, or
+// does not exist.
 //
 //nolint:gochecknoglobals // constants: texts and their digests
 var (
@@ -380,8 +377,8 @@ end
 redis.call('ZREM', KEYS[2], ARGV[1])
 return 1`)
 
-	// KEYS: the sorted set and the records; ARGV: how many values a record has,
-	// then of each its key, its fields and their values.
+	// KEYS: the sorted set and the records. ARGV: the number of values of a record, then for each record
+	// its key, its fields and their values.
 	insertAll = newScript(setting + `
 for i = 2, #KEYS do
 	if redis.call('EXISTS', KEYS[i]) == 1 then
@@ -397,14 +394,14 @@ end
 return 1`)
 )
 
-// once is a command that is sent once: one whose reply is lost may have been
-// carried out, and would then find its own record.
+// once is a command that must not be retried: if its reply is lost, it may have been executed, and a retry
+// would find its own record.
 type once struct{ *redis.Cmd }
 
-// NoRetry tells the client.
+// NoRetry informs the client.
 func (once) NoRetry() bool { return true }
 
-// run runs a script, which reports whether it has done something.
+// run runs a script and reports whether it has changed something.
 func (c *kvConn) run(ctx context.Context, s script, keys []string, args []any) (bool, error) {
 	send := func(command, text string) *redis.Cmd {
 		all := append(make([]any, 0, 3+len(keys)+len(args)), command, text, len(keys))
@@ -412,7 +409,7 @@ func (c *kvConn) run(ctx context.Context, s script, keys []string, args []any) (
 			all = append(all, k)
 		}
 		cmd := redis.NewCmd(ctx, append(all, args...)...)
-		_ = c.process(ctx, once{cmd}) // cmd has the error
+		_ = c.process(ctx, once{cmd}) // cmd contains the error
 		return cmd
 	}
 	cmd := send("evalsha", s.Hash())
@@ -423,7 +420,7 @@ func (c *kvConn) run(ctx context.Context, s script, keys []string, args []any) (
 	return n == 1, failed(ctx, err)
 }
 
-// pairs appends the fields that a row has, and their values.
+// pairs appends the fields of a row and their values.
 func (c *kvConn) pairs(r *kv.Row) {
 	for i := range r.Len() {
 		field, v := r.At(i)
@@ -469,7 +466,7 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 
 var errUneven = errors.New("valkey: a record of a batch lacks fields")
 
-// insertMany writes the records of the one bucket that there is.
+// insertMany writes the records of the only bucket.
 func (c *kvConn) insertMany(ctx context.Context, rows []kv.KeyRow) error {
 	if len(rows) == 0 {
 		return ctx.Err()

@@ -11,12 +11,12 @@ import (
 // cursor walks through a bucket's sorted set.
 type cursor struct {
 	index string
-	after string   // what the next page begins with, as ZRANGEBYLEX wants it
-	keys  []string // of the page, not yet taken
+	after string   // start of the next page, as an argument of ZRANGEBYLEX
+	keys  []string // remaining keys of the page
 	ended bool     // no page follows
 }
 
-// took notes a page.
+// took stores a page.
 func (cu *cursor) took(keys []string, page int64) {
 	cu.keys, cu.ended = keys, int64(len(keys)) < page
 	if len(keys) > 0 {
@@ -24,18 +24,17 @@ func (cu *cursor) took(keys []string, page int64) {
 	}
 }
 
-// merge gives the keys of a table in their order: the sorted sets of all buckets,
-// merged.
+// merge yields the keys of a table in their order, merged from the sorted sets of all buckets.
 type merge struct {
 	client  sender
 	cursors []cursor
-	page    int64 // keys that are asked for at once
+	page    int64 // number of keys in one request
 }
 
-// mostAsked are the most keys of a page.
+// mostAsked is the greatest number of keys in a page.
 const mostAsked = 10_000
 
-// from begins a walk for n keys: all sorted sets are asked at once.
+// from starts a scan of n keys: it queries all sorted sets at once.
 func (c *kvConn) from(ctx context.Context, indexes []string, key []byte, n int) (*merge, error) {
 	w := &merge{client: c.client, cursors: make([]cursor, len(indexes)), page: int64(min(kv.PageSize(n, len(indexes)), mostAsked))}
 	pages := make([]*redis.StringSliceCmd, len(indexes))
@@ -59,7 +58,7 @@ func (w *merge) ask(ctx context.Context, c redis.Cmdable, cu *cursor) *redis.Str
 	return c.ZRangeByLex(ctx, cu.index, &redis.ZRangeBy{Min: cu.after, Max: "+", Count: w.page})
 }
 
-// next appends at most n keys; fewer where the table ends.
+// next appends at most n keys; fewer at the end of the table.
 func (w *merge) next(ctx context.Context, to []string, n int) ([]string, error) {
 	for range n {
 		least := -1
@@ -85,7 +84,7 @@ func (w *merge) next(ctx context.Context, to []string, n int) ([]string, error) 
 	return to, nil
 }
 
-// scan walks through a table; through a clustered one part by part.
+// scan scans a table; a clustered one part by part.
 func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
 	if err := ctx.Err(); err != nil || n <= 0 {
 		return err
@@ -97,8 +96,8 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each
 	return err
 }
 
-// walk takes keys from sorted sets, then their records. One that was deleted
-// in between is passed by, and another one taken.
+// walk takes keys from sorted sets and reads their records. It skips a record that was deleted meanwhile
+// and takes another key.
 func (c *kvConn) walk(ctx context.Context, indexes []string, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) (given int, err error) {
 	w, err := c.from(ctx, indexes, from, n)
 	if err != nil {
@@ -117,7 +116,7 @@ func (c *kvConn) walk(ctx context.Context, indexes []string, from []byte, n int,
 	return given, nil
 }
 
-// fetch gives the records of keys.
+// fetch reads the records of keys.
 func (c *kvConn) fetch(ctx context.Context, keys []string, f kv.Fields, each func(key []byte, r *kv.Row) error) (given int, err error) {
 	names := c.chosen(f)
 	cmds, err := c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -144,11 +143,11 @@ func (c *kvConn) fetch(ctx context.Context, keys []string, f kv.Fields, each fun
 	return given, nil
 }
 
-// mostParts are the parts of a clustered table that a scan reads at once.
+// mostParts is the greatest number of parts of a clustered table that a scan reads at once.
 const mostParts = 32
 
-// part of a clustered table in which a key lies: its first bytes. Keys of one
-// part are neighbours, and parts have the order of their keys.
+// part returns the part of a clustered table that contains a key: the key's first bytes. Keys of one part
+// are adjacent, and parts have the order of their keys.
 func (tb *kvTable) part(key []byte) string { return string(key[:min(tb.prefix, len(key))]) }
 
 func (tb *kvTable) tag(part string) string { return "{" + tb.name + "." + part + "}" }
@@ -161,8 +160,7 @@ func (tb *kvTable) indexesOf(parts []string) []string {
 	return out
 }
 
-// list lists a part, so that scans find it, before its first record comes. It
-// stays listed.
+// list lists a part before its first record is written, so scans find it. The part stays listed.
 func (c *kvConn) list(ctx context.Context, part string) error {
 	if _, ok := c.known.Load(part); ok {
 		return nil
@@ -174,9 +172,8 @@ func (c *kvConn) list(ctx context.Context, part string) error {
 	return failed(ctx, err)
 }
 
-// scanParts reads the part of the first key, which mostly holds enough, then
-// those behind it: one, which tells how large they are, and then as many at once
-// as that promises to be enough.
+// scanParts reads the part of the first key, which mostly has enough records. Then it reads the next part,
+// which shows the size of parts, and then as many parts at once as should be enough.
 func (c *kvConn) scanParts(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
 	for parts, window := []string{c.part(from)}, 1; ; {
 		given, err := c.walk(ctx, c.indexesOf(parts), from, n, f, each)

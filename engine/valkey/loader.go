@@ -15,13 +15,13 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// docs is the store as docengine sees it.
+// docs implements docengine.Store.
 type docs struct {
 	docengine.Payloads
 	*store
 }
 
-// Subsets lists the subsets that have a commit.
+// Subsets lists the subsets with a commit.
 func (d docs) Subsets(ctx context.Context) (names []string, err error) {
 	all, err := d.client.SMembers(ctx, d.subsetsKey()).Result()
 	if err != nil {
@@ -39,7 +39,7 @@ func (d docs) Subsets(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
-// Describe reads version and catalog; the catalog may be that of a later one.
+// Describe reads version and catalog; the catalog may belong to a later version.
 func (d docs) Describe(ctx context.Context, subset string, known int64) (int64, []byte, error) {
 	h, err := d.head(ctx, subset)
 	if err != nil || h.version == known {
@@ -58,7 +58,7 @@ func (d docs) Marks(ctx context.Context, subset string) ([]archive.Mark, error) 
 	return docengine.ParseMarks(texts)
 }
 
-// MarksOf lists those of files that are there.
+// MarksOf returns the existing marks of files.
 func (d docs) MarksOf(ctx context.Context, subset string, files []archive.Mark) ([]archive.Mark, error) {
 	if len(files) == 0 {
 		return nil, nil
@@ -80,7 +80,7 @@ func (d docs) MarksOf(ctx context.Context, subset string, files []archive.Mark) 
 	return docengine.ParseMarks(texts)
 }
 
-// Create looks whether the server keeps what it is given.
+// Create checks that the server keeps its data.
 func (d docs) Create(ctx context.Context, subset string) error {
 	info, err := d.lasting(ctx)
 	if err != nil {
@@ -93,8 +93,7 @@ func (d docs) Create(ctx context.Context, subset string) error {
 	return failed(ctx, d.client.SAdd(ctx, d.subsetsKey(), subset).Err())
 }
 
-// lasting refuses a server that throws records away. It returns what the server
-// tells of itself.
+// lasting refuses a server that evicts records. It returns the server's INFO.
 func (s *store) lasting(ctx context.Context) (info map[string]string, err error) {
 	text, err := s.client.Info(ctx).Result()
 	if err != nil {
@@ -102,21 +101,21 @@ func (s *store) lasting(ctx context.Context) (info map[string]string, err error)
 	}
 	info = fields(text)
 	if policy := info["maxmemory_policy"]; info["maxmemory"] != "0" && policy != "noeviction" && policy != "" {
-		return nil, &fault.Error{Setting: "maxmemory-policy", Problem: policy + " throws records away when memory is short", Cure: "set it to noeviction, or maxmemory to 0"}
+		return nil, &fault.Error{Setting: "maxmemory-policy", Problem: policy + " evicts records when memory is short", Cure: "set it to noeviction, or maxmemory to 0"}
 	}
 	return info, nil
 }
 
-// attempt is a commit under way; see the package comment.
+// attempt is a commit in flight; see the package comment.
 type attempt struct {
 	docs
 	subset  string
 	token   string
-	version int64    // that it starts from
-	ids     []string // that it writes
+	version int64    // version from which it starts
+	ids     []string // ids that it writes
 }
 
-// Begin completes what counts already.
+// Begin first completes commits that count already.
 func (d docs) Begin(ctx context.Context, subset string) (context.Context, docengine.Commit, error) {
 	h, err := d.settled(ctx, subset)
 	return ctx, &attempt{docs: d, subset: subset, token: rand.Text(), version: h.version}, err
@@ -130,7 +129,7 @@ func (t *attempt) Fetch(ctx context.Context, _ *record.LineType, ids []string, e
 	return failed(ctx, t.fetch(ctx, keys, func(i int, payload []byte) error { return each(ids[i], payload) }))
 }
 
-// Note notes the ids, so that whoever comes next can complete the commit or take it away.
+// Note records the ids, with which any client can complete or remove the commit.
 func (t *attempt) Note(ctx context.Context, all []docengine.Change) error {
 	for i := range all {
 		for _, id := range all[i].IDs {
@@ -144,10 +143,10 @@ func (t *attempt) Note(ctx context.Context, all []docengine.Change) error {
 	return t.client.HSet(ctx, t.own("tries", t.subset), t.token, formatTry(t.version, t.ids)).Err()
 }
 
-// goneMark stands before an id whose payload a commit takes away.
+// goneMark is the prefix of an id whose payload a commit removes.
 const goneMark = "-"
 
-// Remove has nothing to do before the commit counts.
+// Remove does nothing before the commit counts.
 func (*attempt) Remove(context.Context, *record.LineType, []string) error { return nil }
 
 // Write writes payloads as stage keys.
@@ -178,19 +177,18 @@ func (t *attempt) Count(ctx context.Context, catalog []byte, done []archive.Mark
 	return next, nil
 }
 
-// cleanup is how long a commit that failed, or that counts already, may go on
-// after its context is done.
+// cleanup is how long a failed commit, or one that counts already, may continue after its context is done.
 const cleanup = 30 * time.Second
 
-// End puts the payloads of a commit that counts into their places, or takes away
-// what another one has written. Where it cannot, whoever comes next does.
+// End moves the payloads of a commit that counts into place, or removes the writes of another one. If it
+// cannot, the next client does.
 func (t *attempt) End(ctx context.Context, counts bool, err error) error {
 	after, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanup)
 	defer stop()
 	switch {
 	case counts:
 		t.finish(after)
-	case err == nil: // another one was faster
+	case err == nil: // another commit was first
 		err = t.drop(after, t.subset, t.token, t.ids)
 	default:
 		t.abandon(after)
@@ -201,18 +199,18 @@ func (t *attempt) End(ctx context.Context, counts bool, err error) error {
 	return nil
 }
 
-// abandon takes away what a failed commit has written. It may count all the
-// same, where the reply to its script was lost; then nothing is taken away.
+// abandon removes the writes of a failed commit. If the reply to its script was lost, the commit may count
+// nevertheless; then nothing is removed.
 func (t *attempt) abandon(ctx context.Context) {
 	if h, err := t.head(ctx, t.subset); err != nil || h.token == t.token {
 		return
 	}
 	if err := t.drop(ctx, t.subset, t.token, t.ids); err != nil {
-		t.log.Warn("a failed commit left something behind, which the next one takes away", "subset", t.subset, "error", err)
+		t.log.Warn("a failed commit was not removed; the next commit removes it", "subset", t.subset, "error", err)
 	}
 }
 
-// finish puts the payloads into their places.
+// finish moves the payloads into place.
 func (t *attempt) finish(ctx context.Context) {
 	unlock, err := t.completing.Lock(ctx, []byte(t.subset))
 	if err == nil {
@@ -220,10 +218,10 @@ func (t *attempt) finish(ctx context.Context) {
 		unlock()
 	}
 	if err != nil {
-		t.log.Warn("a commit counts, but is to be completed by whoever comes next", "subset", t.subset, "error", err)
+		t.log.Warn("a commit counts but is incomplete; the next client completes it", "subset", t.subset, "error", err)
 		return
 	}
 	if err := t.sweep(ctx, t.subset, t.version+1); err != nil {
-		t.log.Warn("commits that died are still there", "subset", t.subset, "error", err)
+		t.log.Warn("crashed commits were not removed", "subset", t.subset, "error", err)
 	}
 }

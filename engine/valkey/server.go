@@ -20,7 +20,7 @@ import (
 	"github.com/barograph/barograph/engine/launch"
 )
 
-// server tells the lab how to start Valkey or, where that is not installed, Redis.
+// server describes to the lab how to start Valkey or, if that is not installed, Redis.
 func server() *launch.Server {
 	return &launch.Server{
 		Packages: []string{"redis-server"},
@@ -28,9 +28,9 @@ func server() *launch.Server {
 		Ports:    []string{"client", "bus"},
 		TLS:      launch.OffersTLS,
 		Profiles: []launch.Profile{
-			{Name: "default", Summary: "the settings of the package: snapshots now and then, so that a commit is NOT durable"},
+			{Name: "default", Summary: "the settings of the package: occasional snapshots, a commit is NOT durable"},
 			{Name: "tuned", Summary: "a log that is synced before every reply: a commit is durable", Settings: tuned},
-			{Name: "memory", Summary: "no persistence at all: all is lost with the process", Settings: memory},
+			{Name: "memory", Summary: "no persistence: everything is lost with the process", Settings: memory},
 		},
 		Stop:             syscall.SIGTERM,
 		RedirectsClients: true,
@@ -54,7 +54,7 @@ func memory(bytes int64) map[string]string {
 	return map[string]string{"appendonly": "no", "save": "", "maxmemory": strconv.FormatInt(bytes/4*3, 10), "maxmemory-policy": "noeviction"}
 }
 
-// program is the server that is installed, Valkey before Redis.
+// program returns the installed server, preferably Valkey.
 func program() (string, error) {
 	for _, name := range []string{"valkey-server", "redis-server"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -66,7 +66,7 @@ func program() (string, error) {
 
 func config(n *launch.Node) string { return filepath.Join(n.Dir, "valkey.conf") }
 
-// prepare writes the password, which must not stand among the arguments.
+// prepare writes the password, which arguments must not contain.
 func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	return nil, os.WriteFile(config(n), []byte("requirepass "+c.Password+"\nmasterauth "+c.Password+"\n"), 0o600)
 }
@@ -88,7 +88,7 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	}
 	if len(c.Nodes) > 1 {
 		args = append(args, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", strconv.Itoa(n.Ports["bus"]),
-			"--cluster-announce-ip", n.Host, // or the others would call back where its connections come from
+			"--cluster-announce-ip", n.Host, // otherwise the others would connect to the address of its connections
 			"--cluster-node-timeout", "5000")
 	}
 	return []launch.Command{{Args: args}}, nil
@@ -106,9 +106,8 @@ func reach(c *launch.Cluster, n *launch.Node, ask func(c *redis.Client) error) e
 	return errors.Join(ask(client), client.Close())
 }
 
-// ready asks for a key that is not there: a server that still reads its log
-// refuses that. A node of a cluster that was formed must have joined it; that
-// it then serves takes the others too, which may be down.
+// ready reads a missing key: a server that still reads its log refuses that. A node of a formed cluster
+// must have joined it. Whether it then serves also depends on the other nodes, which may be down.
 func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	return reach(c, n, func(c *redis.Client) error {
 		text, err := c.Info(ctx, "persistence").Result()
@@ -116,18 +115,17 @@ func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 			return err
 		}
 		if info := fields(text); info["loading"] != "0" {
-			return errors.New("reads its data")
+			return errors.New("is reading its data")
 		}
 		return c.Ping(ctx).Err()
 	})
 }
 
-// slots of every cluster.
+// slots is the number of slots of every cluster.
 const slots = 16384
 
-// form gives each node its share of the slots, introduces the nodes to one
-// another and waits until each says that all slots are served: what `redis-cli
-// --cluster create` does, without replicas.
+// form gives each node its share of the slots, introduces the nodes to one another and waits until each
+// reports that all slots are served. `redis-cli --cluster create` does the same, without replicas.
 func form(ctx context.Context, c *launch.Cluster) error {
 	if len(c.Nodes) == 1 {
 		return nil
@@ -161,7 +159,7 @@ func form(ctx context.Context, c *launch.Cluster) error {
 	return nil
 }
 
-// joined asks a node whether it knows all nodes and all slots.
+// joined checks that a node knows all nodes and all slots.
 func joined(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	nodes := len(c.Nodes)
 	return reach(c, n, func(c *redis.Client) error {
@@ -189,9 +187,8 @@ func address(c *launch.Cluster) string {
 	return "valkey://:" + c.Password + "@" + host(&c.Nodes[0]) + c.Parameters(own...)
 }
 
-// infoTotals are the counts of INFO that tell what a run cost, their units, and
-// what their values are to be multiplied with. The server computes in one
-// thread, whose CPU time stands by itself.
+// infoTotals are the counts of INFO that show the cost of a run, their units, and factors for their values.
+// One thread of the server does all work; its CPU time is a separate count.
 var infoTotals = []struct { //nolint:gochecknoglobals // a constant table
 	name, unit string
 	factor     float64
@@ -213,12 +210,11 @@ var infoTotals = []struct { //nolint:gochecknoglobals // a constant table
 	{"used_cpu_sys_main_thread", "ms", 1000},
 }
 
-// ofEach are those that are reported for each node of a cluster, too: whether all of
-// them answer a scan.
+// ofEach are the totals that are also reported for each node of a cluster. They show whether all nodes answer a scan.
 var ofEach = []string{"total_commands_processed", "total_reads_processed"} //nolint:gochecknoglobals // a constant
 
-// metrics adds up what the nodes that hold slots tell of themselves. Clients
-// wait for nothing but the thread, so that there are no sessions to tell.
+// metrics adds up the counts of the nodes with slots. Clients wait only for the thread, so there are no
+// sessions to report.
 func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 	nodes, err := s.masters(ctx)
 	if err != nil {

@@ -32,11 +32,11 @@ func Driver() engine.Driver {
 		Example: "valkey://localhost:6379",
 		Params: append(engine.TLSParams(), []engine.Param{
 			{Name: "batch", Default: "256", Help: "ids per MGET, or per pipeline in a cluster"},
-			{Name: "inflight", Default: "4", Help: "batches of one question under way at once"},
+			{Name: "inflight", Default: "4", Help: "batches of one query in flight at once"},
 			{Name: "db", Default: "0", Help: "number of the database; a cluster has one"},
-			{Name: "seeds", Help: "further nodes of a cluster to ask for its slots, host:port with commas between"},
-			{Name: "pipeline", Default: "0", Help: "records under keys: reads and writes of all workers share so many connections, on each of which many are under way; 0 = a connection for each worker"},
-			{Name: "prefix", Default: "7", Help: "records under keys, layout clustered: bytes of a key that make its part, where the table is made"},
+			{Name: "seeds", Help: "further nodes of a cluster from which to learn its slots: host:port, separated by commas"},
+			{Name: "pipeline", Default: "0", Help: "records under keys: number of connections that the reads and writes of all workers share, with many in flight on each; 0 = one connection for each worker"},
+			{Name: "prefix", Default: "7", Help: "records under keys, layout clustered: number of bytes of a key that name its part, set when the table is created"},
 		}...),
 		Abilities: []any{archive.Offer{
 			Designs: map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative}},
@@ -47,15 +47,15 @@ func Driver() engine.Driver {
 	}
 }
 
-// settings are what the URL says.
+// settings are the parameters of the URL.
 type settings struct {
 	nodes           []string // host:port; the first is the URL's host
 	user, password  string
 	namespace       string
 	db              int
 	batch, inflight int
-	pipeline        int         // connections that records' workers share; 0 = each has its own
-	prefixBytes     int         // of a clustered table of records
+	pipeline        int         // number of connections that workers on records share; 0 = each has its own
+	prefixBytes     int         // for a clustered table of records
 	secure          *tls.Config // nil = connections are not encrypted
 }
 
@@ -68,7 +68,7 @@ func parse(u *url.URL) (settings, error) {
 	}
 	s.password, _ = u.User.Password()
 	if u.Opaque != "" {
-		v.Refuse("host", "is not there", "write it like "+d.Example)
+		v.Refuse("host", "is missing", "write it like "+d.Example)
 	}
 	for _, c := range s.namespace {
 		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", c) {
@@ -85,8 +85,8 @@ func parse(u *url.URL) (settings, error) {
 }
 
 const (
-	giveUp   = 5 * time.Second  // to connect
-	patience = 60 * time.Second // for a reply: a server that writes its log may be slow
+	giveUp   = 5 * time.Second  // limit for connecting
+	patience = 60 * time.Second // limit for a reply; a server that writes its log may be slow
 )
 
 // options for the driver. Commands end with their context.
@@ -100,7 +100,7 @@ func (s *settings) options() *redis.UniversalOptions {
 	return o
 }
 
-// store is an open server or cluster; every archive of the engine shares it.
+// store is an open server or cluster. Every archive of the engine shares it.
 type store struct {
 	settings
 	client   redis.UniversalClient
@@ -108,7 +108,7 @@ type store struct {
 	readOnly bool
 	log      *slog.Logger
 
-	completing *kv.Stripes // by subset: held by who puts payloads into their places
+	completing *kv.Stripes // by subset: locked by the client that moves payloads into place
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -124,9 +124,8 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	return &engine.Engine{Abilities: []any{s, kvTables{s}}, Metrics: s.metrics, About: s.about, Close: s.client.Close}, nil
 }
 
-// said gives the log what the library says of its connections, which it keeps
-// one logger for: that of the store that was opened last. The errors themselves
-// come back from the calls.
+// said passes the library's messages about its connections to the log. The library has only one logger:
+// that of the store that was opened last. The calls return the errors themselves.
 type said struct{ log *slog.Logger }
 
 // Printf is called by the library.
@@ -134,7 +133,7 @@ func (l said) Printf(ctx context.Context, format string, args ...any) {
 	l.log.DebugContext(ctx, fmt.Sprintf(format, args...))
 }
 
-// connect asks the server whether it is a node of a cluster.
+// connect checks whether the server is a node of a cluster.
 func (s *store) connect(ctx context.Context) error {
 	one := redis.NewClient(s.options().Simple())
 	info, err := one.Info(ctx, "cluster").Result()
@@ -156,7 +155,7 @@ func (s *store) connect(ctx context.Context) error {
 	return nil
 }
 
-// unreachable says why a server is not reached and what to do.
+// unreachable returns the reason why a server is unreachable, with a cure.
 func unreachable(err error) error {
 	cure := "start the server or check host and port; `barograph lab up valkey` starts one"
 	if text := err.Error(); strings.Contains(text, "NOAUTH") || strings.Contains(text, "WRONGPASS") {
@@ -165,7 +164,7 @@ func unreachable(err error) error {
 	return engine.UnreachableError("", err, cure)
 }
 
-// Open gives the archive; keyvalue is the only design.
+// Open returns the archive. keyvalue is the only design.
 func (s *store) Open(_ context.Context, d design.Name) (archive.Archive, error) {
 	if d != design.KeyValue {
 		return nil, fmt.Errorf("valkey has no design %q, only %q: %w", d, design.KeyValue, engine.ErrNoDesign)
@@ -174,7 +173,7 @@ func (s *store) Open(_ context.Context, d design.Name) (archive.Archive, error) 
 	return &openArchive{docengine.New(docs{store: s}, o), s}, nil
 }
 
-// about tells what server it is, and what a commit is worth there.
+// about returns the server's version and the durability of a commit.
 func (s *store) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{Settings: map[string]string{
 		"driver": "github.com/redis/go-redis/v9", "batch": strconv.Itoa(s.batch), "inflight": strconv.Itoa(s.inflight), "pipeline": strconv.Itoa(s.pipeline), "nodes": "1",
@@ -207,8 +206,8 @@ func (s *store) about(ctx context.Context) (engine.About, error) {
 	return a, nil
 }
 
-// durability says in words what a commit is worth, and notes the settings that
-// decide it. A server that does not tell its settings is not asked again.
+// durability describes the durability of a commit in words, and records the settings that determine it. It
+// does not repeat the query on a server that does not report its settings.
 func (s *store) durability(ctx context.Context, info, into map[string]string) string {
 	for _, name := range []string{"appendonly", "appendfsync", "save"} {
 		if v, err := s.client.ConfigGet(ctx, name).Result(); err == nil {
@@ -245,12 +244,12 @@ func fields(info string) map[string]string {
 	return m
 }
 
-// masters are the clients of all nodes that hold slots, or the one server.
+// masters returns the clients of all nodes with slots, or of the single server.
 func (s *store) masters(ctx context.Context) ([]*redis.Client, error) {
 	if s.cluster == nil {
 		c, ok := s.client.(*redis.Client)
 		if !ok {
-			return nil, errors.New("valkey: the client is of no known kind")
+			return nil, errors.New("valkey: the client has an unknown type")
 		}
 		return []*redis.Client{c}, nil
 	}
