@@ -40,7 +40,8 @@ func plans(t *testing.T, d *databases) {
 	} {
 		t.Run(string(tc.design)+"?"+tc.query, func(t *testing.T) {
 			a := openDesign(t, d.url(t, tc.query), tc.design)
-			store(t, a, few(t))
+			f := few(t)
+			enginetest.StoreMarked(t, a, "a", []archive.Mark{f.Mark()}, f.Batches...)
 			q, err := question.Find("test_3")
 			if err != nil {
 				t.Fatal(err)
@@ -100,26 +101,4 @@ func few(t *testing.T) enginetest.File {
 		t.Fatal("no line type SAL1L2")
 	}
 	return enginetest.Generate(1, 1, enginetest.Series{Type: lt, Header: header("G2/NHX", "P500"), Valid: []int64{1546300800, 1546322400}, Lead: []int32{0, 21600}})[0]
-}
-
-// store loads a file into the subset a.
-func store(t testing.TB, a archive.Archive, f enginetest.File) {
-	t.Helper()
-	l, err := a.Loader(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := archive.Commit{Catalog: design.NewCatalog("a"), Complete: []archive.Mark{f.Mark()}}
-	for _, b := range f.Batches {
-		c.Catalog.Add(b)
-		if err := l.Add(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := l.Commit(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Error(err)
-	}
 }

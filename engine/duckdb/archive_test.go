@@ -64,30 +64,6 @@ func series(path string, leads int, valid ...int64) *record.Batch {
 	return b
 }
 
-// store commits batches to a subset.
-func store(t testing.TB, a archive.Archive, subset string, batches ...*record.Batch) archive.CommitResult {
-	t.Helper()
-	l, err := a.Loader(t.Context(), subset)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := archive.Commit{Catalog: design.NewCatalog(subset)}
-	for _, b := range batches {
-		if err := l.Add(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
-		c.Catalog.Add(b)
-	}
-	s, err := l.Commit(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // digest is that of what a subset holds.
 func digest(t testing.TB, a archive.Archive, subset string) (d record.Digest) {
 	t.Helper()
@@ -113,7 +89,7 @@ func TestSubsetsNamedLikeDatabases(t *testing.T) {
 			a := open(t, "duckdb:"+filepath.Join(t.TempDir(), "gfs.db"), n)
 			b := series("f", 3, 0, 3600)
 			for _, subset := range []string{"gfs", "GFS", "temp", "system", "memory", "main", "information_schema", "pg_catalog", ""} {
-				store(t, a, subset, b)
+				enginetest.StoreBatches(t, a, subset, b)
 				if d := digest(t, a, subset); d.Records != int64(b.Len()) {
 					t.Errorf("%q holds %s", subset, d)
 				}
@@ -144,12 +120,12 @@ func TestLargeDocuments(t *testing.T) {
 			wide, long := series("f", 5000, 0, 3600), series("g", 2, times(7200, 60, 5000)...)
 			for _, b := range []*record.Batch{wide, long} {
 				want.Add(h.Sum(b))
-				store(t, a, "a", b)
+				enginetest.StoreBatches(t, a, "a", b)
 			}
 			if got := digest(t, a, "a"); got != want {
 				t.Errorf("the archive holds %s, want %s", got, want)
 			}
-			again := store(t, a, "a", long, wide)
+			again := enginetest.StoreBatches(t, a, "a", long, wide)
 			if again.New != 0 || again.Replaced["f"] != int64(wide.Len()) || again.Replaced["g"] != int64(long.Len()) {
 				t.Errorf("loading again: %+v", again)
 			}
@@ -180,12 +156,12 @@ func TestOlderFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, second := series("f", 5, times(0, 3600, 3000)...), series("g", 9, times(0, 3600, 3000)...)
-	store(t, a, "a", first)
+	enginetest.StoreBatches(t, a, "a", first)
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
 	a = open(t, url, design.Wide)
-	if s := store(t, a, "a", second); s.Replaced["g"] != int64(first.Len()) {
+	if s := enginetest.StoreBatches(t, a, "a", second); s.Replaced["g"] != int64(first.Len()) {
 		t.Errorf("%+v, want %d replaced", s, first.Len())
 	}
 	var h record.Hasher
@@ -241,7 +217,7 @@ func TestOneLoaderPerSubset(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	store(t, a, "a", series("f", 1, 0))
+	enginetest.StoreBatches(t, a, "a", series("f", 1, 0))
 }
 
 // A commit that fails leaves nothing, neither in the archive nor in the loader,
@@ -297,7 +273,7 @@ func TestFileWithAwkwardName(t *testing.T) {
 	path := filepath.Join(dir, `a';DROP "x.db`)
 	a := open(t, (&engineURL{path}).String(), design.Normalized)
 	b := series(`dir/it's "here".vsdb`, 2, 0)
-	store(t, a, `a';DROP "x`, b)
+	enginetest.StoreBatches(t, a, `a';DROP "x`, b)
 	if d := digest(t, a, `a';DROP "x`); d.Records != 2 {
 		t.Errorf("the archive holds %s", d)
 	}
@@ -333,7 +309,7 @@ func TestHeaderValuesAreQuoted(t *testing.T) {
 		b := series("f", 2, 0)
 		evil := `x'); DROP SCHEMA "a" CASCADE; --`
 		b.Headers[0][record.VxMask] = evil
-		store(t, a, "a", b)
+		enginetest.StoreBatches(t, a, "a", b)
 		q := &question.Question{Name: "evil", Subset: "a", Type: b.Type, Valid: question.Times{List: []int64{0}}}
 		q.Header[record.VxMask] = []string{evil}
 		q.Columns, _ = question.Columns(b.Type, "vx_mask", "fbar")
@@ -383,7 +359,7 @@ func TestOpenFaults(t *testing.T) {
 func TestKeysAreBoundAsOneList(t *testing.T) {
 	a := open(t, "duckdb::memory:", design.Document)
 	b := series("f", 2, 0, 3600)
-	store(t, a, "a", b)
+	enginetest.StoreBatches(t, a, "a", b)
 	q := &question.Question{Name: "keys", Subset: "a", Type: b.Type, Valid: question.Times{List: []int64{0, 1800, 3600}}}
 	q.Columns, _ = question.Columns(b.Type, "fcst_lead")
 	p, err := a.Phrase(t.Context(), q, flavour.Keys)

@@ -51,7 +51,7 @@ func archiveFile(t testing.TB) string {
 		for _, f := range enginetest.Generate(3, 2, series...) {
 			all = append(all, f.Batches...)
 		}
-		store(t, a, "s", all...)
+		enginetest.StoreBatches(t, a, "s", all...)
 	}
 	if err := e.Close(); err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func TestStrangersView(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			store(t, a, "s", series("x.vsdb", 3, times(0, 86400, 4)...))
+			enginetest.StoreBatches(t, a, "s", series("x.vsdb", 3, times(0, 86400, 4)...))
 			if err := e.Close(); err != nil {
 				t.Fatal(err)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -46,29 +47,11 @@ func records(file, lineType, model string, n int) *record.Batch {
 	return b
 }
 
-// stored commits batches of one file through a loader of their own.
+// stored stores batches of one file, with its mark.
 func stored(t *testing.T, a archive.Archive, batches ...*record.Batch) archive.CommitResult {
 	t.Helper()
-	l, err := a.Loader(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := archive.Commit{Catalog: design.NewCatalog("a")}
-	for _, b := range batches {
-		c.Catalog.Add(b)
-		if err := l.Add(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c.Complete = []archive.Mark{{Path: batches[0].File, Digest: "00112233445566778899aabbccddeeff", Bytes: 100, Read: 5, Stored: 5, Loaded: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}}
-	s, err := l.Commit(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return s
+	mark := archive.Mark{Path: batches[0].File, Digest: "00112233445566778899aabbccddeeff", Bytes: 100, Read: 5, Stored: 5, Loaded: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	return enginetest.StoreMarked(t, a, "a", []archive.Mark{mark}, batches...)
 }
 
 // openedOver opens a stand-in that logs.

@@ -74,26 +74,8 @@ func (d *databases) incompleteIndex(t *testing.T) {
 func loadOne(t *testing.T, a archive.Archive) {
 	t.Helper()
 	lt, _ := record.TypeByName("SAL1L2")
-	l, err := a.Loader(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := enginetest.Series{Type: lt, Header: record.DefaultHeader(), Lead: []int32{0}, Valid: []int64{1546300800}}
-	c := archive.Commit{Catalog: design.NewCatalog("a")}
-	for _, f := range enginetest.Generate(3, 1, s) {
-		for _, b := range f.Batches {
-			c.Catalog.Add(b)
-			if err := l.Add(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if _, err := l.Commit(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	enginetest.StoreBatches(t, a, "a", enginetest.Generate(3, 1, s)[0].Batches...)
 }
 
 // strangersView: a view that has a table's name, or a policy on a table, is refused,
@@ -146,23 +128,7 @@ func (d *databases) plans(t *testing.T) {
 	files := enginetest.Generate(3, 1, series...)
 	for n, flavours := range enginetest.Offered(postgres.Driver()) {
 		a, _ := d.open(t, n)
-		l, err := a.Loader(t.Context(), "a")
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := archive.Commit{Catalog: design.NewCatalog("a")}
-		for _, b := range files[0].Batches {
-			c.Catalog.Add(b)
-			if err := l.Add(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := l.Commit(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		enginetest.StoreBatches(t, a, "a", files[0].Batches...)
 		for _, f := range flavours {
 			p, err := a.Phrase(t.Context(), q, f)
 			if err != nil {

@@ -66,20 +66,6 @@ func records(mask string, valid int64, n int, value float64) *record.Batch {
 	return b
 }
 
-// stored commits batches through one loader.
-func stored(t *testing.T, a archive.Archive, subset string, batches ...*record.Batch) archive.CommitResult {
-	t.Helper()
-	l, err := a.Loader(t.Context(), subset)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := commit(t, l, subset, batches...)
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 func commit(t *testing.T, l archive.Loader, subset string, batches ...*record.Batch) archive.CommitResult {
 	t.Helper()
 	c := design.NewCatalog(subset)
@@ -195,7 +181,7 @@ func TestDesignsAndSubsetsKeepApart(t *testing.T) {
 	for i, n := range []design.Name{design.Normalized, design.Document} {
 		a := under(t, e, n)
 		for k, name := range names {
-			stored(t, a, name, records("G2", 1546300800, k+2+i, 1))
+			enginetest.StoreBatches(t, a, name, records("G2", 1546300800, k+2+i, 1))
 		}
 		if got, err := a.Subsets(t.Context()); err != nil || !slices.Equal(got, names) {
 			t.Errorf("%s: subsets %q, %v", n, got, err)
@@ -253,7 +239,7 @@ func TestLoadersOfTwoProcesses(t *testing.T) {
 func TestWaitingForALockEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	a := under(t, opened(t, path, engine.Options{}), design.Normalized)
-	stored(t, a, "s", records("X", 0, 3, 1))
+	enginetest.StoreBatches(t, a, "s", records("X", 0, 3, 1))
 	l, err := a.Loader(t.Context(), "s")
 	if err != nil {
 		t.Fatal(err)
@@ -329,7 +315,7 @@ func TestPlans(t *testing.T) {
 	want := answer.Select(q, records("X", 0, 2, 1))
 	for _, n := range []design.Name{design.Normalized, design.Document} {
 		a := under(t, e, n)
-		stored(t, a, "s", records("X", 0, 3, 1), records("Z", 0, 3, 2))
+		enginetest.StoreBatches(t, a, "s", records("X", 0, 3, 1), records("Z", 0, 3, 2))
 		for _, f := range enginetest.Offered(Driver())[n] {
 			p, err := a.Phrase(t.Context(), q, f)
 			if err != nil {
@@ -412,7 +398,7 @@ func TestStrangersFile(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "a.db")
 		e := opened(t, path, engine.Options{})
-		stored(t, under(t, e, design.Normalized), "s", records("G2", 0, 3, 1))
+		enginetest.StoreBatches(t, under(t, e, design.Normalized), "s", records("G2", 0, 3, 1))
 		if err := e.Close(); err != nil {
 			t.Fatal(err)
 		}
