@@ -99,7 +99,7 @@ func ours(b *testing.B, url string, f enginetest.File) time.Duration {
 	b.Helper()
 	a := empty(b, url)
 	began := time.Now()
-	store(b, a, f)
+	enginetest.StoreMarked(b, a, "a", []archive.Mark{f.Mark()}, f.Batches...)
 	return time.Since(began)
 }
 
