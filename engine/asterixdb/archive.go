@@ -29,12 +29,12 @@ import (
 
 // openArchive is the archive of one design.
 type openArchive struct {
-	db      *database
-	design  design.Name
-	space   string // the dataverse
-	dialect *flavour.Dialect
-	seen    sync.Map // subsets without the remains of a crashed load
-	made    sync.Map // existing datasets, by line type; true = the dataverse exists
+	db        *database
+	design    design.Name
+	space     string // the dataverse
+	dialect   *flavour.Dialect
+	recovered sync.Map // subsets without the remains of a crashed load
+	existing  sync.Map // existing datasets, by line type; true = the dataverse exists
 }
 
 // Open opens the archive of a design.

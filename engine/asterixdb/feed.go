@@ -17,11 +17,11 @@ import (
 // node of the server connect to this client, which sends lines of JSON and closes the connection. A load
 // therefore needs no files on the server's machine, and the statement returns when everything is stored.
 type feed struct {
-	a    *openArchive
-	name string   // prefix of its datasets' names
-	made []string // types of the created datasets
-	from string   // host:port at which the server's nodes reach it
-	l    *net.TCPListener
+	a     *openArchive
+	name  string   // prefix of its datasets' names
+	types []string // types of the created datasets
+	from  string   // host:port at which the server's nodes reach it
+	l     *net.TCPListener
 }
 
 func feedName(token string) string { return "feed_" + token + "_" }
@@ -51,8 +51,8 @@ func (a *openArchive) newFeed(ctx context.Context, token string) (*feed, error) 
 
 // source returns the external dataset whose lines have a type. It creates the dataset at its first use.
 func (f *feed) source(ctx context.Context, kind string) (string, error) {
-	name := f.name + strconv.Itoa(len(f.made))
-	for i, k := range f.made {
+	name := f.name + strconv.Itoa(len(f.types))
+	for i, k := range f.types {
 		if k == kind {
 			return f.a.dataset(f.name + strconv.Itoa(i)), nil
 		}
@@ -62,7 +62,7 @@ func (f *feed) source(ctx context.Context, kind string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f.made = append(f.made, kind)
+	f.types = append(f.types, kind)
 	return f.a.dataset(name), nil
 }
 
@@ -104,11 +104,11 @@ func (a *openArchive) drop(ctx context.Context, datasets []string) error {
 
 // close drops the external datasets.
 func (f *feed) close(ctx context.Context) error {
-	var made []string
-	for i := range f.made {
-		made = append(made, f.name+strconv.Itoa(i))
+	var types []string
+	for i := range f.types {
+		types = append(types, f.name+strconv.Itoa(i))
 	}
-	return errors.Join(f.l.Close(), f.a.drop(ctx, made))
+	return errors.Join(f.l.Close(), f.a.drop(ctx, types))
 }
 
 // into stores the lines of a part, after the statements in before. It inserts fresh documents, because an

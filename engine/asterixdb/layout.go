@@ -269,7 +269,7 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 	w.fresh = map[string]record.Header{}
 	var hash record.Hasher
 	for _, t := range w.l.types {
-		there := map[string]archive.Position{} // by id of the row
+		existing := map[string]archive.Position{} // by id of the row
 		var wanted []string
 		for _, b := range w.l.batches[t] {
 			stored.New += int64(b.Len())
@@ -284,7 +284,7 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 			for i := range b.Len() {
 				if g := groups[b.Head[i]]; g.MayHold(b.Valid[i]) && g.HasLead(b.Lead[i]) {
 					id := rowID(w.l.subset, hash.Key(i))
-					there[id] = archive.Position{Batch: b, I: i}
+					existing[id] = archive.Position{Batch: b, I: i}
 					wanted = append(wanted, id)
 				}
 			}
@@ -292,12 +292,12 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 		cols := sqlengine.LineColumns(t)
 		have := newCollector(t, cols)
 		name := w.l.a.target(t)
-		if w.there[name] == nil {
-			w.there[name] = map[string][]byte{}
+		if w.existing[name] == nil {
+			w.existing[name] = map[string][]byte{}
 		}
 		err := w.l.a.stored(ctx, name, wanted, func(id string, row []byte) error {
-			w.there[name][id] = bytes.Clone(row)
-			brought := there[id]
+			w.existing[name][id] = bytes.Clone(row)
+			brought := existing[id]
 			have.Reset()
 			have.SetHeader(*brought.Batch.Header(brought.I))
 			for k := range cols {
@@ -323,13 +323,13 @@ func (w *rowWriter) headers(ctx context.Context) error {
 	if w.l.known == w.state.version {
 		return nil
 	}
-	there := map[string]bool{}
+	existing := map[string]bool{}
 	ids, err := w.l.a.db.client.texts(ctx, "SELECT VALUE h.id FROM "+w.l.a.dataset(design.HeaderTable)+" AS h WHERE h.subset = "+quote(w.l.subset))
 	for _, id := range ids {
-		there[id] = true
+		existing[id] = true
 	}
 	if err == nil {
-		w.l.headers, w.l.known = there, w.state.version
+		w.l.headers, w.l.known = existing, w.state.version
 	}
 	return err
 }
@@ -379,7 +379,7 @@ func (w *rowWriter) lines(out io.Writer, types []*record.LineType) error {
 	return nil
 }
 
-func (w *rowWriter) kept(version int64) {
+func (w *rowWriter) committed(version int64) {
 	for id := range w.fresh {
 		w.l.headers[id] = true
 	}

@@ -39,11 +39,11 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 	if a.db.readOnly {
 		return nil, &fault.Error{Setting: a.db.shown, Err: engine.ErrReadOnly, Cure: "open it for writing"}
 	}
-	if _, ok := a.made.Load(true); !ok {
+	if _, ok := a.existing.Load(true); !ok {
 		if err := a.db.define(ctx, a.create()); err != nil {
 			return nil, err
 		}
-		a.made.Store(true, true)
+		a.existing.Store(true, true)
 	}
 	return &loader{a: a, subset: subset, token: newToken(), batches: map[*record.LineType][]*record.Batch{}, known: -1}, nil
 }
@@ -111,10 +111,10 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	stored := archive.CommitResult{Replaced: map[string]int64{}}
 	l.commits++
 	var s state
-	held, err := l.a.acquire(ctx, l.subset, l.token+"-"+strconv.Itoa(l.commits), &s)
+	owned, err := l.a.acquire(ctx, l.subset, l.token+"-"+strconv.Itoa(l.commits), &s)
 	if err == nil {
-		if err = l.commit(ctx, held, &s, c, &stored); err != nil {
-			l.undo(context.WithoutCancel(ctx), held)
+		if err = l.commit(ctx, owned, &s, c, &stored); err != nil {
+			l.undo(context.WithoutCancel(ctx), owned)
 		}
 	}
 	clear(l.batches)
@@ -123,7 +123,7 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 }
 
 // commit runs the steps in doc.go.
-func (l *loader) commit(ctx context.Context, held *lock, s *state, c archive.Commit, stored *archive.CommitResult) error {
+func (l *loader) commit(ctx context.Context, owned *lock, s *state, c archive.Commit, stored *archive.CommitResult) error {
 	if err := l.a.recover(ctx, l.subset, s); err != nil {
 		return err
 	}
@@ -142,16 +142,16 @@ func (l *loader) commit(ctx context.Context, held *lock, s *state, c archive.Com
 		c.Complete[i].CountReplaced(*stored)
 	}
 	parts := w.parts()
-	before, err := l.startVersion(version, held.token, parts)
+	before, err := l.startVersion(version, owned.token, parts)
 	if err != nil {
 		return err
 	}
 	notes := part{dataset: stateDataset, kind: anyType, lines: func(out io.Writer) error { return l.notes(out, version, w.replaced(), c.Complete) }}
-	if err := l.feed.into(ctx, held.token, before, notes); err != nil {
+	if err := l.feed.into(ctx, owned.token, before, notes); err != nil {
 		return err
 	}
 	for _, p := range parts {
-		if err := l.feed.into(ctx, held.token, "", p); err != nil {
+		if err := l.feed.into(ctx, owned.token, "", p); err != nil {
 			return err
 		}
 	}
@@ -168,10 +168,10 @@ func (l *loader) commit(ctx context.Context, held *lock, s *state, c archive.Com
 	if err != nil {
 		return err
 	}
-	if err := held.release(ctx, last); err != nil {
+	if err := owned.release(ctx, last); err != nil {
 		return err
 	}
-	w.kept(version)
+	w.committed(version)
 	return nil
 }
 
@@ -210,7 +210,7 @@ func beyond(text string) bool {
 func (l *loader) prepare(ctx context.Context) error {
 	var text []string
 	for _, t := range l.types {
-		if _, ok := l.a.made.Load(t); ok || !l.a.db.closed {
+		if _, ok := l.a.existing.Load(t); ok || !l.a.db.closed {
 			continue
 		}
 		text = append(text, l.a.createTarget(t)...)
@@ -220,7 +220,7 @@ func (l *loader) prepare(ctx context.Context) error {
 			return err
 		}
 		for _, t := range l.types {
-			l.a.made.Store(t, true)
+			l.a.existing.Store(t, true)
 		}
 	}
 	if l.feed != nil {
@@ -245,12 +245,12 @@ type writer interface {
 	parts() []part
 	// replaced lists the existing documents with keys that will be written, by dataset, each as a JSON object.
 	replaced() map[string][][]byte
-	// kept records that the archive contains all of the commit.
-	kept(version int64)
+	// committed records that the archive contains all of the commit.
+	committed(version int64)
 }
 
 func (l *loader) writer(s *state, version int64) writer {
-	p := pending{l: l, state: s, version: version, there: map[string]map[string][]byte{}}
+	p := pending{l: l, state: s, version: version, existing: map[string]map[string][]byte{}}
 	if l.a.design == design.Normalized {
 		return &rowWriter{pending: p}
 	}
@@ -259,16 +259,16 @@ func (l *loader) writer(s *state, version int64) writer {
 
 // pending is the state of a commit that the writers of both designs share.
 type pending struct {
-	l       *loader
-	state   *state
-	version int64
-	there   map[string]map[string][]byte // dataset → id → existing document, for the keys that will be written
+	l        *loader
+	state    *state
+	version  int64
+	existing map[string]map[string][]byte // dataset → id → existing document, for the keys that will be written
 }
 
 func (p *pending) replaced() map[string][][]byte {
 	out := map[string][][]byte{}
-	for name, there := range p.there {
-		out[name] = slices.Collect(maps.Values(there))
+	for name, existing := range p.existing {
+		out[name] = slices.Collect(maps.Values(existing))
 	}
 	return out
 }
@@ -284,7 +284,7 @@ func (p *pending) typeParts(lines func(out io.Writer, types []*record.LineType) 
 		if p.l.a.db.closed {
 			kind = name + "_type"
 		}
-		out = append(out, part{name, kind, len(p.there[name]) == 0, func(out io.Writer) error { return lines(out, of[name]) }})
+		out = append(out, part{name, kind, len(p.existing[name]) == 0, func(out io.Writer) error { return lines(out, of[name]) }})
 	}
 	return out
 }
@@ -325,39 +325,39 @@ func (l *loader) notes(w io.Writer, version int64, replaced map[string][][]byte,
 }
 
 // undo rolls back a failed commit, as far as the server can be reached; the next client does the rest.
-func (l *loader) undo(ctx context.Context, held *lock) {
+func (l *loader) undo(ctx context.Context, owned *lock) {
 	l.known = -1
 	ctx, stop := context.WithTimeout(ctx, undoPatience)
 	defer stop()
 	if l.feed != nil {
 		_ = l.feed.l.Close() // it is not used any more
 	}
-	err := l.takeBack(ctx, held)
+	err := l.rollBack(ctx, owned)
 	if err != nil {
-		held.abandon()
+		owned.abandon()
 		l.a.db.log.Warn("a failed commit was not rolled back; the next open of the subset does it", "subset", l.subset, "error", err)
 	}
 	l.dropFeed(ctx)
 }
 
-func (l *loader) takeBack(ctx context.Context, held *lock) error {
-	if err := l.a.db.client.quiet(ctx, held.token); err != nil {
+func (l *loader) rollBack(ctx context.Context, owned *lock) error {
+	if err := l.a.db.client.quiet(ctx, owned.token); err != nil {
 		return err
 	}
 	s := newState(l.subset)
 	if _, err := l.a.db.client.run(ctx, request{text: l.a.stateQuery(l.subset), row: s.row}); err != nil {
 		return err
 	}
-	if h, err := l.a.holder(ctx, l.subset); err != nil || h.token != held.token {
+	if h, err := l.a.holder(ctx, l.subset); err != nil || h.token != owned.token {
 		if err == nil { // the last request of the commit was executed
-			held.abandon()
+			owned.abandon()
 		}
 		return err
 	}
 	if err := l.a.recover(ctx, l.subset, &s); err != nil {
 		return err
 	}
-	return held.release(ctx, "")
+	return owned.release(ctx, "")
 }
 
 // keysAsked is the number of keys in one query.
@@ -416,9 +416,9 @@ func (w *docWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 		w.groupers[t] = g
 	}
 	for name, ids := range wanted {
-		there := map[string][]byte{}
-		w.there[name] = there
-		err := w.l.a.stored(ctx, name, ids, func(id string, doc []byte) error { there[id] = bytes.Clone(doc); return nil })
+		existing := map[string][]byte{}
+		w.existing[name] = existing
+		err := w.l.a.stored(ctx, name, ids, func(id string, doc []byte) error { existing[id] = bytes.Clone(doc); return nil })
 		if err != nil {
 			return err
 		}
@@ -433,7 +433,7 @@ func (w *docWriter) count(stored *archive.CommitResult) error {
 		for range w.groupers[t].Places() {
 			stored.Objects++
 		}
-		if len(w.there[w.l.a.target(t)]) == 0 {
+		if len(w.existing[w.l.a.target(t)]) == 0 {
 			continue
 		}
 		for doc := range w.groupers[t].Docs() {
@@ -452,7 +452,7 @@ func (w *docWriter) count(stored *archive.CommitResult) error {
 // merged merges a document with the existing one of its id.
 func (w *docWriter) merged(doc *design.Doc, have, into *record.Batch, meet func(i, j int)) (*record.Batch, error) {
 	t := doc.Rows.Type
-	old, ok := w.there[w.l.a.target(t)][string(design.AppendKey(nil, t, w.l.subset, doc.Header(), doc.Valid()))]
+	old, ok := w.existing[w.l.a.target(t)][string(design.AppendKey(nil, t, w.l.subset, doc.Header(), doc.Valid()))]
 	if !ok {
 		return doc.Rows, nil
 	}
@@ -486,4 +486,4 @@ func (w *docWriter) lines(out io.Writer, types []*record.LineType) error {
 	return nil
 }
 
-func (w *docWriter) kept(int64) {}
+func (w *docWriter) committed(int64) {}

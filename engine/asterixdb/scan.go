@@ -79,7 +79,7 @@ func (s *star) agrees() error {
 		want[s.place.Path(i)]++
 	}
 	for _, d := range s.devices {
-		path := s.under(d)
+		path := s.pathOf(d)
 		if path == "" {
 			return disagree("has a partition in " + d.folder + ", which is on no path of the placement")
 		}
@@ -93,9 +93,9 @@ func (s *star) agrees() error {
 	return nil
 }
 
-// under returns the path of the placement that contains an iodevice. If one path is below another, it
+// pathOf returns the path of the placement that contains an iodevice. If one path is below another, it
 // returns the inner one.
-func (s *star) under(d device) (longest string) {
+func (s *star) pathOf(d device) (longest string) {
 	for _, path := range s.place.Paths {
 		if len(path) > len(longest) && (d.folder == path || strings.HasPrefix(d.folder, strings.TrimSuffix(path, "/")+"/")) {
 			longest = path
@@ -192,7 +192,7 @@ func (s *star) size(context.Context) ([]int64, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[max(slices.Index(s.place.Paths, s.under(d)), 0)] += n
+		out[max(slices.Index(s.place.Paths, s.pathOf(d)), 0)] += n
 	}
 	return out, nil
 }

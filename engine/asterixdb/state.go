@@ -81,7 +81,7 @@ func (a *openArchive) catalogStatement(subset string, version int64, s *state) (
 // state reads the state of a subset, which is empty if the subset does not exist. Once for each subset and
 // archive it first rolls back a crashed load.
 func (a *openArchive) state(ctx context.Context, subset string) (state, error) {
-	_, seen := a.seen.Load(subset)
+	_, seen := a.recovered.Load(subset)
 	for {
 		s := newState(subset)
 		_, err := a.db.client.run(ctx, request{text: a.stateQuery(subset), row: s.row})
@@ -92,21 +92,21 @@ func (a *openArchive) state(ctx context.Context, subset string) (state, error) {
 			return s, err
 		}
 		if !seen && s.broken() {
-			if err := a.settle(ctx, subset); err != nil {
+			if err := a.recoverCrashed(ctx, subset); err != nil {
 				return s, err
 			}
 			seen = true
 			continue
 		}
-		a.seen.Store(subset, true)
+		a.recovered.Store(subset, true)
 		return s, nil
 	}
 }
 
-// settle waits until no commit of a subset is in flight, and rolls back a crashed one.
-func (a *openArchive) settle(ctx context.Context, subset string) error {
+// recoverCrashed waits until no commit of a subset is in flight, and rolls back a crashed one.
+func (a *openArchive) recoverCrashed(ctx context.Context, subset string) error {
 	if a.db.readOnly {
-		return a.settled(ctx, subset)
+		return a.awaitCommit(ctx, subset)
 	}
 	s := newState(subset)
 	l, err := a.acquire(ctx, subset, newToken(), &s)
@@ -120,15 +120,15 @@ func (a *openArchive) settle(ctx context.Context, subset string) error {
 	return l.release(ctx, "")
 }
 
-// settled waits for the commit in flight. A reader changes nothing.
-func (a *openArchive) settled(ctx context.Context, subset string) error {
+// awaitCommit waits for the commit in flight. A reader changes nothing.
+func (a *openArchive) awaitCommit(ctx context.Context, subset string) error {
 	for {
 		h, err := a.holder(ctx, subset)
 		if err != nil || h.token == "" {
 			return err
 		}
 		if h.dead(ctx) {
-			if again, err := a.holder(ctx, subset); err != nil || again.token != h.token {
+			if now, err := a.holder(ctx, subset); err != nil || now.token != h.token {
 				return err
 			}
 			return &fault.Error{
@@ -240,12 +240,12 @@ func (a *openArchive) Subsets(ctx context.Context) ([]string, error) {
 // owner and lets others detect the owner's crash: on the owner's machine by a port that the owner keeps
 // open, on other machines by missing heartbeats.
 type lock struct {
-	a      *openArchive
-	subset string
-	token  string
-	alive  net.Listener // open as long as the owner is alive; it accepts no connection
-	stop   context.CancelFunc
-	beats  chan struct{} // closed after the last heartbeat
+	a        *openArchive
+	subset   string
+	token    string
+	listener net.Listener // open as long as the owner is alive; it accepts no connection
+	stop     context.CancelFunc
+	beats    chan struct{} // closed after the last heartbeat
 }
 
 const (
@@ -281,14 +281,14 @@ func lockID(subset string) string { return "lock/" + subset }
 func (a *openArchive) acquire(ctx context.Context, subset, token string, state *state) (*lock, error) {
 	l := &lock{a: a, subset: subset, token: token}
 	var err error
-	if l.alive, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
+	if l.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
 		return nil, err
 	}
 	if err := l.insert(ctx, state); err != nil {
 		if ctx.Err() != nil { // the record may exist nevertheless
 			l.giveUp(ctx)
 		}
-		return nil, errors.Join(err, l.alive.Close())
+		return nil, errors.Join(err, l.listener.Close())
 	}
 	beating, stop := context.WithCancel(context.WithoutCancel(ctx))
 	l.stop, l.beats = stop, make(chan struct{})
@@ -336,7 +336,7 @@ func (l *lock) insert(ctx context.Context, state *state) error {
 
 // try inserts the record and, if that succeeds, reads the subset's state.
 func (l *lock) try(ctx context.Context, state *state) error {
-	_, port, err := net.SplitHostPort(l.alive.Addr().String())
+	_, port, err := net.SplitHostPort(l.listener.Addr().String())
 	if err != nil {
 		return err
 	}
@@ -421,14 +421,14 @@ func (l *lock) release(ctx context.Context, last string) error {
 	if err := l.a.unlock(ctx, l.subset, l.token, last); err != nil {
 		return err
 	}
-	return l.alive.Close()
+	return l.listener.Close()
 }
 
 // abandon leaves the lock to others, who see that its owner has abandoned it.
 func (l *lock) abandon() {
 	l.stop()
 	<-l.beats
-	_ = l.alive.Close() // it has accepted no connection
+	_ = l.listener.Close() // it has accepted no connection
 }
 
 // giveUp undoes an insertion with an unknown outcome.

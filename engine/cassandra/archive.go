@@ -24,7 +24,7 @@ import (
 
 // plan is the set of queries for a question: one text, sent for many partitions.
 type plan struct {
-	*picked
+	*selection
 	text    string
 	headers []record.Header
 	reads   []read
@@ -59,12 +59,12 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 		return nil, fmt.Errorf("cassandra: %s needs a list of times with a constant step: %w", f, flavour.ErrCannotExpress)
 	}
 	began := time.Now()
-	p := &plan{picked: a.pick(q, c.Facts(q).Plain)}
+	p := &plan{selection: a.pick(q, c.Facts(q).Plain)}
 	out.Args = []any{p}
 	if a.bySeries {
-		p.ranges(c, q, f, a.kept)
+		p.ranges(c, q, f, a.storedID)
 	} else {
-		p.keys(docengine.Derive(c, out), out, a.kept)
+		p.keys(docengine.Derive(c, out), out, a.storedID)
 	}
 	out.Derive = time.Since(began)
 	out.Text = fmt.Sprintf("%s\n-- %d times, %d at once; %d series", p.text, len(p.reads), a.width(f), len(p.headers))
@@ -86,7 +86,7 @@ func (p *plan) keys(l *docengine.Lookup, out *archive.Query, kept func(string) s
 	if out.Flavour == flavour.Keys {
 		p.named, condition, p.ids = true, " IN ?", map[string]docengine.Place{}
 	}
-	p.text = p.picked.text() + p.partition[0] + condition
+	p.text = p.selection.text() + p.partition[0] + condition
 	if n := len(out.Question.Lead); n > 0 {
 		p.text += fmt.Sprintf(" AND %s >= ? AND %s <= ?", colLead, colLead)
 		p.leads = []any{out.Question.Lead[0], out.Question.Lead[n-1]}
@@ -108,7 +108,7 @@ func (p *plan) keys(l *docengine.Lookup, out *archive.Query, kept func(string) s
 
 // ranges lists the series and years that q can match.
 func (p *plan) ranges(c *design.Catalog, q *question.Question, f flavour.Name, kept func(string) string) {
-	p.text = p.picked.text() + p.where() + " AND " + colValid
+	p.text = p.selection.text() + p.where() + " AND " + colValid
 	if f == flavour.EpochList {
 		p.text += " IN ?"
 	} else {
@@ -275,8 +275,8 @@ func (a *tables) scope() string {
 	return string(a.design) + separator + a.name
 }
 
-// kept returns a derived id, or the key of a series, as it is stored.
-func (s *store) kept(id string) string {
+// storedID returns a derived id, or the key of a series, as it is stored.
+func (s *store) storedID(id string) string {
 	if s.name == "" {
 		return id
 	}
@@ -463,7 +463,7 @@ func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Cont
 }
 
 func (a *openArchive) count(ctx context.Context, subset string, t *record.LineType, h head) (objects, records int64, err error) {
-	bare := &picked{layout: a.layout, t: t}
+	bare := &selection{layout: a.layout, t: t}
 	text := bare.text() + a.where()
 	todo := make(chan unit, counting)
 	group, ctx := errgroup.WithContext(ctx)

@@ -149,8 +149,8 @@ type store struct {
 
 	bare bool // opened read-only before any load
 
-	mu   sync.Mutex
-	made map[string]bool // tables that every node serves
+	mu           sync.Mutex
+	servedTables map[string]bool // tables that every node serves
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -158,7 +158,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Logger(), made: map[string]bool{}}
+	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Logger(), servedTables: map[string]bool{}}
 	if err := s.connect(ctx); err != nil {
 		return nil, err
 	}

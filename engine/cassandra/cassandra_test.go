@@ -24,7 +24,7 @@ import (
 type archives struct {
 	server                *lab.Lab
 	keyspace, replication string // "" = those of the server's URL
-	made                  atomic.Int64
+	served                atomic.Int64
 }
 
 // url names an archive that holds nothing.
@@ -35,7 +35,7 @@ func (a *archives) url(t testing.TB) string {
 		t.Fatal(err)
 	}
 	q := u.Query()
-	q.Set("archive", "test_"+strconv.FormatInt(a.made.Add(1), 10))
+	q.Set("archive", "test_"+strconv.FormatInt(a.served.Add(1), 10))
 	if a.keyspace != "" {
 		u.Path = a.keyspace
 		q.Set("replication", a.replication)

@@ -60,13 +60,13 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	for _, f := range t.Fields {
 		tb.fields = append(tb.fields, quote(strings.ToLower(f)))
 	}
-	there, err := tb.prove(ctx, name)
-	if err == nil && !there {
+	exists, err := tb.checkLayout(ctx, name)
+	if err == nil && !exists {
 		if err = t.MissingError(k.readOnly); err == nil {
 			err = tb.make(ctx)
 		}
 		if err == nil {
-			_, err = tb.prove(ctx, name) // another client may have created it
+			_, err = tb.checkLayout(ctx, name) // another client may have created it
 		}
 	}
 	if err != nil {
@@ -91,8 +91,8 @@ const hashParts = 24
 // partitioned reports whether a partition contains many records.
 func (tb *kvTable) partitioned() bool { return tb.layout != kv.Columns }
 
-// prove reports whether the table exists, and returns an error if its layout differs.
-func (tb *kvTable) prove(ctx context.Context, name string) (there bool, err error) {
+// checkLayout reports whether the table exists, and returns an error if its layout differs.
+func (tb *kvTable) checkLayout(ctx context.Context, name string) (exists bool, err error) {
 	columns := map[string]string{}
 	rows := tb.session.Query("SELECT column_name, kind FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ?", tb.keyspace, name).IterContext(ctx)
 	var column, kind string
@@ -198,8 +198,8 @@ func (tb *kvTable) list(ctx context.Context, part []byte) error {
 	return failed(ctx, err)
 }
 
-// listed returns some partitions after a given one, in their order.
-func (tb *kvTable) listed(ctx context.Context, behind []byte, n int) (parts [][]byte, err error) {
+// partitionsAfter returns some partitions after a given one, in their order.
+func (tb *kvTable) partitionsAfter(ctx context.Context, behind []byte, n int) (parts [][]byte, err error) {
 	rows := tb.session.Query("SELECT prefix FROM "+tb.parts+" WHERE one = 0 AND prefix > ? LIMIT ?", behind, n).IterContext(ctx)
 	var c raw
 	for rows.Scan(&c) {
@@ -273,7 +273,7 @@ func (tb *kvTable) where() string {
 	return " WHERE " + keyColumn + " = ?"
 }
 
-func (c *kvConn) at(args []any, key []byte) []any {
+func (c *kvConn) keyArgs(args []any, key []byte) []any {
 	if c.partitioned() {
 		args = append(args, c.part(key))
 	}
@@ -306,7 +306,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row
 		return kv.ErrNotFound // no partition has an empty key
 	}
 	text := c.text('r', f, func() string { return "SELECT " + c.columns(f, "") + " FROM " + c.table + c.where() })
-	c.args = c.at(c.args[:0], key)
+	c.args = c.keyArgs(c.args[:0], key)
 	rows := c.session.Query(text, c.args...).IterContext(ctx)
 	n := c.width(f)
 	found := rows.Scan(c.into[:n]...)
@@ -322,10 +322,10 @@ func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row
 	return nil
 }
 
-// there reports whether a record has the key.
-func (c *kvConn) there(ctx context.Context, key []byte) (bool, error) {
+// exists reports whether a record has the key.
+func (c *kvConn) exists(ctx context.Context, key []byte) (bool, error) {
 	text := c.text('t', nil, func() string { return "SELECT " + keyColumn + " FROM " + c.table + c.where() })
-	rows := c.session.Query(text, c.at(nil, key)...).IterContext(ctx)
+	rows := c.session.Query(text, c.keyArgs(nil, key)...).IterContext(ctx)
 	found := rows.Scan(&c.cells[0])
 	return found, failed(ctx, rows.Close())
 }
@@ -350,9 +350,9 @@ func (c *kvConn) write(ctx context.Context, key []byte, found bool, text, condit
 		}
 		return failed(ctx, err)
 	}
-	if there, err := c.there(ctx, key); err != nil {
+	if exists, err := c.exists(ctx, key); err != nil {
 		return err
-	} else if there != found {
+	} else if exists != found {
 		return refused
 	}
 	return failed(ctx, c.session.Query(text, c.args...).ExecContext(ctx))
@@ -383,7 +383,7 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 		}
 		return "INSERT INTO " + c.table + " (" + names + ", " + c.columns(r.Fields(), "") + ") VALUES (?" + strings.Repeat(", ?", r.Len()+more) + ")"
 	})
-	c.args = c.values(c.at(c.args[:0], key), r)
+	c.args = c.values(c.keyArgs(c.args[:0], key), r)
 	return c.write(ctx, key, false, text, " IF NOT EXISTS")
 }
 
@@ -392,7 +392,7 @@ func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
 		return kv.ErrNotFound
 	}
 	text := c.text('u', r.Fields(), func() string { return "UPDATE " + c.table + " SET " + c.columns(r.Fields(), " = ?") + c.where() })
-	c.args = c.at(c.values(c.args[:0], r), key)
+	c.args = c.keyArgs(c.values(c.args[:0], r), key)
 	return c.write(ctx, key, true, text, " IF EXISTS")
 }
 
@@ -401,6 +401,6 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 		return kv.ErrNotFound
 	}
 	text := c.text('d', nil, func() string { return "DELETE FROM " + c.table + c.where() })
-	c.args = c.at(c.args[:0], key)
+	c.args = c.keyArgs(c.args[:0], key)
 	return c.write(ctx, key, true, text, " IF EXISTS")
 }

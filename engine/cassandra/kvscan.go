@@ -28,20 +28,20 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each
 	}
 	last := c.part(from)
 	if len(last) > 0 {
-		if err := c.within(ctx, last, from, n, f, &c.row, counted); err != nil {
+		if err := c.readPartition(ctx, last, from, n, f, &c.row, counted); err != nil {
 			return err
 		}
 	}
 	var listed [][]byte // listed partitions that are not read yet
 	for window := 1; n > 0; {
 		if len(listed) == 0 {
-			if listed, err = c.listed(ctx, last, mostParts); err != nil || len(listed) == 0 {
+			if listed, err = c.partitionsAfter(ctx, last, mostParts); err != nil || len(listed) == 0 {
 				return err
 			}
 		}
 		parts := listed[:min(window, len(listed))]
 		listed, last = listed[len(parts):], parts[len(parts)-1]
-		of, err := c.together(ctx, parts, nil, n, f)
+		of, err := c.readAll(ctx, parts, nil, n, f)
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (c *kvConn) scanAll(ctx context.Context, from []byte, n int, f kv.Fields, e
 	byKey := func(a, b kv.KeyRow) int { return bytes.Compare(a.Key, b.Key) }
 	for n > 0 {
 		page := kv.PageSize(n, hashParts)
-		of, err := c.together(ctx, parts, from, page, f)
+		of, err := c.readAll(ctx, parts, from, page, f)
 		if err != nil {
 			return err
 		}
@@ -95,16 +95,16 @@ func (c *kvConn) scanAll(ctx context.Context, from []byte, n int, f kv.Fields, e
 	return ctx.Err()
 }
 
-// together reads at most n records from each of some partitions, from a key on, concurrently.
-func (c *kvConn) together(ctx context.Context, parts [][]byte, from []byte, n int, f kv.Fields) ([][]kv.KeyRow, error) {
+// readAll reads at most n records from each of some partitions, from a key on, concurrently.
+func (c *kvConn) readAll(ctx context.Context, parts [][]byte, from []byte, n int, f kv.Fields) ([][]kv.KeyRow, error) {
 	rows := make([][]kv.KeyRow, len(parts))
 	g, inner := errgroup.WithContext(ctx)
 	for i, part := range parts {
 		g.Go(func() error {
-			return c.within(inner, part, from, n, f, &kv.Row{}, func(key []byte, r *kv.Row) error {
-				kept := &kv.Row{}
-				kept.AddRow(r)
-				rows[i] = append(rows[i], kv.KeyRow{Key: append([]byte(nil), key...), Row: kept})
+			return c.readPartition(inner, part, from, n, f, &kv.Row{}, func(key []byte, r *kv.Row) error {
+				copied := &kv.Row{}
+				copied.AddRow(r)
+				rows[i] = append(rows[i], kv.KeyRow{Key: append([]byte(nil), key...), Row: copied})
 				return nil
 			})
 		})
@@ -115,8 +115,8 @@ func (c *kvConn) together(ctx context.Context, parts [][]byte, from []byte, n in
 	return rows, nil
 }
 
-// within yields records of one partition, from a key on.
-func (tb *kvTable) within(ctx context.Context, part, from []byte, n int, f kv.Fields, row *kv.Row, each func(key []byte, r *kv.Row) error) error {
+// readPartition yields records of one partition, from a key on.
+func (tb *kvTable) readPartition(ctx context.Context, part, from []byte, n int, f kv.Fields, row *kv.Row, each func(key []byte, r *kv.Row) error) error {
 	text := "SELECT " + keyColumn + ", " + tb.columns(f, "") + " FROM " + tb.table + " WHERE " + prefixColumn + " = ? AND " + keyColumn + " >= ? LIMIT ?"
 	cells := make([]raw, 1+tb.width(f))
 	into := make([]any, len(cells))

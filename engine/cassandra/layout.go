@@ -165,8 +165,8 @@ func appendEntry(dst []byte, b *record.Batch, i int) []byte {
 	return dst
 }
 
-// own lists the tables of a subset's data besides its records.
-var own = []struct{ name, columns string }{ //nolint:gochecknoglobals // a constant list
+// stateTables lists the tables of a subset's data besides its records.
+var stateTables = []struct{ name, columns string }{ //nolint:gochecknoglobals // a constant list
 	{"heads", `design text, subset text, next bigint, version bigint, bad set<bigint>, catalog bigint, bytes bigint, PRIMARY KEY ((design, subset))`},
 	{"catalogs", `design text, subset text, commit_number bigint, catalog text, PRIMARY KEY ((design, subset), commit_number)`},
 	{"marks", `design text, subset text, commit_number bigint, number int, mark text, PRIMARY KEY ((design, subset), commit_number, number)`},
@@ -201,7 +201,7 @@ func (s *store) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, t := range own {
+	for _, t := range stateTables {
 		table := s.keyspace + "." + t.name
 		if err := s.create(ctx, table, "CREATE TABLE IF NOT EXISTS "+table+" ("+t.columns+")"); err != nil {
 			return err
@@ -225,9 +225,9 @@ const (
 // create creates a table unless it exists, and returns when every running node serves it.
 func (s *store) create(ctx context.Context, table, statement string) error {
 	s.mu.Lock()
-	made := s.made[table]
+	created := s.servedTables[table]
 	s.mu.Unlock()
-	if made {
+	if created {
 		return nil
 	}
 	served, err := s.served(ctx, table)
@@ -240,7 +240,7 @@ func (s *store) create(ctx context.Context, table, statement string) error {
 		return fmt.Errorf("table %s: %w", table, failed(ctx, err))
 	}
 	s.mu.Lock()
-	s.made[table] = true
+	s.servedTables[table] = true
 	s.mu.Unlock()
 	return nil
 }
@@ -319,8 +319,8 @@ func (r raw) number() float64 {
 	return math.Float64frombits(binary.BigEndian.Uint64(r))
 }
 
-// picked is the list of a line type's columns in a query.
-type picked struct {
+// selection is the list of a line type's columns in a query.
+type selection struct {
 	*layout
 	t       *record.LineType
 	columns []*record.Column
@@ -330,8 +330,8 @@ type picked struct {
 }
 
 // all selects every column.
-func (l *layout) all(t *record.LineType) *picked {
-	p := &picked{layout: l, t: t, windows: true, repeats: t.Group != nil}
+func (l *layout) all(t *record.LineType) *selection {
+	p := &selection{layout: l, t: t, windows: true, repeats: t.Group != nil}
 	for i := range t.Columns {
 		p.columns = append(p.columns, &t.Columns[i])
 	}
@@ -339,9 +339,9 @@ func (l *layout) all(t *record.LineType) *picked {
 }
 
 // pick selects the columns of a question, and those that order its rows.
-func (l *layout) pick(q *question.Question, plain bool) *picked {
+func (l *layout) pick(q *question.Question, plain bool) *selection {
 	lists := func(c question.Column) bool { return c.Role == question.Repeating }
-	p := &picked{layout: l, t: q.Type, windows: !plain, repeats: slices.ContainsFunc(q.Columns, lists)}
+	p := &selection{layout: l, t: q.Type, windows: !plain, repeats: slices.ContainsFunc(q.Columns, lists)}
 	for i := range q.Type.Columns {
 		c := &q.Type.Columns[i]
 		wanted := c.Key || slices.ContainsFunc(q.Columns, func(o question.Column) bool { return o.Role == question.Data && o.Name == c.Name })
@@ -353,7 +353,7 @@ func (l *layout) pick(q *question.Question, plain bool) *picked {
 }
 
 // text returns the query, up to its condition.
-func (p *picked) text() string {
+func (p *selection) text() string {
 	var names []string
 	if p.named {
 		names = append(names, p.partition[0])
@@ -373,7 +373,7 @@ func (p *picked) text() string {
 
 // scanner decodes rows into a batch.
 type scanner struct {
-	*picked
+	*selection
 	counts func(number int64) bool
 	admits func(valid int64, lead int32) bool // nil = all rows
 
@@ -388,7 +388,7 @@ type scanner struct {
 	taken bool // a value that counts has been taken
 }
 
-func (p *picked) scanner(counts func(int64) bool, admits func(int64, int32) bool) *scanner {
+func (p *selection) scanner(counts func(int64) bool, admits func(int64, int32) bool) *scanner {
 	n := len(p.order()) + len(p.columns)
 	if p.named {
 		n++
@@ -399,7 +399,7 @@ func (p *picked) scanner(counts func(int64) bool, admits func(int64, int32) bool
 	if p.repeats {
 		n++
 	}
-	s := &scanner{picked: p, counts: counts, admits: admits, cells: make([]raw, n), dest: make([]any, n)}
+	s := &scanner{selection: p, counts: counts, admits: admits, cells: make([]raw, n), dest: make([]any, n)}
 	for i := range s.cells {
 		s.dest[i] = &s.cells[i]
 	}

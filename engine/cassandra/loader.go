@@ -143,7 +143,7 @@ func (t *attempt) document(ctx context.Context, lt *record.LineType, id string) 
 		return nil, err
 	}
 	every, u := t.all(lt), t.unitOf(lt, t.subset, &h, valid)
-	u.name = t.kept(u.name)
+	u.name = t.storedID(u.name)
 	text, args := every.text()+t.where(), t.args(u)
 	if t.bySeries {
 		text += " AND " + colValid + " = ?"
@@ -197,7 +197,7 @@ func (t *attempt) Write(ctx context.Context, lt *record.LineType, docs []docengi
 			return errors.Join(err, group.Wait())
 		}
 		u := t.unitOf(lt, t.subset, &h, valid)
-		u.name = t.kept(u.name)
+		u.name = t.storedID(u.name)
 		rows := make([]row, b.Len())
 		for i := range rows {
 			rows[i] = t.row(u, &b, i)
@@ -217,9 +217,9 @@ func (t *attempt) Write(ctx context.Context, lt *record.LineType, docs []docengi
 func (t *attempt) first(u unit) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	there := t.listed[u]
+	listed := t.listed[u]
 	t.listed[u] = true
-	return !there
+	return !listed
 }
 
 // list lists partitions of a line type.

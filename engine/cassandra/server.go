@@ -224,15 +224,15 @@ func form(ctx context.Context, c *launch.Cluster) error {
 // address keeps three copies if there are three nodes.
 func address(c *launch.Cluster) string {
 	n := &c.Nodes[0]
-	own := []string{"replication=" + strconv.Itoa(len(c.Nodes))}
+	stateTables := []string{"replication=" + strconv.Itoa(len(c.Nodes))}
 	var hosts []string
 	for i := range c.Nodes[1:] {
 		hosts = append(hosts, c.Nodes[i+1].Host)
 	}
 	if len(hosts) > 0 {
-		own = append(own, "hosts="+strings.Join(hosts, ","))
+		stateTables = append(stateTables, "hosts="+strings.Join(hosts, ","))
 	}
-	return "cassandra://" + administrator + ":" + c.Password + "@" + n.Address("cql") + "/barograph" + c.Parameters(own...)
+	return "cassandra://" + administrator + ":" + c.Password + "@" + n.Address("cql") + "/barograph" + c.Parameters(stateTables...)
 }
 
 // counts are the virtual tables of a node with counters, and the rows to report, in the order of the
@@ -266,8 +266,8 @@ func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 		found := map[string]float64{}
 		reported := false
 		for _, node := range nodes {
-			own := map[string]float64{}
-			err := s.add(ctx, node, c.text, own)
+			stateTables := map[string]float64{}
+			err := s.add(ctx, node, c.text, stateTables)
 			if absent(err) {
 				break
 			}
@@ -275,11 +275,11 @@ func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 				return m, failed(ctx, err)
 			}
 			reported = true
-			for name, v := range own {
+			for name, v := range stateTables {
 				found[name] += v
 			}
 			for _, row := range ofEach {
-				if v, ok := own[row]; ok && c.name == "completed_tasks" && len(nodes) > 1 {
+				if v, ok := stateTables[row]; ok && c.name == "completed_tasks" && len(nodes) > 1 {
 					m.Totals = append(m.Totals, engine.Total{Name: c.name + ": " + row + " at " + node.HostnameAndPort(), Value: v})
 				}
 			}

@@ -78,7 +78,7 @@ func TestShortLists(t *testing.T) {
 	const hour = 3600
 	q := &question.Question{Subset: "a", Type: lt, Valid: question.Times{First: one.Valid[0], Last: one.Valid[0] + 249*6*hour, Step: 6 * hour}}
 	for _, l := range layouts {
-		p, f := &plan{picked: l.all(lt)}, flavour.Keys
+		p, f := &plan{selection: l.all(lt)}, flavour.Keys
 		if l.bySeries {
 			f = flavour.EpochList
 			p.ranges(c, q, f, strings.Clone)

@@ -9,5 +9,5 @@ func offered() []any {
 
 // abilities returns the abilities of an open database.
 func (d *database) abilities() []any {
-	return []any{&tables.Databases{Star: scans{d}, Own: d.own, Lake: d.lake}}
+	return []any{&tables.Databases{Star: scans{d}, Own: d.openOwn, Lake: d.lake}}
 }

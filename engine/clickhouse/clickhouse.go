@@ -111,15 +111,15 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}
 	if err != nil {
 		err = unreachable(path, err)
-		if damage := d.altered(); fault.Code(damage) == fault.Differs { // the damage is the cause
+		if damage := d.checkSums(); fault.Code(damage) == fault.Differs { // the damage is the cause
 			err = damage
 		} else if strings.Contains(err.Error(), "Cannot lock file") || strings.Contains(err.Error(), "another process writes") {
 			err = engine.LockedError(path, errors.New("ClickHouse cannot lock the folder"))
 		}
-		return nil, errors.Join(err, d.left())
+		return nil, errors.Join(err, d.unlock())
 	}
 	d.pool = h.pool
-	end := func() error { return errors.Join(h.close(), d.left()) }
+	end := func() error { return errors.Join(h.close(), d.unlock()) }
 	if err = d.unseal(); err == nil {
 		err = d.recover(ctx)
 	}
@@ -200,8 +200,8 @@ func (d *database) shadow(dir string) (string, error) {
 	return path, errors.Join(os.WriteFile(filepath.Join(path, sql), text, 0o600), os.Symlink(store, filepath.Join(path, "store")))
 }
 
-// left frees what shadow has locked.
-func (d *database) left() error {
+// unlock frees what shadow has locked.
+func (d *database) unlock() error {
 	if d.shared == nil {
 		return nil
 	}
@@ -252,8 +252,8 @@ func (d *database) Rows(ctx context.Context, text string, args []any, f func(row
 	})
 }
 
-// apart creates a database again, separate from the archive's, and returns a pool whose sessions use it.
-func (d *database) apart(ctx context.Context, name string, settings ...string) (*pool, error) {
+// separateDatabase creates a database again, separate from the archive's, and returns a pool whose sessions use it.
+func (d *database) separateDatabase(ctx context.Context, name string, settings ...string) (*pool, error) {
 	if err := errors.Join(d.Exec(ctx, "DROP DATABASE IF EXISTS "+name), d.Exec(ctx, "CREATE DATABASE "+name)); err != nil {
 		return nil, err
 	}

@@ -21,18 +21,18 @@ const commitsTable = "barograph_commits"
 // commit is the Querier of a commit in flight. It sees its own writes.
 type commit struct {
 	db     *database
-	of     string // design and subset, as values of commitsTable
+	subset string // design and subset, as values of commitsTable
 	number int64
 	copies map[string]string // copies of the tables that it changes, by quoted names
 }
 
 // transaction runs f in a commit.
-func (d *database) transaction(ctx context.Context, of string, f func(q sqlengine.Querier) error) error {
-	last, err := sqlengine.Number(ctx, d, "SELECT max(commit) FROM "+commitsTable+" WHERE (design, subset) = ("+of+")")
+func (d *database) transaction(ctx context.Context, subset string, f func(q sqlengine.Querier) error) error {
+	last, err := sqlengine.Number(ctx, d, "SELECT max(commit) FROM "+commitsTable+" WHERE (design, subset) = ("+subset+")")
 	if err != nil {
 		return err
 	}
-	c := &commit{d, of, last + 1, map[string]string{}}
+	c := &commit{d, subset, last + 1, map[string]string{}}
 	if err = f(c); err == nil {
 		err = c.decide(ctx)
 	}
@@ -49,13 +49,13 @@ func (d *database) transaction(ctx context.Context, of string, f func(q sqlengin
 	return c.drop(ctx)
 }
 
-// copied returns the copy of a table that the commit may change: an empty copy, or one with all rows.
-func (c *commit) copied(ctx context.Context, table string, whole bool) (string, error) {
+// copyTable returns the copy of a table that the commit may change: an empty copy, or one with all rows.
+func (c *commit) copyTable(ctx context.Context, table string, withRows bool) (string, error) {
 	if name, ok := c.copies[table]; ok {
 		return name, nil
 	}
 	name, how := copyOf(table), " AS "
-	if whole {
+	if withRows {
 		how = " CLONE AS "
 	}
 	for _, text := range []string{
@@ -81,8 +81,8 @@ func bare(table string) string {
 // copyMark is the suffix of copies and of other things that a commit drops.
 const copyMark = "+"
 
-// written replaces the names of tables in a statement by their copies.
-func (c *commit) written(text string) string {
+// withCopies replaces the names of tables in a statement by their copies.
+func (c *commit) withCopies(text string) string {
 	for table, name := range c.copies {
 		text = strings.ReplaceAll(text, table, name)
 	}
@@ -96,16 +96,16 @@ func (c *commit) Exec(ctx context.Context, text string, _ ...any) error {
 		if n, err := sqlengine.Number(ctx, c, "SELECT count() FROM "+rest); n == 0 {
 			return err
 		}
-		if _, err := c.copied(ctx, table, true); err != nil {
+		if _, err := c.copyTable(ctx, table, true); err != nil {
 			return err
 		}
 	}
-	return c.db.Exec(ctx, c.written(text))
+	return c.db.Exec(ctx, c.withCopies(text))
 }
 
 // Rows passes each row to f.
 func (c *commit) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
-	return c.db.Rows(ctx, c.written(text), args, f)
+	return c.db.Rows(ctx, c.withCopies(text), args, f)
 }
 
 // decide flushes the copies and stores that they will replace the tables.
@@ -120,7 +120,7 @@ func (c *commit) decide(ctx context.Context) error {
 	if err := c.db.flush(ctx, copies); err != nil {
 		return err
 	}
-	return c.db.Exec(ctx, fmt.Sprintf("INSERT INTO %s VALUES (%s, %d, [%s])", commitsTable, c.of, c.number, strings.Join(names, ", ")))
+	return c.db.Exec(ctx, fmt.Sprintf("INSERT INTO %s VALUES (%s, %d, [%s])", commitsTable, c.subset, c.number, strings.Join(names, ", ")))
 }
 
 // finish replaces the tables of these names by the copies of a decided commit, unless they are replaced already.
@@ -159,8 +159,8 @@ func (d *database) recover(ctx context.Context) error {
 			return err
 		}
 	}
-	left, err := sqlengine.Texts(ctx, d, "SELECT name FROM system.tables WHERE database = currentDatabase() AND match(name, '\\\\"+copyMark+"[^/]*$')")
-	if err != nil || len(left) == 0 {
+	undecided, err := sqlengine.Texts(ctx, d, "SELECT name FROM system.tables WHERE database = currentDatabase() AND match(name, '\\\\"+copyMark+"[^/]*$')")
+	if err != nil || len(undecided) == 0 {
 		return err
 	}
 	if d.readOnly {
@@ -179,7 +179,7 @@ func (d *database) recover(ctx context.Context) error {
 			err = d.finish(ctx, n, tables)
 		}
 	}
-	for _, name := range left {
+	for _, name := range undecided {
 		if err == nil {
 			err = d.Exec(ctx, "DROP TABLE IF EXISTS "+ident(name))
 		}

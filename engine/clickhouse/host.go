@@ -50,8 +50,8 @@ func startHost(ctx context.Context, args func(dir string) ([]string, error)) (*p
 	defer stop()
 	if err := h.pool.Exec(within, "SELECT 1"); err != nil {
 		_ = h.close()
-		if said := h.Stderr(); said != "" && ctx.Err() == nil {
-			err = errors.New(said)
+		if output := h.Stderr(); output != "" && ctx.Err() == nil {
+			err = errors.New(output)
 		}
 		return nil, err
 	}
@@ -78,11 +78,11 @@ func (h *process) connect(ctx context.Context) (session, error) {
 
 // embedded is a session with the library; host.c describes the protocol.
 type embedded struct {
-	host   *process
-	conn   net.Conn
-	in     *bufio.Reader
-	broken bool
-	left   int // remaining bytes of the current frame
+	host      *process
+	conn      net.Conn
+	in        *bufio.Reader
+	broken    bool
+	remaining int // remaining bytes of the current frame
 }
 
 func (s *embedded) usable() bool { return !s.broken }
@@ -128,14 +128,14 @@ func (s *embedded) frame() error {
 	if _, err := io.ReadFull(s.in, head[:]); err != nil {
 		return fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
 	}
-	s.left = int(binary.NativeEndian.Uint32(head[1:]))
+	s.remaining = int(binary.NativeEndian.Uint32(head[1:]))
 	switch head[0] {
 	case 'Z':
 		return io.EOF
 	case 'X':
-		text := make([]byte, s.left)
+		text := make([]byte, s.remaining)
 		_, err := io.ReadFull(s.in, text)
-		s.left = 0
+		s.remaining = 0
 		return errors.Join(err, &refusal{strings.TrimSpace(string(text))})
 	}
 	return nil
@@ -143,13 +143,13 @@ func (s *embedded) frame() error {
 
 // Read reads the rows of a reply.
 func (s *embedded) Read(p []byte) (int, error) {
-	for s.left == 0 {
+	for s.remaining == 0 {
 		if err := s.frame(); err != nil {
 			return 0, err
 		}
 	}
-	n, err := s.in.Read(p[:min(len(p), s.left)])
-	s.left -= n
+	n, err := s.in.Read(p[:min(len(p), s.remaining)])
+	s.remaining -= n
 	return n, err
 }
 

@@ -29,7 +29,7 @@ type lakes struct {
 }
 
 func (d *database) lake(ctx context.Context, s launch.Store) (*tables.Lake, error) {
-	p, err := d.apart(ctx, lakeDatabase, lakeSettings)
+	p, err := d.separateDatabase(ctx, lakeDatabase, lakeSettings)
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +57,6 @@ func (l *lakes) table(ctx context.Context, t *tables.LakeTable) error {
 	if t.Partition != tables.Unpartitioned {
 		columns, files = columns+", "+tables.PartColumn+" String", "*/*.parquet"
 	}
-	at := "http://" + l.store.Endpoint + "/" + l.store.Bucket + "/" + t.Prefix + files
-	return l.Exec(ctx, "CREATE TABLE "+ident(t.Name)+" ("+columns+") ENGINE = S3("+quote(at)+", "+quote(l.store.Key)+", "+quote(l.store.Secret)+", 'Parquet')")
+	address := "http://" + l.store.Endpoint + "/" + l.store.Bucket + "/" + t.Prefix + files
+	return l.Exec(ctx, "CREATE TABLE "+ident(t.Name)+" ("+columns+") ENGINE = S3("+quote(address)+", "+quote(l.store.Key)+", "+quote(l.store.Secret)+", 'Parquet')")
 }

@@ -44,17 +44,17 @@ func library() (string, error) {
 	if _, err := os.Stat(path); err != nil {
 		return "", &fault.Error{Setting: libraryName, Problem: "is not installed", Err: engine.ErrUnreachable, Cure: "`barograph lab install --yes clickhouse`"}
 	}
-	return path, whole(path)
+	return path, checkLibrary(path)
 }
 
-// whole compares the library with its checksum, once for a file of this size and time, because it takes half a second.
-func whole(path string) error {
+// checkLibrary compares the library with its checksum, once for a file of this size and time, because it takes half a second.
+func checkLibrary(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	seen := fmt.Sprintln(librarySum, info.Size(), info.ModTime().UnixNano())
-	if text, err := os.ReadFile(path + ".checked"); err == nil && string(text) == seen {
+	stamp := fmt.Sprintln(librarySum, info.Size(), info.ModTime().UnixNano())
+	if text, err := os.ReadFile(path + ".checked"); err == nil && string(text) == stamp {
 		return nil
 	}
 	got, err := launch.FileSum(path)
@@ -67,6 +67,6 @@ func whole(path string) error {
 			Cure: "remove " + filepath.Dir(filepath.Dir(path)) + " and install it again: `barograph lab install --yes clickhouse`",
 		}
 	}
-	_ = os.WriteFile(path+".checked", []byte(seen), 0o644) //nolint:gosec // not secret; an error: in a read-only folder it is compared each time
+	_ = os.WriteFile(path+".checked", []byte(stamp), 0o644) //nolint:gosec // not secret; an error: in a read-only folder it is compared each time
 	return nil
 }

@@ -50,8 +50,8 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 		Insert: func(ctx context.Context, q sqlengine.Querier, table string, cols []sqlengine.Column, next sqlengine.Next) error {
 			return store(ctx, q, table, cols, true, next)
 		},
-		Replace: func(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *archive.CommitResult) error {
-			return a.replace(ctx, q, subset, lines, held, stored)
+		Replace: func(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, candidates []design.Row, stored *archive.CommitResult) error {
+			return a.replace(ctx, q, subset, lines, candidates, stored)
 		},
 		Close: func() error { a.db.end(of); return nil },
 	}), nil
@@ -97,13 +97,13 @@ func (a *openArchive) make(ctx context.Context, of, subset string) error {
 	return err
 }
 
-// store inserts rows into a table's copy; whole = the copy also has the existing rows.
-func store(ctx context.Context, q sqlengine.Querier, table string, cols []sqlengine.Column, whole bool, next sqlengine.Next) error {
+// store inserts rows into a table's copy; withRows = the copy also has the existing rows.
+func store(ctx context.Context, q sqlengine.Querier, table string, cols []sqlengine.Column, withRows bool, next sqlengine.Next) error {
 	c, ok := q.(*commit)
 	if !ok {
 		return fmt.Errorf("clickhouse: %s: rows can only be stored in a commit", table)
 	}
-	name, err := c.copied(ctx, table, whole)
+	name, err := c.copyTable(ctx, table, withRows)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func rowOf(catalog []byte) sqlengine.Next {
 }
 
 // replace deletes the records that lines replace. It puts their identities into a table in memory.
-func (a *openArchive) replace(ctx context.Context, q sqlengine.Querier, subset string, lines *sqlengine.Lines, held []design.Row, stored *archive.CommitResult) error {
+func (a *openArchive) replace(ctx context.Context, q sqlengine.Querier, subset string, lines *sqlengine.Lines, candidates []design.Row, stored *archive.CommitResult) error {
 	table, cols := a.Table(subset, lines.Type)
 	keys := identity(cols)
 	stage := strings.TrimSuffix(table, `"`) + copyMark + `keys"`
@@ -138,10 +138,10 @@ func (a *openArchive) replace(ctx context.Context, q sqlengine.Querier, subset s
 	}
 	i := 0
 	err := a.db.insert(ctx, stage, keys, func(to sqlengine.Sink) (bool, error) {
-		if i == len(held) {
+		if i == len(candidates) {
 			return false, nil
 		}
-		lines.Put(to, keys, held[i])
+		lines.Put(to, keys, candidates[i])
 		i++
 		return true, nil
 	})

@@ -26,8 +26,8 @@ type ownTables struct {
 	scales sync.Map // text of a query → type of each column of its answer
 }
 
-func (d *database) own(ctx context.Context) (*tables.Tables, error) {
-	p, err := d.apart(ctx, ownDatabase)
+func (d *database) openOwn(ctx context.Context) (*tables.Tables, error) {
+	p, err := d.separateDatabase(ctx, ownDatabase)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) erro
 		known = scales
 	}
 	scales := known.([]columnType) //nolint:forcetypeassert // the map contains only this type
-	return o.with(ctx, func(s session) error {
+	return o.withSession(ctx, func(s session) error {
 		return s.query(ctx, text, func(block proto.Results) error {
 			cells := make([]func(i int) any, len(block))
 			for k := range block {

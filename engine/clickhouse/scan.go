@@ -55,7 +55,7 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 		return nil, err
 	}
 	note, err := t.note()
-	if there, ok := sqlengine.ParsePlacement(note); err == nil && ok && p.CheckLoaded(there) == nil {
+	if loaded, ok := sqlengine.ParsePlacement(note); err == nil && ok && p.CheckLoaded(loaded) == nil {
 		err = t.start(ctx)
 	}
 	return out, err
@@ -112,17 +112,17 @@ func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (o
 	if err = errors.Join(err, t.close()); err != nil {
 		return out, err
 	}
-	there, _ := sqlengine.ParsePlacement(old)
-	gone := []string{filepath.Join(t.home, starNote), t.home} // remove the note first
-	for _, path := range append(there.Paths, t.Paths...) {
-		gone = append(gone, folderOn(path))
+	loaded, _ := sqlengine.ParsePlacement(old)
+	remove := []string{filepath.Join(t.home, starNote), t.home} // remove the note first
+	for _, path := range append(loaded.Paths, t.Paths...) {
+		remove = append(remove, folderOn(path))
 	}
-	for _, dir := range gone {
+	for _, dir := range remove {
 		if err := os.RemoveAll(dir); err != nil {
 			return out, err
 		}
 	}
-	for _, dir := range gone[1:] {
+	for _, dir := range remove[1:] {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return out, &fault.Error{File: dir, Problem: "cannot be created", Err: err, Cure: "name writable folders"}
 		}

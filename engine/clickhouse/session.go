@@ -36,8 +36,8 @@ type pool struct {
 	idle []session
 }
 
-// with runs f on a session.
-func (p *pool) with(ctx context.Context, f func(s session) error) error {
+// withSession runs f on a session.
+func (p *pool) withSession(ctx context.Context, f func(s session) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (p *pool) Rows(ctx context.Context, text string, args []any, f func(row []a
 		return errors.New("clickhouse: a statement accepts no arguments")
 	}
 	var row []any
-	return p.with(ctx, func(s session) error {
+	return p.withSession(ctx, func(s session) error {
 		return s.query(ctx, text, func(block proto.Results) error {
 			row = append(row[:0], make([]any, len(block))...)
 			for i := range block.Rows() {
@@ -170,7 +170,7 @@ const blockRows = 1 << 16
 // insert stores rows.
 func (p *pool) insert(ctx context.Context, table string, cols []sqlengine.Column, next sqlengine.Next) error {
 	to := newSink(cols)
-	return p.with(ctx, func(s session) error {
+	return p.withSession(ctx, func(s session) error {
 		return s.insert(ctx, "INSERT INTO "+table+" ("+strings.Join(to.names(), ", ")+")", to.columns, func() (bool, error) {
 			to.columns.Reset()
 			for range blockRows {

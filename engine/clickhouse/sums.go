@@ -64,7 +64,7 @@ func (d *database) seal(ctx context.Context) {
 // unseal compares the files with their digests, and removes the digests if this process may write to the
 // archive. No other process may write meanwhile.
 func (d *database) unseal() error {
-	err := d.altered()
+	err := d.checkSums()
 	if err == nil && !d.readOnly {
 		err = os.Remove(filepath.Join(d.path, sumsFile))
 	}
@@ -74,9 +74,9 @@ func (d *database) unseal() error {
 	return err
 }
 
-// altered returns an error that names a file that has changed since the archive was closed. The error wraps
+// checkSums returns an error that names a file that has changed since the archive was closed. The error wraps
 // fs.ErrNotExist if there are no digests.
-func (d *database) altered() error {
+func (d *database) checkSums() error {
 	archive := os.DirFS(d.path)
 	text, err := fs.ReadFile(archive, sumsFile)
 	if err != nil {

@@ -158,7 +158,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 		return engine.CallError(ctx, err)
 	}
 	q.Server = inside
-	a.waited(q.Text, o.consistency)
+	a.recordWait(q.Text, o.consistency)
 	return nil
 }
 
@@ -175,9 +175,9 @@ func (d *database) consistent(text string) consistency {
 	return requestPlus
 }
 
-// waited records that a statement was answered after the indexes had all writes.
-func (d *database) waited(text string, with consistency) {
-	if d.consistency != once || with != requestPlus {
+// recordWait records that a statement was answered after the indexes had all writes.
+func (d *database) recordWait(text string, level consistency) {
+	if d.consistency != once || level != requestPlus {
 		return
 	}
 	d.mu.Lock()
@@ -188,8 +188,8 @@ func (d *database) waited(text string, with consistency) {
 	d.answered[xxh3.HashString128(text)] = true
 }
 
-// wrote makes every statement wait for the indexes again.
-func (d *database) wrote() {
+// recordWrite makes every statement wait for the indexes again.
+func (d *database) recordWrite() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.answered = nil
@@ -227,14 +227,14 @@ func (a *openArchive) gather(ctx context.Context, q *archive.Query, into *answer
 			for q.Keys[k] != id { // the keys before do not exist
 				k++
 			}
-			at := p.Places[k]
+			place := p.Places[k]
 			all.Reset(q.Question.Type, "")
-			if err := a.Decode(text, &all, at.Head, at.Valid); err != nil {
+			if err := a.Decode(text, &all, place.Head, place.Valid); err != nil {
 				return docengine.DocumentError(id, err)
 			}
 			for i := range all.Len() {
 				if m.Times(all.Valid[i], all.Lead[i]) {
-					rows.AppendRow(&all, i, at.Head)
+					rows.AppendRow(&all, i, place.Head)
 				}
 			}
 			return nil

@@ -47,10 +47,10 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if err != nil {
 		return nil, err
 	}
-	var made []string
-	if text, there := known[name]; there {
-		if err = json.Unmarshal(text, &made); err == nil {
-			err = t.CheckFields(made)
+	var existing []string
+	if text, exists := known[name]; exists {
+		if err = json.Unmarshal(text, &existing); err == nil {
+			err = t.CheckFields(existing)
 		}
 	} else if err = t.MissingError(k.readOnly); err == nil {
 		if text, err = json.Marshal(t.Fields); err == nil {

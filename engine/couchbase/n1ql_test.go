@@ -175,12 +175,12 @@ func TestConsistency(t *testing.T) {
 		d := &database{settings: &settings{consistency: c.set}}
 		ask := func(text string) consistency {
 			with := d.consistent(text)
-			d.waited(text, with)
+			d.recordWait(text, with)
 			return with
 		}
 		first, again := ask("SELECT 1"), ask("SELECT 1")
 		other := ask("SELECT 2")
-		d.wrote()
+		d.recordWrite()
 		if written := ask("SELECT 1"); first != c.first || again != c.again || other != c.first || written != c.written {
 			t.Errorf("%s: %v, %v, another %v, after a write %v", name, first, again, other, written)
 		}

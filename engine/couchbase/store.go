@@ -105,15 +105,15 @@ const bulkSize = 256
 // one at a time. It ignores ids without a document.
 func (s *store) get(ctx context.Context, ids []string, each func(id string, text []byte) error) error {
 	size := min(bulkSize, s.inFlight)
-	return docengine.InOrder(ctx, ids, size, s.inFlight/size, s.bulkGet, func(at int, gets []document) error {
+	return docengine.InOrder(ctx, ids, size, s.inFlight/size, s.bulkGet, func(first int, gets []document) error {
 		for i := range gets {
 			switch err := gets[i].err; {
 			case errors.Is(err, gocbcore.ErrDocumentNotFound):
 				continue
 			case err != nil:
-				return engine.CallError(ctx, fmt.Errorf("%s: %w", ids[at+i], err))
+				return engine.CallError(ctx, fmt.Errorf("%s: %w", ids[first+i], err))
 			}
-			if err := each(ids[at+i], gets[i].text); err != nil {
+			if err := each(ids[first+i], gets[i].text); err != nil {
 				return err
 			}
 		}
@@ -212,7 +212,7 @@ func (s *store) Fetch(ctx context.Context, _ string, _ *record.LineType, ids []s
 // Write writes with a bulk request. If it needs durability, which bulk requests of the SDK do not offer, it
 // sends single requests at the same time.
 func (s *store) Write(ctx context.Context, _ string, _ *record.LineType, docs []docengine.Document) error {
-	defer s.wrote()
+	defer s.recordWrite()
 	if s.durability != 0 {
 		body := map[string][]byte{}
 		ids := make([]string, len(docs))
@@ -247,7 +247,7 @@ func (s *store) Write(ctx context.Context, _ string, _ *record.LineType, docs []
 }
 
 func (s *store) Remove(ctx context.Context, _ string, _ *record.LineType, ids []string) error {
-	defer s.wrote()
+	defer s.recordWrite()
 	return s.remove(ctx, ids)
 }
 

@@ -153,7 +153,7 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	s := l.store.subsets[l.name]
 	for _, b := range l.pending {
 		stored.New += int64(b.Len())
-		l.meet(s, b, &stored)
+		l.resolveExisting(s, b, &stored)
 	}
 	if err := c.Check(&stored); err != nil {
 		return archive.CommitResult{}, err
@@ -174,8 +174,8 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	return stored, nil
 }
 
-// meet looks for existing records of b.
-func (l *loader) meet(s *subset, b *record.Batch, stored *archive.CommitResult) {
+// resolveExisting looks for existing records of b.
+func (l *loader) resolveExisting(s *subset, b *record.Batch, stored *archive.CommitResult) {
 	if s == nil || s.types[b.Type] == nil {
 		return
 	}

@@ -20,7 +20,7 @@ func offered() []any {
 
 // abilities returns the abilities of an open database.
 func (db *database) abilities(file string, settings map[string]string) []any {
-	return []any{kvTables{db}, postTables{db}, &tables.Databases{Star: scans{db}, Own: own(file, settings), Lake: lake}}
+	return []any{kvTables{db}, postTables{db}, &tables.Databases{Star: scans{db}, Own: openOwn(file, settings), Lake: lake}}
 }
 
 // opener opens the database in this process at its first call.

@@ -45,7 +45,7 @@ func newWriter(c *conn, catalog, schema, table string) (*chunkWriter, error) {
 func (w *chunkWriter) failure() error {
 	data := mapping.AppenderErrorData(w.appender)
 	defer mapping.DestroyErrorData(&data)
-	return said(mapping.ErrorDataErrorType(data), mapping.ErrorDataMessage(data))
+	return newError(mapping.ErrorDataErrorType(data), mapping.ErrorDataMessage(data))
 }
 
 func (w *chunkWriter) reset() {

@@ -30,7 +30,7 @@ type openArchive struct {
 // newArchive opens the archive of a design.
 func newArchive(db *database, n design.Name) *openArchive {
 	a := &openArchive{db: db}
-	within := " FROM duckdb_tables() WHERE database_name = " + flavour.Quote(db.alias)
+	condition := " FROM duckdb_tables() WHERE database_name = " + flavour.Quote(db.alias)
 	dialect := *dialectIn("")
 	dialect.Table = func(subset, table string) string { return a.dialect(subset).Table(subset, table) }
 	a.Archive = &sqlengine.Archive{
@@ -40,7 +40,7 @@ func newArchive(db *database, n design.Name) *openArchive {
 		},
 		// One list for all subsets: an archive may have many subsets, and a list takes as long as a catalog.
 		Tables: func(string) (string, []any) {
-			return "SELECT schema_name || '/' || table_name" + within, nil
+			return "SELECT schema_name || '/' || table_name" + condition, nil
 		},
 		Others: func(string) (string, []any) {
 			return "SELECT schema_name || '/' || view_name FROM duckdb_views() WHERE database_name = " + flavour.Quote(db.alias), nil
@@ -51,7 +51,7 @@ func newArchive(db *database, n design.Name) *openArchive {
 			return "SELECT count(*), coalesce(sum(len(data)), 0)::BIGINT FROM " + from
 		},
 	}
-	a.Homes = "SELECT schema_name" + within + " AND table_name = " + flavour.Quote(a.OwnName(sqlengine.CatalogTable))
+	a.Homes = "SELECT schema_name" + condition + " AND table_name = " + flavour.Quote(a.OwnName(sqlengine.CatalogTable))
 	return a
 }
 
@@ -60,16 +60,16 @@ type pool struct{ db *database }
 
 // Exec runs a statement.
 func (p pool) Exec(ctx context.Context, text string, args ...any) error {
-	return p.db.with(ctx, func(c *conn) error { return c.Exec(ctx, text, args...) })
+	return p.db.withConn(ctx, func(c *conn) error { return c.Exec(ctx, text, args...) })
 }
 
 // Rows passes each row to f.
 func (p pool) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
-	return p.db.with(ctx, func(c *conn) error { return c.Rows(ctx, text, args, f) })
+	return p.db.withConn(ctx, func(c *conn) error { return c.Rows(ctx, text, args, f) })
 }
 
-// with runs f on a connection.
-func (db *database) with(ctx context.Context, f func(c *conn) error) error {
+// withConn runs f on a connection.
+func (db *database) withConn(ctx context.Context, f func(c *conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func checksum(b []byte) uint64 {
 // Explain returns DuckDB's physical plan. It runs the query once more under EXPLAIN ANALYZE to
 // find what the scans read.
 func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (plan archive.Plan, err error) {
-	err = a.db.with(ctx, func(c *conn) error {
+	err = a.db.withConn(ctx, func(c *conn) error {
 		if plan.Text, err = c.printed(ctx, "EXPLAIN "+q.Text, q.Args...); err != nil {
 			if ok, e := a.Exists(ctx, q.Question); e == nil && !ok {
 				plan.Text = "(the subset has no records of " + q.Question.Type.Name + ")"

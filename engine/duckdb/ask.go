@@ -53,7 +53,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 // ask runs a query of a design. It fails if the table does not exist.
 func (db *database) ask(ctx context.Context, n design.Name, q *archive.Query, into *answer.Builder) error {
 	into.Reset(q.Question.Columns)
-	return db.with(ctx, func(c *conn) error {
+	return db.withConn(ctx, func(c *conn) error {
 		r, err := c.query(ctx, q.Text, q.Args...)
 		if err != nil {
 			return err

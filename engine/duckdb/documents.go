@@ -236,9 +236,9 @@ func (d *docReader) entriesInto(b *record.Batch, s span, head uint32, valid int6
 }
 
 // storeDocs writes the documents of g, merged with existing documents of the same id.
-func (l *loader) storeDocs(ctx context.Context, _ sqlengine.Querier, g *design.Grouper, held []design.Row, stored *archive.CommitResult) error {
+func (l *loader) storeDocs(ctx context.Context, _ sqlengine.Querier, g *design.Grouper, candidates []design.Row, stored *archive.CommitResult) error {
 	lay := newLayout(design.Document, g.Type)
-	have, err := l.haveDocs(ctx, g, sqlengine.Series(held), &lay)
+	have, err := l.haveDocs(ctx, g, sqlengine.Series(candidates), &lay)
 	if err != nil {
 		return err
 	}
@@ -285,8 +285,8 @@ func (l *loader) haveDocs(ctx context.Context, g *design.Grouper, old []design.R
 	}
 	first, last := bounds(old)
 	table := l.a.Dialect.Table(l.subset, lay.table)
-	within := " t.fcst_valid_epoch BETWEEN " + whole(first) + " AND " + whole(last)
-	r, err := l.c.query(ctx, "SELECT s.n, t.fcst_valid_epoch, t.data FROM "+table+" t JOIN temp.main.barograph_stage s ON t.id = s.id WHERE"+within)
+	condition := " t.fcst_valid_epoch BETWEEN " + whole(first) + " AND " + whole(last)
+	r, err := l.c.query(ctx, "SELECT s.n, t.fcst_valid_epoch, t.data FROM "+table+" t JOIN temp.main.barograph_stage s ON t.id = s.id WHERE"+condition)
 	if err != nil {
 		return nil, err
 	}
@@ -304,7 +304,7 @@ func (l *loader) haveDocs(ctx context.Context, g *design.Grouper, old []design.R
 			have[series{g.Heads[of.Head], of.Valid}] = b
 		}
 	}
-	return have, l.c.Exec(ctx, "DELETE FROM "+table+" t WHERE"+within+" AND t.id IN (SELECT id FROM temp.main.barograph_stage)")
+	return have, l.c.Exec(ctx, "DELETE FROM "+table+" t WHERE"+condition+" AND t.id IN (SELECT id FROM temp.main.barograph_stage)")
 }
 
 // series identifies a document by its header and valid time.

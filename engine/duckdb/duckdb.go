@@ -239,18 +239,18 @@ func create(path string, settings map[string]string) error {
 	defer os.RemoveAll(aside) //nolint:errcheck // a later sweep also removes it
 	settings = maps.Clone(settings)
 	settings["threads"] = "1" // starts fastest
-	made := filepath.Join(aside, "made.db")
-	db, err := openDatabase(made, settings)
+	newFile := filepath.Join(aside, "made.db")
+	db, err := openDatabase(newFile, settings)
 	if err != nil {
 		return err
 	}
 	db.close()
 	// Link, because a rename would replace a file that another process has created meanwhile.
 	// That file is as good.
-	if err := os.Link(made, path); !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrPermission) {
+	if err := os.Link(newFile, path); !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrPermission) {
 		return ignoreExisting(err)
 	}
-	return os.Rename(made, path) // for file systems without links
+	return os.Rename(newFile, path) // for file systems without links
 }
 
 func ignoreExisting(err error) error {

@@ -21,7 +21,7 @@ const (
 // Dump yields the records of a subset as of its start.
 func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return archive.Dump(func(to *archive.Dumper) error {
-		return a.db.with(ctx, func(c *conn) error {
+		return a.db.withConn(ctx, func(c *conn) error {
 			if err := c.Exec(ctx, "BEGIN TRANSACTION"); err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ func (a *openArchive) RowRanges(ctx context.Context, subset string) (parts []arc
 // DumpRows yields the records of a range of rows.
 func (a *openArchive) DumpRows(ctx context.Context, subset string, r archive.RowRange) iter.Seq2[*record.Batch, error] {
 	return archive.Dump(func(to *archive.Dumper) error {
-		return a.db.with(ctx, func(c *conn) error {
+		return a.db.withConn(ctx, func(c *conn) error {
 			t, _ := record.TypeByName(r.LineType) // Parts has set it
 			return a.dumpRows(ctx, c, subset, []*record.LineType{t}, "", r, to)
 		})

@@ -46,7 +46,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 // session is a connection with its statements.
 type session struct {
 	*conn
-	made []*statement
+	prepared []*statement
 }
 
 func (k kvTables) session(context.Context) (sqlengine.Session, error) {
@@ -64,7 +64,7 @@ func (s *session) Prepare(ctx context.Context, text string) (sqlengine.Statement
 		return nil, err
 	}
 	st := &statement{session: s, raw: raw}
-	s.made = append(s.made, st)
+	s.prepared = append(s.prepared, st)
 	return st, nil
 }
 
@@ -83,7 +83,7 @@ func (s *session) Conflict(err error) bool { return conflict(err) }
 func (s *session) RunTransaction(f func() error) error { return f() }
 
 func (s *session) Close() error {
-	for _, st := range s.made {
+	for _, st := range s.prepared {
 		mapping.DestroyPrepare(&st.raw)
 	}
 	s.db.put(s.conn)

@@ -95,7 +95,9 @@ func lake(ctx context.Context, s launch.Store) (*tables.Lake, error) {
 func lakeTable(t *tables.LakeTable) string { return lakeView + "." + flavour.Ident(t.Name) }
 
 // at returns the address of a key.
-func (l *lakes) at(key string) string { return flavour.Quote("s3://" + l.store.Bucket + "/" + key) }
+func (l *lakes) address(key string) string {
+	return flavour.Quote("s3://" + l.store.Bucket + "/" + key)
+}
 
 // table creates a view of the files. Each query lists the files again.
 func (l *lakes) table(ctx context.Context, t *tables.LakeTable) error {
@@ -103,7 +105,7 @@ func (l *lakes) table(ctx context.Context, t *tables.LakeTable) error {
 	if t.Partition != tables.Unpartitioned {
 		parts, levels = "hive_partitioning = true, hive_types = {"+tables.PartColumn+": VARCHAR}", "*/*.parquet"
 	}
-	return pool{l.database}.Exec(ctx, "CREATE VIEW "+lakeTable(t)+" AS SELECT * FROM read_parquet("+l.at(t.Prefix+levels)+", "+parts+")")
+	return pool{l.database}.Exec(ctx, "CREATE VIEW "+lakeTable(t)+" AS SELECT * FROM read_parquet("+l.address(t.Prefix+levels)+", "+parts+")")
 }
 
 // write sorts the records of an archive once, in memory or in spilled files, and copies them to the
@@ -137,7 +139,7 @@ func (l *lakes) write(ctx context.Context, archive, subset string, t *tables.Lak
 	}
 	columns := sqlengine.Names("", sqlengine.WideColumns(t.Type))
 	copied := func(where, key string) (size int64, err error) {
-		text := "COPY (SELECT " + columns + " FROM sorted " + where + ") TO " + l.at(key) + " (FORMAT parquet, COMPRESSION zstd, RETURN_STATS)"
+		text := "COPY (SELECT " + columns + " FROM sorted " + where + ") TO " + l.address(key) + " (FORMAT parquet, COMPRESSION zstd, RETURN_STATS)"
 		err = p.Rows(ctx, text, nil, func(row []any) error {
 			return sqlengine.Scan(row[2:], &size)
 		})

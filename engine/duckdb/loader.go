@@ -177,19 +177,19 @@ func (l *loader) replace(ctx context.Context, _ sqlengine.Querier, p *sqlengine.
 		return err
 	}
 	first, last := bounds(rows)
-	within := "t.fcst_valid_beg BETWEEN " + l.a.Dialect.DateTime(first) + " AND " + l.a.Dialect.DateTime(last)
+	condition := "t.fcst_valid_beg BETWEEN " + l.a.Dialect.DateTime(first) + " AND " + l.a.Dialect.DateTime(last)
 	on := make([]string, 0, len(columns))
 	for _, c := range columns {
 		on = append(on, "t."+c.Name+" IS NOT DISTINCT FROM s."+c.Name)
 	}
 	table := l.a.Dialect.Table(l.subset, lay.table)
 	err := l.c.Exec(ctx, "CREATE OR REPLACE TEMP TABLE barograph_hits AS SELECT t.rowid AS hit FROM "+table+
-		" t JOIN temp.main.barograph_stage s ON "+strings.Join(on, " AND ")+" WHERE "+within)
+		" t JOIN temp.main.barograph_stage s ON "+strings.Join(on, " AND ")+" WHERE "+condition)
 	if err != nil {
 		return err
 	}
-	hits := table + " t WHERE " + within + " AND t.rowid IN (SELECT hit FROM temp.main.barograph_hits)"
-	if err := l.meet(ctx, &lay, p, hits, stored); err != nil || p.Keep {
+	hits := table + " t WHERE " + condition + " AND t.rowid IN (SELECT hit FROM temp.main.barograph_hits)"
+	if err := l.resolveExisting(ctx, &lay, p, hits, stored); err != nil || p.Keep {
 		return err
 	}
 	return l.c.Exec(ctx, "DELETE FROM "+hits)
@@ -205,8 +205,8 @@ func (l *loader) stage(ctx context.Context, columns []sqlengine.Column, p *sqlen
 	return w.appendRows(ctx, columns, p, rows)
 }
 
-// meet compares the records of p with the existing records, the hits.
-func (l *loader) meet(ctx context.Context, lay *layout, p *sqlengine.Lines, hits string, stored *archive.CommitResult) error {
+// resolveExisting compares the records of p with the existing records, the hits.
+func (l *loader) resolveExisting(ctx context.Context, lay *layout, p *sqlengine.Lines, hits string, stored *archive.CommitResult) error {
 	r, err := l.c.query(ctx, "SELECT "+sqlengine.Names("t.", lay.columns)+" FROM "+hits)
 	if err != nil {
 		return err

@@ -53,7 +53,7 @@ func openDatabase(path string, settings map[string]string) (*database, error) {
 	}
 	if state == mapping.StateError {
 		mapping.Close(&db.handle)
-		return nil, said(mapping.ErrorTypeInvalid, message)
+		return nil, newError(mapping.ErrorTypeInvalid, message)
 	}
 	return db, nil
 }
@@ -255,7 +255,7 @@ func failure(ctx context.Context, kind mapping.ErrorType, message string) error 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return said(kind, message)
+	return newError(kind, message)
 }
 
 // refused is an error of DuckDB: its message without the stack trace, and its type, or
@@ -267,7 +267,7 @@ type refused struct {
 
 func (e *refused) Error() string { return e.text }
 
-func said(kind mapping.ErrorType, message string) error {
+func newError(kind mapping.ErrorType, message string) error {
 	message, _, _ = strings.Cut(message, "\n\nStack Trace:")
 	return &refused{kind, message}
 }

@@ -25,9 +25,9 @@ import (
 // ownFile is appended to the archive's name: a user's own tables are in a separate file.
 const ownFile = ".barograph-own"
 
-// own opens the file of a user's own tables. Queries use database/sql, because their answers may have
+// openOwn opens the file of a user's own tables. Queries use database/sql, because their answers may have
 // columns of any type.
-func own(path string, settings map[string]string) func(ctx context.Context) (*tables.Tables, error) {
+func openOwn(path string, settings map[string]string) func(ctx context.Context) (*tables.Tables, error) {
 	return func(context.Context) (*tables.Tables, error) {
 		settings, file := maps.Clone(settings), ""
 		settings["autoinstall_known_extensions"], settings["autoload_known_extensions"] = "false", "false"
@@ -131,7 +131,7 @@ func (o *ownTables) describe(ctx context.Context, t *tables.Table) (rows map[str
 	if err := o.Exec(ctx, "CREATE VIEW "+flavour.Ident(t.Name)+" AS "+strings.Join(parts, " UNION ALL ")); err != nil {
 		return nil, readable(t, err)
 	}
-	return rows, readable(t, o.longest(ctx, t))
+	return rows, readable(t, o.measureTexts(ctx, t))
 }
 
 // groups finds the groups of a table's files. It reads the footers of Parquet files.
@@ -280,8 +280,8 @@ func (g *ownGroup) selected(t *tables.Table) (out []string) {
 	return out
 }
 
-// longest finds the greatest length of texts, and checks that all values can be read.
-func (o *ownTables) longest(ctx context.Context, t *tables.Table) error {
+// measureTexts finds the greatest length of texts, and checks that all values can be read.
+func (o *ownTables) measureTexts(ctx context.Context, t *tables.Table) error {
 	var longest []string
 	for _, c := range t.Columns {
 		length := "0"

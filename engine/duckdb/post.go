@@ -84,7 +84,7 @@ func (p postTables) tend(ctx context.Context, u posts.Maintenance, _ []string) e
 // postConn is the connection of a poster.
 type postConn struct {
 	*conn
-	made []*postStatement
+	prepared []*postStatement
 }
 
 func (p postTables) connect(context.Context) (*sqlengine.PostConn, error) {
@@ -99,14 +99,14 @@ func (p postTables) connect(context.Context) (*sqlengine.PostConn, error) {
 		Prepare: func(ctx context.Context, text string) (sqlengine.PostStatement, error) {
 			st, err := s.prepare(ctx, text)
 			if err == nil {
-				s.made = append(s.made, st)
+				s.prepared = append(s.prepared, st)
 			}
 			return st, err
 		},
 		Copy:        s.copyRows,
 		IsRetryable: conflict,
 		Close: func() error {
-			for _, st := range s.made {
+			for _, st := range s.prepared {
 				st.close()
 			}
 			mapping.Disconnect(&c.raw) // this drops its temporary tables

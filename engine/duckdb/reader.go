@@ -42,19 +42,19 @@ func reader(ctx context.Context, u *url.URL, o engine.Options, file string) (*en
 	if err != nil {
 		return nil, err
 	}
-	var here *engine.Engine
+	var local *engine.Engine
 	inProcess := sync.OnceValue(func() error {
 		o.InProcess = true
-		here, err = open(context.WithoutCancel(ctx), u, o)
+		local, err = open(context.WithoutCancel(ctx), u, o)
 		return err
 	})
 	return &engine.Engine{
 		About: r.About, Cost: r.Cost(), Processes: []int32{int32(r.PID())}, //nolint:gosec // a pid fits
-		Abilities: append([]any{r}, lazily(func() (*engine.Engine, error) { err := inProcess(); return here, err })...),
+		Abilities: append([]any{r}, lazily(func() (*engine.Engine, error) { err := inProcess(); return local, err })...),
 		Close: func() error {
 			err := r.Close()
-			if here != nil {
-				err = errors.Join(err, here.Close())
+			if local != nil {
+				err = errors.Join(err, local.Close())
 			}
 			return err
 		},
@@ -64,8 +64,8 @@ func reader(ctx context.Context, u *url.URL, o engine.Options, file string) (*en
 // invalid reports the errors after which DuckDB answers no statement until it is opened again.
 var invalid = regexp.MustCompile(`FATAL Error|INTERNAL Error|database has been invalidated`)
 
-// besides is the memory of a process that DuckDB does not count.
-const besides = 1 << 30
+// extraMemory is the memory of a process that DuckDB does not count.
+const extraMemory = 1 << 30
 
 var memorySize = regexp.MustCompile(`(?i)^([\d.]+)\s*([kmgt]?)(i?)b?$`)
 
@@ -77,7 +77,7 @@ func processMemory(limit string) int64 {
 		if err != nil {
 			return 0
 		}
-		return int64(total.Total/10*8) + besides //nolint:gosec // far below the limit of int64
+		return int64(total.Total/10*8) + extraMemory //nolint:gosec // far below the limit of int64
 	}
 	n, err := strconv.ParseFloat(m[1], 64)
 	if err != nil {
@@ -90,5 +90,5 @@ func processMemory(limit string) int64 {
 	for range strings.Index(" kmgt", strings.ToLower(m[2] + " ")[:1]) {
 		n *= unit
 	}
-	return int64(n) + besides
+	return int64(n) + extraMemory
 }

@@ -47,24 +47,24 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
 		Where: starSchema, ReadOnly: s.readOnly, Text: starDialect().Text, Load: t.load, Size: t.size, Cold: t.cold,
 		Note: func(ctx context.Context) (note string, err error) {
-			err = t.with(ctx, func(c *conn) error { note, err = t.note(ctx, c); return err })
+			err = t.withConn(ctx, func(c *conn) error { note, err = t.note(ctx, c); return err })
 			return note, err
 		},
 		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
-			return t.with(ctx, func(c *conn) error { return c.Rows(ctx, starDialect().Text(q), nil, f) })
+			return t.withConn(ctx, func(c *conn) error { return c.Rows(ctx, starDialect().Text(q), nil, f) })
 		},
 		Plan: func(ctx context.Context, q tables.StarQuery) (text string, err error) {
-			err = t.with(ctx, func(c *conn) error { text, err = c.printed(ctx, "EXPLAIN "+starDialect().Text(q)); return err })
+			err = t.withConn(ctx, func(c *conn) error { text, err = c.printed(ctx, "EXPLAIN "+starDialect().Text(q)); return err })
 			return text, err
 		},
 		Close: func() error {
-			return t.with(context.Background(), func(c *conn) error { return c.Exec(context.Background(), "SET GLOBAL threads = "+t.before) })
+			return t.withConn(context.Background(), func(c *conn) error { return c.Exec(context.Background(), "SET GLOBAL threads = "+t.before) })
 		},
 	}, p)
 	if err != nil {
 		return nil, err
 	}
-	return out, t.with(ctx, func(c *conn) error {
+	return out, t.withConn(ctx, func(c *conn) error {
 		before, err := sqlengine.Texts(ctx, c, "SELECT current_setting('threads')::VARCHAR")
 		if err != nil {
 			return err
@@ -76,8 +76,8 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 
 // note returns the placement of the loaded tables; "" = no tables are loaded.
 func (t *star) note(ctx context.Context, c *conn) (string, error) {
-	made, err := sqlengine.Number(ctx, c, "SELECT count(*) FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = "+flavour.Quote(starSchema)+" AND table_name = 'placement'")
-	if err != nil || made == 0 {
+	views, err := sqlengine.Number(ctx, c, "SELECT count(*) FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = "+flavour.Quote(starSchema)+" AND table_name = 'placement'")
+	if err != nil || views == 0 {
 		return "", err
 	}
 	text, err := sqlengine.Texts(ctx, c, "SELECT placement FROM "+starSchema+".placement")
@@ -111,7 +111,7 @@ func (t *star) homes(p *tables.Placement) (out []string) {
 // load writes the Parquet files. It first removes the existing tables, because two sets of facts might
 // not fit on the disks.
 func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoadResult, err error) {
-	err = t.with(ctx, func(c *conn) error {
+	err = t.withConn(ctx, func(c *conn) error {
 		if err := t.clear(ctx, c); err != nil {
 			return err
 		}
@@ -276,7 +276,7 @@ func (t *star) size(context.Context) ([]int64, error) {
 
 // cold makes DuckDB drop its cache of files.
 func (t *star) cold(ctx context.Context) error {
-	return t.with(ctx, func(c *conn) error {
+	return t.withConn(ctx, func(c *conn) error {
 		if err := c.Exec(ctx, "SET GLOBAL enable_external_file_cache = false"); err != nil {
 			return err
 		}

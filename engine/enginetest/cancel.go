@@ -15,29 +15,29 @@ import (
 // cancel tests cancellation: a waiting caller must get the context's error, and the archive must stay
 // usable and intact.
 func (s *suite) cancel(t *testing.T) {
-	h := s.fresh(t)
+	h := s.openNew(t)
 	files := Generate(21, 4, caseSeries()...)
 	mustStore(t, h, "cases", files[:3], 3)
-	gone, stop := context.WithCancel(t.Context())
+	canceled, stop := context.WithCancel(t.Context())
 	stop()
-	t.Run("asking", func(t *testing.T) { s.cancelAsk(t, h, gone, files[:3]) })
-	t.Run("loading", func(t *testing.T) { s.cancelLoad(t, h, gone, files) })
+	t.Run("asking", func(t *testing.T) { s.cancelAsk(t, h, canceled, files[:3]) })
+	t.Run("loading", func(t *testing.T) { s.cancelLoad(t, h, canceled, files) })
 	t.Run("a dump that is left", func(t *testing.T) {
 		for range h.Dump(t.Context(), "cases") {
 			break
 		}
-		holds(t, h, "cases", expect(files))
+		checkDigest(t, h, "cases", expect(files))
 	})
 	t.Run("reading", func(t *testing.T) {
-		for b, err := range h.Dump(gone, "cases") {
+		for b, err := range h.Dump(canceled, "cases") {
 			if !errors.Is(err, context.Canceled) {
 				t.Fatalf("a cancelled dump gave %v, %v", b, err)
 			}
 		}
-		if _, err := h.Contents(gone, "cases"); !errors.Is(err, context.Canceled) {
+		if _, err := h.Contents(canceled, "cases"); !errors.Is(err, context.Canceled) {
 			t.Errorf("contents: %v", err)
 		}
-		if _, err := h.Marks(gone, "cases"); !errors.Is(err, context.Canceled) {
+		if _, err := h.Marks(canceled, "cases"); !errors.Is(err, context.Canceled) {
 			t.Errorf("marks: %v", err)
 		}
 	})
@@ -45,7 +45,7 @@ func (s *suite) cancel(t *testing.T) {
 
 // cancelAsk cancels before an answer and after growing times during it. The result must be complete and
 // correct, or the context's error.
-func (s *suite) cancelAsk(t *testing.T, h *opened, gone context.Context, files []File) {
+func (s *suite) cancelAsk(t *testing.T, h *opened, canceled context.Context, files []File) {
 	q := everything("cases", lineType("SAL1L2"))
 	q.Valid = question.Times{First: newYear2019, Last: newYear2019 + 90*day, Step: 3 * hour}
 	want := references(files, []*question.Question{q})[0]
@@ -54,7 +54,7 @@ func (s *suite) cancelAsk(t *testing.T, h *opened, gone context.Context, files [
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ask(gone, h, p); !errors.Is(err, context.Canceled) {
+		if _, err := ask(canceled, h, p); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: asked after the end, the error is %v", f, err)
 		}
 		for wait := 100 * time.Microsecond; wait < 100*time.Millisecond; wait *= 4 {
@@ -75,11 +75,11 @@ func (s *suite) cancelAsk(t *testing.T, h *opened, gone context.Context, files [
 }
 
 // cancelLoad cancels commits: each must be stored completely or not at all.
-func (s *suite) cancelLoad(t *testing.T, h *opened, gone context.Context, files []File) {
-	if _, err := store(gone, h, "cases", files[3:], 1); !errors.Is(err, context.Canceled) {
+func (s *suite) cancelLoad(t *testing.T, h *opened, canceled context.Context, files []File) {
+	if _, err := store(canceled, h, "cases", files[3:], 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("loaded after the end, the error is %v", err)
 	}
-	holds(t, h, "cases", expect(files[:3]))
+	checkDigest(t, h, "cases", expect(files[:3]))
 	for wait := time.Millisecond; wait < 100*time.Millisecond; wait *= 5 {
 		ctx, stop := context.WithTimeout(t.Context(), wait)
 		_, err := store(ctx, h, "cases", files[3:], 1)
@@ -90,7 +90,7 @@ func (s *suite) cancelLoad(t *testing.T, h *opened, gone context.Context, files 
 		s.wholeFiles(t, h, "cases", files)
 	}
 	mustStore(t, h, "cases", files[3:], 1)
-	holds(t, h, "cases", expect(files))
+	checkDigest(t, h, "cases", expect(files))
 	marked(t, h, "cases", files)
 }
 
@@ -101,13 +101,13 @@ func (s *suite) wholeFiles(t *testing.T, h *opened, subset string, files []File)
 	t.Helper()
 	for {
 		rest := s.unmarked(t, h, subset, files)
-		there := slices.DeleteFunc(slices.Clone(files), func(f File) bool {
+		stored := slices.DeleteFunc(slices.Clone(files), func(f File) bool {
 			return slices.ContainsFunc(rest, func(r File) bool { return r.Path == f.Path })
 		})
 		seen := &findings{TB: t}
-		holds(seen, h, subset, expect(there))
-		marked(seen, h, subset, there)
-		cataloged(seen, h, subset, there)
+		checkDigest(seen, h, subset, expect(stored))
+		marked(seen, h, subset, stored)
+		cataloged(seen, h, subset, stored)
 		if len(seen.errors) == 0 || len(s.unmarked(t, h, subset, files)) == len(rest) {
 			for _, e := range seen.errors {
 				t.Error(e)

@@ -34,7 +34,7 @@ func RunCluster(t *testing.T, cfg Config, l *lab.Lab, copies bool) {
 // continue or return an error.
 func (s *suite) killedNode(t *testing.T, l *lab.Lab, copies bool) {
 	files, url := crashFiles(), s.URL(t)
-	whole := s.timeLoad(t, files)
+	duration := s.timeLoad(t, files)
 	h := s.open(t, url, engine.Options{})
 	var acknowledged []File
 	ended := make(chan error, 1)
@@ -43,7 +43,7 @@ func (s *suite) killedNode(t *testing.T, l *lab.Lab, copies bool) {
 		acknowledged, err = storeEach(t.Context(), h, "a", files)
 		ended <- err
 	}()
-	time.Sleep(time.Duration(rand.Int64N(int64(whole) + 1)))
+	time.Sleep(time.Duration(rand.Int64N(int64(duration) + 1)))
 	victim := 1 + rand.IntN(len(l.State().Cluster.Nodes)-1)
 	if err := l.Kill(victim); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func (s *suite) killedNode(t *testing.T, l *lab.Lab, copies bool) {
 		t.Fatal(err)
 	}
 	t.Logf("complete again %v after the node was back", time.Since(began).Round(time.Millisecond))
-	holds(t, h, "a", expect(files))
+	checkDigest(t, h, "a", expect(files))
 	marked(t, h, "a", files)
 	cataloged(t, h, "a", files)
 	s.prove(t, h, files, everything("a", lineType("PCT")))
@@ -79,7 +79,7 @@ func (s *suite) killedNode(t *testing.T, l *lab.Lab, copies bool) {
 func (s *suite) rightOrLoud(t *testing.T, h *opened, files []File, acknowledged int) {
 	q := everything("a", lineType("PCT"))
 	least := references(files[:acknowledged], []*question.Question{q})[0]
-	most := references(files[:min(acknowledged+1, len(files))], []*question.Question{q})[0]
+	largest := references(files[:min(acknowledged+1, len(files))], []*question.Question{q})[0]
 	var all sync.WaitGroup
 	for _, f := range s.flavours {
 		all.Go(func() {
@@ -93,7 +93,7 @@ func (s *suite) rightOrLoud(t *testing.T, h *opened, files []File, acknowledged 
 				return
 			}
 			_, err = answer.Compare(least, got)
-			if _, also := answer.Compare(most, got); err != nil && also != nil {
+			if _, also := answer.Compare(largest, got); err != nil && also != nil {
 				t.Errorf("%s: without the node the answer is wrong: %v", f, err)
 			}
 		})

@@ -14,7 +14,7 @@ import (
 
 // concurrent tests several clients at once, also during a load.
 func (s *suite) concurrent(t *testing.T) {
-	h := s.fresh(t)
+	h := s.openNew(t)
 	files := Generate(21, 4, caseSeries()...)
 	mustStore(t, h, "cases", files, 4)
 	qs := theCases(t, "cases")
@@ -26,17 +26,17 @@ func (s *suite) concurrent(t *testing.T) {
 			_, err := store(ctx, h, "mixed", more, 1)
 			return err
 		})
-		holds(t, h, "mixed", expect(more))
-		holds(t, h, "cases", expect(files))
+		checkDigest(t, h, "mixed", expect(more))
+		checkDigest(t, h, "cases", expect(files))
 	})
 }
 
 // clients runs four goroutines, at night eight, that ask all cases. Each begins with another case, and uses its own
 // queries and shared ones.
-func (s *suite) clients(t *testing.T, h *opened, qs []*question.Question, want []*answer.Answer, beside func(context.Context) error) {
+func (s *suite) clients(t *testing.T, h *opened, qs []*question.Question, want []*answer.Answer, loader func(context.Context) error) {
 	group, ctx := errgroup.WithContext(t.Context())
-	if beside != nil {
-		group.Go(func() error { return beside(ctx) })
+	if loader != nil {
+		group.Go(func() error { return loader(ctx) })
 	}
 	workers := 4
 	if !s.Brief && Nightly() {

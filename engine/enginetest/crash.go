@@ -91,12 +91,12 @@ func runChild(t *testing.T, cfg Config, j job) {
 // unmarked returns the files that a resumed load must still load.
 func (s *suite) unmarked(t *testing.T, h *opened, subset string, files []File) []File {
 	t.Helper()
-	there, err := h.Marks(t.Context(), subset)
+	marks, err := h.Marks(t.Context(), subset)
 	if err != nil {
 		t.Fatalf("marks: %v", err)
 	}
 	return slices.DeleteFunc(slices.Clone(files), func(f File) bool {
-		return slices.ContainsFunc(there, func(m archive.Mark) bool { return m.Digest == f.Mark().Digest })
+		return slices.ContainsFunc(marks, func(m archive.Mark) bool { return m.Digest == f.Mark().Digest })
 	})
 }
 
@@ -126,16 +126,16 @@ func (s *suite) start(t *testing.T, j job) *exec.Cmd {
 		t.Fatal(err)
 	}
 	lines := bufio.NewReader(out)
-	var said strings.Builder
+	var output strings.Builder
 	for {
 		line, err := lines.ReadString('\n')
-		said.WriteString(line)
+		output.WriteString(line)
 		if strings.HasPrefix(line, ready) {
 			break
 		}
 		if err != nil {
 			_ = c.Wait()
-			t.Fatalf("the child did not start:\n%s", said.String())
+			t.Fatalf("the child did not start:\n%s", output.String())
 		}
 	}
 	go io.Copy(io.Discard, lines)
@@ -170,18 +170,18 @@ func (s *suite) crash(t *testing.T) {
 			t.Run("a full disk", s.fullDisk)
 			t.Run("a replaced archive", s.replaced)
 		}
-		t.Run("a database that another process holds", s.held)
+		t.Run("a database that another process holds", s.openElsewhere)
 	}
 }
 
 func (s *suite) killed(t *testing.T) {
 	files := crashFiles()
-	whole := s.timeLoad(t, files)
+	duration := s.timeLoad(t, files)
 	kills, rng := s.repetitions(t, 4, 2), newRand(uint64(time.Now().UnixNano())) // the moment of a kill is not reproducible
 	url := s.URL(t)
 	for done := range kills {
 		c := s.start(t, job{URL: url, Design: s.design})
-		time.Sleep(time.Duration(rng.Int64N(int64(whole)/2 + 1)))
+		time.Sleep(time.Duration(rng.Int64N(int64(duration)/2 + 1)))
 		finished := kill(t, c)
 		s.undamaged(t, url)
 		h := s.open(t, url, engine.Options{})
@@ -194,7 +194,7 @@ func (s *suite) killed(t *testing.T) {
 	}
 	h := s.open(t, url, engine.Options{})
 	mustStore(t, h, "a", s.unmarked(t, h, "a", files), 1)
-	holds(t, h, "a", expect(files))
+	checkDigest(t, h, "a", expect(files))
 	marked(t, h, "a", files)
 	cataloged(t, h, "a", files)
 	s.prove(t, h, files, everything("a", lineType("PCT")))
@@ -234,12 +234,12 @@ func (s *suite) undamaged(t *testing.T, url string) {
 func (s *suite) killedYoung(t *testing.T) {
 	files := crashFiles()
 	began := time.Now()
-	s.fresh(t)
-	took, rng := time.Since(began), newRand(uint64(time.Now().UnixNano())) // the moment of a kill is not reproducible
+	s.openNew(t)
+	duration, rng := time.Since(began), newRand(uint64(time.Now().UnixNano())) // the moment of a kill is not reproducible
 	for range s.repetitions(t, 3, 1) {
 		url := s.URL(t)
 		c := s.start(t, job{URL: url, Design: s.design, Early: true})
-		time.Sleep(time.Duration(rng.Int64N(int64(took) + 1)))
+		time.Sleep(time.Duration(rng.Int64N(int64(duration) + 1)))
 		kill(t, c)
 		h := s.open(t, url, engine.Options{})
 		s.wholeFiles(t, h, "a", files)
@@ -250,16 +250,16 @@ func (s *suite) killedYoung(t *testing.T) {
 
 // timeLoad measures the duration of an undisturbed load. Kills happen within it.
 func (s *suite) timeLoad(t *testing.T, files []File) time.Duration {
-	h := s.fresh(t)
+	h := s.openNew(t)
 	began := time.Now()
 	mustStore(t, h, "a", files, 1)
-	took := time.Since(began)
+	duration := time.Since(began)
 	h.close(t)
-	return took
+	return duration
 }
 
-// held opens a database that another process has open: it must succeed, or return an error that says so and has a cure.
-func (s *suite) held(t *testing.T) {
+// openElsewhere opens a database that another process has open: it must succeed, or return an error that says so and has a cure.
+func (s *suite) openElsewhere(t *testing.T) {
 	url := s.URL(t)
 	c := s.start(t, job{URL: url, Design: s.design, Hold: true})
 	defer func() {

@@ -36,9 +36,9 @@ func (s *suite) rot(t *testing.T) {
 		if err := os.CopyFS(dir, os.DirFS(filepath.Dir(path))); err != nil {
 			t.Fatal(err)
 		}
-		copied := filepath.Join(dir, filepath.Base(path))
-		where := turnBit(t, rng, copied)
-		got, err := s.reread(t.Context(), s.Driver.Scheme+":"+copied, rng.IntN(2) == 0)
+		copyURL := filepath.Join(dir, filepath.Base(path))
+		where := turnBit(t, rng, copyURL)
+		got, err := s.reread(t.Context(), s.Driver.Scheme+":"+copyURL, rng.IntN(2) == 0)
 		switch {
 		case err != nil && !hasCure(err):
 			t.Errorf("%s: the error has no cure: %v", where, err)
@@ -72,8 +72,8 @@ func (s *suite) fullDisk(t *testing.T) {
 		}
 	})
 	out, err := s.child(t, job{URL: raw, Design: s.design, Fill: true}).Output()
-	if said := string(out); err != nil || !strings.Contains(said, diskIsFull) {
-		t.Fatalf("the load that fills the disk: %v\n%s", err, said)
+	if output := string(out); err != nil || !strings.Contains(output, diskIsFull) {
+		t.Fatalf("the load that fills the disk: %v\n%s", err, output)
 	}
 	if err := mount("-o", "remount,size=100m"); err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func (s *suite) fullDisk(t *testing.T) {
 		rest := s.wholeFiles(t, h, fillSubset(i), files)
 		t.Logf("subset %d: %d of %d files are loaded", i+1, len(files)-len(rest), len(files))
 		mustStore(t, h, fillSubset(i), rest, len(files))
-		holds(t, h, fillSubset(i), expect(files))
+		checkDigest(t, h, fillSubset(i), expect(files))
 	}
 	h.close(t)
 }
@@ -163,17 +163,17 @@ func turnBit(t *testing.T, rng *rand.Rand, path string) (where string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, i := rng.Int64N(all), 0
-	for ; at >= sizes[i]; i++ {
-		at -= sizes[i]
+	offset, i := rng.Int64N(all), 0
+	for ; offset >= sizes[i]; i++ {
+		offset -= sizes[i]
 	}
 	text, err := os.ReadFile(names[i])
 	if err != nil {
 		t.Fatal(err)
 	}
-	text[at] ^= 1 << rng.IntN(8)
+	text[offset] ^= 1 << rng.IntN(8)
 	if err := os.WriteFile(names[i], text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Base(names[i]) + " at byte " + strconv.FormatInt(at, 10)
+	return filepath.Base(names[i]) + " at byte " + strconv.FormatInt(offset, 10)
 }

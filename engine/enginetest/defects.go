@@ -58,7 +58,7 @@ func SmallFiles(t testing.TB, n int) []string {
 // filesLoadedAlready: METdbLoad reads batches of 101 files. A batch whose files are all loaded makes it
 // skip the next batch; it never read 101 of 404 new files.
 func (s *suite) filesLoadedAlready(t *testing.T) {
-	a := s.fresh(t)
+	a := s.openNew(t)
 	files := SmallFiles(t, 505)
 	if _, err := load.Run(t.Context(), a, "a", files[101:202], load.Options{}); err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func (s *suite) failingBatch(t *testing.T, disk Disk) {
 func (s *suite) longRecords(t *testing.T) {
 	for _, name := range []string{"PCT", "ECLV"} {
 		t.Run(name, func(t *testing.T) {
-			a := s.fresh(t)
+			a := s.openNew(t)
 			lt := lineType(name)
 			var want record.Digest
 			for i, groups := range []int{3, 1, 999} { // into an empty table, then into one that holds some

@@ -14,7 +14,7 @@ import (
 // answers must contain all of them, and none may be stored twice. An archive that stores only one record of an
 // identity must refuse that before the load reads a file.
 func (s *suite) keep(t *testing.T) {
-	h := s.fresh(t)
+	h := s.openNew(t)
 	if why := archive.OneOfEach(h.Archive); why != "" {
 		_, err := load.Run(t.Context(), h.Archive, "a", nil, load.Options{OnConflict: load.Keep})
 		if err == nil || !hasCure(err) || !strings.Contains(err.Error(), why) {
@@ -23,7 +23,7 @@ func (s *suite) keep(t *testing.T) {
 		return
 	}
 	series := mixedSeries()
-	first, later := kept(Generate(7, 2, series...)), kept(Generate(8, 1, series[len(series)/2:]...))
+	first, later := asKept(Generate(7, 2, series...)), asKept(Generate(8, 1, series[len(series)/2:]...))
 	all := slices.Concat(first, later)
 	twice := File{Path: "both.stat", Batches: slices.Concat(first[0].Batches, later[0].Batches)}
 	l, err := h.Loader(t.Context(), "a")
@@ -34,7 +34,7 @@ func (s *suite) keep(t *testing.T) {
 		t.Fatalf("the first commit: %+v, %v", got, err)
 	}
 	reported := s.refusedBeside(t, l, later)
-	holds(t, h, "a", expect(first))
+	checkDigest(t, h, "a", expect(first))
 	got, err := commitIf(t.Context(), l, "a", later, func(c archive.ExistingRecord) bool { return !reported[c] })
 	if n := expect(later).Records; err != nil || got.New != n || len(got.Replaced) > 0 || len(reported) == 0 {
 		t.Errorf("%d records are to be kept beside others: %+v, %v", n, got, err)
@@ -43,7 +43,7 @@ func (s *suite) keep(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
-	holds(t, h, "a", expect(all))
+	checkDigest(t, h, "a", expect(all))
 	marked(t, h, "a", all)
 	cataloged(t, h, "a", all)
 	for _, name := range []string{"SL1L2", "PCT"} {
@@ -52,8 +52,8 @@ func (s *suite) keep(t *testing.T) {
 	s.prove(t, h, all, theCases(t, "cases")...)
 }
 
-// kept adds the records of files next to existing ones.
-func kept(files []File) []File {
+// asKept adds the records of files next to existing ones.
+func asKept(files []File) []File {
 	for _, f := range files {
 		for _, b := range f.Batches {
 			b.Keep = true

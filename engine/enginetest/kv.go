@@ -81,16 +81,16 @@ func (c Config) runKV(t *testing.T) {
 
 // kvOtherLayouts opens a table of one layout with the other layouts. That must fail, because the times of
 // one layout must not be reported as those of another.
-func (c Config) kvOtherLayouts(t *testing.T, e *engine.Engine, made kv.Layout) {
+func (c Config) kvOtherLayouts(t *testing.T, e *engine.Engine, layout kv.Layout) {
 	for _, l := range kv.OfferOf(&c.Driver).Layouts {
-		if l == made {
+		if l == layout {
 			continue
 		}
 		table := kvTable(l)
 		table.Make = false
 		r, err := kv.DatabaseOf(e).Table(t.Context(), table)
 		if err == nil {
-			t.Errorf("a table made as %s was opened as %s", made, l)
+			t.Errorf("a table made as %s was opened as %s", layout, l)
 			r.Close()
 		}
 	}
@@ -169,7 +169,7 @@ func scanKeys(ctx context.Context, c *kv.Conn, from string, n int) (keys []strin
 }
 
 // keysThere returns which of some keys have a record, ascending. It scans, or reads if the layout cannot be scanned.
-func keysThere(ctx context.Context, c *kv.Conn, from string, keys []string) (there []string, err error) {
+func keysThere(ctx context.Context, c *kv.Conn, from string, keys []string) (existing []string, err error) {
 	if c.Scan != nil {
 		all, err := scanKeys(ctx, c, from, 2*len(keys))
 		return slices.DeleteFunc(all, func(key string) bool { return !slices.Contains(keys, key) }), err
@@ -179,12 +179,12 @@ func keysThere(ctx context.Context, c *kv.Conn, from string, keys []string) (the
 		row.Reset()
 		err := c.Read(ctx, []byte(key), nil, &row)
 		if err == nil {
-			there = append(there, key)
+			existing = append(existing, key)
 		} else if !errors.Is(err, kv.ErrNotFound) {
-			return there, err
+			return existing, err
 		}
 	}
-	return there, nil
+	return existing, nil
 }
 
 // scans scans 0, 1, n and n+1 records, records after the last key, and ranges that end before the last
@@ -351,7 +351,7 @@ func (k kvSuite) batches(t *testing.T) {
 func (k kvSuite) workers(t *testing.T) {
 	const workers, rounds, contested = 4, 25, "worker99"
 	var mu sync.Mutex
-	won, gone := map[string]int{}, map[string]int{}
+	won, deleted := map[string]int{}, map[string]int{}
 	shared := kvRecord("-")
 	if err := k.connect(t).Insert(t.Context(), []byte("shared"), shared); err != nil {
 		t.Fatal(err)
@@ -385,14 +385,14 @@ func (k kvSuite) workers(t *testing.T) {
 					continue
 				}
 				key = fmt.Appendf(nil, "worker%02d", i/2)
-				if err := count(gone, key, c.Delete(ctx, key), kv.ErrNotFound); err != nil {
+				if err := count(deleted, key, c.Delete(ctx, key), kv.ErrNotFound); err != nil {
 					return err
 				}
 				var err error
 				if key = []byte(contested); w%2 == 0 {
 					err = count(won, key, c.Insert(ctx, key, kvRecord("w")), kv.ErrExists)
 				} else {
-					err = count(gone, key, c.Delete(ctx, key), kv.ErrNotFound)
+					err = count(deleted, key, c.Delete(ctx, key), kv.ErrNotFound)
 				}
 				if err != nil {
 					return err
@@ -411,14 +411,14 @@ func (k kvSuite) workers(t *testing.T) {
 	if k.connect(t).Delete != nil {
 		keys = append(keys, contested)
 	}
-	there, err := keysThere(t.Context(), k.connect(t), "worker", keys)
+	existing, err := keysThere(t.Context(), k.connect(t), "worker", keys)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range keys {
-		left := won[key] - gone[key]
-		if has := slices.Contains(there, key); won[key] < 1 || left != 0 && left != 1 || has != (left == 1) {
-			t.Errorf("%s: %d inserts and %d deletes succeeded; it is there: %v", key, won[key], gone[key], has)
+		left := won[key] - deleted[key]
+		if has := slices.Contains(existing, key); won[key] < 1 || left != 0 && left != 1 || has != (left == 1) {
+			t.Errorf("%s: %d inserts and %d deletes succeeded; it is there: %v", key, won[key], deleted[key], has)
 		}
 	}
 	got := &kv.Row{}

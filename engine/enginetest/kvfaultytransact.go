@@ -78,15 +78,15 @@ type optimistic struct {
 	mu       *sync.Mutex
 	versions map[string]int // shared by all connections
 
-	within bool
-	seen   map[string]int
-	writes []kv.KeyRow
+	inTransaction bool
+	seen          map[string]int
+	writes        []kv.KeyRow
 }
 
 func (o *optimistic) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.within {
+	if o.inTransaction {
 		if _, ok := o.seen[string(key)]; !ok {
 			o.seen[string(key)] = o.versions[string(key)]
 		}
@@ -103,7 +103,7 @@ func (o *optimistic) read(ctx context.Context, key []byte, f kv.Fields, into *kv
 func (o *optimistic) update(ctx context.Context, key []byte, r *kv.Row) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.within {
+	if o.inTransaction {
 		row := &kv.Row{}
 		row.AddRow(r)
 		o.writes = append(o.writes, kv.KeyRow{Key: slices.Clone(key), Row: row})
@@ -114,9 +114,9 @@ func (o *optimistic) update(ctx context.Context, key []byte, r *kv.Row) error {
 }
 
 func (o *optimistic) transact(ctx context.Context, _ kv.IsolationLevel, do func() error) error {
-	o.within, o.seen, o.writes = true, map[string]int{}, nil
+	o.inTransaction, o.seen, o.writes = true, map[string]int{}, nil
 	err := do()
-	o.within = false
+	o.inTransaction = false
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func RunKilledRecords(t *testing.T, cfg Config, l *lab.Lab) {
 		if err := g.Wait(); err != nil {
 			t.Fatal(err)
 		}
-		k.whole(t)
+		k.checkAcknowledged(t)
 		t.Logf("%s: %d inserts acknowledged, %d failed", layout, k.done.Load(), k.failed.Load())
 		if n := k.failed.Load(); n > 2*killedWorkers {
 			t.Errorf("%d inserts of %d workers failed: they used lost connections", n, killedWorkers)
@@ -116,8 +116,8 @@ func (k *killed) insert(ctx context.Context, worker int) error {
 	return nil
 }
 
-// whole reads every acknowledged record.
-func (k *killed) whole(t *testing.T) {
+// checkAcknowledged reads every acknowledged record.
+func (k *killed) checkAcknowledged(t *testing.T) {
 	t.Helper()
 	c := kvSuite{Records: k.Records}.connect(t)
 	for _, keys := range k.keys {

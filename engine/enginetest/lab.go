@@ -34,7 +34,7 @@ func Installed(t testing.TB, d engine.Driver) {
 // Needs skips a test whose server or tool is not installed; see Installed.
 func Needs(t testing.TB, n lab.Need) {
 	t.Helper()
-	if listed(EnvSkip, n.Name) {
+	if isListed(EnvSkip, n.Name) {
 		t.Skipf("NOT TESTED: %s is excluded by %s", n.Name, EnvSkip)
 	}
 	err := n.Find()
@@ -42,14 +42,14 @@ func Needs(t testing.TB, n lab.Need) {
 		return
 	}
 	skip := t.Skipf
-	if listed(EnvRequire, n.Name) {
+	if isListed(EnvRequire, n.Name) {
 		skip = t.Fatalf
 	}
 	skip("NOT TESTED: %s is missing: %v; install it: %s", n.Name, err, lab.InstallLine([]lab.Need{n}))
 }
 
-// listed reports whether a variable's comma-separated list contains a name.
-func listed(env, name string) bool {
+// isListed reports whether a variable's comma-separated list contains a name.
+func isListed(env, name string) bool {
 	return slices.Contains(strings.Split(os.Getenv(env), ","), name)
 }
 

@@ -16,7 +16,7 @@ func (s *suite) load(t *testing.T) {
 	files := Generate(7, 6, mixedSeries()...)
 	want := expect(files)
 	t.Run("conservation METstat2json collapses repeated headers", func(t *testing.T) {
-		h := s.fresh(t)
+		h := s.openNew(t)
 		var given int64
 		for i := range files {
 			given += files[i].Records()
@@ -24,19 +24,19 @@ func (s *suite) load(t *testing.T) {
 		if got := mustStore(t, h, "a", files, 1); got.New != given || len(got.Replaced) != 0 {
 			t.Errorf("%d new, replaced %v; want %d new", got.New, got.Replaced, given)
 		}
-		holds(t, h, "a", want)
+		checkDigest(t, h, "a", want)
 		marked(t, h, "a", files)
 		cataloged(t, h, "a", files)
-		t.Run("again", func(t *testing.T) { s.again(t, h, files) })
+		t.Run("again", func(t *testing.T) { s.loadAgain(t, h, files) })
 	})
 	t.Run("any order of files VxIngest replaces leads", func(t *testing.T) {
 		for i := range s.repetitions(t, 3, 1) {
-			h := s.fresh(t)
+			h := s.openNew(t)
 			shuffled := append([]File(nil), files...)
 			rng := rand.New(rand.NewPCG(1, uint64(i)))
 			rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 			mustStore(t, h, "a", shuffled, 1+rng.IntN(3))
-			holds(t, h, "a", want)
+			checkDigest(t, h, "a", want)
 			cataloged(t, h, "a", files)
 			h.close(t)
 		}
@@ -50,8 +50,8 @@ func (s *suite) load(t *testing.T) {
 	t.Run("a batch is the caller's again after the commit", s.reuse)
 }
 
-// again loads the same files once more. Nothing may change.
-func (s *suite) again(t *testing.T, h *opened, files []File) {
+// loadAgain loads the same files once more. Nothing may change.
+func (s *suite) loadAgain(t *testing.T, h *opened, files []File) {
 	got := mustStore(t, h, "a", files, 2)
 	if got.New != 0 {
 		t.Errorf("loading again stored %d new records", got.New)
@@ -66,7 +66,7 @@ func (s *suite) again(t *testing.T, h *opened, files []File) {
 	if !maps.Equal(got.Replaced, want) {
 		t.Errorf("replaced %v, want %v", got.Replaced, want)
 	}
-	holds(t, h, "a", expect(files))
+	checkDigest(t, h, "a", expect(files))
 	marked(t, h, "a", files)
 	cataloged(t, h, "a", files)
 }
@@ -77,7 +77,7 @@ func (s *suite) replace(t *testing.T) {
 	series := mixedSeries()
 	first := Generate(7, 4, series[:len(series)/2]...)
 	later := Generate(8, 2, series[len(series)/3:]...)
-	h := s.fresh(t)
+	h := s.openNew(t)
 	mustStore(t, h, "a", first, 4)
 	got := mustStore(t, h, "a", later, 1)
 
@@ -90,7 +90,7 @@ func (s *suite) replace(t *testing.T) {
 	if !maps.Equal(got.Replaced, both) {
 		t.Errorf("replaced %v, want %v", got.Replaced, both)
 	}
-	holds(t, h, "a", want)
+	checkDigest(t, h, "a", want)
 	marked(t, h, "a", all)
 	cataloged(t, h, "a", all)
 }
@@ -103,12 +103,12 @@ func (s *suite) contradict(t *testing.T) {
 	later := append(Generate(8, 1, series[len(series)/3:]...), File{Path: "again.stat", Batches: first[1].Batches[:1]})
 	later[1].Batches[0] = later[1].Batches[0].Clone()
 	later[1].Batches[0].File = later[1].Path
-	h := s.fresh(t)
+	h := s.openNew(t)
 	mustStore(t, h, "a", first, 2)
-	held, brought := digests(first), digests(later[:1])
+	existing, brought := digests(first), digests(later[:1])
 	want := map[record.Key]record.Digest{} // digests of existing records that the commit would change
 	for k, d := range brought {
-		if was, ok := held[k]; ok && was != d {
+		if was, ok := existing[k]; ok && was != d {
 			want[k] = was
 		}
 	}
@@ -125,7 +125,7 @@ func (s *suite) contradict(t *testing.T) {
 	if c := contradicted.Records[0]; !strings.Contains(c.Difference, ", not ") && c.Difference != "the repeating columns differ" {
 		t.Errorf("the difference is %q", c.Difference)
 	}
-	holds(t, h, "a", expect(first))
+	checkDigest(t, h, "a", expect(first))
 	marked(t, h, "a", first)
 	cataloged(t, h, "a", first)
 
@@ -147,24 +147,24 @@ func (s *suite) contradictAgain(t *testing.T, h *opened, l archive.Loader, first
 		t.Error(err)
 	}
 	all := append(append([]File(nil), first...), later[1], later[0])
-	holds(t, h, "a", expect(all))
+	checkDigest(t, h, "a", expect(all))
 	marked(t, h, "a", all)
 	cataloged(t, h, "a", all)
 }
 
 // digests returns the digests of the records of files, by identity.
 func digests(files []File) map[record.Key]record.Digest {
-	at := map[record.Key]record.Digest{}
+	out := map[record.Key]record.Digest{}
 	var h record.Hasher
 	for _, f := range files {
 		for _, b := range f.Batches {
 			h.Use(b)
 			for i := range b.Len() {
-				at[h.Record(i, b.Keep)] = h.Digest(i)
+				out[h.Record(i, b.Keep)] = h.Digest(i)
 			}
 		}
 	}
-	return at
+	return out
 }
 
 func heldOf(found []archive.ExistingRecord) map[record.Key]record.Digest {
@@ -191,7 +191,7 @@ func replacedBy(first, later []File) map[string]int64 {
 
 func (s *suite) abandon(t *testing.T) {
 	files := Generate(7, 6, mixedSeries()...)
-	h := s.fresh(t)
+	h := s.openNew(t)
 	l, err := h.Loader(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
@@ -204,19 +204,19 @@ func (s *suite) abandon(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	holds(t, h, "a", expect(files[:2])) // nobody sees the records of Add
+	checkDigest(t, h, "a", expect(files[:2])) // nobody sees the records of Add
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	holds(t, h, "a", expect(files[:2]))
+	checkDigest(t, h, "a", expect(files[:2]))
 	marked(t, h, "a", files[:2])
 	mustStore(t, h, "a", files[2:], 2)
-	holds(t, h, "a", expect(files))
+	checkDigest(t, h, "a", expect(files))
 }
 
 // nothing commits no records: a file without records also gets a mark.
 func (s *suite) nothing(t *testing.T) {
-	h := s.fresh(t)
+	h := s.openNew(t)
 	empty := []File{{Path: "empty.stat"}}
 	if got := mustStore(t, h, "a", empty, 1); got.New != 0 {
 		t.Errorf("nothing stored %d records", got.New)

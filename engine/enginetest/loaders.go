@@ -14,7 +14,7 @@ import (
 // the first.
 func (s *suite) twoLoaders(t *testing.T) {
 	files := Generate(7, 3, mixedSeries()...)
-	h := s.fresh(t)
+	h := s.openNew(t)
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute) // fail instead of waiting forever
 	defer stop()
 	one, err := h.Loader(ctx, "a")
@@ -60,7 +60,7 @@ func (s *suite) twoLoaders(t *testing.T) {
 		}
 		mustStore(t, h, "a", files[1:], 1)
 	}
-	holds(t, h, "a", expect(files))
+	checkDigest(t, h, "a", expect(files))
 	marked(t, h, "a", files)
 	cataloged(t, h, "a", files)
 }
@@ -69,7 +69,7 @@ func (s *suite) twoLoaders(t *testing.T) {
 func (s *suite) reuse(t *testing.T) {
 	files := Generate(7, 2, mixedSeries()...)
 	want := expect(files)
-	h := s.fresh(t)
+	h := s.openNew(t)
 	l, err := h.Loader(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func (s *suite) reuse(t *testing.T) {
 			}
 		}
 	}
-	holds(t, h, "a", want)
+	checkDigest(t, h, "a", want)
 	other := Generate(8, 1, caseSeries()[:3]...) // the loader continues with other records
 	if _, err := commit(t.Context(), l, "a", other); err != nil {
 		t.Fatal(err)
@@ -98,5 +98,5 @@ func (s *suite) reuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want.Add(expect(other))
-	holds(t, h, "a", want)
+	checkDigest(t, h, "a", want)
 }

@@ -19,7 +19,7 @@ import (
 // means tests questions with Mean. A driver that promises them must answer the verification scan like
 // the reference. The others must refuse it in every flavour.
 func (s *suite) means(t *testing.T) {
-	h := s.fresh(t)
+	h := s.openNew(t)
 	if !slices.Contains(archive.OfferOf(&s.Driver).Means, s.design) {
 		for _, f := range s.flavours {
 			if _, err := h.Phrase(t.Context(), question.Verification("a"), f); !errors.Is(err, flavour.ErrCannotExpress) {

@@ -18,20 +18,20 @@ func (s *suite) persist(t *testing.T) {
 	h.close(t)
 
 	h = s.open(t, url, engine.Options{})
-	holds(t, h, "a", expect(files[:2]))
+	checkDigest(t, h, "a", expect(files[:2]))
 	marked(t, h, "a", files[:2])
 	cataloged(t, h, "a", files[:2])
 	mustStore(t, h, "a", files[2:], 2)
 	h.close(t)
 
 	h = s.open(t, url, engine.Options{Threads: 1})
-	holds(t, h, "a", expect(files))
-	holds(t, h, "b", expect(files[3:]))
+	checkDigest(t, h, "a", expect(files))
+	checkDigest(t, h, "b", expect(files[3:]))
 	marked(t, h, "a", files)
 	cataloged(t, h, "a", files)
 	s.prove(t, h, files, everything("a", lineType("CTC")))
 	mustStore(t, h, "a", files, 4)
-	holds(t, h, "a", expect(files))
+	checkDigest(t, h, "a", expect(files))
 }
 
 // readOnly tests archives that are opened read-only: they answer questions and refuse loads.
@@ -46,7 +46,7 @@ func (s *suite) readOnly(t *testing.T) {
 	if l, err := h.Loader(t.Context(), "a"); !errors.Is(err, engine.ErrReadOnly) {
 		t.Errorf("the loader of a read-only archive is %v, %v; want ErrReadOnly", l, err)
 	}
-	holds(t, h, "a", expect(files))
+	checkDigest(t, h, "a", expect(files))
 	marked(t, h, "a", files)
 	s.prove(t, h, files, everything("a", lineType("CTC")))
 	s.holdsNothing(t, h, "nowhere")
@@ -56,14 +56,14 @@ func (s *suite) readOnly(t *testing.T) {
 	h.close(t)
 
 	h = s.open(t, url, engine.Options{})
-	holds(t, h, "a", expect(files))
+	checkDigest(t, h, "a", expect(files))
 	h.close(t)
 
 	if s.Driver.Place == engine.Embedded {
 		t.Run("on read-only media", func(t *testing.T) {
 			readOnlyMedia(t, filepath.Dir(databasePath(t, url)))
 			h := s.open(t, url, engine.Options{ReadOnly: true})
-			holds(t, h, "a", expect(files))
+			checkDigest(t, h, "a", expect(files))
 			s.prove(t, h, files, everything("a", lineType("CTC")))
 			h.close(t)
 			s.refused(t, url, engine.Options{}) // before the load reads anything

@@ -78,7 +78,7 @@ func (c Config) runPosts(t *testing.T) {
 	}
 	for _, d := range postDesigns() {
 		t.Run("posts/design="+string(d), func(t *testing.T) {
-			c.beside(t)
+			c.parallel(t)
 			p := &postSuite{Config: c, design: d, messages: postFeed(t, 1, 6)}
 			p.open(t)
 			t.Run("methods", p.methods)
@@ -92,7 +92,7 @@ func (c Config) runPosts(t *testing.T) {
 	if c.Reopenable {
 		root := t.Name()
 		t.Run("posts/killed", func(t *testing.T) {
-			c.beside(t)
+			c.parallel(t)
 			c.postsKilled(t, root)
 		})
 	}
@@ -160,8 +160,8 @@ func (p *postSuite) open(t *testing.T) {
 	p.engine = e
 }
 
-// fresh opens new, empty tables.
-func (p *postSuite) fresh(t *testing.T, policy posts.Policy, admit bool) *posts.Store {
+// newTables opens new, empty tables.
+func (p *postSuite) newTables(t *testing.T, policy posts.Policy, admit bool) *posts.Store {
 	t.Helper()
 	s, err := posts.DatabaseOf(p.engine).Open(t.Context(), posts.Tables{Design: p.design, Policy: policy, Make: true})
 	if err != nil {
@@ -180,13 +180,13 @@ func (p *postSuite) fresh(t *testing.T, policy posts.Policy, admit bool) *posts.
 }
 
 // post posts all messages, several at a time.
-func (p *postSuite) post(ctx context.Context, s *posts.Store, m posts.Method, together int, messages []posts.Message) (sum posts.PostResult, err error) {
+func (p *postSuite) post(ctx context.Context, s *posts.Store, m posts.Method, perCall int, messages []posts.Message) (sum posts.PostResult, err error) {
 	poster, err := s.Poster(ctx, m)
 	if err != nil {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, poster.Close()) }()
-	for part := range slices.Chunk(messages, together) {
+	for part := range slices.Chunk(messages, perCall) {
 		n, err := poster.Post(ctx, part)
 		if err != nil {
 			return sum, fmt.Errorf("%s: %w", m, err)
@@ -221,13 +221,13 @@ func (p *postSuite) expected(got posts.Digest, policy posts.Policy, messages []p
 func (p *postSuite) methods(t *testing.T) {
 	var want *posts.Digest
 	for _, m := range posts.Methods(&p.Driver) {
-		for _, together := range []int{1, 7} {
-			if together > 1 && (m == posts.Row2006 || m == posts.Procedure) {
+		for _, perCall := range []int{1, 7} {
+			if perCall > 1 && (m == posts.Row2006 || m == posts.Procedure) {
 				continue // they commit by statement
 			}
-			s := p.fresh(t, posts.Overwrite, true)
+			s := p.newTables(t, posts.Overwrite, true)
 			for round := range 2 {
-				sum, err := p.post(t.Context(), s, m, together, p.messages)
+				sum, err := p.post(t.Context(), s, m, perCall, p.messages)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -244,7 +244,7 @@ func (p *postSuite) methods(t *testing.T) {
 					want = &w
 				}
 				if got != *want {
-					t.Fatalf("%s, %d messages at a time, round %d: %+v, want %+v", m, together, round, got, *want)
+					t.Fatalf("%s, %d messages at a time, round %d: %+v, want %+v", m, perCall, round, got, *want)
 				}
 			}
 		}
@@ -258,7 +258,7 @@ func (p *postSuite) policies(t *testing.T) {
 	for i, policy := range posts.Policies() {
 		var want *posts.Digest
 		for _, m := range p.paired(i) {
-			s := p.fresh(t, policy, true)
+			s := p.newTables(t, policy, true)
 			if _, err := p.post(t.Context(), s, m, 3, messages); err != nil {
 				t.Fatalf("%s: %v", policy, err)
 			}
@@ -304,7 +304,7 @@ func (p *postSuite) ties(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(i), uint64(k))) //nolint:gosec // not for secrets
 			var want *posts.Digest
 			for range 2 {
-				s := p.fresh(t, posts.GoodStays, false)
+				s := p.newTables(t, posts.GoodStays, false)
 				if err := admitAll(t.Context(), s, c.messages); err != nil {
 					t.Fatal(err)
 				}
@@ -335,7 +335,7 @@ func (p *postSuite) filters(t *testing.T) {
 	p = &postSuite{Config: p.Config, design: p.design, messages: p.messages}
 	p.open(t) // these tables admit nothing
 	for _, m := range posts.Methods(&p.Driver) {
-		s := p.fresh(t, posts.Overwrite, false)
+		s := p.newTables(t, posts.Overwrite, false)
 		g := p.messages[0].Values[0]
 		if err := s.Admit(t.Context(), []record.ID{g.Station}, []posts.Series{{Station: g.Station, Code: g.Code, Duration: g.Duration}}); err != nil {
 			t.Fatal(err)
@@ -360,7 +360,7 @@ func (p *postSuite) filters(t *testing.T) {
 // stations, each posts all messages; otherwise each posts the messages of its stations. In any order, the
 // last write of each key must be its last value.
 func (p *postSuite) posters(t *testing.T) {
-	one := p.fresh(t, posts.Overwrite, true)
+	one := p.newTables(t, posts.Overwrite, true)
 	if _, err := p.post(t.Context(), one, posts.Methods(&p.Driver)[len(posts.Methods(&p.Driver))-1], 1, p.messages); err != nil {
 		t.Fatal(err)
 	}
@@ -371,7 +371,7 @@ func (p *postSuite) posters(t *testing.T) {
 		methods = []posts.Method{posts.Row2006Message, methods[len(methods)-1]}
 	}
 	for _, m := range methods {
-		s := p.fresh(t, posts.Overwrite, true)
+		s := p.newTables(t, posts.Overwrite, true)
 		g, ctx := errgroup.WithContext(t.Context())
 		for w := range posters {
 			g.Go(func() error {
@@ -398,7 +398,7 @@ func (p *postSuite) posters(t *testing.T) {
 
 // rest tests reading, counting, maintenance and deletion.
 func (p *postSuite) rest(t *testing.T) {
-	s := p.fresh(t, posts.Overwrite, true)
+	s := p.newTables(t, posts.Overwrite, true)
 	if _, err := p.post(t.Context(), s, posts.Methods(&p.Driver)[len(posts.Methods(&p.Driver))-1], 10, p.messages); err != nil {
 		t.Fatal(err)
 	}
@@ -430,13 +430,13 @@ func (p *postSuite) rest(t *testing.T) {
 		t.Fatalf("%d rows, %v", rows, err)
 	}
 	cut := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
-	gone, err := s.Delete(t.Context(), cut)
-	if err != nil || gone < 1 {
-		t.Errorf("%d rows were deleted, %v", gone, err)
+	deleted, err := s.Delete(t.Context(), cut)
+	if err != nil || deleted < 1 {
+		t.Errorf("%d rows were deleted, %v", deleted, err)
 	}
 	left, err := s.Rows(t.Context())
-	if err != nil || left != rows-gone {
-		t.Errorf("%d rows are left of %d after %d were deleted, %v", left, rows, gone, err)
+	if err != nil || left != rows-deleted {
+		t.Errorf("%d rows are left of %d after %d were deleted, %v", left, rows, deleted, err)
 	}
 	for v, err := range s.Values(t.Context()) {
 		if err != nil {

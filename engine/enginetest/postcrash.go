@@ -39,7 +39,7 @@ func (c Config) postsKilled(t *testing.T, root string) {
 	messages, url := killedPosts(t), c.URL(t)
 	rng := newRand(uint64(time.Now().UnixNano())) // the moment of a kill is not reproducible
 	want := map[posts.Design]posts.Digest{}
-	whole := map[string]time.Duration{}
+	durations := map[string]time.Duration{}
 	type turn struct {
 		design posts.Design
 		method posts.Method
@@ -76,7 +76,7 @@ func (c Config) postsKilled(t *testing.T, root string) {
 			t.Fatal(err)
 		}
 		if empty {
-			whole[string(x.design)+string(x.method)] = time.Since(began)
+			durations[string(x.design)+string(x.method)] = time.Since(began)
 		}
 		d := digest(t, s)
 		if empty {
@@ -86,7 +86,7 @@ func (c Config) postsKilled(t *testing.T, root string) {
 		}
 		return d
 	}
-	within := 0
+	interrupted := 0
 	for i := range c.repetitions(t, 20, 8) {
 		x := turns[i%len(turns)]
 		d := clean(x, true)
@@ -94,13 +94,13 @@ func (c Config) postsKilled(t *testing.T, root string) {
 			want[x.design] = d
 		}
 		child := (&suite{Config: c, root: root}).start(t, job{URL: url, Post: x.method, Tables: x.design})
-		time.Sleep(time.Duration(rng.Int64N(int64(whole[string(x.design)+string(x.method)]) + 1)))
+		time.Sleep(time.Duration(rng.Int64N(int64(durations[string(x.design)+string(x.method)]) + 1)))
 		if !kill(t, child) {
-			within++
+			interrupted++
 		}
 		if got := clean(x, false); got != want[x.design] {
 			t.Errorf("kill %d, %s, %s: %+v, want %+v", i+1, x.design, x.method, got, want[x.design])
 		}
 	}
-	t.Logf("%d posters were killed at work", within)
+	t.Logf("%d posters were killed at work", interrupted)
 }

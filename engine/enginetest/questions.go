@@ -16,7 +16,7 @@ import (
 // questions tests questions: the cases, random questions, plans, sizes, and that a comparison would detect
 // a wrong answer.
 func (s *suite) questions(t *testing.T) {
-	h := s.fresh(t)
+	h := s.openNew(t)
 	cases := Generate(21, 4, caseSeries()...)
 	mixed := Generate(22, 3, mixedSeries()...)
 	mustStore(t, h, "cases", cases, 2)
@@ -140,7 +140,7 @@ func (s *suite) faults(t *testing.T, h *opened, files []File) {
 func (s *suite) later(t *testing.T) {
 	files := Generate(7, 4, mixedSeries()...)
 	newer := Generate(9, 2, mixedSeries()...)
-	h := s.fresh(t)
+	h := s.openNew(t)
 	stale := Faulty(h, StaleRead)
 	q := everything("a", lineType("SL1L2"))
 	q.Valid = question.Times{First: newYear2018, Last: newYear2018 + 2*day, Step: 3 * hour}

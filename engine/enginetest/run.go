@@ -36,9 +36,9 @@ type Config struct {
 	// the other.
 	Brief bool
 
-	// Again is for an engine whose suite also runs on another server or with another setting. By day this
+	// TestedElsewhere is for an engine whose suite also runs on another server or with another setting. By day this
 	// run then omits records, posts, and questions in every flavour.
-	Again bool
+	TestedElsewhere bool
 
 	// MaxText is the longest header value or text, in bytes, that the engine's schema accepts; 0 = 200, the
 	// least that the suite accepts.
@@ -63,7 +63,7 @@ func Run(t *testing.T, cfg Config) {
 	}
 	t.Run("driver", cfg.driver)
 	t.Run("unreachable", cfg.unreachable)
-	if !cfg.Again || Nightly() {
+	if !cfg.TestedElsewhere || Nightly() {
 		cfg.runKV(t)
 		cfg.runPosts(t)
 	}
@@ -78,7 +78,7 @@ func Run(t *testing.T, cfg Config) {
 				}
 				return
 			}
-			cfg.beside(t)
+			cfg.parallel(t)
 			s.run(t)
 		})
 	}
@@ -86,7 +86,7 @@ func Run(t *testing.T, cfg Config) {
 
 // beside lets a topic run in parallel with others, each on its own database in this process. Topics of servers do not,
 // because together they would need more connections than a server has.
-func (c Config) beside(t *testing.T) {
+func (c Config) parallel(t *testing.T) {
 	if c.Driver.Place == engine.Embedded {
 		t.Parallel()
 	}
@@ -142,8 +142,8 @@ func (s *suite) open(t *testing.T, url string, o engine.Options) *opened {
 	return h
 }
 
-// fresh opens a new, empty database.
-func (s *suite) fresh(t *testing.T) *opened {
+// openNew opens a new, empty database.
+func (s *suite) openNew(t *testing.T) *opened {
 	t.Helper()
 	return s.open(t, s.URL(t), engine.Options{})
 }
@@ -182,7 +182,7 @@ func Nightly() bool { return os.Getenv(EnvSoak) != "" }
 
 // thin reports whether the suite omits repetitions: for a slow server (Brief), for a server that is tested
 // Again, and under the race detector (-short), after a full run without it.
-func (c Config) thin() bool { return (c.Brief || c.Again || testing.Short()) && !Nightly() }
+func (c Config) thin() bool { return (c.Brief || c.TestedElsewhere || testing.Short()) && !Nightly() }
 
 // NotUnderRace skips a test that starts no goroutines but takes minutes under the race detector, which CI
 // runs with -short.

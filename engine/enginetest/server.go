@@ -111,7 +111,7 @@ func (s *suite) twoLoads(t *testing.T) {
 		t.Errorf("%d + %d records were new to the two loads; there are %d", stored[0].New, stored[1].New, want.Records)
 	}
 	h := s.open(t, url, engine.Options{})
-	holds(t, h, "a", want)
+	checkDigest(t, h, "a", want)
 	marked(t, h, "a", files)
 	cataloged(t, h, "a", files)
 	s.prove(t, h, files, everything("a", lineType("CTC")))
@@ -122,13 +122,13 @@ func (s *suite) twoLoads(t *testing.T) {
 // nothing else.
 func (s *suite) killedServer(t *testing.T, l *lab.Lab) {
 	files := crashFiles()
-	whole := s.timeLoad(t, files)
+	duration := s.timeLoad(t, files)
 	rounds, rng := s.repetitions(t, 4, 1), newRand(uint64(time.Now().UnixNano())) // the moment of a kill is not reproducible
 	url := s.URL(t)
 	for round := range rounds {
 		ended := make(chan error, 1)
 		go func() { ended <- s.resume(t.Context(), url, files) }()
-		time.Sleep(time.Duration(rng.Int64N(int64(whole) + 1)))
+		time.Sleep(time.Duration(rng.Int64N(int64(duration) + 1)))
 		if err := l.Kill(0); err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +151,7 @@ func (s *suite) killedServer(t *testing.T, l *lab.Lab) {
 		t.Fatal(err)
 	}
 	h := s.open(t, url, engine.Options{})
-	holds(t, h, "a", expect(files))
+	checkDigest(t, h, "a", expect(files))
 	marked(t, h, "a", files)
 	cataloged(t, h, "a", files)
 	s.prove(t, h, files, everything("a", lineType("PCT")))
@@ -189,7 +189,7 @@ func (s *suite) deadServer(t *testing.T, l *lab.Lab) {
 		t.Fatal(err)
 	}
 	h = s.open(t, url, engine.Options{})
-	holds(t, h, "a", expect(first))
+	checkDigest(t, h, "a", expect(first))
 	marked(t, h, "a", first)
 	cataloged(t, h, "a", first)
 }
@@ -234,9 +234,9 @@ func RunCases(t *testing.T, cfg Config) {
 }
 
 func (s *suite) wholeCases(t *testing.T) {
-	h, files := s.fresh(t), Generate(21, 4, caseSeries()...)
+	h, files := s.openNew(t), Generate(21, 4, caseSeries()...)
 	mustStore(t, h, "cases", files, 2)
-	holds(t, h, "cases", expect(files))
+	checkDigest(t, h, "cases", expect(files))
 	marked(t, h, "cases", files)
 	cataloged(t, h, "cases", files)
 	s.cases(t, h, files)

@@ -124,8 +124,8 @@ func expect(files []File) record.Digest {
 	return sum
 }
 
-// holds checks the digest of a subset, and its number of records.
-func holds(t testing.TB, a archive.Archive, subset string, want record.Digest) {
+// checkDigest checks the digest of a subset, and its number of records.
+func checkDigest(t testing.TB, a archive.Archive, subset string, want record.Digest) {
 	t.Helper()
 	got, err := dump(t.Context(), a, subset)
 	if err != nil {
@@ -138,8 +138,8 @@ func holds(t testing.TB, a archive.Archive, subset string, want record.Digest) {
 	if err != nil {
 		t.Fatalf("catalog: %v", err)
 	}
-	if kept := catalog.Held(); kept != want || !catalog.Counted {
-		t.Errorf("the catalog keeps the digest %s, want %s (counted %t)", kept, want, catalog.Counted)
+	if stored := catalog.Held(); stored != want || !catalog.Counted {
+		t.Errorf("the catalog keeps the digest %s, want %s (counted %t)", stored, want, catalog.Counted)
 	}
 	c, err := a.Contents(t.Context(), subset)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // empty tests missing data: an empty archive, and a subset that does not exist.
 func (s *suite) empty(t *testing.T) {
-	h := s.fresh(t)
+	h := s.openNew(t)
 	t.Run("empty archive", func(t *testing.T) { s.holdsNothing(t, h, "nowhere") })
 	t.Run("unknown subset", func(t *testing.T) {
 		mustStore(t, h, "a", Generate(7, 2, mixedSeries()[:4]...), 2)
@@ -48,13 +48,13 @@ func (s *suite) holdsNothing(t *testing.T, h *opened, subset string) {
 // subsets tests several copies in one archive: they must not mix.
 func (s *suite) subsets(t *testing.T) {
 	t.Run("two subsets do not mix", func(t *testing.T) {
-		h := s.fresh(t)
+		h := s.openNew(t)
 		one, two := Generate(7, 3, mixedSeries()...), Generate(8, 2, mixedSeries()[3:]...)
 		mustStore(t, h, "a", one[:2], 1)
 		mustStore(t, h, "b", two, 2)
 		mustStore(t, h, "a", one[2:], 1)
 		for subset, files := range map[string][]File{"a": one, "b": two} {
-			holds(t, h, subset, expect(files))
+			checkDigest(t, h, subset, expect(files))
 			marked(t, h, subset, files)
 			cataloged(t, h, subset, files)
 			q := everything(subset, lineType("CTC"))
@@ -63,14 +63,14 @@ func (s *suite) subsets(t *testing.T) {
 		}
 	})
 	t.Run("growth by copies", func(t *testing.T) {
-		h := s.fresh(t)
+		h := s.openNew(t)
 		files := Generate(7, 2, mixedSeries()[:6]...)
 		want := []string{"copy_1", "copy_10", "copy_2"}
 		for _, subset := range want {
 			mustStore(t, h, subset, files, 2)
 		}
 		for _, subset := range want {
-			holds(t, h, subset, expect(files))
+			checkDigest(t, h, subset, expect(files))
 			s.prove(t, h, files, everything(subset, lineType("SL1L2")))
 		}
 		if names, err := h.Subsets(t.Context()); err != nil || !slices.Equal(names, want) {
@@ -87,7 +87,7 @@ func (s *suite) awkwardSubsets(t *testing.T) {
 	if s.thin() { // each commit takes a second
 		names = []string{"copy", "COPY", `it's a"b\c`, "a::b/c.d;e", "100% two words", "é🌀", "select", "$1 --"}
 	}
-	h := s.fresh(t)
+	h := s.openNew(t)
 	loaded := map[string][]File{}
 	for i, name := range names {
 		files := Generate(uint64(100+i), 1, mixedSeries()[:2]...)
@@ -100,7 +100,7 @@ func (s *suite) awkwardSubsets(t *testing.T) {
 		loaded[name] = files
 	}
 	for name, files := range loaded {
-		holds(t, h, name, expect(files))
+		checkDigest(t, h, name, expect(files))
 		s.prove(t, h, files, everything(name, lineType("SL1L2")))
 	}
 	got, err := h.Subsets(t.Context())

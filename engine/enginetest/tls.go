@@ -72,7 +72,7 @@ func greet(ctx context.Context, d engine.Driver, at string) error {
 }
 
 // expires restarts the server with an expired certificate. Neither the lab nor a client may accept it.
-func expires(t *testing.T, d engine.Driver, l *lab.Lab, within time.Duration) {
+func expires(t *testing.T, d engine.Driver, l *lab.Lab, expiry time.Duration) {
 	t.Helper()
 	ca, err := lab.NewCA(time.Now().Add(time.Hour))
 	if err != nil {
@@ -86,7 +86,7 @@ func expires(t *testing.T, d engine.Driver, l *lab.Lab, within time.Duration) {
 	if err := errors.Join(l.Stop(0), ca.Write(c.Nodes[0].Certificate(), []string{c.Nodes[0].Host}, time.Now().Add(-time.Hour)), os.WriteFile(c.CA(), ca.PEM(), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithTimeout(t.Context(), within)
+	ctx, stop := context.WithTimeout(t.Context(), expiry)
 	defer stop()
 	started := make(chan error, 1)
 	go func() { started <- l.Restart(ctx, 0) }()

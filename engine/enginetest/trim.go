@@ -33,8 +33,8 @@ func (s *suite) trim(t *testing.T) {
 	if want.Records == 0 || want.Records == all.Records || removed != all.Records-want.Records {
 		t.Errorf("%d removed, %d of %d should stay", removed, want.Records, all.Records)
 	}
-	holds(t, h, "a", want)
-	holds(t, h, "b", all)
+	checkDigest(t, h, "a", want)
+	checkDigest(t, h, "b", all)
 	marked(t, h, "a", files)
 	for _, subset := range []string{"a", "b"} {
 		if v, err := load.Verify(t.Context(), h, subset); err != nil || len(v.Problems) > 0 {
@@ -47,7 +47,7 @@ func (s *suite) trim(t *testing.T) {
 	if s.Reopenable { // a commit that is completed later must not restore records
 		h.close(t)
 		h = s.open(t, url, engine.Options{ReadOnly: true})
-		holds(t, h, "a", want)
+		checkDigest(t, h, "a", want)
 	}
 }
 
@@ -86,7 +86,7 @@ func since(files []File, from time.Time) (want record.Digest) {
 // killedTrim kills a removal at a random moment. The archive must be intact, and the next removal must continue.
 func (s *suite) killedTrim(t *testing.T) {
 	files := crashFiles()
-	h, keep := s.fresh(t), half(files)
+	h, keep := s.openNew(t), half(files)
 	mustStore(t, h, "a", files, 8)
 	began := time.Now()
 	removal, err := load.Retain(t.Context(), h, "a", keep)
@@ -97,7 +97,7 @@ func (s *suite) killedTrim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	took, rng := time.Since(began), newRand(uint64(time.Now().UnixNano())) // the moment of a kill is not reproducible
+	duration, rng := time.Since(began), newRand(uint64(time.Now().UnixNano())) // the moment of a kill is not reproducible
 	h.close(t)
 	for range s.repetitions(t, 4, 1) {
 		url := s.URL(t)
@@ -105,7 +105,7 @@ func (s *suite) killedTrim(t *testing.T) {
 		mustStore(t, h, "a", files, 8)
 		h.close(t)
 		c := s.start(t, job{URL: url, Design: s.design, Keep: keep.Keep})
-		time.Sleep(time.Duration(rng.Int64N(int64(took) + 1)))
+		time.Sleep(time.Duration(rng.Int64N(int64(duration) + 1)))
 		kill(t, c)
 		h = s.open(t, url, engine.Options{})
 		v, err := load.Verify(t.Context(), h, "a")
@@ -117,7 +117,7 @@ func (s *suite) killedTrim(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("the removal was killed; %d records were removed by the next", next.Records)
-		holds(t, h, "a", since(files, removal.From))
+		checkDigest(t, h, "a", since(files, removal.From))
 		marked(t, h, "a", files)
 		if v, err := load.Verify(t.Context(), h, "a"); err != nil || len(v.Problems) > 0 {
 			t.Errorf("after the removal: %v, %q", err, v.Problems)

@@ -51,12 +51,12 @@ func (s *suite) everyType(t *testing.T) {
 		series = append(series, one)
 	}
 	files := Generate(11, 2, series...)
-	h := s.fresh(t)
+	h := s.openNew(t)
 	mustStore(t, h, "a", files, 1)
-	holds(t, h, "a", expect(files))
+	checkDigest(t, h, "a", expect(files))
 	s.everyColumn(t, h, files)
 	mustStore(t, h, "a", files, 1)
-	holds(t, h, "a", expect(files))
+	checkDigest(t, h, "a", expect(files))
 }
 
 // everyColumn asks for all columns of each line type.
@@ -112,9 +112,9 @@ func (s *suite) awkwardNumbers(t *testing.T) {
 			b.Num[0][i] = v // a count has no fraction
 		}
 	})
-	h := s.fresh(t)
+	h := s.openNew(t)
 	mustStore(t, h, "a", files, 1)
-	holds(t, h, "a", expect(files))
+	checkDigest(t, h, "a", expect(files))
 	s.prove(t, h, files, everything("a", lineType("SL1L2")))
 }
 
@@ -128,10 +128,10 @@ func (s *suite) awkwardColumns(t *testing.T) {
 		b.Text[sid.Slot][i], b.Text[qc.Slot][i] = texts[i], texts[len(texts)-1-i]
 		b.Num[1][i] = 1
 	})
-	h := s.fresh(t)
+	h := s.openNew(t)
 	mustStore(t, h, "a", files, 1)
 	mustStore(t, h, "a", files, 1)
-	holds(t, h, "a", expect(files))
+	checkDigest(t, h, "a", expect(files))
 	s.prove(t, h, files, everything("a", lt))
 }
 
@@ -147,9 +147,9 @@ func (s *suite) awkwardHeaders(t *testing.T) {
 		headers = append(headers, h)
 	}
 	files := one(lineType("SL1L2"), headers, nil)
-	h := s.fresh(t)
+	h := s.openNew(t)
 	mustStore(t, h, "a", files, 1)
-	holds(t, h, "a", expect(files))
+	checkDigest(t, h, "a", expect(files))
 	cataloged(t, h, "a", files)
 	s.prove(t, h, files, everything("a", lineType("SL1L2")))
 	var qs []*question.Question
@@ -174,24 +174,24 @@ func (s *suite) awkwardTimes(t *testing.T) {
 	f := File{Path: "times.stat"}
 	b := f.batch(lineType("SL1L2"))
 	head := b.AddHeader(met("CFS", "FULL", "TMP", "Z2", "NEAREST", record.NA))
-	const apart = 120 * day // few derived keys, though they span 130 years
+	const interval = 120 * day // few derived keys, though they span 130 years
 	for i, n := range []int64{-1, 0, 1, 96, 97, 149, 395} {
-		valid := n * apart
+		valid := n * interval
 		for _, lead := range []int32{-6 * hour, 0, 90, 999 * hour} {
 			appendRecord(b, &Series{Type: b.Type}, head, valid, lead, i, newRand(uint64(valid)))
 		}
 	}
 	files := []File{f}
-	h := s.fresh(t)
+	h := s.openNew(t)
 	mustStore(t, h, "a", files, 1)
-	holds(t, h, "a", expect(files))
+	checkDigest(t, h, "a", expect(files))
 	qs := []*question.Question{everything("a", b.Type)}
 	for _, v := range []question.Times{
-		{First: -apart, Last: hour},
-		{First: hour, Last: 97 * apart},
-		{First: 96 * apart, Last: 400 * apart, Step: apart},
-		{First: -2 * apart, Last: -hour},
-		{List: []int64{-apart, apart, 96 * apart, 97 * apart}},
+		{First: -interval, Last: hour},
+		{First: hour, Last: 97 * interval},
+		{First: 96 * interval, Last: 400 * interval, Step: interval},
+		{First: -2 * interval, Last: -hour},
+		{List: []int64{-interval, interval, 96 * interval, 97 * interval}},
 	} {
 		q := everything("a", b.Type)
 		q.Name, q.Valid = "awkward times", v

@@ -21,10 +21,10 @@ import (
 // Process is a running process. It exits when its standard input is closed.
 type Process struct {
 	cmd    *exec.Cmd
-	alive  io.Closer // its standard input
+	stdin  io.Closer // its standard input
 	stderr head
 	dir    string // the folder of the socket
-	gone   chan struct{}
+	exited chan struct{}
 	killed atomic.Bool // this side has killed it
 }
 
@@ -35,7 +35,7 @@ func Start(ctx context.Context, variable string, args func(dir string) ([]string
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{gone: make(chan struct{})}
+	p := &Process{exited: make(chan struct{})}
 	if p.dir, err = os.MkdirTemp("", "barograph-"); err != nil { // the path of a socket must be short
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (p *Process) start(ctx context.Context, self, variable string, args []strin
 	p.cmd.Env = append(os.Environ(), variable)
 	p.cmd.ExtraFiles = []*os.File{file}
 	p.cmd.Stderr = &p.stderr
-	if p.alive, err = p.cmd.StdinPipe(); err != nil {
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return err
 	}
 	if err := p.cmd.Start(); err != nil {
@@ -74,7 +74,7 @@ func (p *Process) start(ctx context.Context, self, variable string, args []strin
 	}
 	go func() {
 		_ = p.cmd.Wait() // callers read the exit status from the process state
-		close(p.gone)
+		close(p.exited)
 	}()
 	return nil
 }
@@ -94,11 +94,11 @@ func (p *Process) Stderr() string { return strings.TrimSpace(p.stderr.text()) }
 
 // Close closes the process's standard input and waits until it has exited.
 func (p *Process) Close() error {
-	err := p.alive.Close()
+	err := p.stdin.Close()
 	if errors.Is(err, os.ErrClosed) { // the process exited by itself, and Wait closed its input
 		err = nil
 	}
-	<-p.gone
+	<-p.exited
 	return errors.Join(err, os.RemoveAll(p.dir))
 }
 

@@ -49,11 +49,11 @@ type Options struct {
 type Reader struct {
 	o Options
 
-	mu      sync.Mutex
-	process *Process
-	idle    []*connection
-	stuck   error // a call exceeded the deadline; all later calls return this error
-	closed  bool
+	mu          sync.Mutex
+	process     *Process
+	idle        []*connection
+	deadlineErr error // a call exceeded the deadline; all later calls return this error
+	closed      bool
 
 	started time.Duration // duration of the process's start
 	calls   time.Duration // duration of an empty call
@@ -140,12 +140,12 @@ func (r *Reader) take(ctx context.Context) (*connection, error) {
 	switch {
 	case r.closed:
 		return nil, errClosed
-	case r.stuck != nil:
-		return nil, r.stuck
+	case r.deadlineErr != nil:
+		return nil, r.deadlineErr
 	}
 	if r.process != nil {
 		select {
-		case <-r.process.gone:
+		case <-r.process.exited:
 			_ = r.end() // it has crashed: its callers have got the error
 		default:
 		}
@@ -280,13 +280,13 @@ func (r *Reader) broken(c *connection, err error) error {
 			Cure: "raise the limit with the parameter deadline of the URL, or run `barograph verify` to find out whether the archive is damaged",
 		}
 		r.mu.Lock()
-		r.stuck = err
+		r.deadlineErr = err
 		r.mu.Unlock()
 		r.restart(c.process)
 		return err
 	}
 	select {
-	case <-c.process.gone:
+	case <-c.process.exited:
 	case <-time.After(patience):
 		return &fault.Error{File: r.o.Path, Problem: "the process that reads it sent a malformed message", Err: err}
 	}
@@ -310,8 +310,8 @@ func (r *Reader) closing() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.stuck != nil:
-		return r.stuck
+	case r.deadlineErr != nil:
+		return r.deadlineErr
 	case r.closed:
 		return errClosed
 	}

@@ -177,7 +177,7 @@ func (w *wireError) error() error {
 	r := &remoteError{text: w.Text}
 	for i, known := range sentinels() {
 		if slices.Contains(w.Sentinel, i) {
-			r.is = append(r.is, known)
+			r.sentinels = append(r.sentinels, known)
 		}
 	}
 	var err error = r
@@ -196,12 +196,12 @@ func (w *wireError) error() error {
 
 // remoteError is an error of the other process.
 type remoteError struct {
-	text string
-	is   []error
+	text      string
+	sentinels []error
 }
 
 func (r *remoteError) Error() string   { return r.text }
-func (r *remoteError) Unwrap() []error { return r.is }
+func (r *remoteError) Unwrap() []error { return r.sentinels }
 
 // number is a type that the encoder sends as its bytes in memory, little endian.
 type number interface {

@@ -19,5 +19,5 @@ func offered() []any {
 
 // abilities returns the abilities of an open server. They open their own connections with c.
 func (d *database) abilities(c []*mysql.Config) []any {
-	return []any{kvTables{d, c}, postTables{d, c}, &tables.Databases{Star: scans{d}, Own: d.own(c)}}
+	return []any{kvTables{d, c}, postTables{d, c}, &tables.Databases{Star: scans{d}, Own: d.openOwn(c)}}
 }

@@ -38,10 +38,10 @@ type adoption struct {
 	before *design.Catalog // nil = first adoption
 	marks  []archive.Mark
 
-	next   *openArchive // the archive of the copies; nil = without repair
-	loader archive.Loader
-	held   *design.Catalog // the catalog of uncommitted records
-	all    record.Digest
+	next        *openArchive // the archive of the copies; nil = without repair
+	loader      archive.Loader
+	uncommitted *design.Catalog // the catalog of uncommitted records
+	all         record.Digest
 }
 
 // adoptRows is the number of records of a commit.
@@ -109,7 +109,7 @@ func (s *adoption) check(ctx context.Context, repair bool) (err error) {
 	if err == nil && kind[0] != s.a.db.engine {
 		return refuse("has tables of "+kind[0], "write ?engine="+kind[0]+" at the end of the URL")
 	}
-	if left, err2 := s.columns(ctx, oldPrefix+db); err == nil && err2 == nil && len(left) > 0 {
+	if existing, err2 := s.columns(ctx, oldPrefix+db); err == nil && err2 == nil && len(existing) > 0 {
 		return refuse("was adopted before: "+oldPrefix+db+" contains its original tables", "check the result, then run barograph adopt … --forget")
 	}
 	return err
@@ -158,9 +158,9 @@ func (s *adoption) repair(ctx context.Context, c *sql.Conn) error {
 		return err
 	}
 	defer s.loader.Close() //nolint:errcheck // everything is committed or dropped
-	s.held = design.NewCatalog(s.name)
+	s.uncommitted = design.NewCatalog(s.name)
 	if s.before != nil {
-		s.held.Conflicts, s.held.MoreConflicts, s.held.Quarantine = s.before.Conflicts, s.before.MoreConflicts, s.before.Quarantine
+		s.uncommitted.Conflicts, s.uncommitted.MoreConflicts, s.uncommitted.Quarantine = s.before.Conflicts, s.before.MoreConflicts, s.before.Quarantine
 	}
 	if err := s.files(ctx); err != nil {
 		return err
@@ -194,15 +194,15 @@ func (s *adoption) files(ctx context.Context) error {
 		}
 		where := ""
 		for _, v := range objectViews() {
-			switch ours := rowColumn + " IS NULL"; {
+			switch ownRows := rowColumn + " IS NULL"; {
 			case !s.twins[v.table][rowColumn]:
 			case t.name == v.table:
-				where = " WHERE " + ours
+				where = " WHERE " + ownRows
 			case t.name == v.child():
-				where = " WHERE " + idOfLines + " IN (SELECT " + idOfLines + " FROM " + s.a.table(s.name, v.table) + " WHERE " + ours + ")"
+				where = " WHERE " + idOfLines + " IN (SELECT " + idOfLines + " FROM " + s.a.table(s.name, v.table) + " WHERE " + ownRows + ")"
 			}
 		}
-		names := same(s.there(t.name, objectColumns(t.name)))
+		names := same(s.existingColumns(t.name, objectColumns(t.name)))
 		err = cmp.Or(err, s.next.exec(ctx, "INSERT INTO "+s.next.table(s.name, t.name)+" ("+names+") SELECT "+names+" FROM "+s.a.table(s.name, t.name)+where))
 	}
 	return err
@@ -210,13 +210,13 @@ func (s *adoption) files(ctx context.Context) error {
 
 // referred is the query for files that have lines.
 func (s *adoption) referred() string {
-	var of []string
+	var queries []string
 	for t, columns := range s.have {
 		if t != sqlengine.FileTable && slices.Contains(columns, "data_file_id") {
-			of = append(of, "SELECT data_file_id FROM "+s.a.table(s.name, t))
+			queries = append(queries, "SELECT data_file_id FROM "+s.a.table(s.name, t))
 		}
 	}
-	return strings.Join(of, " UNION ")
+	return strings.Join(queries, " UNION ")
 }
 
 func (a *openArchive) exec(ctx context.Context, text string) error {
@@ -234,7 +234,7 @@ func (s *adoption) read(ctx context.Context) error {
 		return err
 	}
 	headers := s.a.table(s.name, design.HeaderTable)
-	if err := count(headerTwice, headers+" h JOIN "+headers+" g USING ("+same(s.there(design.HeaderTable, parseColumns(metviewerHeader, "")))+") WHERE g.stat_header_id < h.stat_header_id"); err != nil {
+	if err := count(headerTwice, headers+" h JOIN "+headers+" g USING ("+same(s.existingColumns(design.HeaderTable, parseColumns(metviewerHeader, "")))+") WHERE g.stat_header_id < h.stat_header_id"); err != nil {
 		return err
 	}
 	for _, t := range s.types() {
@@ -329,20 +329,20 @@ func (s *adoption) take(ctx context.Context, b *record.Batch) error {
 	if s.next == nil || b.Len() == 0 {
 		return nil
 	}
-	s.held.Add(b)
+	s.uncommitted.Add(b)
 	if err := s.loader.Add(ctx, b); err != nil {
 		return err
 	}
-	if s.held.Held().Records < adoptRows {
+	if s.uncommitted.Held().Records < adoptRows {
 		return nil
 	}
 	return s.commit(ctx, nil)
 }
 
 func (s *adoption) commit(ctx context.Context, marks []archive.Mark) error {
-	s.all.Add(s.held.Held())
-	_, err := s.loader.Commit(ctx, archive.Commit{Catalog: s.held, Complete: marks})
-	s.held = design.NewCatalog(s.name)
+	s.all.Add(s.uncommitted.Held())
+	_, err := s.loader.Commit(ctx, archive.Commit{Catalog: s.uncommitted, Complete: marks})
+	s.uncommitted = design.NewCatalog(s.name)
 	return err
 }
 
@@ -380,7 +380,7 @@ func (s *adoption) indexes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	there, err := read(s.next.database(s.name))
+	existing, err := read(s.next.database(s.name))
 	if err != nil {
 		return err
 	}
@@ -390,7 +390,7 @@ func (s *adoption) indexes(ctx context.Context) error {
 	}
 	for key, name := range want {
 		table, columns, _ := strings.Cut(key, "\x00")
-		if columns == name || there[key] != "" || there[table+"\x00"+name] != "" || have[table] == nil || !s.exchanged(table) {
+		if columns == name || existing[key] != "" || existing[table+"\x00"+name] != "" || have[table] == nil || !s.exchanged(table) {
 			continue // an older schema has an index of that name on other columns
 		}
 		if err := s.next.exec(ctx, "CREATE INDEX "+ident(name)+" ON "+s.next.table(s.name, table)+" ("+columns+")"); err != nil {

@@ -26,9 +26,9 @@ import (
 // openArchive is the archive of one design.
 type openArchive struct {
 	*sqlengine.Archive
-	db      *database
-	seen    sync.Map // subsets without the remains of a crashed load
-	strange sync.Map // subsets of another program → stranger
+	db              *database
+	recovered       sync.Map // subsets without the remains of a crashed load
+	foreignCatalogs sync.Map // subsets of another program → stranger
 
 	statements statements
 }
@@ -108,10 +108,10 @@ func (a *openArchive) Check(ctx context.Context, subset string) (problems []stri
 			break
 		}
 		err = a.Pool.Rows(ctx, "CHECK TABLE "+a.table(subset, t)+" EXTENDED", nil, func(row []any) error {
-			var table, op, kind, said string
-			err := sqlengine.Scan(row, &table, &op, &kind, &said)
-			if kind == "error" || kind == "warning" || kind == "status" && said != "OK" {
-				problems = append(problems, table+": "+said)
+			var table, op, kind, message string
+			err := sqlengine.Scan(row, &table, &op, &kind, &message)
+			if kind == "error" || kind == "warning" || kind == "status" && message != "OK" {
+				problems = append(problems, table+": "+message)
 			}
 			return err
 		})
@@ -178,7 +178,7 @@ func (a *openArchive) lineSelect(subset string, t *record.LineType, twins map[st
 	}
 	if hasLineID(t) {
 		others := ""
-		if foreseen(t) {
+		if hasTable(t) {
 			others = a.repeatsOf(subset, t)
 		}
 		add(sqlengine.Column{Name: "repeats", Type: sqlengine.Doubles, From: sqlengine.Repeats}, "ld."+repeatsColumn, others)

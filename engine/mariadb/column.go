@@ -85,7 +85,7 @@ func addLacks(table string, twins map[string]bool) {
 		add(headerColumns())
 	}
 	for _, t := range record.Types() {
-		if foreseen(t) && table == tableOf(t) {
+		if hasTable(t) && table == tableOf(t) {
 			add(lineColumns(t))
 		}
 	}
@@ -134,7 +134,7 @@ func lineColumns(t *record.LineType) []column {
 
 // tableOf returns the name of the table of a line type.
 func tableOf(t *record.LineType) string {
-	if !foreseen(t) {
+	if !hasTable(t) {
 		return "barograph_" + design.LineTable(t)
 	}
 	return design.LineTable(t)

@@ -7,9 +7,9 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// stranger is the catalog of a database that another program has filled, computed by reading it,
+// foreignCatalog is the catalog of a database that another program has filled, computed by reading it,
 // and the time of the last change of its tables.
-type stranger struct {
+type foreignCatalog struct {
 	catalog *design.Catalog
 	changed string
 }
@@ -21,8 +21,8 @@ func (a *openArchive) foreign(ctx context.Context, subset string) (*design.Catal
 	if err != nil {
 		return nil, err
 	}
-	if known, ok := a.strange.Load(subset); ok && known.(stranger).changed == changed[0] && changed[0] != "" { //nolint:forcetypeassert // the map contains only strangers
-		return known.(stranger).catalog, nil //nolint:forcetypeassert // the map contains only strangers
+	if known, ok := a.foreignCatalogs.Load(subset); ok && known.(foreignCatalog).changed == changed[0] && changed[0] != "" { //nolint:forcetypeassert // the map contains only strangers
+		return known.(foreignCatalog).catalog, nil //nolint:forcetypeassert // the map contains only strangers
 	}
 	c, err := a.walk(ctx, subset)
 	if absent(err) { // the database is empty or does not exist
@@ -32,7 +32,7 @@ func (a *openArchive) foreign(ctx context.Context, subset string) (*design.Catal
 		return nil, err
 	}
 	c.Foreign = true
-	a.strange.Store(subset, stranger{c, changed[0]})
+	a.foreignCatalogs.Store(subset, foreignCatalog{c, changed[0]})
 	return c, nil
 }
 

@@ -30,7 +30,7 @@ type infile struct {
 type rowWriter struct {
 	to   *io.PipeWriter
 	buf  []byte
-	made int64
+	rows int64
 }
 
 // feedBytes is the approximate number of bytes that are passed on at once.
@@ -41,7 +41,7 @@ func (o *rowWriter) row() []byte { return o.buf }
 
 func (o *rowWriter) end(row []byte) error {
 	o.buf = append(row, '\n')
-	if o.made++; len(o.buf) < feedBytes {
+	if o.rows++; len(o.buf) < feedBytes {
 		return nil
 	}
 	return o.flush()
@@ -75,13 +75,13 @@ func (f *infile) run(ctx context.Context, direct func(ctx context.Context, text 
 	name := fmt.Sprintf("barograph-%p", in)
 	mysql.RegisterReaderHandler(name, func() io.Reader { return in })
 	defer mysql.DeregisterReaderHandler(name)
-	out, made := &rowWriter{to: to}, make(chan error, 1)
+	out, written := &rowWriter{to: to}, make(chan error, 1)
 	go func() {
 		err := f.rows(out)
 		if err == nil {
 			err = out.flush()
 		}
-		made <- errors.Join(err, to.CloseWithError(err))
+		written <- errors.Join(err, to.CloseWithError(err))
 	}()
 	how, set := "", ""
 	if f.replace {
@@ -90,10 +90,10 @@ func (f *infile) run(ctx context.Context, direct func(ctx context.Context, text 
 	if f.set != "" {
 		set = " SET " + f.set
 	}
-	took, err := direct(ctx, "LOAD DATA LOCAL INFILE 'Reader::"+name+"' "+how+"INTO TABLE "+f.table+" CHARACTER SET "+f.charset+
+	stored, err := direct(ctx, "LOAD DATA LOCAL INFILE 'Reader::"+name+"' "+how+"INTO TABLE "+f.table+" CHARACTER SET "+f.charset+
 		" FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' ("+strings.Join(f.columns, ", ")+")"+set, nil, nil)
 	in.Close() //nolint:errcheck // it returns no error; a goroutine that still writes gets one
-	if failed := <-made; failed != nil && !errors.Is(failed, io.ErrClosedPipe) {
+	if failed := <-written; failed != nil && !errors.Is(failed, io.ErrClosedPipe) {
 		return 0, failed
 	}
 	switch {
@@ -107,10 +107,10 @@ func (f *infile) run(ctx context.Context, direct func(ctx context.Context, text 
 	if _, err := direct(ctx, "SHOW WARNINGS", nil, f.warning); err != nil {
 		return 0, err
 	}
-	if !f.replace && took != out.made {
-		return 0, fmt.Errorf("load into %s: the server stored %d of %d rows", f.table, took, out.made)
+	if !f.replace && stored != out.rows {
+		return 0, fmt.Errorf("load into %s: the server stored %d of %d rows", f.table, stored, out.rows)
 	}
-	return out.made, nil
+	return out.rows, nil
 }
 
 // damaged lists the server's errors and warnings about a MyISAM table that a crash of the server

@@ -116,13 +116,13 @@ func (w *lineWriter) writeChildren(ctx context.Context, lt *lineTable) error {
 	for _, c := range columns {
 		names = append(names, c.name)
 	}
-	whole := loneThreshold(lt.t)
+	onlyComplete := loneThreshold(lt.t)
 	f := infile{table: w.l.table(name), columns: names, charset: "binary"}
 	f.rows = func(out *rowWriter) error {
 		id := w.l.next
 		for _, b := range lt.batches {
 			for i := range b.Len() {
-				if err := appendGroups(out, id, columns, b.Repeats(i), square, whole); err != nil {
+				if err := appendGroups(out, id, columns, b.Repeats(i), square, onlyComplete); err != nil {
 					return err
 				}
 				id++
@@ -135,10 +135,10 @@ func (w *lineWriter) writeChildren(ctx context.Context, lt *lineTable) error {
 }
 
 // appendGroups appends the groups of the repeating columns of a record.
-func appendGroups(out *rowWriter, id int64, columns []metCol, values []float64, square, whole bool) error {
+func appendGroups(out *rowWriter, id int64, columns []metCol, values []float64, square, onlyComplete bool) error {
 	side := max(int(math.Sqrt(float64(len(values)))), 1)
 	for g := 0; g*len(columns) < len(values); g++ {
-		if whole && (g+1)*len(columns) > len(values) {
+		if onlyComplete && (g+1)*len(columns) > len(values) {
 			break
 		}
 		dst := append(strconv.AppendInt(out.row(), id, 10), '\t')
@@ -178,14 +178,14 @@ type seriesTime struct{ header, valid int64 }
 
 func (p probe) add(lt *lineTable, b *record.Batch, w *lineWriter) {
 	heads := lt.heads[len(lt.heads)-1]
-	groups, beside := make([]*design.Group, len(b.Headers)), make([]bool, len(b.Headers))
+	groups, isForeign := make([]*design.Group, len(b.Headers)), make([]bool, len(b.Headers))
 	for k := range b.Headers {
 		if _, fresh := w.headers.ID(sqlengine.HeaderKey(b.Headers[k])); !fresh {
-			groups[k], beside[k] = w.l.catalog.Holding(b.Type, &b.Headers[k]), w.beside[b.Type]
+			groups[k], isForeign[k] = w.l.catalog.Holding(b.Type, &b.Headers[k]), w.foreignTypes[b.Type]
 		}
 	}
 	for i := range b.Len() {
-		if v := b.Valid[i]; beside[b.Head[i]] || groups[b.Head[i]].MayHold(v) {
+		if v := b.Valid[i]; isForeign[b.Head[i]] || groups[b.Head[i]].MayHold(v) {
 			p[seriesTime{heads[b.Head[i]], v}] = struct{}{}
 		}
 	}
@@ -233,10 +233,10 @@ func (w *lineWriter) find(ctx context.Context, lt *lineTable, p probe) error {
 
 // in returns the condition on the numbers of headers.
 func in(headers []int64) string {
-	return " WHERE ld.stat_header_id IN " + flavour.List(headers, whole)
+	return " WHERE ld.stat_header_id IN " + flavour.List(headers, digits)
 }
 
-func whole(n int64) string { return strconv.FormatInt(n, 10) }
+func digits(n int64) string { return strconv.FormatInt(n, 10) }
 
 func (w *lineWriter) hits(ctx context.Context, lt *lineTable, where string, p, hits probe) error {
 	return w.l.rows(ctx, "SELECT DISTINCT stat_header_id, "+w.l.a.Dialect.Epoch("fcst_valid_beg")+" FROM "+w.l.table(lt.name)+" ld"+where, func(row []any) error {
@@ -258,7 +258,7 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 		lt.hash.Use(batch)
 		for i, r := range refs {
 			r.have, r.row = batch, i
-			lt.there.Put(lt.hash.Key(i), r)
+			lt.existing.Put(lt.hash.Key(i), r)
 		}
 		refs = refs[:0]
 		have.Reset()
@@ -285,7 +285,7 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 func (lt *lineTable) replace(stored *archive.CommitResult) error {
 	for k, b := range lt.batches {
 		stored.New += int64(b.Len())
-		if lt.there.Empty() {
+		if lt.existing.Empty() {
 			continue
 		}
 		lt.hash.Use(b)
@@ -293,16 +293,16 @@ func (lt *lineTable) replace(stored *archive.CommitResult) error {
 			if _, ok := lt.probed[lt.heads[k][b.Head[i]]]; !ok {
 				continue
 			}
-			for r := range lt.there.All(lt.hash.Key(i)) {
+			for r := range lt.existing.All(lt.hash.Key(i)) {
 				if r.id < 0 {
 					return fmt.Errorf("%s contains the record of %s:%d, which another program has loaded", lt.name, fault.Name(b.File), b.Line[i])
 				}
 				if stored.Resolve(b.File, r.have, r.row, b, i); !b.Keep {
-					lt.gone[r.header] = append(lt.gone[r.header], r.id)
+					lt.replaced[r.header] = append(lt.replaced[r.header], r.id)
 				}
 			}
 		}
 	}
-	lt.there = record.ByKey[rowRef]{}
+	lt.existing = record.ByKey[rowRef]{}
 	return nil
 }

@@ -25,17 +25,17 @@ import (
 
 // lineWriter writes METviewer's tables.
 type lineWriter struct {
-	l       *loader
-	headers *sqlengine.Interner[record.Header]
-	files   *sqlengine.Interner[fileName]
-	folded  map[fileName]fileName // name as METviewer's unique key compares it → name as stored
-	twins   map[string]map[string]bool
-	head    lineTable // stat_header: its records have only a header
-	tables  map[*record.LineType]*lineTable
-	first   int64                     // number of the first row of this commit
-	seen    []int64                   // see state
-	beside  map[*record.LineType]bool // types with records that another program has loaded since
-	times   times
+	l            *loader
+	headers      *sqlengine.Interner[record.Header]
+	files        *sqlengine.Interner[fileName]
+	folded       map[fileName]fileName // name as METviewer's unique key compares it → name as stored
+	twins        map[string]map[string]bool
+	head         lineTable // stat_header: its records have only a header
+	tables       map[*record.LineType]*lineTable
+	first        int64                     // number of the first row of this commit
+	lastState    []int64                   // see state
+	foreignTypes map[*record.LineType]bool // types with records that another program has loaded since
+	times        times
 
 	viewHeads map[string]*sqlengine.Interner[string] // METviewer's headers of objects, by table: the columns in the text of LOAD DATA
 	revisions map[string]int64                       // for MTD's objects: revision_id by revisionKey
@@ -45,17 +45,17 @@ type fileName struct{ dir, name string }
 
 // lineTable is the table of a line type, with the records that a commit adds to it.
 type lineTable struct {
-	t       *record.LineType
-	name    string
-	id      string // the column that numbers its rows
-	columns []column
-	batches []*record.Batch
-	heads   [][]int64            // by batch and header: the number of the header
-	files   []int64              // by batch: the number of the file
-	there   record.ByKey[rowRef] // existing records that the commit may replace
-	probed  map[int64]struct{}   // numbers of the headers whose existing records are known
-	gone    map[int64][]int64    // header → numbers of the replaced rows
-	hash    record.Hasher
+	t        *record.LineType
+	name     string
+	id       string // the column that numbers its rows
+	columns  []column
+	batches  []*record.Batch
+	heads    [][]int64            // by batch and header: the number of the header
+	files    []int64              // by batch: the number of the file
+	existing record.ByKey[rowRef] // existing records that the commit may replace
+	probed   map[int64]struct{}   // numbers of the headers whose existing records are known
+	replaced map[int64][]int64    // header → numbers of the replaced rows
+	hash     record.Hasher
 }
 
 // rowRef is a row of the archive and its record.
@@ -106,11 +106,11 @@ func (w *lineWriter) refresh(ctx context.Context) error {
 	})
 }
 
-// alone locks the tables of a commit against other programs. METdbLoad numbers headers, files and
+// lockTables locks the tables of a commit against other programs. METdbLoad numbers headers, files and
 // lines from the greatest existing number, and must see all of a commit or nothing. alone returns
 // false if another program has loaded since the last look.
-func (w *lineWriter) alone(ctx context.Context) (bool, error) {
-	if !w.apart() {
+func (w *lineWriter) lockTables(ctx context.Context) (bool, error) {
+	if !w.isMyISAM() {
 		return true, nil
 	}
 	names := []string{design.HeaderTable, sqlengine.FileTable, w.l.a.OwnName(sqlengine.CatalogTable), w.l.a.OwnName(sqlengine.MarksTable), pendingTable, goneTable}
@@ -128,7 +128,7 @@ func (w *lineWriter) alone(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	now, err := w.state(ctx)
-	if err != nil || slices.Equal(now, w.seen) {
+	if err != nil || slices.Equal(now, w.lastState) {
 		return true, err
 	}
 	w.headers.Drop()
@@ -139,26 +139,26 @@ func (w *lineWriter) alone(ctx context.Context) (bool, error) {
 // look finds what another program has loaded into the tables: headers and files, numbers of
 // lines, and whether there are records that the catalog does not count.
 func (w *lineWriter) look(ctx context.Context) (err error) {
-	w.beside = map[*record.LineType]bool{}
-	if !w.apart() {
+	w.foreignTypes = map[*record.LineType]bool{}
+	if !w.isMyISAM() {
 		return nil
 	}
-	if w.seen, err = w.state(ctx); err != nil {
+	if w.lastState, err = w.state(ctx); err != nil {
 		return err
 	}
 	_, header := w.headers.Fresh()
 	_, file := w.files.Fresh()
-	if w.seen[1] >= header || w.seen[3] >= file {
+	if w.lastState[1] >= header || w.lastState[3] >= file {
 		if err := w.refresh(ctx); err != nil {
 			return err
 		}
 	}
 	known := w.l.catalog.Records()
 	for i, t := range w.l.types {
-		w.beside[t] = w.seen[4+2*i] != known[t.Name]
+		w.foreignTypes[t] = w.lastState[4+2*i] != known[t.Name]
 	}
-	for k := 5; k < len(w.seen); k += 2 {
-		w.l.next = max(w.l.next, w.seen[k]+1)
+	for k := 5; k < len(w.lastState); k += 2 {
+		w.l.next = max(w.l.next, w.lastState[k]+1)
 	}
 	return nil
 }
@@ -197,18 +197,18 @@ func (f fileName) fold() fileName {
 // file returns the name of a file in METviewer's data_file. If the path does not fit, or METviewer's
 // unique key confuses it with another path, the name is shortened and ends with a digest of the
 // complete path.
-func (w *lineWriter) file(of string) (f fileName, whole bool) {
+func (w *lineWriter) file(of string) (f fileName, complete bool) {
 	dir, name := path.Split(of)
-	f, whole = fileName{strings.TrimSuffix(dir, "/"), name}, true
+	f, complete = fileName{strings.TrimSuffix(dir, "/"), name}, true
 	other, taken := w.folded[f.fold()]
 	_, plainDir := appendLatin(nil, f.dir, 120)
 	_, plainName := appendLatin(nil, f.name, 110)
 	if !plainDir || !plainName || (taken && other != f) {
 		latin, _ := appendLatin(nil, name, 70)
-		f, whole = fileName{fmt.Sprintf("%016x", xxh3.HashString(dir)), fmt.Sprintf("%s %016x", latin, xxh3.HashString(of))}, false
+		f, complete = fileName{fmt.Sprintf("%016x", xxh3.HashString(dir)), fmt.Sprintf("%s %016x", latin, xxh3.HashString(of))}, false
 	}
 	w.folded[f.fold()] = f
-	return f, whole
+	return f, complete
 }
 
 // prepare does the work that cannot run in a transaction: it changes tables, and finds the records
@@ -251,7 +251,7 @@ func (w *lineWriter) table(t *record.LineType, batches []*record.Batch) *lineTab
 		w.tables[t] = lt
 	}
 	lt.batches, lt.heads, lt.files = batches, lt.heads[:0], lt.files[:0]
-	lt.there, lt.probed, lt.gone = record.ByKey[rowRef]{}, map[int64]struct{}{}, map[int64][]int64{}
+	lt.existing, lt.probed, lt.replaced = record.ByKey[rowRef]{}, map[int64]struct{}{}, map[int64][]int64{}
 	return lt
 }
 
@@ -261,10 +261,10 @@ func (w *lineWriter) number(lt *lineTable, b *record.Batch, stored *archive.Comm
 	for i, h := range b.Headers {
 		heads[i], _ = w.headers.ID(sqlengine.HeaderKey(h))
 	}
-	name, whole := w.file(b.File)
+	name, complete := w.file(b.File)
 	before, _ := w.files.Fresh()
 	id, _ := w.files.ID(name)
-	if after, _ := w.files.Fresh(); !whole && len(after) > len(before) {
+	if after, _ := w.files.Fresh(); !complete && len(after) > len(before) {
 		stored.Shorten(sqlengine.FileTable + ".path")
 	}
 	lt.heads, lt.files = append(lt.heads, heads), append(lt.files, id)
@@ -320,11 +320,11 @@ func (c *column) append(dst []byte, b *record.Batch, i int) ([]byte, bool) {
 		}
 		return c.number(dst, b.Num[c.Data.Slot][i]-float64(c.less))
 	}
-	return c.number(dst, c.whole(b, i))
+	return c.number(dst, c.lead(b, i))
 }
 
-// whole returns the value of a column of leads.
-func (c *column) whole(b *record.Batch, i int) float64 {
+// lead returns the value of a column of leads.
+func (c *column) lead(b *record.Batch, i int) float64 {
 	if c.From == sqlengine.Lead {
 		return float64(design.LeadCode(b.Header(i)[record.Version], b.Lead[i]))
 	}
@@ -345,7 +345,7 @@ func (c *column) appendTwin(dst, scratch []byte, b *record.Batch, i int) ([]byte
 	case c.From == sqlengine.Data:
 		dst = strconv.AppendFloat(dst, b.Num[c.Data.Slot][i], 'g', -1, 64)
 	default:
-		dst = strconv.AppendInt(dst, int64(c.whole(b, i)), 10)
+		dst = strconv.AppendInt(dst, int64(c.lead(b, i)), 10)
 	}
 	return dst, scratch
 }
@@ -376,8 +376,8 @@ func (w *lineWriter) makeTwins(ctx context.Context, need map[string]map[string]s
 	return nil
 }
 
-// apart reports whether METviewer's tables have no transactions.
-func (w *lineWriter) apart() bool { return w.l.a.db.engine == myISAM }
+// isMyISAM reports whether METviewer's tables have no transactions.
+func (w *lineWriter) isMyISAM() bool { return w.l.a.db.engine == myISAM }
 
 // begin records in the archive what write will do.
 func (w *lineWriter) begin(ctx context.Context) error {
@@ -452,15 +452,15 @@ func (w *lineWriter) writeFiles(ctx context.Context) error {
 	return err
 }
 
-// settle moves the additions of a commit from pending to counting, in the transaction that makes
+// makeCount moves the additions of a commit from pending to counting, in the transaction that makes
 // the commit count.
-func (w *lineWriter) settle(ctx context.Context) error {
+func (w *lineWriter) makeCount(ctx context.Context) error {
 	if err := w.l.exec(ctx, "DELETE FROM "+w.l.table(pendingTable)); err != nil {
 		return err
 	}
 	for _, t := range w.l.types {
 		lt := w.tables[t]
-		for h, ids := range lt.gone {
+		for h, ids := range lt.replaced {
 			for part := range slices.Chunk(ids, 1000) {
 				values := flavour.Join(part, ", ", func(id int64) string { return fmt.Sprintf("('%s', %d, %d)", lt.name, h, id) })
 				if err := w.l.exec(ctx, "INSERT INTO "+w.l.table(goneTable)+" VALUES "+values); err != nil {
@@ -478,21 +478,21 @@ func (w *lineWriter) finish(ctx context.Context) error {
 	gone := false
 	for _, t := range w.l.types {
 		lt := w.tables[t]
-		for h, ids := range lt.gone {
+		for h, ids := range lt.replaced {
 			gone = true
 			if err := remove(ctx, w.l.conn, w.l.a, w.l.subset, lt.name, h, ids); err != nil {
 				return err
 			}
 		}
 	}
-	if !gone || !w.apart() {
+	if !gone || !w.isMyISAM() {
 		return nil
 	}
 	return w.l.exec(ctx, "DELETE FROM "+w.l.table(goneTable))
 }
 
-// settled is called after a commit. committed reports whether the archive contains all of it.
-func (w *lineWriter) settled(committed bool) {
+// afterCommit is called after a commit. committed reports whether the archive contains all of it.
+func (w *lineWriter) afterCommit(committed bool) {
 	if w.headers == nil {
 		return
 	}

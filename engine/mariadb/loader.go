@@ -118,7 +118,7 @@ func (l *loading) locked(ctx context.Context, do func() error) error {
 
 // create creates the subset's database and tables.
 func (l *loading) create(ctx context.Context) error {
-	return l.again(ctx, func() error { return l.locked(ctx, func() error { return l.createAll(ctx) }) })
+	return l.repeatOvertaken(ctx, func() error { return l.locked(ctx, func() error { return l.createAll(ctx) }) })
 }
 
 func (l *loading) createAll(ctx context.Context) error {
@@ -130,7 +130,7 @@ func (l *loading) createAll(ctx context.Context) error {
 	if err != nil && !absent(err) {
 		return err
 	}
-	if err := l.a.refuseStrange(ctx, l.conn, l.subset); err != nil {
+	if err := l.a.refuseForeign(ctx, l.conn, l.subset); err != nil {
 		return err
 	}
 	for _, s := range l.a.createSubset(l.subset) {
@@ -155,12 +155,12 @@ func (l *loading) mayWrite(ctx context.Context) error {
 	return err
 }
 
-// refuseStrange refuses a database with tables of another program, such as METdbLoad, before
+// refuseForeign refuses a database with tables of another program, such as METdbLoad, before
 // Barograph writes anything into it.
-func (a *openArchive) refuseStrange(ctx context.Context, c *sql.Conn, subset string) error {
-	var tables, ours int
-	err := c.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(table_name LIKE 'barograph%catalog'), 0) FROM information_schema.tables WHERE table_schema = ?", a.database(subset)).Scan(&tables, &ours)
-	if err != nil || tables == 0 || ours > 0 {
+func (a *openArchive) refuseForeign(ctx context.Context, c *sql.Conn, subset string) error {
+	var tables, ownTables int
+	err := c.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(table_name LIKE 'barograph%catalog'), 0) FROM information_schema.tables WHERE table_schema = ?", a.database(subset)).Scan(&tables, &ownTables)
+	if err != nil || tables == 0 || ownTables > 0 {
 		return err
 	}
 	return &fault.Error{
@@ -171,7 +171,7 @@ func (a *openArchive) refuseStrange(ctx context.Context, c *sql.Conn, subset str
 
 func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	var stored archive.CommitResult
-	err := l.insist(ctx, func() error { return l.commit(ctx, c, &stored) })
+	err := l.lockedCommit(ctx, func() error { return l.commit(ctx, c, &stored) })
 	clear(l.batches)
 	l.types = l.types[:0]
 	if err == nil {
@@ -182,11 +182,11 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	return stored, err
 }
 
-// insist runs a commit under the subset's lock. If the commit fails, it rolls it back.
-func (l *loader) insist(ctx context.Context, do func() error) error {
-	return l.again(ctx, func() error {
+// lockedCommit runs a commit under the subset's lock. If the commit fails, it rolls it back.
+func (l *loader) lockedCommit(ctx context.Context, do func() error) error {
+	return l.repeatOvertaken(ctx, func() error {
 		err := l.locked(ctx, do)
-		l.w.settled(err == nil)
+		l.w.afterCommit(err == nil)
 		if err != nil {
 			l.version = -1
 			err = failed(ctx, err)
@@ -196,9 +196,9 @@ func (l *loader) insist(ctx context.Context, do func() error) error {
 	})
 }
 
-// again repeats a commit that another loader at another node of a cluster has overtaken: both have
+// repeatOvertaken repeats a commit that another loader at another node of a cluster has overtaken: both have
 // read the catalog, and only one may write it.
-func (l *loading) again(ctx context.Context, do func() error) error {
+func (l *loading) repeatOvertaken(ctx context.Context, do func() error) error {
 	for n := 1; ; n++ {
 		err := do()
 		if !l.a.db.cluster || !overtaken(err) || n == overtakings {
@@ -237,7 +237,7 @@ func (l *loader) commit(ctx context.Context, c archive.Commit, stored *archive.C
 	if err := l.a.recover(ctx, l.conn, l.subset); err != nil {
 		return err
 	}
-	for alone := false; !alone; {
+	for locked := false; !locked; {
 		*stored = archive.CommitResult{Replaced: map[string]int64{}}
 		if err := l.refresh(ctx); err != nil {
 			return err
@@ -249,18 +249,18 @@ func (l *loader) commit(ctx context.Context, c archive.Commit, stored *archive.C
 			return err
 		}
 		var err error
-		if alone, err = l.w.alone(ctx); err != nil {
+		if locked, err = l.w.lockTables(ctx); err != nil {
 			return err
 		}
 	}
 	meta := func(ctx context.Context) error { return l.writeMeta(ctx, c, *stored) }
 	steps := []func(context.Context) error{l.start, l.w.write, l.w.finish, meta, l.end}
-	if l.w.apart() {
+	if l.w.isMyISAM() {
 		do := func(text string) func(context.Context) error {
 			return func(ctx context.Context) error { return l.exec(ctx, text) }
 		}
 		steps = []func(context.Context) error{ // START TRANSACTION would free the locks
-			l.w.begin, l.w.write, do("SET autocommit = 0"), l.w.settle, meta, l.end, do("SET autocommit = 1"), l.w.finish, do("UNLOCK TABLES"),
+			l.w.begin, l.w.write, do("SET autocommit = 0"), l.w.makeCount, meta, l.end, do("SET autocommit = 1"), l.w.finish, do("UNLOCK TABLES"),
 		}
 	}
 	return inTurn(ctx, steps)

@@ -117,11 +117,11 @@ func (t *tally) repaired(b *record.Batch) *record.Batch {
 	if b.Type.Name == "PCT" {
 		t.stepped(b)
 	}
-	gone := map[int]bool{}
+	removed := map[int]bool{}
 	for i := range b.Len() {
 		where := fault.Name(b.File) + ":" + strconv.Itoa(int(b.Line[i]))
 		if why := b.BadTimes(i); why != "" {
-			gone[i] = true
+			removed[i] = true
 			t.add(timeBeyond, 1, where+": "+why)
 			continue
 		}
@@ -142,7 +142,7 @@ func (t *tally) repaired(b *record.Batch) *record.Batch {
 			t.add(orankMoved, 1, where)
 		}
 	}
-	return t.once(b, gone)
+	return t.withoutDuplicates(b, removed)
 }
 
 // afterPSTD are columns that MET writes before the thresholds of PSTD. METdbLoad takes them for the
@@ -188,11 +188,11 @@ func (t *tally) stepped(b *record.Batch) {
 	}
 }
 
-// once removes records that exist already, and records that were removed.
-func (t *tally) once(b *record.Batch, gone map[int]bool) *record.Batch {
+// withoutDuplicates removes records that exist already, and records that were removed.
+func (t *tally) withoutDuplicates(b *record.Batch, removed map[int]bool) *record.Batch {
 	t.hash.Use(b)
 	for i := range b.Len() {
-		if gone[i] {
+		if removed[i] {
 			continue
 		}
 		key, values := t.hash.Key(i), t.hash.Digest(i).Lo
@@ -206,10 +206,10 @@ func (t *tally) once(b *record.Batch, gone map[int]bool) *record.Batch {
 			kind = conflictingRecord
 		}
 		t.add(kind, 1, fault.Name(b.File)+":"+strconv.Itoa(int(b.Line[i])))
-		gone[i] = true
+		removed[i] = true
 	}
-	if len(gone) == 0 {
+	if len(removed) == 0 {
 		return b
 	}
-	return b.Only(func(i int) bool { return !gone[i] })
+	return b.Only(func(i int) bool { return !removed[i] })
 }

@@ -275,16 +275,16 @@ func (d *database) createMetviewer(db string) []string {
 		out = append(out, "CREATE TABLE IF NOT EXISTS "+db+t.name+" (\n  "+strings.Join(cols, ",\n  ")+",\n  "+t.keys+end)
 	}
 	for _, t := range record.Types() {
-		if !foreseen(t) {
+		if !hasTable(t) {
 			out = append(out, d.lineDDL(db, tableOf(t), t.Name)+end)
 		}
 	}
 	return out
 }
 
-// foreseen reports whether METviewer has a table for the lines of a type in this form. It has none
+// hasTable reports whether METviewer has a table for the lines of a type in this form. It has none
 // for GENMPR, nor for objects and cyclones; see objectViews.
-func foreseen(t *record.LineType) bool { return metviewerLines[t.Name] != "" }
+func hasTable(t *record.LineType) bool { return metviewerLines[t.Name] != "" }
 
 func headerDDL() string {
 	var b strings.Builder

@@ -70,7 +70,7 @@ func (s *adoption) unindexed(ctx context.Context) error {
 	return err
 }
 
-// there returns those of some columns that a table has.
-func (s *adoption) there(table string, cols []metCol) []metCol {
+// existingColumns returns those of some columns that a table has.
+func (s *adoption) existingColumns(table string, cols []metCol) []metCol {
 	return slices.DeleteFunc(cols, func(c metCol) bool { return !slices.Contains(s.have[table], c.name) })
 }

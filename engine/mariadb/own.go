@@ -16,9 +16,9 @@ import (
 // ownDatabase is the database of a user's own tables, after the URL's prefix.
 const ownDatabase = "barograph_own"
 
-// own opens sessions whose default database finds the tables by their names alone. Quotients get
+// openOwn opens sessions whose default database finds the tables by their names alone. Quotients get
 // more digits after the point than MariaDB's default of four.
-func (d *database) own(all []*mysql.Config) func(ctx context.Context) (*tables.Tables, error) {
+func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context) (*tables.Tables, error) {
 	return func(ctx context.Context) (*tables.Tables, error) {
 		name := d.prefix + ownDatabase
 		exec := func(statement string) error {
@@ -51,7 +51,7 @@ func (d *database) own(all []*mysql.Config) func(ctx context.Context) (*tables.T
 			Size: func(ctx context.Context) (int64, error) {
 				return sqlengine.Number(ctx, q, "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables WHERE table_schema = DATABASE()")
 			},
-			Spent: d.tellsSpent(),
+			Spent: d.usageFunc(),
 			Close: pool.Close,
 		}, nil
 	}

@@ -52,7 +52,7 @@ func (a *openArchive) locked(ctx context.Context, c *sql.Conn, subset string, do
 // ready waits, once for each subset, for commits that started before this archive was opened. It
 // rolls back a crashed commit.
 func (a *openArchive) ready(ctx context.Context, subset string) error {
-	if _, ok := a.seen.Load(subset); ok {
+	if _, ok := a.recovered.Load(subset); ok {
 		return nil
 	}
 	c, err := a.db.writes.Conn(ctx)
@@ -65,7 +65,7 @@ func (a *openArchive) ready(ctx context.Context, subset string) error {
 		return nil
 	}
 	if err == nil {
-		a.seen.Store(subset, true)
+		a.recovered.Store(subset, true)
 	}
 	return failed(ctx, err)
 }
@@ -87,8 +87,8 @@ func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) e
 	if err != nil {
 		return err
 	}
-	gone, err := a.goneRows(ctx, c, subset)
-	if err != nil || len(parts)+len(gone) == 0 {
+	replaced, err := a.goneRows(ctx, c, subset)
+	if err != nil || len(parts)+len(replaced) == 0 {
 		return err
 	}
 	if a.db.readOnly {
@@ -101,7 +101,7 @@ func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) e
 	for _, p := range parts {
 		tables = append(tables, p.table)
 	}
-	for of := range gone {
+	for of := range replaced {
 		tables = append(tables, of.table)
 		if child := childOf(of.table); child != "" {
 			tables = append(tables, child)
@@ -112,11 +112,11 @@ func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) e
 	}
 	slices.SortFunc(parts, func(p, q added) int { return -strings.Compare(p.order(), q.order()) }) // children, lines, headers
 	for _, p := range parts {
-		if _, err := c.ExecContext(ctx, a.takeAway(subset, p)); err != nil {
+		if _, err := c.ExecContext(ctx, a.deleteAdded(subset, p)); err != nil {
 			return err
 		}
 	}
-	for of, ids := range gone {
+	for of, ids := range replaced {
 		if err := remove(ctx, c, a, subset, of.table, of.header, ids); err != nil {
 			return err
 		}
@@ -143,9 +143,9 @@ func (p added) order() string {
 	return p.table
 }
 
-// takeAway deletes the rows that a commit has added to a table. It keeps rows that another program
+// deleteAdded deletes the rows that a commit has added to a table. It keeps rows that another program
 // has added since, or refers to.
-func (a *openArchive) takeAway(subset string, p added) string {
+func (a *openArchive) deleteAdded(subset string, p added) string {
 	table := a.table(subset, p.table)
 	since := fmt.Sprintf(" WHERE %s >= %d", p.column, p.first)
 	switch {
@@ -191,22 +191,22 @@ type goneOf struct {
 }
 
 func (a *openArchive) goneRows(ctx context.Context, c *sql.Conn, subset string) (map[goneOf][]int64, error) {
-	gone := map[goneOf][]int64{}
+	replaced := map[goneOf][]int64{}
 	err := sqlengine.Standard{Over: c}.Rows(ctx, "SELECT line_table, stat_header_id, id FROM "+a.table(subset, goneTable), nil, func(row []any) error {
 		var of goneOf
 		var id int64
 		err := sqlengine.Scan(row, &of.table, &of.header, &id)
-		gone[of] = append(gone[of], id)
+		replaced[of] = append(replaced[of], id)
 		return err
 	})
-	return gone, err
+	return replaced, err
 }
 
 // remove removes rows of one header from a line table, and their repeating columns from its child
 // table.
 func remove(ctx context.Context, c *sql.Conn, a *openArchive, subset, table string, header int64, ids []int64) error {
 	slices.Sort(ids)
-	in := " IN " + flavour.List(ids, whole)
+	in := " IN " + flavour.List(ids, digits)
 	for _, t := range record.Types() {
 		if table != tableOf(t) {
 			continue
@@ -267,17 +267,17 @@ func (a *openArchive) repair(ctx context.Context, c *sql.Conn, subset string, ta
 // verdict is the result of CHECK TABLE or REPAIR TABLE for a table; "" = the table is intact. The
 // server returns damages as rows, not as an error; the last row is the result.
 func verdict(ctx context.Context, c *sql.Conn, statement string) (string, error) {
-	var said []string
-	whole := false
+	var messages []string
+	intact := false
 	err := sqlengine.Standard{Over: c}.Rows(ctx, statement, nil, func(row []any) error {
 		var table, op, kind, text string
 		err := sqlengine.Scan(row, &table, &op, &kind, &text)
-		said = append(said, kind+": "+text)
-		whole = kind == "status" && (text == "OK" || text == "Table is already up to date")
+		messages = append(messages, kind+": "+text)
+		intact = kind == "status" && (text == "OK" || text == "Table is already up to date")
 		return err
 	})
-	if err != nil || whole {
+	if err != nil || intact {
 		return "", err
 	}
-	return strings.Join(said, "; "), nil
+	return strings.Join(messages, "; "), nil
 }

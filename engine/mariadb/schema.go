@@ -22,7 +22,7 @@ const (
 	goneTable    = "barograph_gone"
 )
 
-const ours = "\n) ENGINE = InnoDB CHARACTER SET = utf8mb4 COLLATE = utf8mb4_nopad_bin"
+const tableOptions = "\n) ENGINE = InnoDB CHARACTER SET = utf8mb4 COLLATE = utf8mb4_nopad_bin"
 
 // createSubset lists the statements that create a subset. The table of the catalog is first: it marks
 // a database as Barograph's. Its row is last: it marks the subset as complete.
@@ -31,7 +31,7 @@ func (a *openArchive) createSubset(subset string) []string {
 	catalog := a.table(subset, a.OwnName(sqlengine.CatalogTable))
 	out := []string{
 		"CREATE DATABASE IF NOT EXISTS " + db + " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin",
-		"CREATE TABLE IF NOT EXISTS " + catalog + " (\n  id INT NOT NULL PRIMARY KEY,\n  catalog LONGTEXT NOT NULL,\n  version BIGINT NOT NULL,\n  next_row BIGINT NOT NULL" + ours,
+		"CREATE TABLE IF NOT EXISTS " + catalog + " (\n  id INT NOT NULL PRIMARY KEY,\n  catalog LONGTEXT NOT NULL,\n  version BIGINT NOT NULL,\n  next_row BIGINT NOT NULL" + tableOptions,
 	}
 	if a.Design == design.Normalized {
 		out = append(out, a.db.createMetviewer(db+".")...)
@@ -44,14 +44,14 @@ func (a *openArchive) createSubset(subset string) []string {
 		}
 		out = append(out,
 			"INSERT IGNORE INTO "+db+".data_file_lu VALUES "+strings.Join(kinds, ", "),
-			"CREATE TABLE IF NOT EXISTS "+db+"."+pendingTable+" (\n  line_table VARCHAR(64) NOT NULL PRIMARY KEY,\n  id_column VARCHAR(64) NOT NULL,\n  first_id BIGINT UNSIGNED NOT NULL"+ours,
-			"CREATE TABLE IF NOT EXISTS "+db+"."+goneTable+" (\n  line_table VARCHAR(64) NOT NULL,\n  stat_header_id BIGINT UNSIGNED NOT NULL,\n  id BIGINT UNSIGNED NOT NULL,\n  PRIMARY KEY (line_table, stat_header_id, id)"+ours,
+			"CREATE TABLE IF NOT EXISTS "+db+"."+pendingTable+" (\n  line_table VARCHAR(64) NOT NULL PRIMARY KEY,\n  id_column VARCHAR(64) NOT NULL,\n  first_id BIGINT UNSIGNED NOT NULL"+tableOptions,
+			"CREATE TABLE IF NOT EXISTS "+db+"."+goneTable+" (\n  line_table VARCHAR(64) NOT NULL,\n  stat_header_id BIGINT UNSIGNED NOT NULL,\n  id BIGINT UNSIGNED NOT NULL,\n  PRIMARY KEY (line_table, stat_header_id, id)"+tableOptions,
 		)
 	}
 	return append(out,
 		"CREATE TABLE IF NOT EXISTS "+a.table(subset, a.OwnName(sqlengine.MarksTable))+" (\n  seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,\n  path LONGTEXT NOT NULL,\n"+
 			"  digest VARCHAR(64) NOT NULL UNIQUE,\n  bytes BIGINT NOT NULL,\n  lines_read BIGINT NOT NULL,\n  stored BIGINT NOT NULL,\n  replaced BIGINT NOT NULL,\n"+
-			"  quarantined BIGINT NOT NULL,\n  loaded VARCHAR(64) NOT NULL"+ours,
+			"  quarantined BIGINT NOT NULL,\n  loaded VARCHAR(64) NOT NULL"+tableOptions,
 		"INSERT IGNORE INTO "+catalog+" VALUES (1, "+flavour.Quote(emptyCatalog(subset))+", 0, 1)",
 	)
 }
@@ -101,5 +101,5 @@ func (a *openArchive) typeTable(subset string, t *record.LineType) string {
 	if a.Design == design.Wide {
 		text += ",\n  " + wideKey + " BINARY(16) NOT NULL,\n  PRIMARY KEY (fcst_valid_epoch, " + wideKey + ")"
 	}
-	return text + ",\n  INDEX series_idx (model(40), fcst_var(40), fcst_lev(40), vx_mask(40), fcst_valid_epoch)" + ours
+	return text + ",\n  INDEX series_idx (model(40), fcst_var(40), fcst_lev(40), vx_mask(40), fcst_valid_epoch)" + tableOptions
 }

@@ -230,8 +230,8 @@ func (d *database) metrics(ctx context.Context) (engine.Metrics, error) {
 	return m, err
 }
 
-// tellsSpent returns spent, if one node does all the work.
-func (d *database) tellsSpent() func(ctx context.Context) (engine.ServerUsage, error) {
+// usageFunc returns spent, if one node does all the work.
+func (d *database) usageFunc() func(ctx context.Context) (engine.ServerUsage, error) {
 	if d.cluster {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 // Trim removes the rows with a valid time before from from METviewer's tables, in the way in which a
 // commit removes replaced rows.
 func (l *loader) Trim(ctx context.Context, from int64) error {
-	return l.insist(ctx, func() error { return l.trim(ctx, from) })
+	return l.lockedCommit(ctx, func() error { return l.trim(ctx, from) })
 }
 
 func (l *loader) trim(ctx context.Context, from int64) error {
@@ -23,9 +23,9 @@ func (l *loader) trim(ctx context.Context, from int64) error {
 	}
 	q := sqlengine.Standard{Over: l.conn}
 	stored, err := l.a.StoredTypes(ctx, q, l.subset)
-	gone := design.NewCatalog(l.subset)
-	held := l.types
-	defer func() { l.types = held }()
+	removed := design.NewCatalog(l.subset)
+	types := l.types
+	defer func() { l.types = types }()
 	l.types = nil
 	for _, t := range stored {
 		if err != nil || !l.catalog.Before(t, from) {
@@ -36,14 +36,14 @@ func (l *loader) trim(ctx context.Context, from int64) error {
 		where := " WHERE ld.fcst_valid_beg < " + l.a.Dialect.DateTime(from)
 		for b, failed := range archive.Dump(func(to *archive.Dumper) error { return l.a.DumpType(ctx, q, l.subset, t, where, to) }) {
 			if err = failed; err == nil {
-				gone.Add(b)
+				removed.Add(b)
 			}
 		}
 		if err == nil {
 			err = l.rows(ctx, "SELECT stat_header_id, "+idColumn(t)+" FROM "+l.table(lt.name)+" ld"+where, func(row []any) error {
 				var header, id int64
 				err := sqlengine.Scan(row, &header, &id)
-				lt.gone[header] = append(lt.gone[header], id)
+				lt.replaced[header] = append(lt.replaced[header], id)
 				return err
 			})
 		}
@@ -51,11 +51,11 @@ func (l *loader) trim(ctx context.Context, from int64) error {
 	if err != nil {
 		return err
 	}
-	l.catalog.Trim(from, gone, gone.Held().Records)
+	l.catalog.Trim(from, removed, removed.Held().Records)
 	meta := func(ctx context.Context) error { return l.writeMeta(ctx, archive.Commit{}, archive.CommitResult{}) }
 	steps := []func(context.Context) error{l.start, l.w.finish, meta, l.end}
-	if l.w.apart() {
-		steps = []func(context.Context) error{l.start, l.w.settle, meta, l.end, l.w.finish}
+	if l.w.isMyISAM() {
+		steps = []func(context.Context) error{l.start, l.w.makeCount, meta, l.end, l.w.finish}
 	}
 	return inTurn(ctx, steps)
 }

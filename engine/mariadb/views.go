@@ -412,7 +412,7 @@ func (w *lineWriter) linkPairs(ctx context.Context, heads []int64) error {
 	for some := range slices.Chunk(slices.Compact(heads), probeHeaders) {
 		for column, part := range map[string]string{"mode_obj_fcst_id": "1", "mode_obj_obs_id": "-1"} {
 			err := w.l.exec(ctx, "UPDATE "+pairs+" SET "+column+" = COALESCE((SELECT MAX(mode_obj_id) FROM "+singles+" WHERE mode_obj_single.mode_header_id = mode_obj_pair.mode_header_id "+
-				"AND mode_obj_single.object_id = SUBSTRING_INDEX(mode_obj_pair.object_id, '_', "+part+")), 0) WHERE "+rowColumn+" IS NOT NULL AND mode_header_id IN "+flavour.List(some, whole))
+				"AND mode_obj_single.object_id = SUBSTRING_INDEX(mode_obj_pair.object_id, '_', "+part+")), 0) WHERE "+rowColumn+" IS NOT NULL AND mode_header_id IN "+flavour.List(some, digits))
 			if err != nil {
 				return err
 			}

@@ -22,13 +22,13 @@ func (l *loading) loader() archive.Loader {
 		Make: func(ctx context.Context, _ sqlengine.Querier, t *record.LineType) error {
 			return sqlengine.Standard{Over: l.a.db.writes}.Exec(ctx, l.a.db.words(l.a.typeTable(l.subset, t)))
 		},
-		MakeCommits: true, Insert: l.insert, Lines: l.wide, Replace: l.meet, Upserts: true, Close: l.Close,
+		MakeCommits: true, Insert: l.insert, Lines: l.wide, Replace: l.resolveExisting, Upserts: true, Close: l.Close,
 	}
 	var out *sqlengine.Loader
-	s.Docs = func(ctx context.Context, q sqlengine.Querier, g *design.Grouper, held []design.Row, stored *archive.CommitResult) error {
+	s.Docs = func(ctx context.Context, q sqlengine.Querier, g *design.Grouper, candidates []design.Row, stored *archive.CommitResult) error {
 		l.batches = g.Batches
 		defer func() { l.batches = nil }()
-		return out.StoreDocs(ctx, q, g, held, stored)
+		return out.StoreDocs(ctx, q, g, candidates, stored)
 	}
 	out = l.a.NewLoader(l.subset, s)
 	return out
@@ -36,7 +36,7 @@ func (l *loading) loader() archive.Loader {
 
 // transaction runs f in a transaction under the subset's lock.
 func (l *loading) transaction(ctx context.Context, f func(q sqlengine.Querier) error) error {
-	return l.again(ctx, func() error {
+	return l.repeatOvertaken(ctx, func() error {
 		err := l.locked(ctx, func() error {
 			if err := l.a.recover(ctx, l.conn, l.subset); err != nil {
 				return err
@@ -136,12 +136,12 @@ func keysOf(lines *sqlengine.Lines) func(r design.Row) []byte {
 // wideAsked is the number of records in one query.
 const wideAsked = 2000
 
-// meet finds the records that wide rows replace. LOAD DATA REPLACE replaces them.
-func (l *loading) meet(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *archive.CommitResult) error {
+// resolveExisting finds the records that wide rows replace. LOAD DATA REPLACE replaces them.
+func (l *loading) resolveExisting(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, candidates []design.Row, stored *archive.CommitResult) error {
 	keys, meet := keysOf(lines), l.a.Resolver(ctx, q, l.subset, lines, stored)
-	for some := range slices.Chunk(held, wideAsked) {
+	for some := range slices.Chunk(candidates, wideAsked) {
 		where := " WHERE (ld.fcst_valid_epoch, ld." + wideKey + ") IN " + flavour.List(some, func(r design.Row) string {
-			return "(" + whole(r.Valid) + ", x'" + hex.EncodeToString(keys(r)) + "')"
+			return "(" + digits(r.Valid) + ", x'" + hex.EncodeToString(keys(r)) + "')"
 		})
 		if err := meet(where); err != nil {
 			return err

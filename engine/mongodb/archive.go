@@ -392,9 +392,9 @@ func stage(table string, d bson.D) (archive.Access, bool) {
 		case "indexName":
 			a.Index, _ = e.Value.(string)
 		case "docsExamined", "keysExamined":
-			a.Examined = max(a.Examined, whole(e.Value))
+			a.Examined = max(a.Examined, integer(e.Value))
 		case "nReturned":
-			a.Kept = whole(e.Value)
+			a.Kept = integer(e.Value)
 		}
 	}
 	switch name {
@@ -413,7 +413,7 @@ func stage(table string, d bson.D) (archive.Access, bool) {
 	return a, true
 }
 
-func whole(v any) int64 {
+func integer(v any) int64 {
 	switch n := v.(type) {
 	case int32:
 		return int64(n)

@@ -48,8 +48,8 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if k.build.ferret() {
 		tb.busy = kv.NewStripes()
 	}
-	there, err := k.db.ListCollectionNames(ctx, bson.D{{Key: "name", Value: t.Name}})
-	if err == nil && len(there) == 0 {
+	existing, err := k.db.ListCollectionNames(ctx, bson.D{{Key: "name", Value: t.Name}})
+	if err == nil && len(existing) == 0 {
 		if err := t.MissingError(k.readOnly); err != nil {
 			return nil, err
 		}
@@ -91,8 +91,8 @@ type kvConn struct {
 	doc   []byte
 }
 
-// by returns the filter of a record.
-func by(key []byte) bson.D { return bson.D{{Key: "_id", Value: string(key)}} }
+// byID returns the filter of a record.
+func byID(key []byte) bson.D { return bson.D{{Key: "_id", Value: string(key)}} }
 
 // projection selects fields; nil = all.
 func (c *kvConn) projection(f kv.Fields, id bool) any {
@@ -154,7 +154,7 @@ func (c *kvConn) find(ctx context.Context, key []byte, projection any) (bson.Raw
 	if projection != nil {
 		o.SetProjection(projection)
 	}
-	doc, err := c.collection.FindOne(ctx, by(key), o).Raw()
+	doc, err := c.collection.FindOne(ctx, byID(key), o).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) && ctx.Err() == nil {
 		return nil, kv.ErrNotFound
 	}
@@ -200,7 +200,7 @@ func (c *kvConn) set(ctx context.Context, key []byte, members any) error {
 		return err
 	}
 	defer unlock()
-	done, err := c.collection.UpdateOne(ctx, by(key), bson.D{{Key: "$set", Value: members}})
+	done, err := c.collection.UpdateOne(ctx, byID(key), bson.D{{Key: "$set", Value: members}})
 	if err == nil && done.MatchedCount == 0 {
 		return kv.ErrNotFound
 	}
@@ -219,7 +219,7 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 		return err
 	}
 	defer unlock()
-	done, err := c.collection.DeleteOne(ctx, by(key))
+	done, err := c.collection.DeleteOne(ctx, byID(key))
 	if err == nil && done.DeletedCount == 0 {
 		return kv.ErrNotFound
 	}

@@ -196,7 +196,7 @@ func walk(ctx context.Context, c *mongo.Cursor, each func(doc bson.Raw) error) e
 
 func (s *store) Write(ctx context.Context, subset string, t *record.LineType, docs []docengine.Document) error {
 	var fresh []bson.Raw
-	var gone []string
+	var removed []string
 	var others []mongo.WriteModel
 	for i := range docs {
 		if docs[i].Fresh {
@@ -204,13 +204,13 @@ func (s *store) Write(ctx context.Context, subset string, t *record.LineType, do
 			continue
 		}
 		if s.reinsert {
-			fresh, gone = append(fresh, docs[i].Body), append(gone, docs[i].ID)
+			fresh, removed = append(fresh, docs[i].Body), append(removed, docs[i].ID)
 			continue
 		}
 		by := bson.D{{Key: "_id", Value: docs[i].ID}}
 		others = append(others, mongo.NewReplaceOneModel().SetFilter(by).SetReplacement(bson.Raw(docs[i].Body)).SetUpsert(true))
 	}
-	if err := s.Remove(ctx, subset, t, gone); err != nil {
+	if err := s.Remove(ctx, subset, t, removed); err != nil {
 		return err
 	}
 	if len(fresh) > 0 {

@@ -105,7 +105,7 @@ func TestNothingBeginsOnceStopped(t *testing.T) {
 	if err := s.write(func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	s.stopped.by(syscall.EIO)
+	s.stopped.stop(syscall.EIO)
 	began := make(chan struct{}, 1)
 	err := s.write(func() error { began <- struct{}{}; return nil })
 	time.Sleep(10 * time.Millisecond) // for what would begin

@@ -41,12 +41,12 @@ func (k kvTables) Table(_ context.Context, t kv.Table) (*kv.Records, error) {
 		return nil, err
 	}
 	tb := &kvTable{store: k.store, name: append(append([]byte{kvPrefix}, t.Name...), 0), fields: len(t.Fields), seed: maphash.MakeSeed()}
-	fields, there, err := k.get(tb.name)
+	fields, exists, err := k.get(tb.name)
 	if err != nil {
 		return nil, err
 	}
 	want := binary.AppendUvarint(nil, uint64(tb.fields))
-	if !there {
+	if !exists {
 		if err := t.MissingError(k.readOnly); err != nil {
 			return nil, err
 		}

@@ -95,7 +95,7 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 		return nil, err
 	}
 	dir := engine.Path(u)
-	if err := suits(dir, o.ReadOnly); err != nil {
+	if err := checkFolder(dir, o.ReadOnly); err != nil {
 		return nil, err
 	}
 	return s.open(vfs.Default, dir, o)
@@ -105,7 +105,7 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 func (s *settings) open(disk vfs.FS, dir string, o engine.Options) (*engine.Engine, error) {
 	st := &store{dir: dir, readOnly: o.ReadOnly, stopped: &stopped{done: make(chan struct{})}, commits: map[string]int64{}}
 	opts := s.options(o)
-	opts.FS = vfs.OnDiskFull(media{disk, o.ReadOnly, st}, func() { st.stopped.here(syscall.ENOSPC) })
+	opts.FS = vfs.OnDiskFull(media{disk, o.ReadOnly, st}, func() { st.stopped.block(syscall.ENOSPC) })
 	opts.Logger = logger{o.Log, st.stopped}
 	opts.EventListener = &pebble.EventListener{
 		// A damage is an error when it is read. By default Pebble would panic.
@@ -144,7 +144,7 @@ type media struct {
 func (m media) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if at := m.store.place.Load(); at != nil {
 		if err := at.CheckReplaced(); err != nil {
-			m.store.stopped.here(err)
+			m.store.stopped.block(err)
 		}
 	}
 	select {
@@ -214,9 +214,9 @@ func (s *settings) about() engine.About {
 	return a
 }
 
-// suits reports whether dir can be opened. It must contain a Pebble database or, if one may be created, nothing.
+// checkFolder reports whether dir can be opened. It must contain a Pebble database or, if one may be created, nothing.
 // Pebble itself would mix its files with others.
-func suits(dir string, readOnly bool) error {
+func checkFolder(dir string, readOnly bool) error {
 	if dir == "" {
 		return fault.Misuse("pebble URL", "names no folder", "write pebble:archive.pebble")
 	}
@@ -238,7 +238,7 @@ func suits(dir string, readOnly bool) error {
 		return &fault.Error{File: dir, Problem: "contains no Pebble database", Cure: "load an archive into it first", Err: engine.ErrUnreachable}
 	}
 	for _, e := range entries {
-		if !ours(e.Name()) {
+		if !isPebbleFile(e.Name()) {
 			return &fault.Error{
 				File: dir, Problem: "contains no Pebble database but other files, e.g. " + e.Name(),
 				Cure: "name a new or an empty folder", Err: engine.ErrUnreachable,
@@ -248,8 +248,8 @@ func suits(dir string, readOnly bool) error {
 	return nil
 }
 
-// ours reports whether a file may come from a Pebble that crashed while it created its database.
-func ours(name string) bool {
+// isPebbleFile reports whether a file may come from a Pebble that crashed while it created its database.
+func isPebbleFile(name string) bool {
 	for _, p := range []string{"LOCK", "MANIFEST-", "OPTIONS-", "marker.", "temporary."} {
 		if strings.HasPrefix(name, p) {
 			return true
@@ -316,7 +316,7 @@ func (l logger) Errorf(format string, args ...any) {
 func (l logger) Fatalf(format string, args ...any) {
 	for _, a := range args {
 		if err, ok := a.(error); ok && !pebble.IsCorruptionError(err) {
-			l.stopped.here(err)
+			l.stopped.block(err)
 		}
 	}
 	panic("pebble cannot continue: " + fmt.Sprintf(format, args...))
@@ -335,7 +335,7 @@ type stopped struct {
 	err  error         // the reason, valid after done is closed
 }
 
-func (s *stopped) by(err error) {
+func (s *stopped) stop(err error) {
 	s.once.Do(func() { s.err = err; close(s.done) })
 }
 
@@ -343,14 +343,14 @@ func (s *stopped) by(err error) {
 func (s *stopped) ofDisk(err error) {
 	for _, lasting := range []error{syscall.EROFS, syscall.EIO, syscall.EDQUOT} {
 		if errors.Is(err, lasting) {
-			s.by(err)
+			s.stop(err)
 		}
 	}
 }
 
-// here blocks its caller forever, after it found that the disk cannot be written.
-func (s *stopped) here(err error) {
-	s.by(err)
+// block blocks its caller forever, after it found that the disk cannot be written.
+func (s *stopped) block(err error) {
+	s.stop(err)
 	select {}
 }
 

@@ -17,5 +17,5 @@ func offered() []any {
 
 // abilities returns the abilities of an open database.
 func (db *database) abilities() []any {
-	return []any{kvTables{db}, postTables{db}, &tables.Databases{Star: scans{db}, Own: db.own}}
+	return []any{kvTables{db}, postTables{db}, &tables.Databases{Star: scans{db}, Own: db.openOwn}}
 }

@@ -342,9 +342,9 @@ func (e *explained) accesses(known relations) []archive.Access {
 
 // access describes the access of a node that scans a table.
 func (n *node) access(known relations) archive.Access {
-	whole := func(f float64) int64 { return int64(math.Round(f * n.Loops)) }
-	a := archive.Access{Object: n.Relation, Method: archive.FullScan, Kept: whole(n.Rows), Measured: true}
-	a.Examined = whole(n.Rows + n.Filtered + n.Rechecked)
+	total := func(f float64) int64 { return int64(math.Round(f * n.Loops)) }
+	a := archive.Access{Object: n.Relation, Method: archive.FullScan, Kept: total(n.Rows), Measured: true}
+	a.Examined = total(n.Rows + n.Filtered + n.Rechecked)
 	indexes := n.indexes()
 	if len(indexes) == 0 {
 		return a

@@ -51,15 +51,15 @@ func (k kvTables) dialect() *sqlengine.KVDialect {
 				Options: " PARTITION BY HASH (" + sqlengine.KeyColumn + ")", More: hashParts,
 				Is: "SELECT (relkind = 'p')::int::text FROM pg_class WHERE oid = to_regclass(quote_ident($1::text))",
 			},
-			kv.Array:      {More: noted(kv.Array), Is: isNoted(kv.Array)},
+			kv.Array:      {More: commentStatement(kv.Array), Is: isNoted(kv.Array)},
 			kv.ArrayIndex: {More: arrayIndex, Is: isNoted(kv.ArrayIndex) + hasElements},
 		},
 	}
 }
 
-// noted returns the statement that writes a layout into the table's comment, because no column
+// commentStatement returns the statement that writes a layout into the table's comment, because no column
 // shows it.
-func noted(l kv.Layout) func(d *sqlengine.KVDialect, t kv.Table) []string {
+func commentStatement(l kv.Layout) func(d *sqlengine.KVDialect, t kv.Table) []string {
 	return func(d *sqlengine.KVDialect, t kv.Table) []string {
 		return []string{"COMMENT ON TABLE " + d.Quote(t.Name) + " IS '" + string(l) + "'"}
 	}
@@ -75,7 +75,7 @@ const hasElements = " WHERE EXISTS (SELECT FROM pg_index i JOIN pg_class c ON c.
 
 // arrayIndex returns the statement that creates the index over the elements of the first field.
 func arrayIndex(d *sqlengine.KVDialect, t kv.Table) []string {
-	return append(noted(kv.ArrayIndex)(d, t), "CREATE INDEX IF NOT EXISTS "+d.Quote(t.Name+"_elements")+" ON "+d.Quote(t.Name)+
+	return append(commentStatement(kv.ArrayIndex)(d, t), "CREATE INDEX IF NOT EXISTS "+d.Quote(t.Name+"_elements")+" ON "+d.Quote(t.Name)+
 		" USING gin (("+sqlengine.DocumentColumn+" -> '"+t.Fields[0]+"'))")
 }
 
@@ -238,7 +238,7 @@ type numbered struct {
 	number []byte
 }
 
-func (n *numbered) with(args [][]byte, limit int) [][]byte {
+func (n *numbered) withLimit(args [][]byte, limit int) [][]byte {
 	if limit == sqlengine.NoLimit {
 		return args
 	}
@@ -253,7 +253,7 @@ func (st *statement) Exec(ctx context.Context, args [][]byte) (int64, error) {
 }
 
 func (st *statement) Query(ctx context.Context, args [][]byte, limit int, each func(values [][]byte) error) error {
-	rows := st.pg.ExecStatement(ctx, st.description, st.with(args, limit), nil, nil)
+	rows := st.pg.ExecStatement(ctx, st.description, st.withLimit(args, limit), nil, nil)
 	var stop error
 	for rows.NextRow() && stop == nil {
 		stop = each(rows.Values())

@@ -17,10 +17,10 @@ import (
 
 // loader adds the state of the tables' partitions.
 type loader struct {
-	a      *openArchive
-	subset string
-	parts  map[*record.LineType]partitioning
-	there  map[part]bool
+	a          *openArchive
+	subset     string
+	parts      map[*record.LineType]partitioning
+	partitions map[part]bool
 }
 
 func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader, error) {
@@ -33,7 +33,7 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 	if err := a.db.makeSpaces(ctx); err != nil {
 		return nil, err
 	}
-	l := &loader{a: a, subset: subset, parts: map[*record.LineType]partitioning{}, there: map[part]bool{}}
+	l := &loader{a: a, subset: subset, parts: map[*record.LineType]partitioning{}, partitions: map[part]bool{}}
 	err := l.transaction(ctx, func(q sqlengine.Querier) error {
 		// Two sessions that create one schema at the same time would collide.
 		if err := q.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "barograph/"+subset); err != nil {
@@ -74,7 +74,7 @@ func (l *loader) transaction(ctx context.Context, f func(q sqlengine.Querier) er
 		err = tx.Commit(ctx)
 	}
 	if err != nil {
-		clear(l.there) // the rollback removed the new tables
+		clear(l.partitions) // the rollback removed the new tables
 		after, stop := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
 		defer stop()
 		_ = tx.Rollback(after) // the first error is more specific; a closed connection rolls back by itself
@@ -100,9 +100,9 @@ func (l *loader) makeTable(ctx context.Context, q sqlengine.Querier, t *record.L
 
 // replace deletes the records that lines replace. It copies the identities of lines to a
 // temporary table and joins that with the archive's table.
-func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *archive.CommitResult) error {
+func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, candidates []design.Row, stored *archive.CommitResult) error {
 	table, cols := l.a.Table(l.subset, lines.Type)
-	rows, err := present(ctx, q, table, lines, held)
+	rows, err := present(ctx, q, table, lines, candidates)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -117,17 +117,17 @@ func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqleng
 	if err := execute(ctx, c, "ANALYZE pg_temp.barograph_stage"); err != nil { // without statistics the planner assumes an empty table
 		return err
 	}
-	on := make([]string, len(stage))
+	conditions := make([]string, len(stage))
 	for k, col := range stage {
 		same := " = "
 		if !col.NotNull {
 			same = " IS NOT DISTINCT FROM "
 		}
-		on[k] = "ld." + col.Name + same + "s." + col.Name
+		conditions[k] = "ld." + col.Name + same + "s." + col.Name
 	}
-	same := strings.Join(on, " AND ")
-	meet := l.a.Resolver(ctx, q, l.subset, lines, stored)
-	if err := meet(" WHERE EXISTS (SELECT FROM pg_temp.barograph_stage s WHERE " + same + ")"); err != nil {
+	same := strings.Join(conditions, " AND ")
+	resolve := l.a.Resolver(ctx, q, l.subset, lines, stored)
+	if err := resolve(" WHERE EXISTS (SELECT FROM pg_temp.barograph_stage s WHERE " + same + ")"); err != nil {
 		return err
 	}
 	texts := []string{"DELETE FROM " + table + " ld USING pg_temp.barograph_stage s WHERE " + same, "DROP TABLE pg_temp.barograph_stage"}
@@ -148,17 +148,17 @@ func present(ctx context.Context, q sqlengine.Querier, table string, lines *sqle
 		head  int32
 		valid int64
 	}
-	there := map[pair]bool{}
+	existing := map[pair]bool{}
 	err := q.Rows(ctx, text, args, func(row []any) error {
 		n, err := sqlengine.AsInteger(row[0])
 		if err == nil {
-			there[pair{pairs[n-1].Head, pairs[n-1].Valid}] = true
+			existing[pair{pairs[n-1].Head, pairs[n-1].Valid}] = true
 		}
 		return err
 	})
 	var out []design.Row
 	for _, r := range rows {
-		if there[pair{r.Head, r.Valid}] {
+		if existing[pair{r.Head, r.Valid}] {
 			out = append(out, r)
 		}
 	}

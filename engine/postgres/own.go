@@ -19,8 +19,8 @@ import (
 // ownSchema contains a user's own tables.
 const ownSchema = "barograph_own"
 
-// own opens sessions whose search path finds the tables by their names alone.
-func (db *database) own(ctx context.Context) (*tables.Tables, error) {
+// openOwn opens sessions whose search path finds the tables by their names alone.
+func (db *database) openOwn(ctx context.Context) (*tables.Tables, error) {
 	config := db.pool.Config()
 	config.ConnConfig.RuntimeParams["search_path"] = ownSchema + ", public"
 	pool, err := pgxpool.NewWithConfig(ctx, config)

@@ -38,7 +38,7 @@ func (s *sharedLines) session(ctx context.Context) (sqlengine.Session, error) {
 		if err != nil {
 			return nil, err
 		}
-		*l = &line{conn: c, asked: make(chan *request), quit: make(chan struct{}), lost: make(chan struct{}), known: map[string]*pgconn.StatementDescription{}}
+		*l = &line{conn: c, requests: make(chan *request), quit: make(chan struct{}), done: make(chan struct{}), known: map[string]*pgconn.StatementDescription{}}
 		go (*l).work() //nolint:contextcheck // a line belongs to no session: all share it
 	}
 	return sharing{*l}, nil
@@ -53,7 +53,7 @@ func (s *sharedLines) close() error {
 		}
 		close(l.quit)
 		select {
-		case <-l.lost:
+		case <-l.done:
 		case <-over:
 			return nil
 		}
@@ -64,19 +64,19 @@ func (s *sharedLines) close() error {
 // line is a connection with the requests of many sessions in flight at once. Requests that
 // arrive during a batch form the next batch.
 type line struct {
-	conn  *pgx.Conn
-	asked chan *request
-	quit  chan struct{} // closed after the last request
-	lost  chan struct{} // closed when work has returned
-	known map[string]*pgconn.StatementDescription
+	conn     *pgx.Conn
+	requests chan *request
+	quit     chan struct{} // closed after the last request
+	done     chan struct{} // closed when work has returned
+	known    map[string]*pgconn.StatementDescription
 }
 
 // request is a statement of one session and its outcome.
 type request struct {
-	text string
-	args [][]byte
-	each func(values [][]byte) error // nil = discard the rows
-	what *pgconn.StatementDescription
+	text        string
+	args        [][]byte
+	each        func(values [][]byte) error // nil = discard the rows
+	description *pgconn.StatementDescription
 
 	rows int64
 	err  error
@@ -92,7 +92,7 @@ const (
 
 func (l *line) isLost() bool {
 	select {
-	case <-l.lost:
+	case <-l.done:
 		return true
 	default:
 		return false
@@ -101,11 +101,11 @@ func (l *line) isLost() bool {
 
 // work executes requests until the line is closed or the connection is lost.
 func (l *line) work() {
-	defer close(l.lost)
+	defer close(l.done)
 	var batch []*request
 	for !l.conn.IsClosed() {
 		select {
-		case first := <-l.asked:
+		case first := <-l.requests:
 			batch = l.gather(append(batch[:0], first))
 			l.carry(batch)
 		case <-l.quit:
@@ -120,7 +120,7 @@ func (l *line) work() {
 func (l *line) gather(batch []*request) []*request {
 	for len(batch) < mostBatch {
 		select {
-		case r := <-l.asked:
+		case r := <-l.requests:
 			batch = append(batch, r)
 		default:
 			return batch
@@ -136,12 +136,12 @@ func (l *line) carry(batch []*request) {
 	defer cancel()
 	for _, r := range batch {
 		r.rows = 0
-		r.what, r.err = l.prepare(ctx, r.text)
+		r.description, r.err = l.prepare(ctx, r.text)
 	}
 	p := l.conn.PgConn().StartPipeline(ctx)
 	for _, r := range batch {
 		if r.err == nil {
-			p.SendQueryStatement(r.what, r.args, nil, nil)
+			p.SendQueryStatement(r.description, r.args, nil, nil)
 			p.SendPipelineSync()
 		}
 	}
@@ -237,8 +237,8 @@ func (st *shared) ask(ctx context.Context, args [][]byte, each func(values [][]b
 	}
 	st.args, st.each = args, each
 	select {
-	case st.line.asked <- &st.request:
-	case <-st.line.lost:
+	case st.line.requests <- &st.request:
+	case <-st.line.done:
 		return 0, errLost
 	case <-ctx.Done():
 		return 0, ctx.Err()
@@ -252,6 +252,6 @@ func (st *shared) Exec(ctx context.Context, args [][]byte) (int64, error) {
 }
 
 func (st *shared) Query(ctx context.Context, args [][]byte, limit int, each func(values [][]byte) error) error {
-	_, err := st.ask(ctx, st.with(args, limit), each)
+	_, err := st.ask(ctx, st.withLimit(args, limit), each)
 	return err
 }

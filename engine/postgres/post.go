@@ -123,7 +123,7 @@ func (p postTables) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 			_, err := s.pg.Exec(ctx, text).ReadAll()
 			return err
 		},
-		Direct: s.direct, Prepare: s.prepare, Pipeline: s.pipeline, IsRetryable: again, Append: s.copyRows, Taken: taken,
+		Direct: s.direct, Prepare: s.prepare, Pipeline: s.pipeline, IsRetryable: isRetryable, Append: s.copyRows, Taken: taken,
 		Copy: func(ctx context.Context, name string, t *sqlengine.PostTable, rows []sqlengine.PostRow) error {
 			return s.copyRows(ctx, pgx.Identifier{name}.Sanitize(), t, rows)
 		},
@@ -135,8 +135,8 @@ func (p postTables) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 	}, nil
 }
 
-// again reports a deadlock, a conflict, or a key that another session has just inserted.
-func again(err error) bool {
+// isRetryable reports a deadlock, a conflict, or a key that another session has just inserted.
+func isRetryable(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (e.Code == "40P01" || e.Code == "40001" || e.Code == "23505")
 }

@@ -35,9 +35,9 @@ const starSchema = "barograph_star"
 
 func starTable(t tables.StarTable) string { return starSchema + "." + string(t) }
 
-// placed is the prefix of the comment of store_sales, which contains the placement at which the
+// placementPrefix is the prefix of the comment of store_sales, which contains the placement at which the
 // table was loaded. An incomplete load leaves no comment.
-const placed = "barograph placement "
+const placementPrefix = "barograph placement "
 
 // star is the tables at a placement.
 type star struct {
@@ -67,7 +67,7 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 		Close: func() error { st.pool.Close(); return nil },
 	}, p)
 	if err == nil {
-		err = st.enough(ctx)
+		err = st.warnOfProcesses(ctx)
 	}
 	if err != nil {
 		st.pool.Close()
@@ -88,9 +88,9 @@ func parallel(set map[string]string, workers int) {
 	set["parallel_setup_cost"], set["parallel_tuple_cost"] = "0", "0"
 }
 
-// enough warns if the server has fewer processes for workers than a query is to use. Otherwise
+// warnOfProcesses warns if the server has fewer processes for workers than a query is to use. Otherwise
 // the server silently uses fewer.
-func (s *star) enough(ctx context.Context) error {
+func (s *star) warnOfProcesses(ctx context.Context) error {
 	var most int
 	if err := s.pool.QueryRow(ctx, "SELECT current_setting('max_worker_processes')::int").Scan(&most); err != nil {
 		return failed(ctx, err)
@@ -106,7 +106,7 @@ func (s *star) enough(ctx context.Context) error {
 func (s *star) note(ctx context.Context) (string, error) {
 	var comment string
 	err := s.db.pool.QueryRow(ctx, "SELECT coalesce(obj_description(to_regclass($1), 'pg_class'), '')", starTable(tables.StoreSales)).Scan(&comment)
-	return strings.TrimPrefix(comment, placed), failed(ctx, err)
+	return strings.TrimPrefix(comment, placementPrefix), failed(ctx, err)
 }
 
 func (s *star) text(q tables.StarQuery) string {
@@ -278,7 +278,7 @@ func (s *star) finish(ctx context.Context, note string) error {
 	if _, err := s.pool.Exec(ctx, "CHECKPOINT"); err != nil && !has(err, notAllowed) {
 		return err
 	}
-	_, err := s.pool.Exec(ctx, "COMMENT ON TABLE "+starTable(tables.StoreSales)+" IS "+flavour.Quote(placed+note))
+	_, err := s.pool.Exec(ctx, "COMMENT ON TABLE "+starTable(tables.StoreSales)+" IS "+flavour.Quote(placementPrefix+note))
 	return err
 }
 
@@ -309,20 +309,20 @@ func (s *star) makeSpaces(ctx context.Context) ([]string, error) {
 	for _, path := range s.place.Paths {
 		name, dir := starSpace(store, path), filepath.Join(path, "barograph-postgres-"+store)
 		out = append(out, name)
-		var there bool
-		if err := s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_tablespace WHERE spcname = $1)", name).Scan(&there); err != nil {
+		var exists bool
+		if err := s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_tablespace WHERE spcname = $1)", name).Scan(&exists); err != nil {
 			return nil, failed(ctx, err)
 		}
-		if there {
+		if exists {
 			continue
 		}
-		made := sqlengine.GiveFolder(dir, Driver().Server.User) // no effect if the server runs on another machine
+		folderErr := sqlengine.GiveFolder(dir, Driver().Server.User) // no effect if the server runs on another machine
 		_, err := s.pool.Exec(ctx, "CREATE TABLESPACE "+name+" LOCATION "+flavour.Quote(dir))
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return nil, ctx.Err()
-		case err != nil && made != nil:
-			return nil, made
+		case err != nil && folderErr != nil:
+			return nil, folderErr
 		case err != nil:
 			return nil, &fault.Error{
 				File: dir, Problem: "cannot be a tablespace", Err: err,

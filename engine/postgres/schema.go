@@ -272,12 +272,12 @@ func spaceName(folder string) string { return fmt.Sprintf("barograph_%016x", xxh
 // makeSpaces creates the missing tablespaces. PostgreSQL cannot do that within a transaction.
 func (db *database) makeSpaces(ctx context.Context) error {
 	for _, folder := range db.parts.spaces {
-		var there bool
-		err := db.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_tablespace WHERE spcname = $1)", spaceName(folder)).Scan(&there)
+		var exists bool
+		err := db.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_tablespace WHERE spcname = $1)", spaceName(folder)).Scan(&exists)
 		if err != nil {
 			return failed(ctx, err)
 		}
-		if there {
+		if exists {
 			continue
 		}
 		_, err = db.pool.Exec(ctx, "CREATE TABLESPACE "+spaceName(folder)+" LOCATION "+flavour.Quote(folder))
@@ -295,13 +295,13 @@ func (db *database) makeSpaces(ctx context.Context) error {
 // present URL.
 func (l *loader) divide(ctx context.Context, c *pgx.Conn, t *record.LineType) error {
 	name, _, _ := sqlengine.Table(l.a.Design, t)
-	var made string
-	err := c.QueryRow(ctx, "SELECT coalesce(obj_description($1::regclass, 'pg_class'), '')", l.a.Dialect.Table(l.subset, name)).Scan(&made)
+	var comment string
+	err := c.QueryRow(ctx, "SELECT coalesce(obj_description($1::regclass, 'pg_class'), '')", l.a.Dialect.Table(l.subset, name)).Scan(&comment)
 	if err != nil {
 		return err
 	}
 	p := partitioning{}
-	if text, ok := strings.CutPrefix(made, partitionNote); ok {
+	if text, ok := strings.CutPrefix(comment, partitionNote); ok {
 		if p, err = parsePartitioning(text, ""); err != nil {
 			return fmt.Errorf("comment of table %s: %w", name, err)
 		}
@@ -319,8 +319,8 @@ func (l *loader) extend(ctx context.Context, q sqlengine.Querier, t *record.Line
 	p := l.parts[t]
 	var times []int64
 	for _, v := range p.periods(fresh, t) {
-		if k := (part{t, v}); !l.there[k] {
-			l.there[k] = true
+		if k := (part{t, v}); !l.partitions[k] {
+			l.partitions[k] = true
 			times = append(times, v)
 		}
 	}

@@ -37,10 +37,10 @@ const postgresEpoch = 946684800
 // copyReader is the COPY stream of the rows that next appends, one at a time. next returns
 // io.EOF after the last row.
 type copyReader struct {
-	next func(dst []byte) ([]byte, error)
-	buf  []byte
-	at   int
-	end  bool
+	next   func(dst []byte) ([]byte, error)
+	buf    []byte
+	offset int
+	end    bool
 }
 
 func newCopyReader(next func(dst []byte) ([]byte, error)) *copyReader {
@@ -49,11 +49,11 @@ func newCopyReader(next func(dst []byte) ([]byte, error)) *copyReader {
 
 // Read returns the encoded bytes, and encodes more when all are used.
 func (r *copyReader) Read(p []byte) (int, error) {
-	if r.at == len(r.buf) {
+	if r.offset == len(r.buf) {
 		if r.end {
 			return 0, io.EOF
 		}
-		r.buf, r.at = r.buf[:0], 0
+		r.buf, r.offset = r.buf[:0], 0
 		for len(r.buf) < copyChunk && !r.end {
 			var err error
 			if r.buf, err = r.next(r.buf); errors.Is(err, io.EOF) {
@@ -63,8 +63,8 @@ func (r *copyReader) Read(p []byte) (int, error) {
 			}
 		}
 	}
-	n := copy(p, r.buf[r.at:])
-	r.at += n
+	n := copy(p, r.buf[r.offset:])
+	r.offset += n
 	return n, nil
 }
 
@@ -252,7 +252,7 @@ func send(ctx context.Context, c *pgx.Conn, table string, cols []sqlengine.Colum
 // for each cell.
 
 // whole decodes an integer; ok is false for another type.
-func whole(raw []byte, oid uint32) (v int64, ok bool) {
+func integer(raw []byte, oid uint32) (v int64, ok bool) {
 	switch {
 	case oid == pgtype.Int8OID && len(raw) == 8:
 		return int64(binary.BigEndian.Uint64(raw)), true
@@ -265,7 +265,7 @@ func whole(raw []byte, oid uint32) (v int64, ok bool) {
 // moment decodes a time to Unix seconds.
 func moment(raw []byte, oid uint32) (v int64, ok bool) {
 	if oid != pgtype.TimestampOID || len(raw) != 8 {
-		return whole(raw, oid)
+		return integer(raw, oid)
 	}
 	us := int64(binary.BigEndian.Uint64(raw))
 	s := us / 1e6
@@ -280,7 +280,7 @@ func number(raw []byte, oid uint32) (f float64, ok bool) {
 	if oid == pgtype.Float8OID && len(raw) == 8 {
 		return float(raw), true
 	}
-	v, ok := whole(raw, oid)
+	v, ok := integer(raw, oid)
 	return float64(v), ok
 }
 
@@ -320,7 +320,7 @@ func decodeCell(d *sqlengine.Decoder, k int, c *question.Column, f *pgconn.Field
 		v, ok = moment(raw, f.DataTypeOID)
 		d.Time(k, v)
 	default:
-		v, ok = whole(raw, f.DataTypeOID)
+		v, ok = integer(raw, f.DataTypeOID)
 		d.Span(k, v)
 	}
 	return ok

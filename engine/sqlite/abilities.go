@@ -17,5 +17,5 @@ func offered() []any {
 
 // abilities returns the abilities of an open database.
 func (d *database) abilities() []any {
-	return []any{kvTables{d}, postTables{d}, &tables.Databases{Own: d.own}}
+	return []any{kvTables{d}, postTables{d}, &tables.Databases{Own: d.openOwn}}
 }

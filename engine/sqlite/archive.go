@@ -203,7 +203,7 @@ func accesses(n design.Name, t *record.LineType, subset string, steps []string) 
 			if strings.ContainsAny(m[5], "<>") {
 				a.Method = archive.IndexScan
 			}
-		case strings.HasPrefix(a.Index, "sqlite_autoindex_") && whole(m[5]): // the index of a primary key
+		case strings.HasPrefix(a.Index, "sqlite_autoindex_") && isCompleteKey(m[5]): // the index of a primary key
 			a.Method = archive.KeyLookup
 		}
 		out = append(out, a)
@@ -211,9 +211,9 @@ func accesses(n design.Name, t *record.LineType, subset string, steps []string) 
 	return out
 }
 
-// whole reports whether the terms of a SEARCH fix the complete key. Barograph's unique keys have one
+// isCompleteKey reports whether the terms of a SEARCH fix the complete key. Barograph's unique keys have one
 // column each. The key of headers has more, but it is not a constraint and has no automatic index.
-func whole(terms string) bool {
+func isCompleteKey(terms string) bool {
 	return !slices.ContainsFunc(strings.Split(terms, " AND "), func(s string) bool { return strings.ContainsAny(s, "<>") })
 }
 

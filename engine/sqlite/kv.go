@@ -48,13 +48,13 @@ func (k kvTables) session(context.Context) (sqlengine.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	alone := func(f func() error) error {
+	serialized := func(f func() error) error {
 		k.writing.Lock()
 		defer k.writing.Unlock()
 		return f()
 	}
 	return &session{sqlengine.DriverSession{
-		Conn: c, Strings: true, Around: alone, AroundTransaction: alone,
+		Conn: c, Strings: true, Around: serialized, AroundTransaction: serialized,
 		IsConflict: func(err error) bool {
 			e, ok := errors.AsType[sqlite3.Error](err)
 			return ok && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked) // another process is writing

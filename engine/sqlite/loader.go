@@ -108,7 +108,7 @@ var chunks = [...]int{16, 4, 1} //nolint:gochecknoglobals // a constant table
 // lineTable has the statements of one line table.
 type lineTable struct {
 	shared  []sqlengine.Column // columns that are mostly equal in rows of one series and time
-	own     []sqlengine.Column
+	varying []sqlengine.Column
 	inserts [len(chunks)]*stmt // parameters: the shared columns, then the own columns of each row
 }
 
@@ -121,7 +121,7 @@ func (l *loader) lineTable(table string, cols []sqlengine.Column) (*lineTable, e
 		if common(c.From) {
 			lt.shared = append(lt.shared, c)
 		} else {
-			lt.own = append(lt.own, c)
+			lt.varying = append(lt.varying, c)
 		}
 	}
 	for k, rows := range chunks {
@@ -147,7 +147,7 @@ func common(from sqlengine.Source) bool {
 // insert returns the statement that inserts a chunk.
 func (lt *lineTable) insert(table string, rows int) string {
 	var b strings.Builder
-	b.WriteString("INSERT INTO " + table + " (" + sqlengine.Names("", lt.shared) + ", " + sqlengine.Names("", lt.own) + ") VALUES ")
+	b.WriteString("INSERT INTO " + table + " (" + sqlengine.Names("", lt.shared) + ", " + sqlengine.Names("", lt.varying) + ") VALUES ")
 	next := len(lt.shared) + 1
 	for r := range rows {
 		if r > 0 {
@@ -156,7 +156,7 @@ func (lt *lineTable) insert(table string, rows int) string {
 		for k := range lt.shared {
 			fmt.Fprintf(&b, "%c?%d", "(,"[min(k, 1)], k+1)
 		}
-		for range lt.own {
+		for range lt.varying {
 			fmt.Fprintf(&b, ",?%d", next)
 			next++
 		}
@@ -184,8 +184,8 @@ func (l *loader) lines(ctx context.Context, _ sqlengine.Querier, table string, c
 		lines.Put(to, lt.shared, rows[0])
 		to.args = to.args[len(lt.shared):]
 		for _, r := range rows[:chunks[k]] {
-			lines.Put(to, lt.own, r)
-			to.args = to.args[len(lt.own):]
+			lines.Put(to, lt.varying, r)
+			to.args = to.args[len(lt.varying):]
 		}
 		if err := s.run(); err != nil {
 			return err

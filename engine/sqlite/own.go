@@ -17,8 +17,8 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// own opens the file of a user's own tables, which is next to the archive's file.
-func (d *database) own(context.Context) (*tables.Tables, error) {
+// openOwn opens the file of a user's own tables, which is next to the archive's file.
+func (d *database) openOwn(context.Context) (*tables.Tables, error) {
 	o := &database{path: d.path + ".barograph-own", cache: d.cache, log: d.log, sealed: true}
 	for _, end := range []string{"", "-wal", "-shm"} { // files of an earlier run
 		if err := os.Remove(o.path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -184,24 +184,24 @@ func (s *star) clear(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	gone := homes
+	folders := homes
 	note, err := s.note(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if there, ok := sqlengine.ParsePlacement(note); ok {
-		old, err := s.homes(ctx, there.Paths)
+	if loaded, ok := sqlengine.ParsePlacement(note); ok {
+		old, err := s.homes(ctx, loaded.Paths)
 		if err != nil {
 			return nil, err
 		}
-		gone = append(append([]string{}, homes...), old...)
+		folders = append(append([]string{}, homes...), old...)
 	}
 	for _, t := range tables.StarTables() {
 		if err := s.db.client.run(ctx, request{text: "DROP TABLE IF EXISTS " + s.table(t)}); err != nil {
 			return nil, err
 		}
 	}
-	for _, home := range gone {
+	for _, home := range folders {
 		if err := os.RemoveAll(home); err != nil {
 			return nil, err
 		}
@@ -312,11 +312,11 @@ const batchRows = 1024
 
 // partWriter writes a Parquet file.
 type partWriter struct {
-	file  *os.File
-	out   *parquet.GenericWriter[any]
-	leaf  []int // index of the leaf of each column of the table
-	batch []parquet.Row
-	held  int
+	file     *os.File
+	out      *parquet.GenericWriter[any]
+	leaf     []int // index of the leaf of each column of the table
+	batch    []parquet.Row
+	buffered int
 }
 
 // newPartWriter begins a file with the columns of a table, which it finds by their names.
@@ -358,12 +358,12 @@ func starNode(c *tpcds.Column) parquet.Node {
 
 // add appends row i of columns.
 func (p *partWriter) add(columns []tpcds.Vector, i int) error {
-	row := p.batch[p.held]
+	row := p.batch[p.buffered]
 	for k := range columns {
 		at := p.leaf[k]
 		row[at] = starValue(&columns[k], i, at)
 	}
-	if p.held++; p.held == len(p.batch) {
+	if p.buffered++; p.buffered == len(p.batch) {
 		return p.flush()
 	}
 	return nil
@@ -384,8 +384,8 @@ func starValue(v *tpcds.Vector, i, leaf int) parquet.Value {
 }
 
 func (p *partWriter) flush() error {
-	_, err := p.out.WriteRows(p.batch[:p.held])
-	p.held = 0
+	_, err := p.out.WriteRows(p.batch[:p.buffered])
+	p.buffered = 0
 	return err
 }
 

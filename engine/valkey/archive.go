@@ -76,7 +76,7 @@ var globs = strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, `\`,
 // every key of the server, and may return a key twice.
 func (a *openArchive) walk(ctx context.Context, subset string) docengine.Walk {
 	return func(t *record.LineType, each func(id string, doc []byte) error) error {
-		if _, err := a.settled(ctx, subset); err != nil {
+		if _, err := a.readHead(ctx, subset); err != nil {
 			return err
 		}
 		prefixes, err := a.Prefixes(ctx, subset, t)
@@ -201,7 +201,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	if err != nil {
 		return err
 	}
-	if _, err := a.settled(ctx, q.Question.Subset); err != nil {
+	if _, err := a.readHead(ctx, q.Question.Subset); err != nil {
 		return err
 	}
 	return failed(ctx, a.Answer(q.Question, p.Headers, into, func(rows *record.Batch) error {

@@ -119,7 +119,7 @@ func TestCommitThatCounts(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := s.settled(ctx, "a"); !errors.Is(err, context.Canceled) {
+	if _, err := s.readHead(ctx, "a"); !errors.Is(err, context.Canceled) {
 		t.Errorf("settled after the end: %v", err)
 	}
 	if _, err := ask(openStore(t, l, "x", engine.Options{ReadOnly: true})); !errors.Is(err, engine.ErrReadOnly) {
@@ -130,7 +130,7 @@ func TestCommitThatCounts(t *testing.T) {
 		t.Fatalf("%d rows, %v; want 600", into.Rows, err)
 	}
 	for _, key := range []string{"tries", "head"} {
-		if v, err := s.client.HGet(t.Context(), s.own(key, "a"), map[string]string{"tries": "token", "head": "applying"}[key]).Result(); v != "" {
+		if v, err := s.client.HGet(t.Context(), s.subsetKey(key, "a"), map[string]string{"tries": "token", "head": "applying"}[key]).Result(); v != "" {
 			t.Errorf("%s holds %q, %v", key, v, err)
 		}
 	}
@@ -144,7 +144,7 @@ func TestWhatDiedIsSwept(t *testing.T) {
 	id := s.id("DD::x")
 	for key, err := range map[string]error{
 		"stage": s.client.Set(t.Context(), s.stage("dead", id), "x", 0).Err(),
-		"tries": s.client.HSet(t.Context(), s.own("tries", "a"), "dead", formatTry(0, []string{id})).Err(),
+		"tries": s.client.HSet(t.Context(), s.subsetKey("tries", "a"), "dead", formatTry(0, []string{id})).Err(),
 	} {
 		if err != nil {
 			t.Fatal(key, err)

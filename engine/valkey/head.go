@@ -24,8 +24,8 @@ func (s *store) prefix() string {
 	return s.namespace + "::"
 }
 
-// own returns the key of a subset's data other than documents. All such keys of a subset are in one slot.
-func (s *store) own(what, subset string) string {
+// subsetKey returns the key of a subset's data other than documents. All such keys of a subset are in one slot.
+func (s *store) subsetKey(what, subset string) string {
 	return s.prefix() + "BG::" + what + "::{s:" + url.QueryEscape(subset) + "}"
 }
 
@@ -61,7 +61,7 @@ type head struct {
 }
 
 func (s *store) head(ctx context.Context, subset string) (h head, err error) {
-	v, err := s.client.HMGet(ctx, s.own("head", subset), "version", "applying", "token").Result()
+	v, err := s.client.HMGet(ctx, s.subsetKey("head", subset), "version", "applying", "token").Result()
 	if err != nil {
 		return h, failed(ctx, err)
 	}
@@ -78,8 +78,8 @@ func (s *store) head(ctx context.Context, subset string) (h head, err error) {
 // readOnlyPatience is how long a read-only client waits for others to complete a commit.
 const readOnlyPatience = 5 * time.Second
 
-// settled returns the state of a subset after it has completed a commit that counts and is not in place.
-func (s *store) settled(ctx context.Context, subset string) (head, error) {
+// readHead returns the state of a subset after it has completed a commit that counts and is not in place.
+func (s *store) readHead(ctx context.Context, subset string) (head, error) {
 	h, err := s.head(ctx, subset)
 	if err != nil || h.applying == "" {
 		return h, err
@@ -117,7 +117,7 @@ const chunk = 256
 
 // apply moves the payloads of a commit that counts into place.
 func (s *store) apply(ctx context.Context, subset, token string) error {
-	text, err := s.client.HGet(ctx, s.own("tries", subset), token).Result()
+	text, err := s.client.HGet(ctx, s.subsetKey("tries", subset), token).Result()
 	if err != nil && !errors.Is(err, redis.Nil) { // nil: another client has completed it
 		return failed(ctx, err)
 	}
@@ -139,7 +139,7 @@ func (s *store) apply(ctx context.Context, subset, token string) error {
 			}
 		}
 	}
-	return failed(ctx, applied.Run(ctx, s.client, []string{s.own("head", subset), s.own("tries", subset)}, token).Err())
+	return failed(ctx, clearApplying.Run(ctx, s.client, []string{s.subsetKey("head", subset), s.subsetKey("tries", subset)}, token).Err())
 }
 
 // unexpected returns the first error of a pipeline of renames, except errors about stage keys that are renamed already.
@@ -155,10 +155,10 @@ func unexpected(cmds []redis.Cmder, err error) error {
 	return nil
 }
 
-// applied marks a commit as complete, unless another one has started since.
+// clearApplying marks a commit as complete, unless another one has started since.
 //
 //nolint:gochecknoglobals // a constant: the text and its digest
-var applied = redis.NewScript(`
+var clearApplying = redis.NewScript(`
 if redis.call('HGET', KEYS[1], 'applying') == ARGV[1] then
 	redis.call('HSET', KEYS[1], 'applying', '')
 end
@@ -220,12 +220,12 @@ func (s *store) drop(ctx context.Context, subset, token string, ids []string) er
 			return err
 		}
 	}
-	return s.client.HDel(ctx, s.own("tries", subset), token).Err()
+	return s.client.HDel(ctx, s.subsetKey("tries", subset), token).Err()
 }
 
 // sweep drops crashed commits: those that started from a version before the present one.
 func (s *store) sweep(ctx context.Context, subset string, version int64) error {
-	tries, err := s.client.HGetAll(ctx, s.own("tries", subset)).Result()
+	tries, err := s.client.HGetAll(ctx, s.subsetKey("tries", subset)).Result()
 	if err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ func (k kvTables) shape(ctx context.Context, t *kv.Table) (s shape, err error) {
 
 // make creates a table. If another client was first, its table is used.
 func (k kvTables) make(ctx context.Context, key string, t *kv.Table) ([]byte, error) {
-	if _, err := k.lasting(ctx); err != nil {
+	if _, err := k.checkEviction(ctx); err != nil {
 		return nil, err
 	}
 	s := shape{Fields: t.Fields, Buckets: 1}
@@ -394,12 +394,12 @@ end
 return 1`)
 )
 
-// once is a command that must not be retried: if its reply is lost, it may have been executed, and a retry
+// notRetried is a command that must not be retried: if its reply is lost, it may have been executed, and a retry
 // would find its own record.
-type once struct{ *redis.Cmd }
+type notRetried struct{ *redis.Cmd }
 
 // NoRetry informs the client.
-func (once) NoRetry() bool { return true }
+func (notRetried) NoRetry() bool { return true }
 
 // run runs a script and reports whether it has changed something.
 func (c *kvConn) run(ctx context.Context, s script, keys []string, args []any) (bool, error) {
@@ -409,7 +409,7 @@ func (c *kvConn) run(ctx context.Context, s script, keys []string, args []any) (
 			all = append(all, k)
 		}
 		cmd := redis.NewCmd(ctx, append(all, args...)...)
-		_ = c.process(ctx, once{cmd}) // cmd contains the error
+		_ = c.process(ctx, notRetried{cmd}) // cmd contains the error
 		return cmd
 	}
 	cmd := send("evalsha", s.Hash())

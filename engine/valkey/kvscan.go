@@ -16,8 +16,8 @@ type cursor struct {
 	ended bool     // no page follows
 }
 
-// took stores a page.
-func (cu *cursor) took(keys []string, page int64) {
+// setPage stores a page.
+func (cu *cursor) setPage(keys []string, page int64) {
 	cu.keys, cu.ended = keys, int64(len(keys)) < page
 	if len(keys) > 0 {
 		cu.after = "(" + keys[len(keys)-1]
@@ -49,7 +49,7 @@ func (c *kvConn) from(ctx context.Context, indexes []string, key []byte, n int) 
 		return nil, failed(ctx, err)
 	}
 	for i, p := range pages {
-		w.cursors[i].took(p.Val(), w.page)
+		w.cursors[i].setPage(p.Val(), w.page)
 	}
 	return w, nil
 }
@@ -69,7 +69,7 @@ func (w *merge) next(ctx context.Context, to []string, n int) ([]string, error) 
 				if err != nil {
 					return to, failed(ctx, err)
 				}
-				cu.took(keys, w.page)
+				cu.setPage(keys, w.page)
 			}
 			if len(cu.keys) > 0 && (least < 0 || cu.keys[0] < w.cursors[least].keys[0]) {
 				least = i

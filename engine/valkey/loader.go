@@ -45,13 +45,13 @@ func (d docs) Describe(ctx context.Context, subset string, known int64) (int64, 
 	if err != nil || h.version == known {
 		return h.version, nil, err
 	}
-	text, err := d.client.HGet(ctx, d.own("head", subset), "catalog").Bytes()
+	text, err := d.client.HGet(ctx, d.subsetKey("head", subset), "catalog").Bytes()
 	return h.version, text, failed(ctx, err)
 }
 
 // Marks lists the loaded files.
 func (d docs) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
-	texts, err := d.client.HVals(ctx, d.own("marks", subset)).Result()
+	texts, err := d.client.HVals(ctx, d.subsetKey("marks", subset)).Result()
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
@@ -67,13 +67,13 @@ func (d docs) MarksOf(ctx context.Context, subset string, files []archive.Mark) 
 	for i := range files {
 		digests[i] = files[i].Digest
 	}
-	values, err := d.client.HMGet(ctx, d.own("marks", subset), digests...).Result()
+	values, err := d.client.HMGet(ctx, d.subsetKey("marks", subset), digests...).Result()
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
 	var texts []string
 	for _, v := range values {
-		if text, there := v.(string); there {
+		if text, exists := v.(string); exists {
 			texts = append(texts, text)
 		}
 	}
@@ -82,7 +82,7 @@ func (d docs) MarksOf(ctx context.Context, subset string, files []archive.Mark) 
 
 // Create checks that the server keeps its data.
 func (d docs) Create(ctx context.Context, subset string) error {
-	info, err := d.lasting(ctx)
+	info, err := d.checkEviction(ctx)
 	if err != nil {
 		return err
 	}
@@ -93,8 +93,8 @@ func (d docs) Create(ctx context.Context, subset string) error {
 	return failed(ctx, d.client.SAdd(ctx, d.subsetsKey(), subset).Err())
 }
 
-// lasting refuses a server that evicts records. It returns the server's INFO.
-func (s *store) lasting(ctx context.Context) (info map[string]string, err error) {
+// checkEviction refuses a server that evicts records. It returns the server's INFO.
+func (s *store) checkEviction(ctx context.Context) (info map[string]string, err error) {
 	text, err := s.client.Info(ctx).Result()
 	if err != nil {
 		return nil, failed(ctx, err)
@@ -117,7 +117,7 @@ type attempt struct {
 
 // Begin first completes commits that count already.
 func (d docs) Begin(ctx context.Context, subset string) (context.Context, docengine.Commit, error) {
-	h, err := d.settled(ctx, subset)
+	h, err := d.readHead(ctx, subset)
 	return ctx, &attempt{docs: d, subset: subset, token: rand.Text(), version: h.version}, err
 }
 
@@ -140,7 +140,7 @@ func (t *attempt) Note(ctx context.Context, all []docengine.Change) error {
 			t.ids = append(t.ids, id)
 		}
 	}
-	return t.client.HSet(ctx, t.own("tries", t.subset), t.token, formatTry(t.version, t.ids)).Err()
+	return t.client.HSet(ctx, t.subsetKey("tries", t.subset), t.token, formatTry(t.version, t.ids)).Err()
 }
 
 // goneMark is the prefix of an id whose payload a commit removes.
@@ -170,7 +170,7 @@ func (t *attempt) Count(ctx context.Context, catalog []byte, done []archive.Mark
 		}
 		args = append(args, m.Digest, text)
 	}
-	n, err := commit.Run(ctx, t.client, []string{t.own("head", t.subset), t.own("marks", t.subset)}, args...).Int()
+	n, err := commit.Run(ctx, t.client, []string{t.subsetKey("head", t.subset), t.subsetKey("marks", t.subset)}, args...).Int()
 	if err != nil || n == 0 {
 		return 0, err
 	}

@@ -117,19 +117,19 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		return nil, err
 	}
 	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Logger(), completing: kv.NewStripes()}
-	redis.SetLogger(said{s.log})
+	redis.SetLogger(libraryLog{s.log})
 	if err := s.connect(ctx); err != nil {
 		return nil, unreachable(err)
 	}
 	return &engine.Engine{Abilities: []any{s, kvTables{s}}, Metrics: s.metrics, About: s.about, Close: s.client.Close}, nil
 }
 
-// said passes the library's messages about its connections to the log. The library has only one logger:
+// libraryLog passes the library's messages about its connections to the log. The library has only one logger:
 // that of the store that was opened last. The calls return the errors themselves.
-type said struct{ log *slog.Logger }
+type libraryLog struct{ log *slog.Logger }
 
 // Printf is called by the library.
-func (l said) Printf(ctx context.Context, format string, args ...any) {
+func (l libraryLog) Printf(ctx context.Context, format string, args ...any) {
 	l.log.DebugContext(ctx, fmt.Sprintf(format, args...))
 }
 

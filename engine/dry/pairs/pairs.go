@@ -75,7 +75,7 @@ type conn struct {
 
 	// state of a scan
 	key         []byte
-	kept        []kept
+	kept        []copied
 	fields      kv.Fields
 	most, found int
 	onScan      func(key string, r *kv.Row) bool
@@ -197,7 +197,7 @@ func (c *conn) delete(ctx context.Context, key []byte) error {
 }
 
 // kept is a record that a scan copied.
-type kept struct {
+type copied struct {
 	key []byte
 	row kv.Row
 }
@@ -225,7 +225,7 @@ func (c *conn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each f
 // take copies one record; false when there are enough.
 func (c *conn) take(key string, r *kv.Row) bool {
 	if c.found == len(c.kept) {
-		c.kept = append(c.kept, kept{})
+		c.kept = append(c.kept, copied{})
 	}
 	k := &c.kept[c.found]
 	k.key = append(k.key[:0], key...)

@@ -68,22 +68,22 @@ func File(r *rand.Rand, path string, page int64, counts func(name string) bool) 
 		return Damage{}, errors.Join(err, ErrNone)
 	}
 	for {
-		at, i := r.Int64N(all), 0
-		for at >= sizes[i] {
-			at -= sizes[i]
+		offset, i := r.Int64N(all), 0
+		for offset >= sizes[i] {
+			offset -= sizes[i]
 			i++
 		}
 		text, err := os.ReadFile(names[i])
 		if err != nil {
 			return Damage{}, err
 		}
-		if page > 0 && (at < 3*page || len(bytes.Trim(text[at/page*page:min((at/page+1)*page, sizes[i])], "\x00")) == 0) {
+		if page > 0 && (offset < 3*page || len(bytes.Trim(text[offset/page*page:min((offset/page+1)*page, sizes[i])], "\x00")) == 0) {
 			continue
 		}
 		rel, err := filepath.Rel(filepath.Dir(path), names[i])
-		d := Damage{Byte, fmt.Sprintf("%s, byte %d of %d", rel, at, sizes[i]), fmt.Sprintf("%#02x", text[at]), ""}
-		text[at] ^= 1 << r.IntN(8)
-		d.After = fmt.Sprintf("%#02x", text[at])
+		d := Damage{Byte, fmt.Sprintf("%s, byte %d of %d", rel, offset, sizes[i]), fmt.Sprintf("%#02x", text[offset]), ""}
+		text[offset] ^= 1 << r.IntN(8)
+		d.After = fmt.Sprintf("%#02x", text[offset])
 		return d, errors.Join(err, os.WriteFile(names[i], text, 0o600)) // WriteFile keeps the owner and mode of an existing file
 	}
 }
@@ -136,9 +136,9 @@ func walk(r *rand.Rand, path string, v any, set func(any), offer func(string, fu
 		if len(v) > 0 {
 			i := r.IntN(len(v))
 			offer(path+"[]", func() Damage {
-				gone, _ := json.Marshal(v[i])
+				without, _ := json.Marshal(v[i])
 				set(slices.Delete(slices.Clone(v), i, i+1))
-				return Damage{Place: fmt.Sprintf("%s[%d]", path, i), Before: short(string(gone)), After: "gone"}
+				return Damage{Place: fmt.Sprintf("%s[%d]", path, i), Before: short(string(without)), After: "gone"}
 			})
 		}
 	case string:

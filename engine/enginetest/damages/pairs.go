@@ -28,16 +28,16 @@ func Pairs(r *rand.Rand, dir string, k Kind) (d Damage, err error) {
 	var keys, values []string
 	for ok := in.First(); ok; ok = in.Next() {
 		key := string(in.Key())
-		of := Value
+		kind := Value
 		switch {
 		case strings.Contains(strings.ToLower(key[:min(len(key), 16)]), "mark"):
-			of = Mark
+			kind = Mark
 		case strings.Contains(strings.ToLower(key[:min(len(key), 16)]), "catalog"):
-			of = Catalog
+			kind = Catalog
 		case !strings.Contains(key, "::"):
 			continue
 		}
-		if of == k || of == Value && (k == Row || k == Lead || k == Time) {
+		if kind == k || kind == Value && (k == Row || k == Lead || k == Time) {
 			keys, values = append(keys, key), append(values, string(in.Value()))
 		}
 	}
@@ -69,10 +69,10 @@ func Pairs(r *rand.Rand, dir string, k Kind) (d Damage, err error) {
 		d.Place, d.Before, d.After = d.Place+edit.Place, edit.Before, edit.After
 		return d, db.Set([]byte(key), []byte(text), pebble.Sync)
 	default:
-		at, bit := r.IntN(len(value)), byte(1)<<r.IntN(8)
-		d.Place += fmt.Sprintf(", byte %d of %d", at, len(value))
-		d.Before, d.After = fmt.Sprintf("%#02x", value[at]), fmt.Sprintf("%#02x", value[at]^bit)
-		value[at] ^= bit
+		offset, bit := r.IntN(len(value)), byte(1)<<r.IntN(8)
+		d.Place += fmt.Sprintf(", byte %d of %d", offset, len(value))
+		d.Before, d.After = fmt.Sprintf("%#02x", value[offset]), fmt.Sprintf("%#02x", value[offset]^bit)
+		value[offset] ^= bit
 		return d, db.Set([]byte(key), value, pebble.Sync)
 	}
 }

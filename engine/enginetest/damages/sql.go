@@ -28,9 +28,9 @@ func (c *column) is(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(c.name, w) })
 }
 
-// of reports whether a kind of damage changes this column. The columns with a row's file and number are
+// isFor reports whether a kind of damage changes this column. The columns with a row's file and number are
 // not part of a record.
-func (c *column) of(k Kind) bool {
+func (c *column) isFor(k Kind) bool {
 	mark, catalog := strings.Contains(c.table, "_marks"), strings.Contains(c.table, "_catalog")
 	time := c.is("_beg", "_end", "_epoch")
 	own := mark || catalog || strings.Contains(c.table, "data_file") || strings.Contains(c.table, "stat_header") || c.is("data_file_id", "line_num", "stat_header_id", "barograph_row")
@@ -60,7 +60,7 @@ func textual(kind string) bool {
 
 // Damage applies one damage of a kind.
 func (s *Store) Damage(ctx context.Context, r *rand.Rand, k Kind) (Damage, error) {
-	cols, err := s.columns(ctx, func(c *column) bool { return c.of(k) })
+	cols, err := s.columns(ctx, func(c *column) bool { return c.isFor(k) })
 	if err != nil {
 		return Damage{}, err
 	}

@@ -107,7 +107,7 @@ func Run(t *testing.T, cfg Config) {
 	}
 	for _, p := range placements {
 		t.Run(fmt.Sprintf("paths=%d/partitions=%d", p.paths, p.partitions), func(t *testing.T) {
-			at := s.placed(t, p.paths, p.partitions)
+			at := s.newPlacement(t, p.paths, p.partitions)
 			at.Workers = p.workers
 			s.placement(t, s.URL(t), at, 2)
 		})
@@ -179,8 +179,8 @@ func (s *scanSuite) check(t *testing.T, star *tables.Star) {
 	}
 }
 
-// placed returns a placement over a number of new paths.
-func (s *scanSuite) placed(t *testing.T, paths, partitions int) tables.Placement {
+// newPlacement returns a placement over a number of new paths.
+func (s *scanSuite) newPlacement(t *testing.T, paths, partitions int) tables.Placement {
 	t.Helper()
 	p := tables.Placement{Partitions: partitions}
 	if paths > 0 {
@@ -201,14 +201,14 @@ func (s *scanSuite) fixed(t *testing.T) {
 	s.placement(t, url, *s.Fixed, loads)
 	star, closed = s.open(t, url, *s.Fixed)
 	s.refused(t, star)
-	s.together(t, star)
+	s.askConcurrently(t, star)
 	closed()
 	e, err := engine.Registry{s.Driver}.Open(t.Context(), url, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	s.others(t, e, *s.Fixed)
+	s.checkOthers(t, e, *s.Fixed)
 }
 
 // placement loads, asks, checks the sizes, reopens and asks again.
@@ -270,7 +270,7 @@ func (s *scanSuite) sizes(t *testing.T, star *tables.Star, paths, partitions int
 // another opens tables at other placements than those at which they were loaded.
 func (s *scanSuite) another(t *testing.T) {
 	url := s.URL(t)
-	p := s.placed(t, 2, 4)
+	p := s.newPlacement(t, 2, 4)
 	star, closed := s.open(t, url, p)
 	s.load(t, star)
 	closed()
@@ -279,7 +279,7 @@ func (s *scanSuite) another(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	other := s.others(t, e, p)
+	other := s.checkOthers(t, e, p)
 	other.Replace = true
 	anew, err := tables.DatabasesOf(e).Star.Open(t.Context(), other)
 	if err != nil {
@@ -296,8 +296,8 @@ func (s *scanSuite) another(t *testing.T) {
 	}
 }
 
-// others opens tables of a placement at other placements, and at some invalid ones. It returns the first of the others.
-func (s *scanSuite) others(t *testing.T, e *engine.Engine, p tables.Placement) tables.Placement {
+// checkOthers opens tables of a placement at other placements, and at some invalid ones. It returns the first of the others.
+func (s *scanSuite) checkOthers(t *testing.T, e *engine.Engine, p tables.Placement) tables.Placement {
 	t.Helper()
 	others := []tables.Placement{{Paths: p.Paths, Partitions: p.Partitions / 2}, {Paths: p.Paths[:1], Partitions: p.Partitions}, {Partitions: p.Partitions}}
 	for _, other := range others {
@@ -315,7 +315,7 @@ func (s *scanSuite) others(t *testing.T, e *engine.Engine, p tables.Placement) t
 
 // empty asks before any load.
 func (s *scanSuite) empty(t *testing.T) {
-	star, _ := s.open(t, s.URL(t), s.placed(t, 1, 1))
+	star, _ := s.open(t, s.URL(t), s.newPlacement(t, 1, 1))
 	s.unloaded(t, star)
 	s.load(t, star)
 	s.check(t, star)
@@ -350,13 +350,13 @@ func (s *scanSuite) refused(t *testing.T, star *tables.Star) {
 
 // concurrent asks from several goroutines.
 func (s *scanSuite) concurrent(t *testing.T) {
-	star, _ := s.open(t, s.URL(t), s.placed(t, 2, 2))
+	star, _ := s.open(t, s.URL(t), s.newPlacement(t, 2, 2))
 	s.load(t, star)
-	s.together(t, star)
+	s.askConcurrently(t, star)
 }
 
-// together asks from several goroutines.
-func (s *scanSuite) together(t *testing.T, star *tables.Star) {
+// askConcurrently asks from several goroutines.
+func (s *scanSuite) askConcurrently(t *testing.T, star *tables.Star) {
 	t.Helper()
 	var g errgroup.Group
 	for range 4 {
