@@ -11,7 +11,7 @@ type Finder interface {
 	MarksOf(ctx context.Context, subset string, files []Mark) ([]Mark, error)
 }
 
-// MarksOf finds the marks of files, of which Digest is set. It returns
+// MarksOf finds the marks of files. Digest is set in each of them. It returns
 // errors.ErrUnsupported if the archive would read all marks for that.
 func MarksOf(ctx context.Context, a Archive, subset string, files []Mark) ([]Mark, error) {
 	if f, can := a.(Finder); can {

@@ -20,7 +20,7 @@ func (s *suite) concurrent(t *testing.T) {
 	qs := theCases(t, "cases")
 	want := references(files, qs)
 	t.Run("clients", func(t *testing.T) { s.clients(t, h, qs, want, nil) })
-	t.Run("clients beside a loader", func(t *testing.T) {
+	t.Run("clients during a load", func(t *testing.T) {
 		more := Generate(22, 4, mixedSeries()...)
 		s.clients(t, h, qs, want, func(ctx context.Context) error {
 			_, err := store(ctx, h, "mixed", more, 1)

@@ -37,7 +37,7 @@ func (s *suite) keep(t *testing.T) {
 	checkDigest(t, h, "a", expect(first))
 	got, err := commitIf(t.Context(), l, "a", later, func(c archive.ExistingRecord) bool { return !reported[c] })
 	if n := expect(later).Records; err != nil || got.New != n || len(got.Replaced) > 0 || len(reported) == 0 {
-		t.Errorf("%d records are to be kept beside others: %+v, %v", n, got, err)
+		t.Errorf("%d records must be kept in addition to others: %+v, %v", n, got, err)
 	}
 	s.keptAgain(t, l, []File{twice})
 	if err := l.Close(); err != nil {
@@ -69,7 +69,7 @@ func (s *suite) refusedBeside(t *testing.T, l archive.Loader, files []File) map[
 	_, err := commitIf(t.Context(), l, "a", files, func(archive.ExistingRecord) bool { return true })
 	contradicted, ok := errors.AsType[*archive.ConflictError](err)
 	if !ok {
-		t.Fatalf("records that must not be stored beside others: %v", err)
+		t.Fatalf("records that must not be stored in addition to others: %v", err)
 	}
 	out := map[archive.ExistingRecord]bool{}
 	for _, c := range contradicted.Records {

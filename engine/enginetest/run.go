@@ -84,7 +84,7 @@ func Run(t *testing.T, cfg Config) {
 	}
 }
 
-// beside lets a topic run in parallel with others, each on its own database in this process. Topics of servers do not,
+// parallel lets a topic run in parallel with others, each on its own database in this process. Topics of servers do not,
 // because together they would need more connections than a server has.
 func (c Config) parallel(t *testing.T) {
 	if c.Driver.Place == engine.Embedded {
