@@ -116,7 +116,7 @@ func Text(err error) string {
 		return text
 	}
 	for reason, cure := range map[syscall.Errno]string{
-		syscall.ENOSPC: "free space there, or name another place",
+		syscall.ENOSPC: "free space on that disk, or name another place",
 		syscall.EDQUOT: "your quota is used up: remove what you need no more, or name another place",
 		syscall.EROFS:  "its file system is read-only: name another place",
 	} {
