@@ -21,6 +21,7 @@ import (
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/results/curve"
+	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/report"
 	"github.com/barograph/barograph/results/run"
 )
@@ -304,7 +305,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", map[string]string{"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "parquet": "application/vnd.apache.parquet"}[ending])
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", run.FileName(a.q.Name)+"."+ending))
 	if ending == "svg" {
-		svg, err := report.Curves(&d.Curves)
+		svg, err := report.Curves(&d.Curves, plot.SVG)
 		if err == nil {
 			_, err = w.Write(svg)
 		}

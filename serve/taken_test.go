@@ -18,6 +18,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/report"
 	"github.com/barograph/barograph/serve"
 	"github.com/barograph/barograph/study/synth"
@@ -78,7 +79,7 @@ func takenOf(t *testing.T, p *page, where string, drawings []string) {
 				}
 			}
 			for i, q := range qs {
-				if svg, err := report.Curves(drawn(t, a, q)); err != nil || string(svg) != string(all[0]) {
+				if svg, err := report.Curves(drawn(t, a, q), plot.SVG); err != nil || string(svg) != string(all[0]) {
 					t.Errorf("%s: %s draws another picture (%v)\n%s\n%s", drawing, []string{"YAML", "XML"}[i], err, all[1+i], svg)
 				}
 			}

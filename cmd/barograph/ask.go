@@ -23,6 +23,7 @@ import (
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/results/curve"
+	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/report"
 	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/stat"
@@ -73,7 +74,7 @@ records N behind each value. --plot draws one file for each question and statist
   barograph ask duckdb:archive.db plot.xml --subset mv_gfs --plot out.svg`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := drawn(a.plot); err != nil {
+			if _, err := plot.FormatOf(a.plot); err != nil {
 				return err
 			}
 			args, err := a.argument(c, e, args, 1)
@@ -97,7 +98,7 @@ records N behind each value. --plot draws one file for each question and statist
 	c.Flags().StringVarP(&a.out, "out", "o", "", "write to this file (default: stdout)")
 	c.Flags().StringSliceVar(&a.stats, "stat", nil, "compute statistics (\"barograph list statistics\") instead of printing rows: RMSE,ME")
 	complete(c, "stat", statNames)
-	c.Flags().StringVar(&a.plot, "plot", "", "draw the statistic into this SVG file")
+	c.Flags().StringVar(&a.plot, "plot", "", "draw the statistic into this file: .svg, .png or .pdf")
 	c.Flags().StringVar(&a.picture, "picture", "", "kind of picture: "+strings.Join(slices.Sorted(maps.Keys(question.Pictures())), ", ")+" (default: that of the question, else curves)")
 	c.Flags().Var((*list)(&a.scorecard), "scorecard", "draw which of two models is better by lead, for each variable, level and region: CANDIDATE,BASELINE")
 	c.Flags().BoolVar(&a.explain, "explain", false, "print the query, the access paths of its plan, and the plan itself, instead of rows")
@@ -550,26 +551,22 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
 func (e *env) draw(c *run.Curves, file string) error {
 	start := time.Now()
-	svg, err := report.Curves(c)
-	fmt.Fprintf(e.stderr, "drawn in %.1f ms\n", ms(time.Since(start)))
-	return e.writePlot(file, svg, err)
-}
-
-func (e *env) writePlot(file string, svg []byte, err error) error {
+	format, err := plot.FormatOf(file)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(file, svg, 0o644); err != nil {
+	picture, err := report.Curves(c, format)
+	fmt.Fprintf(e.stderr, "drawn in %.1f ms\n", ms(time.Since(start)))
+	return e.writePlot(file, picture, err)
+}
+
+func (e *env) writePlot(file string, picture []byte, err error) error {
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, picture, 0o644); err != nil {
 		return &fault.Error{File: file, Problem: "cannot be written", Err: err, Cure: "name another file with --plot"}
 	}
 	fmt.Fprintf(e.stderr, "plot written to %s\n", file)
-	return nil
-}
-
-// drawn refuses a name that would promise another kind of picture than is drawn.
-func drawn(file string) error {
-	if ext := filepath.Ext(file); slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".ps", ".eps", ".html"}, strings.ToLower(ext)) {
-		return fault.Misuse("--plot "+file, "cannot be drawn: Barograph draws SVG", "write "+strings.TrimSuffix(file, ext)+".svg; rsvg-convert makes other formats of it")
-	}
 	return nil
 }

@@ -13,15 +13,14 @@ import (
 	"github.com/barograph/barograph/results/plot"
 )
 
-// mostSeries is how many rows the picture of what is there has at most, one for
-// each series; where there are more, one for each model.
+// mostSeries is the largest number of rows with one series each. Above it, each row is a model.
 const mostSeries = 150
 
-// coverage is the picture of all valid times of what is shown.
+// coverage draws the valid times of archives or files.
 func coverage(all []shown) plot.Coverage {
 	g := plot.Coverage{Frame: plot.Frame{
-		Title: "What is there, by valid time", XLabel: "fcst_valid_beg (UTC)",
-		Caption: "White between grey edges: times that are missing by the step of the series. A row is a model and variable (all levels, regions and leads together).",
+		Title: "Valid times by line type", XLabel: "fcst_valid_beg (UTC)",
+		Caption: "White between grey edges: missing times, judged by the usual step of the series. Each row is a model and variable (all levels, regions and leads).",
 	}}
 	series, records := 0, int64(0)
 	for i := range all {
@@ -53,7 +52,7 @@ func coverage(all []shown) plot.Coverage {
 	return g
 }
 
-// places are where what is shown lies.
+// places names the archives, or counts the files.
 func places(all []shown) (out []string) {
 	for i := range all {
 		out = append(out, cmp.Or(all[i].Archive, fmt.Sprint(all[i].Files, " files")))

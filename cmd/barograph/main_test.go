@@ -213,7 +213,7 @@ func TestExitStatuses(t *testing.T) {
 		{"a format that is not written", []string{"ask", "test_1", "--engine", db, "--format", "xlsx"}, fault.Usage, "--format"},
 		{"a statistic that is misspelt", []string{"ask", "test_3", "--engine", db, "--stat", "RMS"}, fault.Usage, "did you mean RMSFA"},
 		{"an archive that is not there", []string{"show", "duckdb:" + filepath.Join(dir, "nix.db")}, fault.Unreachable, "nix.db does not exist; check the path, or load files into it"},
-		{"a picture that is no SVG", []string{"show", good, "--plot", "x.png"}, fault.Usage, "write x.svg"},
+		{"a picture in an unknown format", []string{"show", good, "--plot", "x.jpg"}, fault.Usage, "ends in .svg, .png or .pdf"},
 		{"misspelt engine", []string{"met", good, "--engine", "dukdb"}, fault.Usage, "did you mean duckdb?"},
 		{"misspelt parameter", []string{"load", good, "--engine", db + "?cahce=1"}, fault.Usage, "did you mean cache?"},
 		{"misspelt case", []string{"met", good, "--case", "tst_3"}, fault.Usage, "did you mean test_3?"},

@@ -17,6 +17,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
 
 	"github.com/dustin/go-humanize"
@@ -42,7 +43,7 @@ times which other leads of the model have.`,
   barograph show vsdb_data --plot coverage.svg`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := drawn(picture); err != nil {
+			if _, err := plot.FormatOf(picture); err != nil {
 				return err
 			}
 			if len(args) == 0 || len(args) == 1 && e.isArchive(args[0]) {
@@ -57,7 +58,7 @@ times which other leads of the model have.`,
 	}
 	last = lastLine(c)
 	c.Flags().BoolVar(&leads, "leads", false, "read the records of an archive, and list the times that single leads lack")
-	c.Flags().StringVar(&picture, "plot", "", "draw the valid times of every series, and the missing ones, into this SVG file")
+	c.Flags().StringVar(&picture, "plot", "", "draw the valid times of every series, and the missing ones, into this file: .svg, .png or .pdf")
 	return c
 }
 
@@ -218,8 +219,13 @@ func (e *env) showFiles(ctx context.Context, args []string, keepLast bool, pictu
 
 func (e *env) printShown(all []shown, picture string) error {
 	if picture != "" {
-		svg, err := coverage(all).SVG()
-		if err := e.writePlot(picture, svg, err); err != nil {
+		drawing := coverage(all)
+		var err error
+		if drawing.Format, err = plot.FormatOf(picture); err != nil {
+			return err
+		}
+		file, err := drawing.Draw()
+		if err := e.writePlot(picture, file, err); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,7 @@ func TestColours(t *testing.T) {
 	for _, d := range all.Registry() {
 		p := plot.Rows{}
 		p.Panel("", plot.Row{Label: "x", Group: d.Scheme, Value: plot.Value{V: 1}})
-		svg, err := p.SVG()
+		svg, err := p.Draw()
 		if err != nil {
 			t.Fatal(err)
 		}

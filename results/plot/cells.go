@@ -41,8 +41,8 @@ const (
 
 const cellHeight = 22
 
-// SVG draws the picture. It fails only for sizes in which nothing can be read.
-func (m Cells) SVG() ([]byte, error) {
+// Draw draws the picture. It fails only for sizes in which nothing can be read.
+func (m Cells) Draw() ([]byte, error) {
 	values, names, marks := newSpan(), []string(nil), false
 	for _, r := range m.Rows {
 		values.add(r.Values...)

@@ -51,8 +51,8 @@ const (
 	groupNames = 22  // and for those of groups
 )
 
-// SVG draws the picture. It fails only for sizes in which nothing can be read.
-func (g Columns) SVG() ([]byte, error) {
+// Draw draws the picture. It fails only for sizes in which nothing can be read.
+func (g Columns) Draw() ([]byte, error) {
 	left, right, notes, pal := newSpan(), newSpan(), false, &palette{}
 	gap, height, least := groupGap, vg.Length(430), vg.Length(220)
 	if g.barWidth = 1; g.Step > 0 {

@@ -39,8 +39,8 @@ const (
 	notePart     = 0.17
 )
 
-// SVG draws the picture.
-func (g Coverage) SVG() ([]byte, error) {
+// Draw draws the picture.
+func (g Coverage) Draw() ([]byte, error) {
 	pal, all, body := &palette{}, newSpan(), vg.Length(axisRoom+axisLabel)
 	var names, notes []string
 	for _, p := range g.Panels {
@@ -138,10 +138,14 @@ func RunsOf(times []int64, step int64) (runs []Run) {
 	return slices.Clip(runs)
 }
 
-// Missing says how many times a row has, and how many are missing in its holes.
+// Missing counts the times of a row, and those missing in its holes.
 func Missing(times, missing int) string {
-	if missing == 0 {
-		return fmt.Sprintf("%d times", times)
+	words := fmt.Sprintf("%d times", times)
+	if times == 1 {
+		words = "1 time"
 	}
-	return fmt.Sprintf("%d times, %d missing", times, missing)
+	if missing > 0 {
+		words += fmt.Sprintf(", %d missing", missing)
+	}
+	return words
 }

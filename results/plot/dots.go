@@ -34,8 +34,8 @@ const (
 	smallestDot = 4
 )
 
-// SVG draws the picture. It fails only for sizes in which nothing can be read.
-func (d Dots) SVG() ([]byte, error) {
+// Draw draws the picture. It fails only for sizes in which nothing can be read.
+func (d Dots) Draw() ([]byte, error) {
 	s, err := d.layout(900, nil)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ func ExampleLines() {
 		},
 		Curves:     []plot.Curve{{Name: "GFS", At: []float64{0, 24, 48, 72}, Value: []float64{1, 0.99, math.NaN(), 0.95}}},
 		References: []plot.Reference{{Value: 0.6, Label: "useful skill: 0.6"}},
-	}.SVG()
+	}.Draw()
 	fmt.Println(bytes.HasPrefix(svg, []byte("<svg ")), err)
 	// Output: true <nil>
 }

@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 	"image/color"
+	"io"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -22,6 +23,7 @@ type Frame struct {
 	// Width and Height are in px; 0 is the default of the kind of picture. Kinds
 	// with a row for each value are never lower than their rows need.
 	Width, Height int
+	Format        Format // SVG where it is empty
 }
 
 const margin = 20
@@ -72,7 +74,8 @@ type sheet struct {
 	legend                   [][]entry
 	top, bottom              vg.Length // heights of what stands above and below
 
-	svg  *vgsvg.Canvas // of a picture being drawn
+	svg  *vgsvg.Canvas // of a picture being drawn as SVG
+	file io.WriterTo   // of a picture being drawn in another format
 	body draw.Canvas   // where the data goes
 }
 
@@ -129,8 +132,14 @@ func (s *sheet) open(body, least vg.Length) *sheet {
 		height = s.top + body + s.bottom
 	}
 	height = max(height, s.top+least+s.bottom)
-	s.svg = vgsvg.New(s.width, height)
-	all := draw.NewCanvas(s.svg, s.width, height)
+	var canvas vg.Canvas
+	if s.Format == SVG {
+		s.svg = vgsvg.New(s.width, height)
+		canvas = s.svg
+	} else {
+		canvas, s.file = canvasOf(s.Format, s.width, height)
+	}
+	all := draw.NewCanvas(canvas, s.width, height)
 	fillRect(all, color.White, 0, 0, s.width, height)
 	s.drawAround(all, height)
 	s.body = draw.Crop(all, margin, -margin, s.bottom, -s.top)

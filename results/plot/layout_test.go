@@ -150,7 +150,7 @@ func checkLayout(t *testing.T, svg []byte) {
 func TestLayoutOfPictures(t *testing.T) {
 	for name, p := range pictures() {
 		t.Run(name, func(t *testing.T) {
-			svg, err := p.SVG()
+			svg, err := p.Draw()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -173,7 +173,7 @@ func TestLayoutInAnySize(t *testing.T) {
 			tp.Groups[0].Name = strings.Repeat("a very long name ", 10)
 			for _, p := range []drawer{d, b, v, s, p, tp, tl} {
 				t.Run(fmt.Sprintf("%T/%d×%d", p, w, h), func(t *testing.T) {
-					svg, err := p.SVG()
+					svg, err := p.Draw()
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -186,7 +186,7 @@ func TestLayoutInAnySize(t *testing.T) {
 
 // Values that differ in their last bit alone took all memory for ticks.
 func TestLayoutForOneUlp(t *testing.T) {
-	svg, err := Lines{Curves: []Curve{{Name: "c", At: []float64{0, 12}, Value: []float64{0.0025, math.Nextafter(0.0025, 1)}}}}.SVG()
+	svg, err := Lines{Curves: []Curve{{Name: "c", At: []float64{0, 12}, Value: []float64{0.0025, math.Nextafter(0.0025, 1)}}}}.Draw()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestLayoutForAnyRange(t *testing.T) {
 				tp := Columns{Groups: []Group{{Name: "a", Bars: []Bar{{"1", Value{V: 1.7 * math.Pow10(lo)}, 1.7 * math.Pow10(hi), false}, {"2", Value{V: 3.3 * math.Pow10(hi)}, 3.3 * math.Pow10(lo), false}}}}}
 				tl := Columns{Step: 1, Groups: []Group{{Bars: []Bar{{Value: Value{V: math.Pow10(lo)}, Line: math.Pow10(hi)}, {Value: Value{V: math.Pow10(hi)}, Line: math.Pow10(lo)}}}}}
 				for _, p := range []drawer{h, d, v, tp, tl} {
-					svg, err := p.SVG()
+					svg, err := p.Draw()
 					if err != nil {
 						t.Fatalf("%T 1e%d 1e%d: %v", p, lo, hi, err)
 					}

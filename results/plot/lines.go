@@ -105,9 +105,9 @@ type Moment struct {
 	Label string
 }
 
-// SVG draws the picture. It fails where the lists of a curve differ in length,
+// Draw draws the picture. It fails where the lists of a curve differ in length,
 // and for sizes in which nothing can be read.
-func (l Lines) SVG() ([]byte, error) {
+func (l Lines) Draw() ([]byte, error) {
 	c := curves{Lines: l}
 	at, value, err := c.prepare()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // drawer is any of the structs of this package.
-type drawer interface{ SVG() ([]byte, error) }
+type drawer interface{ Draw() ([]byte, error) }
 
 // awkward is a name with all that XML and layout have to survive.
 const awkward = "a & b <c> \"d\" 'e' ]]> é 温 \x00\x1b\xff\n new line"

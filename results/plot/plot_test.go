@@ -22,11 +22,11 @@ func TestGoldenPictures(t *testing.T) {
 	for name, p := range pictures() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := p.SVG()
+			got, err := p.Draw()
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := p.SVG()
+			again, err := p.Draw()
 			if err != nil || !bytes.Equal(got, again) {
 				t.Fatalf("the same struct gave other bytes (%v)", err)
 			}
@@ -90,7 +90,7 @@ func checkSVG(t *testing.T, svg []byte) {
 }
 
 func TestTextsAreKept(t *testing.T) {
-	svg, err := pictures()["awkward"].SVG()
+	svg, err := pictures()["awkward"].Draw()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestEmptyAndNonFiniteInput(t *testing.T) {
 		"NaN bars":        Rows{Panels: []Panel{{Rows: []Row{{Value: Value{V: nan}}}}}},
 		"NaN repetitions": Rows{Panels: []Panel{{Rows: []Row{{Value: Value{V: nan}, Repetitions: []float64{nan, inf}}}}}},
 	} {
-		svg, err := p.SVG()
+		svg, err := p.Draw()
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -141,7 +141,7 @@ func TestAwkwardNumbers(t *testing.T) {
 				Columns{Groups: []Group{{Bars: []Bar{{Value: Value{V: v}, Line: v}, {Value: Value{V: 1, Lo: v, Hi: 2}, Line: 1}}}}},
 				Columns{Step: 1, Groups: []Group{{Bars: []Bar{{Value: Value{V: v}, Line: v}, {Value: Value{V: 1}}}}}},
 			} {
-				svg, err := p.SVG()
+				svg, err := p.Draw()
 				if err != nil {
 					t.Fatalf("%T %v: %v", p, v, err)
 				}
@@ -158,12 +158,12 @@ func TestListsOfUnequalLengthAreNamed(t *testing.T) {
 		"nothing": Lines{By: Levels, Curves: []Curve{{Name: "G2/NHX", At: []float64{1}}}},
 	} {
 		var f *fault.Error
-		if _, err := p.SVG(); !errors.As(err, &f) || f.Setting != "G2/NHX" {
+		if _, err := p.Draw(); !errors.As(err, &f) || f.Setting != "G2/NHX" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, f := range []Frame{{Width: -1}, {Width: 20}, {Height: -3}, {Width: 1 << 30}} {
-		if _, err := (Lines{Frame: f}).SVG(); err == nil {
+		if _, err := (Lines{Frame: f}).Draw(); err == nil {
 			t.Errorf("%+v was drawn", f)
 		}
 	}
@@ -172,11 +172,11 @@ func TestListsOfUnequalLengthAreNamed(t *testing.T) {
 // The caller's lists are not sorted or changed in place.
 func TestInputIsUnchanged(t *testing.T) {
 	c := Curve{At: []float64{48, 24}, Value: []float64{1, 2}}
-	if _, err := (Lines{Curves: []Curve{c}}).SVG(); err != nil || c.At[0] != 48 || c.Value[0] != 1 {
+	if _, err := (Lines{Curves: []Curve{c}}).Draw(); err != nil || c.At[0] != 48 || c.Value[0] != 1 {
 		t.Errorf("%v %v", c, err)
 	}
 	b := []Row{{Label: "slow", Value: Value{V: 9}}, {Label: "fast", Value: Value{V: 1}}}
-	if _, err := (Rows{Sorted: true, Panels: []Panel{{Rows: b}}}).SVG(); err != nil || b[0].Label != "slow" {
+	if _, err := (Rows{Sorted: true, Panels: []Panel{{Rows: b}}}).Draw(); err != nil || b[0].Label != "slow" {
 		t.Errorf("%v %v", b, err)
 	}
 }

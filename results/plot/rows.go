@@ -79,8 +79,8 @@ const (
 	columnGap  = 22
 )
 
-// SVG draws the picture. It fails only for sizes in which nothing can be read.
-func (r Rows) SVG() ([]byte, error) {
+// Draw draws the picture. It fails only for sizes in which nothing can be read.
+func (r Rows) Draw() ([]byte, error) {
 	pal, all, drawn := &palette{}, newSpan(), false
 	var names, values []string
 	for _, p := range r.Panels {

@@ -26,6 +26,9 @@ var pointed = regexp.MustCompile(`<text x="([^"]*)" y="-?([^"]*)"[^>]*>\x{E003}(
 // once, with fall-backs. Its texts then need
 // not repeat the font. And texts get their anchors.
 func (s *sheet) encode() ([]byte, error) {
+	if s.Format != SVG {
+		return s.bytes()
+	}
 	var raw bytes.Buffer
 	if _, err := s.svg.WriteTo(&raw); err != nil {
 		return nil, fmt.Errorf("write SVG: %w", err)

@@ -13,19 +13,22 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Curves draws a verification plot as SVG: against the lead, the pressure
+// Curves draws a verification plot: against the lead, the pressure
 // level or the valid time.
-func Curves(c *run.Curves) ([]byte, error) { return drawnCurves{c, 0}.SVG() }
+func Curves(c *run.Curves, format plot.Format) ([]byte, error) {
+	return drawnCurves{c, 0, format}.Draw()
+}
 
 // drawnCurves are a verification plot of a width in px; 0 is that of a picture
 // of its own.
 type drawnCurves struct {
 	*run.Curves
-	width int
+	width  int
+	format plot.Format
 }
 
-// SVG draws the plot; it fails for an axis that it does not know.
-func (d drawnCurves) SVG() ([]byte, error) {
+// Draw draws the plot; it fails for an axis that it does not know.
+func (d drawnCurves) Draw() ([]byte, error) {
 	c := d.Curves
 	axes := map[run.Axis]struct {
 		by    plot.Coordinate
@@ -50,7 +53,7 @@ func (d drawnCurves) SVG() ([]byte, error) {
 		label += " (" + c.Unit + ")"
 	}
 	l := plot.Lines{
-		Frame: plot.Frame{Title: c.Title, Subtitle: c.Case + " · " + c.Stat, Caption: c.Note, Width: d.width, XLabel: cmp.Or(c.XLabel, axis.label), YLabel: cmp.Or(c.YLabel, label)},
+		Frame: plot.Frame{Title: c.Title, Subtitle: c.Case + " · " + c.Stat, Caption: c.Note, Width: d.width, Format: d.format, XLabel: cmp.Or(c.XLabel, axis.label), YLabel: cmp.Or(c.YLabel, label)},
 		By:    axis.by, References: references(c.Stat),
 	}
 	if c.Minus != "" {
@@ -105,7 +108,7 @@ func (d drawnCurves) SVG() ([]byte, error) {
 			l.Curves = append(l.Curves, plot.Curve{Name: s.Name + " (right)", At: s.X, Value: s.Y, Lo: lo, Hi: hi, Count: countsOf(s, c), Right: true})
 		}
 	}
-	return l.SVG()
+	return l.Draw()
 }
 
 // counts are the least and the most records behind a point of the curves.
@@ -231,7 +234,7 @@ func verification(all []*run.Curves) Section {
 		drawn = append(drawn, c)
 		s.Parts = append(s.Parts, Section{Title: "The points of " + c.Case, Small: c.Title, Folded: true, Table: pointTable(c)})
 		for _, part := range split(c) {
-			s.Pictures = append(s.Pictures, drawnCurves{part, curveWidth})
+			s.Pictures = append(s.Pictures, drawnCurves{Curves: part, width: curveWidth})
 		}
 	}
 	if len(drawn) == 0 {

@@ -203,7 +203,7 @@ func fields(f plot.Frame, c *run.Curves) ([]byte, error) {
 		}
 		m.Rows = append(m.Rows, row)
 	}
-	return m.SVG()
+	return m.Draw()
 }
 
 // pressure is that of a level such as P500; 0 for other names.

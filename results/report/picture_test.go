@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -108,7 +109,7 @@ func levels() (out []run.Series) {
 // TestPictures holds every kind of picture against its golden, which was looked at.
 func TestPictures(t *testing.T) {
 	for name, c := range samples() {
-		svg, err := Curves(c)
+		svg, err := Curves(c, plot.SVG)
 		if err != nil {
 			t.Fatal(name, err)
 		}

@@ -76,7 +76,7 @@ func (r *Report) Pictures(dir string) (paths []string, err error) {
 	var write func(name string, s *Section) error
 	write = func(name string, s *Section) error {
 		for i, d := range s.Pictures {
-			svg, err := d.SVG()
+			svg, err := d.Draw()
 			if err != nil {
 				return err
 			}
@@ -119,7 +119,7 @@ func (r *Report) Page() ([]byte, error) {
 	page.Report, page.Style, page.Code = r, template.CSS(style), template.JS(code) //nolint:gosec // our own files
 	classes := styles{}
 	t, err := template.New("page.html").Funcs(template.FuncMap{"svg": func(d Drawing) (template.HTML, error) {
-		svg, err := d.SVG() // escapes every text in it
+		svg, err := d.Draw() // escapes every text in it
 		return classes.shorten(svg), err
 	}}).ParseFS(files, "template/*.html")
 	if err != nil {

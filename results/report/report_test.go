@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -422,12 +423,12 @@ func TestCurves(t *testing.T) {
 		for i := range c.Series[0].X {
 			c.Series[0].X[i] += 10
 		}
-		svg, err := Curves(c)
+		svg, err := Curves(c, plot.SVG)
 		if err != nil || !bytes.HasPrefix(svg, []byte("<svg")) {
 			t.Errorf("%s: %v", axis, err)
 		}
 	}
-	if _, err := Curves(&run.Curves{Axis: "colour"}); err == nil || !strings.Contains(err.Error(), "colour") {
+	if _, err := Curves(&run.Curves{Axis: "colour"}, plot.SVG); err == nil || !strings.Contains(err.Error(), "colour") {
 		t.Errorf("an unknown axis: %v", err)
 	}
 }

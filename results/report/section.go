@@ -53,7 +53,7 @@ type Words struct{ Class, Text string }
 type Fact struct{ Name, Text string }
 
 // Drawing is a picture that is drawn where it is shown: one of package plot's.
-type Drawing interface{ SVG() ([]byte, error) }
+type Drawing interface{ Draw() ([]byte, error) }
 
 // say is a paragraph.
 func say(format string, args ...any) []Words { return []Words{{"", fmt.Sprintf(format, args...)}} }

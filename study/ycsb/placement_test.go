@@ -57,7 +57,7 @@ func TestPlacementTable(t *testing.T) {
 	if rows := strings.Count(table, "\n| `"); rows != shown {
 		t.Errorf("the table has %d rows of %d folders", rows, shown)
 	}
-	svg, err := picture.SVG()
+	svg, err := picture.Draw()
 	if err != nil {
 		t.Fatal(err)
 	}

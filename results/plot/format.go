@@ -1,0 +1,145 @@
+package plot
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"io"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+	vgfont "gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
+
+	"github.com/barograph/barograph/internal/fault"
+)
+
+// Format is a file format of pictures.
+type Format string
+
+// The formats. A PNG has two pixels for each px of the frame.
+const (
+	SVG Format = ""
+	PNG Format = "png"
+	PDF Format = "pdf"
+)
+
+const pngDPI = 144 // a px of the frame is 1/72 inch
+
+// FormatOf is the format that the extension of a file name stands for. It refuses an extension of another format.
+func FormatOf(file string) (Format, error) {
+	ext := strings.ToLower(filepath.Ext(file))
+	switch ext {
+	case ".png", ".pdf":
+		return Format(ext[1:]), nil
+	case ".jpg", ".jpeg", ".gif", ".webp", ".ps", ".eps", ".html":
+		return "", fault.Misuse(file, "is not a format of pictures here", "name a file that ends in .svg, .png or .pdf")
+	}
+	return SVG, nil
+}
+
+// canvasOf makes the canvas of a format, and what writes it into a file.
+func canvasOf(format Format, w, h vg.Length) (vg.Canvas, io.WriterTo) {
+	if format == PNG {
+		c := vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(pngDPI))
+		return aligned{Canvas: c}, vgimg.PngCanvas{Canvas: c}
+	}
+	c := vgpdf.New(w, h)
+	return aligned{Canvas: c, outlines: true}, c
+}
+
+// aligned writes texts at their anchors. SVG viewers do this themselves (see encode).
+type aligned struct {
+	vg.Canvas
+	outlines bool // draw letters as paths: gonum's PDF canvas writes only the letters of ASCII correctly
+}
+
+// FillString writes a text, whose first character may be an anchor.
+func (c aligned) FillString(f vgfont.Face, pt vg.Point, text string) {
+	first, size := utf8.DecodeRuneInString(text)
+	switch anchor(first) {
+	case atMark:
+		return
+	case atCentre:
+		text = text[size:]
+		pt.X -= f.Width(text) / 2
+	case atRight:
+		text = text[size:]
+		pt.X -= f.Width(text)
+	case atLeft:
+	}
+	if !c.outlines {
+		c.Canvas.FillString(f, pt, text)
+		return
+	}
+	if letters := outline(f, pt, text); len(letters) > 0 { // a path without a point is not valid in a PDF
+		c.Fill(letters)
+	}
+}
+
+// outline is the path of a text whose baseline starts at pt.
+func outline(f vgfont.Face, pt vg.Point, text string) (path vg.Path) {
+	var buf sfnt.Buffer
+	units := fixed.Int26_6(f.Face.UnitsPerEm())
+	scale := f.Font.Size / vg.Length(units)
+	for _, r := range text {
+		glyph, err := f.Face.GlyphIndex(&buf, r) // 0, the box of a missing letter, on an error
+		if err != nil {
+			glyph = 0
+		}
+		segments, err := f.Face.LoadGlyph(&buf, glyph, units, nil)
+		if err != nil {
+			continue
+		}
+		at := func(p fixed.Point26_6) vg.Point {
+			return vg.Point{X: pt.X + vg.Length(p.X)*scale, Y: pt.Y - vg.Length(p.Y)*scale}
+		}
+		for _, s := range segments {
+			switch s.Op {
+			case sfnt.SegmentOpMoveTo:
+				path.Move(at(s.Args[0]))
+			case sfnt.SegmentOpLineTo:
+				path.Line(at(s.Args[0]))
+			case sfnt.SegmentOpQuadTo:
+				path.QuadTo(at(s.Args[0]), at(s.Args[1]))
+			case sfnt.SegmentOpCubeTo:
+				path.CubeTo(at(s.Args[0]), at(s.Args[1]), at(s.Args[2]))
+			}
+		}
+		if advance, err := f.Face.GlyphAdvance(&buf, glyph, units, font.HintingNone); err == nil {
+			pt.X += vg.Length(advance) * scale
+		}
+	}
+	return path
+}
+
+// bytes is the file of a picture in another format than SVG.
+func (s *sheet) bytes() ([]byte, error) {
+	var out bytes.Buffer
+	if _, err := s.file.WriteTo(&out); err != nil {
+		return nil, fmt.Errorf("write %s: %w", s.Format, err)
+	}
+	return out.Bytes(), nil
+}
+
+// SetColor gives gonum's PDF canvas, which expects the components without the factor alpha, what it expects.
+func (c aligned) SetColor(clr color.Color) {
+	if c.outlines {
+		clr = straight(color.NRGBA64Model.Convert(clr).(color.NRGBA64)) //nolint:forcetypeassert // the model's own type
+	}
+	c.Canvas.SetColor(clr)
+}
+
+// straight is a color whose components are not multiplied by alpha.
+type straight color.NRGBA64
+
+// RGBA returns the components and alpha.
+func (s straight) RGBA() (r, g, b, a uint32) {
+	return uint32(s.R), uint32(s.G), uint32(s.B), uint32(s.A)
+}
