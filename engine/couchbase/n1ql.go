@@ -241,7 +241,7 @@ func put(v gjson.Result, c *question.Column, k int, into *answer.Builder) error 
 		into.List(k, repeats)
 		return err
 	case (c.Kind == question.Time || c.Kind == question.Span) && v.Type == gjson.Number:
-		into.Whole(k, v.Int())
+		into.Seconds(k, v.Int())
 	default:
 		return errors.New("the reply contains " + v.Raw)
 	}

@@ -191,7 +191,7 @@ func (d *Decoder) Value(k int, src any) error {
 	case question.Time:
 		var v int64
 		v, err = AsTime(src)
-		d.into.Whole(k, v)
+		d.into.Seconds(k, v)
 	default:
 		var v int64
 		v, err = AsInteger(src)
@@ -221,7 +221,7 @@ func (d *Decoder) Span(k int, v int64) {
 	} else if d.normalized { // obs_lead
 		v = design.LeadSeconds("", v)
 	}
-	d.into.Whole(k, v)
+	d.into.Seconds(k, v)
 }
 
 // Row completes the current row.
@@ -250,7 +250,7 @@ func (d *Decoder) Text(k int, v []byte) {
 }
 
 // Time appends a decoded time in Unix seconds.
-func (d *Decoder) Time(k int, v int64) { d.into.Whole(k, v) }
+func (d *Decoder) Time(k int, v int64) { d.into.Seconds(k, v) }
 
 // From runs a query for the collector's columns and yields the records.
 func (c *Collector) From(ctx context.Context, q Querier, text string, to *archive.Dumper) error {

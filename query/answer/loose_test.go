@@ -168,12 +168,12 @@ func TestAllowed(t *testing.T) {
 	} {
 		e := only(up, 2, nil, 0, -1)
 		e.Allow(only(down, 2, nil, 0, -1), "rows tie")
-		if p, err := answer.CompareLoose(e, c.got, answer.Tolerance); p.Degree() != c.says || (err != nil) != (c.says == "") || e.Why() != "rows tie" {
+		if p, err := answer.CompareLoose(e, c.got, answer.Tolerance); p.Degree() != c.says || (err != nil) != (c.says == "") || e.Ambiguity() != "rows tie" {
 			t.Errorf("%s: %q, %v", c.name, p.Degree(), err)
 		}
 	}
 	e := only(up, 2, nil, 0, -1)
-	if e.Allow(only(loose([]any{"c", int64(3)}, []any{"a", int64(1)}, []any{"b", int64(2)}), 2, nil, 0, -1), "x"); e.Why() != "" {
+	if e.Allow(only(loose([]any{"c", int64(3)}, []any{"a", int64(1)}, []any{"b", int64(2)}), 2, nil, 0, -1), "x"); e.Ambiguity() != "" {
 		t.Error("an answer that is the same is no other answer")
 	}
 }

@@ -77,7 +77,7 @@ func writeTable(w io.Writer, a *answer.Answer) error {
 				line = append(line, '\t')
 			}
 			if a.Columns[k].Kind == question.Span { // a person reads hours; files have seconds
-				line = append(line, question.LeadWords([]int32{int32(a.Vectors[k].Whole[i])})[0]...) //nolint:gosec // a lead
+				line = append(line, question.LeadWords([]int32{int32(a.Vectors[k].Seconds[i])})[0]...) //nolint:gosec // a lead
 			} else {
 				line = a.AppendValue(line, k, i)
 			}
@@ -132,7 +132,7 @@ func value(a *answer.Answer, k, i int) any {
 	case question.Time:
 		return string(a.AppendValue(nil, k, i))
 	case question.Span:
-		return v.Whole[i]
+		return v.Seconds[i]
 	case question.List:
 		return optional(v.List(i))
 	}
@@ -207,5 +207,5 @@ func parquetValues(dst []parquet.Value, a *answer.Answer, k, i, column int) []pa
 		}
 		return append(dst, parquet.DoubleValue(v.Num[i]).Level(0, 1, column))
 	}
-	return append(dst, parquet.Int64Value(v.Whole[i]).Level(0, 0, column))
+	return append(dst, parquet.Int64Value(v.Seconds[i]).Level(0, 0, column))
 }

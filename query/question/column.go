@@ -46,7 +46,7 @@ type Column struct {
 	Kind  Kind
 	Field record.Field // for HeaderField
 	Slot  int          // for Data: into Batch.Num (Number) or Batch.Text (Text)
-	every int          // for Repeating: how many columns repeat together
+	stride int          // for Repeating: how many columns repeat together
 }
 
 // Repeats is where all repeating columns of a record stand.
@@ -63,7 +63,7 @@ func (c *Column) Stored() string {
 
 // AppendList appends the values of a Repeating column, of all that a record repeats.
 func (c *Column) AppendList(dst, repeats []float64) []float64 {
-	for i := c.Slot; i < len(repeats); i += c.every {
+	for i := c.Slot; i < len(repeats); i += c.stride {
 		dst = append(dst, repeats[i])
 	}
 	return dst
@@ -99,7 +99,7 @@ func ColumnByName(t *record.LineType, name string) (Column, error) {
 		}
 		if t.Group != nil {
 			if k := slices.Index(t.Group.Fields, name); k >= 0 {
-				return Column{Name: name, Role: Repeating, Kind: List, Slot: k, every: len(t.Group.Fields)}, nil
+				return Column{Name: name, Role: Repeating, Kind: List, Slot: k, stride: len(t.Group.Fields)}, nil
 			}
 		}
 		return Column{}, &fault.Error{Setting: strconv.Quote(name), Problem: "is no header field, no time and no column of " + t.Name, Cure: "see `barograph list linetypes`"}
@@ -122,7 +122,7 @@ func Columns(t *record.LineType, names ...string) ([]Column, error) {
 
 // Value reads the column from row i of b: text, or seconds, or a number,
 // according to Kind; the other two results are zero. A List is read by AppendList.
-func (c *Column) Value(b *record.Batch, i int) (text string, whole int64, number float64) {
+func (c *Column) Value(b *record.Batch, i int) (text string, seconds int64, number float64) {
 	switch c.Role {
 	case HeaderField:
 		return b.Header(i)[c.Field], 0, 0

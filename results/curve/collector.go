@@ -120,7 +120,7 @@ func (c *collector) inTime() {
 	if valid < 0 || lead < 0 {
 		return
 	}
-	v, l := c.a.Vectors[valid].Whole, c.a.Vectors[lead].Whole
+	v, l := c.a.Vectors[valid].Seconds, c.a.Vectors[lead].Seconds
 	order := func(i, j int) int { return cmp.Or(cmp.Compare(v[i], v[j]), cmp.Compare(l[i], l[j])) }
 	for _, points := range c.points {
 		for _, rows := range points {
@@ -191,7 +191,7 @@ func (c *collector) pooled() string {
 				case question.HeaderField:
 					n = max(n, among(v.Text, rows))
 				case question.ValidBeg, question.Lead:
-					n = max(n, among(v.Whole, rows))
+					n = max(n, among(v.Seconds, rows))
 				}
 			}
 		}

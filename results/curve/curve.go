@@ -378,7 +378,7 @@ func (c *collector) caseOf(row int, roles ...question.Role) string {
 		case col.Role == question.HeaderField:
 			fmt.Fprintf(&key, "%s\x00", v.Text[row])
 		default:
-			fmt.Fprintf(&key, "%d\x00", v.Whole[row])
+			fmt.Fprintf(&key, "%d\x00", v.Seconds[row])
 		}
 	}
 	return key.String()
@@ -479,7 +479,7 @@ func axisOf(q *question.Question, a *answer.Answer) run.Axis {
 	if q.Drawing != nil && q.Drawing.Picture == "revision" {
 		return run.ByTime
 	}
-	if k := columnOf(a, "fcst_lead"); k >= 0 && several(a.Vectors[k].Whole) {
+	if k := columnOf(a, "fcst_lead"); k >= 0 && several(a.Vectors[k].Seconds) {
 		return run.ByLead
 	}
 	if k := columnOf(a, "fcst_lev"); k >= 0 && several(a.Vectors[k].Text) {

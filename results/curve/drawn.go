@@ -218,11 +218,11 @@ func (c *collector) text(field string) (func(i int) string, error) {
 	case c.a.Columns[k].Kind == question.Text:
 		return func(i int) string { return v.Text[i] }, nil
 	case field == "fcst_lead":
-		return func(i int) string { return strconv.FormatFloat(float64(v.Whole[i])/3600, 'g', -1, 64) }, nil
+		return func(i int) string { return strconv.FormatFloat(float64(v.Seconds[i])/3600, 'g', -1, 64) }, nil
 	case column != field:
-		return func(i int) string { return strconv.Itoa(question.HourOf(v.Whole[i])) }, nil
+		return func(i int) string { return strconv.Itoa(question.HourOf(v.Seconds[i])) }, nil
 	case c.a.Columns[k].Kind == question.Time:
-		return func(i int) string { return time.Unix(v.Whole[i], 0).UTC().Format(time.RFC3339) }, nil
+		return func(i int) string { return time.Unix(v.Seconds[i], 0).UTC().Format(time.RFC3339) }, nil
 	}
 	return nil, &fault.Error{Setting: "question " + c.q.Name, Problem: fmt.Sprintf("%q makes no curves", field), Cure: "group by header fields, leads, times or hours"}
 }
@@ -291,7 +291,7 @@ func (c *collector) equalize() (note string, err error) {
 		valid, lead int64
 	}
 	at := func(x float64, row int) event {
-		e := event{x, c.a.Vectors[valid].Whole[row], c.a.Vectors[lead].Whole[row]}
+		e := event{x, c.a.Vectors[valid].Seconds[row], c.a.Vectors[lead].Seconds[row]}
 		if everywhere {
 			e.x = 0
 			switch c.axis {
@@ -412,11 +412,11 @@ func (c *collector) xOf() (func(i int) float64, error) {
 	v := &c.a.Vectors[k]
 	switch c.axis {
 	case run.ByLead:
-		return func(i int) float64 { return float64(v.Whole[i]) / 3600 }, nil
+		return func(i int) float64 { return float64(v.Seconds[i]) / 3600 }, nil
 	case run.ByTime, run.ByInit:
-		return func(i int) float64 { return float64(v.Whole[i]) }, nil
+		return func(i int) float64 { return float64(v.Seconds[i]) }, nil
 	case run.ByValidHour, run.ByInitHour:
-		return func(i int) float64 { return float64(question.HourOf(v.Whole[i])) }, nil
+		return func(i int) float64 { return float64(question.HourOf(v.Seconds[i])) }, nil
 	case run.ByLevel:
 		return func(i int) float64 { return pressure(v.Text[i]) }, nil
 	}

@@ -485,7 +485,7 @@ func (d *Drawn) revisions() error {
 		*s = run.Series{Name: old.Name}
 		for k, p := range d.places[i] {
 			rows := slices.Clone(p.rows)
-			slices.SortStableFunc(rows, func(a, b int) int { return int(d.c.a.Vectors[lead].Whole[b] - d.c.a.Vectors[lead].Whole[a]) })
+			slices.SortStableFunc(rows, func(a, b int) int { return int(d.c.a.Vectors[lead].Seconds[b] - d.c.a.Vectors[lead].Seconds[a]) })
 			values, err := d.perCase("", place{rows: rows})
 			if err != nil {
 				return err

@@ -56,7 +56,7 @@ func Rows(all []*run.Curves) *answer.Answer {
 			for i, x := range s.X {
 				v := a.Vectors
 				v[0].Text, v[1].Text = append(v[0].Text, c.Stat), append(v[1].Text, cmp.Or(s.Made, s.Name))
-				v[2].Whole, v[2].Num = append(v[2].Whole, int64(x)), append(v[2].Num, x)
+				v[2].Seconds, v[2].Num = append(v[2].Seconds, int64(x)), append(v[2].Num, x)
 				for k, n := range []float64{float64(s.N[i]), s.Y[i], s.Low[i], s.High[i]} {
 					v[3+k].Num = append(v[3+k].Num, n)
 				}

@@ -47,11 +47,11 @@ func (c *collector) counts(rows []int) string {
 		case "vx_mask":
 			add(among(v.Text, rows), "region")
 		case "fcst_lead":
-			add(among(v.Whole, rows), "lead")
+			add(among(v.Seconds, rows), "lead")
 		case "fcst_valid_beg":
 			days := map[int64]bool{}
 			for _, i := range rows {
-				days[v.Whole[i]/(24*3600)] = true
+				days[v.Seconds[i]/(24*3600)] = true
 			}
 			add(len(days), "day")
 		}
@@ -147,16 +147,16 @@ func some(values []string, many string) string {
 
 // when are the lead of some rows, where they have one, and their days.
 func (c *collector) when(rows []int) (words string) {
-	if k := columnOf(c.a, "fcst_lead"); k >= 0 && len(rows) > 0 && c.axis != run.ByLead && among(c.a.Vectors[k].Whole, rows) == 1 {
-		words = fmt.Sprintf(", lead %g h", float64(c.a.Vectors[k].Whole[rows[0]])/3600)
+	if k := columnOf(c.a, "fcst_lead"); k >= 0 && len(rows) > 0 && c.axis != run.ByLead && among(c.a.Vectors[k].Seconds, rows) == 1 {
+		words = fmt.Sprintf(", lead %g h", float64(c.a.Vectors[k].Seconds[rows[0]])/3600)
 	}
 	k := columnOf(c.a, "fcst_valid_beg")
 	if k < 0 || len(rows) == 0 || c.axis == run.ByTime {
 		return words
 	}
-	first, last := c.a.Vectors[k].Whole[rows[0]], c.a.Vectors[k].Whole[rows[0]]
+	first, last := c.a.Vectors[k].Seconds[rows[0]], c.a.Vectors[k].Seconds[rows[0]]
 	for _, r := range rows {
-		first, last = min(first, c.a.Vectors[k].Whole[r]), max(last, c.a.Vectors[k].Whole[r])
+		first, last = min(first, c.a.Vectors[k].Seconds[r]), max(last, c.a.Vectors[k].Seconds[r])
 	}
 	day := func(t int64) string { return time.Unix(t, 0).UTC().Format(time.DateOnly) }
 	if words += ", " + day(first); day(last) != day(first) {

@@ -86,7 +86,7 @@ func (s Sample) Judge(m *Measured, p answer.Proof, err error) Sample {
 	case err != nil:
 		s.Verdict, s.Problem = Failed, fault.Redact(err.Error())
 	default:
-		s.Verdict, s.Problem, s.Proof, s.Rows, s.Largest, s.measured = Equal, "", p.Degree(), p.Rows(), p.Largest(), m
+		s.Verdict, s.Problem, s.Proof, s.Rows, s.Largest, s.measured = Equal, "", p.Degree(), p.Rows(), p.LargestDifference(), m
 		switch p.Degree() {
 		case answer.Rounded:
 			s.Verdict = Rounding

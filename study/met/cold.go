@@ -65,7 +65,7 @@ func (s *runner) keepCold(ctx context.Context, c *cell, rep int, a *Asked, err e
 	if err == nil {
 		want := c.want
 		if a.AnyOrder {
-			want = want.AnyOrder()
+			want = want.SortedByText()
 		}
 		proof, err = answer.CompareDigest(want, digest, a.Rows)
 	}
@@ -134,8 +134,8 @@ func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Nam
 	}
 	out.Total = time.Since(start)
 	out.First = out.Total
-	if !b.First.IsZero() {
-		out.First = b.First.Sub(start)
+	if !b.FirstRow.IsZero() {
+		out.First = b.FirstRow.Sub(start)
 	}
 	out.Derive, out.Keys, out.Rows, out.Bytes = query.Derive, len(query.Keys), b.Rows, b.Bytes()
 	out.Inside = query.Server
@@ -145,7 +145,7 @@ func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Nam
 	}
 	got := &b.Answer
 	if out.AnyOrder = c.Keeps; out.AnyOrder {
-		got = got.AnyOrder()
+		got = got.SortedByText()
 	}
 	out.Digest = answer.FormatDigest(got.Digest())
 	return out, nil

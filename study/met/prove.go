@@ -333,8 +333,8 @@ func (s *runner) sample(ctx context.Context, c *cell, rep int, b *answer.Builder
 		return s.sample(ctx, c, rep, b)
 	}
 	out.First = out.Total
-	if err == nil && !b.First.IsZero() {
-		out.First = b.First.Sub(start)
+	if err == nil && !b.FirstRow.IsZero() {
+		out.First = b.FirstRow.Sub(start)
 	}
 	out.Inside, out.Bytes = query.Server, b.Bytes()
 	proof, err := s.compare(c, b, err)
