@@ -95,7 +95,7 @@ func (s *Server) asking(r *http.Request) (*asking, error) {
 			err = fault.Misuse("case", "stands beside other conditions", "leave one of them out")
 		}
 	} else {
-		a.q, err = question.FromQuery(v)
+		a.q, err = question.FromURLQuery(v)
 	}
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (s *Server) asking(r *http.Request) (*asking, error) {
 
 // openPattern replaces a pattern of variables by those that the archive has.
 func (a *asking) openPattern(ctx context.Context) error {
-	if !a.q.Patterned() {
+	if !a.q.HasPattern() {
 		return nil
 	}
 	return a.archive.with(ctx, a.design, func(in archive.Archive) error {

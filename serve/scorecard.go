@@ -172,7 +172,7 @@ func (c contest) scored(t *record.LineType, subset string, one series) *question
 	q.Header[field], q.Header[record.FcstVar] = []string{c.candidate, c.baseline}, []string{one.variable}
 	q.Header[record.FcstLev], q.Header[record.VxMask] = []string{one.level}, one.regions
 	q.Drawing = &question.Drawing{
-		Axis: string(run.ByLead), Method: "overall", Replicates: 200, Confidence: 0.95, Minus: c.baseline,
+		Axis: string(run.ByLead), Method: "overall", Replicates: 200, Confidence: 0.95, Baseline: c.baseline,
 		Curves: []question.Group{{Field: c.by, Values: [][]string{{c.candidate}, {c.baseline}}}, {Field: "vx_mask"}},
 	}
 	q.Select()

@@ -439,7 +439,7 @@ func TestCurve(t *testing.T) {
 // asked is what barograph ask does.
 func asked(t *testing.T, a archive.Archive, v url.Values) *run.Curves {
 	t.Helper()
-	q, err := question.FromQuery(v)
+	q, err := question.FromURLQuery(v)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,14 +58,14 @@ func TestAbsent(t *testing.T) {
 			var err error
 			switch name {
 			case "valid":
-				err = q.At(value)
+				err = q.SetValidTimes(value)
 			case "lead":
-				err = q.Leads(value)
+				err = q.SetLeads(value)
 			default:
 				if lt, ok := record.TypeByName(name); ok {
 					q.Type = lt
 				} else {
-					err = q.Where(word)
+					err = q.SetHeader(word)
 				}
 			}
 			if err != nil {

@@ -237,16 +237,16 @@ func (a *asking) change(q *question.Question) error {
 			return fault.Misuse("--where "+w, "is not a header field", "use "+flag+" "+value)
 		}
 	}
-	if err := q.Where(a.where...); err != nil {
+	if err := q.SetHeader(a.where...); err != nil {
 		return usage(fmt.Errorf("--where: %w", err))
 	}
 	if a.valid != "" {
-		if err := q.At(a.valid); err != nil {
+		if err := q.SetValidTimes(a.valid); err != nil {
 			return usage(fmt.Errorf("--valid: %w", err))
 		}
 	}
 	if a.lead != "" {
-		if err := q.Leads(a.lead); err != nil {
+		if err := q.SetLeads(a.lead); err != nil {
 			return usage(fmt.Errorf("--lead: %w", err))
 		}
 	}
@@ -257,7 +257,7 @@ func (a *asking) change(q *question.Question) error {
 		q.Scorecard(a.scorecard[0], a.scorecard[1])
 	}
 	if a.picture != "" {
-		if err := q.Draw(a.picture); err != nil {
+		if err := q.SetPicture(a.picture); err != nil {
 			return usage(fmt.Errorf("--picture: %w", err))
 		}
 	}
@@ -292,7 +292,7 @@ func (a *asking) chooseSubset(ctx context.Context, e *env, q *question.Question,
 // plot names several databases.
 func (a *asking) subsets(ctx context.Context, e *env, q *question.Question, in archive.Archive) ([]string, error) {
 	all := []string{q.Subset}
-	for _, other := range q.Others {
+	for _, other := range q.MoreSubsets {
 		if a.subsetNamed || slices.Contains(all, other) {
 			continue
 		}
@@ -362,7 +362,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, in *o
 	if err := a.chooseSubset(ctx, e, q, in); err != nil {
 		return err
 	}
-	if q.Patterned() {
+	if q.HasPattern() {
 		held, err := a.catalog(ctx, in, q.Subset)
 		if err != nil {
 			return err
@@ -415,7 +415,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, in *o
 	var f flavour.Name
 	for n, subset := range subsets {
 		var more answer.Builder
-		query, err := a.put(ctx, in, wide.In(subset))
+		query, err := a.put(ctx, in, wide.InSubset(subset))
 		if err != nil {
 			return err
 		}
@@ -539,7 +539,7 @@ func (e *env) curves(ctx context.Context, a *asking, q *question.Question, rows 
 		}
 		if n := len(a.pictures); n > 0 && curve.Card(a.pictures[n-1].Curves, c) {
 			continue
-		} else if q.Drawing == nil || !q.Drawing.Right || n == 0 || !curve.Beside(a.pictures[n-1].Curves, c) {
+		} else if q.Drawing == nil || !q.Drawing.RightAxis || n == 0 || !curve.Beside(a.pictures[n-1].Curves, c) {
 			a.pictures = append(a.pictures, picture{c, partFile(a.plot, one)})
 		}
 	}

@@ -188,7 +188,7 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 	}
 	if s.mix != "" {
 		var notes []string
-		if o.Cases, notes, err = question.Mix(s.mix); err != nil {
+		if o.Cases, notes, err = question.ReadMix(s.mix); err != nil {
 			return usage(err)
 		}
 		e.notes(s.mix, notes)

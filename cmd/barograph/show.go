@@ -295,7 +295,7 @@ func printType(w io.Writer, t *design.Inventory) {
 		{"vx_mask", t.Regions},
 		{"obtype", t.ObTypes},
 		{"fcst_thresh", t.Thresholds},
-		{"fcst_lead", question.LeadWords(t.Leads)},
+		{"fcst_lead", question.FormatLeads(t.Leads)},
 	} {
 		if len(x.values) > 0 {
 			fmt.Fprintf(w, "  %s\t%s\n", x.what, strings.Join(wrap(x.values, 100), "\n\t"))

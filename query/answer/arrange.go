@@ -97,7 +97,7 @@ func sortedRows(q *question.Question, b *record.Batch) []int32 {
 	for i := range keys {
 		keys[i].row = int32(i)
 	}
-	cols := dropImplied(slices.Concat(q.Order, q.Tie()))
+	cols := dropImplied(slices.Concat(q.Order, q.TieBreakers()))
 	used := 0
 	column := make([]uint64, len(keys))
 	for len(cols) > 0 {

@@ -249,7 +249,7 @@ func (d *Diff) addRow(r DiffRow) {
 func (a *Answer) groupKey(i int) string {
 	var b []byte
 	for k, c := range a.Columns {
-		if c.Role != question.OverGroup {
+		if c.Role != question.GroupStatistic {
 			b = append(a.AppendValue(b, k, i), 0)
 		}
 	}
@@ -266,7 +266,7 @@ func (a *Answer) differingColumn(got *Answer, i, j int) int {
 		}
 	}
 	for k, c := range a.Columns {
-		if c.Role != question.OverGroup {
+		if c.Role != question.GroupStatistic {
 			continue
 		}
 		x, y := a.Vectors[k].Num[i], got.Vectors[k].Num[j]

@@ -106,7 +106,7 @@ func SelectInto(q *question.Question, b *record.Batch, into *Builder) {
 	for i := range rows {
 		rows[i] = i
 	}
-	less := compareBy(slices.Concat(q.Order, q.Tie()), b)
+	less := compareBy(slices.Concat(q.Order, q.TieBreakers()), b)
 	slices.SortFunc(rows, less)
 	into.Reset(q.Columns)
 	for n, i := range rows {

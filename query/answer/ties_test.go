@@ -430,9 +430,9 @@ func TestBordersOfLooseAnswers(t *testing.T) {
 func TestCompareMeansCounts(t *testing.T) {
 	columns := []question.Column{
 		{Name: "vx_mask", Role: question.HeaderField, Kind: question.Text, Field: record.VxMask},
-		{Name: "records", Role: question.OverGroup, Kind: question.Number},
-		{Name: question.Defined, Role: question.OverGroup, Kind: question.Number},
-		{Name: question.Mean, Role: question.OverGroup, Kind: question.Number},
+		{Name: "records", Role: question.GroupStatistic, Kind: question.Number},
+		{Name: question.Defined, Role: question.GroupStatistic, Kind: question.Number},
+		{Name: question.Mean, Role: question.GroupStatistic, Kind: question.Number},
 	}
 	type group struct {
 		mask string

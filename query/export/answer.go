@@ -77,7 +77,7 @@ func writeTable(w io.Writer, a *answer.Answer) error {
 				line = append(line, '\t')
 			}
 			if a.Columns[k].Kind == question.Span { // a person reads hours; files have seconds
-				line = append(line, question.LeadWords([]int32{int32(a.Vectors[k].Seconds[i])})[0]...) //nolint:gosec // a lead
+				line = append(line, question.FormatLeads([]int32{int32(a.Vectors[k].Seconds[i])})[0]...) //nolint:gosec // a lead
 			} else {
 				line = a.AppendValue(line, k, i)
 			}

@@ -50,7 +50,7 @@ func ask(t *testing.T, change func(q *question.Question)) *question.Question {
 	q := &question.Question{Name: "q", Type: lt, Weight: 1, Drawing: question.NewDrawing(lt, "ANOM_CORR", "fcst_lead")}
 	change(q)
 	q.Select()
-	return q.In("s")
+	return q.InSubset("s")
 }
 
 // TestPhrases: each question in each flavour of each design, in a plain dialect and in one

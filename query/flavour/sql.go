@@ -78,7 +78,7 @@ func (p *phrasing) order() []question.Column {
 		return nil
 	}
 	cols := append([]question.Column(nil), p.q.Order...)
-	for _, c := range p.q.Tie() {
+	for _, c := range p.q.TieBreakers() {
 		switch {
 		case c.Role == question.HeaderField && !p.facts.Varies[c.Field]:
 		case c.Role >= question.ValidEnd && p.facts.Plain:
@@ -223,7 +223,7 @@ func (p *phrasing) normalized() (Phrase, error) {
 		if p.within && c.Kind == question.Number {
 			return held(line(c.Name))
 		}
-		return line(c.Stored())
+		return line(c.StoredName())
 	}
 	sorted := p.sorted(columns, p.d.Bytewise)
 	text := p.selects(columns) +
@@ -308,7 +308,7 @@ func (p *phrasing) wide() (Phrase, error) {
 		where = append(where, oneOf(p.d, "fcst_lead", p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) }))
 	}
 	where = append(where, p.clock("fcst_valid_beg", "fcst_valid_epoch", "fcst_init_beg", "fcst_valid_epoch - fcst_lead", p.d.DateTime)...)
-	columns := func(c question.Column) string { return c.Stored() }
+	columns := func(c question.Column) string { return c.StoredName() }
 	text := p.selects(columns) +
 		"\n  FROM " + p.d.Table(p.q.Subset, design.WideTable(p.q.Type)) +
 		"\n   WHERE " + conditions(where) + p.orderBy(columns)
@@ -403,7 +403,7 @@ func (p *phrasing) docColumn(c question.Column) string {
 			return p.d.DocNumber(c.Name)
 		}
 	}
-	return p.d.DocEntry(c.Stored())
+	return p.d.DocEntry(c.StoredName())
 }
 
 func (p *phrasing) list(cols []question.Column, expr func(question.Column) string) string {

@@ -92,7 +92,7 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	m.note = c.noteOf(m.note, &s, by)
 	out := &Drawn{Curves: run.Curves{Case: q.Name, Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
 	if q.Drawing != nil {
-		out.XLabel, out.YLabel, out.Minus, out.Picture = q.Drawing.XLabel, q.Drawing.YLabel, q.Drawing.Minus, q.Drawing.Picture
+		out.XLabel, out.YLabel, out.Minus, out.Picture = q.Drawing.XLabel, q.Drawing.YLabel, q.Drawing.Baseline, q.Drawing.Picture
 	}
 	if len(q.Changed) > 0 {
 		out.Case += " with " + strings.Join(q.Changed, ", ")
@@ -508,11 +508,11 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 		}
 	}
 	if q.Drawing != nil {
-		for _, b := range q.Drawing.Only {
+		for _, b := range q.Drawing.Bounds {
 			more = append(more, b.Column)
 		}
 	}
-	if q.Drawing.Whole() {
+	if q.Drawing.ShowsLineType() {
 		for _, c := range q.Type.Columns {
 			more = append(more, c.Name)
 		}

@@ -142,7 +142,7 @@ const Equivalence = "equivalence"
 
 // Undrawn names the curves made of two others that are drawn with none of some statistics.
 func Undrawn(q *question.Question, names []string) (out []string) {
-	if q.Drawing == nil || q.Drawing.Whole() {
+	if q.Drawing == nil || q.Drawing.ShowsLineType() {
 		return nil
 	}
 	for _, made := range q.Drawing.Derived {

@@ -90,7 +90,7 @@ func (c *collector) combined(of func(g int) []string) (names []string) {
 // drawing names, or where that is a label of one field, such as a model, the one
 // that is alike in all others; "" where there is none.
 func (c *collector) counterpart(name string) string {
-	minus := c.q.Drawing.Minus
+	minus := c.q.Drawing.Baseline
 	if slices.Contains(c.names, minus) && name != minus {
 		return minus
 	}
@@ -372,7 +372,7 @@ func (c *collector) each(keep func(x float64, row int) bool) int {
 func (d *Drawn) Question() *question.Question {
 	q := *d.c.q
 	drawing := *cmp.Or(q.Drawing, question.NewDrawing(q.Type, d.Stat, ""))
-	if !drawing.Whole() {
+	if !drawing.ShowsLineType() {
 		drawing.Stats = []string{d.Stat}
 	}
 	drawing.Axis = string(d.c.axis)

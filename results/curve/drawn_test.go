@@ -254,7 +254,7 @@ func TestUnlikeThresholds(t *testing.T) {
 // TestOnlyWhatIsDrawn: rows that a plot's condition on values leaves out are counted.
 func TestOnlyWhatIsDrawn(t *testing.T) {
 	q := drawn("overall")
-	q.Drawing.Only = []question.Bound{{Column: "total", Op: "<", Value: 2}, {Column: "ffbar", Op: ">=", Value: 4}}
+	q.Drawing.Bounds = []question.Bound{{Column: "total", Op: "<", Value: 2}, {Column: "ffbar", Op: ">=", Value: 4}}
 	c, err := curve.Of(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
 	if err != nil {
 		t.Fatal(err)
@@ -308,6 +308,6 @@ func TestCurvesWhoseValuesReadAsOthers(t *testing.T) {
 	}
 	check(map[string]float64{`"A+B" Z`: 1, "A+B Z": 3, `X "Y Z"`: 8, `"X Y" Z`: 16, "A+A Z": 2})
 	q.Drawing.Curves[0].Values = [][]string{{"X Y"}, {"A+B"}} // a scorecard's rows are called by what is not the model
-	q.Drawing.Minus, q.Drawing.Picture = "A+B", "scorecard"
+	q.Drawing.Baseline, q.Drawing.Picture = "A+B", "scorecard"
 	check(map[string]float64{"Z": 15})
 }

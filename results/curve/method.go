@@ -14,7 +14,7 @@ import (
 // Stats lists the statistics that are drawn of a question where none is named:
 // those of its drawing, or the default of its line type; none where that has none.
 func Stats(q *question.Question) []string {
-	if q.Drawing.Whole() {
+	if q.Drawing.ShowsLineType() {
 		return []string{q.Drawing.Picture}
 	}
 	if q.Drawing != nil && len(q.Drawing.Stats) > 0 {
@@ -40,8 +40,8 @@ type method struct {
 // methodOf is METviewer's for a drawing: agg_stat aggregates, plot_stat is of
 // the records' statistics.
 func methodOf(q *question.Question, seed uint64) method {
-	replicates, how := question.UsualReplicates, question.DefaultMethod(q.Type)
-	m := method{note: "partial sums weighted by total", confidence: question.UsualConfidence, inflate: true}
+	replicates, how := question.DefaultReplicates, question.DefaultMethod(q.Type)
+	m := method{note: "partial sums weighted by total", confidence: question.DefaultConfidence, inflate: true}
 	b := stat.Bootstrap{}
 	if d := q.Drawing; d != nil {
 		how = d.Method

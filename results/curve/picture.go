@@ -24,7 +24,7 @@ type shape struct {
 
 // shapeOf is the shape of a question's picture; nil where it is of a statistic.
 func shapeOf(q *question.Question) *shape {
-	if !q.Drawing.Whole() {
+	if !q.Drawing.ShowsLineType() {
 		return nil
 	}
 	of := map[string]shape{

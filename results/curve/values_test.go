@@ -92,7 +92,7 @@ func TestValuesFirst(t *testing.T) {
 // in METviewer.
 func TestDifference(t *testing.T) {
 	q := byLead()
-	q.Drawing.EventEqual, q.Drawing.Minus = false, "B"
+	q.Drawing.EventEqual, q.Drawing.Baseline = false, "B"
 	rows := leads()
 	for i := range rows {
 		if rows[i].model == "B" {
@@ -120,7 +120,7 @@ func TestDifference(t *testing.T) {
 	if got, err = curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1); err != nil || len(got.Series) != 2 || got.Series[1].Name != "A 48 h" || got.Series[1].N[0] != 3 {
 		t.Errorf("of two fields: %+v %v", got, err)
 	}
-	q.Drawing.Minus = "C"
+	q.Drawing.Baseline = "C"
 	if _, err := curve.Values(q, answerOf(t, q, rows), "RMSE", 1); err == nil {
 		t.Error("a curve that is not there was taken off")
 	}

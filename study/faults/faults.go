@@ -83,7 +83,7 @@ type Result struct {
 func Run(ctx context.Context, o Options) (Result, error) {
 	s := &runner{Options: o, rng: rand.New(rand.NewPCG(o.Seed, 0))}
 	for _, q := range o.Cases {
-		s.cases = append(s.cases, q.In(o.Subset))
+		s.cases = append(s.cases, q.InSubset(o.Subset))
 	}
 	err := s.read(ctx)
 	for i := 0; i < o.Kills && err == nil; i++ {

@@ -237,7 +237,7 @@ func (r *runner) reference(ctx context.Context) error {
 	r.Progress("reading them again, for the reference")
 	all := r.catalog.Cases()
 	for i := range all {
-		all[i] = all[i].In(subset)
+		all[i] = all[i].InSubset(subset)
 	}
 	asked, d := answer.NewReference(all...), &r.into.Run.Data
 	held := r.catalog.Held()

@@ -51,7 +51,7 @@ type reading struct {
 func (s *runner) read(ctx context.Context) error {
 	qs := make([]*question.Question, len(s.o.Cases))
 	for i, q := range s.o.Cases {
-		qs[i] = q.In(s.o.Subset)
+		qs[i] = q.InSubset(s.o.Subset)
 	}
 	s.asked, s.files = answer.NewReference(qs...), map[string]bool{}
 	d := &s.folder.Run.Data
@@ -221,7 +221,7 @@ func (s *runner) note(ctx context.Context, q *question.Question, a *answer.Answe
 		if len(curve.Stats(q)) > 1 {
 			drawn.Case += "-" + name
 		}
-		if q.Drawing != nil && q.Drawing.Right && curve.Beside(s.drawn, drawn) {
+		if q.Drawing != nil && q.Drawing.RightAxis && curve.Beside(s.drawn, drawn) {
 			drawn = s.drawn
 		}
 		s.drawn = drawn

@@ -335,7 +335,7 @@ const DerivedCases = 12
 // derive makes cases of what the files, or the archive, hold, or names the variables
 // that those which are asked for have as patterns.
 func (s *runner) derive(ctx context.Context) (err error) {
-	if s.o.Cases != nil && !slices.ContainsFunc(s.o.Cases, (*question.Question).Patterned) {
+	if s.o.Cases != nil && !slices.ContainsFunc(s.o.Cases, (*question.Question).HasPattern) {
 		return nil
 	}
 	var held *design.Catalog
@@ -392,7 +392,7 @@ func Answerable(ctx context.Context, files []string, o load.Reading, qs []*quest
 func AnswerableIn(ctx context.Context, a archive.Archive, offered []flavour.Name, subset string, qs []*question.Question) (out []*question.Question, err error) {
 	var b answer.Builder
 	for _, q := range qs {
-		query, err := archive.PhraseBest(ctx, a, q.In(subset), offered)
+		query, err := archive.PhraseBest(ctx, a, q.InSubset(subset), offered)
 		if err == nil {
 			err = a.Ask(ctx, query, &b)
 		}

@@ -105,7 +105,7 @@ func (s *runner) proveCell(ctx context.Context, c *cell, q *question.Question, f
 	if c.archive == nil {
 		return s.keep(ctx, c, sample, nil, answer.Proof{}, c.unopened)
 	}
-	query, err := c.archive.Phrase(ctx, q.In(c.target.Subset), f)
+	query, err := c.archive.Phrase(ctx, q.InSubset(c.target.Subset), f)
 	if errors.Is(err, flavour.ErrCannotExpress) {
 		return nil // absent, not imitated
 	}
