@@ -117,7 +117,7 @@ func (a *asking) openPattern(ctx context.Context) error {
 	return a.archive.with(ctx, a.design, func(in archive.Archive) error {
 		held, err := in.Catalog(ctx, a.subset)
 		if err == nil {
-			a.pattern, a.q = a.q.Header[record.FcstVar], held.Open(a.q)
+			a.pattern, a.q = a.q.Header[record.FcstVar], held.ExpandPatterns(a.q)
 		}
 		return err
 	})
@@ -280,7 +280,7 @@ func (s *Server) absent(ctx context.Context, a *asking) error {
 	return a.archive.with(ctx, a.design, func(in archive.Archive) error {
 		c, err := in.Catalog(ctx, a.subset)
 		if err == nil {
-			err = gone{errors.New(cmp.Or(c.Absent(a.q), "its conditions leave no record"))}
+			err = gone{errors.New(cmp.Or(c.ExplainNoRecords(a.q), "its conditions leave no record"))}
 		}
 		return err
 	})

@@ -206,10 +206,10 @@ func (a *asking) absentValues(ctx context.Context, in archive.Archive, q *questi
 			if err != nil {
 				return nil, err
 			}
-			if none, _ := c.Lacks(q.Type, f, []string{uncut}); len(values) > 1 && len(none) == 0 {
+			if none, _ := c.MissingValues(q.Type, f, []string{uncut}); len(values) > 1 && len(none) == 0 {
 				return nil, fault.Misuse("--where "+text, "names "+run.Several(len(values), "value")+", or the one of the archive that has commas", "write --where '"+f.String()+"="+question.EscapeItem(uncut)+"' for that one, or repeat --where for each value of a list")
 			}
-			missing, there = c.Lacks(q.Type, f, missing)
+			missing, there = c.MissingValues(q.Type, f, missing)
 		}
 		if len(missing) > 0 {
 			absent = append(absent, fmt.Sprintf("no %s has %s %s; the archive has %s", q.Type.Name, f, strings.Join(missing, " or "), there))
@@ -367,7 +367,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, in *o
 		if err != nil {
 			return err
 		}
-		q = held.Open(q)
+		q = held.ExpandPatterns(q)
 	}
 	wide, names := q, []string(nil)
 	var err error

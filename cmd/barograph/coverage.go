@@ -65,7 +65,7 @@ func places(all []shown) (out []string) {
 func rowsOf(c *design.Catalog, lineType string, label func(*design.Group) string) (rows []plot.Series) {
 	times, models := map[string]design.Moments{}, map[string]string{}
 	for _, s := range c.Groups {
-		if name := label(s); s.LineType == lineType && s.Held.Records > 0 {
+		if name := label(s); s.LineType == lineType && s.Digest.Records > 0 {
 			times[name], models[name] = append(times[name], s.Valid...), s.Model
 		}
 	}

@@ -100,7 +100,7 @@ type shown struct {
 }
 
 func newShown(c *design.Catalog, marks []archive.Mark) shown {
-	held := c.Held()
+	held := c.Digest()
 	s := shown{Program: c.Program, Digest: held.String(), Records: held.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts), Loading: c.Loading, Removed: c.Trimmed, catalog: c}
 	for _, m := range marks {
 		s.FileBytes, s.Lines, s.Rejected = s.FileBytes+m.Bytes, s.Lines+m.Read, s.Rejected+m.Quarantined

@@ -218,7 +218,7 @@ func (c *Commit) UpdateCatalog(stored *design.Catalog, n design.Name, s *CommitR
 	if s.Removed != nil {
 		stored.Merge(s.Removed)
 	}
-	stored.Design, stored.Program, stored.Schema = n, build.Version(), stored.Needs()
+	stored.Design, stored.Program, stored.Schema = n, build.Version(), stored.RequiredSchema()
 	stored.Files.Add(SumMarks(complete))
 	stored.Files.Sub(SumMarks(old))
 }

@@ -26,7 +26,7 @@ const (
 func leadNote(versions []string) string {
 	hours, hms := false, false
 	for _, v := range versions {
-		if design.InHours(v) {
+		if design.LeadsInHours(v) {
 			hours = true
 		} else {
 			hms = true

@@ -181,11 +181,11 @@ func (p probe) add(lt *lineTable, b *record.Batch, w *lineWriter) {
 	groups, isForeign := make([]*design.Group, len(b.Headers)), make([]bool, len(b.Headers))
 	for k := range b.Headers {
 		if _, fresh := w.headers.ID(sqlengine.HeaderKey(b.Headers[k])); !fresh {
-			groups[k], isForeign[k] = w.l.catalog.Holding(b.Type, &b.Headers[k]), w.foreignTypes[b.Type]
+			groups[k], isForeign[k] = w.l.catalog.GroupFor(b.Type, &b.Headers[k]), w.foreignTypes[b.Type]
 		}
 	}
 	for i := range b.Len() {
-		if v := b.Valid[i]; isForeign[b.Head[i]] || groups[b.Head[i]].MayHold(v) {
+		if v := b.Valid[i]; isForeign[b.Head[i]] || groups[b.Head[i]].MayContain(v) {
 			p[seriesTime{heads[b.Head[i]], v}] = struct{}{}
 		}
 	}

@@ -237,7 +237,7 @@ func (p *phrasing) leads() Leads {
 	switch {
 	case p.mixedLeads():
 		return Seconds
-	case len(p.facts.Versions) > 0 && design.InHours(p.facts.Versions[0]):
+	case len(p.facts.Versions) > 0 && design.LeadsInHours(p.facts.Versions[0]):
 		return Hours
 	}
 	return HMS
@@ -248,7 +248,7 @@ func (p *phrasing) leads() Leads {
 func (p *phrasing) mixedLeads() bool {
 	hours, hms := false, false
 	for _, v := range p.facts.Versions {
-		if design.InHours(v) {
+		if design.LeadsInHours(v) {
 			hours = true
 		} else {
 			hms = true

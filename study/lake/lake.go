@@ -226,7 +226,7 @@ func (r *runner) load(ctx context.Context, work string) (err error) {
 	if err != nil {
 		return err
 	}
-	r.lacks.Refused = sum.Other
+	r.lacks.Refused = sum.Conflicts
 	if r.catalog, err = a.Catalog(ctx, subset); err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (r *runner) reference(ctx context.Context) error {
 		all[i] = all[i].InSubset(subset)
 	}
 	asked, d := answer.NewReference(all...), &r.into.Run.Data
-	held := r.catalog.Held()
+	held := r.catalog.Digest()
 	d.Records, d.Digest, d.ByType = held.Records, held.String(), r.catalog.Records()
 	d.Subset, d.Files = subset, len(r.Files)
 	err := load.Read(ctx, r.Files, load.Reading{}, func(_ *load.File, b *record.Batch) error {

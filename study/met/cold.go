@@ -144,7 +144,7 @@ func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Nam
 		return out, err
 	}
 	got := &b.Answer
-	if out.AnyOrder = c.Keeps; out.AnyOrder {
+	if out.AnyOrder = c.KeepsConflicts; out.AnyOrder {
 		got = got.SortedByText()
 	}
 	out.Digest = answer.FormatDigest(got.Digest())

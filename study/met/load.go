@@ -30,12 +30,12 @@ import (
 const parsedMemory = 512 << 20
 
 // keeps is where the parsed records stay; more than fit are not even started to be kept.
-func keeps(o *Options) *load.Parsed {
+func keeps(o *Options) *load.ParseCache {
 	most := cmp.Or(o.Memory, parsedMemory)
 	if totalSize(o.Files) > int64(most) {
 		most = 0
 	}
-	return load.NewParsed(most)
+	return load.NewParseCache(most)
 }
 
 // reading is what is gathered while the data are read.
@@ -64,7 +64,7 @@ func (s *runner) read(ctx context.Context) error {
 		}
 	}
 	each := func(f *load.File, b *record.Batch) error { return r.add(ctx, f, b) }
-	if err := load.Read(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, Parsed: s.parsed, From: s.origin}, each, r.end); err != nil {
+	if err := load.Read(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, ParseCache: s.parsed, Origin: s.origin}, each, r.end); err != nil {
 		return err
 	}
 	if err := r.sum(ctx); err != nil {
@@ -146,7 +146,7 @@ func (r *reading) sum(ctx context.Context) (err error) {
 	d := &r.folder.Run.Data
 	if r.digest, d.ByType, err = r.prints.Sum(); err == nil && r.origin != nil {
 		err = r.sound(ctx)
-		r.digest, d.ByType = r.found.Held(), r.found.Records()
+		r.digest, d.ByType = r.found.Digest(), r.found.Records()
 	}
 	d.Records, d.Digest = r.digest.Records, r.digest.String()
 	return err
@@ -312,7 +312,7 @@ func (s *runner) fill(ctx context.Context, t Target, o *opened, i int, r *run.Ar
 // fillCopy loads the k-th copy and returns how many lines it read.
 func (s *runner) fillCopy(ctx context.Context, t Target, a archive.Archive, k int, r *run.Archive, step Progress) (int64, error) {
 	name, before := CopyName(t.Subset, k), int64(k)*s.folder.Run.Data.Bytes
-	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, Parsed: s.parsed, From: s.origin, Progress: func(p load.Progress) {
+	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, ParseCache: s.parsed, Origin: s.origin, Progress: func(p load.Progress) {
 		step.Done = before + p.Bytes
 		s.o.Progress(step)
 	}})

@@ -85,7 +85,7 @@ func (s *runner) isSource(i int) bool { return s.o.From && i == 0 }
 // loaded it: its rows are read, but for that program's faults they are not all
 // found by what their records say.
 func (s *runner) foreign(i int) bool {
-	return s.isSource(i) && s.origin != nil && s.origin.Catalog.Foreign
+	return s.isSource(i) && s.origin != nil && s.origin.Catalog.AdoptedOnly
 }
 
 // source takes the first target for the data.
@@ -102,7 +102,7 @@ func (s *runner) source(ctx context.Context, a archive.Archive) (err error) {
 // sound ends a study of an archive that is not what was loaded. Of one that
 // another program has loaded nobody knows what that was.
 func (s *runner) sound(ctx context.Context) error {
-	if s.origin.Catalog.Foreign {
+	if s.origin.Catalog.AdoptedOnly {
 		s.warn(s.origin.Name + ", subset " + s.origin.Subset + ", was loaded by another program: this study queries copies of it; barograph adopt reports and repairs its faults, and then it is queried itself")
 		return nil
 	}
@@ -341,13 +341,13 @@ func (s *runner) derive(ctx context.Context) (err error) {
 	var held *design.Catalog
 	if s.origin != nil {
 		held = s.origin.Catalog
-	} else if held, _, _, err = load.Survey(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, Parsed: s.parsed}, nil); err != nil {
+	} else if held, _, _, err = load.Survey(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, ParseCache: s.parsed}, nil); err != nil {
 		return err
 	}
 	if s.o.Cases != nil {
 		s.o.Cases = slices.Clone(s.o.Cases)
 		for i, q := range s.o.Cases {
-			s.o.Cases[i] = held.Open(q)
+			s.o.Cases[i] = held.ExpandPatterns(q)
 		}
 		return nil
 	}
