@@ -189,8 +189,8 @@ func send(w http.ResponseWriter, one series, d *curve.Drawn, spreads map[[2]int]
 	for i, s := range d.Series {
 		row := Row{one.model, one.variable, one.level, d.ValuesOf(i)[1], d.Stat, better, []Cell{}}
 		for k, x := range s.X {
-			cell := Cell{Lead: x, N: s.N[k], Value: valueOf(s.Y[k]), Low: valueOf(s.Low[k]), High: valueOf(s.High[k])}
-			if sd := spreads[[2]int{i, k}]; s.N[k] >= fewest && sd > 0 {
+			cell := Cell{Lead: x, N: s.Records[k], Value: valueOf(s.Y[k]), Low: valueOf(s.Low[k]), High: valueOf(s.High[k])}
+			if sd := spreads[[2]int{i, k}]; s.Records[k] >= fewest && sd > 0 {
 				cell.P = valueOf(math.Erfc(math.Abs(s.Y[k]) / sd / math.Sqrt2))
 			}
 			row.Cells = append(row.Cells, cell)

@@ -297,7 +297,7 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 	}
 	o.Points = func() (*run.Folder, error) {
 		r := folder.Run
-		r.Workload = run.Mixed
+		r.Workload = run.MixWorkload
 		return run.Create(s.clientsFolder(out), r)
 	}
 	outcome, err = met.Run(ctx, folder, o)

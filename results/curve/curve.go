@@ -92,7 +92,7 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	m.note = c.noteOf(m.note, &s, by)
 	out := &Drawn{Curves: run.Curves{Case: q.Name, Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
 	if q.Drawing != nil {
-		out.XLabel, out.YLabel, out.Minus, out.Picture = q.Drawing.XLabel, q.Drawing.YLabel, q.Drawing.Baseline, q.Drawing.Picture
+		out.XLabel, out.YLabel, out.Baseline, out.Picture = q.Drawing.XLabel, q.Drawing.YLabel, q.Drawing.Baseline, q.Drawing.Picture
 	}
 	if len(q.Changed) > 0 {
 		out.Case += " with " + strings.Join(q.Changed, ", ")
@@ -209,7 +209,7 @@ func (d *Drawn) namePlaces() {
 func (d *Drawn) named() error {
 	for i, name := range d.c.names {
 		op, less := stat.Operation(""), ""
-		if d.Minus != "" {
+		if d.Baseline != "" {
 			if op, less = stat.Diff, d.c.counterpart(name); less == "" {
 				continue
 			}
@@ -218,7 +218,7 @@ func (d *Drawn) named() error {
 			return err
 		}
 		if less != "" {
-			d.Series[len(d.Series)-1].Made = op.Name(name, less)
+			d.Series[len(d.Series)-1].Derivation = op.Name(name, less)
 		}
 		if at := slices.Index(d.c.place, name); at >= 0 {
 			i = at
@@ -226,10 +226,10 @@ func (d *Drawn) named() error {
 		d.kinds = append(d.kinds, i)
 	}
 	switch {
-	case d.Series == nil && d.Minus == "": // no row is of a curve that the drawing names
+	case d.Series == nil && d.Baseline == "": // no row is of a curve that the drawing names
 		return ErrNoRecords
 	case d.Series == nil:
-		return fault.Unknown("minus", d.Minus, d.c.names)
+		return fault.Unknown("minus", d.Baseline, d.c.names)
 	}
 	return nil
 }
@@ -259,7 +259,7 @@ func (d *Drawn) series(title, name string, op stat.Operation, other string, seco
 			return err
 		}
 		places = append(places, p)
-		out.X, out.N = append(out.X, x), append(out.N, d.count(p.rows))
+		out.X, out.Records = append(out.X, x), append(out.Records, d.count(p.rows))
 		out.Y, out.Low, out.High = append(out.Y, y), append(out.Low, math.NaN()), append(out.High, math.NaN())
 	}
 	d.Series, d.places, d.made = append(d.Series, out), append(d.places, places), append(d.made, op)

@@ -116,8 +116,8 @@ func (d *Drawn) equivalences() (drawn bool, err error) {
 		names = append(names, fmt.Sprint(len(names)+1, " ", name))
 		d.Note += fmt.Sprintf("; %s: %s", name, e.Outcome())
 		d.Series = append(d.Series, run.Series{
-			Name: name, X: []float64{float64(len(names))}, N: []int{e.N}, Y: run.Values{e.Difference},
-			Low: run.Values{e.Narrow[0]}, High: run.Values{e.Narrow[1]}, Least: run.Values{e.Wide[0]}, Most: run.Values{e.Wide[1]}, Bounds: e.Bounds[:],
+			Name: name, X: []float64{float64(len(names))}, Records: []int{e.N}, Y: run.Values{e.Difference},
+			Low: run.Values{e.Narrow[0]}, High: run.Values{e.Narrow[1]}, WhiskerLow: run.Values{e.Wide[0]}, WhiskerHigh: run.Values{e.Wide[1]}, Bounds: e.Bounds[:],
 		})
 	}
 	if d.Series == nil {

@@ -46,7 +46,7 @@ func TestDerivedCurves(t *testing.T) {
 			t.Fatal(err, got)
 		}
 		s := got.Series[2]
-		if s.Name != c.name || s.N[0] != 3 || math.Abs(s.Y[0]-c.want) > 1e-12 || math.IsNaN(s.Y[0]) != math.IsNaN(c.want) {
+		if s.Name != c.name || s.Records[0] != 3 || math.Abs(s.Y[0]-c.want) > 1e-12 || math.IsNaN(s.Y[0]) != math.IsNaN(c.want) {
 			t.Errorf("%s %s: %+v, want %v", c.method, c.op, s, c.want)
 		}
 		if c.op == stat.Equivalence && !(s.Low[0] < s.Y[0] && s.Y[0] < s.High[0]) {
@@ -70,7 +70,7 @@ func TestEquivalencePools(t *testing.T) {
 	}
 	want, _ := stat.Equivalent([]float64{1, 6, 9}, []float64{2, 3, 3}, low, high)
 	s := got.Series[0]
-	if s.N[0] != 3 || math.Abs(s.Y[0]-8.0/3) > 1e-12 || s.Low[0] != want.Narrow[0] || s.Most[0] != want.Wide[1] || !slices.Equal(s.Bounds, run.Values(want.Bounds[:])) || want.Bounds[0] != -2*want.Bounds[1] {
+	if s.Records[0] != 3 || math.Abs(s.Y[0]-8.0/3) > 1e-12 || s.Low[0] != want.Narrow[0] || s.WhiskerHigh[0] != want.Wide[1] || !slices.Equal(s.Bounds, run.Values(want.Bounds[:])) || want.Bounds[0] != -2*want.Bounds[1] {
 		t.Errorf("%+v, want %+v", s, want)
 	}
 }
@@ -168,7 +168,7 @@ func TestCasesOfEqualisation(t *testing.T) {
 		}
 		var n []int
 		for _, s := range got.Series {
-			n = append(n, s.N...)
+			n = append(n, s.Records...)
 		}
 		sum := 0
 		for _, k := range n {
@@ -194,7 +194,7 @@ func TestDifferenceOverWhatIsPooled(t *testing.T) {
 	a.Columns = append(slices.Clip(a.Columns), question.Column{Name: "obtype", Role: question.HeaderField})
 	a.Vectors = append(slices.Clip(a.Vectors), answer.Vector{Text: own})
 	got, err := curve.Values(q, a, "RMSE", 1)
-	if err != nil || len(got.Series) != 3 || !slices.Equal(got.Series[2].N, []int{2}) {
+	if err != nil || len(got.Series) != 3 || !slices.Equal(got.Series[2].Records, []int{2}) {
 		t.Errorf("%+v, %v", got.Series, err)
 	}
 }

@@ -260,8 +260,8 @@ func TestOnlyWhatIsDrawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []int{2, 1} { // B: 2 and 4, A: 9
-		if c.Series[i].N[0] != want {
-			t.Errorf("%s is of %d rows, want %d", c.Series[i].Name, c.Series[i].N[0], want)
+		if c.Series[i].Records[0] != want {
+			t.Errorf("%s is of %d rows, want %d", c.Series[i].Name, c.Series[i].Records[0], want)
 		}
 	}
 	if !strings.Contains(c.Note, "2 rows are left out by the plot's condition") {

@@ -318,7 +318,7 @@ func randomQuestion(t *testing.T, rng *rand.Rand, name string, set []*rawLine, b
 	for _, s := range got.Series {
 		values[s.Name], counts[s.Name] = map[int64]float64{}, map[int64]int{}
 		for i, x := range s.X {
-			values[s.Name][int64(x)], counts[s.Name][int64(x)] = s.Y[i], s.N[i]
+			values[s.Name][int64(x)], counts[s.Name][int64(x)] = s.Y[i], s.Records[i]
 		}
 	}
 	check := func(series string, x int64, lines int, y float64) {

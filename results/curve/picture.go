@@ -55,7 +55,7 @@ type shaper struct {
 }
 
 func (s *shaper) add(x, y float64, n int) {
-	s.X, s.Y, s.N = append(s.X, x), append(s.Y, y), append(s.N, n)
+	s.X, s.Y, s.Records = append(s.X, x), append(s.Y, y), append(s.Records, n)
 	s.Low, s.High = append(s.Low, math.NaN()), append(s.High, math.NaN())
 }
 
@@ -336,13 +336,13 @@ func Beside(left, right *run.Curves) bool {
 	if left == nil || left.Axis != right.Axis {
 		return false
 	}
-	if left.Right == nil {
+	if left.RightAxis == nil {
 		one := *right
-		one.Series, left.Right = nil, &one
+		one.Series, left.RightAxis = nil, &one
 	}
 	for _, s := range right.Series {
 		s.Name = right.Stat + " " + s.Name
-		left.Right.Series = append(left.Right.Series, s)
+		left.RightAxis.Series = append(left.RightAxis.Series, s)
 	}
 	return true
 }
@@ -373,7 +373,7 @@ func (d *Drawn) card() error {
 
 // mark is that of a point of a scorecard.
 func (d *Drawn) mark(s *run.Series, k int, p place) (int, error) {
-	if s.N[k] < fewest {
+	if s.Records[k] < fewest {
 		return run.TooFew, nil
 	}
 	how := 0
@@ -419,14 +419,14 @@ func Card(to, more *run.Curves) bool {
 func (d *Drawn) boxes() error {
 	for i := range d.Series {
 		s := &d.Series[i]
-		s.Least, s.Most, s.Beyond = slices.Clone(s.Low), slices.Clone(s.High), make([][]float64, len(s.X))
+		s.WhiskerLow, s.WhiskerHigh, s.Outliers = slices.Clone(s.Low), slices.Clone(s.High), make([][]float64, len(s.X))
 		for k, p := range d.places[i] {
 			values, err := d.perCase(d.made[i], p)
 			if err != nil {
 				return err
 			}
 			if b, ok := stat.BoxOf(values); ok {
-				s.Least[k], s.Low[k], s.Y[k], s.High[k], s.Most[k], s.Beyond[k] = b.Least, b.Lower, b.Middle, b.Upper, b.Most, b.Beyond
+				s.WhiskerLow[k], s.Low[k], s.Y[k], s.High[k], s.WhiskerHigh[k], s.Outliers[k] = b.Least, b.Lower, b.Middle, b.Upper, b.Most, b.Beyond
 			}
 		}
 	}

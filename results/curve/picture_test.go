@@ -129,7 +129,7 @@ func TestBoxes(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := got.Series[0]
-	if text := fmt.Sprint(s.Least, s.Low, s.Y, s.High, s.Most, s.Beyond); text != "[1] [2] [3] [4] [4] [[100]]" {
+	if text := fmt.Sprint(s.WhiskerLow, s.Low, s.Y, s.High, s.WhiskerHigh, s.Outliers); text != "[1] [2] [3] [4] [4] [[100]]" {
 		t.Error(text)
 	}
 }

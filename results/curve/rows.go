@@ -30,7 +30,7 @@ func Text(w io.Writer, c *run.Curves) error {
 			if !math.IsNaN(s.Y[i]) {
 				y = sevenDecimals(s.Y[i])
 			}
-			fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\n", cmp.Or(s.Made, s.Name), axisValue(c.Axis, x), s.N[i], y, interval)
+			fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\n", cmp.Or(s.Derivation, s.Name), axisValue(c.Axis, x), s.Records[i], y, interval)
 		}
 	}
 	return tw.Flush()
@@ -55,9 +55,9 @@ func Rows(all []*run.Curves) *answer.Answer {
 		for _, s := range c.Series {
 			for i, x := range s.X {
 				v := a.Vectors
-				v[0].Text, v[1].Text = append(v[0].Text, c.Stat), append(v[1].Text, cmp.Or(s.Made, s.Name))
+				v[0].Text, v[1].Text = append(v[0].Text, c.Stat), append(v[1].Text, cmp.Or(s.Derivation, s.Name))
 				v[2].Seconds, v[2].Num = append(v[2].Seconds, int64(x)), append(v[2].Num, x)
-				for k, n := range []float64{float64(s.N[i]), s.Y[i], s.Low[i], s.High[i]} {
+				for k, n := range []float64{float64(s.Records[i]), s.Y[i], s.Low[i], s.High[i]} {
 					v[3+k].Num = append(v[3+k].Num, n)
 				}
 				a.Rows++

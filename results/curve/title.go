@@ -98,8 +98,8 @@ func (d *Drawn) title() string {
 		if q.Drawing.Picture == "revision" {
 			title = "Revision of " + title
 		}
-		if d.Minus != "" {
-			title += " minus that of " + d.Minus
+		if d.Baseline != "" {
+			title += " minus that of " + d.Baseline
 		}
 	}
 	rows := d.c.rows()

@@ -55,8 +55,8 @@ func TestEqualisation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s := got.Series[0]; !slices.Equal(s.X, c.xs) || !slices.Equal(s.N, c.n) || !strings.Contains(got.Note, c.note) {
-				t.Errorf("%v %v: %s", s.X, s.N, got.Note)
+			if s := got.Series[0]; !slices.Equal(s.X, c.xs) || !slices.Equal(s.Records, c.n) || !strings.Contains(got.Note, c.note) {
+				t.Errorf("%v %v: %s", s.X, s.Records, got.Note)
 			}
 		})
 	}
@@ -104,7 +104,7 @@ func TestDifference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := got.Series[0]; len(got.Series) != 1 || !slices.Equal(s.N, []int{3, 3, 2}) {
+	if s := got.Series[0]; len(got.Series) != 1 || !slices.Equal(s.Records, []int{3, 3, 2}) {
 		t.Fatalf("%+v", got.Series)
 	}
 	if y, want := got.Series[0].Y[2], -math.Sqrt(12.5); stat.RoundHalfUp(y, 9) != stat.RoundHalfUp(want, 9) {
@@ -117,7 +117,7 @@ func TestDifference(t *testing.T) {
 		t.Errorf("%+v %v", got, err)
 	}
 	q.Drawing.Curves = append(q.Drawing.Curves, question.Group{Field: "fcst_lead", Values: [][]string{{"24"}, {"48"}}})
-	if got, err = curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1); err != nil || len(got.Series) != 2 || got.Series[1].Name != "A 48 h" || got.Series[1].N[0] != 3 {
+	if got, err = curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1); err != nil || len(got.Series) != 2 || got.Series[1].Name != "A 48 h" || got.Series[1].Records[0] != 3 {
 		t.Errorf("of two fields: %+v %v", got, err)
 	}
 	q.Drawing.Baseline = "C"

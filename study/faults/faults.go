@@ -123,7 +123,7 @@ func (s *runner) read(ctx context.Context) error {
 			return nil
 		}
 		s.out.Unread++
-		s.Progress(run.Step, f.Err.Error())
+		s.Progress(run.StepEvent, f.Err.Error())
 		return reject(f.Path, 0, f.Err.Error(), "")
 	})
 	if err != nil {

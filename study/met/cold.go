@@ -42,14 +42,14 @@ func (s *runner) cold(ctx context.Context) error {
 			asked, how, err = s.o.Cold(ctx, c.target, c.Cell)
 		}
 		asked.Start = start
-		s.folder.Run.ColdHow = how
+		s.folder.Run.ColdMethod = how
 		if err := s.keepCold(ctx, c, rep, &asked, err); err != nil {
 			return err
 		}
 		step.Done++
 		s.o.Progress(step)
 	}
-	s.finished(step, s.folder.Run.ColdHow)
+	s.finished(step, s.folder.Run.ColdMethod)
 	return nil
 }
 
@@ -133,12 +133,12 @@ func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Nam
 		return out, err
 	}
 	out.Total = time.Since(start)
-	out.First = out.Total
+	out.FirstRow = out.Total
 	if !b.FirstRow.IsZero() {
-		out.First = b.FirstRow.Sub(start)
+		out.FirstRow = b.FirstRow.Sub(start)
 	}
 	out.Derive, out.Keys, out.Rows, out.Bytes = query.Derive, len(query.Keys), b.Rows, b.Bytes()
-	out.Inside = query.Server
+	out.ServerTime = query.Server
 	c, err := a.Catalog(ctx, q.Subset)
 	if err != nil {
 		return out, err

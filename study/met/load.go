@@ -247,7 +247,7 @@ func (s *runner) load(ctx context.Context, o *opened) error {
 // the archive itself, err if it was not even opened, is kept next to it.
 func (s *runner) judge(ctx context.Context, t Target, o *opened, i int, err error) error {
 	r := study.Participant(t.Driver, t.URL, engine.About{}, t.Server)
-	r.Engine, r.Design, r.Whole = t.engine(), string(t.Design), true
+	r.Engine, r.Design, r.Complete = t.engine(), string(t.Design), true
 	if s := t.Driver.Server; s != nil {
 		r.Install = strings.Join(s.Packages, ", ")
 		for _, a := range s.Artifacts {
@@ -263,7 +263,7 @@ func (s *runner) judge(ctx context.Context, t Target, o *opened, i int, err erro
 	if err != nil {
 		s.incomplete(&r, err.Error())
 	}
-	if !r.Whole {
+	if !r.Complete {
 		r.Load = 0 // less than the data has no time
 	}
 	s.folder.Run.Archives = append(s.folder.Run.Archives, r)
@@ -302,7 +302,7 @@ func (s *runner) fill(ctx context.Context, t Target, o *opened, i int, r *run.Ar
 	}
 	step.Finished, step.Done = true, step.Of
 	step.Note = fmt.Sprintf("%d %s, %s on disk", r.Objects, r.Object, humanize.BytesN(uint64(r.Bytes), 3))
-	if r.Load > 0 && r.Whole {
+	if r.Load > 0 && r.Complete {
 		step.Note += fmt.Sprintf(", %.0f records/s", float64(read)/r.Load.Seconds())
 	}
 	s.o.Progress(step)
@@ -347,7 +347,7 @@ func (s *runner) inspect(ctx context.Context, a archive.Archive, k int, subset s
 	if k == 0 {
 		r.Objects, r.Object, r.Digest = contents.Objects, contents.Object, digest.String()
 	}
-	if _, differs := answer.CompareRecords(s.digest, digest); differs != nil && r.Whole {
+	if _, differs := answer.CompareRecords(s.digest, digest); differs != nil && r.Complete {
 		s.incomplete(r, "of subset "+subset+" "+differs.Error())
 	}
 	return nil
@@ -355,10 +355,10 @@ func (s *runner) inspect(ctx context.Context, a archive.Archive, k int, subset s
 
 // incomplete keeps an archive that does not hold the data out of the timing.
 func (s *runner) incomplete(r *run.Archive, problem string) {
-	if r.Whole {
+	if r.Complete {
 		s.out.NotWhole++
 	}
-	r.Whole, r.Problem = false, strings.TrimPrefix(r.Problem+"; "+problem, "; ")
+	r.Complete, r.Problem = false, strings.TrimPrefix(r.Problem+"; "+problem, "; ")
 	s.warn(r.Engine + " " + r.Design + " is not timed: " + problem)
 }
 

@@ -188,7 +188,7 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 	s := &runner{o: o.defaults(), folder: folder, parsed: keeps(&o), clock: measure.StartClock(), still: measure.WatchStandstill()}
 	defer s.still.Stop()
 	s.o.Progress = watched(folder, s.o.Progress)
-	folder.Run.Planned = s.o.Reps
+	folder.Run.PlannedReps = s.o.Reps
 	meter, err := measure.StartClient()
 	if err != nil {
 		return s.out, err
@@ -225,7 +225,7 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 	load, stopErr := meter.Stop()
 	folder.Run.Client = load
 	if ctx.Err() == nil { // an interrupted run stays without an end
-		folder.Run.Ended = time.Now().UTC()
+		folder.Run.Finished = time.Now().UTC()
 	}
 	return s.out, errors.Join(err, stopErr)
 }
@@ -243,7 +243,7 @@ func watched(folder *run.Folder, report func(Progress)) func(Progress) {
 	return func(p Progress) {
 		if p.Finished || time.Since(last) > time.Second {
 			last = time.Now()
-			_ = folder.Event(run.Event{Kind: run.Step, Text: p.Step, Done: p.Done, Of: p.Of}) // the folder keeps the error
+			_ = folder.Event(run.Event{Kind: run.StepEvent, Text: p.Step, Done: p.Done, Total: p.Of}) // the folder keeps the error
 		}
 		report(p)
 	}

@@ -143,7 +143,7 @@ func (s *runner) proveCell(ctx context.Context, c *cell, q *question.Question, f
 		return s.keep(ctx, c, sample, nil, proof, nil)
 	case unranked: // asked for the proof alone: its times say nothing, however often they are taken
 		sample.Rep = 0
-		return s.keep(ctx, c, sample, &run.Measured{Start: start, Total: took, First: took, Derive: query.Derive, Keys: len(query.Keys), Bytes: b.Bytes()}, proof, nil)
+		return s.keep(ctx, c, sample, &run.Measured{Start: start, Total: took, FirstRow: took, Derive: query.Derive, Keys: len(query.Keys), Bytes: b.Bytes()}, proof, nil)
 	default:
 		s.cells = append(s.cells, c)
 	}
@@ -186,7 +186,7 @@ func Accesses(p archive.Plan) []run.Access {
 
 func (s *runner) whole(t Target) bool {
 	a := s.archive(t)
-	return a != nil && a.Whole
+	return a != nil && a.Complete
 }
 
 // compare holds an answer against the reference, unless there is none.
@@ -332,11 +332,11 @@ func (s *runner) sample(ctx context.Context, c *cell, rep int, b *answer.Builder
 	if s.stoodStill(stood) {
 		return s.sample(ctx, c, rep, b)
 	}
-	out.First = out.Total
+	out.FirstRow = out.Total
 	if err == nil && !b.FirstRow.IsZero() {
-		out.First = b.FirstRow.Sub(start)
+		out.FirstRow = b.FirstRow.Sub(start)
 	}
-	out.Inside, out.Bytes = query.Server, b.Bytes()
+	out.ServerTime, out.Bytes = query.Server, b.Bytes()
 	proof, err := s.compare(c, b, err)
 	if rep < 0 && err == nil {
 		return nil // a warm-up

@@ -62,7 +62,7 @@ func (r *Report) Measurements() []Measurement {
 		whole(name, "Conflicts", t.Conflicts)
 		whole(name, "Unknown", t.Unknown)
 		whole(name, "Sum", t.Sum)
-		whole(name, "AccountsOff", t.Off)
+		whole(name, "AccountsOff", t.Unexplained)
 	}
 	if timed && r.Cleanup.Count() > 0 {
 		out = r.latencies(out, "CLEANUP", r.Cleanup)
@@ -253,7 +253,7 @@ type ReportJSON struct {
 	Reconnects   int64               `json:"reconnects"`
 	Outage       time.Duration       `json:"outage_ns"`
 	Measurements []Measurement       `json:"measurements"`
-	Problems     []run.Counted       `json:"problems"`
+	Problems     []run.ProblemCount       `json:"problems"`
 	Warnings     []string            `json:"warnings"`
 	Machine      measure.MachineLoad `json:"machine"`
 	Server       *run.ServerLoad     `json:"server,omitempty"`

@@ -47,7 +47,7 @@ type Report struct {
 	Client   measure.ClientLoad
 	Machine  measure.MachineLoad
 	Server   *run.ServerLoad // nil = nothing is known of one
-	Problems []run.Counted
+	Problems []run.ProblemCount
 	Seen     int64 // after about how many operations the first of Problems was seen
 	Warnings []string
 	Inserted int64 // keys that a run took for inserts; see Config.Grown
@@ -66,7 +66,7 @@ type Report struct {
 	calls     []history.Op // next to it
 	struck    time.Time    // when the first fault began; zero = there was none
 	cost      *run.Cost
-	quantiles []run.Slice  // of each second
+	quantiles []run.SeriesInterval  // of each second
 	failed    error        // with which it ended
 	back      answer.Tally // of what was read back after it
 	seen      seen         // by the checks of values during the run
@@ -375,7 +375,7 @@ func (r *Report) Err() error {
 			worst = &fault.Status{Code: code, Err: &fault.Error{Problem: problem, Cure: cure, Err: errors.Join(is...)}}
 		}
 	}
-	if wrong := r.Transfers.Wrong(); wrong != "" {
+	if wrong := r.Transfers.Problem(); wrong != "" {
 		say(fault.Differs, wrong, "transactions of this engine and isolation are not whole, or not apart: do not trust its speed")
 	}
 	if r.Transfers != nil && r.Transfers.Undecided {

@@ -353,7 +353,7 @@ type Problems struct {
 	after atomic.Int64 // about how many operations the first was seen
 
 	mu    sync.Mutex
-	kinds []run.Counted
+	kinds []run.ProblemCount
 }
 
 const mostProblems = 20 // that are distinguished
@@ -368,10 +368,10 @@ func (p *Problems) note(what string, example func() string) {
 			return
 		}
 	}
-	p.kinds = append(p.kinds, run.Counted{What: what, Count: 1, Example: example()})
+	p.kinds = append(p.kinds, run.ProblemCount{What: what, Count: 1, Example: example()})
 }
 
-func (p *Problems) list() []run.Counted {
+func (p *Problems) list() []run.ProblemCount {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.kinds)
