@@ -168,7 +168,7 @@ func (c *Catalog) AddEach(b *record.Batch, each func(i int, k record.Key)) {
 		return
 	}
 	groups := make([]*Group, len(b.Headers))
-	c.KeepsConflicts = c.KeepsConflicts || b.Keep
+	c.KeepsConflicts = c.KeepsConflicts || b.KeepConflicts
 	c.hash.Use(b)
 	var last *Group
 	var lead int32 = -1
@@ -188,7 +188,7 @@ func (c *Catalog) AddEach(b *record.Batch, each func(i int, k record.Key)) {
 			g.addTime(valid)
 		}
 		last = g
-		k, digest := c.hash.Both(i)
+		k, digest := c.hash.KeyAndDigest(i)
 		g.Digest.Add(digest)
 		if g.PlainTimes && !b.Plain(i) {
 			g.PlainTimes = false
@@ -200,7 +200,7 @@ func (c *Catalog) AddEach(b *record.Batch, each func(i int, k record.Key)) {
 // cachedGroup is group for row i of b, to which c.hash is set. Small files contain the same headers
 // again and again.
 func (c *Catalog) cachedGroup(b *record.Batch, i int) *Group {
-	at := seenHeader{b.Type, c.hash.Head(i)}
+	at := seenHeader{b.Type, c.hash.HeaderKey(i)}
 	g := c.headerGroups[at]
 	if g == nil {
 		if c.headerGroups == nil {

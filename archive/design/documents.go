@@ -60,7 +60,7 @@ func (g *Grouper) Add(b *record.Batch) {
 		heads[i] = n
 	}
 	at := int32(len(g.Batches))
-	g.Batches, g.Keep = append(g.Batches, b), b.Keep
+	g.Batches, g.Keep = append(g.Batches, b), b.KeepConflicts
 	g.Rows = slices.Grow(g.Rows, b.Len())
 	for i := range b.Len() {
 		g.Rows = append(g.Rows, Row{heads[b.Head[i]], b.Lead[i], b.Valid[i], at, int32(i)})
@@ -177,7 +177,7 @@ func compareRows(a, b Row) int {
 
 func (g *Grouper) fill(doc *Doc, rows []Row) {
 	doc.Rows.Reset(g.Type, "")
-	doc.Rows.Keep = g.Keep
+	doc.Rows.KeepConflicts = g.Keep
 	doc.Files = doc.Files[:0]
 	doc.Rows.AddHeader(g.Headers[rows[0].Header])
 	slices.SortStableFunc(rows, func(a, b Row) int {
@@ -229,7 +229,7 @@ func Merge(into, existing *record.Batch, doc *Doc, onExisting func(i, j int)) {
 		case c > 0:
 			into.AppendRow(doc.Rows, j, 0)
 			j++
-		case doc.Rows.Keep:
+		case doc.Rows.KeepConflicts:
 			into.AppendRow(existing, i, 0)
 			for k := j; k < doc.Rows.Len() && compareEntries(existing, i, doc.Rows, k) == 0; k++ {
 				onExisting(i, k)

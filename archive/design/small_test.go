@@ -356,7 +356,7 @@ func TestMergeKeeps(t *testing.T) {
 		b := &record.Batch{}
 		b.Reset(mustType("SL1L2"), "")
 		b.AddHeader(record.DefaultHeader())
-		b.Keep = keep
+		b.KeepConflicts = keep
 		for _, v := range values {
 			b.AppendTimes(0, 3600, day, 1)
 			for k := range b.Num {

@@ -75,7 +75,7 @@ func (o OnConflict) replaces(fresh, old design.Line) bool {
 
 // onExisting resolves two lines of one window that contain the same record.
 func (r *loadRun) onExisting(old, fresh archive.Position) bool {
-	if old.Batch.Same(old.I, fresh.Batch, fresh.I) {
+	if old.Batch.EqualValues(old.I, fresh.Batch, fresh.I) {
 		r.countExisting(fresh.Batch.File, false)
 		return false
 	}

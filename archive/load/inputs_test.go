@@ -19,7 +19,7 @@ func TestLastLineIsKeptOnlyWhereAsked(t *testing.T) {
 	mustLoad(t, clean, load.Options{}, write(t, dir, "whole.vsdb", text))
 	var reasons []string
 	o := load.Options{Reject: func(r record.Reject) { reasons = append(reasons, r.Reason) }}
-	if s := mustLoad(t, a, o, path); s.Stored != 1 || s.Quarantined != 1 || reasons[0] != record.PerhapsCut {
+	if s := mustLoad(t, a, o, path); s.Stored != 1 || s.Quarantined != 1 || reasons[0] != record.MaybeTruncated {
 		t.Errorf("stored %d, quarantined %d, %v", s.Stored, s.Quarantined, reasons)
 	}
 	o.KeepLast = true

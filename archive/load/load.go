@@ -254,8 +254,8 @@ func (r *loadRun) addBatch(ctx context.Context, f *File, b *record.Batch) error 
 		r.release(b)
 		return nil
 	}
-	if r.options.OnConflict == Keep && !b.Keep {
-		b.Keep = true
+	if r.options.OnConflict == Keep && !b.KeepConflicts {
+		b.KeepConflicts = true
 	}
 	m := r.mark(f)
 	r.progress.Read += int64(b.Lines)
@@ -279,7 +279,7 @@ func (r *loadRun) addBatch(ctx context.Context, f *File, b *record.Batch) error 
 		return nil
 	}
 	r.summary.ByType[b.Type.Name] += int64(b.Len())
-	for columns, n := range b.LeftOut {
+	for columns, n := range b.OmittedColumns {
 		r.summary.OmittedColumns[b.Type.Name+": "+columns] += int64(n)
 	}
 	r.window.add(b)

@@ -84,7 +84,7 @@ func (w *originReader) Next(into *record.Batch) error {
 		return err
 	}
 	*into = *b.Clone()
-	into.File, into.Lines, into.Keep = w.from.Name, b.Len(), w.from.Catalog.KeepsConflicts
+	into.File, into.Lines, into.KeepConflicts = w.from.Name, b.Len(), w.from.Catalog.KeepsConflicts
 	w.read += int64(b.Len())
 	return nil
 }

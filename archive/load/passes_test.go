@@ -116,7 +116,7 @@ func TestBatchesAreCounted(t *testing.T) {
 	b.Lines = 5
 	b.Reject("a", 4, "why", nil)
 	b.Reject("a", 5, "why", nil)
-	b.LeftOut = map[string]int{"X": 2}
+	b.OmittedColumns = map[string]int{"X": 2}
 	r.finishedBytes = 1000
 	if err := r.addBatch(t.Context(), f, b); err != nil {
 		t.Fatal(err)

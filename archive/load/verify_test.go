@@ -76,7 +76,7 @@ func TestVerify(t *testing.T) {
 		"a value":      {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Num[1][2] += 1e-12; return b }}, says: "hold different values", names: "a.vsdb:3 "},
 		"a lead":       {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Lead[1] = 18 * 3600; return b }}, says: "fcst_lead 18h", names: "a.vsdb:2 lost"},
 		"a valid time": {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Valid[0]++; return b }}, says: "fcst_valid_beg 2019-01-01T00:00:01Z", names: "a.vsdb:1 lost"},
-		"a lost row":   {spoil: spoilt{records: func(b *record.Batch) *record.Batch { return b.Only(func(i int) bool { return i != 3 }) }}, says: "1 of 4 records are lost", names: "b.vsdb:1 lost"},
+		"a lost row":   {spoil: spoilt{records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return i != 3 }) }}, says: "1 of 4 records are lost", names: "b.vsdb:1 lost"},
 		"a level":      {spoil: spoilt{catalog: func(c *design.Catalog) { c.Groups[0].Levels[0] = "P501" }}, says: "does not know of fcst_lev P500"},
 		"a count":      {spoil: spoilt{catalog: func(c *design.Catalog) { c.Groups[0].Digest.Records-- }}, says: "1 more records than the loads stored"},
 		"a step":       {spoil: spoilt{catalog: func(c *design.Catalog) { c.Groups[0].Last-- }}, says: "does not know of fcst_valid_beg"},
@@ -184,7 +184,7 @@ func TestPrune(t *testing.T) {
 	if _, err := load.Prune(t.Context(), changed, "s", false, agree); err == nil || !strings.Contains(err.Error(), "more was changed") {
 		t.Error(err)
 	}
-	pruned := &spoilt{Archive: whole, records: func(b *record.Batch) *record.Batch { return b.Only(func(i int) bool { return i != 1 }) }}
+	pruned := &spoilt{Archive: whole, records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return i != 1 }) }}
 	if v, err := load.Verify(t.Context(), pruned, "s"); err != nil || len(v.Problems) == 0 {
 		t.Errorf("a pruned archive: %+v, %v", v, err)
 	}

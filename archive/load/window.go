@@ -70,14 +70,14 @@ func (w *window) add(b *record.Batch) {
 	w.catalog.AddEach(b, func(i int, k record.Key) {
 		fresh := archive.Position{Batch: b, I: i}
 		old, there := w.index.PutFirst(k, fresh)
-		if there && b.Keep {
+		if there && b.KeepConflicts {
 			old = w.sameValues(k, fresh, old)
 		}
 		switch {
 		case !there:
 		case !w.onExisting(old, fresh):
 			killed = append(killed, fresh)
-		case b.Keep:
+		case b.KeepConflicts:
 			w.index.Put(k, fresh)
 		default:
 			killed = append(killed, old)
@@ -93,7 +93,7 @@ func (w *window) add(b *record.Batch) {
 // identity.
 func (w *window) sameValues(k record.Key, fresh, first archive.Position) archive.Position {
 	for at := range w.index.All(k) {
-		if at.Batch.Same(at.I, fresh.Batch, fresh.I) {
+		if at.Batch.EqualValues(at.I, fresh.Batch, fresh.I) {
 			return at
 		}
 	}
@@ -142,7 +142,7 @@ func describe(r archive.Position) string {
 func (w *window) batchesKept(yield func(*record.Batch) bool) {
 	for _, b := range w.batches {
 		if rows := w.droppedRows[b]; len(rows) > 0 {
-			b = b.Only(func(i int) bool { return !rows[i] })
+			b = b.Filter(func(i int) bool { return !rows[i] })
 		}
 		if b.Len() > 0 && !yield(b) {
 			return

@@ -388,8 +388,8 @@ func (e *ConflictError) Error() string {
 // If b has Keep set, nothing is replaced: the existing record stays, and Resolve adds it
 // to Existing, also if it is a duplicate.
 func (s *CommitResult) Resolve(file string, stored *record.Batch, i int, b *record.Batch, j int) {
-	same := b.Same(j, stored, i)
-	if !b.Keep {
+	same := b.EqualValues(j, stored, i)
+	if !b.KeepConflicts {
 		s.New--
 		s.Replaced[file]++
 		if s.Removed == nil {
@@ -405,7 +405,7 @@ func (s *CommitResult) Resolve(file string, stored *record.Batch, i int, b *reco
 	h.UseRow(b, j)
 	c.Incoming = h.Digest(j)
 	h.UseRow(stored, i)
-	if c.Key, c.Stored = h.Both(i); !same {
+	if c.Key, c.Stored = h.KeyAndDigest(i); !same {
 		c.Difference = b.Difference(j, stored, i)
 	}
 	s.Existing = append(s.Existing, c)

@@ -104,7 +104,7 @@ func twins(files []File) []archive.Position {
 		for _, b := range files[i].Batches {
 			h.Use(b)
 			for j := range b.Len() {
-				k := h.Record(j, b.Keep)
+				k := h.Record(j, b.KeepConflicts)
 				if at, ok := last[k]; ok {
 					out = append(out, at)
 				}
@@ -243,7 +243,7 @@ func keys(files []File) map[record.Key]struct{} {
 		for _, b := range f.Batches {
 			h.Use(b)
 			for i := range b.Len() {
-				out[h.Record(i, b.Keep)] = struct{}{}
+				out[h.Record(i, b.KeepConflicts)] = struct{}{}
 			}
 		}
 	}

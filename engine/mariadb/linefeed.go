@@ -297,7 +297,7 @@ func (lt *lineTable) replace(stored *archive.CommitResult) error {
 				if r.id < 0 {
 					return fmt.Errorf("%s contains the record of %s:%d, which another program has loaded", lt.name, fault.Name(b.File), b.Line[i])
 				}
-				if stored.Resolve(b.File, r.have, r.row, b, i); !b.Keep {
+				if stored.Resolve(b.File, r.have, r.row, b, i); !b.KeepConflicts {
 					lt.replaced[r.header] = append(lt.replaced[r.header], r.id)
 				}
 			}

@@ -211,5 +211,5 @@ func (t *tally) withoutDuplicates(b *record.Batch, removed map[int]bool) *record
 	if len(removed) == 0 {
 		return b
 	}
-	return b.Only(func(i int) bool { return !removed[i] })
+	return b.Filter(func(i int) bool { return !removed[i] })
 }

@@ -105,12 +105,12 @@ func (l *layout) known(t *record.LineType, all, n int, version []byte) int {
 	if all-n <= len(t.Columns) || all != len(l.names) {
 		return all
 	}
-	for i, name := range l.names[t.Lead : t.Lead+n] {
+	for i, name := range l.names[t.ColumnsBeforeGroup : t.ColumnsBeforeGroup+n] {
 		if field := t.Group.Fields[i%len(t.Group.Fields)]; !strings.HasPrefix(strings.ToLower(name), strings.TrimSuffix(field, "i")) {
 			return all
 		}
 	}
-	names := slices.Concat(l.names[:t.Lead], l.names[t.Lead+n:])
+	names := slices.Concat(l.names[:t.ColumnsBeforeGroup], l.names[t.ColumnsBeforeGroup+n:])
 	k := 0
 	for k < len(t.Columns) && isNamed(t.Columns[k].Name, names[k]) {
 		k++

@@ -106,8 +106,8 @@ func TestObjects(t *testing.T) {
 		}
 	}
 	for _, b := range readAll(t, modeObj, 0) {
-		if b.LeftOut["WHAT_ELSE"] != b.Len() {
-			t.Errorf("left out: %v", b.LeftOut)
+		if b.OmittedColumns["WHAT_ELSE"] != b.Len() {
+			t.Errorf("left out: %v", b.OmittedColumns)
 		}
 	}
 }
@@ -187,7 +187,7 @@ func TestFurtherNamedColumnsOfCyclones(t *testing.T) {
 	head := strings.TrimSpace(tcHead) + " " + strings.Join(names, " ")
 	line := strings.TrimSpace(tcmpr[len(tcHead):])
 	b := one(t, head+" MORE\n"+line+" 7\n")
-	if b.LeftOut["MORE"] != 1 || b.Num[b.Type.NumCols()-1][0] != 4 {
-		t.Errorf("left out %v, rejects %v", b.LeftOut, b.Rejects)
+	if b.OmittedColumns["MORE"] != 1 || b.Num[b.Type.NumCols()-1][0] != 4 {
+		t.Errorf("left out %v, rejects %v", b.OmittedColumns, b.Rejects)
 	}
 }

@@ -37,7 +37,7 @@ func (r *Reader) data(ln lines.Line) (*pending, string) {
 	case r.layout.foreign != "":
 		return r.stray, r.layout.foreign
 	case string(r.token(0)) == firstWord:
-		return r.stray, record.PerhapsCut // a header line without a line end
+		return r.stray, record.MaybeTruncated // a header line without a line end
 	}
 	if r.layout.objects != nil {
 		if reason := r.translate(); reason != "" {
@@ -52,7 +52,7 @@ func (r *Reader) data(ln lines.Line) (*pending, string) {
 		return p, r.assuming(reason)
 	}
 	if !ln.Ended {
-		return p, record.PerhapsCut
+		return p, record.MaybeTruncated
 	}
 	head, reason := r.header(p)
 	if reason != "" {
@@ -100,15 +100,15 @@ func (r *Reader) values(p *pending) string {
 	if lt.Group == nil {
 		have = r.layout.known(lt, all, 0, r.token(0))
 	}
-	lead := min(have, lt.Lead)
+	lead := min(have, lt.ColumnsBeforeGroup)
 	r.row.num, r.row.text, r.row.group = r.row.num[:0], r.row.text[:0], r.row.group[:0]
 	if reason := r.columns(lt.Columns[:lead], first); reason != "" {
 		return reason
 	}
 	repeats := 0
 	if lt.Group != nil {
-		if lead < lt.Lead {
-			return fmt.Sprintf("the line is cut: it has %d columns of %s, %d stand before the repeating ones", have, lt.Name, lt.Lead)
+		if lead < lt.ColumnsBeforeGroup {
+			return fmt.Sprintf("the line is cut: it has %d columns of %s, %d stand before the repeating ones", have, lt.Name, lt.ColumnsBeforeGroup)
 		}
 		n, reason := r.repeats(p, have-lead)
 		if reason != "" {
@@ -186,8 +186,8 @@ func (r *Reader) columns(cols []record.Column, at int) string {
 		if !ok {
 			return notNumber(c.Name, tok)
 		}
-		if !c.Rule.Allows(f) {
-			return c.Rule.Broken(c.Name, strconv.Quote(string(shown(tok))))
+		if !c.Rule.Accepts(f) {
+			return c.Rule.Violation(c.Name, strconv.Quote(string(shown(tok))))
 		}
 		r.row.num = append(r.row.num, f)
 	}
@@ -238,12 +238,12 @@ func (r *Reader) groupValues(g *record.Group, at, n int) string {
 	for i := range n {
 		tok := r.token(at + i)
 		f, ok := value(tok)
-		if !ok || !g.Rules[k].Allows(f) {
+		if !ok || !g.Rules[k].Accepts(f) {
 			name := fmt.Sprintf("%s[%d]", g.Fields[k], i/len(g.Fields)+1)
 			if !ok {
 				return notNumber(name, tok)
 			}
-			return g.Rules[k].Broken(name, strconv.Quote(string(shown(tok))))
+			return g.Rules[k].Violation(name, strconv.Quote(string(shown(tok))))
 		}
 		r.row.group = append(r.row.group, f)
 		if k++; k == len(g.Fields) {
@@ -291,10 +291,10 @@ func (r *Reader) store(p *pending, head, line uint32) {
 		b.Text[k] = append(b.Text[k], s)
 	}
 	if w.left != "" {
-		if b.LeftOut == nil {
-			b.LeftOut = map[string]int{}
+		if b.OmittedColumns == nil {
+			b.OmittedColumns = map[string]int{}
 		}
-		b.LeftOut[w.left]++
+		b.OmittedColumns[w.left]++
 	}
 	if p.lt.Group != nil {
 		b.Group = append(b.Group, w.group...)

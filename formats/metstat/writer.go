@@ -27,12 +27,12 @@ func AppendHeader(dst []byte) []byte {
 func AppendLine(dst []byte, b *record.Batch, i int) []byte {
 	dst = appendCommon(dst, b, i)
 	cols := b.Type.Columns
-	dst = appendColumns(dst, b, i, cols[:b.Type.Lead])
+	dst = appendColumns(dst, b, i, cols[:b.Type.ColumnsBeforeGroup])
 	for _, f := range b.Repeats(i) {
 		dst = append(dst, ' ')
 		dst = number.Append(dst, f)
 	}
-	dst = appendColumns(dst, b, i, cols[b.Type.Lead:])
+	dst = appendColumns(dst, b, i, cols[b.Type.ColumnsBeforeGroup:])
 	return append(dst, '\n')
 }
 

@@ -39,7 +39,7 @@ func TestSplit(t *testing.T) {
 			t.Errorf("Split(%v) = %d, %v, want %d, %v", c.v, at, value, c.at, c.value)
 		}
 	}
-	if !record.Paired("TB") || record.Paired("TA") {
+	if !record.HasPairedValues("TB") || record.HasPairedValues("TA") {
 		t.Error("TB is paired, TA is not")
 	}
 }

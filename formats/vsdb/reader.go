@@ -219,7 +219,7 @@ func (r *Reader) parse(ln lines.Line, start int) {
 	}
 	reason := r.numbers(b, f.numbers, s)
 	if reason == "" && !ln.Ended && !r.o.KeepLast {
-		reason = record.PerhapsCut
+		reason = record.MaybeTruncated
 	}
 	l := s.layout
 	if reason == "" {

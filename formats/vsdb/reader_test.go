@@ -194,7 +194,7 @@ func TestEveryCut(t *testing.T) {
 	}
 	last := strings.TrimSuffix(text, "\n")
 	batches, _ := readAll(t, strings.NewReader(last), "t", Options{})
-	if r := batches[len(batches)-1].Rejects; len(r) != 1 || r[0].Reason != record.PerhapsCut || r[0].Line != 3 {
+	if r := batches[len(batches)-1].Rejects; len(r) != 1 || r[0].Reason != record.MaybeTruncated || r[0].Line != 3 {
 		t.Errorf("%+v", r)
 	}
 	if batches, _ = readAll(t, strings.NewReader(last), "t", Options{KeepLast: true}); len(batches[len(batches)-1].Rejects) > 0 {

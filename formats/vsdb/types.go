@@ -284,14 +284,14 @@ func (l *layout) fill(nums, row []float64, s *series) string {
 // broken checks the values of a row against the rules of their columns.
 func (l *layout) broken(row, group []float64) string {
 	for k, v := range row {
-		if !l.rules[k].Allows(v) {
-			return l.rules[k].Broken(l.names[k], strconv.FormatFloat(v, 'g', -1, 64))
+		if !l.rules[k].Accepts(v) {
+			return l.rules[k].Violation(l.names[k], strconv.FormatFloat(v, 'g', -1, 64))
 		}
 	}
 	for i, v := range group {
 		g := l.t.Group
-		if k := i % len(g.Fields); !g.Rules[k].Allows(v) {
-			return g.Rules[k].Broken(fmt.Sprintf("%s[%d]", g.Fields[k], i/len(g.Fields)+1), strconv.FormatFloat(v, 'g', -1, 64))
+		if k := i % len(g.Fields); !g.Rules[k].Accepts(v) {
+			return g.Rules[k].Violation(fmt.Sprintf("%s[%d]", g.Fields[k], i/len(g.Fields)+1), strconv.FormatFloat(v, 'g', -1, 64))
 		}
 	}
 	return ""

@@ -32,7 +32,7 @@ func Admitted(q *question.Question, rows *record.Batch) *record.Batch {
 	if q.Clock.All() {
 		return rows
 	}
-	return rows.Only(func(i int) bool { return q.Clock.Admits(rows.Valid[i], rows.Lead[i]) })
+	return rows.Filter(func(i int) bool { return q.Clock.Admits(rows.Valid[i], rows.Lead[i]) })
 }
 
 // project appends the rows' values of one column to v.

@@ -87,7 +87,7 @@ func (m *Means) Add(b *record.Batch) {
 		if byLead {
 			k.lead = b.Lead[i]
 		}
-		m.add(m.hash.Record(i, b.Keep), k, value)
+		m.add(m.hash.Record(i, b.KeepConflicts), k, value)
 	}
 }
 

@@ -55,7 +55,7 @@ func (r *Reference) Add(b *record.Batch) {
 				r.hash.Use(b)
 				hashed = true
 			}
-			p.add(r.hash.Record(i, b.Keep), b, i)
+			p.add(r.hash.Record(i, b.KeepConflicts), b, i)
 		}
 	}
 }

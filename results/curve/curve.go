@@ -275,7 +275,7 @@ func (d *Drawn) of(p place) (of, off stat.Series) {
 func (d *Drawn) value(op stat.Operation, p place) (float64, error) {
 	switch {
 	case d.stat.OfObjects() && op != "":
-		return op.Of(d.ofObjects(p.rows), d.ofObjects(p.minus)), nil
+		return op.Apply(d.ofObjects(p.rows), d.ofObjects(p.minus)), nil
 	case d.stat.OfObjects():
 		return d.ofObjects(p.rows), nil
 	case op == "":
@@ -295,10 +295,10 @@ func (d *Drawn) value(op stat.Operation, p place) (float64, error) {
 			return a, err
 		}
 		b, err := d.method.value(cmp.Or(p.other, &d.stat), d.c.q.Type, d.c.take(p.minus))
-		return op.Of(a, b), err
+		return op.Apply(a, b), err
 	}
 	values, err := d.perCase(op, p)
-	y, ok := d.method.Of(values)
+	y, ok := d.method.Combine(values)
 	if !ok {
 		y = math.NaN()
 	}
@@ -325,7 +325,7 @@ func (d *Drawn) ofObjects(rows []int) float64 {
 	if !d.stat.PerCase && d.stat.Each == nil && len(values) == 1 {
 		return values[0]
 	}
-	y, ok := d.method.Of(values)
+	y, ok := d.method.Combine(values)
 	if !ok {
 		y = math.NaN()
 	}
@@ -400,7 +400,7 @@ func (d *Drawn) perCase(op stat.Operation, p place) ([]float64, error) {
 	}
 	a, b, err := d.each(p)
 	for i := range b {
-		a[i] = op.Of(a[i], b[i])
+		a[i] = op.Apply(a[i], b[i])
 	}
 	return a, err
 }

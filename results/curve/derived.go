@@ -100,7 +100,7 @@ func (d *Drawn) equivalences() (drawn bool, err error) {
 			m := d.c.matched(d.c.points[one][x], d.c.points[other][x])
 			p.rows, p.minus = append(p.rows, m.rows...), append(p.minus, m.minus...)
 		}
-		var e stat.Equal
+		var e stat.EquivalenceTest
 		ok := false
 		if len(p.rows) > 0 {
 			a, b, err := d.each(p)

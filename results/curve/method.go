@@ -89,7 +89,7 @@ func (m *method) kind(i int) string {
 
 // value computes s of records; what they do not define is NaN.
 func (m *method) value(s *stat.Stat, t *record.LineType, cols [][]float64) (float64, error) {
-	y, ok, err := stat.Summarise(m.Method, s, t, cols)
+	y, ok, err := stat.Summarize(m.Method, s, t, cols)
 	if err != nil || !ok {
 		return math.NaN(), err
 	}

@@ -277,7 +277,7 @@ func (s *shaper) value() error {
 			how = stat.MedianOfStats
 		}
 		for _, x := range slices.Sorted(maps.Keys(values)) {
-			if y, ok := how.Of(values[x]); ok {
+			if y, ok := how.Combine(values[x]); ok {
 				s.add(x, y, len(values[x]))
 			}
 		}
@@ -386,7 +386,7 @@ func (d *Drawn) mark(s *run.Series, k int, p place) (int, error) {
 		}
 	} else if values, err := d.perCase(stat.Diff, p); err != nil {
 		return 0, err
-	} else if sure := stat.Surely(values); sure >= 0.99 {
+	} else if sure := stat.MeanDiffersConfidence(values); sure >= 0.99 {
 		how = 2 * run.Better
 	} else if sure >= 0.95 {
 		how = run.Better
@@ -426,7 +426,7 @@ func (d *Drawn) boxes() error {
 				return err
 			}
 			if b, ok := stat.BoxOf(values); ok {
-				s.WhiskerLow[k], s.Low[k], s.Y[k], s.High[k], s.WhiskerHigh[k], s.Outliers[k] = b.Least, b.Lower, b.Middle, b.Upper, b.Most, b.Beyond
+				s.WhiskerLow[k], s.Low[k], s.Y[k], s.High[k], s.WhiskerHigh[k], s.Outliers[k] = b.WhiskerLow, b.Lower, b.Middle, b.Upper, b.WhiskerHigh, b.Outliers
 			}
 		}
 	}

@@ -107,7 +107,7 @@ func (r *reading) add(ctx context.Context, f *load.File, b *record.Batch) error 
 	if err := r.out.Reject(b, r.folder.Reject); err != nil {
 		return err
 	}
-	for columns, n := range b.LeftOut {
+	for columns, n := range b.OmittedColumns {
 		r.left[b.Type.Name+": "+columns] += n
 	}
 	r.asked.Add(b)
