@@ -200,7 +200,7 @@ func (s *Server) ask(ctx context.Context, a *asking, cost *Cost) (rows *answer.A
 
 // drawn makes the curves of a URL, with their intervals where they are wanted.
 // Where there is no record the error, a gone, says why.
-func (s *Server) drawn(r *http.Request, a *asking, intervals bool, cost *Cost) (*curve.Drawn, *answer.Answer, error) {
+func (s *Server) drawn(r *http.Request, a *asking, intervals bool, cost *Cost) (*curve.PointCurves, *answer.Answer, error) {
 	rows, err := s.ask(r.Context(), a, cost)
 	if err != nil {
 		return nil, nil, err
@@ -210,9 +210,9 @@ func (s *Server) drawn(r *http.Request, a *asking, intervals bool, cost *Cost) (
 	}
 	name, _ := a.stat() // which ask has found
 	began := time.Now()
-	d, err := curve.Values(a.q, rows, name, a.seed)
+	d, err := curve.ComputePoints(a.q, rows, name, a.seed)
 	if err == nil && intervals {
-		_, err = d.Whole(r.Context())
+		_, err = d.WithIntervals(r.Context())
 	}
 	cost.Curve = ms(time.Since(began))
 	if err != nil {

@@ -86,7 +86,7 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 			if b.Rows == 0 {
 				continue
 			}
-			d, err := curve.Values(q, b.Take(), name, a.seed)
+			d, err := curve.ComputePoints(q, b.Take(), name, a.seed)
 			if _, explained := err.(*fault.Error); explained { //nolint:errorlint // the baseline has no record of it
 				continue
 			}
@@ -94,7 +94,7 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 				return err
 			}
 			spreads := map[[2]int]float64{}
-			if err := d.Each(ctx, func(i, k int, iv stat.Interval) { spreads[[2]int{i, k}] = iv.Spread }); err != nil {
+			if err := d.EachInterval(ctx, func(i, k int, iv stat.Interval) { spreads[[2]int{i, k}] = iv.Spread }); err != nil {
 				return err
 			}
 			if err := send(w, one, d, spreads); err != nil {
@@ -180,7 +180,7 @@ func (c contest) scored(t *record.LineType, subset string, one series) *question
 }
 
 // send writes a row for each region.
-func send(w http.ResponseWriter, one series, d *curve.Drawn, spreads map[[2]int]float64) error {
+func send(w http.ResponseWriter, one series, d *curve.PointCurves, spreads map[[2]int]float64) error {
 	better := "higher"
 	if lowerIsBetter(d.Stat) {
 		better = "lower"

@@ -461,7 +461,7 @@ func drawn(t *testing.T, a archive.Archive, q *question.Question) *run.Curves {
 	if err := a.Ask(t.Context(), query, &b); err != nil {
 		t.Fatal(err)
 	}
-	c, err := curve.Of(t.Context(), q, b.Take(), name, 1)
+	c, err := curve.Compute(t.Context(), q, b.Take(), name, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -375,7 +375,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, in *o
 		if names, err = a.statistics(q); err != nil {
 			return err
 		}
-		for _, made := range curve.Undrawn(q, names) {
+		for _, made := range curve.OmittedDerived(q, names) {
 			fmt.Fprintf(e.stderr, "%s: %s is not drawn: --stat names %s\n", q.Name, made, strings.Join(names, ", "))
 		}
 		if wide, err = curve.Widen(q, names); err != nil {
@@ -513,12 +513,12 @@ func (e *env) curves(ctx context.Context, a *asking, q *question.Question, rows 
 	var all []*run.Curves
 	for _, name := range names {
 		start := time.Now()
-		drawn, err := curve.Values(q, rows, name, a.seed)
+		drawn, err := curve.ComputePoints(q, rows, name, a.seed)
 		if err != nil {
 			return err
 		}
 		values := time.Now()
-		c, err := drawn.Whole(ctx)
+		c, err := drawn.WithIntervals(ctx)
 		if err != nil {
 			return err
 		}
@@ -537,9 +537,9 @@ func (e *env) curves(ctx context.Context, a *asking, q *question.Question, rows 
 		if len(names) > 1 {
 			one = strings.TrimPrefix(part+"-"+name, "-")
 		}
-		if n := len(a.pictures); n > 0 && curve.Card(a.pictures[n-1].Curves, c) {
+		if n := len(a.pictures); n > 0 && curve.MergeScorecards(a.pictures[n-1].Curves, c) {
 			continue
-		} else if q.Drawing == nil || !q.Drawing.RightAxis || n == 0 || !curve.Beside(a.pictures[n-1].Curves, c) {
+		} else if q.Drawing == nil || !q.Drawing.RightAxis || n == 0 || !curve.ShareAxis(a.pictures[n-1].Curves, c) {
 			a.pictures = append(a.pictures, picture{c, partFile(a.plot, one)})
 		}
 	}

@@ -93,7 +93,7 @@ func TestStudiesOfFilesThatContradict(t *testing.T) {
 		if status != fault.Incomplete || !strings.Contains(stderr, "1 line of these files was quarantined, 1 file could not be read, 1 line was refused") || strings.Contains(stdout, "WRONG") {
 			t.Errorf("%s: status %d\n%s\n%s", args[0], status, stdout, stderr)
 		}
-		if kept, err := os.ReadFile(filepath.Join(out, "quarantine.csv")); err != nil || !strings.Contains(string(kept), "z.vsdb,2,perhaps cut") {
+		if kept, err := os.ReadFile(filepath.Join(out, "quarantine.csv")); err != nil || !strings.Contains(string(kept), "z.vsdb,2,perhaps truncated") {
 			t.Errorf("%s: %v\n%s", args[0], err, kept)
 		}
 	}

@@ -27,7 +27,7 @@ func put(t *testing.T, dir, name, text string) string {
 func TestCutLines(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, text, keep, says string }{
-		{"cut.vsdb", sal1l2 + strings.Replace(sal1l2, " 24 ", " 48 ", 1)[:len(sal1l2)-9], "keep", "cut.vsdb:2: perhaps cut"},
+		{"cut.vsdb", sal1l2 + strings.Replace(sal1l2, " 24 ", " 48 ", 1)[:len(sal1l2)-9], "keep", "cut.vsdb:2: perhaps truncated"},
 		{"few.vsdb", sal1l2[:strings.Index(sal1l2, "0.1326")] + "\n", "", "few.vsdb:1: the line is cut: it has 3 numbers of SAL1L2, VSDB writes 6 or 7"},
 	} {
 		path := put(t, dir, c.name, c.text)

@@ -259,7 +259,7 @@ func Runs(base Run, others []Run, seed uint64) *Comparison {
 		}
 		out.Others = append(out.Others, Against{o.Dir, unfinished, pending, differences(base.Run, o.Run), shared, findings, append(base.busy(), o.busy()...), loads(base.Run, o.Run)})
 	}
-	measure.Correct(tests)
+	measure.CorrectTogether(tests)
 	out.Tests = len(tests)
 	for i, f := range tested {
 		f.judge(tests[i])
@@ -484,7 +484,7 @@ func (f *Finding) judge(t *measure.Comparison) {
 		f.Verdict = Slower
 	case t.Significant():
 		f.Verdict = Faster
-	case !t.Enough():
+	case !t.CanDiffer():
 		f.Verdict = TooFew
 	}
 }

@@ -35,7 +35,7 @@ func TestDerivedCurves(t *testing.T) {
 		q := drawn(c.method)
 		q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}, {"B"}}}}
 		q.Drawing.Derived = []question.Derived{{Operation: c.op, A: []int{0}, B: []int{1}}}
-		got, err := curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
+		got, err := curve.Compute(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
 		if c.op == stat.Equivalence {
 			if err != nil || len(got.Series) != 1 || got.Picture != curve.Equivalence || !strings.Contains(got.Note, "ETB(A and B): not different and not equivalent") {
 				t.Fatalf("%v %+v", err, got)
@@ -64,7 +64,7 @@ func TestEquivalencePools(t *testing.T) {
 	q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}, {"B"}}}}
 	q.Drawing.Derived = []question.Derived{{Operation: stat.Equivalence, A: []int{0}, B: []int{1}}, {Operation: stat.Diff, A: []int{0}, B: []int{1}}}
 	rows := []row{{"A", 6, 6, 1, 1}, {"A", 12, 12, 1, 6}, {"A", 18, 18, 1, 9}, {"B", 6, 6, 1, 2}, {"B", 12, 12, 1, 3}, {"B", 18, 18, 1, 3}}
-	got, err := curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
+	got, err := curve.Compute(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
 	if err != nil || len(got.Series) != 1 || len(got.Omitted) != 1 || !strings.HasPrefix(got.Omitted[0], "DIFF(A-B): ") {
 		t.Fatalf("%v %+v", err, got)
 	}
@@ -90,11 +90,11 @@ func TestDerivedOfTwoStatistics(t *testing.T) {
 				copy(a.Vectors[k].Num, []float64{4, 4, 4}) // ME is 4 in each record
 			}
 		}
-		me, err := curve.Of(t.Context(), q, a, "ME", 1)
+		me, err := curve.Compute(t.Context(), q, a, "ME", 1)
 		if err != nil || len(me.Series) != 1 {
 			t.Fatalf("%v %+v", err, me)
 		}
-		got, err := curve.Of(t.Context(), q, a, "RMSE", 1)
+		got, err := curve.Compute(t.Context(), q, a, "RMSE", 1)
 		if err != nil || len(got.Series) != 2 {
 			t.Fatalf("%v %+v", err, got)
 		}
@@ -102,10 +102,10 @@ func TestDerivedOfTwoStatistics(t *testing.T) {
 		if s.Name != "RATIO(A RMSE/A ME)" || math.Abs(s.Y[0]-want) > 1e-12 || method == "overall" && !(s.Low[0] <= s.Y[0] && s.Y[0] <= s.High[0]) {
 			t.Errorf("%s: %+v, want %v", method, s, want)
 		}
-		if none := curve.Undrawn(q, []string{"rmse"}); len(none) > 0 {
+		if none := curve.OmittedDerived(q, []string{"rmse"}); len(none) > 0 {
 			t.Errorf("%v is drawn with RMSE", none)
 		}
-		if one := curve.Undrawn(q, []string{"ME"}); !slices.Equal(one, []string{"RATIO(A RMSE/A ME)"}) {
+		if one := curve.OmittedDerived(q, []string{"ME"}); !slices.Equal(one, []string{"RATIO(A RMSE/A ME)"}) {
 			t.Errorf("%v, want the ratio", one)
 		}
 		wide, err := curve.Widen(&question.Question{Name: "q", Type: q.Type, Drawing: d}, []string{"RMSE"})
@@ -121,7 +121,7 @@ func TestKindsOfIntervals(t *testing.T) {
 		q := drawn(method)
 		q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}}}}
 		q.Drawing.Intervals, q.Drawing.BootCI, q.Drawing.Replicates, q.Drawing.Confidence = []string{kind}, boot, 200, 0.9
-		got, err := curve.Of(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
+		got, err := curve.Compute(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func TestCasesOfEqualisation(t *testing.T) {
 		q := drawn("overall")
 		q.Drawing.EventEqual, q.Drawing.Equalize = true, c.equalize
 		q.Drawing.Curves = []question.Group{{Field: "model", Values: c.values}}
-		got, err := curve.Values(q, answerOf(t, q, theRows), "RMSE", 1)
+		got, err := curve.ComputePoints(q, answerOf(t, q, theRows), "RMSE", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestDifferenceOverWhatIsPooled(t *testing.T) {
 	}
 	a.Columns = append(slices.Clip(a.Columns), question.Column{Name: "obtype", Role: question.HeaderField})
 	a.Vectors = append(slices.Clip(a.Vectors), answer.Vector{Text: own})
-	got, err := curve.Values(q, a, "RMSE", 1)
+	got, err := curve.ComputePoints(q, a, "RMSE", 1)
 	if err != nil || len(got.Series) != 3 || !slices.Equal(got.Series[2].Records, []int{2}) {
 		t.Errorf("%+v, %v", got.Series, err)
 	}

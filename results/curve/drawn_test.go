@@ -66,7 +66,7 @@ func drawn(method string) *question.Question {
 func values(t *testing.T, q *question.Question) (names []string, ys []float64, c *run.Curves) {
 	t.Helper()
 	a := answerOf(t, q, theRows)
-	c, err := curve.Of(t.Context(), q, a, "RMSE", 1)
+	c, err := curve.Compute(t.Context(), q, a, "RMSE", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestBootstrapOfAPlot(t *testing.T) {
 	a := answerOf(t, q, theRows)
 	var got []*run.Curves
 	for _, callers := range []uint64{1, 2} {
-		c, err := curve.Of(t.Context(), q, a, "RMSE", callers)
+		c, err := curve.Compute(t.Context(), q, a, "RMSE", callers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestAxes(t *testing.T) {
 	} {
 		q := drawn("overall")
 		q.Drawing.Axis = axis
-		c, err := curve.Of(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
+		c, err := curve.Compute(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestPooled(t *testing.T) {
 	for axis, want := range map[string]string{"fcst_lead": "; pools 3 values of fcst_valid_beg", "valid_hour": ""} {
 		q := drawn("overall")
 		q.Drawing.Axis = axis
-		c, err := curve.Of(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
+		c, err := curve.Compute(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestFinishedStatistic(t *testing.T) {
 			b.Num[c.Slot] = append(b.Num[c.Slot], x)
 		}
 	}
-	c, err := curve.Of(t.Context(), q, answer.Select(q, &b), "RMSE", 1)
+	c, err := curve.Compute(t.Context(), q, answer.Select(q, &b), "RMSE", 1)
 	if err != nil || len(c.Series) != 1 || c.Series[0].Name != "RMSE" || stat.RoundHalfUp(c.Series[0].Y[0], 7) != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -244,7 +244,7 @@ func TestUnlikeThresholds(t *testing.T) {
 		}
 		q := &question.Question{Name: "q", Type: ctc, Drawing: &question.Drawing{Stats: []string{"CSI"}, Axis: "fcst_thresh", Method: "overall"}}
 		q.Select()
-		got, err := curve.Of(t.Context(), q, answer.Select(q, &b), "CSI", 1)
+		got, err := curve.Compute(t.Context(), q, answer.Select(q, &b), "CSI", 1)
 		if err != nil || len(got.Series) != 1 || !slices.Equal(got.Series[0].X, c.x) || got.XLabel != c.label {
 			t.Errorf("%v: %+v, %v", c.thresholds, got, err)
 		}
@@ -255,7 +255,7 @@ func TestUnlikeThresholds(t *testing.T) {
 func TestOnlyWhatIsDrawn(t *testing.T) {
 	q := drawn("overall")
 	q.Drawing.Bounds = []question.Bound{{Column: "total", Op: "<", Value: 2}, {Column: "ffbar", Op: ">=", Value: 4}}
-	c, err := curve.Of(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
+	c, err := curve.Compute(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestCurvesWhoseValuesReadAsOthers(t *testing.T) {
 	}
 	check := func(want map[string]float64) {
 		t.Helper()
-		got, err := curve.Of(t.Context(), q, answer.Select(q, &b), "ME", 1)
+		got, err := curve.Compute(t.Context(), q, answer.Select(q, &b), "ME", 1)
 		if err != nil {
 			t.Fatal(err)
 		}

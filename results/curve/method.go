@@ -11,8 +11,8 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// Stats lists the statistics that are drawn of a question where none is named:
-// those of its drawing, or the default of its line type; none where that has none.
+// Stats lists the statistics that are drawn if none is named: those of the question's drawing, or
+// the default of its line type; none if that has none.
 func Stats(q *question.Question) []string {
 	if q.Drawing.ShowsLineType() {
 		return []string{q.Drawing.Picture}
@@ -26,19 +26,19 @@ func Stats(q *question.Question) []string {
 	return nil
 }
 
-// method makes one value of many records.
+// method computes one value from many records.
 type method struct {
 	stat.Method
 	bootstrap  *stat.Bootstrap // nil = no interval
-	kinds      []string        // of intervals, see question.Drawing.Intervals
+	kinds      []string        // kinds of intervals, see question.Drawing.Intervals
 	confidence float64
 	inflate    bool
 	note       string
-	interval   string // what the note says of it
+	interval   string // description of the interval for the note
 }
 
-// methodOf is METviewer's for a drawing: agg_stat aggregates, plot_stat is of
-// the records' statistics.
+// methodOf is METviewer's method for a drawing: agg_stat aggregates, plot_stat combines the
+// records' statistics.
 func methodOf(q *question.Question, seed uint64) method {
 	replicates, how := question.DefaultReplicates, question.DefaultMethod(q.Type)
 	m := method{note: "partial sums weighted by total", confidence: question.DefaultConfidence, inflate: true}
@@ -87,7 +87,7 @@ func (m *method) kind(i int) string {
 	return "none"
 }
 
-// value computes s of records; what they do not define is NaN.
+// value computes s from records; NaN if they do not define it.
 func (m *method) value(s *stat.Stat, t *record.LineType, cols [][]float64) (float64, error) {
 	y, ok, err := stat.Summarize(m.Method, s, t, cols)
 	if err != nil || !ok {

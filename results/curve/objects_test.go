@@ -42,7 +42,7 @@ func TestGreatestInterest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := curve.Of(t.Context(), wide, answer.Select(wide, &b), "MAXINTF_SA", 1)
+	c, err := curve.Compute(t.Context(), wide, answer.Select(wide, &b), "MAXINTF_SA", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestRevisedObjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := curve.Of(t.Context(), wide, answer.Select(wide, &b), "2D_AREA_FSA", 1)
+	c, err := curve.Compute(t.Context(), wide, answer.Select(wide, &b), "2D_AREA_FSA", 1)
 	if err != nil {
 		t.Fatal(err)
 	}

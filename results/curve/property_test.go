@@ -87,7 +87,7 @@ func TestWordsOfRandomQuestions(t *testing.T) {
 		if a.Rows == 0 {
 			continue
 		}
-		got, err := curve.Of(t.Context(), q, a, stat, 1)
+		got, err := curve.Compute(t.Context(), q, a, stat, 1)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -234,7 +234,7 @@ func TestCurvesOfRandomGroups(t *testing.T) {
 				}
 			}
 		}
-		got, err := curve.Of(t.Context(), q, answer.Select(q, &b), "FBAR", 1)
+		got, err := curve.Compute(t.Context(), q, answer.Select(q, &b), "FBAR", 1)
 		if count == 0 && errors.Is(err, curve.ErrNoRecords) {
 			continue
 		}

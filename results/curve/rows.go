@@ -14,8 +14,8 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// Text writes a statistic as a table: a line for each curve and point,
-// rounded to METviewer's seven decimals.
+// Text writes a statistic as a table: a line for each curve and point, rounded to METviewer's seven
+// decimals.
 func Text(w io.Writer, c *run.Curves) error {
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	unit := map[run.Axis]string{run.ByLead: " (h)", run.ByLevel: " (hPa)"}[c.Axis]
@@ -36,7 +36,7 @@ func Text(w io.Writer, c *run.Curves) error {
 	return tw.Flush()
 }
 
-// Rows are statistics of one axis as rows: a line for each statistic, curve and point.
+// Rows returns statistics of one axis as rows: one for each statistic, curve and point.
 func Rows(all []*run.Curves) *answer.Answer {
 	at := question.Column{Name: string(all[0].Axis), Kind: question.Number}
 	if all[0].Axis == run.ByTime || all[0].Axis == run.ByInit {
@@ -70,7 +70,7 @@ func Rows(all []*run.Curves) *answer.Answer {
 // sevenDecimals prints a statistic as METviewer does: ties are rounded up.
 func sevenDecimals(v float64) string { return fmt.Sprintf("%.7f", stat.RoundHalfUp(v, 7)) }
 
-// axisValue prints a place on the independent axis.
+// axisValue prints a position on the independent axis.
 func axisValue(axis run.Axis, x float64) string {
 	if axis == run.ByTime || axis == run.ByInit {
 		return time.Unix(int64(x), 0).UTC().Format(time.RFC3339)

@@ -51,7 +51,7 @@ func TestEqualisation(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			q := byLead()
 			q.Drawing.EventEqual, q.Drawing.EqualPlaces = c.equal, c.places
-			got, err := curve.Values(q, answerOf(t, q, leads()), "RMSE", 1)
+			got, err := curve.ComputePoints(q, answerOf(t, q, leads()), "RMSE", 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,11 +67,11 @@ func TestEqualisation(t *testing.T) {
 func TestValuesFirst(t *testing.T) {
 	q := byLead()
 	a := answerOf(t, q, leads())
-	first, err := curve.Values(q, a, "RMSE", 1)
+	first, err := curve.ComputePoints(q, a, "RMSE", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := curve.Of(t.Context(), q, a, "RMSE", 1)
+	whole, err := curve.Compute(t.Context(), q, a, "RMSE", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestDifference(t *testing.T) {
 		}
 	}
 	slices.Reverse(rows)
-	got, err := curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
+	got, err := curve.Compute(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,15 +113,15 @@ func TestDifference(t *testing.T) {
 	for i := range rows {
 		rows[i].mistake = float64(1 + rows[i].valid%7)
 	}
-	if got, err = curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1); err != nil || got.Series[0].Y[0] != 0 || !math.IsNaN(got.Series[0].Low[0]) {
+	if got, err = curve.Compute(t.Context(), q, answerOf(t, q, rows), "RMSE", 1); err != nil || got.Series[0].Y[0] != 0 || !math.IsNaN(got.Series[0].Low[0]) {
 		t.Errorf("%+v %v", got, err)
 	}
 	q.Drawing.Curves = append(q.Drawing.Curves, question.Group{Field: "fcst_lead", Values: [][]string{{"24"}, {"48"}}})
-	if got, err = curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1); err != nil || len(got.Series) != 2 || got.Series[1].Name != "A 48 h" || got.Series[1].Records[0] != 3 {
+	if got, err = curve.Compute(t.Context(), q, answerOf(t, q, rows), "RMSE", 1); err != nil || len(got.Series) != 2 || got.Series[1].Name != "A 48 h" || got.Series[1].Records[0] != 3 {
 		t.Errorf("of two fields: %+v %v", got, err)
 	}
 	q.Drawing.Baseline = "C"
-	if _, err := curve.Values(q, answerOf(t, q, rows), "RMSE", 1); err == nil {
+	if _, err := curve.ComputePoints(q, answerOf(t, q, rows), "RMSE", 1); err == nil {
 		t.Error("a curve that is not there was taken off")
 	}
 }

@@ -168,10 +168,10 @@ func (l *laked) advice(engine string) string {
 		return ""
 	}
 	alike, few := 0, false
-	against := measure.Against(sums, best, l.run.Seed)
+	against := measure.CompareWithBase(sums, best, l.run.Seed)
 	for i := range against {
 		if c := &against[i]; i != best {
-			few = few || !c.Enough()
+			few = few || !c.CanDiffer()
 			if !c.Significant() {
 				alike++
 			}

@@ -101,7 +101,7 @@ func gatherOwned(r *run.Run, samples []run.Sample) *owned {
 		}
 	}
 	all.correct()
-	o.few = slices.ContainsFunc(all.tests, func(c *measure.Comparison) bool { return !c.Enough() })
+	o.few = slices.ContainsFunc(all.tests, func(c *measure.Comparison) bool { return !c.CanDiffer() })
 	return o
 }
 

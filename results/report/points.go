@@ -333,7 +333,7 @@ func (p *points) usl() (out []fitted) {
 				}
 			}
 			var err error
-			if f.law, err = measure.FitUSL(n, x, p.run.Seed); err == nil && !few && f.law.Holds() {
+			if f.law, err = measure.FitUSL(n, x, p.run.Seed); err == nil && !few && f.law.IsValid() {
 				out = append(out, f)
 			}
 		}

@@ -216,7 +216,7 @@ func (s *scans) fastest(c *scanCell) string {
 		return fmt.Sprintf("%s times as fast (%s) with %s as with %s", number(x.Ratio), interval(x.Lo, x.Hi), s.names[c.config], s.names[b.config])
 	case x.Significant() && math.IsNaN(x.Lo):
 		return fmt.Sprintf("%s is faster than %s; %d repetitions are too few to determine by how much", s.names[c.config], s.names[b.config], len(c.seconds))
-	case !x.Enough():
+	case !x.CanDiffer():
 		return "too few repetitions to distinguish it from " + s.names[b.config]
 	}
 	return "nothing is faster than " + s.names[b.config] + " significantly"

@@ -226,10 +226,10 @@ func (c *CaseSummary) compare(seed uint64) {
 		return
 	}
 	c.Comparisons = len(timed) - 1
-	against := measure.Against(samples, 0, seed)
+	against := measure.CompareWithBase(samples, 0, seed)
 	least := math.Inf(1)
 	for _, a := range against[1:] {
-		least = min(least, a.Least)
+		least = min(least, a.LeastP)
 	}
 	c.LeastP = Number(min(1, least*float64(c.Comparisons)))
 	for i, a := range against[1:] {

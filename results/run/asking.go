@@ -53,7 +53,7 @@ func (f *Folder) RunClients(ctx context.Context, out Sample, a ConcurrentClients
 		failed = unread
 	}
 	for _, s := range res.Series {
-		m.Series = append(m.Series, SeriesInterval{Completed: s.Ended, Failed: s.Failed, Slowest: s.Slow})
+		m.Series = append(m.Series, SeriesInterval{Completed: s.Finished, Failed: s.Failed, Slowest: s.Slowest})
 	}
 	t, err := m.addResult(res, a.Pace.Kinds)
 	if err != nil {
@@ -75,7 +75,7 @@ func (m *Measured) addResult(res *pace.Result, questions []string) (t answer.Tal
 		if g == nil {
 			continue
 		}
-		one := Group{Operation: questions[k], Outcome: "OK", Count: g.Count, Records: g.Records, InTotal: true}
+		one := Group{Operation: questions[k], Outcome: "OK", Count: g.Count, Records: g.RecordCount, InTotal: true}
 		err = errors.Join(err, one.Times(g.Service, g.Response), service.Merge(g.Service), response.Merge(g.Response))
 		m.Groups = append(m.Groups, one)
 		t.Succeeded += g.Count

@@ -153,7 +153,7 @@ func (f *Folder) histograms() error {
 			continue
 		}
 		for _, g := range m.Groups {
-			for what, packed := range map[string]measure.Packed{"service": g.ServiceTimes, "response": g.ResponseTimes} {
+			for what, packed := range map[string]measure.EncodedHistogram{"service": g.ServiceTimes, "response": g.ResponseTimes} {
 				h, err := packed.Histogram()
 				if err != nil {
 					return err

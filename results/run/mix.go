@@ -63,8 +63,8 @@ type Group struct {
 	Service  Latency `json:"service"`
 	Response Latency `json:"response"`
 
-	ServiceTimes  measure.Packed `json:"service_times" table:"-"`
-	ResponseTimes measure.Packed `json:"response_times" table:"-"`
+	ServiceTimes  measure.EncodedHistogram `json:"service_times" table:"-"`
+	ResponseTimes measure.EncodedHistogram `json:"response_times" table:"-"`
 }
 
 // Latency summarizes a histogram.
@@ -343,7 +343,7 @@ type Posting struct {
 type PostTimes struct {
 	Total time.Duration `json:"total_ns"`
 	Latency
-	Times measure.Packed `json:"times,omitempty" table:"-"`
+	Times measure.EncodedHistogram `json:"times,omitempty" table:"-"`
 }
 
 // Rate is values per second of posting, without parsing, as in the 2006 report.

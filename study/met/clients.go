@@ -53,10 +53,10 @@ func (s *runner) concurrent(ctx context.Context) error {
 func (c *crowd) all(ctx context.Context, ways [][]*cell, step *Progress) error {
 	for i, round := range measure.Interleave(c.o.Seed, len(ways)*len(c.o.Clients), c.o.AskReps) {
 		way, n := ways[i/len(c.o.Clients)], c.o.Clients[i%len(c.o.Clients)]
-		stood := c.still.Stood()
+		stood := c.still.Total()
 		p, err := c.run(ctx, way, n, round+1)
 		for err == nil && c.stoodStill(stood) {
-			stood = c.still.Stood()
+			stood = c.still.Total()
 			p, err = c.run(ctx, way, n, round+1)
 		}
 		if err = errors.Join(err, ctx.Err()); err != nil {

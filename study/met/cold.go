@@ -35,10 +35,10 @@ func (s *runner) cold(ctx context.Context) error {
 	step := Progress{Step: "cold starts", Unit: "answers", Of: int64(len(cells) * s.o.ColdReps)}
 	for i, rep := range measure.Interleave(s.o.Seed+1, len(cells), s.o.ColdReps) {
 		c := cells[i]
-		stood, start := s.still.Stood(), s.clock.Now()
+		stood, start := s.still.Total(), s.clock.Now()
 		asked, how, err := s.o.Cold(ctx, c.target, c.Cell)
 		for s.stoodStill(stood) {
-			stood, start = s.still.Stood(), s.clock.Now()
+			stood, start = s.still.Total(), s.clock.Now()
 			asked, how, err = s.o.Cold(ctx, c.target, c.Cell)
 		}
 		asked.Start = start

@@ -211,7 +211,7 @@ func (s *runner) note(ctx context.Context, q *question.Question, a *answer.Answe
 		return nil
 	}
 	for _, name := range curve.Stats(q) {
-		drawn, err := curve.Of(ctx, q, a, name, s.o.Seed)
+		drawn, err := curve.Compute(ctx, q, a, name, s.o.Seed)
 		if _, lacks := errors.AsType[*fault.Error](err); lacks {
 			continue // the question does not select what the statistic needs
 		}
@@ -221,7 +221,7 @@ func (s *runner) note(ctx context.Context, q *question.Question, a *answer.Answe
 		if len(curve.Stats(q)) > 1 {
 			drawn.Case += "-" + name
 		}
-		if q.Drawing != nil && q.Drawing.RightAxis && curve.Beside(s.drawn, drawn) {
+		if q.Drawing != nil && q.Drawing.RightAxis && curve.ShareAxis(s.drawn, drawn) {
 			drawn = s.drawn
 		}
 		s.drawn = drawn

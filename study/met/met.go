@@ -151,7 +151,7 @@ type runner struct {
 	o         Options
 	folder    *run.Folder
 	clock     measure.Clock
-	still     *measure.Standstill
+	still     *measure.StandstillMeter
 	stops     []time.Duration   // for which the process stood still in what was then timed again
 	origin    *load.Origin      // nil = files
 	found     *design.Catalog   // of what origin was found to hold
@@ -185,7 +185,7 @@ func (c *cell) way() string { return c.Engine + " " + c.At("design") + " " + c.A
 // The error is one of the study itself; wrong answers and failed cells are
 // counted in the Outcome.
 func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
-	s := &runner{o: o.defaults(), folder: folder, parsed: keeps(&o), clock: measure.StartClock(), still: measure.WatchStandstill()}
+	s := &runner{o: o.defaults(), folder: folder, parsed: keeps(&o), clock: measure.StartClock(), still: measure.StartStandstillMeter()}
 	defer s.still.Stop()
 	s.o.Progress = watched(folder, s.o.Progress)
 	folder.Run.PlannedReps = s.o.Reps

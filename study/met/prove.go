@@ -265,7 +265,7 @@ func (s *runner) time(ctx context.Context, servers []*counter) error {
 // stoodStill reports whether this process stood still since it had for so long:
 // what was timed meanwhile is to be timed again.
 func (s *runner) stoodStill(before time.Duration) bool {
-	stood := s.still.Stood() - before
+	stood := s.still.Total() - before
 	if stood > 0 {
 		s.stops = append(s.stops, stood)
 	}
@@ -323,7 +323,7 @@ func (s *runner) sample(ctx context.Context, c *cell, rep int, b *answer.Builder
 	}
 	out := &run.Measured{Start: s.clock.Now(), Derive: query.Derive, Keys: len(query.Keys)}
 	query.Server = 0
-	stood := s.still.Stood()
+	stood := s.still.Total()
 	busy := measure.CPUTime()
 	start := time.Now()
 	err := c.archive.Ask(ctx, query, b)

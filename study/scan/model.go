@@ -474,7 +474,7 @@ func (m *Model) widest(value float64, of func(law) float64) measure.Estimate {
 		for i, p := range draws {
 			all[i] = of(p)
 		}
-		e.Hold(all)
+		e.Widen(all)
 	}
 	return e
 }

@@ -84,9 +84,9 @@ func (w *workload) inflict(ctx context.Context, f *Faults, pacing *pace.Options,
 		return func(context.Context) error { return nil }
 	}
 	r.Fault = &run.Fault{}
-	pacing.Interval, pacing.Fine = time.Second, fine(pacing.Rate)
-	each := pacing.Each
-	pacing.Each = func(from, to time.Duration, groups [][]*pace.Group) {
+	pacing.Interval, pacing.SeriesInterval = time.Second, fine(pacing.Rate)
+	each := pacing.OnInterval
+	pacing.OnInterval = func(from, to time.Duration, groups [][]*pace.Group) {
 		if r.second(from, groups); each != nil {
 			each(from, to, groups)
 		}
@@ -236,7 +236,7 @@ func (r *Report) count(w *workload) {
 	r.Fault.Errors, r.Fault.TimedOut = w.errors.kinds, w.errors.kinds[timedOut]
 	w.errors.mu.Unlock()
 	r.Fault.Reconnects, r.Fault.Retries = w.outages.opened, w.retries.Load()
-	r.Fault.Lost = r.Result.Operations - r.Result.Right + r.Result.Unstarted
+	r.Fault.Lost = r.Result.Operations - r.Result.Succeeded + r.Result.Unstarted
 	if len(r.Fault.Moments) > 0 {
 		fine, length := r.Result.Interval, time.Duration(w.Seconds)*time.Second
 		if r.interrupted() {
@@ -248,13 +248,13 @@ func (r *Report) count(w *workload) {
 }
 
 // coarse joins so many intervals to one.
-func coarse(all []pace.Slice, n int) (out []pace.Slice) {
+func coarse(all []pace.Interval, n int) (out []pace.Interval) {
 	for i, s := range all {
 		if i%n == 0 {
-			out = append(out, pace.Slice{})
+			out = append(out, pace.Interval{})
 		}
 		o := &out[len(out)-1]
-		o.Ended, o.Failed, o.Slow = o.Ended+s.Ended, o.Failed+s.Failed, max(o.Slow, s.Slow)
+		o.Finished, o.Failed, o.Slowest = o.Finished+s.Finished, o.Failed+s.Failed, max(o.Slowest, s.Slowest)
 	}
 	return out
 }
@@ -267,10 +267,10 @@ const (
 )
 
 // cost is what a fault at a moment cost a run of that length.
-func cost(all []pace.Slice, fine, at, length time.Duration) *run.Cost {
+func cost(all []pace.Interval, fine, at, length time.Duration) *run.Cost {
 	good := make([]float64, int(length/fine)) // intervals in which nothing ended are in it
 	for i := range min(len(good), len(all)) {
-		good[i] = float64(all[i].Ended - all[i].Failed)
+		good[i] = float64(all[i].Finished - all[i].Failed)
 	}
 	first := min(int(at/fine), len(good))
 	sum := func(part []float64) (n float64) {

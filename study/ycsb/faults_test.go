@@ -142,16 +142,16 @@ func TestHistoryWithoutFault(t *testing.T) {
 
 // TestCost: what a series of tenths of a second says of a fault at 2 s.
 func TestCost(t *testing.T) {
-	at := func(rates ...int) (out []pace.Slice) { // by half a second, 10 a tenth is the rate
+	at := func(rates ...int) (out []pace.Interval) { // by half a second, 10 a tenth is the rate
 		for _, r := range rates {
 			for range 5 {
-				out = append(out, pace.Slice{Ended: int64(r) + 1, Failed: 1})
+				out = append(out, pace.Interval{Finished: int64(r) + 1, Failed: 1})
 			}
 		}
 		return out
 	}
 	for name, c := range map[string]struct {
-		series        []pace.Slice
+		series        []pace.Interval
 		without, back time.Duration
 	}{
 		"nothing happens":       {at(10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10), 0, 0},
@@ -250,7 +250,7 @@ func TestWatchedAgain(t *testing.T) {
 	o := Options{}
 	(&Target{Folder: f}).watch(&o, run.MixCell("fake", "", "a", 1, 0, ""))
 	for _, ended := range []int64{100, 150, 30} { // the third is of the second take
-		o.Watch(pace.Progress{Ended: ended})
+		o.Watch(pace.Progress{Finished: ended})
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)

@@ -92,7 +92,7 @@ func (o *observer) watch(ctx context.Context, warmup time.Duration) {
 
 func (o *observer) look(ctx context.Context) {
 	if o.processes != nil {
-		o.processes.Look(ctx)
+		o.processes.Sample(ctx)
 	}
 	if o.Metrics == nil || o.failed != nil {
 		return

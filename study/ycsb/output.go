@@ -93,7 +93,7 @@ func (r *Report) operation(out []Measurement, name string, groups []*pace.Group)
 		if g == nil {
 			continue
 		}
-		counts = append(counts, Measurement{name, "Return=" + word, float64(g.Records), true})
+		counts = append(counts, Measurement{name, "Return=" + word, float64(g.RecordCount), true})
 		if status == statusOK || status == statusDeleted {
 			continue
 		}
@@ -115,8 +115,8 @@ func (r *Report) operation(out []Measurement, name string, groups []*pace.Group)
 	}
 	if g := groups[statusOK]; g != nil {
 		out = r.times(out, name, g, counts)
-		if g.Records != g.Count {
-			out = append(out, Measurement{name, "Records", float64(g.Records), true})
+		if g.RecordCount != g.Count {
+			out = append(out, Measurement{name, "Records", float64(g.RecordCount), true})
 		}
 	} else {
 		out = append(out, Measurement{name, "Operations", 0, true})

@@ -151,15 +151,15 @@ func (t *Target) watch(o *Options, cell run.Cell) {
 		o.Faults = &f
 	}
 	o.Watch = func(p pace.Progress) {
-		if p.Ended < before {
+		if p.Finished < before {
 			before = 0 // it was taken again
 		}
-		e := run.Event{Kind: run.RateEvent, Done: p.Ended - before, Failed: p.Failed}
+		e := run.Event{Kind: run.RateEvent, Done: p.Finished - before, Failed: p.Failed}
 		if r := p.Response; r.Max > 0 {
 			e.Times = &run.Quantiles{P50: r.P50, P95: r.P95, P99: r.P99}
 		}
 		tell(e)
-		if before = p.Ended; report != nil {
+		if before = p.Finished; report != nil {
 			report(p)
 		}
 	}
@@ -337,7 +337,7 @@ func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sa
 		if i < len(r.quantiles) {
 			s = r.quantiles[i]
 		}
-		s.Completed, s.Failed, s.Slowest = x.Ended, x.Failed, x.Slow
+		s.Completed, s.Failed, s.Slowest = x.Finished, x.Failed, x.Slowest
 		m.Series = append(m.Series, s)
 	}
 	if err := r.groups(m.Mix); err != nil {
@@ -376,7 +376,7 @@ func (r *Report) groups(m *run.Mix) error {
 			if whole {
 				_ = service.Merge(g.Service) // both have one range
 			}
-			out := run.Group{Operation: name, Outcome: outcome, Count: g.Count, Records: g.Records, InTotal: whole}
+			out := run.Group{Operation: name, Outcome: outcome, Count: g.Count, Records: g.RecordCount, InTotal: whole}
 			if err := out.Times(g.Service, g.Response); err != nil {
 				return err
 			}

@@ -196,9 +196,9 @@ func readHistogram(file string) (*dist.Buckets, error) {
 func (w *workload) pacing(o *Options) pace.Options {
 	_, operations := w.Shard.split(0, w.Operations)
 	return pace.Options{
-		Kinds: kinds(), Statuses: statuses(), Harmless: statusDeleted, Rate: w.Target / float64(max(w.Shard.Of, 1)), Arrivals: pace.Arrivals(w.Arrivals), Operations: operations,
+		Kinds: kinds(), Statuses: statuses(), FirstHarmless: statusDeleted, Rate: w.Target / float64(max(w.Shard.Of, 1)), Arrivals: pace.Arrivals(w.Arrivals), Operations: operations,
 		Warmup: time.Duration(w.Warmup) * time.Second, Limit: time.Duration(w.Seconds) * time.Second, Seed: uint64(w.Seed + w.Shard.Index), //nolint:gosec // not negative
-		Phases: w.phases(), Spin: w.Spin, Interval: o.Interval, Watch: o.Watch, Grace: o.Grace,
+		Phases: w.phases(), BusyWait: w.Spin, Interval: o.Interval, OnProgress: o.Watch, Grace: o.Grace,
 	}
 }
 
