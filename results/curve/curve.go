@@ -165,10 +165,10 @@ func (c *collector) noteOf(method string, s *stat.Stat, by *pictureShape) string
 		method = "of all objects together"
 	}
 	if c.excluded > 0 {
-		method += fmt.Sprintf("; %d rows are left out by the plot's condition on values", c.excluded)
+		method += fmt.Sprintf("; the plot's condition on values excludes %d rows", c.excluded)
 	}
 	if c.outsideAxis > 0 {
-		method += fmt.Sprintf("; %d rows are left out, which have no place on this axis", c.outsideAxis)
+		method += fmt.Sprintf("; %d rows without a place on this axis are omitted", c.outsideAxis)
 	}
 	return method
 }

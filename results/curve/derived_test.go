@@ -155,8 +155,8 @@ func TestCasesOfEqualisation(t *testing.T) {
 	}{
 		{[][]string{{"A"}, {"B"}}, nil, 4, "left out 1 of 5 rows"},
 		{[][]string{{"A", "B"}}, nil, 4, "left out 1 of 5 rows"},
-		{[][]string{{"A"}, {"B"}, {"C"}}, nil, 0, "left out 5 of 5 rows, since there is none at all of C"},
-		{[][]string{{"A"}}, []question.Group{{Field: "model", Values: [][]string{{"A", "Z"}}}}, 0, "none at all of A Z"},
+		{[][]string{{"A"}, {"B"}, {"C"}}, nil, 0, "omitted 5 of 5 rows, because no row exists for C"},
+		{[][]string{{"A"}}, []question.Group{{Field: "model", Values: [][]string{{"A", "Z"}}}}, 0, "no row exists for A Z"},
 		{[][]string{{"A"}}, nil, 3, "left out 0 of 5 rows"},
 	} {
 		q := drawn("overall")

@@ -211,7 +211,7 @@ func (c *collector) text(field string) (func(i int) string, error) {
 	}
 	k := columnOf(c.a, column)
 	if k < 0 {
-		return nil, &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + column, Cure: "add it: it makes the curves"}
+		return nil, &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + column, Cure: "add it: its values make the curves"}
 	}
 	v := &c.a.Vectors[k]
 	switch {
@@ -224,7 +224,7 @@ func (c *collector) text(field string) (func(i int) string, error) {
 	case c.a.Columns[k].Kind == question.Time:
 		return func(i int) string { return time.Unix(v.Seconds[i], 0).UTC().Format(time.RFC3339) }, nil
 	}
-	return nil, &fault.Error{Setting: "question " + c.q.Name, Problem: fmt.Sprintf("%q makes no curves", field), Cure: "group by header fields, leads, times or hours"}
+	return nil, &fault.Error{Setting: "question " + c.q.Name, Problem: fmt.Sprintf("%q cannot make curves", field), Cure: "group by header fields, leads, times or hours"}
 }
 
 // order sorts the curves into the order of the drawing. The first field changes slowest.
@@ -339,9 +339,9 @@ func (c *collector) equalize() (note string, err error) {
 	for s := range held {
 		present[s.of] = true
 	}
-	note = fmt.Sprintf("; event equalisation left out %d of %d rows", before-after, c.a.Rows)
+	note = fmt.Sprintf("; event equalization omitted %d of %d rows", before-after, c.a.Rows)
 	if all = slices.DeleteFunc(all, func(one string) bool { return present[one] }); len(all) > 0 {
-		note += ", since there is none at all of" + strings.Join(all, ", of")
+		note += ", because no row exists for" + strings.Join(all, ", for")
 	}
 	return note, nil
 }

@@ -264,7 +264,7 @@ func TestOnlyWhatIsDrawn(t *testing.T) {
 			t.Errorf("%s is of %d rows, want %d", c.Series[i].Name, c.Series[i].Records[0], want)
 		}
 	}
-	if !strings.Contains(c.Note, "2 rows are left out by the plot's condition") {
+	if !strings.Contains(c.Note, "the plot's condition on values excludes 2 rows") {
 		t.Error(c.Note)
 	}
 }

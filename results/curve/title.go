@@ -180,7 +180,7 @@ func (d *PointCurves) addOmitted() {
 // noteOmitted adds the omitted curves to the note.
 func (d *PointCurves) noteOmitted() {
 	if n := len(d.Omitted); n > 0 {
-		d.Note += "; left out: " + strings.Join(d.Omitted[:min(n, 6)], ", ")
+		d.Note += "; omitted: " + strings.Join(d.Omitted[:min(n, 6)], ", ")
 		if n > 6 {
 			d.Note += fmt.Sprintf(" and %d more", n-6)
 		}

@@ -102,7 +102,7 @@ func Run(ctx context.Context, workers []Worker, o Options) (*Result, error) {
 func (o *Options) check(workers int) error {
 	switch {
 	case workers == 0:
-		return &fault.Error{Setting: "threads", Problem: "nobody works", Cure: "give at least 1"}
+		return &fault.Error{Setting: "threads", Problem: "there are no workers", Cure: "give at least 1"}
 	case o.Rate < 0:
 		return &fault.Error{Setting: "target", Problem: "a rate is not negative", Cure: "give operations per second, or 0 for no target"}
 	case o.Arrivals != "" && o.Arrivals != Fixed && o.Arrivals != Poisson:
