@@ -214,10 +214,10 @@ func TestWithin(t *testing.T) {
 	want := []string{write(t, dir, "a.stat", statLine), write(t, dir, "b.vsdb.gz", vsdbLine)}
 	write(t, dir, "c/d.stat", statLine)
 	write(t, dir, "readme.txt", "")
-	if got := Within(dir); !slices.Equal(got, want) {
+	if got := FilesIn(dir); !slices.Equal(got, want) {
 		t.Errorf("Within = %q, want %q", got, want)
 	}
-	if got := Within(filepath.Join(dir, "none")); len(got) > 0 {
+	if got := FilesIn(filepath.Join(dir, "none")); len(got) > 0 {
 		t.Errorf("of a folder that is not there: %q", got)
 	}
 }
@@ -298,7 +298,7 @@ func TestExpand(t *testing.T) {
 	write(t, dir, "more/i.vsdb.part", "")
 	write(t, dir, "more/h.tar.gz", "")
 	var aside []string
-	got, err := ExpandTelling([]string{"b", "more"}, func(path string) { aside = append(aside, filepath.ToSlash(path)) })
+	got, err := ExpandReporting([]string{"b", "more"}, func(path string) { aside = append(aside, filepath.ToSlash(path)) })
 	if err != nil || len(got) != 5 || strings.Join(aside, " ") != "b/readme.txt b/x.xml more/h.tar.gz more/i.vsdb.part" {
 		t.Errorf("%q, %v; left aside %q", got, err, aside)
 	}
@@ -344,7 +344,7 @@ func TestExpandFollowsLinks(t *testing.T) {
 	}
 	t.Chdir(dir)
 	var aside []string
-	got, err := ExpandTelling([]string{"lk/data"}, func(path string) { aside = append(aside, path) })
+	got, err := ExpandReporting([]string{"lk/data"}, func(path string) { aside = append(aside, path) })
 	if want := []string{"lk/data/c.vsdb", "lk/data/d1/a.vsdb", "lk/data/d2/deep/b.vsdb"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}

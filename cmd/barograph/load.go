@@ -71,7 +71,7 @@ more than --retain-limit percent if the removal covers more valid days than the 
 				if args, j.said, err = e.spec(spec, &j.place, c.Flags().Changed("subset")); err != nil {
 					return err
 				}
-				j.Accept = j.said.Takes
+				j.Accept = j.said.Includes
 			}
 			if retain != "" {
 				var err error

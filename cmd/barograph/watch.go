@@ -89,7 +89,7 @@ func (w *watcher) files() (map[string]fs.FileInfo, error) {
 			return nil //nolint:nilerr // it is gone, or not for us
 		case e.IsDir():
 			w.dirs.Add(path) //nolint:errcheck // then it is looked through now and then
-		case formats.IsFile(path, e) && !formats.LeftAlone(e.Name()):
+		case formats.IsFile(path, e) && !formats.IsIgnored(e.Name()):
 			if info, err := os.Stat(path); err == nil && !same(w.done[path], info) {
 				found[path] = info
 			}

@@ -61,7 +61,7 @@ type layout struct {
 	names    []string               // columns right of LINE_TYPE, where the header line names them
 	foreign  string                 // why no line below this header can be read; "" = they can be
 	objects  *objects               // of MODE, MTD and TC-Pairs: how their lines become STAT lines
-	left     string                 // and what of their columns is not kept
+	omitted     string                 // and what of their columns is not kept
 }
 
 // statLayout reads a header line; tok(i) is its i-th word.
@@ -101,7 +101,7 @@ func statLayout(words [][]byte) layout {
 // known is how many of all columns of a line are those of type t, n of them repeating,
 // where the header line names all of them and further ones follow, as in the files of
 // GSI diagnostics; elsewhere it is all.
-func (l *layout) known(t *record.LineType, all, n int, version []byte) int {
+func (l *layout) knownColumns(t *record.LineType, all, n int, version []byte) int {
 	if all-n <= len(t.Columns) || all != len(l.names) {
 		return all
 	}
@@ -145,14 +145,14 @@ func foreign(words [][]byte, i int, want string) string {
 	if i >= len(words) {
 		return fmt.Sprintf("the header line above is cut: it ends before column %s", want)
 	}
-	return fmt.Sprintf("the header line above is not MET's: column %d is %q where %s is expected", i+1, shown(words[i]), want)
+	return fmt.Sprintf("the header line above is not MET's: column %d is %q where %s is expected", i+1, shorten(words[i]), want)
 }
 
 // maxShown is the number of bytes of a token that a reason quotes.
 const maxShown = 40
 
 // shown cuts a token for a reason.
-func shown(tok []byte) []byte {
+func shorten(tok []byte) []byte {
 	if len(tok) > maxShown {
 		return append(tok[:maxShown:maxShown], "..."...)
 	}

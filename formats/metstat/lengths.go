@@ -86,5 +86,5 @@ func badLength(t *record.LineType, n int, tok []byte) string {
 	if t.Group != nil {
 		besides = " besides the repeating ones"
 	}
-	return fmt.Sprintf("the line is cut: it has %d columns of %s, MET %s writes %s%d%s", n, t.Name, shown(tok), b.String(), full, besides)
+	return fmt.Sprintf("the line is cut: it has %d columns of %s, MET %s writes %s%d%s", n, t.Name, shorten(tok), b.String(), full, besides)
 }

@@ -45,7 +45,7 @@ var (
 )
 
 // needed are the columns without which a header line is none, by its kind.
-var needed = map[string]string{ //nolint:gochecknoglobals // a constant table
+var requiredColumns = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"MODE":     "VERSION MODEL FCST_LEAD FCST_VALID FCST_RAD FCST_THR FCST_VAR FCST_LEV OBS_VAR OBS_LEV",
 	"MTD":      "VERSION MODEL FCST_LEAD FCST_VALID FCST_RAD FCST_THR FCST_VAR FCST_LEV OBS_VAR OBS_LEV OBJECT_ID",
 	"TC-Pairs": "VERSION AMODEL BMODEL STORM_ID BASIN CYCLONE STORM_NAME INIT LEAD VALID INIT_MASK VALID_MASK LINE_TYPE",
@@ -83,7 +83,7 @@ func objectLayout(words [][]byte) (layout, bool) {
 			l.names = append(l.names, string(w))
 		}
 	}
-	names := needed[kind]
+	names := requiredColumns[kind]
 	if o.has("OBJECT_ID") {
 		names += " OBJECT_CAT"
 	}
@@ -107,7 +107,7 @@ func objectLayout(words [][]byte) (layout, bool) {
 			left = append(left, string(w))
 		}
 	}
-	l.left = strings.Join(left, " ")
+	l.omitted = strings.Join(left, " ")
 	return l, true
 }
 
@@ -234,7 +234,7 @@ func (r *Reader) cyclone(o *objects) string {
 	}
 	name := string(r.token(at))
 	if !slices.Contains([]string{"TCMPR", "TCDIAG", "PROBRIRW"}, name) {
-		return fmt.Sprintf("unknown line type %q of TC-Pairs", shown(r.token(at)))
+		return fmt.Sprintf("unknown line type %q of TC-Pairs", shorten(r.token(at)))
 	}
 	lead, reason := r.leadOf(o)
 	if reason != "" {
@@ -283,7 +283,7 @@ func (r *Reader) leadOf(o *objects) ([]byte, string) {
 	}
 	init, ok := parseTime(start)
 	if !ok {
-		return nil, fmt.Sprintf("column INIT: %q is no time from %d to %d: YYYYMMDD_HHMMSS is expected", shown(start), record.FirstYear, record.LastYear)
+		return nil, fmt.Sprintf("column INIT: %q is no time from %d to %d: YYYYMMDD_HHMMSS is expected", shorten(start), record.FirstYear, record.LastYear)
 	}
 	lead, ok := parseLead(given)
 	if string(given) != record.NA && ok && valid-int64(lead) != init {

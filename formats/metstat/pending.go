@@ -22,13 +22,13 @@ type pending struct {
 
 	// Headers of the batch: by the bytes of the line for speed, by value for
 	// truth, as the same header may be padded otherwise.
-	byRaw      map[string]*known
-	byHeader   map[record.Header]*known
+	byRaw      map[string]*knownHeader
+	byHeader   map[record.Header]*knownHeader
 	generation uint64 // counts the batches handed over
 }
 
 // known is a header that was seen; index is its place in the batch of that generation.
-type known struct {
+type knownHeader struct {
 	header     record.Header
 	generation uint64
 	index      uint32
@@ -53,7 +53,7 @@ func (r *Reader) pendingOf(name []byte) *pending {
 }
 
 func newPending(lt *record.LineType) *pending {
-	p := &pending{lt: lt, categories: -1, expected: -1, byRaw: make(map[string]*known), byHeader: make(map[record.Header]*known)}
+	p := &pending{lt: lt, categories: -1, expected: -1, byRaw: make(map[string]*knownHeader), byHeader: make(map[record.Header]*knownHeader)}
 	if lt == nil {
 		return p
 	}
@@ -103,17 +103,17 @@ func (r *Reader) header(p *pending) (uint32, string) {
 }
 
 // known finds or makes what is known of a header.
-func (p *pending) known(h record.Header) *known {
+func (p *pending) known(h record.Header) *knownHeader {
 	k, ok := p.byHeader[h]
 	if !ok {
-		k = &known{header: h}
+		k = &knownHeader{header: h}
 		p.byHeader[h] = k
 	}
 	return k
 }
 
 // index is the place of a header in the batch.
-func (p *pending) index(k *known) uint32 {
+func (p *pending) index(k *knownHeader) uint32 {
 	if k.generation != p.generation {
 		k.generation, k.index = p.generation, p.batch.AddHeader(k.header)
 	}
@@ -134,12 +134,12 @@ func (r *Reader) buildHeader() (record.Header, string) {
 				continue
 			}
 			if _, err := strconv.ParseUint(string(tok), 10, 31); err != nil {
-				return h, fmt.Sprintf("column INTERP_PNTS: %q is no number of points", shown(tok))
+				return h, fmt.Sprintf("column INTERP_PNTS: %q is no number of points", shorten(tok))
 			}
 		case record.Alpha:
 			text, ok := alpha(tok)
 			if !ok {
-				return h, fmt.Sprintf("column ALPHA: %q is not a number from 0 to 1", shown(tok))
+				return h, fmt.Sprintf("column ALPHA: %q is not a number from 0 to 1", shorten(tok))
 			}
 			h[f] = text
 			continue

@@ -34,7 +34,7 @@ type Reader struct {
 	o    Options
 
 	layout  layout
-	stray   *pending            // rejects of lines without a line type
+	rejectsOnly   *pending            // rejects of lines without a line type
 	pending map[string]*pending // by line type
 	order   []*pending          // those of this file, in the order of their first lines
 	flushed int                 // of order, at the end of the file
@@ -59,7 +59,7 @@ func NewReader(r io.Reader, file string, o Options) *Reader {
 	if o.Rows <= 0 {
 		o.Rows = defaultRows
 	}
-	rd := &Reader{o: o, pending: make(map[string]*pending), words: make(map[string]string), stray: newPending(nil), in: lines.Reader{Max: maxLine}}
+	rd := &Reader{o: o, pending: make(map[string]*pending), words: make(map[string]string), rejectsOnly: newPending(nil), in: lines.Reader{Max: maxLine}}
 	rd.Reset(r, file)
 	return rd
 }
@@ -70,7 +70,7 @@ func (r *Reader) Reset(src io.Reader, file string) {
 	r.in.Reset(src)
 	r.file, r.layout, r.count = file, assumedLayout(), 0
 	r.order, r.flushed, r.past = r.order[:0], 0, revisions{}
-	r.stray.reset(file)
+	r.rejectsOnly.reset(file)
 	for _, p := range r.pending {
 		p.reset(file)
 	}
@@ -104,7 +104,7 @@ func (r *Reader) Next(into *record.Batch) error {
 
 // flush hands over what is left, one batch a call.
 func (r *Reader) flush(into *record.Batch) error {
-	r.revise()
+	r.addRevisions()
 	for r.flushed < len(r.order) {
 		p := r.order[r.flushed]
 		r.flushed++
@@ -142,7 +142,7 @@ func (r *Reader) take(ln lines.Line) *pending {
 		for i := range words {
 			words[i] = r.token(i)
 		}
-		r.revise()
+		r.addRevisions()
 		r.layout = statLayout(words)
 		return nil
 	}
@@ -156,7 +156,7 @@ func (r *Reader) take(ln lines.Line) *pending {
 	r.count++
 	if reason != "" {
 		p.batch.Reject(r.file, r.in.Number, reason, text)
-		r.past.cut()
+		r.past.reset()
 	}
 	return p
 }

@@ -8,18 +8,18 @@ import (
 
 // revised names the variable of a record that is what one forecast changed of the
 // one before it. METviewer knows such variables by this prefix.
-const revised = "REV_"
+const revisionPrefix = "REV_"
 
 // revisions are the 2D lines of MTD below one header line, as long as they may be
 // those of one valid time, forecast again and again: of such a file METdbLoad adds
 // to the database what each line changes of the one before it.
 type revisions struct {
-	lines []revision
-	mixed bool // the lines differ where those of revisions are equal
+	lines []storedLine
+	differ bool // the lines differ where those of revisions are equal
 }
 
 // revision is a line that was stored; the zero value stands for one that was not.
-type revision struct {
+type storedLine struct {
 	head   record.Header
 	row    row
 	line   uint32
@@ -27,14 +27,14 @@ type revision struct {
 }
 
 // remember keeps the line that was stored last, if it is one of MTD's 2D.
-func (r *Reader) remember(p *pending, head uint32) {
-	if r.layout.objects == nil || p.lt.Name != "MTD_2D_OBJ" || r.past.mixed {
+func (r *Reader) keepLine(p *pending, head uint32) {
+	if r.layout.objects == nil || p.lt.Name != "MTD_2D_OBJ" || r.past.differ {
 		return
 	}
 	id, _ := p.lt.Column("object_id")
-	now := revision{head: p.batch.Headers[head], row: r.row, line: r.in.Number, object: r.row.text[id.Slot]}
+	now := storedLine{head: p.batch.Headers[head], row: r.row, line: r.in.Number, object: r.row.text[id.Slot]}
 	if len(r.past.lines) > 0 && !r.past.lines[0].ofOneTime(&now, p.lt) {
-		r.past = revisions{mixed: true}
+		r.past = revisions{differ: true}
 		return
 	}
 	now.row.num, now.row.text = slices.Clone(r.row.num), slices.Clone(r.row.text)
@@ -42,15 +42,15 @@ func (r *Reader) remember(p *pending, head uint32) {
 }
 
 // cut notes that a line was rejected: what follows is no change of what stands before.
-func (v *revisions) cut() {
+func (v *revisions) reset() {
 	if len(v.lines) > 0 {
-		v.lines = append(v.lines, revision{})
+		v.lines = append(v.lines, storedLine{})
 	}
 }
 
 // ofOneTime reports whether two lines are equal where METdbLoad demands it of all
 // lines of a file of revisions (constants.py, MTD_2D_REV_FIELDS).
-func (v *revision) ofOneTime(o *revision, t *record.LineType) bool {
+func (v *storedLine) ofOneTime(o *storedLine, t *record.LineType) bool {
 	for _, f := range [...]record.Field{record.Model, record.Descr, record.InterpPnts, record.FcstThresh, record.ObsThresh, record.FcstLev, record.ObsLev} {
 		if v.head[f] != o.head[f] {
 			return false
@@ -63,7 +63,7 @@ func (v *revision) ofOneTime(o *revision, t *record.LineType) bool {
 
 // revise adds the revisions of the lines below the header line that ends here: of
 // each object that three lines or more, one after the other, follow.
-func (r *Reader) revise() {
+func (r *Reader) addRevisions() {
 	lines := r.past.lines
 	r.past = revisions{lines: lines[:0]}
 	for first := 0; first < len(lines); {
@@ -72,7 +72,7 @@ func (r *Reader) revise() {
 			end++
 		}
 		for i := first + 1; i < end && end-first > 2; i++ {
-			r.change(&lines[i-1], &lines[i])
+			r.addChange(&lines[i-1], &lines[i])
 		}
 		first = end
 	}
@@ -81,11 +81,11 @@ func (r *Reader) revise() {
 // change stores what a line changes of the one before it, as a record of its own.
 // An angle has no change, as in METdbLoad; INTENSITY_nn, which METdbLoad leaves as
 // it is, changes like the other intensities.
-func (r *Reader) change(before, now *revision) {
+func (r *Reader) addChange(before, now *storedLine) {
 	p := r.pending["MTD_2D_OBJ"]
-	now.head[record.FcstVar], now.head[record.ObsVar] = r.word([]byte(revised+now.head[record.FcstVar])), r.word([]byte(revised+now.head[record.ObsVar]))
+	now.head[record.FcstVar], now.head[record.ObsVar] = r.word([]byte(revisionPrefix+now.head[record.FcstVar])), r.word([]byte(revisionPrefix+now.head[record.ObsVar]))
 	r.row = now.row
-	r.row.num, r.row.left = slices.Clone(now.row.num), ""
+	r.row.num, r.row.omitted = slices.Clone(now.row.num), ""
 	for _, c := range p.lt.Columns {
 		switch {
 		case c.Name == "axis_ang":

@@ -21,7 +21,7 @@ type row struct {
 	num                      []float64
 	text                     []string
 	group                    []float64
-	left                     string // names of the columns that are not kept
+	omitted                     string // names of the columns that are not kept
 }
 
 // data reads the data line at hand into the batch of its type, which it
@@ -29,42 +29,42 @@ type row struct {
 func (r *Reader) data(ln lines.Line) (*pending, string) {
 	switch {
 	case ln.Long:
-		return r.stray, fmt.Sprintf("the line is longer than %d bytes", maxLine)
+		return r.rejectsOnly, fmt.Sprintf("the line is longer than %d bytes", maxLine)
 	case !utf8.Valid(r.line):
-		return r.stray, "the line is not UTF-8 text"
+		return r.rejectsOnly, "the line is not UTF-8 text"
 	case bytes.IndexByte(r.line, 0) >= 0:
-		return r.stray, "the line holds a NUL byte"
+		return r.rejectsOnly, "the line holds a NUL byte"
 	case r.layout.foreign != "":
-		return r.stray, r.layout.foreign
+		return r.rejectsOnly, r.layout.foreign
 	case string(r.token(0)) == firstWord:
-		return r.stray, record.MaybeTruncated // a header line without a line end
+		return r.rejectsOnly, record.MaybeTruncated // a header line without a line end
 	}
 	if r.layout.objects != nil {
 		if reason := r.translate(); reason != "" {
-			return r.stray, reason
+			return r.rejectsOnly, reason
 		}
 	}
-	p, reason := r.typed()
+	p, reason := r.lineType()
 	if reason != "" {
-		return r.stray, r.assuming(reason)
+		return r.rejectsOnly, r.withAssumption(reason)
 	}
 	if reason = r.values(p); reason != "" {
-		return p, r.assuming(reason)
+		return p, r.withAssumption(reason)
 	}
 	if !ln.Ended {
 		return p, record.MaybeTruncated
 	}
 	head, reason := r.header(p)
 	if reason != "" {
-		return p, r.assuming(reason)
+		return p, r.withAssumption(reason)
 	}
 	r.store(p, head, r.in.Number)
-	r.remember(p, head)
+	r.keepLine(p, head)
 	return p, ""
 }
 
 // assuming adds to a reason that the layout was a guess, where it was.
-func (r *Reader) assuming(reason string) string {
+func (r *Reader) withAssumption(reason string) string {
 	if r.layout.assumed {
 		return reason + fmt.Sprintf(" (the file has no header line above; %d columns were assumed)", len(common))
 	}
@@ -72,18 +72,18 @@ func (r *Reader) assuming(reason string) string {
 }
 
 // typed tells the line type.
-func (r *Reader) typed() (*pending, string) {
+func (r *Reader) lineType() (*pending, string) {
 	v := r.token(0)
 	if len(v) < 2 || v[0] != 'V' || v[1]-'0' > 9 {
-		return nil, fmt.Sprintf("the line begins with %q, not with a version of MET", shown(v))
+		return nil, fmt.Sprintf("the line begins with %q, not with a version of MET", shorten(v))
 	}
 	if at := r.layout.lineType; len(r.tok) <= at {
-		return nil, fmt.Sprintf("the line is cut: it has %d of the %d header columns and ends in %q", len(r.tok), at+1, shown(r.token(len(r.tok)-1)))
+		return nil, fmt.Sprintf("the line is cut: it has %d of the %d header columns and ends in %q", len(r.tok), at+1, shorten(r.token(len(r.tok)-1)))
 	}
 	name := r.token(r.layout.lineType)
 	p := r.pendingOf(name)
 	if p == nil {
-		return nil, fmt.Sprintf("unknown line type %q", shown(name))
+		return nil, fmt.Sprintf("unknown line type %q", shorten(name))
 	}
 	return p, ""
 }
@@ -98,7 +98,7 @@ func (r *Reader) values(p *pending) string {
 	all := len(r.tok) - first
 	have := all
 	if lt.Group == nil {
-		have = r.layout.known(lt, all, 0, r.token(0))
+		have = r.layout.knownColumns(lt, all, 0, r.token(0))
 	}
 	lead := min(have, lt.ColumnsBeforeGroup)
 	r.row.num, r.row.text, r.row.group = r.row.num[:0], r.row.text[:0], r.row.group[:0]
@@ -118,10 +118,10 @@ func (r *Reader) values(p *pending) string {
 			return reason
 		}
 		repeats = n
-		have = r.layout.known(lt, all, n, r.token(0))
+		have = r.layout.knownColumns(lt, all, n, r.token(0))
 	}
-	if r.row.left = r.layout.left; have < all {
-		r.row.left = strings.Join(r.layout.names[have:], " ")
+	if r.row.omitted = r.layout.omitted; have < all {
+		r.row.omitted = strings.Join(r.layout.names[have:], " ")
 	}
 	fixed := have - repeats
 	if reason := badLength(lt, fixed, r.token(0)); reason != "" {
@@ -170,7 +170,7 @@ func (r *Reader) time(tok []byte) (int64, bool) {
 
 func (r *Reader) badTime(i int, what string) string {
 	name := [timeColumns]string{leadColumn, "FCST_VALID_BEG", "FCST_VALID_END", "OBS_LEAD", "OBS_VALID_BEG", "OBS_VALID_END"}[i]
-	return fmt.Sprintf("column %s: %q is %s expected", name, shown(r.token(r.layout.lead+i)), what)
+	return fmt.Sprintf("column %s: %q is %s expected", name, shorten(r.token(r.layout.lead+i)), what)
 }
 
 // columns reads cols from the tokens from at on.
@@ -187,7 +187,7 @@ func (r *Reader) columns(cols []record.Column, at int) string {
 			return notNumber(c.Name, tok)
 		}
 		if !c.Rule.Accepts(f) {
-			return c.Rule.Violation(c.Name, strconv.Quote(string(shown(tok))))
+			return c.Rule.Violation(c.Name, strconv.Quote(string(shorten(tok))))
 		}
 		r.row.num = append(r.row.num, f)
 	}
@@ -211,7 +211,7 @@ func notNumber(column string, tok []byte) string {
 	case "inf", "infinity", "nan":
 		return fmt.Sprintf("column %s: %q is not a finite number (NA is a missing one)", column, tok)
 	}
-	return fmt.Sprintf("column %s: %q is not a number", column, shown(tok))
+	return fmt.Sprintf("column %s: %q is not a number", column, shorten(tok))
 }
 
 // repeats is how many of the rest tokens behind the leading columns belong to
@@ -243,7 +243,7 @@ func (r *Reader) groupValues(g *record.Group, at, n int) string {
 			if !ok {
 				return notNumber(name, tok)
 			}
-			return g.Rules[k].Violation(name, strconv.Quote(string(shown(tok))))
+			return g.Rules[k].Violation(name, strconv.Quote(string(shorten(tok))))
 		}
 		r.row.group = append(r.row.group, f)
 		if k++; k == len(g.Fields) {
@@ -290,11 +290,11 @@ func (r *Reader) store(p *pending, head, line uint32) {
 	for k, s := range w.text {
 		b.Text[k] = append(b.Text[k], s)
 	}
-	if w.left != "" {
+	if w.omitted != "" {
 		if b.OmittedColumns == nil {
 			b.OmittedColumns = map[string]int{}
 		}
-		b.OmittedColumns[w.left]++
+		b.OmittedColumns[w.omitted]++
 	}
 	if p.lt.Group != nil {
 		b.Group = append(b.Group, w.group...)

@@ -12,12 +12,12 @@ import (
 func cards(n *node) (out []*node) {
 	var columns []*node
 	for _, c := range n.child("columns").all("field") {
-		for _, chain := range chains(c) {
-			columns = together(columns, chain)
+		for _, chain := range fieldChains(c) {
+			columns = mergeChain(columns, chain)
 		}
 	}
 	for _, r := range n.child("rows").all("field") {
-		for _, row := range chains(r) {
+		for _, row := range fieldChains(r) {
 			for _, column := range columns {
 				out = append(out, card(n, row, column))
 			}
@@ -28,10 +28,10 @@ func cards(n *node) (out []*node) {
 
 // chains are the ways from a field to the innermost ones, each the children of
 // a node; a field has all its values.
-func chains(f *node) (out []*node) {
+func fieldChains(f *node) (out []*node) {
 	own := &node{name: "field", attrs: f.attrs, line: f.line, kids: f.all("val")}
 	for _, k := range f.all("field") {
-		for _, c := range chains(k) {
+		for _, c := range fieldChains(k) {
 			out = append(out, &node{line: f.line, kids: append([]*node{own}, c.kids...)})
 		}
 	}
@@ -42,7 +42,7 @@ func chains(f *node) (out []*node) {
 }
 
 // together adds a chain, or its values to one that differs in one field only.
-func together(all []*node, chain *node) []*node {
+func mergeChain(all []*node, chain *node) []*node {
 	for _, have := range all {
 		if len(have.kids) != len(chain.kids) {
 			continue
@@ -93,7 +93,7 @@ func card(n, row, column *node) *node {
 		case "model":
 			series.kids = append(series.kids, f)
 		default:
-			fix.kids = append(fix.kids, &node{name: "field", attrs: f.attrs, line: f.line, kids: []*node{whole(f)}})
+			fix.kids = append(fix.kids, &node{name: "field", attrs: f.attrs, line: f.line, kids: []*node{singleSet(f)}})
 		}
 	}
 	for _, v := range dep.kids {
@@ -113,7 +113,7 @@ func card(n, row, column *node) *node {
 
 // whole is a fixed field of a scorecard as one set: two dates are the range
 // between them.
-func whole(f *node) *node {
+func singleSet(f *node) *node {
 	set := &node{name: "set", line: f.line, kids: f.all("val")}
 	if v := texts(f); len(v) == 2 && strings.HasSuffix(f.attrs["name"], "_beg") {
 		set.kids = []*node{{name: "val", text: "BETWEEN '" + v[0] + "' AND '" + v[1] + "'", line: f.line}}

@@ -6,7 +6,7 @@ type Element struct {
 	Path    string // below load_spec
 	Meaning string
 	Here    string
-	Needed  bool // it changes what Barograph does; the others are read and set aside
+	Used  bool // it changes what Barograph does; the others are read and set aside
 }
 
 // elements are those of a load_spec that are known, in the order of METdbLoad's

@@ -15,14 +15,14 @@ func (s *plots) resolve(n *node) (*node, error) {
 	}
 	var base *node
 	for i, name := range strings.Split(from, ",") {
-		b := s.named[strings.TrimSpace(name)]
+		b := s.resolved[strings.TrimSpace(name)]
 		if b == nil {
-			return nil, s.bad(n.line, "plot, inherits="+strconv.Quote(name), "is no plot above this one", "name a plot that stands before it")
+			return nil, s.errorAt(n.line, "plot, inherits="+strconv.Quote(name), "is no plot above this one", "name a plot that stands before it")
 		}
 		if i == 0 {
 			base = b
 		} else {
-			base = s.inherit(base, s.written[strings.TrimSpace(name)])
+			base = s.inherit(base, s.unresolved[strings.TrimSpace(name)])
 		}
 	}
 	return s.inherit(base, n), nil

@@ -32,7 +32,7 @@ type LoadSpec struct {
 	KeepXML            bool   // load_xml: the load_spec is kept in the database
 	XML                string // the load_spec itself, without its password
 
-	SetAside []Remark // elements that are read and not needed here, with the reason
+	Ignored []Remark // elements that are read and not needed here, with the reason
 	Warnings []Remark // elements that are not known, values without a use
 }
 
@@ -64,7 +64,7 @@ func ParseLoadSpec(file string, text []byte) (*LoadSpec, error) {
 		File: file, Connection: connection(root.child("connection")), Template: root.value("folder_tmpl"), Note: root.value("load_note"),
 		Group: root.value("group"), Description: root.value("description"), KeepXML: true, XML: password.ReplaceAllString(string(text), "<password/>"),
 	}
-	s.sort(root, "")
+	s.classify(root, "")
 	loads := map[string]*bool{"load_stat": &s.NoStat, "load_mode": &s.NoMode, "load_mtd": &s.NoMTD}
 	for name, not := range loads {
 		load := true
@@ -99,14 +99,14 @@ func ParseLoadSpec(file string, text []byte) (*LoadSpec, error) {
 
 // Takes reports whether lines of a type are to be loaded. line_type is of .stat and
 // VSDB files alone.
-func (s *LoadSpec) Takes(lineType string) bool {
+func (s *LoadSpec) Includes(lineType string) bool {
 	objects := strings.HasPrefix(lineType, "MODE_") || strings.HasPrefix(lineType, "MTD_") || slices.Contains([]string{"TCMPR", "TCDIAG", "PROBRIRW"}, lineType)
 	return (objects || len(s.Types) == 0 || slices.Contains(s.Types, lineType)) && (s.MPR || lineType != "MPR") && (s.ORANK || lineType != "ORANK")
 }
 
 // TakesFile reports whether a file is to be loaded, by METdbLoad's rules for its
 // name: the parts 3d_s and 3d_p may stand anywhere in the path.
-func (s *LoadSpec) TakesFile(path string) bool {
+func (s *LoadSpec) IncludesFile(path string) bool {
 	path = strings.TrimSuffix(strings.ToLower(path), ".gz")
 	ends := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(path, name) })
@@ -132,7 +132,7 @@ func (s *LoadSpec) boolean(n *node, flag *bool) error {
 
 // sort looks every element up in the table: those that are not needed and those
 // that are not known are noted.
-func (s *LoadSpec) sort(n *node, above string) {
+func (s *LoadSpec) classify(n *node, above string) {
 	for _, k := range n.kids {
 		path := above + k.name
 		i := slices.IndexFunc(elements, func(e Element) bool { return e.Path == path })
@@ -140,18 +140,18 @@ func (s *LoadSpec) sort(n *node, above string) {
 		case k.name == "date_offset" || k.name == "offset_days": // of a date: see offset
 			continue
 		case i < 0:
-			s.Warnings = append(s.Warnings, Remark{k.line, path, "is not known and has no effect" + fault.Meant(k.name, below(above))})
+			s.Warnings = append(s.Warnings, Remark{k.line, path, "is not known and has no effect" + fault.Meant(k.name, elementsBelow(above))})
 			continue
-		case !elements[i].Needed && path != "line_type/val":
-			s.SetAside = append(s.SetAside, Remark{k.line, path, elements[i].Here})
+		case !elements[i].Used && path != "line_type/val":
+			s.Ignored = append(s.Ignored, Remark{k.line, path, elements[i].Here})
 		}
-		s.sort(k, path+"/")
+		s.classify(k, path+"/")
 	}
 }
 
 // below are the names of the known elements that stand in one, whose path ends with
 // a slash; "" = load_spec.
-func below(path string) (names []string) {
+func elementsBelow(path string) (names []string) {
 	for _, e := range elements {
 		if name, ok := strings.CutPrefix(e.Path, path); ok && !strings.Contains(name, "/") {
 			names = append(names, name)

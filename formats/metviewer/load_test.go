@@ -49,7 +49,7 @@ func TestLoadSpecGolden(t *testing.T) {
 	for _, r := range s.Warnings {
 		fmt.Fprintln(&b, "warning", r)
 	}
-	for _, r := range s.SetAside {
+	for _, r := range s.Ignored {
 		fmt.Fprintln(&b, "set aside", r)
 	}
 	golden(t, "load.golden", b.String())
@@ -168,7 +168,7 @@ func TestTakesFiles(t *testing.T) {
 		}
 		var got []string
 		for _, f := range files {
-			if s.TakesFile(f) {
+			if s.IncludesFile(f) {
 				got = append(got, f)
 			}
 		}
@@ -191,7 +191,7 @@ func TestTakes(t *testing.T) {
 		}
 		var got []string
 		for _, lineType := range []string{"SL1L2", "CTC", "MPR", "ORANK"} {
-			if s.Takes(lineType) {
+			if s.Includes(lineType) {
 				got = append(got, lineType)
 			}
 		}

@@ -41,7 +41,7 @@ type Plot struct {
 	BootRepl      int          // 1 or 0 = no bootstrap
 	BootSeed      *uint64      // nil = any
 	BootCI        string       // perc, pivotal or bca; "" = bca
-	Single        bool         // records are drawn one by one, not in blocks
+	SingleRecords        bool         // records are drawn one by one, not in blocks
 	CardSums      bool         // of a scorecard: agg_stat, the sums are aggregated
 	Alpha         float64      // ci_alpha: 1 - confidence
 	EqLow, EqHigh *float64     `json:",omitempty"` // eqbound_low and eqbound_high, in standard deviations; nil = METviewer's own
@@ -134,7 +134,7 @@ func ParsePlotSpec(file string, text []byte) (*PlotSpec, error) {
 			s.Databases = append(s.Databases, d)
 		}
 	}
-	p := &plots{spec: s, lists: map[string]*node{}, named: map[string]*node{}, written: map[string]*node{}, today: time.Now().UTC()}
+	p := &plots{spec: s, lists: map[string]*node{}, resolved: map[string]*node{}, unresolved: map[string]*node{}, today: time.Now().UTC()}
 	for _, k := range root.kids {
 		switch k.name {
 		case "connection", "rscript", "folders":
@@ -160,28 +160,28 @@ func ParsePlotSpec(file string, text []byte) (*PlotSpec, error) {
 type plots struct {
 	spec  *PlotSpec
 	lists map[string]*node // date_list, date_range and date_range_list, by name
-	named map[string]*node // plots that others may inherit from, inheritance resolved
+	resolved map[string]*node // plots that others may inherit from, inheritance resolved
 	today time.Time        // what offsets of dates count from
 	p     *Plot            // the plot that is being read
 
-	written map[string]*node // the same as they stand in the file
+	unresolved map[string]*node // the same as they stand in the file
 }
 
-func (s *plots) bad(line int, setting, problem, cure string) error {
+func (s *plots) errorAt(line int, setting, problem, cure string) error {
 	return &fault.Error{File: s.spec.File, Line: line, Setting: setting, Problem: problem, Cure: cure}
 }
 
 func (s *plots) plot(n *node) error {
 	name := n.attrs["name"]
 	if name != "" {
-		s.written[name] = n
+		s.unresolved[name] = n
 	}
 	n, err := s.resolve(n)
 	if err != nil {
 		return err
 	}
 	if name != "" {
-		s.named[name] = n
+		s.resolved[name] = n
 	}
 	plots := []*node{n}
 	if n.child("rows") != nil {
@@ -266,7 +266,7 @@ func (s *plots) deps(n *node) error {
 			for _, v := range k.all("fcst_var") {
 				d := Dep{Axis: axis, Var: v.attrs["name"], Line: v.line, Fix: only[v.attrs["name"]]}
 				if d.Var == "" {
-					return s.bad(v.line, k.name+"/fcst_var", "has no name", `write <fcst_var name="TMP">`)
+					return s.errorAt(v.line, k.name+"/fcst_var", "has no name", `write <fcst_var name="TMP">`)
 				}
 				for _, stat := range v.all("stat") {
 					d.Stats = append(d.Stats, stat.text)
@@ -362,7 +362,7 @@ func (s *plots) ranges(x *Fix, k *node) error {
 	length, err3 := strconv.Atoi(k.value("range_length"))
 	inc, err4 := strconv.Atoi(k.value("inc"))
 	if err := cmp.Or(err1, err2, err3, err4); err != nil || inc <= 0 || length < 0 || int(last.Sub(first)/time.Minute)/inc > maxDates {
-		return s.bad(k.line, "date_range_list "+strconv.Quote(k.attrs["name"]), "is not understood", "write range_start and range_end as 2019-01-01 00:00:00, range_length and inc as minutes, at most "+strconv.Itoa(maxDates)+" ranges")
+		return s.errorAt(k.line, "date_range_list "+strconv.Quote(k.attrs["name"]), "is not understood", "write range_start and range_end as 2019-01-01 00:00:00, range_length and inc as minutes, at most "+strconv.Itoa(maxDates)+" ranges")
 	}
 	for t := first; !t.After(last); t = t.Add(time.Duration(inc) * time.Minute) {
 		end := t.Add(time.Duration(length) * time.Minute)
@@ -434,7 +434,7 @@ func (s *plots) values(n *node) (Values, error) {
 		at := k
 		if k.name != "val" && len(k.kids) == 0 {
 			if at = s.lists[refersTo(k)]; at == nil || at.name != k.name {
-				return v, s.bad(k.line, k.name+" "+strconv.Quote(refersTo(k)), "is not there", "write it below plot_spec, before the plot")
+				return v, s.errorAt(k.line, k.name+" "+strconv.Quote(refersTo(k)), "is not there", "write it below plot_spec, before the plot")
 			}
 		}
 		switch k.name {
@@ -443,7 +443,7 @@ func (s *plots) values(n *node) (Values, error) {
 			if text == "" {
 				text = k.attrs["name"]
 			}
-			if first, last, ok := between(text); ok {
+			if first, last, ok := parseBetween(text); ok {
 				v.First, v.Last = first, last
 				continue
 			}
@@ -452,7 +452,7 @@ func (s *plots) values(n *node) (Values, error) {
 			at, held := s.dateList(at)
 			if held {
 				if v.First, v.Last = s.date(at.child("start")), s.date(at.child("end")); v.First == "" || v.Last == "" {
-					return v, s.bad(at.line, "date_list", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
+					return v, s.errorAt(at.line, "date_list", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
 				}
 				continue
 			}
@@ -463,16 +463,16 @@ func (s *plots) values(n *node) (Values, error) {
 			v.List = append(v.List, ds...)
 		case "date_range":
 			if v.First, v.Last = s.date(at.child("start")), s.date(at.child("end")); v.First == "" || v.Last == "" {
-				return v, s.bad(at.line, "date_range", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
+				return v, s.errorAt(at.line, "date_range", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
 			}
 		case "date_range_list":
-			return v, s.bad(k.line, k.name+" "+strconv.Quote(at.attrs["name"]), "asks for one plot of each of its ranges, which is not done", "write a plot for each range, with a date_range")
+			return v, s.errorAt(k.line, k.name+" "+strconv.Quote(at.attrs["name"]), "asks for one plot of each of its ranges, which is not done", "write a plot for each range, with a date_range")
 		default:
-			return v, s.bad(k.line, n.name+"/"+k.name, "is not understood", "use val, date_list or date_range")
+			return v, s.errorAt(k.line, n.name+"/"+k.name, "is not understood", "use val, date_list or date_range")
 		}
 	}
 	if v.First != "" && len(v.List) > 0 {
-		return v, s.bad(n.line, n.name, "has both values and a range", "use one of them")
+		return v, s.errorAt(n.line, n.name, "has both values and a range", "use one of them")
 	}
 	return v, nil
 }
@@ -511,7 +511,7 @@ func (s *plots) date(n *node) string {
 }
 
 // between reads METviewer's BETWEEN 'a' AND 'b'.
-func between(text string) (first, last string, ok bool) {
+func parseBetween(text string) (first, last string, ok bool) {
 	rest, ok := strings.CutPrefix(text, "BETWEEN ")
 	if !ok {
 		return "", "", false
@@ -537,7 +537,7 @@ func (s *plots) bootstrap(n *node) error {
 	if len(s.p.Agg) > 0 && len(s.p.Calc) > 0 {
 		s.spec.Warnings = append(s.spec.Warnings, Remark{n.line, "calc_stat", "stands beside agg_stat, which counts"})
 	}
-	s.p.BootCI, s.p.Single = agg.value("boot_ci"), strings.EqualFold(agg.value("circular_block_bootstrap"), "false")
+	s.p.BootCI, s.p.SingleRecords = agg.value("boot_ci"), strings.EqualFold(agg.value("circular_block_bootstrap"), "false")
 	for _, q := range quoted.FindAllString(n.value("plot_ci"), -1) {
 		kind := q[1 : len(q)-1]
 		if kind == "norm" { // 2010's name of the file's own normal limits
@@ -558,14 +558,14 @@ func (s *plots) bootstrap(n *node) error {
 			s.spec.Warnings = append(s.spec.Warnings, Remark{k.line, "boot_repl", strconv.Quote(k.text) + " is no number and stands for 1, no bootstrap, as in METviewer"})
 		}
 		if v < 0 || v > 1_000_000 {
-			return s.bad(k.line, "boot_repl", strconv.Quote(k.text)+" is no number of replicates", "write 1 for no bootstrap, or e.g. 1000")
+			return s.errorAt(k.line, "boot_repl", strconv.Quote(k.text)+" is no number of replicates", "write 1 for no bootstrap, or e.g. 1000")
 		}
 		s.p.BootRepl = v
 	}
 	if k := agg.child("boot_random_seed"); k != nil && k.text != "" && k.text != "NA" {
 		v, err := strconv.ParseUint(k.text, 10, 64)
 		if err != nil {
-			return s.bad(k.line, "boot_random_seed", strconv.Quote(k.text)+" is no seed", "write a whole number, or nothing for any")
+			return s.errorAt(k.line, "boot_random_seed", strconv.Quote(k.text)+" is no seed", "write a whole number, or nothing for any")
 		}
 		s.p.BootSeed = &v
 	}
@@ -573,7 +573,7 @@ func (s *plots) bootstrap(n *node) error {
 	if k := n.child("ci_alpha"); k != nil && k.text != "" {
 		v, err := strconv.ParseFloat(k.text, 64)
 		if err != nil || v <= 0 || v >= 1 {
-			return s.bad(k.line, "ci_alpha", strconv.Quote(k.text)+" is not between 0 and 1", "write 0.05 for intervals of 95 %")
+			return s.errorAt(k.line, "ci_alpha", strconv.Quote(k.text)+" is not between 0 and 1", "write 0.05 for intervals of 95 %")
 		}
 		s.p.Alpha = v
 	}

@@ -12,7 +12,7 @@ import (
 
 // drawn are the templates that have a picture; another becomes questions and
 // curves. The text is what is not drawn of them.
-var drawn = map[string]string{ //nolint:gochecknoglobals // a constant table
+var drawnTemplates = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"series_plot": "", "box_plot": "", "bar_plot": "", "contour_plot": "", "revision_series": "", "revision_series_plot": "", "performance": "",
 	"taylor_plot": "", "ens_ss": "", "roc": "", "rely": "", "eclv": "", "rhist": "", "phist": "", "relp": "",
 	"revision_box": "revisions are not drawn: boxes of the values are", "revision_box_plot": "revisions are not drawn: boxes of the values are",
@@ -23,7 +23,7 @@ var drawn = map[string]string{ //nolint:gochecknoglobals // a constant table
 // read; styling are those that change the looks of R's picture and no number.
 // Barograph draws in its own way and takes none of them.
 const (
-	understood = `template dep series1 series2 plot_fix plot_cond indep agg_stat calc_stat plot_stat tmpl event_equal ci_alpha plot_ci
+	readElements = `template dep series1 series2 plot_fix plot_cond indep agg_stat calc_stat plot_stat tmpl event_equal ci_alpha plot_ci
 		eqbound_low eqbound_high revis_stat log_y1 log_y2 x_reverse reverse_x reverse_y vert_plot boot_repl boot_random_seed agg bootstrapping roc_calc rows columns variance_inflation_factor varianceInflationFactor`
 	styling = `add_color_bar add_contour_overlay add_point_thresholds add_reference_line add_skill_line annotation_template box_avg
 		cl_step ensss_pts ensss_pts_disp left_column_names normalized_histogram plot1_diff plot2_diff printSQL rely_event_hist stat
@@ -49,17 +49,17 @@ func (s *plots) remarks(n *node) {
 	if template == nil {
 		template = n
 	}
-	text, ok := drawn[p.Template]
+	text, ok := drawnTemplates[p.Template]
 	if !ok {
-		text = p.Template + " has no picture here: curves are drawn" + fault.Meant(p.Template, slices.Collect(maps.Keys(drawn)))
+		text = p.Template + " has no picture here: curves are drawn" + fault.Meant(p.Template, slices.Collect(maps.Keys(drawnTemplates)))
 	}
 	if text != "" {
 		note(template, "template", text)
 	}
-	known := strings.Fields(understood + " " + styling)
+	known := strings.Fields(readElements + " " + styling)
 	for _, k := range n.kids {
 		if !slices.Contains(known, k.name) {
-			s.spec.Warnings = append(s.spec.Warnings, Remark{k.line, "plot/" + k.name, "is not known and has no effect" + misplaced(k.name, known)})
+			s.spec.Warnings = append(s.spec.Warnings, Remark{k.line, "plot/" + k.name, "is not known and has no effect" + suggestElement(k.name, known)})
 		}
 	}
 	for name, text := range map[string]string{
@@ -90,7 +90,7 @@ func (s *plots) remarks(n *node) {
 }
 
 // misplaced says where an element has an effect, or what was perhaps meant.
-func misplaced(name string, known []string) string {
+func suggestElement(name string, known []string) string {
 	if strings.HasPrefix(strings.ToLower(name), "listdiffseries") {
 		return ": it stands in <tmpl>"
 	}

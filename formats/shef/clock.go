@@ -87,7 +87,7 @@ type shift struct {
 	seconds                   int32
 }
 
-func (s *shift) zero() bool {
+func (s *shift) isZero() bool {
 	return s.years|s.months|s.days|s.ends|s.seconds == 0
 }
 
@@ -129,7 +129,7 @@ func (c *clock) timeExists() bool {
 
 // dated keeps the days of the last date asked for: most lines of a product have
 // the same one.
-type dated struct {
+type dateCache struct {
 	year       int32
 	month, day int8
 	days       int64
@@ -139,7 +139,7 @@ type dated struct {
 func (d *Decoder) local(c *clock) int64 {
 	k := &d.dated
 	if c.day != k.day || c.month != k.month || c.year != k.year {
-		*k = dated{c.year, c.month, c.day, record.Days(c.year, int32(c.month), int32(c.day))}
+		*k = dateCache{c.year, c.month, c.day, record.Days(c.year, int32(c.month), int32(c.day))}
 	}
 	return k.days*86400 + int64(int32(c.hour)*3600+int32(c.minute)*60+int32(c.second))
 }
@@ -179,7 +179,7 @@ type saving struct {
 // of fills s for a year: 5.2.3 and appendix F. 1976 is the first year (error
 // 48); 1987 moved the start to the first Sunday of April, 2007 start and end to
 // the second Sunday of March and the first of November.
-func (s *saving) of(year int32) {
+func (s *saving) setYear(year int32) {
 	if s.year == year {
 		return
 	}
@@ -217,7 +217,7 @@ func (d *Decoder) utc(z *zone, local int64, year int32) (t int64, number int) {
 		return t, 0
 	}
 	s := &d.saving
-	s.of(year)
+	s.setYear(year)
 	if !s.known {
 		return t, d.oldSaving(local, &t)
 	}
@@ -250,7 +250,7 @@ func (d *Decoder) fromUTC(z *zone, t int64, year int32) int64 {
 		return local
 	}
 	s := &d.saving
-	s.of(year)
+	s.setYear(year)
 	if s.known && local >= s.start && local+3600 <= s.end {
 		return local + 3600
 	}

@@ -27,7 +27,7 @@ type Decoder struct {
 	tables   *Tables
 	lenient  bool
 	saving   saving
-	dated    dated
+	dated    dateCache
 	comments map[string]string
 	clean    []byte // the line without comments, in upper case
 
@@ -45,8 +45,8 @@ type Decoder struct {
 	m     message
 	piece bool // the piece between two slashes has been counted
 
-	cited   []byte // tokens of the product's problems, one behind the other
-	citedTo []int  // where each ends
+	tokens   []byte // tokens of the product's problems, one behind the other
+	tokenEnds []int  // where each ends
 }
 
 // message is the state of the message at hand; it lasts from its first line to
@@ -82,7 +82,7 @@ type state struct {
 	index  int32
 	series byte
 
-	bad int // .B: error of the header that makes later slots uncertain
+	headerError int // .B: error of the header that makes later slots uncertain
 
 	// .B: the body was ended by a line that begins with a dot and no message;
 	// how many lines that may be its, and pieces of them, there are since.
@@ -108,7 +108,7 @@ const (
 type slot struct {
 	scope
 	param parameter
-	bad   int // error number: its values are lost
+	headerError   int // error number: its values are lost
 }
 
 // maxLine is how many bytes a line may have (5.3.6); longer ones are decoded,
@@ -137,10 +137,10 @@ func NewDecoder(o Options) *Decoder {
 func (d *Decoder) Decode(p *Product, out *Result) {
 	out.reset(p)
 	d.out, d.line = out, uint32(p.Line-1)
-	d.cited, d.citedTo = d.cited[:0], d.citedTo[:0]
+	d.tokens, d.tokenEnds = d.tokens[:0], d.tokenEnds[:0]
 	d.m.format, d.m.alive, d.m.cut = 0, false, false
 	text := p.Text
-	for torn := p.Torn; len(text) > 0; torn = false {
+	for torn := p.ContinuesLine; len(text) > 0; torn = false {
 		line := text
 		if n := bytes.IndexByte(text, '\n'); n >= 0 {
 			line, text = text[:n], text[n+1:]
@@ -174,7 +174,7 @@ func (d *Decoder) tornLine(raw []byte) {
 func (d *Decoder) rawLine(raw []byte) {
 	raw = trim(raw)
 	text := false
-	if d.plain, text = look(raw); text {
+	if d.plain, text = isPlainText(raw); text {
 		d.decodeLine(raw)
 	} else {
 		d.parts(raw)
@@ -187,7 +187,7 @@ func (d *Decoder) parts(raw []byte) {
 	b, left, lines := d.text[:0], 0, d.out.Account.Lines
 	end := func() {
 		if part := trim(b); len(part) > 0 {
-			d.plain, _ = look(part)
+			d.plain, _ = isPlainText(part)
 			d.decodeLine(part)
 		}
 		b = b[:0]
@@ -234,29 +234,29 @@ func (d *Decoder) decodeLine(raw []byte) {
 		d.dotLine(raw)
 	case d.m.format == 'B':
 		d.cleanLine(raw)
-		d.inBody()
+		d.lineInBody()
 	case raw[0] == ':' && bytes.IndexByte(raw[1:], ':') < 0:
 		a.Comment++
 	case raw[0] == ':' || blank(raw[0]):
 		d.cleanLine(raw)
-		d.outside()
+		d.lineOutside()
 	default:
-		d.prose(raw)
+		d.countText(raw)
 	}
 }
 
 // prose counts a line that is no SHEF. Behind a body that was cut, an .END will
 // say that it is of the body, and lost.
-func (d *Decoder) prose(raw []byte) {
+func (d *Decoder) countText(raw []byte) {
 	d.out.Account.Text++
 	if !d.m.cut {
 		return
 	}
 	d.cleanLine(raw)
-	d.behind()
+	d.textAfterBody()
 }
 
-func (d *Decoder) behind() {
+func (d *Decoder) textAfterBody() {
 	if n := pieces(d.b, d.plain) + pieces(d.rest, false); n > 0 {
 		d.m.cutLines++
 		d.m.cutPieces += n
@@ -265,7 +265,7 @@ func (d *Decoder) behind() {
 
 // outside handles a line outside of messages that begins with blanks or a
 // comment. A message may not (4.1.1): it is lost, and what would continue it.
-func (d *Decoder) outside() {
+func (d *Decoder) lineOutside() {
 	a := &d.out.Account
 	if d.rest != nil && len(trim(d.b)) == 0 {
 		d.b, d.rest = bytes.TrimLeft(d.rest, " "), nil
@@ -282,7 +282,7 @@ func (d *Decoder) outside() {
 		}
 		a.Text++
 		if d.m.cut {
-			d.behind()
+			d.textAfterBody()
 		}
 		return
 	}
@@ -294,11 +294,11 @@ func (d *Decoder) outside() {
 		d.m.state = state{format: k.format}
 		d.m.slots = d.m.slots[:0]
 	}
-	d.dead()
+	d.endMessage()
 }
 
 // inBody handles a line that does not begin with a dot after a .B header.
-func (d *Decoder) inBody() {
+func (d *Decoder) lineInBody() {
 	a := &d.out.Account
 	d.i, d.mark = 0, 0
 	d.blanks()
@@ -308,7 +308,7 @@ func (d *Decoder) inBody() {
 		d.begin()
 	case d.i == len(d.b):
 		a.Comment++
-	case len(d.m.slots) == 0 && d.m.bad == 0:
+	case len(d.m.slots) == 0 && d.m.headerError == 0:
 		a.Data++
 		d.begin()
 		if d.m.alive {
@@ -323,7 +323,7 @@ func (d *Decoder) inBody() {
 		d.begin()
 		d.problem(6)
 		if message {
-			d.dead() // what follows is not of this body, or its header is not whole
+			d.endMessage() // what follows is not of this body, or its header is not whole
 		}
 		d.lose()
 	default:
@@ -388,9 +388,9 @@ func (d *Decoder) dotLine(raw []byte) {
 	a.Data++
 	d.begin()
 	if k.number < 0 {
-		d.first(k.format, k.revised)
+		d.firstLine(k.format, k.revised)
 	} else {
-		d.continued(k)
+		d.continuationLine(k)
 	}
 	d.finish()
 }
@@ -453,7 +453,7 @@ func (d *Decoder) abandon() {
 }
 
 // first reads the line that begins a message.
-func (d *Decoder) first(format byte, revised bool) {
+func (d *Decoder) firstLine(format byte, revised bool) {
 	d.closeBody()
 	m := &d.m
 	m.state = state{}
@@ -466,13 +466,13 @@ func (d *Decoder) first(format byte, revised bool) {
 	if d.i == len(d.b) {
 		d.warn(67)
 		d.problem(12)
-		d.dead()
+		d.endMessage()
 		return
 	}
 	if number := d.positional(); number != 0 {
 		d.problem(number)
 		d.i = from
-		d.dead()
+		d.endMessage()
 		return
 	}
 	d.control()
@@ -480,7 +480,7 @@ func (d *Decoder) first(format byte, revised bool) {
 }
 
 // continued reads a continuation line.
-func (d *Decoder) continued(k lineKind) {
+func (d *Decoder) continuationLine(k lineKind) {
 	m := &d.m
 	number := 0
 	switch {
@@ -495,7 +495,7 @@ func (d *Decoder) continued(k lineKind) {
 	}
 	if number != 0 {
 		d.problem(number)
-		d.dead()
+		d.endMessage()
 		return
 	}
 	if k.number != m.number+1 {
@@ -527,9 +527,9 @@ func (d *Decoder) elements() {
 }
 
 // dead ends a message in which nothing that follows can be decoded.
-func (d *Decoder) dead() {
+func (d *Decoder) endMessage() {
 	if d.m.format == 'B' {
-		d.m.bad = 11
+		d.m.headerError = 11
 		d.m.slots = d.m.slots[:0]
 	}
 	d.m.alive = false

@@ -39,7 +39,7 @@ func (d *Decoder) respecify() bool {
 	if number != 0 {
 		d.problem(number)
 		d.lost()
-		d.dead()
+		d.endMessage()
 		return false
 	}
 	d.control()

@@ -44,16 +44,16 @@ func (d *Decoder) slot() bool {
 	}
 	d.control()
 	s := slot{scope: m.scope}
-	s.bad = s.param.resolve(d.tables, d.token())
+	s.headerError = s.param.resolve(d.tables, d.token())
 	switch {
-	case s.bad == 29 || s.bad == 54 || s.bad == 64:
-		d.spoilAll(s.bad)
+	case s.headerError == 29 || s.headerError == 54 || s.headerError == 64:
+		d.spoilAll(s.headerError)
 		return false
 	case len(m.slots) == maxSlots:
 		d.spoil(40)
 		return false
-	case s.bad != 0:
-		d.problem(s.bad)
+	case s.headerError != 0:
+		d.problem(s.headerError)
 	}
 	m.slots = append(m.slots, s)
 	return true
@@ -63,17 +63,17 @@ func (d *Decoder) slot() bool {
 func (d *Decoder) spoil(number int) {
 	d.problem(number)
 	if len(d.m.slots) == 0 {
-		d.dead()
+		d.endMessage()
 		return
 	}
-	d.m.bad = number
+	d.m.headerError = number
 	d.lose()
 }
 
 // spoilAll gives up the message: it cannot be said which value belongs where.
 func (d *Decoder) spoilAll(number int) {
 	d.problem(number)
-	d.dead()
+	d.endMessage()
 }
 
 // bodyLine reads a line of a .B body: one station, or several with commas
@@ -175,7 +175,7 @@ func inherit(s, header *scope, set int) {
 // tooMany gives up what a station has more than the header; with an error in
 // the header that is what the error made uncertain.
 func (d *Decoder) tooMany() {
-	if d.m.bad == 0 {
+	if d.m.headerError == 0 {
 		d.mark = d.i
 		d.problem(41)
 	}
@@ -196,7 +196,7 @@ func (d *Decoder) bodyValue(id *record.ID, s *slot, sc *scope) {
 		d.mark = d.i
 		d.warn(51)
 	}
-	if s.bad != 0 { // noted at the header
+	if s.headerError != 0 { // noted at the header
 		d.lost()
 		return
 	}

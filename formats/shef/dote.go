@@ -56,7 +56,7 @@ func (d *Decoder) nameE() bool {
 	if number != 0 {
 		d.problem(number)
 		d.lost()
-		d.dead()
+		d.endMessage()
 		return false
 	}
 	d.control()
@@ -70,7 +70,7 @@ func (d *Decoder) valueE() bool {
 	if m.unit == 0 {
 		d.mark = d.i
 		d.problem(45)
-		d.dead()
+		d.endMessage()
 		return false
 	}
 	if d.stray() {
@@ -98,7 +98,7 @@ func (d *Decoder) emitE(r *reading) bool {
 		d.problem(number)
 		d.lost()
 		if ends {
-			d.dead()
+			d.endMessage()
 		}
 		return !ends
 	}
@@ -173,7 +173,7 @@ func (d *Decoder) baseE() int {
 		switch {
 		case m.rel.seconds != 0:
 			m.from.set(d.fromUTC(m.zone, at, m.at.year))
-		case !m.rel.zero():
+		case !m.rel.isZero():
 			number = m.from.shift(&m.rel)
 		}
 	}

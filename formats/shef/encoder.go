@@ -63,7 +63,7 @@ func (e *Encoder) Write(g *record.Gauge) error {
 		}
 		return fmt.Errorf("%s of %s cannot be encoded: SHEF has no way to say all of it: %q", g.Code, g.Station, e.b)
 	}
-	if n := len(e.run); n > 0 && (n == runValues || !alike(&e.run[n-1], g)) {
+	if n := len(e.run); n > 0 && (n == runValues || !sameMessage(&e.run[n-1], g)) {
 		if err := e.flush(); err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (e *Encoder) same(a, b *record.Gauge) bool {
 }
 
 // alike reports whether two values can be of one message.
-func alike(a, b *record.Gauge) bool {
+func sameMessage(a, b *record.Gauge) bool {
 	return a.Source == b.Source && a.Revised == b.Revised && a.Created == b.Created &&
 		(a.Source != record.ID{} && a.Time == b.Time || a.Source == record.ID{} && a.Station == b.Station)
 }

@@ -45,7 +45,7 @@ func (d *Decoder) cleanLine(raw []byte) {
 	if !d.plain {
 		// Most comments stand at the end of their line.
 		if at := bytes.IndexByte(raw, ':'); at > 0 && bytes.IndexByte(raw[at+1:], ':') < 0 {
-			if d.plain, _ = look(raw[:at]); d.plain {
+			if d.plain, _ = isPlainText(raw[:at]); d.plain {
 				raw = trim(raw[:at])
 			}
 		}
@@ -67,7 +67,7 @@ const ones, tops = 0x0101010101010101, 0x8080808080808080
 // of blanks, digits, capital letters and most punctuation; and whether it is
 // text, without control characters and bytes beyond ASCII. Either may be false
 // of a line that is. Eight bytes are looked at together.
-func look(b []byte) (plain, text bool) {
+func isPlainText(b []byte) (plain, text bool) {
 	for ; len(b) >= 8; b = b[8:] {
 		x := binary.LittleEndian.Uint64(b)
 		colon, double, single := x^ones*':', x^ones*'"', x^ones*'\''
@@ -214,21 +214,21 @@ func plainPieces(b []byte) (n int64) {
 		marks := ^((slash&rest + rest | slash | rest) & (comma&rest + rest | comma | rest))
 		for ; marks != 0; marks &= marks - 1 {
 			at := i + bits.TrailingZeros64(marks)/8
-			n += filled(b[from:at])
+			n += notBlank(b[from:at])
 			from = at + 1
 		}
 	}
 	for ; i < len(b); i++ {
 		if b[i] == '/' || b[i] == ',' {
-			n += filled(b[from:i])
+			n += notBlank(b[from:i])
 			from = i + 1
 		}
 	}
-	return n + filled(b[from:])
+	return n + notBlank(b[from:])
 }
 
 // filled is 1 where a piece is not blank.
-func filled(b []byte) int64 {
+func notBlank(b []byte) int64 {
 	for ; len(b) > 0; b = b[:len(b)-1] {
 		if b[len(b)-1] != ' ' {
 			return 1

@@ -18,7 +18,7 @@ type Product struct {
 	Part   int  // of the product, from 1; a large one is cut between messages
 	Last   bool // no part of it follows, but for blanks behind the last product
 	Line   int  // of Text's first line, 1-based
-	Torn   bool // Text begins with a piece of a line that is too long to be read
+	ContinuesLine   bool // Text begins with a piece of a line that is too long to be read
 
 	Heading string // WMO heading, "SRUS54 KLCH 101813 RRA"; "" where there is none
 	AWIPS   string // AWIPS id, "RR1LCH"

@@ -45,7 +45,7 @@ type Account struct {
 }
 
 // Whole reports whether every line and every piece is accounted for.
-func (a *Account) Whole() bool {
+func (a *Account) IsBalanced() bool {
 	return a.Lines == a.Blank+a.Comment+a.Text+a.Data &&
 		a.Pieces+a.Extra == a.ValuePieces+a.LostPieces+a.Control &&
 		(a.Lost == 0 || a.Errors > 0)
@@ -130,15 +130,15 @@ func (d *Decoder) note(number int, warning bool, remark string) {
 			break
 		}
 	}
-	d.cited = append(d.cited, tok...)
+	d.tokens = append(d.tokens, tok...)
 	d.out.Problems = append(d.out.Problems, Problem{Number: number, Warning: warning, Line: int(d.line), Remark: remark})
-	d.citedTo = append(d.citedTo, len(d.cited))
+	d.tokenEnds = append(d.tokenEnds, len(d.tokens))
 }
 
 // cite gives each problem of a product its token, out of one text for all.
 func (d *Decoder) cite() {
-	all, from := string(d.cited), 0
-	for i, to := range d.citedTo {
+	all, from := string(d.tokens), 0
+	for i, to := range d.tokenEnds {
 		d.out.Problems[i].Token = all[from:to]
 		from = to
 	}

@@ -10,17 +10,17 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// ManifestName is the file in a folder of tables that says what is in it. It is
-// written last: a folder without one is not whole.
+// ManifestName is the file that describes a folder of tables. It is written last: a folder without
+// it is incomplete.
 const ManifestName = "tpcds.json"
 
-// Manifest says what a folder of generated tables holds.
+// Manifest describes a folder of generated tables.
 type Manifest struct {
-	Scale     float64           `json:"scale"`     // TPC-DS's scale factor: about as many GB of text of all 24 tables
-	Generator string            `json:"generator"` // and its version
+	Scale     float64           `json:"scale"`     // TPC-DS's scale factor, about the GB of text of all 24 tables
+	Generator string            `json:"generator"` // with its version
 	Rows      map[string]int64  `json:"rows"`      // by table
 	Parquet   map[string][]File `json:"parquet"`   // by table
-	Documents []File            `json:"documents"` // JSON lines; empty where they were not asked for
+	Documents []File            `json:"documents"` // JSON lines; empty if they were not requested
 }
 
 // File is a file of the folder.
@@ -42,7 +42,7 @@ func (m *Manifest) Save(dir string) error {
 	return os.Rename(path+".new", path)
 }
 
-// Open reads the manifest of a folder and looks whether its files are there.
+// Open reads the manifest of a folder and checks that its files exist.
 func Open(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestName)
 	text, err := os.ReadFile(path)

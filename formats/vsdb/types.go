@@ -260,7 +260,7 @@ func setECON(l *layout) {
 // fill makes the row of a line from its numbers and appends its repeating
 // columns to the pending batch. It returns what is wrong with the numbers or "";
 // in the former case nothing was appended.
-func (l *layout) fill(nums, row []float64, s *series) string {
+func (l *layout) fill(nums, row []float64, s *headerSeries) string {
 	copy(row, l.blank)
 	for i, v := range nums[:min(len(nums), len(l.cols))] {
 		row[l.cols[i]] = v
@@ -298,7 +298,7 @@ func (l *layout) broken(row, group []float64) string {
 }
 
 // add appends a row to the pending batch.
-func (l *layout) add(s *series, lead int32, valid int64, line uint32, row []float64) {
+func (l *layout) add(s *headerSeries, lead int32, valid int64, line uint32, row []float64) {
 	b := &l.batch
 	if h := s.head; h.serial != l.serial {
 		h.serial, h.index = l.serial, b.AddHeader(h.header)

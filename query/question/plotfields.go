@@ -179,7 +179,7 @@ func (b *builder) draw() {
 		d.Method = "overall"
 		if p.BootRepl > 1 {
 			d.Replicates, d.Seed, d.Confidence = p.BootRepl, p.BootSeed, 1-p.Alpha
-			if d.BootCI = p.BootCI; p.Single {
+			if d.BootCI = p.BootCI; p.SingleRecords {
 				d.Block = 1
 			}
 		}
