@@ -35,7 +35,7 @@ func ExpandReporting(paths []string, aside func(path string)) ([]string, error) 
 			return nil, err
 		}
 		if len(x.files) == before {
-			return nil, &fault.Error{File: p, Problem: "no VSDB or MET file there", Cure: "files of a folder are found by their names: *.vsdb, *.stat, *_TYPE.txt, also with .gz"}
+			return nil, &fault.Error{File: p, Problem: "no VSDB or MET file found", Cure: "files of a folder are found by their names: *.vsdb, *.stat, *_TYPE.txt, also with .gz"}
 		}
 	}
 	return x.sortedUnique(), nil
@@ -64,7 +64,7 @@ func (x *expansion) add(path string) error {
 	}
 	matches, err := filepath.Glob(path)
 	if err != nil {
-		return &fault.Error{File: path, Problem: "is no pattern", Cure: "put a backslash before a * ? or [ that is meant", Err: err}
+		return &fault.Error{File: path, Problem: "is not a valid pattern", Cure: "put a backslash before a literal * ? or [", Err: err}
 	}
 	for _, m := range matches {
 		if info, err := os.Stat(m); err == nil && info.IsDir() {

@@ -138,8 +138,8 @@ func TestOpenFaults(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a.txt", "hello world\n", "neither its name nor its first line"},
 		{"a", "a\n", "neither its name nor its first line"},
-		{"empty.stat", "", "is empty: there is nothing to store"},
-		{"empty.vsdb.gz", "", "is empty: there is nothing to store"},
+		{"empty.stat", "", "is empty"},
+		{"empty.vsdb.gz", "", "is empty"},
 		{"newlines.stat", "\n\r\n\n", "has nothing but blanks"},
 		{"blanks.vsdb", " \t ", "has nothing but blanks"},
 		{"newline.vsdb.gz", "\n", "has nothing but blanks"},
@@ -148,7 +148,7 @@ func TestOpenFaults(t *testing.T) {
 		{"a.stat.xz", "\xfd7zXZ\x00", "is packed with xz"},
 		{"a.stat.Z", "\x1f\x9d\x90", "is packed with compress"},
 		{"wide.stat", "\xff\xfeV\x001\x00", "is UTF-16; write it as UTF-8"},
-		{"b.stat", "\x1f\x8b\x08", "is no whole gzip file"},
+		{"b.stat", "\x1f\x8b\x08", "is an incomplete gzip file"},
 	} {
 		path := write(t, dir, c.name, c.text)
 		_, err := new(Opener).Open(path)
@@ -192,8 +192,8 @@ func TestSpecialFilesAreRefused(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		pipe: "is no regular file but a pipe", null: "is no regular file but a device", link: "is no regular file but a pipe",
-		nothing: "is a link to nothing that can be read: no such file",
+		pipe: "is not a regular file but a pipe", null: "is not a regular file but a device", link: "is not a regular file but a pipe",
+		nothing: "is a broken link: no such file",
 	} {
 		_, err := new(Opener).Open(path)
 		checkFault(t, err, path, want)
@@ -303,7 +303,7 @@ func TestExpand(t *testing.T) {
 		t.Errorf("%q, %v; left aside %q", got, err, aside)
 	}
 	for path, want := range map[string]string{
-		"none.stat": "cannot be read: no such file", "*.grib": "no VSDB or MET file there", "empty": "no VSDB or MET file there", "[": "is no pattern",
+		"none.stat": "cannot be read: no such file", "*.grib": "no VSDB or MET file found", "empty": "no VSDB or MET file found", "[": "is not a valid pattern",
 	} {
 		_, err := Expand([]string{"a.stat", path})
 		checkFault(t, err, path, want)

@@ -90,16 +90,16 @@ func OpenFile(path string) (*os.File, error) {
 // statRegular returns the status of a file and checks that it is regular.
 func statRegular(path string) (fs.FileInfo, error) {
 	if !utf8.ValidString(path) {
-		return nil, &fault.Error{File: strconv.Quote(path), Problem: "the name is not UTF-8, which an archive could not keep", Cure: "rename the file, or its folder"}
+		return nil, &fault.Error{File: strconv.Quote(path), Problem: "the name is not UTF-8, and an archive cannot store it", Cure: "rename the file, or its folder"}
 	}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil && isLink(path):
-		return nil, &fault.Error{File: path, Problem: "is a link to nothing that can be read", Cure: "remove it or repair it", Err: cause(err)}
+		return nil, &fault.Error{File: path, Problem: "is a broken link", Cure: "remove it or repair it", Err: cause(err)}
 	case err != nil:
 		return nil, openError(path, err)
 	case !info.IsDir() && !info.Mode().IsRegular():
-		return nil, &fault.Error{File: path, Problem: "is no regular file but " + describeMode(info.Mode()), Cure: "write what it gives to a file, and name that"}
+		return nil, &fault.Error{File: path, Problem: "is not a regular file but " + describeMode(info.Mode()), Cure: "write its content to a file, and name that file"}
 	}
 	return info, nil
 }
@@ -213,7 +213,7 @@ func (f *File) Start() error {
 		return err
 	}
 	if _, err := text.Peek(1); err == io.EOF {
-		return &fault.Error{File: f.Path, Problem: "is empty: there is nothing to store", Cure: "make or fetch it again, or leave it out"}
+		return &fault.Error{File: f.Path, Problem: "is empty", Cure: "create or fetch it again, or omit it"}
 	}
 	var all bool
 	if f.blank, all = isBlank(text); f.blank && all {
@@ -244,7 +244,7 @@ func isBlank(text *bufio.Reader) (is, all bool) {
 
 func blankError(path string) error {
 	return &fault.Error{
-		File: path, Problem: "has nothing but blanks: there is nothing to store",
+		File: path, Problem: "contains only blanks",
 		Cure: "make or fetch it again, or leave it out",
 	}
 }
@@ -261,7 +261,7 @@ func (o *Opener) unpack(file *File) (*bufio.Reader, error) {
 	}
 	for _, p := range packedFormats {
 		if bytes.HasPrefix(magic, []byte(p.magic)) {
-			return nil, &fault.Error{File: file.Path, Problem: "is packed with " + p.name, Cure: "unpack it first: only gzip is read as it is"}
+			return nil, &fault.Error{File: file.Path, Problem: "is packed with " + p.name, Cure: "unpack it first: gzip is the only supported compression"}
 		}
 	}
 	if bytes.HasPrefix(magic, []byte("\xff\xfe")) || bytes.HasPrefix(magic, []byte("\xfe\xff")) {
@@ -275,7 +275,7 @@ func (o *Opener) unpack(file *File) (*bufio.Reader, error) {
 		o.unzip = new(gzip.Reader)
 	}
 	if err := o.unzip.Reset(o.buffer); err != nil {
-		return nil, &fault.Error{File: file.Path, Problem: "is no whole gzip file", Err: err}
+		return nil, &fault.Error{File: file.Path, Problem: "is an incomplete gzip file", Err: err}
 	}
 	if o.plain == nil {
 		o.plain = bufio.NewReaderSize(nil, peekBytes)
@@ -320,7 +320,7 @@ func (o *Opener) ensembleOf(path string) (string, error) {
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return "", &fault.Error{File: path, Problem: "its folder is not known", Err: err}
+		return "", &fault.Error{File: path, Problem: "its folder is unknown", Err: err}
 	}
 	o.folder, o.ensemble = dir, vsdb.EnsembleOf(filepath.ToSlash(abs))
 	return o.ensemble, nil

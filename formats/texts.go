@@ -141,7 +141,7 @@ type textReader struct {
 func (x *textReader) Read(p []byte) (int, error) {
 	n, err := x.r.Read(p)
 	if x.said = x.said || n > 0 || x.path == Stdin; errors.Is(err, io.EOF) && !x.said {
-		x.of.reportOnce(x.path, &fault.Error{File: x.path, Problem: "is empty: there is nothing to read", Cure: "fetch the file again"})
+		x.of.reportOnce(x.path, &fault.Error{File: x.path, Problem: "is empty", Cure: "fetch the file again"})
 	}
 	if err != nil && !errors.Is(err, io.EOF) && x.of.ctx.Err() == nil {
 		x.of.reportOnce(x.path, &fault.Error{File: x.path, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again"})

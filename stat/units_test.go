@@ -489,7 +489,7 @@ func TestFinishedLimits(t *testing.T) {
 	}
 }
 
-// TestScalarsThatAreUndefined: sums that contradict one another, a single pair and no variance define nothing.
+// TestScalarsThatAreUndefined: sums that contradict each other, a single pair and no variance define nothing.
 func TestScalarsThatAreUndefined(t *testing.T) {
 	for name, v := range map[string][]float64{
 		"MSESS":  {10, 1, 2, 5, 3}, // a negative mean squared error

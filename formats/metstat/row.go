@@ -13,19 +13,19 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// row holds the values of one line until all of them are known to be good: a
-// batch never sees half a line.
+// row buffers the values of one line until all of them are valid: a batch never contains part of a
+// line.
 type row struct {
 	lead, obsLead            int32
 	valid, end, obsBeg, oEnd int64
 	num                      []float64
 	text                     []string
 	group                    []float64
-	omitted                     string // names of the columns that are not kept
+	omitted                  string // names of the columns that are not stored
 }
 
-// data reads the data line at hand into the batch of its type, which it
-// returns with the reason why the line is quarantined, "" where it is stored.
+// data reads the current data line into the batch of its type. It returns the batch, and the reason
+// if the line is quarantined.
 func (r *Reader) data(ln lines.Line) (*pending, string) {
 	switch {
 	case ln.Long:
@@ -33,7 +33,7 @@ func (r *Reader) data(ln lines.Line) (*pending, string) {
 	case !utf8.Valid(r.line):
 		return r.rejectsOnly, "the line is not UTF-8 text"
 	case bytes.IndexByte(r.line, 0) >= 0:
-		return r.rejectsOnly, "the line holds a NUL byte"
+		return r.rejectsOnly, "the line contains a NUL byte"
 	case r.layout.foreign != "":
 		return r.rejectsOnly, r.layout.foreign
 	case string(r.token(0)) == firstWord:
@@ -63,22 +63,22 @@ func (r *Reader) data(ln lines.Line) (*pending, string) {
 	return p, ""
 }
 
-// assuming adds to a reason that the layout was a guess, where it was.
+// withAssumption adds to a reason that the layout was assumed, if it was.
 func (r *Reader) withAssumption(reason string) string {
 	if r.layout.assumed {
-		return reason + fmt.Sprintf(" (the file has no header line above; %d columns were assumed)", len(common))
+		return reason + fmt.Sprintf(" (the file has no header line before it; %d columns were assumed)", len(common))
 	}
 	return reason
 }
 
-// typed tells the line type.
+// lineType reads the line type.
 func (r *Reader) lineType() (*pending, string) {
 	v := r.token(0)
 	if len(v) < 2 || v[0] != 'V' || v[1]-'0' > 9 {
 		return nil, fmt.Sprintf("the line begins with %q, not with a version of MET", shorten(v))
 	}
 	if at := r.layout.lineType; len(r.tok) <= at {
-		return nil, fmt.Sprintf("the line is cut: it has %d of the %d header columns and ends in %q", len(r.tok), at+1, shorten(r.token(len(r.tok)-1)))
+		return nil, fmt.Sprintf("the line is truncated: it has %d of the %d header columns and ends in %q", len(r.tok), at+1, shorten(r.token(len(r.tok)-1)))
 	}
 	name := r.token(r.layout.lineType)
 	p := r.pendingOf(name)
@@ -108,7 +108,7 @@ func (r *Reader) values(p *pending) string {
 	repeats := 0
 	if lt.Group != nil {
 		if lead < lt.ColumnsBeforeGroup {
-			return fmt.Sprintf("the line is cut: it has %d columns of %s, %d stand before the repeating ones", have, lt.Name, lt.ColumnsBeforeGroup)
+			return fmt.Sprintf("the line is truncated: it has %d columns of %s, but %d precede the repeating ones", have, lt.Name, lt.ColumnsBeforeGroup)
 		}
 		n, reason := r.repeats(p, have-lead)
 		if reason != "" {
@@ -139,23 +139,23 @@ func (r *Reader) times() string {
 	at := r.layout.lead
 	var ok bool
 	if r.row.lead, ok = parseLead(r.token(at)); !ok {
-		return r.badTime(0, "no lead: [H…]HHMMSS is")
+		return r.badTime(0, "not a lead: [H…]HHMMSS is")
 	}
 	if r.row.obsLead, ok = parseLead(r.token(at + 3)); !ok || r.row.obsLead < 0 {
-		return r.badTime(3, "no lead of an observation: [H…]HHMMSS is")
+		return r.badTime(3, "not a lead of an observation: [H…]HHMMSS is")
 	}
 	for i, into := range [timeColumns]*int64{1: &r.row.valid, 2: &r.row.end, 4: &r.row.obsBeg, 5: &r.row.oEnd} {
 		if into == nil {
 			continue
 		}
 		if *into, ok = r.time(r.token(at + i)); !ok {
-			return r.badTime(i, fmt.Sprintf("no time from %d to %d: YYYYMMDD_HHMMSS is", record.FirstYear, record.LastYear))
+			return r.badTime(i, fmt.Sprintf("not a time from %d to %d: YYYYMMDD_HHMMSS is", record.FirstYear, record.LastYear))
 		}
 	}
 	return record.BadInit(r.row.valid, r.row.lead)
 }
 
-// time is parseTime for tokens that are mostly equal to the one before.
+// time is parseTime with a cache of the last token, because tokens often repeat.
 func (r *Reader) time(tok []byte) (int64, bool) {
 	if string(tok) == string(r.stamp[:]) {
 		return r.when, true
@@ -173,7 +173,7 @@ func (r *Reader) badTime(i int, what string) string {
 	return fmt.Sprintf("column %s: %q is %s expected", name, shorten(r.token(r.layout.lead+i)), what)
 }
 
-// columns reads cols from the tokens from at on.
+// columns reads cols from the tokens beginning at at.
 func (r *Reader) columns(cols []record.Column, at int) string {
 	for i := range cols {
 		c := &cols[i]
@@ -194,7 +194,7 @@ func (r *Reader) columns(cols []record.Column, at int) string {
 	return ""
 }
 
-// value reads a number; a missing one is NaN.
+// value reads a number; NaN if it is missing.
 func value(tok []byte) (float64, bool) {
 	if len(tok) == 2 && tok[0] == 'N' && tok[1] == 'A' {
 		return math.NaN(), true
@@ -214,8 +214,8 @@ func notNumber(column string, tok []byte) string {
 	return fmt.Sprintf("column %s: %q is not a number", column, shorten(tok))
 }
 
-// repeats is how many of the rest tokens behind the leading columns belong to
-// the repeating group.
+// repeats returns how many of the rest tokens after the leading columns belong to the repeating
+// group.
 func (r *Reader) repeats(p *pending, rest int) (int, string) {
 	g := p.lt.Group
 	count := r.row.num[p.counter]
@@ -223,16 +223,16 @@ func (r *Reader) repeats(p *pending, rest int) (int, string) {
 		return 0, ""
 	}
 	need := math.MaxInt
-	if count <= float64(len(r.line)) { // more groups than bytes are not there in any case
+	if count <= float64(len(r.line)) { // the line cannot have more groups than bytes
 		need = g.Len(int(count))
 	}
 	if need > rest {
-		return 0, fmt.Sprintf("the line is cut: %s is %v, but only %d values follow", g.Count, count, rest)
+		return 0, fmt.Sprintf("the line is truncated: %s is %v, but only %d values follow", g.Count, count, rest)
 	}
 	return need, ""
 }
 
-// groupValues reads the n repeating columns from token at on.
+// groupValues reads the n repeating columns, beginning at token at.
 func (r *Reader) groupValues(g *record.Group, at, n int) string {
 	k := 0 // of g.Fields
 	for i := range n {
@@ -253,7 +253,7 @@ func (r *Reader) groupValues(g *record.Group, at, n int) string {
 	return ""
 }
 
-// fill gives the columns that an older version did not write their values.
+// fill sets the columns that an older version did not write.
 func (r *Reader) fill(p *pending) {
 	for len(r.row.num) < p.lt.NumCols() {
 		r.row.num = append(r.row.num, record.Missing())

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// cards are the plots that a scorecard stands for: one for each row, which says
-// statistic, variable and further fields, and all columns that differ in one
-// field only. The models are the series, two dates of plot_fix are a range, and
-// the innermost field of the columns is the independent variable.
+// cards are the plots of a scorecard: one for each row, which names statistic, variable and further
+// fields, combined with all columns that differ in one field only. The models are the series, two
+// dates of plot_fix are a range, and the innermost field of the columns is the independent
+// variable.
 func cards(n *node) (out []*node) {
 	var columns []*node
 	for _, c := range n.child("columns").all("field") {
@@ -26,8 +26,8 @@ func cards(n *node) (out []*node) {
 	return out
 }
 
-// chains are the ways from a field to the innermost ones, each the children of
-// a node; a field has all its values.
+// fieldChains are the paths from a field to the innermost ones, each as the children of a node; a
+// field has all its values.
 func fieldChains(f *node) (out []*node) {
 	own := &node{name: "field", attrs: f.attrs, line: f.line, kids: f.all("val")}
 	for _, k := range f.all("field") {
@@ -41,7 +41,7 @@ func fieldChains(f *node) (out []*node) {
 	return out
 }
 
-// together adds a chain, or its values to one that differs in one field only.
+// mergeChain adds a chain, or adds its values to a chain that differs in one field only.
 func mergeChain(all []*node, chain *node) []*node {
 	for _, have := range all {
 		if len(have.kids) != len(chain.kids) {
@@ -111,8 +111,7 @@ func card(n, row, column *node) *node {
 	)}
 }
 
-// whole is a fixed field of a scorecard as one set: two dates are the range
-// between them.
+// singleSet is a fixed field of a scorecard as one set: two dates are the range between them.
 func singleSet(f *node) *node {
 	set := &node{name: "set", line: f.line, kids: f.all("val")}
 	if v := texts(f); len(v) == 2 && strings.HasSuffix(f.attrs["name"], "_beg") {

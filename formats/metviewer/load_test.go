@@ -152,7 +152,7 @@ func TestVariantsOfLoads(t *testing.T) {
 	}
 }
 
-// TestTakesFiles: load_stat, load_mode and load_mtd leave out files by their names.
+// TestTakesFiles: load_stat, load_mode and load_mtd exclude files by their names.
 func TestTakesFiles(t *testing.T) {
 	files := []string{"a/x.stat", "x.vsdb", "mode_cts.txt", "mode_obj.txt.gz", "mtd_2d.txt", "mtd_3d_single_simple.txt", "mtd_3D_pair_cluster.txt", "a.tcst"}
 	for flags, want := range map[string]string{
@@ -335,7 +335,7 @@ func filled(templates []string, v LoadValue) (out []string) {
 // TestOtherSpec: a file of the other kind is reported with what it is for.
 func TestOtherSpec(t *testing.T) {
 	_, err := ParseLoadSpec("p.xml", []byte("<plot_spec/>"))
-	if err == nil || !strings.Contains(err.Error(), "p.xml:1 is no <load_spec> file; it is a <plot_spec>, for `barograph ask`") {
+	if err == nil || !strings.Contains(err.Error(), "p.xml:1 is not a <load_spec> file; it is a <plot_spec>, for `barograph ask`") {
 		t.Error(err)
 	}
 	if _, err := ParsePlotSpec("l.xml", []byte("<load_spec/>")); err == nil || !strings.Contains(err.Error(), "for `barograph load --spec`") {

@@ -47,7 +47,7 @@ func Open(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestName)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &fault.Error{File: dir, Problem: "holds no tables of TPC-DS", Cure: "make them: barograph synth tpcds --sf 1 --out " + dir}
+		return nil, &fault.Error{File: dir, Problem: "contains no tables of TPC-DS", Cure: "make them: barograph synth tpcds --sf 1 --out " + dir}
 	}
 	if err != nil {
 		return nil, err
@@ -63,10 +63,10 @@ func Open(dir string) (*Manifest, error) {
 	for _, f := range files {
 		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(f.Name)))
 		if err != nil {
-			return nil, &fault.Error{File: dir, Problem: "is not whole", Err: err, Cure: "make the tables anew"}
+			return nil, &fault.Error{File: dir, Problem: "is incomplete", Err: err, Cure: "generate the tables again"}
 		}
 		if info.Size() != f.Bytes {
-			return nil, &fault.Error{File: filepath.Join(dir, f.Name), Problem: "is not the file that was written", Cure: "make the tables anew"}
+			return nil, &fault.Error{File: filepath.Join(dir, f.Name), Problem: "was changed after it was written", Cure: "generate the tables again"}
 		}
 	}
 	return m, nil

@@ -81,7 +81,7 @@ func read(path, table string, names []string, yield func(*Rows, error) bool) err
 	defer f.Close() //nolint:errcheck // nothing was written
 	file, err := parquetfile.Open(f)
 	if err != nil {
-		return &fault.Error{File: path, Problem: "is no Parquet file", Err: err, Cure: "make the tables with barograph synth tpcds"}
+		return &fault.Error{File: path, Problem: "is not a Parquet file", Err: err, Cure: "make the tables with barograph synth tpcds"}
 	}
 	rows, at, err := findColumns(file, path, table, names)
 	if err != nil {
@@ -125,7 +125,7 @@ func findColumns(file *parquet.File, path, table string, names []string) (_ *Row
 	}()
 	all := Columns(table)
 	if all == nil {
-		return nil, nil, &fault.Error{Setting: table, Problem: "is no table of the star"}
+		return nil, nil, &fault.Error{Setting: table, Problem: "is not a table of the star schema"}
 	}
 	if len(names) == 0 {
 		for _, c := range all {
@@ -137,11 +137,11 @@ func findColumns(file *parquet.File, path, table string, names []string) (_ *Row
 	for _, name := range names {
 		leaf, ok := file.Schema().Lookup(name)
 		if !ok {
-			return nil, nil, &fault.Error{File: path, Setting: name, Problem: "is no column of the file", Cure: "make the tables with barograph synth tpcds"}
+			return nil, nil, &fault.Error{File: path, Setting: name, Problem: "is not a column of the file", Cure: "make the tables with barograph synth tpcds"}
 		}
 		k := slices.IndexFunc(all, func(c Column) bool { return c.Name == name })
 		if k < 0 {
-			return nil, nil, &fault.Error{Setting: name, Problem: "is no column of " + table}
+			return nil, nil, &fault.Error{Setting: name, Problem: "is not a column of " + table}
 		}
 		rows.Columns = append(rows.Columns, Vector{Column: all[k]})
 		if t := leaf.Node.Type(); !leaf.Node.Leaf() || !all[k].accepts(t) {

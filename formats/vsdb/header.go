@@ -90,7 +90,7 @@ func (r *Reader) findSeries(b []byte, f *linePositions) (*headerSeries, error) {
 		return s, nil
 	}
 	if len(r.key) > maxHeader {
-		return nil, fmt.Errorf("header text from %s on has %d bytes; at most %d are read", quote(string(r.key)), len(r.key), maxHeader)
+		return nil, fmt.Errorf("header text from %s on has %d bytes; the limit is %d", quote(string(r.key)), len(r.key), maxHeader)
 	}
 	key := string(r.key)
 	s, err := r.newSeries(b, key)
@@ -122,7 +122,7 @@ func (r *Reader) newSeries(b []byte, key string) (*headerSeries, error) {
 	}
 	version, model, kind := tok[0], tok[1], tok[4]
 	if len(version) < 2 || version[0] != 'V' || strings.Trim(version[1:], "0123456789") != "" {
-		return nil, fmt.Errorf("version %s is not V and digits, such as V01", quote(version))
+		return nil, fmt.Errorf("version %s does not have the form V01", quote(version))
 	}
 	l, thresh, err := r.layoutOf(kind)
 	if err != nil {
@@ -194,7 +194,7 @@ func (r *Reader) layoutOf(kind string) (*layout, string, error) {
 			continue
 		}
 		if r.layouts[i] == nil {
-			return nil, "", fmt.Errorf("line type %q of VSDB is stored as %s, which the table of line types does not know", k.vsdb, k.target)
+			return nil, "", fmt.Errorf("line type %q of VSDB is stored as %s, which is not in the table of line types", k.vsdb, k.target)
 		}
 		return r.layouts[i], thresh, nil
 	}
@@ -212,7 +212,7 @@ func (r *Reader) ensembleModel(l *layout, model string) (string, int, error) {
 	}
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 1 || n > maxMembers {
-		return "", 0, fmt.Errorf("model %s of line type %s names no number of members from 1 to %d after a slash, as in \"GEFS/20\"",
+		return "", 0, fmt.Errorf("model %s of line type %s does not have a number of members from 1 to %d after a slash, as in \"GEFS/20\"",
 			quote(model), l.vsdb, maxMembers)
 	}
 	return name, n, nil

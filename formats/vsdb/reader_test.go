@@ -167,7 +167,7 @@ func TestCountOfNumbers(t *testing.T) {
 			text := line(typ, "GEFS/2", strings.Repeat("0 ", n))
 			if slices.Contains(counts, n) {
 				one(t, text, Options{})
-			} else if r := rejected(t, text); n > 0 && !strings.Contains(r.Reason, fmt.Sprintf("the line is cut: it has %d numbers of %s, VSDB writes ", n, strings.TrimSuffix(typ, ">.5"))) {
+			} else if r := rejected(t, text); n > 0 && !strings.Contains(r.Reason, fmt.Sprintf("the line is truncated: it has %d numbers of %s, VSDB writes ", n, strings.TrimSuffix(typ, ">.5"))) {
 				t.Errorf("%s with %d numbers: %s", typ, n, r.Reason)
 			}
 		}
@@ -254,7 +254,7 @@ func TestRejects(t *testing.T) {
 		{"V01 GFS 240000 2019010100 GFS G2 SL1L2 T P500 = 5", `lead "240000" is not a number of hours`},
 		{"V01 GFS 24 2019013200 GFS G2 SL1L2 T P500 = 5", `valid time "2019013200" is no date`},
 		{"V01 GFS 24 0000000000 GFS G2 SL1L2 T P500 = 5", `valid time "0000000000" is no date`},
-		{"V01 GFS 24 1677123123 GFS G2 SL1L2 T P500 = 5 1 2 3 4 5", `valid time "1677123123" is no date and hour YYYYMMDDHH from 1678 to 2261`},
+		{"V01 GFS 24 1677123123 GFS G2 SL1L2 T P500 = 5 1 2 3 4 5", `valid time "1677123123" is not a date and hour YYYYMMDDHH from 1678 to 2261`},
 		{"V01 GFS 24 2262010100 GFS G2 SL1L2 T P500 = 5 1 2 3 4 5", `valid time "2262010100"`},
 		{"V01 GFS 24 1678010100 GFS G2 SL1L2 T P500 = 5 1 2 3 4 5", "the initial time (valid time less lead) is 1677-12-31 00:00:00, outside the years 1678 to 2261"},
 		{"V01 GFS 9999 0001010100 GFS G2 SL1L2 HGT P500 = 100. 1 2 3 4 5", `valid time "0001010100"`},
