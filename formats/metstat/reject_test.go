@@ -83,7 +83,7 @@ func TestForeignFiles(t *testing.T) {
 		{"VERSION AMODEL BMODEL DESC STORM_ID\nV12.0 x y\nV12.0 z\n", "the preceding header line is not TC-Pairs's: it lacks column BASIN"},
 		{"VERSION MODEL N_VALID GRID_RES DESC FCST_LEAD FIELD\nV12.0 x y\nV12.0 z\n", "the preceding header line is not MODE's: it lacks column FCST_VALID"},
 		{"VERSION MODEL DESC FCST_LEAD FCST_VALID T_DELTA OBJECT_ID\nV12.0 x y\nV12.0 z\n", "the preceding header line is not MTD's: it lacks column FCST_RAD"},
-		{"VERSION MODEL DESC FCST_LEAD LEVEL\nV12.0 x y\nV12.0 z\n", `the preceding header line is not MET's: column 5 is "LEVEL" where FCST_VALID_BEG is expected`},
+		{"VERSION MODEL DESC FCST_LEAD LEVEL\nV12.0 x y\nV12.0 z\n", `the preceding header line is not MET's: column 5 is "LEVEL", but FCST_VALID_BEG is expected`},
 		{"VERSION MODEL\nV12.0 x y\nV12.0 z\n", "the preceding header line is truncated: it ends before column FCST_LEAD"},
 		{plain24 + "XYZ\nV8.0 z\n", ""},
 	} {

@@ -293,7 +293,7 @@ func (s *headerSeries) tooFew(n int) string {
 	if s.least < s.most {
 		writes = fmt.Sprintf("%d or %d", s.least, s.most)
 	}
-	return fmt.Sprintf("the line is cut: it has %d numbers of %s, VSDB writes %s", n, s.layout.vsdb, writes)
+	return fmt.Sprintf("the line is truncated: it has %d numbers of %s, VSDB writes %s", n, s.layout.vsdb, writes)
 }
 
 // tokenAt returns the whole token around position i, not reaching before start.
