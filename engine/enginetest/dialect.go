@@ -89,7 +89,7 @@ func phrased(t *testing.T, d *flavour.Dialect, designs []design.Name, q *questio
 			if f == flavour.CachedSQL { // it has the text of sql; no engine here caches answers
 				continue
 			}
-			p, err := flavour.Put(d, n, f, q, c)
+			p, err := flavour.Build(d, n, f, q, c)
 			if errors.Is(err, flavour.ErrCannotExpress) {
 				continue
 			}

@@ -245,7 +245,7 @@ func TestPlainQuestionsArePlain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden, err := flavour.Put(dialectIn("q_"), design.Normalized, flavour.MetviewerSQL, q.InSubset("s"), catalog)
+	golden, err := flavour.Build(dialectIn("q_"), design.Normalized, flavour.MetviewerSQL, q.InSubset("s"), catalog)
 	if err != nil || p.Text != golden.Text {
 		t.Errorf("the text is\n%s\nwant\n%s", p.Text, golden.Text)
 	}

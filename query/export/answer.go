@@ -123,7 +123,7 @@ func writeJSON(w io.Writer, a *answer.Answer) error {
 	return nil
 }
 
-// value is column k of row i as JSON has it: times as ISO 8601.
+// value is column k of row i for JSON: times as ISO 8601.
 func value(a *answer.Answer, k, i int) any {
 	v := &a.Vectors[k]
 	switch a.Columns[k].Kind {
@@ -139,7 +139,7 @@ func value(a *answer.Answer, k, i int) any {
 	return optional(v.Num[i : i+1])[0]
 }
 
-// optional are numbers as JSON has them: a missing one is null.
+// optional returns numbers for JSON: a missing one is null.
 func optional(list []float64) []any {
 	out := make([]any, len(list))
 	for k, f := range list {
@@ -187,7 +187,7 @@ func writeParquet(w io.Writer, a *answer.Answer) error {
 	return pw.Close()
 }
 
-// parquetValues appends the value of a row, or all of its list, with their levels.
+// parquetValues appends the value of a row, or all values of its list, with their levels.
 func parquetValues(dst []parquet.Value, a *answer.Answer, k, i, column int) []parquet.Value {
 	v := &a.Vectors[k]
 	switch a.Columns[k].Kind {

@@ -196,9 +196,9 @@ func TestDerivedOfTwoStatistics(t *testing.T) {
 		`c("A TMP RMSE","A TMP ME","PRODUCT")`:      "the operation does not exist",
 		`c("A TMP RMSE")`:                           "the operation does not exist",
 		`c("A TMP","B TMP")`:                        `"A TMP" names no statistic, but the axis has ME and RMSE`,
-		`c("A TMP RMSE","B TMP RMSE","DIFF_SIG")`:   "comes from a bootstrap",
+		`c("A TMP RMSE","B TMP RMSE","DIFF_SIG")`:   "requires a bootstrap",
 		`c("A TMP RMSE","B TMP CSI")`:               `"B TMP CSI" is not a curve of this axis`,
-		`c("Group_y1_1 TMP RMSE","B TMP RMSE")`:     `"Group_y1_1 TMP RMSE" is no curve`,
+		`c("Group_y1_1 TMP RMSE","B TMP RMSE")`:     `"Group_y1_1 TMP RMSE" is not a curve`,
 		`c("A  TMP RMSE and more","B TMP RMSE")`:    "is not a curve of this axis",
 		`c("A TMP RMSE","B TMP RMSE"),c("x","y")`:   `"x" is not a curve of this axis`,
 		`c("A TMP RMSE","B TMP RMSE","difference")`: "the operation does not exist",
@@ -208,7 +208,7 @@ func TestDerivedOfTwoStatistics(t *testing.T) {
 		}
 	}
 	qs, _ = plotOf(t, strings.Replace(two, "<stat>ME", "<stat>CSI", 1)+`<tmpl><listDiffSeries1>list(c("A TMP RMSE","A TMP CSI"))</listDiffSeries1></tmpl>`)
-	if len(qs) == 0 || len(qs[0].Refused) != 1 || !strings.Contains(qs[0].Refused[0], "RMSE is of CNT lines and CSI of CTS lines") {
+	if len(qs) == 0 || len(qs[0].Refused) != 1 || !strings.Contains(qs[0].Refused[0], "RMSE comes from CNT lines and CSI from CTS lines") {
 		t.Errorf("%+v", qs)
 	}
 }

@@ -75,7 +75,7 @@ func TestPicturesAsPlots(t *testing.T) {
 			}
 			text, err := PlotXML(q, 1)
 			if name == "taylor" || name == "scorecard" || lineType == "NBRCTS" {
-				if err == nil || !strings.Contains(err.Error(), "no words for a picture "+name) {
+				if err == nil || !strings.Contains(err.Error(), "cannot express a picture "+name) {
 					t.Errorf("%s: %v", name, err)
 				}
 				continue
