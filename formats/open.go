@@ -245,7 +245,7 @@ func isBlank(text *bufio.Reader) (is, all bool) {
 func blankError(path string) error {
 	return &fault.Error{
 		File: path, Problem: "contains only blanks",
-		Cure: "make or fetch it again, or leave it out",
+		Cure: "create or fetch it again, or omit it",
 	}
 }
 

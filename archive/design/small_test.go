@@ -21,11 +21,11 @@ func TestBadKeys(t *testing.T) {
 		t.Fatal(valid, err)
 	}
 	for key, why := range map[string]string{
-		"": "has not 10 or 11 parts", "DD": "has not 10 or 11 parts",
-		strings.TrimSuffix(good, "::5"):                   "has not 10 or 11 parts",
-		good + "::6::7":                                   "has not 10 or 11 parts",
-		"XX" + good[2:]:                                   "has not 10 or 11 parts",
-		strings.Replace(good, "SL1L2", "NONE", 1):         "names no line type",
+		"": "does not have 10 or 11 parts", "DD": "has not 10 or 11 parts",
+		strings.TrimSuffix(good, "::5"):                   "does not have 10 or 11 parts",
+		good + "::6::7":                                   "does not have 10 or 11 parts",
+		"XX" + good[2:]:                                   "does not have 10 or 11 parts",
+		strings.Replace(good, "SL1L2", "NONE", 1):         "does not name a line type",
 		strings.Replace(good, "::5", "::x", 1):            "does not end in an epoch",
 		strings.Replace(good, "::5", "::descr::5", 1):     "is not field=value",
 		strings.Replace(good, "::5", "::nothing=1::5", 1): "is not field=value",
@@ -196,10 +196,10 @@ func TestNotes(t *testing.T) {
 	if err := c.ConflictsText(&out); err != nil {
 		t.Fatal(err)
 	}
-	want := `conflicting line         existing line            stored               record and first difference
-a file that was removed  a:1                      existing, by choice  x
-b:2                      a file that was removed  existing; refused    y
-a file that was removed  a file that was removed  both                 z
+	want := `conflicting line  existing line   stored               record and first difference
+a removed file    a:1             existing, by choice  x
+b:2               a removed file  existing; refused    y
+a removed file    a removed file  both                 z
 conflicts: 3, and more that were not kept
 `
 	if out.String() != want {
@@ -255,12 +255,12 @@ func TestBadDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	for from, x := range map[string]struct{ to, why string }{
-		good:                            {"[]", "is no JSON object"},
+		good:                            {"[]", "is not a JSON object"},
 		`"model":"`:                     {`"modell":"`, "member model"},
-		`"fcst_valid_epoch":`:           {`"fcst_valid_epoch":"x`, "is no JSON object"},
+		`"fcst_valid_epoch":`:           {`"fcst_valid_epoch":"x`, "is not a JSON object"},
 		`"fcst_valid_epoch":1704067200`: {`"fcst_valid_epoch":"x"`, "member fcst_valid_epoch"},
 		`"subset":"s"`:                  {`"subset":1`, "member subset"},
-		`"data":[`:                      {`"data":{"x":[`, "is no JSON object"},
+		`"data":[`:                      {`"data":{"x":[`, "is not a JSON object"},
 		`"data":[{"fcst_lead":0,`:       {`"data":[{"fcst_lead":0.5,`, "member fcst_lead"},
 		`"fbar":1.5`:                    {`"fbar":"1.5"`, "is not of the column's kind"},
 		`"obar":1.5`:                    {`"nobar":1.5`, "is not a column of SL1L2"},

@@ -117,7 +117,7 @@ func TestBlanks(t *testing.T) {
 		t.Fatalf("%+v", s)
 	}
 	for _, err := range s.Failed {
-		if text := err.Error(); !strings.Contains(text, "has nothing but blanks") || strings.Contains(text, "cannot be read") {
+		if text := err.Error(); !strings.Contains(text, "contains only blanks") || strings.Contains(text, "cannot be read") {
 			t.Error(text)
 		}
 	}

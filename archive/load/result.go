@@ -107,7 +107,7 @@ func (r *Result) Text(out io.Writer) error {
 		}
 		m.textLater(w)
 	}
-	fmt.Fprintf(w, "archive now\t%d %s, %s on disk\n", r.Objects, r.Object, humanize.BytesN(uint64(r.BytesOnDisk), 3))
+	fmt.Fprintf(w, "archive holds\t%d %s, %s on disk\n", r.Objects, r.Object, humanize.BytesN(uint64(r.BytesOnDisk), 3))
 	for _, t := range record.Types() {
 		if n := r.Records[t.Name]; n > 0 {
 			fmt.Fprintf(w, "  %s\t%d records\n", t.Name, n)

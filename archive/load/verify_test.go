@@ -73,7 +73,7 @@ func TestVerify(t *testing.T) {
 		names string // the record, where files are given
 	}{
 		"nothing":      {},
-		"a value":      {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Num[1][2] += 1e-12; return b }}, says: "hold different values", names: "a.vsdb:3 "},
+		"a value":      {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Num[1][2] += 1e-12; return b }}, says: "have other values", names: "a.vsdb:3 "},
 		"a lead":       {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Lead[1] = 18 * 3600; return b }}, says: "fcst_lead 18h", names: "a.vsdb:2 lost"},
 		"a valid time": {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Valid[0]++; return b }}, says: "fcst_valid_beg 2019-01-01T00:00:01Z", names: "a.vsdb:1 lost"},
 		"a lost row":   {spoil: spoilt{records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return i != 3 }) }}, says: "1 of 4 records are lost", names: "b.vsdb:1 lost"},
@@ -181,7 +181,7 @@ func TestPrune(t *testing.T) {
 	whole := memory(t)
 	mustLoad(t, whole, load.Options{}, files...)
 	changed := &spoilt{Archive: whole, records: func(b *record.Batch) *record.Batch { b.Num[1][0]++; return b }}
-	if _, err := load.Prune(t.Context(), changed, "s", false, agree); err == nil || !strings.Contains(err.Error(), "more was changed") {
+	if _, err := load.Prune(t.Context(), changed, "s", false, agree); err == nil || !strings.Contains(err.Error(), "has other changes") {
 		t.Error(err)
 	}
 	pruned := &spoilt{Archive: whole, records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return i != 1 }) }}
@@ -228,10 +228,10 @@ func TestVerifyMarksAndCatalog(t *testing.T) {
 		says  string
 	}{
 		"read back":              {spoilt{catalog: read(string(text))}, ""},
-		"a level without record": {spoilt{catalog: read(strings.Replace(string(text), `"fcst_lev":["P500"`, `"fcst_lev":["P500","P600"`, 1))}, "the catalog is not as"},
-		"without its seal":       {spoilt{catalog: read(strings.Replace(string(text), `"sealed":true,`, "", 1))}, "the catalog is not as"},
-		"a mark of another path": {spoilt{marks: func(m []archive.Mark) { m[0].Path += "x" }}, "not those that the loads wrote"},
-		"a mark instead":         {spoilt{marks: func(m []archive.Mark) { m[0] = m[1] }}, "not those that the loads wrote"},
+		"a level without record": {spoilt{catalog: read(strings.Replace(string(text), `"fcst_lev":["P500"`, `"fcst_lev":["P500","P600"`, 1))}, "the catalog differs from"},
+		"without its seal":       {spoilt{catalog: read(strings.Replace(string(text), `"sealed":true,`, "", 1))}, "the catalog differs from"},
+		"a mark of another path": {spoilt{marks: func(m []archive.Mark) { m[0].Path += "x" }}, "differ from the marks"},
+		"a mark instead":         {spoilt{marks: func(m []archive.Mark) { m[0] = m[1] }}, "differ from the marks"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.spoil.Archive = whole

@@ -220,7 +220,7 @@ func TestRefusedLines(t *testing.T) {
 func TestResultText(t *testing.T) {
 	at := time.Unix(0, 0)
 	plain := "archive        duckdb:a.db, design wide, subset s\nfiles          1 loaded, 2 skipped (in the archive already), 0 failed\n" +
-		"lines          9 read = 4 stored + 3 duplicates + 1 conflicts + 1 quarantined\narchive now    4 rows, 1.00 kB on disk\n  SL1L2        4 records\n"
+		"lines          9 read = 4 stored + 3 duplicates + 1 conflicts + 1 quarantined\narchive holds  4 rows, 1.00 kB on disk\n  SL1L2        4 records\n"
 	result := func() *Result {
 		return &Result{
 			Archive: "duckdb:a.db", Design: "wide", Subset: "s", Files: 1, Skipped: 2, Read: 9, Stored: 4, Duplicates: 3, Conflicts: 1, Quarantined: 1,
@@ -230,11 +230,11 @@ func TestResultText(t *testing.T) {
 	for want, change := range map[string]func(r *Result){
 		"":                                func(*Result) {},
 		"database       d (the URL's":     func(r *Result) { r.Database = "d" },
-		"kept           1 of the records": func(r *Result) { r.Kept = 1 },
+		"kept           1 of the stored records": func(r *Result) { r.Kept = 1 },
 		"in quarantine  2 of 5 lines of f, which was loaded at 1970-01-01 00:00:00 UTC": func(r *Result) { r.SkippedWithQuarantine = []archive.Mark{{Path: "f", Quarantined: 2, Read: 5, Loaded: at}} },
 		"not loaded     3 lines of MPR":                                                 func(r *Result) { r.NotAccepted = map[string]int64{"MPR": 3} },
 		"omitted        columns that no design stores, of 3 l":                           func(r *Result) { r.OmittedColumns = map[string]int64{"MPR: X": 3} },
-		"cut            3 texts do not fit":                                             func(r *Result) { r.ShortenedTexts = map[string]int64{"model": 3} },
+		"shortened      3 texts exceed":                                             func(r *Result) { r.ShortenedTexts = map[string]int64{"model": 3} },
 		"not removed    5 of 7 records with fcst_valid_beg before 1970-01-01T00:00:00Z": func(r *Result) { r.Retention = &Removal{Refused: true, Records: 5, Total: 7, Cutoff: at} },
 		"removed        5 records with fcst_valid_beg before 1970-01-01T00:00:00Z":      func(r *Result) { r.Retention = &Removal{Records: 5, Total: 7, Cutoff: at} },
 		"in the future  1 valid times":                                                  func(r *Result) { r.Retention = &Removal{Later: 1, Latest: at} },
@@ -284,8 +284,8 @@ func TestRejectsAreShown(t *testing.T) {
 		t.Error(err)
 	}
 	text, err := os.ReadFile(path)
-	want := "file,line,reason,text\nA,3,WHY,TEXT\nC,2,\"CONFLICTS WITH B:1, WHOSE VALUES ARE KEPT\",W\nC,2,CONFLICTS WITH A RECORD OF THE ARCHIVE; BOTH ARE STORED,W\n" +
-		"THE ARCHIVE,0,\"CONFLICTS WITH B:1, WHOSE VALUES ARE KEPT\",W\n"
+	want := "file,line,reason,text\nA,3,WHY,TEXT\nC,2,\"CONFLICTS WITH B:1, WHOSE VALUES ARE STORED\",W\nC,2,CONFLICTS WITH A RECORD OF THE ARCHIVE; BOTH ARE STORED,W\n" +
+		"THE ARCHIVE,0,\"CONFLICTS WITH B:1, WHOSE VALUES ARE STORED\",W\n"
 	if err != nil || string(text) != want || out.Len() > 0 {
 		t.Errorf("%s, %v; shown: %s\nwant %s", text, err, out.String(), want)
 	}

@@ -153,11 +153,11 @@ func TestCasesOfEqualisation(t *testing.T) {
 		rows     int
 		says     string
 	}{
-		{[][]string{{"A"}, {"B"}}, nil, 4, "left out 1 of 5 rows"},
-		{[][]string{{"A", "B"}}, nil, 4, "left out 1 of 5 rows"},
+		{[][]string{{"A"}, {"B"}}, nil, 4, "omitted 1 of 5 rows"},
+		{[][]string{{"A", "B"}}, nil, 4, "omitted 1 of 5 rows"},
 		{[][]string{{"A"}, {"B"}, {"C"}}, nil, 0, "omitted 5 of 5 rows, because no row exists for C"},
 		{[][]string{{"A"}}, []question.Group{{Field: "model", Values: [][]string{{"A", "Z"}}}}, 0, "no row exists for A Z"},
-		{[][]string{{"A"}}, nil, 3, "left out 0 of 5 rows"},
+		{[][]string{{"A"}}, nil, 3, "omitted 0 of 5 rows"},
 	} {
 		q := drawn("overall")
 		q.Drawing.EventEqual, q.Drawing.Equalize = true, c.equalize

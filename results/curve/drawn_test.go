@@ -100,7 +100,7 @@ func TestEventEqualisation(t *testing.T) {
 	q := drawn("sum")
 	q.Drawing.EventEqual = true
 	_, ys, c := values(t, q)
-	if !slices.Equal(ys, []float64{6, 6, 12}) || !strings.Contains(c.Note, "left out 1 of 5 rows") {
+	if !slices.Equal(ys, []float64{6, 6, 12}) || !strings.Contains(c.Note, "omitted 1 of 5 rows") {
 		t.Errorf("%v %s", ys, c.Note)
 	}
 }

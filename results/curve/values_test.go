@@ -45,8 +45,8 @@ func TestEqualisation(t *testing.T) {
 		note          string
 	}{
 		{"off", false, false, []float64{24, 48, 72, 96}, []int{4, 3, 2, 1}, ""},
-		{"per place", true, false, []float64{24, 48, 72}, []int{3, 3, 2}, "left out 3 of 19 rows"},
-		{"all", true, true, []float64{24, 48, 72}, []int{2, 2, 2}, "left out 7 of 19 rows"},
+		{"per place", true, false, []float64{24, 48, 72}, []int{3, 3, 2}, "omitted 3 of 19 rows"},
+		{"all", true, true, []float64{24, 48, 72}, []int{2, 2, 2}, "omitted 7 of 19 rows"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			q := byLead()
