@@ -21,7 +21,7 @@ func TestBadKeys(t *testing.T) {
 		t.Fatal(valid, err)
 	}
 	for key, why := range map[string]string{
-		"": "does not have 10 or 11 parts", "DD": "has not 10 or 11 parts",
+		"": "does not have 10 or 11 parts", "DD": "does not have 10 or 11 parts",
 		strings.TrimSuffix(good, "::5"):                   "does not have 10 or 11 parts",
 		good + "::6::7":                                   "does not have 10 or 11 parts",
 		"XX" + good[2:]:                                   "does not have 10 or 11 parts",

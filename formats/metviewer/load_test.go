@@ -217,7 +217,7 @@ func TestLoadSpecErrors(t *testing.T) {
 		"brace left open":               {"<folder_tmpl>/a/{m</folder_tmpl>", 2, []string{"{"}},
 		"brace closed only":             {"<folder_tmpl>/a/m}</folder_tmpl>", 2, []string{"}"}},
 		"nothing to load":               {"<verbose>true</verbose>", 1, []string{"nothing to load"}},
-		"date_list that is not there":   {"<folder_tmpl>/a/{m}</folder_tmpl>\n<load_val><field name=\"m\"><date_list name=\"d\"/></field></load_val>", 3, []string{`"d"`, "not there"}},
+		"date_list that is not there":   {"<folder_tmpl>/a/{m}</folder_tmpl>\n<load_val><field name=\"m\"><date_list name=\"d\"/></field></load_val>", 3, []string{`"d"`, "does not exist"}},
 		"date that does not fit":        {"<folder_tmpl>/a/{m}</folder_tmpl><load_val><field name=\"m\"><date_list name=\"d\"/></field></load_val><date_list name=\"d\">\n<start>2019</start>\n<end>20190101</end><inc>1</inc><format>yyyyMMdd</format></date_list>", 3, []string{"start", "yyyyMMdd"}},
 		"dates without a step":          {"<folder_tmpl>/a/{m}</folder_tmpl><load_val><field name=\"m\"><date_list name=\"d\"/></field></load_val><date_list name=\"d\"><start>20190101</start><end>20190101</end>\n<inc>0</inc><format>yyyyMMdd</format></date_list>", 3, []string{"seconds"}},
 		"too many dates":                {"<folder_tmpl>/a/{m}</folder_tmpl><load_val><field name=\"m\"><date_list name=\"d\"/></field></load_val>\n<date_list name=\"d\"><start>1000</start><end>9999</end><inc>1</inc><format>yyyy</format></date_list>", 3, []string{"more than"}},
