@@ -110,7 +110,7 @@ func (t *Texts) open(path string) (r io.ReadCloser, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b := bufio.NewReader(r) // what is read in larger pieces goes by it
+	b := bufio.NewReader(r) // larger reads bypass its buffer
 	head, _ := b.Peek(2)    // an error comes again
 	if !bytes.Equal(head, []byte{0x1f, 0x8b}) {
 		return plainReader{b, r}, nil

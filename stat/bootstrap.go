@@ -265,7 +265,7 @@ func (sm *sample) draw(room []float64, starts []int, block, count int) float64 {
 	for k, slot := range sm.slots {
 		room[slot] = sums[k]
 		if sm.plan.rules[slot].method == sameInAll {
-			room[slot] = sm.rows[k] // Summarise has seen that all are the same
+			room[slot] = sm.rows[k] // Summarize has seen that all are the same
 		}
 	}
 	v, ok := sm.plan.eval(sm.stat, sm.needs, room[:all], room[all+width:all+width])

@@ -34,7 +34,7 @@ func readAnswers(t *testing.T) (all []answered) {
 // edges are the thresholds whose bins have ask_metcalcpy.py's centres.
 var edges = []float64{0, 0.1, 0.3, 0.5, 0.8, 1}
 
-// cols are the records as Summarise takes them.
+// cols are the records as Summarize takes them.
 func (a *answered) cols(lt *record.LineType) [][]float64 {
 	cols := make([][]float64, lt.NumCols())
 	for _, row := range a.Rows {

@@ -48,7 +48,7 @@ func rowsOf(cols [][]float64, rows []int) [][]float64 {
 	return out
 }
 
-// TestReplicatesAreStatisticsOfTheDrawnRecords: each replicate is what Summarise makes of its records, and so is each value
+// TestReplicatesAreStatisticsOfTheDrawnRecords: each replicate is what Summarize makes of its records, and so is each value
 // without a block.
 func TestReplicatesAreStatisticsOfTheDrawnRecords(t *testing.T) {
 	names := map[string][]string{

@@ -35,14 +35,14 @@ var caseTemplates = []caseTemplate{ //nolint:gochecknoglobals // a constant tabl
 	}},
 	{"all", "All levels and regions", "", func(s *mainSeries, q *question.Question) bool {
 		q.Header[record.FcstLev], q.Header[record.VxMask], q.Valid = nil, nil, gridOrList(s.firstDays())
-		return len(s.otherValues(record.FcstLev)) > 1 || len(s.otherValues(record.VxMask)) > 1
+		return len(s.allValues(record.FcstLev)) > 1 || len(s.allValues(record.VxMask)) > 1
 	}},
 	{"levels", "Die-off of %s at several levels", "fcst_lead", func(s *mainSeries, q *question.Question) bool {
 		q.Header[record.FcstLev] = s.preferredValues(record.FcstLev, 4)
 		return len(s.leads) > 1 && len(q.Header[record.FcstLev]) > 1
 	}},
 	{"profile", "Profile of %s", "fcst_lev", func(s *mainSeries, q *question.Question) bool {
-		q.Lead, q.Header[record.FcstLev] = s.middleLead(), slices.DeleteFunc(s.otherValues(record.FcstLev), isNotPressure)
+		q.Lead, q.Header[record.FcstLev] = s.middleLead(), slices.DeleteFunc(s.allValues(record.FcstLev), isNotPressure)
 		return len(q.Header[record.FcstLev]) > 2
 	}},
 	{"large", "A large read", "", func(s *mainSeries, q *question.Question) bool {
@@ -63,7 +63,7 @@ var caseTemplates = []caseTemplate{ //nolint:gochecknoglobals // a constant tabl
 		return slices.ContainsFunc(s.valid, func(v int64) bool { return question.HourOf(v) != question.HourOf(s.valid[0]) })
 	}},
 	{"threshold", "%s by threshold", "fcst_thresh", func(s *mainSeries, q *question.Question) bool {
-		q.Lead, q.Header[record.FcstThresh] = s.middleLead(), s.otherValues(record.FcstThresh)
+		q.Lead, q.Header[record.FcstThresh] = s.middleLead(), s.allValues(record.FcstThresh)
 		return len(q.Header[record.FcstThresh]) > 1
 	}},
 }
@@ -292,7 +292,7 @@ func (c *Catalog) findMainSeries(t *record.LineType, variable string) *mainSerie
 	s.Header[record.FcstLev] = s.preferredValues(record.FcstLev, 1)
 	s.Header[record.VxMask] = s.preferredValues(record.VxMask, 1)
 	for _, f := range []record.Field{record.ObType, record.Descr, record.InterpMthd, record.InterpPnts, record.FcstThresh, record.CovThresh, record.Alpha} {
-		if v := s.otherValues(f); len(v) > 1 {
+		if v := s.allValues(f); len(v) > 1 {
 			s.Header[f] = v[len(v)/2:][:1]
 		}
 	}
@@ -301,8 +301,8 @@ func (c *Catalog) findMainSeries(t *record.LineType, variable string) *mainSerie
 	return s
 }
 
-// otherValues returns the values of a field under the other conditions of the series.
-func (s *mainSeries) otherValues(f record.Field) []string {
+// allValues returns the values of a field under the other conditions of the series.
+func (s *mainSeries) allValues(f record.Field) []string {
 	q := s.Question
 	q.Header[f] = nil
 	return s.c.valuesOf(&q, f)
@@ -312,7 +312,7 @@ func (s *mainSeries) otherValues(f record.Field) []string {
 // others.
 func (s *mainSeries) preferredValues(f record.Field, n int) []string {
 	liked := map[record.Field][]string{record.FcstLev: preferredLevels, record.VxMask: preferredRegions}[f]
-	all := prefer(s.otherValues(f), slices.Concat(s.Header[f], liked))
+	all := prefer(s.allValues(f), slices.Concat(s.Header[f], liked))
 	return all[:min(n, len(all))]
 }
 

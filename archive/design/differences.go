@@ -23,7 +23,7 @@ func (c *Catalog) Differences(found *Catalog) []string {
 		case n < 0:
 			out = append(out, fmt.Sprintf("%s: %d more records than the loads stored", g, -n))
 		case g.Digest != there.Digest:
-			out = append(out, fmt.Sprintf("%s: some of %d records have other values than the loads stored", g, g.Digest.Records))
+			out = append(out, fmt.Sprintf("%s: some of %d records have different values than the loads stored", g, g.Digest.Records))
 		}
 		if unknown := g.unlistedValue(there); unknown != "" {
 			out = append(out, fmt.Sprintf("%s: the catalog does not know of %s", g, unknown))

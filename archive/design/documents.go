@@ -25,7 +25,7 @@ func (d *Doc) Valid() int64 { return d.Rows.Valid[0] }
 // the order of their indexes.
 type Grouper struct {
 	Type    *record.LineType
-	Keep    bool // see record.Batch.Keep
+	Keep    bool // see record.Batch.KeepConflicts
 	Batches []*record.Batch
 	// the distinct headers, in order of first occurrence or as SortHeaders has sorted them
 	Headers []record.Header

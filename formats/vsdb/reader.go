@@ -42,7 +42,7 @@ type Options struct {
 	// the directory's name, see EnsembleOf. "" adds nothing.
 	Ensemble string
 	// KeepLast takes a last line without a line end for whole; by default it is
-	// rejected as record.PerhapsCut.
+	// rejected as record.MaybeTruncated.
 	KeepLast bool
 }
 

@@ -70,7 +70,7 @@ func TestRowsAsText(t *testing.T) {
 	}
 }
 
-// TestCopyAndOrder: Copy and AnyOrder keep each row; AnyOrder forgets the order alone.
+// TestCopyAndOrder: Copy and SortedByText keep each row; SortedByText forgets the order alone.
 func TestCopyAndOrder(t *testing.T) {
 	a := drawn(12)
 	var b Builder

@@ -117,7 +117,7 @@ func (p *builder) fields(expr func(record.Field) string, literal func(string) st
 }
 
 // orEmpty is the condition that a text is empty, which is stored as NULL, or equals one of the
-// other values.
+// remaining values.
 func (p *builder) orEmpty(expr string, values []string, literal func(string) string) string {
 	null := expr + " IS NULL"
 	others := slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })

@@ -261,7 +261,7 @@ func (b *builder) narrow(f metviewer.Field, values []string) error {
 		if len(values) == 1 && values[i] == "*" {
 			return nil // all
 		}
-		if f.Name == "fcst_var" && strings.HasPrefix(values[i], "PROB(") { // see Patterned
+		if f.Name == "fcst_var" && strings.HasPrefix(values[i], "PROB(") { // see HasPattern
 			b.q.Header[record.FcstVar] = values
 			return nil
 		}

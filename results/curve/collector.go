@@ -148,7 +148,7 @@ func (c *collector) addRow(name string, x float64, row int) {
 // except the independent one, or else model and vx_mask.
 func (c *collector) namingColumns() []int {
 	var differ, fixed []int
-	for k, col := range c.a.Columns[:len(c.q.Columns)] { // what was added to see what is pooled names nothing
+	for k, col := range c.a.Columns[:len(c.q.Columns)] { // columns that Widen added do not name curves
 		switch {
 		case col.Role != question.HeaderField || col.Name == string(c.axis):
 		case varies(c.a.Vectors[k].Text):

@@ -302,14 +302,14 @@ func (c *collector) equalize() (note string, err error) {
 		}
 		return e
 	}
-	type stand struct {
+	type caseAtPlace struct {
 		of string
 		x  float64
 	}
-	held, count := map[stand]bool{}, map[float64]int{}
+	seen, count := map[caseAtPlace]bool{}, map[float64]int{}
 	c.filterRows(func(x float64, row int) bool {
-		if s := (stand{of(row), x}); !held[s] {
-			held[s] = true
+		if s := (caseAtPlace{of(row), x}); !seen[s] {
+			seen[s] = true
 			count[x]++
 		}
 		return true
@@ -323,20 +323,20 @@ func (c *collector) equalize() (note string, err error) {
 			}
 		}
 	}
-	stands := map[event]map[stand]struct{}{}
+	casesOfEvent := map[event]map[caseAtPlace]struct{}{}
 	before := c.filterRows(func(x float64, row int) bool {
 		e := at(x, row)
-		if stands[e] == nil {
-			stands[e] = map[stand]struct{}{}
+		if casesOfEvent[e] == nil {
+			casesOfEvent[e] = map[caseAtPlace]struct{}{}
 		}
 		if count[x] == len(all) {
-			stands[e][stand{of(row), x}] = struct{}{}
+			casesOfEvent[e][caseAtPlace{of(row), x}] = struct{}{}
 		}
 		return true
 	})
-	after := c.filterRows(func(x float64, row int) bool { return count[x] == len(all) && len(stands[at(x, row)]) >= need })
+	after := c.filterRows(func(x float64, row int) bool { return count[x] == len(all) && len(casesOfEvent[at(x, row)]) >= need })
 	present := map[string]bool{}
-	for s := range held {
+	for s := range seen {
 		present[s.of] = true
 	}
 	note = fmt.Sprintf("; event equalization omitted %d of %d rows", before-after, c.a.Rows)

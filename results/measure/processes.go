@@ -68,22 +68,22 @@ func (m *ProcessMeter) look(ctx context.Context, first bool) {
 }
 
 // tryLook reports whether no process ended during the sample.
-func (m *ProcessMeter) tryLook(ctx context.Context, first bool) (whole bool) {
+func (m *ProcessMeter) tryLook(ctx context.Context, first bool) (complete bool) {
 	rss, shared, n := uint64(0), uint64(0), 0
 	m.looks++
-	whole = true
+	complete = true
 	if first { // what an earlier try saw may be its parent's by now
 		m.seen, m.ended = map[int32]*processUse{}, nil
 	}
 	for _, p := range m.family(ctx) {
 		began, err := p.CreateTimeWithContext(ctx)
 		if err != nil {
-			whole = false
+			complete = false
 			continue
 		}
 		used, err := costOf(ctx, p)
 		if err != nil {
-			whole = false
+			complete = false
 			continue
 		}
 		u := m.seen[p.Pid]
@@ -109,7 +109,7 @@ func (m *ProcessMeter) tryLook(ctx context.Context, first bool) (whole bool) {
 		}
 	}
 	m.peak, m.most = max(m.peak, rss+shared), max(m.most, n)
-	return whole
+	return complete
 }
 
 // costOf is what a process has used since its start.

@@ -19,14 +19,14 @@ const MixWorkload = "ycsb"
 // closed loop; shard is "" if the work is not divided. further are alternating names and values of
 // more axes.
 func MixCell(engine, layout, mix string, threads int, target float64, shard string, further ...any) Cell {
-	asked := []any{"layout", layout, "mix", mix, "threads", threads}
+	axes := []any{"layout", layout, "mix", mix, "threads", threads}
 	if target > 0 {
-		asked = append(asked, "target_ops_s", target)
+		axes = append(axes, "target_ops_s", target)
 	}
 	if shard != "" {
-		asked = append(asked, "shard", shard)
+		axes = append(axes, "shard", shard)
 	}
-	return NewCell(MixWorkload, engine, append(asked, further...)...)
+	return NewCell(MixWorkload, engine, append(axes, further...)...)
 }
 
 // Mix is the measurement of operations.

@@ -196,13 +196,13 @@ type Cell struct {
 }
 
 // NewCell makes a cell. axes are alternating names and values, in the order of the axes.
-func NewCell(workload, engine string, asked ...any) Cell {
+func NewCell(workload, engine string, axes ...any) Cell {
 	var b strings.Builder
-	for i := 0; i+1 < len(asked); i += 2 {
+	for i := 0; i+1 < len(axes); i += 2 {
 		if i > 0 {
 			b.WriteByte('&')
 		}
-		fmt.Fprintf(&b, "%s=%s", asked[i], url.QueryEscape(fmt.Sprint(asked[i+1])))
+		fmt.Fprintf(&b, "%s=%s", axes[i], url.QueryEscape(fmt.Sprint(axes[i+1])))
 	}
 	return Cell{workload, engine, b.String()}
 }
@@ -245,9 +245,9 @@ func (c Cell) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText reads what MarshalText wrote.
 func (c *Cell) UnmarshalText(text []byte) (err error) {
-	before, asked, _ := strings.Cut(string(text), "?")
+	before, axes, _ := strings.Cut(string(text), "?")
 	workload, engine, ok := strings.Cut(before, "/")
-	if c.Workload, c.axes = workload, asked; !ok {
+	if c.Workload, c.axes = workload, axes; !ok {
 		return fmt.Errorf("%q is not the name of a cell", text)
 	}
 	c.Engine, err = url.QueryUnescape(engine)
