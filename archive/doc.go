@@ -1,10 +1,9 @@
-// Package archive has no code of its own. Its folders make an archive of
-// records:
+// Package archive contains no code. Its subfolders build an archive from records:
 //
 //	design      records as rows, documents or pairs; the catalog; the keys
-//	load        files → archive: what is stored, refused, repeated or removed
-//	tablediff   two METviewer databases compared, table by table
+//	load        files → archive: stores, rejects, deduplicates and removes records
+//	tablediff   compares two METviewer databases, table by table
 //
-// They may import formats, record, query and the contract of engine, never an
-// engine. Test with: go test ./archive/...
+// These packages may import formats, record, query and the contract of engine, never an engine.
+// Test with: go test ./archive/...
 package archive

@@ -8,21 +8,21 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// gzipped is the suffix of a compressed file; what is compressed is recognized by
-// the file's first bytes, not by it.
+// gzipped is the suffix of a compressed file. Open detects compression by the file's first bytes,
+// not by the suffix.
 const gzipped = ".gz"
 
-// unread are suffixes of files that are packed otherwise: they are taken for what
-// they hold, so that opening them says what to do.
-var unread = []string{".bz2", ".xz", ".zst", ".zip", ".z", ".lz4"} //nolint:gochecknoglobals // a constant table
+// otherPackings are suffixes of unsupported compression formats. Files with these suffixes are
+// treated as files of their format, because opening them returns an error with a cure.
+var otherPackings = []string{".bz2", ".xz", ".zst", ".zip", ".z", ".lz4"} //nolint:gochecknoglobals // a constant table
 
-// byName tells the format from a file's name: .vsdb, .stat, .tcst (TC-Pairs) and
-// _TYPE.txt, where TYPE is a line type in lower case (MET's twins of a .stat file)
-// or one of MODE's and MTD's, each of them with .gz or another packing's suffix
-// behind it or without, in capitals or not, as METdbLoad has it. "" means that the name does not tell.
+// byName detects the format from a file's name: .vsdb, .stat, .tcst (TC-Pairs) and _TYPE.txt, where
+// TYPE is a line type in lower case (MET's separate files of a .stat file) or one of MODE's and
+// MTD's. A suffix of a compression format may follow. As in METdbLoad, case is ignored. "" = the
+// name does not identify a format.
 func byName(path string) Kind {
 	name := strings.TrimSuffix(strings.ToLower(filepath.Base(path)), gzipped)
-	for _, packing := range unread {
+	for _, packing := range otherPackings {
 		name = strings.TrimSuffix(name, packing)
 	}
 	switch ext := filepath.Ext(name); ext {
@@ -46,13 +46,12 @@ func byName(path string) Kind {
 	return ""
 }
 
-// objectFiles are the ends of names of MODE's and MTD's files, METdbLoad's.
+// objectFiles are the endings of names of MODE's and MTD's files in METdbLoad.
 var objectFiles = []string{"_obj", "_2d", "_3d_pair_cluster", "_3d_pair_simple", "_3d_single_cluster", "_3d_single_simple"} //nolint:gochecknoglobals // a constant table
 
-// byText tells the format from the first line that is not blank. A MET file
-// begins with a header line, VERSION MODEL …, of whatever tool of MET, or with
-// a version such as V12.0.0; a VSDB line with V01 and, at the fourth place, the
-// valid time YYYYMMDDHH.
+// byText detects the format from the first line that is not blank. A MET file begins with a header
+// line, VERSION MODEL …, or with a version such as V12.0.0; a VSDB line begins with V01 and has the
+// valid time YYYYMMDDHH in the fourth place.
 func byText(text []byte) Kind {
 	line, _, _ := bytes.Cut(bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))), []byte("\n"))
 	words := bytes.Fields(line)
@@ -69,7 +68,7 @@ func byText(text []byte) Kind {
 	return ""
 }
 
-// isVersion reports whether word is V and digits, with the bytes of also among them.
+// isVersion reports whether word is V followed by digits and bytes of also.
 func isVersion(word []byte, also string) bool {
 	rest, ok := bytes.CutPrefix(word, []byte("V"))
 	return ok && len(rest) > 0 && isDigits(rest[:1]) && len(bytes.Trim(rest, "0123456789"+also)) == 0
@@ -77,8 +76,8 @@ func isVersion(word []byte, also string) bool {
 
 func isDigits(word []byte) bool { return len(bytes.Trim(word, "0123456789")) == 0 }
 
-// packed names the compressed formats that are not read, by their first bytes.
-var packed = []struct{ magic, name string }{ //nolint:gochecknoglobals // a constant table
+// packedFormats are unsupported compression formats, by their first bytes.
+var packedFormats = []struct{ magic, name string }{ //nolint:gochecknoglobals // a constant table
 	{"BZh", "bzip2"},
 	{"\xfd7zXZ", "xz"},
 	{"\x28\xb5\x2f\xfd", "zstd"},

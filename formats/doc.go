@@ -1,9 +1,7 @@
-// Package formats is step 1 of the flow: files → records. It finds the files
-// that a user means (Expand), tells what each of them is (Open) and reads it
-// with the package of its format, whichever that is.
+// Package formats reads files as records: files → records. It finds the files that a user names
+// (Expand), detects their format (Open), and reads them with the package of that format.
 //
-// A new format is a folder beside vsdb and metstat and a few lines in detect.go
-// and open.go.
+// A new format is a folder next to vsdb and metstat and a few lines in detect.go and open.go.
 package formats
 
 import "github.com/barograph/barograph/record"
@@ -14,7 +12,7 @@ type Kind string
 // The formats.
 const (
 	VSDB    Kind = "vsdb"    // NCEP's verification statistics data base, package formats/vsdb
-	MetStat Kind = "metstat" // MET's .stat files and their _TYPE.txt twins, package formats/metstat
+	MetStat Kind = "metstat" // MET's .stat files and the corresponding _TYPE.txt files, package formats/metstat
 )
 
 // Reader reads the records of one file.

@@ -11,27 +11,23 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Expand turns what a user named into files, sorted by path, none of them
-// twice, however it was named:
+// Expand turns paths that a user named into files, sorted by path and without duplicates:
 //
-//   - a file is taken whatever its name;
-//   - of a folder, the files below it are taken whose names tell a format
-//     (.vsdb, .stat, _TYPE.txt, also packed, .gz), in all its folders, also
-//     behind links;
-//   - of a pattern (*, ?, [a-z]; see path/filepath.Match), the files and
-//     folders that it matches.
+//   - a file is taken, whatever its name is;
+//   - for a folder, all files in it and its subfolders are taken whose names identify a format (.vsdb, .stat, _TYPE.txt, also compressed as .gz), following links;
+//   - for a pattern (*, ?, [a-z]; see path/filepath.Match), all matching files and folders are taken.
 //
-// A .stat file and its _TYPE.txt twins are all kept: their records are the
-// same, and the archive holds each of them once. A path that does not exist
-// and a folder or pattern without a file are errors, *fault.Error each. What
-// cannot be read (a link to nothing, a pipe, a folder without permission) is
-// kept, so that the rest goes on: OpenFile refuses it by name.
-func Expand(paths []string) ([]string, error) { return ExpandTelling(paths, func(string) {}) }
+// A .stat file and its _TYPE.txt files are all kept: they contain the same records, and the archive
+// stores each record once. A path that does not exist, and a folder or pattern without a file, are
+// errors of type *fault.Error. Paths that cannot be read (a broken link, a pipe, a folder without
+// permission) are kept, and the other files can be loaded: OpenFile returns an error that names
+// them.
+func Expand(paths []string) ([]string, error) { return ExpandReporting(paths, func(string) {}) }
 
-// ExpandTelling is Expand that reports each file of a folder whose name is that
-// of no format, and which is therefore left aside: half written ones (.tmp, .part)
-// of a format, too, but no other hidden or half written ones.
-func ExpandTelling(paths []string, aside func(path string)) ([]string, error) {
+// ExpandReporting is Expand, and reports each file of a folder that it skips because its name
+// identifies no format. It also reports incomplete files (.tmp, .part) of a format, but no other
+// hidden or incomplete files.
+func ExpandReporting(paths []string, aside func(path string)) ([]string, error) {
 	x := expansion{aside: aside}
 	for _, p := range paths {
 		before := len(x.files)
@@ -39,60 +35,60 @@ func ExpandTelling(paths []string, aside func(path string)) ([]string, error) {
 			return nil, err
 		}
 		if len(x.files) == before {
-			return nil, &fault.Error{File: p, Problem: "no VSDB or MET file there", Cure: "files of a folder are found by their names: *.vsdb, *.stat, *_TYPE.txt, also with .gz"}
+			return nil, &fault.Error{File: p, Problem: "no VSDB or MET file found", Cure: "files of a folder are found by their names: *.vsdb, *.stat, *_TYPE.txt, also with .gz"}
 		}
 	}
-	return x.once(), nil
+	return x.sortedUnique(), nil
 }
 
-// expansion is an Expand under way.
+// expansion is the state of Expand.
 type expansion struct {
 	aside   func(path string)
 	files   []string
-	links   map[string]bool   // of files, those that may be links
-	folders map[string]string // what absolute has found of them
+	links   map[string]bool   // files that may be links
+	folders map[string]string // cache of absolute
 }
 
-// add lists the files that one path stands for.
+// add adds the files of one path.
 func (x *expansion) add(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		x.below(path)
+		x.addFolder(path)
 		return nil
 	case err == nil || isLink(path):
-		x.named(path)
+		x.addFile(path)
 		return nil
 	case !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(path, "*?["):
 		return &fault.Error{File: path, Problem: "cannot be read", Err: cause(err), Cure: "check the path and its permissions"}
 	}
 	matches, err := filepath.Glob(path)
 	if err != nil {
-		return &fault.Error{File: path, Problem: "is no pattern", Cure: "put a backslash before a * ? or [ that is meant", Err: err}
+		return &fault.Error{File: path, Problem: "is not a valid pattern", Cure: "put a backslash before a literal * ? or [", Err: err}
 	}
 	for _, m := range matches {
 		if info, err := os.Stat(m); err == nil && info.IsDir() {
-			x.below(m)
+			x.addFolder(m)
 		} else {
-			x.named(m)
+			x.addFile(m)
 		}
 	}
 	return nil
 }
 
-func (x *expansion) named(path string) {
+func (x *expansion) addFile(path string) {
 	path = filepath.Clean(path)
 	x.files, x.links = append(x.files, path), add(x.links, path)
 }
 
-// below adds the files in a folder and its folders.
-func (x *expansion) below(dir string) {
-	x.files = append(x.files, below(dir, func(path string, e fs.DirEntry) bool {
+// addFolder adds the files in a folder and its subfolders.
+func (x *expansion) addFolder(dir string) {
+	x.files = append(x.files, filesBelow(dir, func(path string, e fs.DirEntry) bool {
 		wanted := IsFile(path, e)
 		switch {
 		case wanted && !e.Type().IsRegular():
 			x.links = add(x.links, filepath.Clean(path))
-		case !wanted && noFolder(path, e) && (!LeftAlone(e.Name()) || byName(strings.TrimSuffix(strings.TrimSuffix(path, ".tmp"), ".part")) != ""):
+		case !wanted && isNotFolder(path, e) && (!IsIgnored(e.Name()) || byName(strings.TrimSuffix(strings.TrimSuffix(path, ".tmp"), ".part")) != ""):
 			x.aside(filepath.Clean(path))
 		}
 		return wanted
@@ -112,8 +108,8 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// below lists the files in a folder and its folders that are wanted, also behind links.
-func below(dir string, wanted func(path string, e fs.DirEntry) bool) []string {
+// filesBelow lists the wanted files in a folder and its subfolders, following links.
+func filesBelow(dir string, wanted func(path string, e fs.DirEntry) bool) []string {
 	var files []string
 	Walk(dir, func(path string, e fs.DirEntry, err error) error { //nolint:errcheck // it returns none
 		if err != nil || wanted(path, e) {
@@ -124,8 +120,8 @@ func below(dir string, wanted func(path string, e fs.DirEntry) bool) []string {
 	return files
 }
 
-// Walk is filepath.WalkDir that follows links to folders. It follows no link to a
-// folder that it began with or has followed before, so that a loop ends.
+// Walk is filepath.WalkDir that follows links to folders. To end in a loop of links, it follows
+// each folder only once.
 func Walk(dir string, f fs.WalkDirFunc) error {
 	w := walker{f, map[string]bool{absolute(dir): true}}
 	return w.walk(dir)
@@ -140,7 +136,7 @@ func (w *walker) walk(dir string) error {
 	// A folder that is itself a link is meant; with a slash it is followed.
 	return filepath.WalkDir(dir+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error {
 		path = filepath.Clean(path)
-		if err != nil || e.IsDir() || noFolder(path, e) {
+		if err != nil || e.IsDir() || isNotFolder(path, e) {
 			return w.f(path, e, err)
 		}
 		target := absolute(path)
@@ -152,9 +148,9 @@ func (w *walker) walk(dir string) error {
 	})
 }
 
-// Within lists the files directly in a folder whose names tell a format; none
-// where there is no such folder.
-func Within(dir string) []string {
+// FilesIn lists the files directly in a folder whose names identify a format; none if the folder
+// does not exist.
+func FilesIn(dir string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return []string{dir}
@@ -168,11 +164,11 @@ func Within(dir string) []string {
 	return files
 }
 
-// IsFile reports whether an entry of a folder is to be read: no folder, nor a
-// link to one, and with a name that tells a format.
-func IsFile(path string, e fs.DirEntry) bool { return byName(path) != "" && noFolder(path, e) }
+// IsFile reports whether an entry of a folder must be read: it is not a folder or a link to one,
+// and its name identifies a format.
+func IsFile(path string, e fs.DirEntry) bool { return byName(path) != "" && isNotFolder(path, e) }
 
-func noFolder(path string, e fs.DirEntry) bool {
+func isNotFolder(path string, e fs.DirEntry) bool {
 	if e.IsDir() {
 		return false
 	}
@@ -183,8 +179,8 @@ func noFolder(path string, e fs.DirEntry) bool {
 	return err != nil || !info.IsDir()
 }
 
-// once sorts files and drops those that are another one under another name.
-func (x *expansion) once() []string {
+// sortedUnique sorts files and removes those that are another file under a different name.
+func (x *expansion) sortedUnique() []string {
 	slices.Sort(x.files)
 	x.files, x.folders = slices.Compact(x.files), map[string]string{}
 	seen := make(map[string]bool, len(x.files))
@@ -221,7 +217,7 @@ func absolute(path string) string {
 	return target
 }
 
-// cause drops the path that an error of os repeats.
+// cause removes the path from an error of package os, because the caller's error contains it.
 func cause(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

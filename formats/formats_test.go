@@ -138,17 +138,17 @@ func TestOpenFaults(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a.txt", "hello world\n", "neither its name nor its first line"},
 		{"a", "a\n", "neither its name nor its first line"},
-		{"empty.stat", "", "is empty: there is nothing to store"},
-		{"empty.vsdb.gz", "", "is empty: there is nothing to store"},
-		{"newlines.stat", "\n\r\n\n", "has nothing but blanks"},
-		{"blanks.vsdb", " \t ", "has nothing but blanks"},
-		{"newline.vsdb.gz", "\n", "has nothing but blanks"},
-		{"mark.vsdb", "\xef\xbb\xbf\n", "has nothing but blanks"},
+		{"empty.stat", "", "is empty"},
+		{"empty.vsdb.gz", "", "is empty"},
+		{"newlines.stat", "\n\r\n\n", "contains only blanks"},
+		{"blanks.vsdb", " \t ", "contains only blanks"},
+		{"newline.vsdb.gz", "\n", "contains only blanks"},
+		{"mark.vsdb", "\xef\xbb\xbf\n", "contains only blanks"},
 		{"a.stat.bz2", "BZh91AY", "is packed with bzip2; unpack it first"},
 		{"a.stat.xz", "\xfd7zXZ\x00", "is packed with xz"},
 		{"a.stat.Z", "\x1f\x9d\x90", "is packed with compress"},
 		{"wide.stat", "\xff\xfeV\x001\x00", "is UTF-16; write it as UTF-8"},
-		{"b.stat", "\x1f\x8b\x08", "is no whole gzip file"},
+		{"b.stat", "\x1f\x8b\x08", "is an incomplete gzip file"},
 	} {
 		path := write(t, dir, c.name, c.text)
 		_, err := new(Opener).Open(path)
@@ -192,8 +192,8 @@ func TestSpecialFilesAreRefused(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		pipe: "is no regular file but a pipe", null: "is no regular file but a device", link: "is no regular file but a pipe",
-		nothing: "is a link to nothing that can be read: no such file",
+		pipe: "is not a regular file but a pipe", null: "is not a regular file but a device", link: "is not a regular file but a pipe",
+		nothing: "is a broken link: no such file",
 	} {
 		_, err := new(Opener).Open(path)
 		checkFault(t, err, path, want)
@@ -214,10 +214,10 @@ func TestWithin(t *testing.T) {
 	want := []string{write(t, dir, "a.stat", statLine), write(t, dir, "b.vsdb.gz", vsdbLine)}
 	write(t, dir, "c/d.stat", statLine)
 	write(t, dir, "readme.txt", "")
-	if got := Within(dir); !slices.Equal(got, want) {
+	if got := FilesIn(dir); !slices.Equal(got, want) {
 		t.Errorf("Within = %q, want %q", got, want)
 	}
-	if got := Within(filepath.Join(dir, "none")); len(got) > 0 {
+	if got := FilesIn(filepath.Join(dir, "none")); len(got) > 0 {
 		t.Errorf("of a folder that is not there: %q", got)
 	}
 }
@@ -298,12 +298,12 @@ func TestExpand(t *testing.T) {
 	write(t, dir, "more/i.vsdb.part", "")
 	write(t, dir, "more/h.tar.gz", "")
 	var aside []string
-	got, err := ExpandTelling([]string{"b", "more"}, func(path string) { aside = append(aside, filepath.ToSlash(path)) })
+	got, err := ExpandReporting([]string{"b", "more"}, func(path string) { aside = append(aside, filepath.ToSlash(path)) })
 	if err != nil || len(got) != 5 || strings.Join(aside, " ") != "b/readme.txt b/x.xml more/h.tar.gz more/i.vsdb.part" {
 		t.Errorf("%q, %v; left aside %q", got, err, aside)
 	}
 	for path, want := range map[string]string{
-		"none.stat": "cannot be read: no such file", "*.grib": "no VSDB or MET file there", "empty": "no VSDB or MET file there", "[": "is no pattern",
+		"none.stat": "cannot be read: no such file", "*.grib": "no VSDB or MET file found", "empty": "no VSDB or MET file found", "[": "is not a valid pattern",
 	} {
 		_, err := Expand([]string{"a.stat", path})
 		checkFault(t, err, path, want)
@@ -344,7 +344,7 @@ func TestExpandFollowsLinks(t *testing.T) {
 	}
 	t.Chdir(dir)
 	var aside []string
-	got, err := ExpandTelling([]string{"lk/data"}, func(path string) { aside = append(aside, path) })
+	got, err := ExpandReporting([]string{"lk/data"}, func(path string) { aside = append(aside, path) })
 	if want := []string{"lk/data/c.vsdb", "lk/data/d1/a.vsdb", "lk/data/d2/deep/b.vsdb"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}

@@ -23,46 +23,45 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// peekBytes is how far Open looks into a file: enough for a header line. A file
-// that has fewer is read once, whole.
+// peekBytes is how many bytes Open examines: enough for a header line. A smaller file is read once,
+// completely.
 const peekBytes = 64 << 10
 
-// Opener opens one file after the other and keeps the memory of their readers:
-// an archive has many small files. The zero value is ready. It belongs to one
-// goroutine, and each File of it must be closed before the next is opened.
+// Opener opens one file after the other and reuses the memory of their readers, because an archive
+// has many small files. The zero value is ready for use. Only one goroutine may use it, and it must
+// close each File before it opens the next.
 type Opener struct {
 	Rows     int  // rows per batch; 0 = the readers' default, 8192
-	KeepLast bool // a last line without a line end is whole, not record.PerhapsCut
+	KeepLast bool // accept a last line without a line end instead of rejecting it as record.MaybeTruncated
 
-	small   []byte        // the bytes of a file that is read whole
+	small   []byte        // content of a file that is read completely
 	buffer  *bufio.Reader // of the file
-	plain   *bufio.Reader // of what gzip unpacks, where the format must be looked for
+	plain   *bufio.Reader // uncompressed text, if the format must be detected in it
 	unzip   *gzip.Reader
 	vsdb    *vsdb.Reader
 	metstat *metstat.Reader
 
-	folder, ensemble string // of the VSDB file before
+	folder, ensemble string // of the previous VSDB file
 }
 
-// File is an open file. Its readers hold a few batches at most, whatever the
-// size of the file.
+// File is an open file. Its readers use the memory of a few batches, whatever the size of the file.
 type File struct {
 	Path     string // as given
 	Kind     Kind
 	Size     int64     // bytes on disk, compressed or not
-	Modified time.Time // when it was changed last, before it was read
+	Modified time.Time // modification time before it was read
 	Gzip     bool
 
 	opener *Opener
 	reader Reader
 	source source
-	blank  bool // the first peekBytes of its text are
+	blank  bool // the first peekBytes of its text are blank
 }
 
-// source counts what is read of the file itself.
+// source counts the bytes read from the file.
 type source struct {
-	f    *os.File // nil = text is all of it
-	text []byte   // what is left
+	f    *os.File // nil = text is the complete file
+	text []byte   // the unread part
 	read atomic.Int64
 }
 
@@ -77,30 +76,30 @@ func (s *source) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// OpenFile opens a regular file for reading. Everything else is refused before
-// it is opened, as a pipe or a device may never answer: a name that is not
-// UTF-8, which no database takes, a folder, a link to nothing.
+// OpenFile opens a regular file for reading. It returns an error for anything else before opening
+// it, because a pipe or a device may block: a folder, a broken link, and a name that is not UTF-8,
+// which databases do not accept.
 func OpenFile(path string) (*os.File, error) {
-	info, err := look(path)
+	info, err := statRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	return open(path, info)
 }
 
-// look asks for the status of what is to be opened.
-func look(path string) (fs.FileInfo, error) {
+// statRegular returns the status of a file and checks that it is regular.
+func statRegular(path string) (fs.FileInfo, error) {
 	if !utf8.ValidString(path) {
-		return nil, &fault.Error{File: strconv.Quote(path), Problem: "the name is not UTF-8, which an archive could not keep", Cure: "rename the file, or its folder"}
+		return nil, &fault.Error{File: strconv.Quote(path), Problem: "the name is not UTF-8, and an archive cannot store it", Cure: "rename the file, or its folder"}
 	}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil && isLink(path):
-		return nil, &fault.Error{File: path, Problem: "is a link to nothing that can be read", Cure: "remove it or repair it", Err: cause(err)}
+		return nil, &fault.Error{File: path, Problem: "is a broken link", Cure: "remove it or repair it", Err: cause(err)}
 	case err != nil:
-		return nil, unopened(path, err)
+		return nil, openError(path, err)
 	case !info.IsDir() && !info.Mode().IsRegular():
-		return nil, &fault.Error{File: path, Problem: "is no regular file but " + special(info.Mode()), Cure: "write what it gives to a file, and name that"}
+		return nil, &fault.Error{File: path, Problem: "is not a regular file but " + describeMode(info.Mode()), Cure: "write its content to a file, and name that file"}
 	}
 	return info, nil
 }
@@ -108,7 +107,7 @@ func look(path string) (fs.FileInfo, error) {
 func open(path string, info fs.FileInfo) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, unopened(path, err)
+		return nil, openError(path, err)
 	}
 	if info.IsDir() {
 		f.Close() //nolint:errcheck // nothing was written
@@ -117,11 +116,11 @@ func open(path string, info fs.FileInfo) (*os.File, error) {
 	return f, nil
 }
 
-func unopened(path string, err error) error {
+func openError(path string, err error) error {
 	return &fault.Error{File: path, Problem: "cannot be opened", Err: cause(err), Cure: "check the path and its permissions"}
 }
 
-func special(m fs.FileMode) string {
+func describeMode(m fs.FileMode) string {
 	switch {
 	case m&fs.ModeNamedPipe != 0:
 		return "a pipe"
@@ -131,7 +130,7 @@ func special(m fs.FileMode) string {
 	return "a device"
 }
 
-// Open is Begin and Start.
+// Open is Begin followed by Start.
 func (o *Opener) Open(path string) (*File, error) {
 	file, err := o.Begin(path)
 	if err != nil {
@@ -144,11 +143,10 @@ func (o *Opener) Open(path string) (*File, error) {
 	return file, nil
 }
 
-// Begin opens a file, of which Hash and then Start read the same bytes: one
-// that is small is read here, whole. Its error is a *fault.Error that names the
-// file and a cure.
+// Begin opens a file. Hash and Start then read the same bytes: Begin reads a small file completely.
+// Its error is a *fault.Error that names the file and a cure.
 func (o *Opener) Begin(path string) (*File, error) {
-	info, err := look(path)
+	info, err := statRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +155,7 @@ func (o *Opener) Begin(path string) (*File, error) {
 		if o.small == nil {
 			o.small = make([]byte, peekBytes)
 		}
-		if text := whole(path, o.small, int(info.Size())); text != nil {
+		if text := readSmall(path, o.small, int(info.Size())); text != nil {
 			file.source.text, file.Size = text, int64(len(text))
 			return file, nil
 		}
@@ -166,10 +164,10 @@ func (o *Opener) Begin(path string) (*File, error) {
 	return file, err
 }
 
-// whole reads a file of a size into a larger buffer; nil = it is not read, or there
-// is more of it than that. It asks the system for less than os.File does, which
-// looks whether it could wait for the file, and then for the end.
-func whole(path string, buffer []byte, size int) []byte {
+// readSmall reads a file of this size into a larger buffer; nil = the file could not be read, or is
+// larger. It needs fewer system calls than os.File, which checks whether it can wait for the file
+// and reads until the end.
+func readSmall(path string, buffer []byte, size int) []byte {
 	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return nil
@@ -192,7 +190,7 @@ func whole(path string, buffer []byte, size int) []byte {
 	return nil
 }
 
-// Hash gives h the bytes of a file that is started, by way of a buffer.
+// Hash writes the bytes of the file to h, through a buffer.
 func (f *File) Hash(h io.Writer, buffer []byte) (int64, error) {
 	if f.source.f == nil {
 		n, err := h.Write(f.source.text)
@@ -205,9 +203,9 @@ func (f *File) Hash(h io.Writer, buffer []byte) (int64, error) {
 	return n, err
 }
 
-// Start reports whether the file is gzip, by its first bytes, and what format it
-// has, by its name (.vsdb, .stat, _TYPE.txt, with .gz behind them or not) and,
-// where the name does not tell, by its first line. Next then reads it.
+// Start detects gzip by the first bytes, and the format by the name (.vsdb, .stat, _TYPE.txt,
+// optionally with .gz) or, if the name does not identify it, by the first line. Next can then read
+// the records.
 func (f *File) Start() error {
 	f.Kind = byName(f.Path)
 	text, err := f.opener.unpack(f)
@@ -215,11 +213,11 @@ func (f *File) Start() error {
 		return err
 	}
 	if _, err := text.Peek(1); err == io.EOF {
-		return &fault.Error{File: f.Path, Problem: "is empty: there is nothing to store", Cure: "make or fetch it again, or leave it out"}
+		return &fault.Error{File: f.Path, Problem: "is empty", Cure: "create or fetch it again, or omit it"}
 	}
 	var all bool
 	if f.blank, all = isBlank(text); f.blank && all {
-		return blank(f.Path)
+		return blankError(f.Path)
 	}
 	if f.Kind == "" {
 		// An error of Peek other than the end of a short file comes again when the reader reads.
@@ -234,8 +232,8 @@ func (f *File) Start() error {
 	return f.opener.read(f, text)
 }
 
-// isBlank reports whether the first peekBytes of a text have no line that is not blank,
-// and whether they are all of it.
+// isBlank reports whether the first peekBytes of a text have only blank lines, and whether they are
+// the complete text.
 func isBlank(text *bufio.Reader) (is, all bool) {
 	if first, err := text.Peek(1); err != nil || first[0] > ' ' && first[0] != 0xef || first[0] == 0 {
 		return false, false
@@ -244,14 +242,14 @@ func isBlank(text *bufio.Reader) (is, all bool) {
 	return len(bytes.TrimSpace(bytes.TrimPrefix(beginning, []byte("\xef\xbb\xbf")))) == 0, err == io.EOF
 }
 
-func blank(path string) error {
+func blankError(path string) error {
 	return &fault.Error{
-		File: path, Problem: "has nothing but blanks: there is nothing to store",
-		Cure: "make or fetch it again, or leave it out",
+		File: path, Problem: "contains only blanks",
+		Cure: "create or fetch it again, or omit it",
 	}
 }
 
-// unpack returns the plain text of file and notes whether it was gzip.
+// unpack returns the uncompressed text of file and records whether it was gzip.
 func (o *Opener) unpack(file *File) (*bufio.Reader, error) {
 	if o.buffer == nil {
 		o.buffer = bufio.NewReaderSize(nil, peekBytes)
@@ -261,9 +259,9 @@ func (o *Opener) unpack(file *File) (*bufio.Reader, error) {
 	if err != nil && err != io.EOF {
 		return nil, &fault.Error{File: file.Path, Problem: "cannot be read", Err: cause(err)}
 	}
-	for _, p := range packed {
+	for _, p := range packedFormats {
 		if bytes.HasPrefix(magic, []byte(p.magic)) {
-			return nil, &fault.Error{File: file.Path, Problem: "is packed with " + p.name, Cure: "unpack it first: only gzip is read as it is"}
+			return nil, &fault.Error{File: file.Path, Problem: "is packed with " + p.name, Cure: "unpack it first: gzip is the only supported compression"}
 		}
 	}
 	if bytes.HasPrefix(magic, []byte("\xff\xfe")) || bytes.HasPrefix(magic, []byte("\xfe\xff")) {
@@ -277,7 +275,7 @@ func (o *Opener) unpack(file *File) (*bufio.Reader, error) {
 		o.unzip = new(gzip.Reader)
 	}
 	if err := o.unzip.Reset(o.buffer); err != nil {
-		return nil, &fault.Error{File: file.Path, Problem: "is no whole gzip file", Err: err}
+		return nil, &fault.Error{File: file.Path, Problem: "is an incomplete gzip file", Err: err}
 	}
 	if o.plain == nil {
 		o.plain = bufio.NewReaderSize(nil, peekBytes)
@@ -313,9 +311,8 @@ func (o *Opener) read(file *File, text io.Reader) error {
 	return nil
 }
 
-// ensembleOf is the suffix that METviewer adds to the model of VSDB's ensemble
-// types. It stands in the name of the folder; which folder one is in must not
-// matter, hence the absolute path.
+// ensembleOf is the suffix that METviewer adds to the model of VSDB's ensemble types. It is part of
+// the folder's name. The absolute path is used because the current folder must not matter.
 func (o *Opener) ensembleOf(path string) (string, error) {
 	dir := filepath.Dir(path)
 	if dir == o.folder {
@@ -323,7 +320,7 @@ func (o *Opener) ensembleOf(path string) (string, error) {
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return "", &fault.Error{File: path, Problem: "its folder is not known", Err: err}
+		return "", &fault.Error{File: path, Problem: "its folder is unknown", Err: err}
 	}
 	o.folder, o.ensemble = dir, vsdb.EnsembleOf(filepath.ToSlash(abs))
 	return o.ensemble, nil
@@ -333,7 +330,7 @@ func (o *Opener) ensembleOf(path string) (string, error) {
 func (f *File) Next(into *record.Batch) error {
 	err := f.reader.Next(into)
 	if f.blank && errors.Is(err, io.EOF) && f.Lines() == 0 {
-		return blank(f.Path)
+		return blankError(f.Path)
 	}
 	return err
 }
@@ -341,11 +338,11 @@ func (f *File) Next(into *record.Batch) error {
 // Lines is the number of data lines read so far.
 func (f *File) Lines() int64 { return f.reader.Lines() }
 
-// BytesRead is how much of the file itself, of Size, has been read: compressed
-// bytes where it is gzip. It may be asked from another goroutine.
+// BytesRead is the number of bytes of the file that have been read, of Size; for gzip, compressed
+// bytes. Any goroutine may call it.
 func (f *File) BytesRead() int64 { return f.source.read.Load() }
 
-// Close closes the file. What Next returned stays valid.
+// Close closes the file. Batches that Next returned stay valid.
 func (f *File) Close() error {
 	if f.source.f == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
-		h := &heeding{ctx: t.Context(), r: r}
+		h := &cancellableReader{ctx: t.Context(), r: r}
 		go func() {
 			time.Sleep(time.Hour) // it has said nothing yet: that is no silence
 			io.WriteString(w, "abc")
@@ -43,7 +43,7 @@ func TestLeftAlone(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/a": false, "/b/RR1": false, "/.a": true, "/b/.c/d": true, "/a.tmp": true, "/a.part": true, "/done/20261110/a": true, "/failed/a": true, "/adone": false,
 	} {
-		if got := LeftAlone(path); got != want {
+		if got := IsIgnored(path); got != want {
 			t.Errorf("%s: %t", path, got)
 		}
 	}

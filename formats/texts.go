@@ -19,14 +19,14 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Stdin is the path that stands for standard input.
+// Stdin is the path of standard input.
 const Stdin = "-"
 
-// Texts are files of text whose names tell nothing, such as SHEF's. What cannot
-// be read is reported, and the rest goes on.
+// Texts are text files whose names do not identify a format, such as SHEF's. It reports files that
+// cannot be read and continues with the others.
 type Texts struct {
-	Paths  []string    // folders made into their files
-	Report func(error) // of a file that cannot be read, or not to its end: once of each
+	Paths  []string    // files, with folders replaced by their files
+	Report func(error) // called once for each file that cannot be read to its end
 
 	ctx    context.Context //nolint:containedctx // io.Reader has none
 	stdin  io.Reader
@@ -34,9 +34,9 @@ type Texts struct {
 	unread map[string]bool
 }
 
-// LeftAlone reports whether a file of a folder, by its path below it, is hidden,
-// half written (.tmp, .part), or was dealt with (done/, failed/).
-func LeftAlone(path string) bool {
+// IsIgnored reports whether a file of a folder, by its path below the folder, is hidden, incomplete
+// (.tmp, .part) or already processed (done/, failed/).
+func IsIgnored(path string) bool {
 	for part := range strings.SplitSeq(path, string(filepath.Separator)) {
 		if strings.HasPrefix(part, ".") || part == "done" || part == "failed" {
 			return true
@@ -45,8 +45,8 @@ func LeftAlone(path string) bool {
 	return strings.HasSuffix(path, ".tmp") || strings.HasSuffix(path, ".part")
 }
 
-// NewTexts finds the files that arguments name: files, folders (all files in
-// them but those LeftAlone), Stdin.
+// NewTexts finds the files of the arguments: files, folders (all files in them except those that
+// IsIgnored), Stdin.
 func NewTexts(ctx context.Context, args []string, stdin io.Reader, report func(error)) (*Texts, error) {
 	t := &Texts{ctx: ctx, stdin: stdin, named: args, Report: report, unread: map[string]bool{}}
 	for _, arg := range args {
@@ -55,8 +55,8 @@ func NewTexts(ctx context.Context, args []string, stdin io.Reader, report func(e
 		case arg == Stdin || err == nil && !info.IsDir():
 			t.Paths = append(t.Paths, arg)
 		case err == nil:
-			x := expansion{files: slices.DeleteFunc(below(arg, noFolder), func(path string) bool { return LeftAlone(strings.TrimPrefix(path, filepath.Clean(arg))) })}
-			t.Paths = append(t.Paths, x.once()...)
+			x := expansion{files: slices.DeleteFunc(filesBelow(arg, isNotFolder), func(path string) bool { return IsIgnored(strings.TrimPrefix(path, filepath.Clean(arg))) })}
+			t.Paths = append(t.Paths, x.sortedUnique()...)
 		default:
 			return nil, &fault.Error{File: arg, Problem: "cannot be read", Err: cause(err), Cure: "name files or folders, or - for standard input"}
 		}
@@ -64,7 +64,7 @@ func NewTexts(ctx context.Context, args []string, stdin io.Reader, report func(e
 	return t, nil
 }
 
-// Incomplete is the error of files that were not read; nil = there are none.
+// Incomplete returns an error if files could not be read; nil = all were read.
 func (t *Texts) Incomplete() error {
 	if len(t.unread) == 0 {
 		return nil
@@ -72,16 +72,16 @@ func (t *Texts) Incomplete() error {
 	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d files could not be read, are empty, or end early", len(t.unread))}
 }
 
-// All opens one file after the other; each is valid until the next.
+// All opens one file after the other. Each is valid until the next.
 func (t *Texts) All() iter.Seq2[string, io.Reader] {
 	return func(yield func(string, io.Reader) bool) {
 		for _, path := range t.Paths {
 			r, err := t.open(path)
 			if err != nil {
-				t.tell(path, err)
+				t.reportOnce(path, err)
 				continue
 			}
-			more := yield(path, &text{of: t, path: path, r: r})
+			more := yield(path, &textReader{of: t, path: path, r: r})
 			r.Close() //nolint:errcheck // nothing was written
 			if !more {
 				return
@@ -90,18 +90,18 @@ func (t *Texts) All() iter.Seq2[string, io.Reader] {
 	}
 }
 
-func (t *Texts) tell(path string, err error) {
+func (t *Texts) reportOnce(path string, err error) {
 	if !t.unread[path] {
 		t.unread[path] = true
 		t.Report(err)
 	}
 }
 
-// open opens a file and undoes gzip. A pipe is read where it is named itself.
+// open opens a file and decompresses gzip. It reads a pipe only if the pipe itself was named.
 func (t *Texts) open(path string) (r io.ReadCloser, err error) {
 	switch {
 	case path == Stdin:
-		r = io.NopCloser(&heeding{ctx: t.ctx, r: t.stdin})
+		r = io.NopCloser(&cancellableReader{ctx: t.ctx, r: t.stdin})
 	case slices.Contains(t.named, path):
 		r, err = os.Open(path)
 	default:
@@ -110,56 +110,56 @@ func (t *Texts) open(path string) (r io.ReadCloser, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b := bufio.NewReader(r) // what is read in larger pieces goes by it
+	b := bufio.NewReader(r) // larger reads bypass its buffer
 	head, _ := b.Peek(2)    // an error comes again
 	if !bytes.Equal(head, []byte{0x1f, 0x8b}) {
-		return plain{b, r}, nil
+		return plainReader{b, r}, nil
 	}
 	z, err := gzip.NewReader(b)
 	if err != nil {
 		r.Close() //nolint:errcheck // nothing was written
 		return nil, &fault.Error{File: path, Problem: "is damaged gzip", Err: err}
 	}
-	return plain{z, r}, nil
+	return plainReader{z, r}, nil
 }
 
-// plain is what is read, and what is closed.
-type plain struct {
+// plainReader combines what is read with what is closed.
+type plainReader struct {
 	io.Reader
 	io.Closer
 }
 
-// text ends where it cannot be read on, with an error that wraps io.EOF: its last line
-// may be incomplete. The problem itself is reported by Texts.
-type text struct {
+// textReader ends where its text cannot be read any further, with an error that wraps io.EOF,
+// because the last line may be incomplete. Texts reports the problem itself.
+type textReader struct {
 	of   *Texts
 	path string
 	r    io.Reader
-	said bool // it is not empty; of a stream nothing need come
+	said bool // it is not empty; a stream may be empty
 }
 
-func (x *text) Read(p []byte) (int, error) {
+func (x *textReader) Read(p []byte) (int, error) {
 	n, err := x.r.Read(p)
 	if x.said = x.said || n > 0 || x.path == Stdin; errors.Is(err, io.EOF) && !x.said {
-		x.of.tell(x.path, &fault.Error{File: x.path, Problem: "is empty: there is nothing to read", Cure: "fetch the file again"})
+		x.of.reportOnce(x.path, &fault.Error{File: x.path, Problem: "is empty", Cure: "fetch the file again"})
 	}
 	if err != nil && !errors.Is(err, io.EOF) && x.of.ctx.Err() == nil {
-		x.of.tell(x.path, &fault.Error{File: x.path, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again"})
+		x.of.reportOnce(x.path, &fault.Error{File: x.path, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again"})
 		err = fmt.Errorf("the text ends early: %w", io.EOF)
 	}
 	return n, err
 }
 
-// silence is how long a stream may say nothing until a read of it is empty.
-const silence = 2 * time.Second
+// silentAfter is how long a stream may be silent before a read of it returns no bytes.
+const silentAfter = 2 * time.Second
 
-// heeding reads a stream that may never say anything again, until its context
-// ends: a signal ends a decoder that waits for its pipe. A read is empty, once,
-// where the stream has said something and then nothing for a while.
-type heeding struct {
+// cancellableReader reads a stream that may block forever, until its context ends: a signal can
+// thus stop a decoder that waits for its pipe. A read returns no bytes, once, if the stream was
+// silent for a while after some data.
+type cancellableReader struct {
 	ctx  context.Context //nolint:containedctx // io.Reader has none
 	r    io.Reader
-	done chan result // of the read under way; nil = there is none
+	done chan result // result of the read in flight; nil = there is none
 	rest result
 	said bool
 }
@@ -169,9 +169,9 @@ type result struct {
 	err  error
 }
 
-// Read reads in a goroutine of its own, which is left behind, with the text
-// that it reads into, where the context ends.
-func (h *heeding) Read(p []byte) (int, error) {
+// Read reads in a separate goroutine. If the context ends, it abandons that goroutine with its
+// buffer.
+func (h *cancellableReader) Read(p []byte) (int, error) {
 	if len(h.rest.text) == 0 && h.rest.err == nil {
 		if h.done == nil {
 			h.done = make(chan result, 1)
@@ -182,7 +182,7 @@ func (h *heeding) Read(p []byte) (int, error) {
 		}
 		var quiet <-chan time.Time
 		if h.said {
-			quiet = time.After(silence)
+			quiet = time.After(silentAfter)
 		}
 		select {
 		case h.rest = <-h.done:

@@ -1,11 +1,10 @@
-// Package query has no code of its own. Its folders are about questions and
-// their answers:
+// Package query contains no code. Its subfolders deal with questions and their answers:
 //
-//	question    what is asked: times, fields, statistic, drawing; YAML, plot XML
-//	flavour     a question as text of a dialect, without knowing any engine
-//	answer      what comes back; the reference, from records alone; comparison
-//	export      an answer as table, CSV, JSON or Parquet
+//	question    a request for data: times, fields, statistic, drawing; YAML and plot XML
+//	flavour     writes a question as text in a dialect, without knowing any engine
+//	answer      the result of a question, the reference, and the comparison of both
+//	export      writes an answer as a table, CSV, JSON or Parquet
 //
-// They may import record, stat and formats, and archive/design for the text of
-// a design. Test with: go test ./query/...
+// These packages may import record, stat and formats, and archive/design for the text of a design.
+// Test with: go test ./query/...
 package query

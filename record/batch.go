@@ -10,15 +10,14 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Batch holds records of one line type and one file, column by column.
+// Batch contains records of one line type and one file, column by column.
 //
-// Invariant of every batch that a reader returns:
-// Lines == Len() + len(Rejects). No line is in neither.
+// Every batch that a reader returns satisfies Lines == Len() + len(Rejects). Each line is in
+// exactly one of them.
 //
-// A batch that a reader fills is the caller's memory: the reader reuses its
-// slices at the next call. Clone keeps one.
+// A reader reuses the slices of a batch at the next call. Use Clone to keep a batch.
 type Batch struct {
-	Type *LineType // nil only where the batch holds rejects alone
+	Type *LineType // nil only if the batch contains nothing but rejects
 	File string    // path of the file, as given by the user
 
 	Headers []Header // the distinct headers of the batch
@@ -35,34 +34,39 @@ type Batch struct {
 	Num      [][]float64 // by Column.Slot, then by row; NaN = missing
 	Text     [][]string  // by Column.Slot, then by row; "NA" = missing
 	Group    []float64   // the repeating columns of all rows, one row after the other
-	GroupEnd []uint32    // row i holds Group[GroupEnd[i-1]:GroupEnd[i]]; empty where Type.Group is nil
+	GroupEnd []uint32    // row i has the values Group[GroupEnd[i-1]:GroupEnd[i]]; empty if Type.Group is nil
 
-	LeftOut map[string]int // columns that lines of the batch have and Type does not, by name, blank-separated → lines; nil = none
+	// columns of the lines that Type does not have, by name, blank-separated → lines; nil = none
+	OmittedColumns map[string]int
 
-	Keep bool // its records stand beside others of the same identity and different values
+	// the archive stores these records in addition to others of the same identity with different
+	// values
+	KeepConflicts bool
 
 	Rejects []Reject // lines that could not be read, each with its reason
-	Lines   int      // data lines seen: stored and rejected; what a reader makes of two lines (MTD's revisions) counts as one
+	// Lines is the number of data lines, stored and rejected. What a reader makes of two lines (MTD's
+	// revisions) counts as one.
+	Lines int
 }
 
 // Reject is a quarantined line.
 type Reject struct {
 	File   string
 	Line   uint32 // 1-based
-	Reason string // what is wrong, in words that name the token
-	Text   string // the line itself, cut to MaxRejectText bytes
+	Reason string // what is wrong, with the wrong token
+	Text   string // the line, shortened to MaxRejectText bytes
 }
 
-// MaxRejectText is the number of bytes of a rejected line that are kept.
+// MaxRejectText is the number of bytes of a rejected line that are stored.
 const MaxRejectText = 4096
 
-// PerhapsCut is the reason of a last line that reads well but lacks its line
-// end: what was cut off, if anything, cannot be known.
-const PerhapsCut = "perhaps cut: the file ends here without a line end (--last-line keep takes such a line for whole)"
+// MaybeTruncated is the reason for rejecting a last line that parses but has no line end: part of
+// it may be missing.
+const MaybeTruncated = "perhaps truncated: the file ends here without a line end (--last-line keep accepts such a line)"
 
-// Reset empties b for records of type t from file, keeping its memory.
+// Reset empties b for records of type t from file. It keeps the memory of b.
 func (b *Batch) Reset(t *LineType, file string) {
-	b.Type, b.File, b.Lines, b.LeftOut, b.Keep = t, file, 0, nil, false
+	b.Type, b.File, b.Lines, b.OmittedColumns, b.KeepConflicts = t, file, 0, nil, false
 	b.Headers, b.Head = b.Headers[:0], b.Head[:0]
 	b.Lead, b.Valid, b.ValidEnd = b.Lead[:0], b.Valid[:0], b.ValidEnd[:0]
 	b.ObsLead, b.ObsBeg, b.ObsEnd, b.Line = b.ObsLead[:0], b.ObsBeg[:0], b.ObsEnd[:0], b.Line[:0]
@@ -75,7 +79,7 @@ func (b *Batch) Reset(t *LineType, file string) {
 	b.Text = resize(b.Text, texts)
 }
 
-// resize gives cols n empty columns, reusing the memory of those it has.
+// resize sets cols to n empty columns and reuses their memory.
 func resize[T any](cols [][]T, n int) [][]T {
 	cols = slices.Grow(cols[:0], n)[:n]
 	for i := range cols {
@@ -90,10 +94,10 @@ func (b *Batch) Len() int { return len(b.Head) }
 // Header returns the header of row i.
 func (b *Batch) Header(i int) *Header { return &b.Headers[b.Head[i]] }
 
-// Init is the initialisation time of row i: valid minus lead, Unix seconds.
+// Init is the initialization time of row i: valid minus lead, Unix seconds.
 func (b *Batch) Init(i int) int64 { return b.Valid[i] - int64(b.Lead[i]) }
 
-// Repeats returns the repeating columns of row i; nil for a type without.
+// Repeats returns the values of the repeating columns of row i; nil if the type has none.
 func (b *Batch) Repeats(i int) []float64 {
 	if len(b.GroupEnd) == 0 {
 		return nil
@@ -105,22 +109,22 @@ func (b *Batch) Repeats(i int) []float64 {
 	return b.Group[from:b.GroupEnd[i]]
 }
 
-// Plain reports whether row i has the times that VSDB lines and most grid_stat
-// lines have: one valid time for forecast and observation, obs_lead 0.
+// Plain reports whether row i has plain times, as VSDB lines and most grid_stat lines do: one valid
+// time for forecast and observation, and obs_lead 0.
 func (b *Batch) Plain(i int) bool {
 	v := b.Valid[i]
 	return b.ValidEnd[i] == v && b.ObsBeg[i] == v && b.ObsEnd[i] == v && b.ObsLead[i] == 0
 }
 
-// AddHeader appends h to the batch's headers and returns its index. It does
-// not look for an equal one: interning is the caller's.
+// AddHeader appends h to the batch's headers and returns its index. The caller must avoid duplicate
+// headers.
 func (b *Batch) AddHeader(h Header) uint32 {
 	b.Headers = append(b.Headers, h)
 	return uint32(len(b.Headers) - 1)
 }
 
-// AppendTimes starts a row with plain times (see Plain). The caller then
-// appends to every Num, Text and, where the type has one, GroupEnd.
+// AppendTimes starts a row with plain times (see Plain). The caller then appends to every Num,
+// every Text and, if the type has a group, to GroupEnd.
 func (b *Batch) AppendTimes(head uint32, lead int32, valid int64, line uint32) {
 	b.Head = append(b.Head, head)
 	b.Lead = append(b.Lead, lead)
@@ -132,7 +136,7 @@ func (b *Batch) AppendTimes(head uint32, lead int32, valid int64, line uint32) {
 	b.Line = append(b.Line, line)
 }
 
-// AppendRow copies row i of src, which has the same Type, under header head of b.
+// AppendRow copies row i of src, which must have the same Type, with header number head of b.
 func (b *Batch) AppendRow(src *Batch, i int, head uint32) {
 	b.Head = append(b.Head, head)
 	b.Lead = append(b.Lead, src.Lead[i])
@@ -154,7 +158,7 @@ func (b *Batch) AppendRow(src *Batch, i int, head uint32) {
 	}
 }
 
-// Reject quarantines a line; the text is copied and cut.
+// Reject quarantines a line. It copies and shortens the text.
 func (b *Batch) Reject(file string, line uint32, reason string, text []byte) {
 	if len(text) > MaxRejectText {
 		text = text[:MaxRejectText]
@@ -165,7 +169,7 @@ func (b *Batch) Reject(file string, line uint32, reason string, text []byte) {
 // Clone returns a deep copy.
 func (b *Batch) Clone() *Batch {
 	c := *b
-	c.Headers, c.Rejects, c.LeftOut = slices.Clone(b.Headers), slices.Clone(b.Rejects), maps.Clone(b.LeftOut)
+	c.Headers, c.Rejects, c.OmittedColumns = slices.Clone(b.Headers), slices.Clone(b.Rejects), maps.Clone(b.OmittedColumns)
 	cloneAll(&c.Head, &c.Line, &c.GroupEnd)
 	cloneAll(&c.Lead, &c.ObsLead)
 	cloneAll(&c.Valid, &c.ValidEnd, &c.ObsBeg, &c.ObsEnd)
@@ -175,8 +179,7 @@ func (b *Batch) Clone() *Batch {
 	return &c
 }
 
-// cloneAll copies slices into memory that is allocated once: of small files
-// there are many.
+// cloneAll copies several slices into one allocation, because there are many small files.
 func cloneAll[T any](columns ...*[]T) {
 	n := 0
 	for _, c := range columns {
@@ -203,7 +206,7 @@ func cloneEach[T any](columns [][]T) {
 // Missing is the value of a numeric column that a line does not have.
 func Missing() float64 { return math.NaN() }
 
-// ReplaceRow overwrites row at with row i of src, which has the same identity.
+// ReplaceRow overwrites row at with row i of src, which must have the same identity.
 func (b *Batch) ReplaceRow(at int, src *Batch, i int) {
 	b.Line[at] = src.Line[i]
 	for k := range b.Num {
@@ -223,9 +226,9 @@ func (b *Batch) ReplaceRow(at int, src *Batch, i int) {
 	}
 }
 
-// Same reports whether row i of b and row j of o, which have one identity, have
-// the same values as Digest knows them: −0 is 0, and every NaN is one.
-func (b *Batch) Same(i int, o *Batch, j int) bool {
+// EqualValues reports whether row i of b and row j of o, which must have the same identity, have
+// equal values. As in Digest, −0 equals 0, and NaN equals NaN.
+func (b *Batch) EqualValues(i int, o *Batch, j int) bool {
 	for k := range b.Num {
 		if canonical(b.Num[k][i]) != canonical(o.Num[k][j]) {
 			return false
@@ -239,8 +242,8 @@ func (b *Batch) Same(i int, o *Batch, j int) bool {
 	return slices.EqualFunc(b.Repeats(i), o.Repeats(j), func(x, y float64) bool { return canonical(x) == canonical(y) })
 }
 
-// Difference names the first value in which row i of b and row j of o, of one
-// type, differ, and both: "fbar 290.1, not 290.3".
+// Difference names the first column in which row i of b and row j of o, of one type, differ, with
+// both values: "fbar 290.1, not 290.3".
 func (b *Batch) Difference(i int, o *Batch, j int) string {
 	for k := range b.Type.Columns {
 		c := &b.Type.Columns[k]
@@ -255,11 +258,11 @@ func (b *Batch) Difference(i int, o *Batch, j int) string {
 	return "the repeating columns differ"
 }
 
-// Only copies the rows of b that are wanted.
-func (b *Batch) Only(wanted func(i int) bool) *Batch {
+// Filter copies the wanted rows of b.
+func (b *Batch) Filter(wanted func(i int) bool) *Batch {
 	out := &Batch{}
 	out.Reset(b.Type, b.File)
-	out.Keep = b.Keep
+	out.KeepConflicts = b.KeepConflicts
 	out.Headers = append(out.Headers, b.Headers...)
 	for i := range b.Len() {
 		if wanted(i) {
@@ -269,8 +272,8 @@ func (b *Batch) Only(wanted func(i int) bool) *Batch {
 	return out
 }
 
-// Field names one header field. The names are METviewer's column names of
-// stat_header, plus cov_thresh and alpha, which METviewer keeps with the data.
+// Field is one header field. The names are METviewer's column names of stat_header, plus cov_thresh
+// and alpha, which METviewer stores with the data.
 type Field uint8
 
 // The header fields, in the order of MET's header columns.
@@ -312,14 +315,13 @@ func FieldByName(name string) (Field, bool) {
 // NA is the text that MET and METviewer write for a header field without a value.
 const NA = "NA"
 
-// Header identifies a series: one value per Field, as text. It is comparable.
-// Rules shared by all formats (spec of METviewer's stat_header):
-// absent text is "NA", an absent interp_pnts is "0", fcst_lev and obs_lev may
-// be empty (VSDB's TSOILT and WSOILT).
+// Header identifies a series: one value per Field, as text. It is comparable. All formats share
+// these rules (of METviewer's stat_header): absent text is "NA", an absent interp_pnts is "0", and
+// fcst_lev and obs_lev may be empty (VSDB's TSOILT and WSOILT).
 type Header [NumFields]string
 
-// DefaultHeader returns a header in which every field holds the text for
-// "absent": NA, and 0 for interp_pnts.
+// DefaultHeader returns a header with the text for "absent" in every field: NA, and 0 for
+// interp_pnts.
 func DefaultHeader() Header {
 	var h Header
 	for i := range h {
@@ -339,8 +341,8 @@ func (h *Header) Compare(o *Header) int {
 	return 0
 }
 
-// hash is a digest of all fields; a field's length is hashed with it, so that
-// neighbours cannot run together.
+// hash is a digest of all fields. It includes the length of each field, which keeps neighboring
+// fields apart.
 func (h *Header) hash(scratch []byte) (xxh3.Uint128, []byte) {
 	scratch = scratch[:0]
 	for _, s := range h {
@@ -366,9 +368,8 @@ func (id *ID) Len() int {
 // String returns the identifier without padding.
 func (id ID) String() string { return string(id[:id.Len()]) }
 
-// Parameter is a full SHEF parameter code, PEDTSEP (SHEF manual 3.3): physical
-// element, duration, type, source, extremum, probability. It has no defaults
-// left open: "HG" is held as HGIRZZZ.
+// Parameter is a complete SHEF parameter code, PEDTSEP (SHEF manual 3.3): physical element,
+// duration, type, source, extremum, probability. Defaults are filled in: "HG" becomes HGIRZZZ.
 type Parameter [7]byte
 
 // PE returns the physical element.
@@ -380,22 +381,21 @@ func (p Parameter) String() string { return string(p[:]) }
 // NoTime is the creation time of a value that was sent without one.
 const NoTime = math.MinInt64
 
-// NoValue is the value of a Gauge that was reported as missing, as in SHEFOUT
-// and in the databases of the National Weather Service.
+// NoValue is the value of a Gauge that was reported as missing, as in SHEFOUT and in the databases
+// of the National Weather Service.
 const NoValue = -9999
 
-// Gauge is one value of a SHEF message: what shefit writes as one record of
-// SHEFOUT (SHEF manual, appendix H). Times are Unix seconds, UTC; units are
-// English (SHEF manual, table 1).
+// Gauge is one value of a SHEF message, which shefit writes as one record of SHEFOUT (SHEF manual,
+// appendix H). Times are Unix seconds, UTC; units are English (SHEF manual, table 1).
 type Gauge struct {
 	Station ID
 	Source  ID // of a .B message, else empty
 	Code    Parameter
-	// Quality is the qualifier (SHEF manual, table 10), 'Z' where none was given.
+	// Quality is the qualifier (SHEF manual, table 10), 'Z' if none was given.
 	Quality byte
 
 	Time    int64 // of observation, or the end of the period
-	Created int64 // NoTime where it was not given
+	Created int64 // NoTime if it was not given
 	Value   float64
 
 	// Duration in shefit's encoding: 0mmm minutes, 1hhh hours, 2ddd days, 3mmm
@@ -405,18 +405,18 @@ type Gauge struct {
 	Revised     bool    // the message was .AR, .BR or .ER
 	// Series: 0 not of a time series, 1 its first element, 2 a later one.
 	Series byte
-	// Coded says that the probability was coded, so that seven characters were.
+	// Coded reports that the message contained the probability, i.e. all seven characters of the code.
 	Coded bool
 	Line  uint32 // of the file, 1-based
 
 	Comment string // retained comment, up to 80 bytes
 }
 
-// IsMissing tells a value that was reported as missing.
+// IsMissing reports whether the value was reported as missing.
 func (g *Gauge) IsMissing() bool { return g.Value == NoValue }
 
-// Paired tells the elements whose values hold two numbers (SHEF manual 7.4.6).
-func Paired(pe string) bool {
+// HasPairedValues reports whether the values of an element contain two numbers (SHEF manual 7.4.6).
+func HasPairedValues(pe string) bool {
 	switch pe {
 	case "HQ", "MD", "MN", "MS", "MV", "NO", "ST", "TB", "TE", "TV":
 		return true
@@ -424,15 +424,14 @@ func Paired(pe string) bool {
 	return false
 }
 
-// MostDepth bounds the depth of a paired value: above it a float64 does not hold
-// the seven decimals behind it.
-const MostDepth = 1<<28 - 1
+// MaxPairDepth is the largest depth of a paired value for which a float64 has room for the seven
+// decimals after it.
+const MaxPairDepth = 1<<28 - 1
 
-// SplitPair parts a paired value as the manual has the poster do (7.4.6): what
-// stands before the point is the depth, height or marker; the three digits after
-// it are the whole part of the value, those after them its decimals; a minus
-// belongs to the value. 6.065 is 65 at 6, -21.0058 is -5.8 at 21, -2.9999 is
-// missing at 2. Both are NoValue where v is.
+// SplitPair splits a paired value as the manual instructs posters to do (7.4.6): the digits before
+// the point are the depth, height or marker; the three digits after it are the integer part of the
+// value, the digits after those its decimals; a minus belongs to the value. 6.065 is 65 at 6,
+// -21.0058 is -5.8 at 21, -2.9999 is missing at 2. If v is NoValue, both results are.
 func SplitPair(v float64) (at int, value float64) {
 	if v == NoValue {
 		return NoValue, NoValue
@@ -463,10 +462,9 @@ func JoinPair(at int, value float64) float64 {
 	return v
 }
 
-// Days counts the days from 1970-01-01 to a date of the Gregorian calendar. It
-// counts years from March, so that the leap day is a year's last; 400 years
-// have 146,097 days. Source: H. Hinnant, chrono-compatible low-level date
-// algorithms.
+// Days counts the days from 1970-01-01 to a date of the Gregorian calendar. It counts years from
+// March, which makes the leap day the last day of a year; 400 years have 146,097 days. Source: H.
+// Hinnant, chrono-compatible low-level date algorithms.
 func Days[I int | int32 | int64](year, month, day I) int64 {
 	y, m := int64(year), int64(month)
 	if m <= 2 {

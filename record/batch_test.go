@@ -129,7 +129,7 @@ func TestBoth(t *testing.T) {
 	}
 	var hash Hasher
 	hash.Use(b)
-	if k, d := hash.Both(0); k != hash.Key(0) || d != hash.Digest(0) {
+	if k, d := hash.KeyAndDigest(0); k != hash.Key(0) || d != hash.Digest(0) {
 		t.Error(k, d)
 	}
 }

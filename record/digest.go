@@ -11,28 +11,27 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Key is a 128-bit digest (xxh3) of a record's identity: line type, header,
-// lead, all times and the key columns of its type. Two records of one subset
-// with equal Keys are one record, of which the later value stands, unless the
-// subset keeps all (see Batch.Keep). With 10¹⁰ records the chance that any two
-// differ and share a Key is below 10⁻¹⁸.
+// Key is a 128-bit digest (xxh3) of a record's identity: line type, header, lead, all times and the
+// key columns of its type. Two records of one subset with equal Keys are the same record, and the
+// later one replaces the earlier one, unless the subset keeps conflicts (see Batch.KeepConflicts).
+// With 10¹⁰ records, the chance that two different ones share a Key is below 10⁻¹⁸.
 type Key = xxh3.Uint128
 
-// ByKey finds what belongs to records by their Key: mostly one of each, several
-// where a subset keeps all. The zero value is empty and ready.
+// ByKey maps Keys to values: usually one value per key, several if a subset keeps conflicts. The
+// zero value is ready for use.
 type ByKey[T any] struct {
 	first map[Key]T
 	more  map[Key][]T
 }
 
-// Put adds one.
+// Put adds a value.
 func (m *ByKey[T]) Put(k Key, v T) {
 	if _, there := m.PutFirst(k, v); there {
 		m.more[k] = append(m.more[k], v)
 	}
 }
 
-// PutFirst adds one where there is none, and else returns the one that was put first.
+// PutFirst adds a value if the key has none. Otherwise it returns the key's first value.
 func (m *ByKey[T]) PutFirst(k Key, v T) (first T, there bool) {
 	if m.first == nil {
 		m.first, m.more = map[Key]T{}, map[Key][]T{}
@@ -43,19 +42,19 @@ func (m *ByKey[T]) PutFirst(k Key, v T) (first T, there bool) {
 	return first, there
 }
 
-// Replace puts one in the place of those that are there.
+// Replace replaces all values of a key by one.
 func (m *ByKey[T]) Replace(k Key, v T) {
 	delete(m.more, k)
 	m.first[k] = v
 }
 
-// First is the one that was put first.
+// First returns the first value of a key.
 func (m *ByKey[T]) First(k Key) (v T, ok bool) {
 	v, ok = m.first[k]
 	return v, ok
 }
 
-// All walks those of a key in the order in which they were put.
+// All iterates over the values of a key in the order of insertion.
 func (m *ByKey[T]) All(k Key) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		if v, ok := m.first[k]; !ok || !yield(v) {
@@ -69,18 +68,18 @@ func (m *ByKey[T]) All(k Key) iter.Seq[T] {
 	}
 }
 
-// Empty reports whether nothing was put.
+// Empty reports whether the map has no values.
 func (m *ByKey[T]) Empty() bool { return len(m.first) == 0 }
 
-// Clear empties it, and keeps its memory.
+// Clear removes all values and keeps the memory.
 func (m *ByKey[T]) Clear() {
 	clear(m.first)
 	clear(m.more)
 }
 
-// Digest is the content of an archive in 128 bits: the sum, modulo 2¹²⁸, of a
-// digest of each record's identity and values. It does not depend on order, so
-// digests of parts add up. −0 counts as 0 and every NaN as one.
+// Digest represents the content of an archive in 128 bits: the sum, modulo 2¹²⁸, of a digest of
+// each record's identity and values. It does not depend on order, and digests of parts can be
+// added. −0 counts as 0, and all NaN are equal.
 type Digest struct {
 	Hi, Lo  uint64
 	Records int64
@@ -92,11 +91,11 @@ func (d Digest) String() string { return fmt.Sprintf("%016x%016x/%d", d.Hi, d.Lo
 // MarshalText is String.
 func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads what String wrote.
+// UnmarshalText reads text that String wrote.
 func (d *Digest) UnmarshalText(text []byte) error {
 	n, err := fmt.Sscanf(string(text), "%16x%16x/%d", &d.Hi, &d.Lo, &d.Records)
 	if err != nil || n != 3 || d.String() != string(text) {
-		return fmt.Errorf("%q is no digest of records", text)
+		return fmt.Errorf("%q is not a digest of records", text)
 	}
 	return nil
 }
@@ -109,7 +108,7 @@ func (d *Digest) Add(o Digest) {
 	d.Records += o.Records
 }
 
-// Sub takes back records that were added, e.g. one that a later value replaces.
+// Sub subtracts records that were added before, for example one that a later value replaces.
 func (d *Digest) Sub(o Digest) {
 	var borrow uint64
 	d.Lo, borrow = bits.Sub64(d.Lo, o.Lo, 0)
@@ -117,36 +116,36 @@ func (d *Digest) Sub(o Digest) {
 	d.Records -= o.Records
 }
 
-// Hasher computes keys and digests of the rows of a batch. The zero value is
-// ready; call Use before the first row of each batch.
+// Hasher computes keys and digests of the rows of a batch. The zero value is ready for use; call
+// Use before the first row of each batch.
 type Hasher struct {
-	b    *Batch
-	head []Key // digest of each header of the batch
-	buf  []byte
+	batch      *Batch
+	headerKeys []Key // digest of each header of the batch
+	buf        []byte
 }
 
-// Use points the hasher at b, whose headers must not change while it is used.
+// Use sets the batch. Its headers must not change while the hasher uses it.
 func (h *Hasher) Use(b *Batch) {
-	h.b, h.head = b, h.head[:0]
+	h.batch, h.headerKeys = b, h.headerKeys[:0]
 	for i := range b.Headers {
 		var k Key
 		k, h.buf = b.Headers[i].hash(h.buf)
-		h.head = append(h.head, k)
+		h.headerKeys = append(h.headerKeys, k)
 	}
 }
 
-// UseRow is Use for row i alone: cheap where a batch has many headers.
+// UseRow is Use for row i only. It saves time if a batch has many headers.
 func (h *Hasher) UseRow(b *Batch, i int) {
-	h.b = b
-	h.head = slices.Grow(h.head[:0], len(b.Headers))[:len(b.Headers)]
-	h.head[b.Head[i]], h.buf = b.Headers[b.Head[i]].hash(h.buf)
+	h.batch = b
+	h.headerKeys = slices.Grow(h.headerKeys[:0], len(b.Headers))[:len(b.Headers)]
+	h.headerKeys[b.Head[i]], h.buf = b.Headers[b.Head[i]].hash(h.buf)
 }
 
 // identity appends the canonical encoding of row i's identity to h.buf.
-func (h *Hasher) identity(i int) {
-	b := h.b
+func (h *Hasher) appendIdentity(i int) {
+	b := h.batch
 	h.buf = append(h.buf[:0], b.Type.Name...)
-	k := h.head[b.Head[i]]
+	k := h.headerKeys[b.Head[i]]
 	for _, v := range [...]uint64{
 		k.Hi, k.Lo, uint64(b.Lead[i]), uint64(b.Valid[i]), uint64(b.ValidEnd[i]),
 		uint64(b.ObsLead[i]), uint64(b.ObsBeg[i]), uint64(b.ObsEnd[i]),
@@ -155,22 +154,22 @@ func (h *Hasher) identity(i int) {
 	}
 	for _, c := range b.Type.Columns {
 		if c.Key {
-			h.column(c, i)
+			h.appendColumn(c, i)
 		}
 	}
 }
 
-func (h *Hasher) column(c Column, i int) {
+func (h *Hasher) appendColumn(c Column, i int) {
 	if c.Kind == Text {
-		s := h.b.Text[c.Slot][i]
+		s := h.batch.Text[c.Slot][i]
 		h.buf = binary.LittleEndian.AppendUint32(h.buf, uint32(len(s)))
 		h.buf = append(h.buf, s...)
 		return
 	}
-	h.buf = binary.LittleEndian.AppendUint64(h.buf, canonical(h.b.Num[c.Slot][i]))
+	h.buf = binary.LittleEndian.AppendUint64(h.buf, canonical(h.batch.Num[c.Slot][i]))
 }
 
-// canonical maps a float to bits such that what compares equal has equal bits.
+// canonical maps floats that count as equal to the same bits.
 func canonical(f float64) uint64 {
 	if f == 0 {
 		return 0
@@ -183,18 +182,18 @@ func canonical(f float64) uint64 {
 
 // Key returns the identity of row i.
 func (h *Hasher) Key(i int) Key {
-	h.identity(i)
+	h.appendIdentity(i)
 	return xxh3.Hash128(h.buf)
 }
 
-// Digest returns the digest of row i alone: its identity and its values.
+// Digest returns the digest of row i: its identity and its values.
 func (h *Hasher) Digest(i int) Digest {
-	h.identity(i)
-	return h.values(i)
+	h.appendIdentity(i)
+	return h.digestValues(i)
 }
 
-// Record is the Key of row i, or, in a subset that keeps all, one of its
-// identity and its values: there a record is another one with different values.
+// Record is the Key of row i or, in a subset that keeps conflicts, a key of its identity and
+// values: in such a subset, records of one identity with different values are different records.
 func (h *Hasher) Record(i int, keeps bool) Key {
 	if !keeps {
 		return h.Key(i)
@@ -203,24 +202,24 @@ func (h *Hasher) Record(i int, keeps bool) Key {
 	return Key{Hi: d.Hi, Lo: d.Lo}
 }
 
-// Both returns Key and Digest of row i, in less time than the two.
-func (h *Hasher) Both(i int) (Key, Digest) {
-	h.identity(i)
+// KeyAndDigest returns Key and Digest of row i, faster than two separate calls.
+func (h *Hasher) KeyAndDigest(i int) (Key, Digest) {
+	h.appendIdentity(i)
 	k := xxh3.Hash128(h.buf)
-	return k, h.values(i)
+	return k, h.digestValues(i)
 }
 
-// Head returns the digest of the header of row i.
-func (h *Hasher) Head(i int) Key { return h.head[h.b.Head[i]] }
+// HeaderKey returns the digest of the header of row i.
+func (h *Hasher) HeaderKey(i int) Key { return h.headerKeys[h.batch.Head[i]] }
 
-// values appends row i's values to its identity.
-func (h *Hasher) values(i int) Digest {
-	for _, c := range h.b.Type.Columns {
+// digestValues appends row i's values to its identity.
+func (h *Hasher) digestValues(i int) Digest {
+	for _, c := range h.batch.Type.Columns {
 		if !c.Key {
-			h.column(c, i)
+			h.appendColumn(c, i)
 		}
 	}
-	for _, f := range h.b.Repeats(i) {
+	for _, f := range h.batch.Repeats(i) {
 		h.buf = binary.LittleEndian.AppendUint64(h.buf, canonical(f))
 	}
 	k := xxh3.Hash128(h.buf)

@@ -5,49 +5,52 @@ import (
 	"strings"
 )
 
-// Kind tells what a column of a line type holds.
+// Kind is the type of a column.
 type Kind uint8
 
 // The kinds of column.
 const (
 	Float Kind = iota // float64; NaN = missing
-	Count             // a whole number (TOTAL, INDEX, FY_OY …), kept as float64; NaN = missing
+	Count             // an integer (TOTAL, INDEX, FY_OY …), stored as float64; NaN = missing
 	Text              // a word such as OBS_SID; "NA" = missing
 )
 
-// Column is one column of a line type, to the right of LINE_TYPE (MET) or of
-// the '=' (VSDB).
+// Column is one column of a line type, to the right of LINE_TYPE (MET) or of the '=' (VSDB).
 type Column struct {
-	Name string // MET's in lower case, as in METviewer's line_data tables; the few exceptions stand in linetypes.go
+	// Name is MET's in lower case, as in METviewer's line_data tables. The comment of the table below
+	// lists the exceptions.
+	Name string
 	Kind Kind
-	Key  bool  // part of a record's identity: lines that share header, times and lead differ here (MPR's obs_sid …)
+	// part of a record's identity: lines with the same header, times and lead differ here (MPR's
+	// obs_sid …)
+	Key  bool
 	Slot int   // index into Batch.Num, or into Batch.Text for Kind Text
-	Rule *Rule // what a file may give it; nil for Kind Text
+	Rule *Rule // allowed values in files; nil for Kind Text
 }
 
 // Group describes the repeating columns of a line type: "(N)" in MET's tables,
 // a count followed by groups of columns.
 type Group struct {
-	Count  string          // the column that holds n, e.g. "n_thresh"; it is one of Columns
+	Count  string          // the column that contains n, e.g. "n_thresh"; it is one of Columns
 	Fields []string        // the columns of one repetition, e.g. thresh_i, oy_i, on_i
-	Len    func(n int) int // how many numbers follow in all for a count of n
-	Rules  []*Rule         // of Fields
+	Len    func(n int) int // total number of repeating values for a count of n
+	Rules  []*Rule         // rules of Fields
 }
 
-// LineType is a row of the table of line types: a name and typed columns. One
-// table serves VSDB and MET alike, every engine's schema and the documentation.
+// LineType is a row of the table of line types: a name and typed columns. VSDB, MET, every engine's
+// schema and the documentation share the table.
 type LineType struct {
-	Name    string // "SL1L2"
-	Summary string
-	Columns []Column // the fixed columns: those before the repeating group, then those after it
-	Lead    int      // how many of Columns stand before the repeating group; len(Columns) without one
-	Group   *Group   // nil = no repeating columns
+	Name               string // "SL1L2"
+	Summary            string
+	Columns            []Column // the fixed columns: those before the repeating group, then those after it
+	ColumnsBeforeGroup int      // number of Columns before the repeating group; len(Columns) without a group
+	Group              *Group   // nil = no repeating columns
 
 	nums, texts int
 	byName      map[string]int
 }
 
-// NumCols is the number of numeric fixed columns, i.e. len(Batch.Num).
+// NumCols is the number of fixed numeric columns, i.e. len(Batch.Num).
 func (t *LineType) NumCols() int { return t.nums }
 
 // TextCols is the number of text columns, i.e. len(Batch.Text).
@@ -73,8 +76,9 @@ func (t *LineType) Keys() []Column {
 	return keys
 }
 
-// index fills what is derived from Columns; every row of the table passes here.
-func (t LineType) index() *LineType {
+// withDerived fills the fields that are derived from Columns. Every row of the table passes through
+// it.
+func (t LineType) withDerived() *LineType {
 	t.byName = make(map[string]int, len(t.Columns))
 	t.Columns = slices.Clone(t.Columns)
 	for i := range t.Columns {
@@ -88,7 +92,7 @@ func (t LineType) index() *LineType {
 		}
 	}
 	if t.Group == nil {
-		t.Lead = len(t.Columns)
+		t.ColumnsBeforeGroup = len(t.Columns)
 		return &t
 	}
 	for _, f := range t.Group.Fields {
@@ -106,37 +110,34 @@ func TypeByName(name string) (*LineType, bool) {
 	return types[i], true
 }
 
-// Types returns the table of line types, in its documented order. The slice
-// and what it points to must not be changed.
+// Types returns the table of line types, in its documented order. The caller must not change the
+// slice or what it points to.
 func Types() []*LineType { return types }
 
-// The table of line types follows MET's met_header_columns_V12.0.txt: every
-// line type of MET 12, plus METviewer's ENSCNT, which only VSDB files
-// feed. Older versions of MET write the same columns, fewer of them: since
-// V8.1 columns have been added at the end of a line only.
+// The table of line types follows MET's met_header_columns_V12.0.txt: every line type of MET 12, plus
+// METviewer's ENSCNT, which occurs only in VSDB files. Older versions of MET write fewer of these columns:
+// since V8.1, MET has added columns only at the end of a line.
 //
-// A column's name is MET's in lower case, as in METviewer's line_data tables.
-// INDEX and RANK are words of SQL; there METviewer's mp_index, orank_index and
-// obs_rank stand (and gen_index beside them). METviewer spells a few others
-// its own way: dt_corr for kt_corr, iqr for eiqr, n_pnt for n_pts, time_xll
-// for tile_xll, v_vld for n_vld, mpr_fcst and mpr_obs for MPR's fcst and obs.
+// A column's name is MET's in lower case, as in METviewer's line_data tables. INDEX and RANK are reserved in
+// SQL; METviewer's names mp_index, orank_index and obs_rank replace them (and, accordingly, gen_index).
+// METviewer also has other names for dt_corr (kt_corr), iqr (eiqr), n_pnt (n_pts), time_xll (tile_xll),
+// v_vld (n_vld), and mpr_fcst and mpr_obs (MPR's fcst and obs).
 //
-// A record's identity is its header, lead, times and those columns in which the
-// lines that MET writes of one header and time differ: the places of the write_…_row
-// functions of MET's stat_columns.cc, grid_stat.cc and tc_gen.cc that loop. What
-// a run writes once is none (bin_size, beta_value, ec_value): two values of
-// it are a contradiction, which is better reported than counted twice. METdbLoad
-// has no identity of lines and stores all. Pairs have their place besides index
-// and station: other tools than MET number nothing (GSI's pairs all have index
-// 0 and, on ships, station MASKSTID).
+// A record's identity is its header, lead and times, and the columns that distinguish the lines that MET writes
+// for one header and time. These are the columns over which the write_…_row functions of MET's stat_columns.cc,
+// grid_stat.cc and tc_gen.cc loop. A column that a MET run writes once (bin_size, beta_value, ec_value) does not
+// belong to the identity: two of its values are a conflict, which should be reported and not counted twice.
+// METdbLoad does not identify lines and stores all. The identity of pairs includes their location in addition to
+// index and station, because tools other than MET do not number pairs (GSI's pairs all have index 0 and, on
+// ships, station MASKSTID).
 //
-// Counts that may be fractional are Float: the cells of contingency tables
-// (VSDB's FHO lines give N times a rate, MET may weight grid points) and DX, DY.
+// Counts that may be fractional are Float: the cells of contingency tables (VSDB's FHO lines contain N times a
+// rate, and MET may weight grid points) and DX, DY.
 
-// columns parses a compact list of column names: a trailing '#' marks a Count,
-// '$' a Text, a leading '*' a column of the record's identity; behind x~ follow the
-// limits of its bootstrap interval, x_bcl and x_bcu, behind x± before these those of
-// its normal one, x_ncl and x_ncu.
+// columns parses a compact list of column names. A trailing '#' marks a Count, '$' a Text, and a
+// leading '*' a column of the record's identity. x~ stands for x and the limits of its bootstrap
+// interval, x_bcl and x_bcu. x± also adds those of its normal interval, x_ncl and x_ncu, before
+// them.
 func columns(list string) []Column {
 	var cols []Column
 	for name := range strings.FieldsSeq(list) {
@@ -162,15 +163,14 @@ func columns(list string) []Column {
 	return cols
 }
 
-// times is the Len of a group of k fields that is there n times.
-func times(k int) func(n int) int {
+// repeatedFields is the Len of a group that repeats k fields n times.
+func repeatedFields(k int) func(n int) int {
 	return func(n int) int { return k * max(n, 0) }
 }
 
-// bins is the Len of a group of k fields that starts with a threshold: n
-// thresholds bound n-1 bins, each with all fields, and the last threshold
-// stands alone at the end (PCT, PJC, PRC).
-func bins(k int) func(n int) int {
+// binnedFields is the Len of a group of k fields that starts with a threshold: n thresholds bound
+// n-1 bins, each with all fields, and the last threshold follows alone (PCT, PJC, PRC).
+func binnedFields(k int) func(n int) int {
 	return func(n int) int {
 		if n < 1 {
 			return 0
@@ -179,10 +179,10 @@ func bins(k int) func(n int) int {
 	}
 }
 
-// square is the Len of MCTC's group: a table of n forecast by n observed categories.
-func square(n int) int { return n * n }
+// squareFields is the Len of MCTC's group: a table of n forecast by n observed categories.
+func squareFields(n int) int { return n * n }
 
-// types is the table; its order is that of the documentation.
+// types is the table, in the order of the documentation.
 var types = slices.Concat(pairTypes, probTypes, objectTypes) //nolint:gochecknoglobals // a constant table
 
 var typeIndex = func() map[string]int { //nolint:gochecknoglobals // derived from the table

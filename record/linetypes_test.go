@@ -65,13 +65,13 @@ func checkColumns(t *testing.T, lt *LineType) {
 func checkGroup(t *testing.T, lt *LineType) {
 	t.Helper()
 	if lt.Group == nil {
-		if lt.Lead != len(lt.Columns) {
-			t.Errorf("%s: Lead %d without a group, want %d", lt.Name, lt.Lead, len(lt.Columns))
+		if lt.ColumnsBeforeGroup != len(lt.Columns) {
+			t.Errorf("%s: Lead %d without a group, want %d", lt.Name, lt.ColumnsBeforeGroup, len(lt.Columns))
 		}
 		return
 	}
 	at := slices.IndexFunc(lt.Columns, func(c Column) bool { return c.Name == lt.Group.Count })
-	if at < 0 || at >= lt.Lead || lt.Columns[at].Kind != Count {
+	if at < 0 || at >= lt.ColumnsBeforeGroup || lt.Columns[at].Kind != Count {
 		t.Errorf("%s: the group's count %q must be a Count before the group", lt.Name, lt.Group.Count)
 	}
 	if lt.Group.Len(0) != 0 || lt.Group.Len(2) < 1 {

@@ -6,33 +6,32 @@ import (
 	"strings"
 )
 
-// Rule is what MET's documentation lets a numeric column hold. Both formats, VSDB
-// and MET, quarantine a line with a value that breaks the rule of its column; a
-// missing value (NaN) breaks none.
+// Rule is the set of values that MET's documentation allows in a numeric column. Readers of VSDB
+// and MET quarantine a line with a value that violates the rule of its column. A missing value
+// (NaN) is always allowed.
 type Rule struct {
 	Min, Max float64
-	Whole    bool
-	Words    string // what a value is: "a probability from 0 to 1"
+	Integer  bool
+	Allowed  string // describes an allowed value: "a number from 0 to 1"
 }
 
-// MaxCount is the largest count: beyond it two integers share one float64.
+// MaxCount is the largest count. Beyond it, two integers share one float64.
 const MaxCount = 1<<53 - 1
 
-// Allows reports whether v is missing or obeys the rule.
-func (r *Rule) Allows(v float64) bool {
-	return !(v < r.Min || v > r.Max) && (!r.Whole || v == math.Trunc(v) || v != v)
+// Accepts reports whether v is missing or obeys the rule.
+func (r *Rule) Accepts(v float64) bool {
+	return !(v < r.Min || v > r.Max) && (!r.Integer || v == math.Trunc(v) || v != v)
 }
 
-// Broken is the reason for which a line is quarantined; value is the text of the
-// column, or its number where the format has another one.
-func (r *Rule) Broken(column, value string) string {
-	return fmt.Sprintf("column %s: %s is not %s", column, value, r.Words)
+// Violation is the reason for quarantining a line. value is the text of the column, or its number
+// if the format uses another text.
+func (r *Rule) Violation(column, value string) string {
+	return fmt.Sprintf("column %s: %s is not %s", column, value, r.Allowed)
 }
 
-// The rules. A skill score has no lower limit. A value is only finite where a limit
-// would be a guess, and where MET itself crosses it: bcmse by rounding, orss (real
-// lines have 1.01966), thresh_i of ensembles (-0.07143), interest (-1), and the columns
-// of cyclones, in which -99 is unknown.
+// The rules. A skill score has no lower limit. The rule "finite" is used if a limit would be a guess, or if MET
+// itself exceeds it: bcmse by rounding, orss (real lines have 1.01966), thresh_i of ensembles (-0.07143),
+// interest (-1), and the columns of cyclones, in which -99 means unknown.
 var (
 	count       = Rule{0, MaxCount, true, "a count: a whole number from 0 to 9007199254740991"}                //nolint:gochecknoglobals // a constant table
 	integer     = Rule{-MaxCount, MaxCount, true, "a whole number from -9007199254740991 to 9007199254740991"} //nolint:gochecknoglobals // likewise
@@ -47,13 +46,13 @@ var (
 	longitude   = Rule{-360, 360, false, "a longitude from -360 to 360"}                                       //nolint:gochecknoglobals // likewise
 )
 
-// rules is the table of value rules for VSDB and MET: every numeric column and every
-// repeating column of every line type by its name, or by TYPE.name where a type uses
-// the name for something else. A Count that is not named is a count, and the limits
-// of a confidence interval are finite: those of the normal approximation may be
-// outside the range of their statistic.
-// Source: MET User's Guide 12.0, the tables of columns of each tool, and appendix C,
-// which gives the range of each statistic.
+// rules is the table of value rules for VSDB and MET: every numeric column and every repeating
+// column of every line type by its name, or by TYPE.name if a type uses the name for something
+// else. A Count that the table does not list has the rule of a count. Limits of confidence
+// intervals must be finite: those of the normal approximation may be outside the range of their
+// statistic.
+// Source: MET User's Guide 12.0, the tables of columns of each tool, and appendix C, which gives
+// the range of each statistic.
 var rules = func() map[string]*Rule { //nolint:gochecknoglobals // a constant table
 	byName := map[string]*Rule{}
 	for _, r := range []struct {
@@ -108,7 +107,7 @@ var rules = func() map[string]*Rule { //nolint:gochecknoglobals // a constant ta
 	return byName
 }()
 
-// ruleOf finds the rule of a column of a line type; nil where the table has none.
+// ruleOf finds the rule of a column of a line type; nil if the table has none.
 func ruleOf(lineType, column string, k Kind) *Rule {
 	if r, ok := rules[lineType+"."+column]; ok {
 		return r

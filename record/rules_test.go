@@ -11,7 +11,7 @@ import (
 func TestEveryColumnHasARule(t *testing.T) {
 	used := map[string]bool{}
 	use := func(lt, column string, r *Rule) {
-		if r == nil || r.Words == "" || r.Min >= r.Max || !r.Allows(Missing()) || !r.Allows(0) || r.Allows(math.Inf(1)) || r.Allows(math.Inf(-1)) {
+		if r == nil || r.Allowed == "" || r.Min >= r.Max || !r.Accepts(Missing()) || !r.Accepts(0) || r.Accepts(math.Inf(1)) || r.Accepts(math.Inf(-1)) {
 			t.Errorf("%s.%s: rule %+v", lt, column, r)
 		}
 		used[lt+"."+column], used[column] = true, true
@@ -22,8 +22,8 @@ func TestEveryColumnHasARule(t *testing.T) {
 				continue
 			}
 			use(lt.Name, c.Name, c.Rule)
-			if c.Kind == Count != c.Rule.Whole {
-				t.Errorf("%s.%s: kind %d, rule %q", lt.Name, c.Name, c.Kind, c.Rule.Words)
+			if c.Kind == Count != c.Rule.Integer {
+				t.Errorf("%s.%s: kind %d, rule %q", lt.Name, c.Name, c.Kind, c.Rule.Allowed)
 			}
 		}
 		if lt.Group == nil {
@@ -67,17 +67,17 @@ func TestRules(t *testing.T) {
 			t.Fatal(c.column)
 		}
 		for _, v := range c.good {
-			if !col.Rule.Allows(v) {
-				t.Errorf("%s: %v is refused: %s", c.column, v, col.Rule.Words)
+			if !col.Rule.Accepts(v) {
+				t.Errorf("%s: %v is refused: %s", c.column, v, col.Rule.Allowed)
 			}
 		}
 		for _, v := range c.bad {
-			if col.Rule.Allows(v) {
-				t.Errorf("%s: %v is allowed: %s", c.column, v, col.Rule.Words)
+			if col.Rule.Accepts(v) {
+				t.Errorf("%s: %v is allowed: %s", c.column, v, col.Rule.Allowed)
 			}
 		}
 	}
-	if got, want := count.Broken("total", `"-99"`), `column total: "-99" is not a count: a whole number from 0 to 9007199254740991`; got != want {
+	if got, want := count.Violation("total", `"-99"`), `column total: "-99" is not a count: a whole number from 0 to 9007199254740991`; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }

@@ -194,7 +194,7 @@ func (t *Tokens) category(c *record.Parameter) category {
 // table is where a value goes.
 func (t *Tokens) table(c *record.Parameter, k category) string {
 	switch {
-	case record.Paired(c.PE()): // before all else
+	case record.HasPairedValues(c.PE()): // before all else
 		return "pairedvalue"
 	case k == arealForecast:
 		return "arealfcst"
@@ -313,10 +313,10 @@ func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 		r.value = f.apply(r.value)
 	}
 	r.value = unit(&g.Code, r.value)
-	paired := record.Paired(g.Code.PE())
+	paired := record.HasPairedValues(g.Code.PE())
 	if paired {
 		at, v := record.SplitPair(r.value)
-		if at > record.MostDepth {
+		if at > record.MaxPairDepth {
 			return Refused
 		}
 		r.full.ref, r.value = int32(at), v

@@ -61,7 +61,7 @@ func forecasts(pe string) string {
 // type; every type but R, F and C is processed, the numbered ones too.
 func tableOf(c *record.Parameter) string {
 	pe := c.PE()
-	if record.Paired(pe) {
+	if record.HasPairedValues(pe) {
 		return "pairedvalue"
 	}
 	switch c[3] {

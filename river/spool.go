@@ -217,7 +217,7 @@ func (s *Spool) Ready() (ready []*Waiting, files int, err error) {
 		var some []fs.DirEntry
 		some, err = dir.ReadDir(1024)
 		for _, e := range some {
-			if formats.LeftAlone(e.Name()) {
+			if formats.IsIgnored(e.Name()) {
 				continue
 			}
 			path := s.in(e.Name())
@@ -284,7 +284,7 @@ func (s *Spool) Backlog() (files int, bytes int64, oldest time.Time, err error) 
 		some, err = dir.ReadDir(1024)
 		for _, e := range some {
 			info, gone := os.Stat(s.in(e.Name()))
-			if formats.LeftAlone(e.Name()) || gone != nil || !info.Mode().IsRegular() {
+			if formats.IsIgnored(e.Name()) || gone != nil || !info.Mode().IsRegular() {
 				continue
 			}
 			if files, bytes = files+1, bytes+info.Size(); oldest.IsZero() || info.ModTime().Before(oldest) {

@@ -152,7 +152,7 @@ func (p *IHFS) stored(ctx context.Context, table string, from, to int64, x *gath
 		if basis != nil && basis.Unix() != 0 {
 			g.Created = basis.Unix()
 		}
-		if record.Paired(g.Code.PE()) {
+		if record.HasPairedValues(g.Code.PE()) {
 			g.Value = record.JoinPair(ref, g.Value)
 		} else {
 			g.Value = fromIHFS(&g.Code, g.Value)

@@ -43,7 +43,7 @@ func TestTableAndUnit(t *testing.T) {
 			t.Errorf("%s goes into %s, want %s", c.code, got, c.table)
 		}
 		ref, value := 0, unit(&code, c.given)
-		if record.Paired(code.PE()) {
+		if record.HasPairedValues(code.PE()) {
 			ref, value = record.SplitPair(value)
 		}
 		if value != c.want || int32(ref) != c.ref {

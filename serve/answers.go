@@ -110,7 +110,7 @@ func thin(c *run.Curves, most int) (shown, all int) {
 				}
 			}
 			for _, k := range slices.Compact([]int{min(low, high), max(low, high)}) {
-				out.X, out.N, out.Y = append(out.X, s.X[k]), append(out.N, s.N[k]), append(out.Y, s.Y[k])
+				out.X, out.Records, out.Y = append(out.X, s.X[k]), append(out.Records, s.Records[k]), append(out.Y, s.Y[k])
 				out.Low, out.High = append(out.Low, s.Low[k]), append(out.High, s.High[k])
 			}
 		}

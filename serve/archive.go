@@ -328,7 +328,7 @@ func readRun(dir string) (*run.Run, []run.Event, run.State, error) {
 	events, err := run.ReadEvents(dir)
 	if errors.Is(err, os.ErrNotExist) { // an earlier version wrote none
 		state := run.Done
-		if r.Ended.IsZero() {
+		if r.Finished.IsZero() {
 			state = run.Interrupted
 		}
 		return r, nil, state, nil

@@ -310,12 +310,12 @@ func TestBrowser(t *testing.T) {
 		b.t = t
 		b.open(p.URL + "/live?folder=runs&name=first")
 		b.until(`document.getElementById('standing')?.textContent == 'running'`)
-		if err := f.Event(run.Event{Kind: run.Step, Text: "asking all", Done: 143, Of: 495}); err != nil {
+		if err := f.Event(run.Event{Kind: run.StepEvent, Text: "asking all", Done: 143, Total: 495}); err != nil {
 			t.Fatal(err)
 		}
 		b.until(`document.getElementById('band').textContent.includes('143 of 495')`)
 		killed := time.Now()
-		if err := f.Event(run.Event{Kind: run.KilledOne, Text: "node 1"}); err != nil {
+		if err := f.Event(run.Event{Kind: run.KillEvent, Text: "node 1"}); err != nil {
 			t.Fatal(err)
 		}
 		b.until(`document.body.innerText.includes('node 1')`)

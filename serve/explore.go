@@ -96,7 +96,7 @@ func (s *Server) asking(r *http.Request) (*asking, error) {
 			err = fault.Misuse("case", "stands beside other conditions", "leave one of them out")
 		}
 	} else {
-		a.q, err = question.FromQuery(v)
+		a.q, err = question.FromURLQuery(v)
 	}
 	if err != nil {
 		return nil, err
@@ -112,13 +112,13 @@ func (s *Server) asking(r *http.Request) (*asking, error) {
 
 // openPattern replaces a pattern of variables by those that the archive has.
 func (a *asking) openPattern(ctx context.Context) error {
-	if !a.q.Patterned() {
+	if !a.q.HasPattern() {
 		return nil
 	}
 	return a.archive.with(ctx, a.design, func(in archive.Archive) error {
 		held, err := in.Catalog(ctx, a.subset)
 		if err == nil {
-			a.pattern, a.q = a.q.Header[record.FcstVar], held.Open(a.q)
+			a.pattern, a.q = a.q.Header[record.FcstVar], held.ExpandPatterns(a.q)
 		}
 		return err
 	})
@@ -201,7 +201,7 @@ func (s *Server) ask(ctx context.Context, a *asking, cost *Cost) (rows *answer.A
 
 // drawn makes the curves of a URL, with their intervals where they are wanted.
 // Where there is no record the error, a gone, says why.
-func (s *Server) drawn(r *http.Request, a *asking, intervals bool, cost *Cost) (*curve.Drawn, *answer.Answer, error) {
+func (s *Server) drawn(r *http.Request, a *asking, intervals bool, cost *Cost) (*curve.PointCurves, *answer.Answer, error) {
 	rows, err := s.ask(r.Context(), a, cost)
 	if err != nil {
 		return nil, nil, err
@@ -211,9 +211,9 @@ func (s *Server) drawn(r *http.Request, a *asking, intervals bool, cost *Cost) (
 	}
 	name, _ := a.stat() // which ask has found
 	began := time.Now()
-	d, err := curve.Values(a.q, rows, name, a.seed)
+	d, err := curve.ComputePoints(a.q, rows, name, a.seed)
 	if err == nil && intervals {
-		_, err = d.Whole(r.Context())
+		_, err = d.WithIntervals(r.Context())
 	}
 	cost.Curve = ms(time.Since(began))
 	if err != nil {
@@ -281,7 +281,7 @@ func (s *Server) absent(ctx context.Context, a *asking) error {
 	return a.archive.with(ctx, a.design, func(in archive.Archive) error {
 		c, err := in.Catalog(ctx, a.subset)
 		if err == nil {
-			err = gone{errors.New(cmp.Or(c.Absent(a.q), "its conditions leave no record"))}
+			err = gone{errors.New(cmp.Or(c.ExplainNoRecords(a.q), "its conditions leave no record"))}
 		}
 		return err
 	})

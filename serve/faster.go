@@ -93,7 +93,7 @@ func (s *Server) ways(ctx context.Context, a *asking) (out []*Way) {
 // are held against.
 func (x *Way) ask(ctx context.Context, q *question.Question, want *answer.Answer, counts bool) *answer.Answer {
 	err := x.archive.with(ctx, design.Name(x.Design), func(in archive.Archive) error {
-		query, err := in.Phrase(ctx, q.In(x.subset), flavour.Name(x.Flavour))
+		query, err := in.Phrase(ctx, q.InSubset(x.subset), flavour.Name(x.Flavour))
 		if errors.Is(err, flavour.ErrCannotExpress) {
 			x.Problem = "cannot"
 			return nil

@@ -245,7 +245,7 @@ func TestViewers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := question.FromQuery(v)
+	q, err := question.FromURLQuery(v)
 	if err != nil {
 		t.Fatal(err)
 	}

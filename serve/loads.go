@@ -82,7 +82,7 @@ func (a *servedArchive) holdings(ctx context.Context) (out []Holding) {
 			for i := 0; i < len(subsets) && err == nil; i++ {
 				var c *design.Catalog
 				if c, err = in.Catalog(ctx, subsets[i]); err == nil {
-					held := c.Held()
+					held := c.Digest()
 					out = append(out, Holding{a.name, a.driver.Scheme, string(n), subsets[i], held.Records, held.String(), ""})
 				}
 			}
@@ -114,7 +114,7 @@ type Group struct {
 
 func (s *Server) inventory(w http.ResponseWriter, r *http.Request) error {
 	return s.catalog(w, r, func(c *design.Catalog, _ []archive.Mark, data string) error {
-		out := Inventory{Data: data, Digest: c.Held().String(), Types: c.Inventory()}
+		out := Inventory{Data: data, Digest: c.Digest().String(), Types: c.Inventory()}
 		for _, g := range c.Groups {
 			out.Groups = append(out.Groups, Group{g, g.Thresholds()})
 		}

@@ -29,7 +29,7 @@ func TestPageMakesWayForALoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(design.Loading{PID: os.Getpid(), Host: host, Since: time.Now(), Doing: "barograph load x", Waiting: true})
+	text, err := json.Marshal(design.Loading{PID: os.Getpid(), Host: host, Since: time.Now(), Command: "barograph load x", Waiting: true})
 	if err == nil {
 		err = os.WriteFile(file+".loading", text, 0o600)
 	}

@@ -69,7 +69,7 @@ func TestFiles(t *testing.T) {
 	points := rows("/api/v1/curve.csv?" + drawing)
 	for _, s := range drawn.Curves.Series {
 		for i, x := range s.X {
-			for k, want := range []float64{x, float64(s.N[i]), s.Y[i], s.Low[i], s.High[i]} {
+			for k, want := range []float64{x, float64(s.Records[i]), s.Y[i], s.Low[i], s.High[i]} {
 				if got, err := strconv.ParseFloat(points[0][2+k], 64); err != nil || got != want || points[0][1] != s.Name {
 					t.Fatalf("%v: %v, not %v (%v)", points[0], got, want, err)
 				}

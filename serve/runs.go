@@ -63,15 +63,15 @@ func describe(f folder, name string) Run {
 		out.Problem = fault.Redact(err.Error())
 		return out
 	}
-	out.ID, out.Workload, out.Started, out.Ended, out.State = r.ID, r.Workload, r.Started, r.Ended, state
+	out.ID, out.Workload, out.Started, out.Ended, out.State = r.ID, r.Workload, r.Started, r.Finished, state
 	out.Data, out.Machine, out.Warnings = r.Data, r.Machine, r.Warnings
 	for _, a := range r.Archives {
 		out.Archives = append(out.Archives, a.Engine+" "+a.Design)
 	}
 	for _, e := range events {
 		if e.Sample == nil {
-			if e.Kind == run.Step && state == run.Interrupted {
-				out.At = fmt.Sprintf("%s, %d of %d", e.Text, e.Done, e.Of)
+			if e.Kind == run.StepEvent && state == run.Interrupted {
+				out.At = fmt.Sprintf("%s, %d of %d", e.Text, e.Done, e.Total)
 			}
 			continue
 		}

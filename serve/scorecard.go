@@ -86,7 +86,7 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 			if b.Rows == 0 {
 				continue
 			}
-			d, err := curve.Values(q, b.Take(), name, a.seed)
+			d, err := curve.ComputePoints(q, b.Take(), name, a.seed)
 			if _, explained := err.(*fault.Error); explained { //nolint:errorlint // the baseline has no record of it
 				continue
 			}
@@ -94,7 +94,7 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 				return err
 			}
 			spreads := map[[2]int]float64{}
-			if err := d.Each(ctx, func(i, k int, iv stat.Interval) { spreads[[2]int{i, k}] = iv.Spread }); err != nil {
+			if err := d.EachInterval(ctx, func(i, k int, iv stat.Interval) { spreads[[2]int{i, k}] = iv.Spread }); err != nil {
 				return err
 			}
 			if err := send(w, one, d, spreads); err != nil {
@@ -172,7 +172,7 @@ func (c contest) scored(t *record.LineType, subset string, one series) *question
 	q.Header[field], q.Header[record.FcstVar] = []string{c.candidate, c.baseline}, []string{one.variable}
 	q.Header[record.FcstLev], q.Header[record.VxMask] = []string{one.level}, one.regions
 	q.Drawing = &question.Drawing{
-		Axis: string(run.ByLead), Method: "overall", Replicates: 200, Confidence: 0.95, Minus: c.baseline,
+		Axis: string(run.ByLead), Method: "overall", Replicates: 200, Confidence: 0.95, Baseline: c.baseline,
 		Curves: []question.Group{{Field: c.by, Values: [][]string{{c.candidate}, {c.baseline}}}, {Field: "vx_mask"}},
 	}
 	q.Select()
@@ -180,7 +180,7 @@ func (c contest) scored(t *record.LineType, subset string, one series) *question
 }
 
 // send writes a row for each region.
-func send(w http.ResponseWriter, one series, d *curve.Drawn, spreads map[[2]int]float64) error {
+func send(w http.ResponseWriter, one series, d *curve.PointCurves, spreads map[[2]int]float64) error {
 	better := "higher"
 	if lowerIsBetter(d.Stat) {
 		better = "lower"
@@ -189,8 +189,8 @@ func send(w http.ResponseWriter, one series, d *curve.Drawn, spreads map[[2]int]
 	for i, s := range d.Series {
 		row := Row{one.model, one.variable, one.level, d.ValuesOf(i)[1], d.Stat, better, []Cell{}}
 		for k, x := range s.X {
-			cell := Cell{Lead: x, N: s.N[k], Value: valueOf(s.Y[k]), Low: valueOf(s.Low[k]), High: valueOf(s.High[k])}
-			if sd := spreads[[2]int{i, k}]; s.N[k] >= fewest && sd > 0 {
+			cell := Cell{Lead: x, N: s.Records[k], Value: valueOf(s.Y[k]), Low: valueOf(s.Low[k]), High: valueOf(s.High[k])}
+			if sd := spreads[[2]int{i, k}]; s.Records[k] >= fewest && sd > 0 {
 				cell.P = valueOf(math.Erfc(math.Abs(s.Y[k]) / sd / math.Sqrt2))
 			}
 			row.Cells = append(row.Cells, cell)

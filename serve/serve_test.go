@@ -175,14 +175,14 @@ func measured(t *testing.T, dir, id, digest string, of map[string]map[string]flo
 		}
 	}
 	for done := range int64(3) {
-		rate := run.Event{Kind: run.Rate, Cell: run.AnswerCell("pebble", "wide", "test_1", "sql"), Done: 100 + done, Failed: done, Times: &run.Quantiles{P50: 2e6, P95: 5e6, P99: 9e6}}
-		counts := run.Event{Kind: run.Counts, Text: "pebble", Counters: []run.Counter{{Name: "xact_commit", Value: 100}, {Name: "wal_bytes", Unit: "bytes", Value: 4096}}}
+		rate := run.Event{Kind: run.RateEvent, Cell: run.AnswerCell("pebble", "wide", "test_1", "sql"), Done: 100 + done, Failed: done, Times: &run.Quantiles{P50: 2e6, P95: 5e6, P99: 9e6}}
+		counts := run.Event{Kind: run.CountersEvent, Text: "pebble", Counters: []run.Counter{{Name: "xact_commit", Value: 100}, {Name: "wal_bytes", Unit: "bytes", Value: 4096}}}
 		if err := errors.Join(f.Event(rate), f.Event(counts)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	f.Run.Ended = time.Now()
-	if err := errors.Join(f.Event(run.Event{Kind: run.Ended}), f.Save(), f.Close()); err != nil {
+	f.Run.Finished = time.Now()
+	if err := errors.Join(f.Event(run.Event{Kind: run.EndEvent}), f.Save(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -439,7 +439,7 @@ func TestCurve(t *testing.T) {
 // asked is what barograph ask does.
 func asked(t *testing.T, a archive.Archive, v url.Values) *run.Curves {
 	t.Helper()
-	q, err := question.FromQuery(v)
+	q, err := question.FromURLQuery(v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -461,7 +461,7 @@ func drawn(t *testing.T, a archive.Archive, q *question.Question) *run.Curves {
 	if err := a.Ask(t.Context(), query, &b); err != nil {
 		t.Fatal(err)
 	}
-	c, err := curve.Of(t.Context(), q, b.Take(), name, 1)
+	c, err := curve.Compute(t.Context(), q, b.Take(), name, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

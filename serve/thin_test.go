@@ -17,7 +17,7 @@ func TestThin(t *testing.T) {
 		for _, name := range []string{"a", "b"} {
 			s := run.Series{Name: name}
 			for i := range n {
-				s.X, s.N, s.Y = append(s.X, float64(i)), append(s.N, i), append(s.Y, math.Sin(float64(i)))
+				s.X, s.Records, s.Y = append(s.X, float64(i)), append(s.Records, i), append(s.Y, math.Sin(float64(i)))
 				s.Low, s.High = append(s.Low, -float64(i)), append(s.High, float64(i))
 			}
 			s.Y[77_777], s.Y[99_999], s.Y[5] = 50, -50, math.NaN()
@@ -31,7 +31,7 @@ func TestThin(t *testing.T) {
 	}
 	for _, s := range c.Series {
 		high, low := slices.Index(s.Y, 50), slices.Index(s.Y, -50)
-		if high < 0 || low < 0 || s.X[high] != 77_777 || s.N[low] != 99_999 || s.High[high] != 77_777 || !slices.IsSorted(s.X) {
+		if high < 0 || low < 0 || s.X[high] != 77_777 || s.Records[low] != 99_999 || s.High[high] != 77_777 || !slices.IsSorted(s.X) {
 			t.Errorf("%s: %d, %d", s.Name, high, low)
 		}
 	}

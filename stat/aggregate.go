@@ -9,18 +9,16 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Aggregate holds the partial sums of many records of one line type as if they
-// were one record over all their pairs.
+// Aggregate combines the partial sums of many records of one line type, as if they were one record
+// over all their pairs.
 //
-// Counts are added: total and its like, the cells of contingency tables, the
-// repeating columns. Means are averaged with the number of pairs as weight,
-// Σ N·x / Σ N; see plan.ruleOf for which number and for the columns that are no
-// means. This is METcalcpy's rule (agg_stat.py).
+// It adds counts: total and similar columns, the cells of contingency tables, the repeating
+// columns. It averages means with the number of pairs as weight, Σ N·x / Σ N. plan.ruleOf chooses
+// that number, and handles the columns that are not means. This is METcalcpy's rule (agg_stat.py).
 //
-// A column that is missing (NaN) in any record with pairs is missing in the
-// aggregate: a mean over some of the pairs would not belong to the other
-// columns. A missing total makes every mean missing. A record with total 0 has
-// no pairs and changes nothing.
+// A column that is missing (NaN) in any record with pairs is missing in the aggregate: a mean over
+// some of the pairs would not fit the other columns. A missing total makes every mean missing. A
+// record with total 0 has no pairs and changes nothing.
 //
 // The zero value is not usable; call NewAggregate.
 type Aggregate struct {
@@ -29,34 +27,35 @@ type Aggregate struct {
 	records int
 }
 
-// plan says how each numeric column of a line type is aggregated.
+// plan defines how each numeric column of a line type is aggregated.
 type plan struct {
 	lineType string
 	slots    map[string]int
 	rules    []rule // by slot: the fixed columns, then the repeating ones, last the number of records
 	fixed    int    // how many fixed columns there are
-	total    int    // slot of total; -1 = the type has none, every record weighs 1
+	total    int    // slot of total; -1 = the type has none, and every record has weight 1
 }
 
-// rule says what is summed up of a column, and what the sum means.
+// rule defines what is summed up for a column, and what the sum means.
 type rule struct {
-	how    how
-	weight int // of means: the slot of their number of pairs
-	score  int // of skills: the slot of the score
+	method aggregation
+	weight int // means only: the slot with the number of pairs
+	score  int // skill scores only: the slot of the score
 }
 
-type how uint8
+type aggregation uint8
 
 const (
-	add        how = iota
-	mean           // Σ w·x / Σ w
-	rootMean       // √(Σ w·x² / Σ w): roots of means of squares
-	skill          // 1 − Σ w·s / Σ w·r: 1 − s/r of a score s and the same score r of a reference, which is s/(1−x)
-	sameInEach     // one value for all records, or missing
+	add              aggregation = iota
+	mean                         // Σ w·x / Σ w
+	rootOfMeanSquare             // √(Σ w·x² / Σ w): roots of means of squares
+	// 1 − Σ w·s / Σ w·r, where x = 1 − s/r for a score s and a reference's score r, hence r = s/(1−x)
+	skillScoreMean
+	sameInAll // the same value in all records, or missing
 )
 
-// newPlan plans for records of width numbers, those of the repeating columns
-// behind the fixed ones. equal gives every record the same weight.
+// newPlan plans for records of width numbers: the fixed columns, then the repeating ones. equal
+// gives every record the same weight.
 func newPlan(t *record.LineType, width int, equal bool) *plan {
 	p := &plan{lineType: t.Name, slots: map[string]int{}, total: -1, fixed: t.NumCols()}
 	width = max(width, p.fixed)
@@ -81,13 +80,13 @@ func newPlan(t *record.LineType, width int, equal bool) *plan {
 	}
 	for k := p.fixed; k < width; k++ {
 		if f := t.Group.Fields[(k-p.fixed)%len(t.Group.Fields)]; f == "thresh_i" || f == "x_pnt_i" {
-			p.rules[k].how = sameInEach
+			p.rules[k].method = sameInAll
 		}
 	}
 	return p
 }
 
-// ruleOf is METcalcpy's _prepare_…_data.
+// ruleOf corresponds to METcalcpy's _prepare_…_data.
 func (p *plan) ruleOf(t *record.LineType, c *record.Column) rule {
 	slot := func(name string) int {
 		if s, ok := p.slots[name]; ok {
@@ -95,14 +94,14 @@ func (p *plan) ruleOf(t *record.LineType, c *record.Column) rule {
 		}
 		return -1
 	}
-	r := rule{how: mean, weight: p.total}
+	r := rule{method: mean, weight: p.total}
 	switch name := t.Name + " " + c.Name; {
 	case c.Name == "ec_value" || c.Name == "bin_size" || t.Group != nil && c.Name == t.Group.Count:
-		r.how = sameInEach
+		r.method = sameInAll
 	case c.Kind == record.Count || slices.Contains(counts, c.Name):
-		// Cells of a contingency table are added although they are no
-		// Count: computed from VSDB's rates they need not be whole.
-		r.how = add
+		// Cells of a contingency table are added, although they are not a
+		// Count: cells computed from VSDB's rates may be fractional.
+		r.method = add
 	case strings.HasPrefix(c.Name, "dir_") || strings.HasPrefix(c.Name, "dira_"):
 		r.weight = slot("total_dir")
 	case t.Name == "SSVAR":
@@ -110,16 +109,16 @@ func (p *plan) ruleOf(t *record.LineType, c *record.Column) rule {
 	case name == "ECNT me_ge_obs" || name == "ECNT me_lt_obs":
 		r.weight = slot("n" + c.Name[2:])
 	case name == "ECNT rmse" || name == "ECNT rmse_oerr" || strings.HasPrefix(name, "ECNT spread") && c.Name != "spread_md":
-		r.how = rootMean
+		r.method = rootOfMeanSquare
 	case name == "NBRCNT fss":
-		r.how, r.score = skill, slot("fbs")
+		r.method, r.score = skillScoreMean, slot("fbs")
 	case name == "RPS rpss":
-		r.how, r.score = skill, slot("rps")
+		r.method, r.score = skillScoreMean, slot("rps")
 	}
 	return r
 }
 
-// term is what a record adds to the sum of a slot.
+// term is a record's summand for a slot.
 func (p *plan) term(row []float64, k int) float64 {
 	if k == len(row) {
 		return 1
@@ -130,28 +129,28 @@ func (p *plan) term(row []float64, k int) float64 {
 		w = row[r.weight]
 	}
 	switch {
-	case r.how == add || r.how == sameInEach:
+	case r.method == add || r.method == sameInAll:
 		return x
 	case w == 0:
-		return 0 // no pair had it: the mean may be anything, NA included
-	case r.how == mean:
+		return 0 // without pairs, the mean may have any value, even NA
+	case r.method == mean:
 		return w * x
-	case r.how == rootMean:
+	case r.method == rootOfMeanSquare:
 		return w * x * x
-	case r.how == skill && x == 1 && row[r.score] == 0:
-		return 0 // a perfect score tells nothing of its reference's
+	case r.method == skillScoreMean && x == 1 && row[r.score] == 0:
+		return 0 // a perfect score does not determine the reference's score
 	}
 	return w * row[r.score] / (1 - x)
 }
 
-// value is the aggregated column of a slot; NaN or infinite where there is none.
+// value is the aggregated column of a slot; NaN or infinite if it is undefined.
 func (p *plan) value(sums []float64, k int) float64 {
-	switch r := &p.rules[k]; r.how {
+	switch r := &p.rules[k]; r.method {
 	case mean:
 		return sums[k] / sums[r.weight]
-	case rootMean:
+	case rootOfMeanSquare:
 		return math.Sqrt(sums[k] / sums[r.weight])
-	case skill:
+	case skillScoreMean:
 		return 1 - sums[r.score]/sums[k]
 	}
 	return sums[k]
@@ -170,25 +169,24 @@ func (a *Aggregate) Reset() {
 	a.records = 0
 }
 
-// Add adds one record: its numeric columns by Column.Slot, as in one row of
-// Batch.Num. columns is not kept. It panics where columns are too few, which is
-// a fault of the caller.
+// Add adds one record: its numeric columns by Column.Slot, as in one row of Batch.Num. It does not
+// keep columns. It panics if there are too few columns, which is an error of the caller.
 func (a *Aggregate) Add(columns []float64) {
 	p, last := a.plan, len(a.plan.rules)-1
 	a.records++
 	empty := p.total >= 0 && columns[p.total] == 0
 	for k := range p.rules[:last] {
 		switch r := &p.rules[k]; {
-		case r.how == sameInEach:
+		case r.method == sameInAll:
 			if a.records == 1 {
 				a.sum[k] = columns[k]
 			} else if a.sum[k] != columns[k] {
 				a.sum[k] = math.NaN()
 			}
 		case empty:
-		case r.how == add:
+		case r.method == add:
 			a.sum[k] += columns[k]
-		case r.how == mean && r.weight < last: // as term has it, without a call
+		case r.method == mean && r.weight < last: // same as term, without a call
 			if w := columns[r.weight]; w != 0 {
 				a.sum[k] += w * columns[k]
 			}
@@ -205,7 +203,7 @@ func (a *Aggregate) Add(columns []float64) {
 func (a *Aggregate) Merge(o *Aggregate) {
 	for k := range a.sum {
 		switch {
-		case a.plan.rules[k].how != sameInEach || a.records == 0:
+		case a.plan.rules[k].method != sameInAll || a.records == 0:
 			a.sum[k] += o.sum[k]
 		case o.records > 0 && a.sum[k] != o.sum[k]:
 			a.sum[k] = math.NaN()
@@ -214,8 +212,8 @@ func (a *Aggregate) Merge(o *Aggregate) {
 	a.records += o.records
 }
 
-// Column returns an aggregated column by METviewer's name; false where it is
-// missing or the line type has no such column.
+// Column returns an aggregated column by METviewer's name; false if it is missing or the line type
+// has no such column.
 func (a *Aggregate) Column(name string) (float64, bool) {
 	slot, ok := a.plan.slots[name]
 	if !ok || a.records == 0 {
@@ -225,9 +223,8 @@ func (a *Aggregate) Column(name string) (float64, bool) {
 	return x, !math.IsNaN(x) && !math.IsInf(x, 0)
 }
 
-// Stat computes a statistic of the aggregate by name (see ByName). ok is false
-// where the records do not define it; err is not nil where the line type has no
-// such statistic.
+// Stat computes a statistic of the aggregate by name (see ByName). ok is false if the records do
+// not define it; err is not nil if the line type has no such statistic.
 func (a *Aggregate) Stat(name string) (value float64, ok bool, err error) {
 	s, err := ByName(a.plan.lineType, name)
 	if err != nil {
@@ -242,7 +239,7 @@ func (a *Aggregate) Eval(s *Stat) (float64, bool) {
 	return a.plan.eval(s, a.plan.needs(s), a.sum, nil)
 }
 
-// eval computes s of sums; v is room for the columns that it needs.
+// eval computes s from sums; v is a buffer for the columns that it needs.
 func (p *plan) eval(s *Stat, needs []int, sums, v []float64) (float64, bool) {
 	if sums[len(sums)-1] == 0 {
 		return 0, false // no record has pairs
@@ -253,7 +250,7 @@ func (p *plan) eval(s *Stat, needs []int, sums, v []float64) (float64, bool) {
 	return s.Eval(v)
 }
 
-// needs are the slots of the columns that s takes.
+// needs returns the slots of the columns that s takes.
 func (p *plan) needs(s *Stat) (slots []int) {
 	for _, need := range s.Needs {
 		if need == Repeats {
@@ -267,7 +264,7 @@ func (p *plan) needs(s *Stat) (slots []int) {
 	return slots
 }
 
-// check refuses a statistic that does not belong to the line type.
+// check returns an error for a statistic that does not belong to the line type.
 func (p *plan) check(s *Stat) error {
 	if s.LineType == p.lineType {
 		for _, need := range s.Needs {
@@ -281,6 +278,6 @@ func (p *plan) check(s *Stat) error {
 	}
 	return &fault.Error{
 		Setting: "statistic", Problem: s.Name + " is a statistic of " + s.LineType + ", not of " + p.lineType,
-		Cure: "ask records of that line type",
+		Cure: "query records of that line type",
 	}
 }

@@ -11,54 +11,52 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Bootstrap computes confidence intervals of an aggregate statistic by
-// resampling records with replacement, in circular blocks. The zero value is
-// usable.
+// Bootstrap computes confidence intervals of an aggregate statistic by resampling records with
+// replacement, in circular blocks. The zero value is usable.
 //
-// Replicate r draws from rand.NewPCG(Seed, r) and from nothing else, so the
-// interval depends on the seed and on the records and their order: not on the
-// number of workers, nor on which of them does what.
+// Replicate r uses only random numbers from rand.NewPCG(Seed, r). The interval therefore depends on
+// the seed and on the records and their order, but not on the number of workers or their
+// scheduling.
 type Bootstrap struct {
-	Replicates int     // how often to resample; 0 = 1000
+	Replicates int     // number of replicates; 0 = 1000
 	Confidence float64 // in (0, 1); 0 = 0.95
 	Seed       uint64
 	Workers    int // goroutines; 0 = as many as there are processors
-	// Block is the number of consecutive records that are drawn together, the
-	// rows taken as a circle, since records that follow one another in time are
-	// not independent. 0 = ⌊√n⌋, as METviewer's circular_block_bootstrap; 1 =
-	// single records, as without it.
+	// Block is the number of consecutive records that are drawn together, because records that follow
+	// each other in time are not independent. The last row is followed by the first. 0 = ⌊√n⌋, as in
+	// METviewer's circular_block_bootstrap; 1 = single records, as without it.
 	Block int
 	Kind  Kind
 }
 
-// Kind is how limits are taken from the replicates.
+// Kind is how the limits are computed from the replicates.
 type Kind uint8
 
 // The kinds, METviewer's boot_ci.
 const (
 	Percentile Kind = iota // perc: the replicates' quantiles
 	Pivotal                // pivotal: 2·value − quantile
-	BCa                    // bca: quantiles corrected for bias and acceleration (Efron 1987); METcalcpy answers NA
+	BCa                    // bca: quantiles corrected for bias and acceleration (Efron 1987); METcalcpy returns NA
 )
 
 // Interval is a statistic with its confidence interval.
 type Interval struct {
-	Value     float64 // of the records themselves
-	Low, High float64 // NaN where all replicates are equal
+	Value     float64 // statistic of the original records
+	Low, High float64 // NaN if all replicates are equal
 	Spread    float64 // standard deviation of the replicates: the standard error of Value
-	Undefined int     // replicates in which the statistic was undefined; they are left out
+	Undefined int     // replicates with an undefined statistic, which are skipped
 }
 
-// Series are records whose statistic is asked for: the numeric columns of a type by
-// slot and then by row, as Summarise takes them.
+// Series are records whose statistic is computed: the numeric columns of a type by slot and then by
+// row, as Summarize takes them.
 type Series struct {
 	Stat *Stat
 	Type *record.LineType
 	Cols [][]float64
 }
 
-// sample holds what the replicates add up: for each record one row of terms of
-// the columns that the statistic needs and of those that these are made of.
+// sample contains the terms that the replicates add up: for each record, one row with the terms of
+// the columns that the statistic needs, and of their weights and scores.
 type sample struct {
 	stat  *Stat
 	plan  *plan
@@ -68,21 +66,20 @@ type sample struct {
 	n     int // records
 }
 
-// Interval computes s of the records in cols and its confidence interval. ok is
-// false where the records do not define s or where fewer than half of the
-// replicates do.
+// Interval computes s of the records in cols and its confidence interval. ok is false if the
+// records, or more than half of the replicates, do not define s.
 func (b Bootstrap) Interval(s *Stat, t *record.LineType, cols [][]float64) (iv Interval, ok bool, err error) {
 	return b.interval(func(v []float64) float64 { return v[0] }, Series{s, t, cols})
 }
 
-// Difference computes what op makes of the statistics of two series and its
-// confidence interval. Both are resampled alike: their records must be of the
-// same cases in the same order.
+// Difference applies op to the statistics of two series, and computes the confidence interval. Both
+// series are resampled in the same way: their records must belong to the same cases in the same
+// order.
 func (b Bootstrap) Difference(op Operation, one, other Series) (iv Interval, ok bool, err error) {
-	return b.interval(func(v []float64) float64 { return op.Of(v[0], v[1]) }, one, other)
+	return b.interval(func(v []float64) float64 { return op.Apply(v[0], v[1]) }, one, other)
 }
 
-// interval is the interval of f of the series' statistics.
+// interval computes the interval of f of the series' statistics.
 func (b Bootstrap) interval(f func(v []float64) float64, series ...Series) (iv Interval, ok bool, err error) {
 	iv = Interval{Low: math.NaN(), High: math.NaN()}
 	values, samples, err := b.resample(f, &iv, series)
@@ -96,7 +93,7 @@ func (b Bootstrap) interval(f func(v []float64) float64, series ...Series) (iv I
 	low := (1 - b.confidence()) / 2
 	high := 1 - low
 	if b.Kind == BCa {
-		low, high = correct(low, high, iv.Value, values, b.leaveOut(f, samples))
+		low, high = correctTails(low, high, iv.Value, values, b.jackknife(f, samples))
 	}
 	iv.Low, iv.High = quantile(values, low), quantile(values, high)
 	if b.Kind == Pivotal {
@@ -112,7 +109,7 @@ func (b Bootstrap) confidence() float64 {
 	return b.Confidence
 }
 
-// block is the length of the blocks that are drawn of n records.
+// block is the length of blocks for n records.
 func (b Bootstrap) block(n int) int {
 	if b.Block > 0 {
 		return b.Block
@@ -120,16 +117,15 @@ func (b Bootstrap) block(n int) int {
 	return max(1, int(math.Sqrt(float64(n))))
 }
 
-// resample fills the value and the undefined replicates of iv, and returns the
-// others, sorted; none where the records or half of the replicates do not
-// define f.
+// resample sets the value and the number of undefined replicates of iv. It returns the defined
+// replicates, sorted; none if the records or more than half of the replicates do not define f.
 func (b Bootstrap) resample(f func(v []float64) float64, iv *Interval, series []Series) ([]float64, []*sample, error) {
 	samples := make([]*sample, len(series))
 	v := make([]float64, len(series))
 	for i, s := range series {
 		var ok bool
 		var err error
-		if v[i], ok, err = Summarise(Overall, s.Stat, s.Type, s.Cols); err != nil || !ok {
+		if v[i], ok, err = Summarize(Overall, s.Stat, s.Type, s.Cols); err != nil || !ok {
 			return nil, nil, err
 		}
 		samples[i] = newSample(newPlan(s.Type, len(s.Cols), false), s.Stat, s.Cols)
@@ -150,10 +146,10 @@ func (b Bootstrap) resample(f func(v []float64) float64, iv *Interval, series []
 	return values, samples, nil
 }
 
-// correct moves two tails by BCa's bias and acceleration.
-func correct(low, high, value float64, sorted, without []float64) (float64, float64) {
+// correctTails moves two tails by BCa's bias and acceleration.
+func correctTails(low, high, value float64, sorted, without []float64) (float64, float64) {
 	at, _ := slices.BinarySearch(sorted, value)
-	bias := normal((float64(at) + 0.5) / float64(len(sorted)+1)) // never without a limit
+	bias := normal((float64(at) + 0.5) / float64(len(sorted)+1)) // always finite
 	mean, _ := weightedMean(without, nil)
 	square, cube := 0.0, 0.0
 	for _, v := range without {
@@ -171,12 +167,12 @@ func correct(low, high, value float64, sorted, without []float64) (float64, floa
 // normal is the quantile of the standard normal distribution.
 func normal(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
 
-// newSample extracts the records' terms; those without pairs add nothing.
+// newSample extracts the records' terms. Records without pairs add nothing.
 func newSample(p *plan, s *Stat, cols [][]float64) *sample {
 	sm := &sample{stat: s, plan: p, needs: p.needs(s)}
 	sm.slots = append(slices.Clone(sm.needs), len(p.rules)-1)
 	for _, k := range sm.needs {
-		if r := p.rules[k]; r.how != add && r.how != sameInEach {
+		if r := p.rules[k]; r.method != add && r.method != sameInAll {
 			sm.slots = append(sm.slots, r.weight, r.score)
 		}
 	}
@@ -186,7 +182,7 @@ func newSample(p *plan, s *Stat, cols [][]float64) *sample {
 		sm.n++
 		for _, k := range sm.slots {
 			x := 0.0
-			if p.total < 0 || row[p.total] != 0 || p.rules[k].how == sameInEach {
+			if p.total < 0 || row[p.total] != 0 || p.rules[k].method == sameInAll {
 				x = p.term(row, k)
 			}
 			sm.rows = append(sm.rows, x)
@@ -207,7 +203,7 @@ func (b Bootstrap) replicates(f func(v []float64) float64, samples []*sample) []
 	var wg sync.WaitGroup
 	for w := range min(workers, b.Replicates) {
 		wg.Go(func() {
-			draw := drawing(f, samples)
+			draw := newDraw(f, samples)
 			starts := make([]int, (n+block-1)/block)
 			for r := w; r < b.Replicates; r += workers {
 				random := rand.New(rand.NewPCG(b.Seed, uint64(r)))
@@ -222,9 +218,9 @@ func (b Bootstrap) replicates(f func(v []float64) float64, samples []*sample) []
 	return values
 }
 
-// leaveOut returns f of the records without each block in turn.
-func (b Bootstrap) leaveOut(f func(v []float64) float64, samples []*sample) (values []float64) {
-	n, draw := samples[0].n, drawing(f, samples)
+// jackknife returns f of the records without each block in turn.
+func (b Bootstrap) jackknife(f func(v []float64) float64, samples []*sample) (values []float64) {
+	n, draw := samples[0].n, newDraw(f, samples)
 	block := b.block(n)
 	for at := 0; at < n; at += block {
 		gone := min(block, n-at)
@@ -235,23 +231,23 @@ func (b Bootstrap) leaveOut(f func(v []float64) float64, samples []*sample) (val
 	return values
 }
 
-// drawing returns a function, for one goroutine, that computes f of count
-// records: of as many blocks of them, going round, as begin at starts.
-func drawing(f func(v []float64) float64, samples []*sample) func(starts []int, block, count int) float64 {
-	rooms := make([][]float64, len(samples))
+// newDraw returns a function, for one goroutine, that computes f of count records: consecutive
+// blocks, each beginning at one of starts and continuing after the last record with the first.
+func newDraw(f func(v []float64) float64, samples []*sample) func(starts []int, block, count int) float64 {
+	buffers := make([][]float64, len(samples))
 	v := make([]float64, len(samples))
 	for i, sm := range samples {
-		rooms[i] = make([]float64, len(sm.plan.rules)+len(sm.slots)+len(sm.needs))
+		buffers[i] = make([]float64, len(sm.plan.rules)+len(sm.slots)+len(sm.needs))
 	}
 	return func(starts []int, block, count int) float64 {
 		for i, sm := range samples {
-			v[i] = sm.draw(rooms[i], starts, block, count)
+			v[i] = sm.draw(buffers[i], starts, block, count)
 		}
 		return f(v)
 	}
 }
 
-// draw adds up blocks of records and computes the statistic.
+// draw sums up blocks of records and computes the statistic.
 func (sm *sample) draw(room []float64, starts []int, block, count int) float64 {
 	all, width := len(sm.plan.rules), len(sm.slots)
 	sums := room[all : all+width]
@@ -268,8 +264,8 @@ func (sm *sample) draw(room []float64, starts []int, block, count int) float64 {
 	}
 	for k, slot := range sm.slots {
 		room[slot] = sums[k]
-		if sm.plan.rules[slot].how == sameInEach {
-			room[slot] = sm.rows[k] // Summarise has seen that all are the same
+		if sm.plan.rules[slot].method == sameInAll {
+			room[slot] = sm.rows[k] // Summarize has seen that all are the same
 		}
 	}
 	v, ok := sm.plan.eval(sm.stat, sm.needs, room[:all], room[all+width:all+width])

@@ -121,7 +121,7 @@ func TestBlocksGoRoundTheCircle(t *testing.T) {
 	cols := columnsOf(rand.New(rand.NewPCG(31, 32)), 37)
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
 	for _, v := range (Bootstrap{Seed: 1, Replicates: 100, Block: 37}).replicates(firstOf, []*sample{newSample(newPlan(lt, 0, false), s, cols)}) {
-		if want, _, _ := Summarise(Overall, s, lt, cols); !near(v, want, 1e-12) {
+		if want, _, _ := Summarize(Overall, s, lt, cols); !near(v, want, 1e-12) {
 			t.Fatalf("a whole circle gives %v, not %v", v, want)
 		}
 	}
@@ -194,7 +194,7 @@ func TestSummaries(t *testing.T) {
 	for m, want := range map[Method]float64{
 		Overall: 5.1, Unweighted: 3, MeanOfStats: 3, WeightedOfStat: 5.1, MedianOfStats: 2,
 	} {
-		got, ok, err := Summarise(m, s, lt, cols)
+		got, ok, err := Summarize(m, s, lt, cols)
 		if err != nil || !ok || !near(got, want, 1e-12) {
 			t.Errorf("%v = %v, %v, %v; want %v", m, got, ok, err, want)
 		}
@@ -204,7 +204,7 @@ func TestSummaries(t *testing.T) {
 		t.Errorf("MBIAS with OBAR 0 = %v, %v", each, err)
 	}
 	// RMSE of the mean sums is not the mean of the RMSE.
-	rmse, _, _ := Summarise(Unweighted, statOf(t, "SL1L2", "RMSE"), lt, cols)
+	rmse, _, _ := Summarize(Unweighted, statOf(t, "SL1L2", "RMSE"), lt, cols)
 	if want := math.Sqrt(41.0 / 3); !near(rmse, want, 1e-12) {
 		t.Errorf("unweighted RMSE = %v, want %v", rmse, want)
 	}

@@ -45,14 +45,14 @@ var contingencyStats = append([]Stat{ //nolint:gochecknoglobals // a constant ta
 		Summary: "Heidke skill score against a chance of ec_value, (a+d−ec·n)/(n−ec·n)",
 		Source:  "MET User's Guide appendix C, HSS_EC; METcalcpy has it for MCTC alone",
 	},
-	plain("CTC", "FY_OY", "", UnitOne, "hits, a", fromCTC+"ctc_fy_oy"),
-	plain("CTC", "FY_ON", "", UnitOne, "false alarms, b", fromCTC+"ctc_fy_on"),
-	plain("CTC", "FN_OY", "", UnitOne, "misses, c", fromCTC+"ctc_fn_oy"),
-	plain("CTC", "FN_ON", "", UnitOne, "correct negatives, d", fromCTC+"ctc_fn_on"),
+	columnStat("CTC", "FY_OY", "", UnitOne, "hits, a", fromCTC+"ctc_fy_oy"),
+	columnStat("CTC", "FY_ON", "", UnitOne, "false alarms, b", fromCTC+"ctc_fy_on"),
+	columnStat("CTC", "FN_OY", "", UnitOne, "misses, c", fromCTC+"ctc_fn_oy"),
+	columnStat("CTC", "FN_ON", "", UnitOne, "correct negatives, d", fromCTC+"ctc_fn_on"),
 }, pairCount("CTC"))
 
 // neighbourhoodTables are computed from NBRCTC lines.
-var neighbourhoodTables = append(of( //nolint:gochecknoglobals // a constant table
+var neighbourhoodTables = append(forLineType( //nolint:gochecknoglobals // a constant table
 	"NBRCTC", "BASER FMEAN ACC FBIAS PODY PODN POFD FAR CSI GSS HK HSS ODDS", "METcalcpy util/nbrctc_statistics.py", "", "", contingencyStats,
 ), pairCount("NBRCTC"))
 
@@ -121,7 +121,7 @@ func rates(a, b, c, d float64) (lnF, lnH, lnNotF, lnNotH float64, ok bool) {
 	return math.Log(f), math.Log(h), math.Log(d / (b + d)), math.Log(c / (a + c)), true
 }
 
-// extremalIndex is (ln F − ln H)/(ln F + ln H), F = POFD, H = PODY.
+// extremalIndex is (ln F − ln H)/(ln F + ln H), with F = POFD and H = PODY.
 func extremalIndex(a, b, c, d, _ float64) (float64, bool) {
 	lnF, lnH, _, _, ok := rates(a, b, c, d)
 	if !ok {
@@ -130,8 +130,8 @@ func extremalIndex(a, b, c, d, _ float64) (float64, bool) {
 	return div(lnF-lnH, lnF+lnH)
 }
 
-// symmetricExtremalIndex adds the complements of both rates to EDI; undefined
-// where a rate is 0 or 1.
+// symmetricExtremalIndex adds the complements of both rates to EDI. It is undefined if a rate is 0
+// or 1.
 func symmetricExtremalIndex(a, b, c, d, _ float64) (float64, bool) {
 	lnF, lnH, lnNotF, lnNotH, ok := rates(a, b, c, d)
 	if !ok || c <= 0 || d <= 0 {
@@ -140,9 +140,9 @@ func symmetricExtremalIndex(a, b, c, d, _ float64) (float64, bool) {
 	return div(lnF-lnH+lnNotH-lnNotF, lnF+lnH+lnNotH+lnNotF)
 }
 
-// biasAdjustedGilbert is GSS for the hits that a forecast without frequency
-// bias would have had (Mesinger 2008, dH/dF method, by Lambert's W). Undefined
-// without hits, false alarms or misses.
+// biasAdjustedGilbert is GSS for the hits that the forecast would have had without frequency bias
+// (Mesinger 2008, dH/dF method, by Lambert's W). It is undefined without hits, false alarms or
+// misses.
 func biasAdjustedGilbert(a, b, c, _, n float64) (float64, bool) {
 	if min(a, b, c) <= 0 {
 		return 0, false

@@ -7,8 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Operation is what a derived curve makes of the points of two curves, by
-// METviewer's name.
+// Operation combines the points of two curves to a derived curve. Its values are METviewer's names.
 type Operation string
 
 // The operations.
@@ -16,19 +15,19 @@ const (
 	Diff        Operation = "DIFF"     // a − b
 	Ratio       Operation = "RATIO"    // a/b
 	Skill       Operation = "SS"       // (a − b)/a
-	Significant Operation = "DIFF_SIG" // how surely a − b is no chance, see Bootstrap.Significance
+	Significant Operation = "DIFF_SIG" // confidence that a − b is not due to chance, see Bootstrap.Significance
 	Single      Operation = "SINGLE"   // a
 	Equivalence Operation = "ETB"      // see Equivalent
 )
 
-// Operations are the names of all.
+// Operations lists the names of all operations.
 func Operations() []string {
 	return []string{string(Diff), string(Ratio), string(Skill), string(Significant), string(Single), string(Equivalence)}
 }
 
-// Of computes the operation; NaN where a or b is NaN or the operation divides by
-// zero (METcalcpy calc_derived_curve_value).
-func (op Operation) Of(a, b float64) float64 {
+// Apply computes the operation; NaN if a or b is NaN or the operation divides by zero (METcalcpy
+// calc_derived_curve_value).
+func (op Operation) Apply(a, b float64) float64 {
 	switch op {
 	case Single:
 		return a
@@ -46,7 +45,7 @@ func (op Operation) Of(a, b float64) float64 {
 	}
 }
 
-// Name is METviewer's name of the derived curve of two: DIFF(a-b), SS(a and b).
+// Name is METviewer's name of the derived curve of two curves: DIFF(a-b), SS(a and b).
 func (op Operation) Name(a, b string) string {
 	sign := "-"
 	switch op {
@@ -59,10 +58,9 @@ func (op Operation) Name(a, b string) string {
 	return string(op) + "(" + a + sign + b + ")"
 }
 
-// Significance is METviewer's DIFF_SIG: the share of the replicates of a
-// difference that lie, less their mean, no farther from zero than the
-// difference itself; 1 is certain. It is negative where the first series is the
-// worse one, and undefined for statistics that have no perfect score.
+// Significance is METviewer's DIFF_SIG: the share of a difference's replicates whose distance from
+// their mean is at most the absolute difference; 1 is certain. It is negative if the first series
+// is the worse one, and undefined for statistics without a perfect score.
 func (b Bootstrap) Significance(one, other Series) (share float64, ok bool, err error) {
 	score, known := one.Stat.Perfect()
 	if known && math.IsNaN(score) {
@@ -82,7 +80,7 @@ func (b Bootstrap) Significance(one, other Series) (share float64, ok bool, err 
 	}
 	share = float64(within) / float64(len(replicates))
 	if known {
-		a, _, _ := Summarise(Overall, one.Stat, one.Type, one.Cols)
+		a, _, _ := Summarize(Overall, one.Stat, one.Type, one.Cols)
 		if math.Abs(a-score) > math.Abs(a-iv.Value-score) {
 			share = -share
 		}
@@ -90,11 +88,10 @@ func (b Bootstrap) Significance(one, other Series) (share float64, ok bool, err 
 	return share, true, nil
 }
 
-// perfect are the scores of a perfect forecast by the names of statistics, NaN
-// where there is none (METcalcpy perfect_score_adjustment). ODDS and LODDS,
-// whose perfect score METcalcpy has as 0, and BIAS of VL1L2, which it has as 1,
-// are repaired.
-var perfect = []struct { //nolint:gochecknoglobals // a constant table
+// perfectScores are the scores of a perfect forecast by the names of statistics, NaN if there is
+// none (METcalcpy perfect_score_adjustment). This table corrects ODDS and LODDS, for which
+// METcalcpy has 0, and BIAS of VL1L2, for which it has 1.
+var perfectScores = []struct { //nolint:gochecknoglobals // a constant table
 	score float64
 	names string
 }{
@@ -104,10 +101,9 @@ var perfect = []struct { //nolint:gochecknoglobals // a constant table
 		BSS BSS_SMPL FSS AFSS ROC_AUC BIAS_RATIO CRPSS CRPSS_EMP RPSS MSESS VCNT_ANOM_CORR VCNT_ANOM_CORR_UNCNTR`},
 }
 
-// Perfect is the score of a perfect forecast, NaN where there is none; false
-// where nobody says.
+// Perfect is the score of a perfect forecast, NaN if there is none; false if it is unknown.
 func (s *Stat) Perfect() (score float64, ok bool) {
-	for _, p := range perfect {
+	for _, p := range perfectScores {
 		if slices.Contains(columns(p.names), s.Name) {
 			return p.score, true
 		}
@@ -115,9 +111,9 @@ func (s *Stat) Perfect() (score float64, ok bool) {
 	return 0, false
 }
 
-// Surely is how surely the mean of differences of cases is not zero, by Student's
-// t-test: 1 is certain. 0 where there are fewer than two cases, or no spread.
-func Surely(differences []float64) float64 {
+// MeanDiffersConfidence is the confidence, by Student's t-test, that the mean of the cases'
+// differences is not zero; 1 is certain. It is 0 for fewer than two cases, or without spread.
+func MeanDiffersConfidence(differences []float64) float64 {
 	differences = slices.DeleteFunc(slices.Clone(differences), math.IsNaN)
 	mean, sd := meanAndDeviation(differences)
 	n := float64(len(differences))
@@ -128,24 +124,23 @@ func Surely(differences []float64) float64 {
 	return 1 - 2*t.Survival(math.Abs(mean)/(sd/math.Sqrt(n)))
 }
 
-// Equal is the paired test of equivalence of two curves at one point
-// (METcalcpy tost_paired; Schuirmann 1987).
-type Equal struct {
+// EquivalenceTest is the paired test of equivalence of two curves at one point (METcalcpy
+// tost_paired; Schuirmann 1987).
+type EquivalenceTest struct {
 	Difference float64
 	N          int
-	Bounds     [2]float64 // differences between them are of no importance
-	Narrow     [2]float64 // its 90 % interval: equivalent where within the bounds
-	Wide       [2]float64 // its 95 % interval: different where 0 is outside
+	Bounds     [2]float64 // differences within them are irrelevant
+	Narrow     [2]float64 // 90 % interval: the curves are equivalent if it is within the bounds
+	Wide       [2]float64 // 95 % interval: the curves are different if 0 is outside
 }
 
 // EquivalenceBound is METviewer's bound, in standard deviations of the difference.
 const EquivalenceBound = 0.001
 
-// Equivalent tests whether the statistics of the records of two curves, of the
-// same cases in the same order, are equal within two bounds in standard deviations of
-// the difference; false for fewer than two cases and
-// for differences without any spread.
-func Equivalent(a, b []float64, low, high float64) (e Equal, ok bool) {
+// Equivalent tests whether the statistics of two curves, which must have the same cases in the same
+// order, are equal within two bounds, in standard deviations of the difference. It returns false
+// for fewer than two cases and for differences without spread.
+func Equivalent(a, b []float64, low, high float64) (e EquivalenceTest, ok bool) {
 	var d []float64
 	for i := range min(len(a), len(b)) {
 		if !math.IsNaN(a[i] - b[i]) {
@@ -167,8 +162,8 @@ func Equivalent(a, b []float64, low, high float64) (e Equal, ok bool) {
 	return e, true
 }
 
-// Outcome is the answer of both tests in words.
-func (e *Equal) Outcome() string {
+// Outcome describes the result of both tests.
+func (e *EquivalenceTest) Outcome() string {
 	different, equal := "not different", "not equivalent"
 	if e.Wide[0] > 0 || e.Wide[1] < 0 {
 		different = "different"
@@ -191,11 +186,11 @@ func meanAndDeviation(values []float64) (mean, sd float64) {
 	return mean, math.Sqrt(sd / float64(len(values)-1))
 }
 
-// StandardError is the standard error of the mean or the median of statistics
-// that follow one another in time (METcalcpy compute_std_err_from_mean and
-// …_median): a series whose first autocorrelation is 0.3 or more is worth fewer
-// values, unless inflate is false, which METviewer heeds for medians alone. 0
-// for two values or fewer; NaN where the autocorrelation leaves none.
+// StandardError is the standard error of the mean or the median of statistics that follow each
+// other in time (METcalcpy compute_std_err_from_mean and …_median). If the first autocorrelation is
+// 0.3 or more, the effective number of values is smaller, unless inflate is false, which METviewer
+// applies only to medians. It is 0 for two values or fewer, and NaN if the autocorrelation is
+// invalid.
 func StandardError(m Method, values []float64, inflate bool) float64 {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	n := math.Sqrt(float64(len(values)))
@@ -219,7 +214,7 @@ func StandardError(m Method, values []float64, inflate bool) float64 {
 	return factor * sd / n
 }
 
-// autocorrelation is METcalcpy's estimate of the first one (autocor_coef).
+// autocorrelation is METcalcpy's estimate of the first autocorrelation (autocor_coef).
 func autocorrelation(values []float64, mean float64) float64 {
 	var sx, sy, sxx, sxy float64
 	for i, v := range values[:len(values)-1] {
@@ -230,9 +225,9 @@ func autocorrelation(values []float64, mean float64) float64 {
 	return sx*sy/(sx-n*sxx) + sxy/(sxx-sx*sx/n)
 }
 
-// Margin is half the interval of METviewer's plot_ci std around a value with this
-// standard error: z'·se, z' = (z + z/√2)/2, so that intervals of two values that
-// do not touch are different.
+// Margin is half the width of METviewer's plot_ci std interval around a value with this standard
+// error: z'·se with z' = (z + z/√2)/2. With this width, two values differ if their intervals do not
+// touch.
 func Margin(confidence, se float64) float64 {
 	z := normal(1 - (1-confidence)/2)
 	return (z + z/math.Sqrt2) / 2 * se

@@ -22,7 +22,7 @@ func TestOperations(t *testing.T) {
 		{Single, 5, 2, 5, "SINGLE(A-B)"},
 		{Equivalence, 5, 2, 3, "ETB(A and B)"},
 	} {
-		if got := c.op.Of(c.a, c.b); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) || c.op.Name("A", "B") != c.name {
+		if got := c.op.Apply(c.a, c.b); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) || c.op.Name("A", "B") != c.name {
 			t.Errorf("%s(%v, %v) = %v", c.op.Name("A", "B"), c.a, c.b, got)
 		}
 	}
@@ -174,7 +174,7 @@ func TestSurely(t *testing.T) {
 		{[]float64{1}, 0},
 		{[]float64{2, 2, 2}, 0},
 	} {
-		if got := Surely(c.values); math.Abs(got-c.want) > 1e-9 {
+		if got := MeanDiffersConfidence(c.values); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%v: %v, want %v", c.values, got, c.want)
 		}
 	}

@@ -11,9 +11,8 @@ const (
 	fromNBR  = "METcalcpy util/nbrcnt_statistics.py calculate_nbr_"
 )
 
-// ensembleStats are computed from ECNT lines. A root mean square is averaged as
-// a square, the mean errors of members above and below the observation by the
-// number of these members.
+// ensembleStats are computed from ECNT lines. Root mean squares are averaged as squares, and the
+// mean errors of members above and below the observation by the number of these members.
 var ensembleStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	ensemble("CRPS", "continuous ranked probability score"),
 	ensemble("CRPSCL", "CRPS of the climatology"),
@@ -50,10 +49,10 @@ func ensemble(name, summary string) Stat {
 	if strings.HasPrefix(name, "N_") || name == "IGN" {
 		unit = UnitOne
 	}
-	return plain("ECNT", name, "", unit, summary, fromECNT+strings.ToLower(name))
+	return columnStat("ECNT", name, "", unit, summary, fromECNT+strings.ToLower(name))
 }
 
-// oneMinusRatio takes a score and the reference's.
+// oneMinusRatio takes a score and the reference's score.
 func oneMinusRatio(lineType, name, needs, summary, source string) Stat {
 	return Stat{Name: name, LineType: lineType, Needs: columns(needs), Unit: UnitOne, Summary: summary, Source: source, Func: func(v []float64) (float64, bool) {
 		r, ok := div(v[0], v[1])
@@ -63,18 +62,18 @@ func oneMinusRatio(lineType, name, needs, summary, source string) Stat {
 
 // rankedStats are computed from RPS lines.
 var rankedStats = []Stat{ //nolint:gochecknoglobals // a constant table
-	plain("RPS", "RPS", "", UnitOne, "ranked probability score", fromRPS+"rps"),
-	plain("RPS", "COMP", "rps_comp", UnitOne, "1 − RPS", fromRPS+"rps_comp"),
-	plain("RPS", "RPSS", "", UnitOne, "skill score against the climatology, whose RPS is rps/(1−rpss) of each record", fromRPS+"rpss"),
+	columnStat("RPS", "RPS", "", UnitOne, "ranked probability score", fromRPS+"rps"),
+	columnStat("RPS", "COMP", "rps_comp", UnitOne, "1 − RPS", fromRPS+"rps_comp"),
+	columnStat("RPS", "RPSS", "", UnitOne, "skill score against the climatology, whose RPS is rps/(1−rpss) of each record", fromRPS+"rpss"),
 	pairCount("RPS"),
 }
 
 // neighbourhoodStats are computed from NBRCNT lines.
 var neighbourhoodStats = []Stat{ //nolint:gochecknoglobals // a constant table
-	plain("NBRCNT", "FBS", "", UnitOne, "fractions Brier score", fromNBR+"fbs"),
-	plain("NBRCNT", "FSS", "", UnitOne, "fractions skill score, 1 − Σ n·fbs/Σ(n·fbs/(1−fss))", fromNBR+"fss"),
-	plain("NBRCNT", "F_RATE", "", UnitOne, "forecast event frequency", fromNBR+"f_rate"),
-	plain("NBRCNT", "O_RATE", "", UnitOne, "observed event frequency; METcalcpy does not weigh it", fromNBR+"o_rate"),
+	columnStat("NBRCNT", "FBS", "", UnitOne, "fractions Brier score", fromNBR+"fbs"),
+	columnStat("NBRCNT", "FSS", "", UnitOne, "fractions skill score, 1 − Σ n·fbs/Σ(n·fbs/(1−fss))", fromNBR+"fss"),
+	columnStat("NBRCNT", "F_RATE", "", UnitOne, "forecast event frequency", fromNBR+"f_rate"),
+	columnStat("NBRCNT", "O_RATE", "", UnitOne, "observed event frequency; METcalcpy does not weigh it", fromNBR+"o_rate"),
 	{
 		Name: "AFSS", LineType: "NBRCNT", Needs: columns("f_rate o_rate"), Unit: UnitOne, Summary: "asymptotic FSS, 2fo/(f²+o²)", Source: fromNBR + "afss",
 		Func: func(v []float64) (float64, bool) { return div(2*v[0]*v[1], v[0]*v[0]+v[1]*v[1]) },

@@ -79,7 +79,7 @@ func TestExact(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			want, _ := eval(t, e, values).Float64()
-			got, ok, err := Summarise(Overall, statOf(t, a.Type, name), lt, cols)
+			got, ok, err := Summarize(Overall, statOf(t, a.Type, name), lt, cols)
 			if err != nil || !ok || math.Abs(got-want) > 1e-9*math.Abs(want) {
 				t.Errorf("%s %s = %v, %v, %v; exactly %v", a.Type, name, got, ok, err, want)
 			}

@@ -7,11 +7,10 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// finished says in which line types METviewer looks for a statistic that is not
-// aggregated, by the beginning of its name, which is cut off (MVUtil.java,
-// buildPlotSql). Of GRAD and SSIDX METviewer's own query fails: it looks for S1
-// in CNT, and for SS_INDEX nowhere.
-var finished = []struct{ prefix, lineType string }{ //nolint:gochecknoglobals // a constant table
+// finishedTypes lists the line types in which METviewer looks for a statistic that is not
+// aggregated, by a prefix of its name, which is removed (MVUtil.java, buildPlotSql). For GRAD and
+// SSIDX, METviewer's own query fails: it looks for S1 in CNT, and for SS_INDEX nowhere.
+var finishedTypes = []struct{ prefix, lineType string }{ //nolint:gochecknoglobals // a constant table
 	{"NBR_CNT_", "NBRCNT"},
 	{"NBR_CTC_", "NBRCTC"},
 	{"NBR_CTS_", "NBRCTS"},
@@ -41,46 +40,46 @@ var finished = []struct{ prefix, lineType string }{ //nolint:gochecknoglobals //
 	{"", "SEEPS"},
 	{"", "GRAD"},
 	{"", "SSIDX"},
-	{"", "PSTD"}, // 2010's names of PSTD_BRIER …
+	{"", "PSTD"}, // the names of 2010 for PSTD_BRIER …
 	{"TCMPR_", "TCMPR"},
 	{"", "TCMPR"},
 }
 
-// otherColumns are the names that are not their columns'.
-var otherColumns = map[string]string{ //nolint:gochecknoglobals // a constant table
+// columnOfName are the names that differ from their column's.
+var columnOfName = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"IQR": "eiqr", "ANOM_CORR_RAW": "anom_corr_uncntr", "BCRMSE": "bcmse", "MPR_CLIMO": "obs_climo_mean",
 }
 
-// Finished finds the statistic that a line type holds already, by METviewer's
-// name: rmse of CNT for RMSE, fss of NBRCNT for NBR_FSS. The column's limits, if
-// there are any, have its name with _ncl, _ncu, _bcl, _bcu behind it.
+// Finished finds a statistic that a line type contains in a column, by METviewer's name: rmse of
+// CNT for RMSE, fss of NBRCNT for NBR_FSS. The columns of its limits, if there are any, have the
+// suffixes _ncl, _ncu, _bcl and _bcu.
 func Finished(name string) (Stat, error) {
 	name = strings.ToUpper(name)
-	if s, ok := objects(name); ok {
+	if s, ok := objectStat(name); ok {
 		return s, nil
 	}
-	for _, f := range finished {
+	for _, f := range finishedTypes {
 		rest, ok := strings.CutPrefix(name, f.prefix)
 		t, _ := record.TypeByName(f.lineType)
 		column := strings.ToLower(rest)
-		if other := otherColumns[name]; other != "" {
+		if other := columnOfName[name]; other != "" {
 			column = other
 		}
 		c, has := t.Column(column)
 		if !ok || !has || c.Kind == record.Text {
 			continue
 		}
-		s := plain(t.Name, name, c.Name, "", "as the file has it", "")
+		s := columnStat(t.Name, name, c.Name, "", "as the file has it", "")
 		if name == "BCRMSE" {
 			s.Func = rootOfMean
 		}
 		return s, nil
 	}
-	return Stat{}, &fault.Error{Setting: "statistic " + name, Problem: "is in no line type that is read", Cure: "see `barograph list linetypes`, or aggregate"}
+	return Stat{}, &fault.Error{Setting: "statistic " + name, Problem: "is not in any supported line type", Cure: "see `barograph list linetypes`, or aggregate"}
 }
 
-// Limits are the columns of a finished statistic's limits, of MET's kind n
-// (normal) or b (bootstrap); false where the line type has none.
+// Limits returns the columns of a finished statistic's limits, of MET's kind n (normal) or b
+// (bootstrap); false if the line type has none.
 func (s *Stat) Limits(kind byte) (low, high string, ok bool) {
 	t, _ := record.TypeByName(s.LineType)
 	low, high = s.Needs[0]+"_"+string(kind)+"cl", s.Needs[0]+"_"+string(kind)+"cu"

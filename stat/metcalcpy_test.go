@@ -34,7 +34,7 @@ func readAnswers(t *testing.T) (all []answered) {
 // edges are the thresholds whose bins have ask_metcalcpy.py's centres.
 var edges = []float64{0, 0.1, 0.3, 0.5, 0.8, 1}
 
-// cols are the records as Summarise takes them.
+// cols are the records as Summarize takes them.
 func (a *answered) cols(lt *record.LineType) [][]float64 {
 	cols := make([][]float64, lt.NumCols())
 	for _, row := range a.Rows {
@@ -96,7 +96,7 @@ func TestMETcalcpy(t *testing.T) {
 		for name, theirs := range a.Values {
 			key := a.Type + " " + name
 			s, err := ByName(a.Type, name)
-			if why := Refused(a.Type, name); (why != "") != (err != nil) || why != "" && !strings.Contains(err.Error(), why) {
+			if why := WhyUnsupported(a.Type, name); (why != "") != (err != nil) || why != "" && !strings.Contains(err.Error(), why) {
 				t.Errorf("%s: %v, refused as %q", key, err, why)
 			}
 			if err != nil {
@@ -107,7 +107,7 @@ func TestMETcalcpy(t *testing.T) {
 				continue
 			}
 			names[key] = true
-			ours, ok, err := Summarise(Overall, &s, lt, cols)
+			ours, ok, err := Summarize(Overall, &s, lt, cols)
 			if err != nil {
 				t.Fatalf("%s: %v", key, err)
 			}
@@ -142,7 +142,7 @@ func TestMETcalcpy(t *testing.T) {
 func TestMissingIsNotZero(t *testing.T) {
 	mae := statOf(t, "SL1L2", "MAE")
 	cols := [][]float64{{100, 300}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {math.NaN(), 1.5}}
-	if v, ok, err := Summarise(Overall, mae, lineType(t, "SL1L2"), cols); ok || err != nil {
+	if v, ok, err := Summarize(Overall, mae, lineType(t, "SL1L2"), cols); ok || err != nil {
 		t.Errorf("%v, %v", v, err)
 	}
 }

@@ -11,10 +11,9 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// The names of METviewer's statistics of objects (MVUtil.java, METcalcpy
-// util/mode_ratio_statistics.py): flags behind the name say of which objects, F, O
-// or all, or the difference D of F and O; simple ones, clusters or all; matched
-// ones, unmatched or all.
+// The names of METviewer's statistics of objects (MVUtil.java, METcalcpy util/mode_ratio_statistics.py). Letters
+// after the name select the objects: F (forecast), O (observed), A (all) or D (difference of F and O); S (simple),
+// C (clusters) or A; M (matched), U (unmatched) or A.
 var (
 	objectRatio  = regexp.MustCompile(`^(?:([23])D_)?(RATIO|AREARAT|VOLRAT)_([FOA][SCA][MUA])_([FOA][SCA][MUA])$`)
 	objectScore  = regexp.MustCompile(`^(?:([23])D_)?OBJ([AV]?)(HITS|MISSES|FAS|CSI|PODY|FAR)$`)
@@ -22,7 +21,7 @@ var (
 	objectPair   = regexp.MustCompile(`^(?:(3)D_)?(.+)_([SCA][MUA])$`)
 )
 
-// modeNames are METviewer's names of MODE's columns; those of MTD are the columns'.
+// modeNames maps METviewer's names to MODE's columns. For MTD, they equal the columns' names.
 var modeNames = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"CENTX": "centroid_x", "CENTY": "centroid_y", "CENTLAT": "centroid_lat", "CENTLON": "centroid_lon", "AXAVG": "axis_ang", "LEN": "length",
 	"WID": "width", "AREA": "area", "AREATHR": "area_thresh", "CURV": "curvature", "CURVX": "curvature_x", "CURVY": "curvature_y", "CPLX": "complexity",
@@ -33,28 +32,28 @@ var modeNames = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"ASPECTDIFF": "aspect_diff", "CURVATURERATIO": "curvature_ratio",
 }
 
-// objectNames2010 are METviewer's names of 2010, and what they are called now.
+// objectNames2010 maps METviewer's names of 2010 to the present ones.
 var objectNames2010 = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"MMI": "MAXINT_SA", "MMIF": "MAXINTF_SA", "MMIO": "MAXINTO_SA", "MIA": "INTAREA_CA", "MAR": "AREARATIO_CA", "MCD": "CENTDIST_CA",
 	"MAD": "ANGLEDIFF_CA", "P50": "INT50_DCA", "P90": "INT90_DCA", "ACOV": "ACOV_OSA",
 }
 
-const fromObjects = "METviewer MVUtil.java; METcalcpy util/mode_ratio_statistics.py, whose exchanged numerators are not followed"
+const fromObjects = "METviewer MVUtil.java; METcalcpy util/mode_ratio_statistics.py, without its exchanged numerators"
 
-// objectTypes are the line types of single objects and of pairs, by what stands
-// before the name: nothing, 2D, 3D.
+// objectTypes are the line types of single objects and of pairs, by the prefix of the name: none,
+// 2D, 3D.
 var objectTypes = map[string][2]string{ //nolint:gochecknoglobals // a constant table
 	"": {"MODE_OBJ_SINGLE", "MODE_OBJ_PAIR"}, "2": {"MTD_2D_OBJ", ""}, "3": {"MTD_3D_OBJ_SINGLE", "MTD_3D_OBJ_PAIR"},
 }
 
-// objects finds a statistic of MODE's or MTD's objects.
-func objects(name string) (Stat, bool) {
+// objectStat finds a statistic of MODE's or MTD's objects.
+func objectStat(name string) (Stat, bool) {
 	s := Stat{Name: name, Unit: UnitOne, Source: fromObjects}
 	name = cmp.Or(objectNames2010[name], name)
 	if m := objectRatio.FindStringSubmatch(name); m != nil {
 		s.LineType = objectTypes[m[1]][0]
 		s.Needs, s.Summary = append(flagColumns(3), sizeOf(m[1], m[2] != "RATIO")...), "ratio of numbers of objects, or of their areas or volumes"
-		s.Rows = func(cols [][]float64) (float64, bool) { return div(sizes(cols, m[3]), sizes(cols, m[4])) }
+		s.Rows = func(cols [][]float64) (float64, bool) { return div(sumOfSizes(cols, m[3]), sumOfSizes(cols, m[4])) }
 		return s, (m[2] != "VOLRAT") == (m[1] != "3") || m[2] == "RATIO"
 	}
 	if m := objectScore.FindStringSubmatch(name); m != nil {
@@ -72,12 +71,12 @@ func objects(name string) (Stat, bool) {
 	return s, false
 }
 
-// flagColumns are the columns of flags: of single objects 3, of pairs 2.
+// flagColumns are the columns of flags: 3 for single objects, 2 for pairs.
 func flagColumns(n int) []string {
 	return []string{"fcst_flag", "simple_flag", "matched_flag"}[3-n:]
 }
 
-// sizeOf is the column of an object's size, where it counts.
+// sizeOf is the column of an object's size, if the statistic uses sizes.
 func sizeOf(dimension string, counts bool) []string {
 	switch {
 	case !counts:
@@ -88,8 +87,8 @@ func sizeOf(dimension string, counts bool) []string {
 	return []string{"area"}
 }
 
-// chosen reports whether an object has the flags of a name's letters.
-func chosen(flags []float64, letters string) bool {
+// hasFlags reports whether an object has the flags that the letters of a name select.
+func hasFlags(flags []float64, letters string) bool {
 	for i := range letters {
 		switch letters[i] {
 		case 'F', 'S', 'M':
@@ -105,12 +104,12 @@ func chosen(flags []float64, letters string) bool {
 	return true
 }
 
-// sizes adds the sizes of the objects of these letters: their number, where there
-// is no column of sizes behind the flags.
-func sizes(cols [][]float64, letters string) (sum float64) {
+// sumOfSizes adds the sizes of the objects that the letters select, or counts the objects if no
+// column of sizes follows the flags.
+func sumOfSizes(cols [][]float64, letters string) (sum float64) {
 	eachRow(cols, func(row []float64) {
 		switch n := len(letters); {
-		case !chosen(row, letters):
+		case !hasFlags(row, letters):
 		case len(row) == n:
 			sum++
 		default:
@@ -121,7 +120,7 @@ func sizes(cols [][]float64, letters string) (sum float64) {
 }
 
 func objectScores(cols [][]float64, score string) (float64, bool) {
-	hits, misses, alarms := sizes(cols, "ASM")/2, sizes(cols, "OSU"), sizes(cols, "FSU")
+	hits, misses, alarms := sumOfSizes(cols, "ASM")/2, sumOfSizes(cols, "OSU"), sumOfSizes(cols, "FSU")
 	switch score {
 	case "HITS":
 		return hits, true
@@ -137,8 +136,8 @@ func objectScores(cols [][]float64, score string) (float64, bool) {
 	return div(alarms, hits+alarms)
 }
 
-// objectColumn makes s the statistic of a column of the objects of these letters;
-// false where the line type has none of that name.
+// objectColumn makes s the statistic of a column of the objects that the letters select; false if
+// the line type has no such statistic.
 func objectColumn(s *Stat, lineType, name, letters string) bool {
 	s.LineType = lineType
 	flags := flagColumns(len(letters))
@@ -148,11 +147,11 @@ func objectColumn(s *Stat, lineType, name, letters string) bool {
 	if best := strings.TrimPrefix(name, "MAXINT"); best != name && lineType == "MODE_OBJ_PAIR" && (best == "" || best == "F" || best == "O") {
 		s.Needs, s.Summary = append(flags, "interest"), "greatest interest of each object that is paired"
 		s.Each = func(ids []string, cols [][]float64) []float64 {
-			return greatest(ids, cols, letters, cmp.Or(best, "FO"))
+			return greatestInterest(ids, cols, letters, cmp.Or(best, "FO"))
 		}
 		return true
 	}
-	all := func(cols [][]float64) (float64, bool) { n := sizes(cols[:len(flags)], letters); return n, n > 0 }
+	all := func(cols [][]float64) (float64, bool) { n := sumOfSizes(cols[:len(flags)], letters); return n, n > 0 }
 	mode := lineType == "MODE_OBJ_SINGLE"
 	switch {
 	case (mode || strings.HasPrefix(lineType, "MTD")) && len(flags) == 3 && (name == "CNT" || name == "CNTSUM"):
@@ -164,7 +163,7 @@ func objectColumn(s *Stat, lineType, name, letters string) bool {
 		return true
 	case lineType == "MTD_3D_OBJ_SINGLE" && name == "DURATION":
 		s.Needs, s.Summary = append(flags, "end_time", "start_time"), "end less start"
-		s.Func = func(v []float64) (float64, bool) { return v[3] - v[4], chosen(v, letters) }
+		s.Func = func(v []float64) (float64, bool) { return v[3] - v[4], hasFlags(v, letters) }
 		return true
 	}
 	column := strings.ToLower(name)
@@ -182,12 +181,12 @@ func objectColumn(s *Stat, lineType, name, letters string) bool {
 		return false
 	}
 	s.Needs, s.Unit, s.Summary = append(flags, c.Name), "", "as the file has it"
-	s.Func = func(v []float64) (float64, bool) { return v[len(letters)], chosen(v, letters) }
+	s.Func = func(v []float64) (float64, bool) { return v[len(letters)], hasFlags(v, letters) }
 	return true
 }
 
-// objectDifference makes s the difference of a column of forecast and observed
-// objects that have the same number, or of the numbers of objects.
+// objectDifference makes s the difference of a column between forecast and observed objects with
+// the same number, or the difference of the numbers of objects.
 func objectDifference(s *Stat, name, letters string) bool {
 	var one, other Stat
 	if !objectColumn(&one, s.LineType, name, "F"+letters) || !objectColumn(&other, s.LineType, name, "O"+letters) {
@@ -207,8 +206,8 @@ func objectDifference(s *Stat, name, letters string) bool {
 	return true
 }
 
-// differences pairs the objects of a case by their numbers: what stands behind
-// the last _ of their names, or the last three characters.
+// differences pairs the objects of a case by their numbers: the part of their names after the first
+// _, or the last three characters.
 func differences(one, other *Stat, ids []string, cols [][]float64) (out []float64) {
 	number := func(id string) string {
 		if _, behind, ok := strings.Cut(id, "_"); ok {
@@ -235,15 +234,15 @@ func differences(one, other *Stat, ids []string, cols [][]float64) (out []float6
 	return out
 }
 
-// greatest is the greatest interest of each forecast object F, of each observed
-// one O, or of both, among the pairs of a case.
-func greatest(ids []string, cols [][]float64, letters, of string) (out []float64) {
+// greatestInterest is the greatest interest of each forecast object F, each observed object O, or
+// both, among the pairs of a case.
+func greatestInterest(ids []string, cols [][]float64, letters, of string) (out []float64) {
 	most, i := map[string]float64{}, 0
 	eachRow(cols, func(row []float64) {
 		f, o, _ := strings.Cut(ids[i], "_")
 		i++
 		v := row[len(letters)]
-		if !chosen(row, letters) || math.IsNaN(v) {
+		if !hasFlags(row, letters) || math.IsNaN(v) {
 			return
 		}
 		for _, id := range []string{"F " + f, "O " + o} {
@@ -258,12 +257,12 @@ func greatest(ids []string, cols [][]float64, letters, of string) (out []float64
 	return out
 }
 
-// coverage is the area of simple objects by that of the grid; of forecast and
-// observed ones together by twice that.
+// coverage is the area of simple objects divided by that of the grid, or by twice that for forecast
+// and observed objects together.
 func coverage(cols [][]float64, letters string) (float64, bool) {
 	n, area, grid := 0, 0.0, 0.0
 	eachRow(cols, func(row []float64) {
-		if chosen(row, letters) && row[1] == 1 {
+		if hasFlags(row, letters) && row[1] == 1 {
 			n, area, grid = n+1, area+row[3], row[4]
 		}
 	})

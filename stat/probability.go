@@ -35,9 +35,9 @@ var probabilityStats = []Stat{ //nolint:gochecknoglobals // a constant table
 // came and did not.
 type bin struct{ centre, yes, no float64 }
 
-// bins takes the repeating columns of PCT: thresh_i, oy_i, on_i of each bin and
-// the last threshold. The centre is that of the bin, where METviewer's text
-// has three decimals of it. Bins without forecasts are left out.
+// bins takes the repeating columns of PCT: thresh_i, oy_i, on_i of each bin, and the last
+// threshold. It uses the exact center of a bin, of which METviewer's text has three decimals. It
+// skips bins without forecasts.
 func bins(v []float64) (b []bin) {
 	for ; len(v) >= 4; v = v[3:] {
 		if v[1]+v[2] > 0 {
@@ -118,7 +118,7 @@ var categoryStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	pairCount("MCTC"),
 }
 
-// squareTable is a contingency table of several categories, as shares.
+// squareTable is a contingency table of several categories, as relative frequencies.
 type squareTable struct {
 	ec   float64
 	f, o []float64   // shares of each category, forecast and observed
@@ -160,8 +160,8 @@ func (t squareTable) diagonal() (sum float64) {
 	return sum
 }
 
-// gerrity weighs each cell by how rare its categories are (Gerrity 1992).
-// Undefined where the observations leave the first or last categories empty.
+// gerrity weights each cell by how rare its categories are (Gerrity 1992). It is undefined if the
+// first or last categories have no observations.
 func gerrity(t squareTable) (score float64, ok bool) {
 	k := len(t.o)
 	a := make([]float64, max(k-1, 0))

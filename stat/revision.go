@@ -6,18 +6,20 @@ import (
 	"slices"
 )
 
-// Revisions are METviewer's tests of whether the changes from forecast to forecast
-// are random (revis_stat). What cannot be computed is NaN.
+// Revisions are METviewer's tests whether the changes from forecast to forecast are random
+// (revis_stat). Values that cannot be computed are NaN.
 type Revisions struct {
-	N           int
-	Runs        float64 // probability of so few runs above and below the median by chance (Wald and Wolfowitz 1940)
-	Correlation float64 // of each revision with the next one of the same valid time
+	N int
+	// probability that chance produces as few runs above and below the median (Wald and Wolfowitz
+	// 1940)
+	Runs        float64
+	Correlation float64 // correlation of each revision with the next one of the same valid time
 }
 
-// RevisionsOf tests the revisions of each valid time, in their order. The runs are
-// METcalcpy's (wald_wolfowitz_runs_test.py, left.sided) and go on over valid times;
-// the correlation is R's acf with na.pass. What METplotpy prints as the p of the
-// latter is a constant by √n, and not given: see String.
+// RevisionsOf tests the revisions of each valid time, in their order. The runs are METcalcpy's
+// (wald_wolfowitz_runs_test.py, left.sided) and continue over valid times; the correlation is R's
+// acf with na.pass. METplotpy also prints a p value of the correlation, which is a constant divided
+// by √n. It is omitted here; see String.
 func RevisionsOf(times [][]float64) Revisions {
 	known := slices.DeleteFunc(slices.Concat(times...), math.IsNaN)
 	r := Revisions{N: len(known), Runs: fewRuns(slices.Clone(known)), Correlation: math.NaN()}
@@ -39,8 +41,8 @@ func RevisionsOf(times [][]float64) Revisions {
 	return r
 }
 
-// fewRuns is the probability that chance makes no more runs of values above and of
-// values below the median, by the normal distribution; those equal to it are left out.
+// fewRuns is the probability, by the normal distribution, that chance produces at most as many runs
+// of values above and below the median. Values equal to the median are skipped.
 func fewRuns(values []float64) float64 {
 	middle, _ := median(slices.Clone(values))
 	values = slices.DeleteFunc(values, func(v float64) bool { return v == middle })
@@ -62,7 +64,7 @@ func fewRuns(values []float64) float64 {
 	return math.Erfc((1+both/n-runs)/math.Sqrt(2*variance)) / 2
 }
 
-// String is both tests in words.
+// String describes the results of both tests.
 func (r Revisions) String() string {
 	text := fmt.Sprintf("%d revisions", r.N)
 	if !math.IsNaN(r.Runs) {

@@ -42,7 +42,7 @@ var scalarStats = []Stat{ //nolint:gochecknoglobals // a constant table
 var anomalyStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	anomaly("ANOM_CORR", "fabar oabar foabar ffabar ooabar", UnitOne, "anomaly correlation, centred", pearson),
 	{
-		Name: "ANOM_CORR_UNCNTR", LineType: "SAL1L2", Needs: []string{"foabar", "ffabar", "ooabar"}, Unit: UnitOne, Func: uncentred,
+		Name: "ANOM_CORR_UNCNTR", LineType: "SAL1L2", Needs: []string{"foabar", "ffabar", "ooabar"}, Unit: UnitOne, Func: uncentered,
 		Summary: "anomaly correlation, uncentred (raw)", Source: fromSAL1L2 + "anom_corr_raw",
 	},
 	anomaly("RMSFA", "ffabar", UnitSame, "root mean squared forecast anomaly", rootOfMean),
@@ -52,10 +52,10 @@ var anomalyStats = []Stat{ //nolint:gochecknoglobals // a constant table
 // gradientStats are computed from GRAD lines: means of the gradients of forecast,
 // observation, their larger one, and of the error's.
 var gradientStats = []Stat{ //nolint:gochecknoglobals // a constant table
-	plain("GRAD", "FGBAR", "", UnitSame, "mean gradient of the forecast", fromGRAD+"fgbar"),
-	plain("GRAD", "OGBAR", "", UnitSame, "mean gradient of the observation", fromGRAD+"ogbar"),
-	plain("GRAD", "MGBAR", "", UnitSame, "mean of the larger gradient", fromGRAD+"mgbar"),
-	plain("GRAD", "EGBAR", "", UnitSame, "mean gradient of the error", fromGRAD+"egbar"),
+	columnStat("GRAD", "FGBAR", "", UnitSame, "mean gradient of the forecast", fromGRAD+"fgbar"),
+	columnStat("GRAD", "OGBAR", "", UnitSame, "mean gradient of the observation", fromGRAD+"ogbar"),
+	columnStat("GRAD", "MGBAR", "", UnitSame, "mean of the larger gradient", fromGRAD+"mgbar"),
+	columnStat("GRAD", "EGBAR", "", UnitSame, "mean gradient of the error", fromGRAD+"egbar"),
 	percent("S1", "egbar mgbar", "S1 score, 100·EGBAR/MGBAR"),
 	percent("S1_OG", "egbar ogbar", "S1 score by the observed gradient, 100·EGBAR/OGBAR"),
 	percent("FGOG_RATIO", "fgbar ogbar", "ratio of the gradients, 100·FGBAR/OGBAR"),
@@ -74,14 +74,13 @@ func anomaly(name, needs, unit, summary string, f func(v []float64) (float64, bo
 	return row("SAL1L2", fromContinuous+fromSAL1L2, name, needs, unit, summary, f)
 }
 
-// spreadStats are computed from SSVAR lines, whose partial sums are of the
-// bin_n pairs of a bin of ensemble variance; ANOM_CORR is METviewer's name for
-// PR_CORR there. TOTAL is METcalcpy's too: of the column, which counts the
-// pairs of all bins in each.
-var spreadStats = append(of( //nolint:gochecknoglobals // a constant table
+// spreadStats are computed from SSVAR lines. Their partial sums cover the bin_n pairs of a bin of
+// ensemble variance; ANOM_CORR is METviewer's name for PR_CORR there. TOTAL is METcalcpy's, too: it
+// sums the column, which counts the pairs of all bins in each bin.
+var spreadStats = append(forLineType( //nolint:gochecknoglobals // a constant table
 	"SSVAR", "FBAR FSTDEV OBAR OSTDEV PR_CORR ME ESTDEV MBIAS MSE BCMSE BCRMSE RMSE ME2 MSESS",
 	"METcalcpy util/ssvar_statistics.py", "total", "bin_n", scalarStats),
-	append(of("SSVAR", "ANOM_CORR", "METcalcpy util/ssvar_statistics.py", "", "", []Stat{{Name: "ANOM_CORR", Needs: scalarSums, Unit: UnitOne, Func: pearson, Summary: "Pearson correlation"}}),
+	append(forLineType("SSVAR", "ANOM_CORR", "METcalcpy util/ssvar_statistics.py", "", "", []Stat{{Name: "ANOM_CORR", Needs: scalarSums, Unit: UnitOne, Func: pearson, Summary: "Pearson correlation"}}),
 		Stat{
 			Name: "SPREAD", LineType: "SSVAR", Needs: columns("var_mean"), Unit: UnitSame, Func: rootOfMean,
 			Summary: "spread of the ensemble, root of its mean variance", Source: "METcalcpy util/ssvar_statistics.py calculate_ssvar_spread",
@@ -163,11 +162,10 @@ func standardDeviation(v []float64) (float64, bool) {
 
 // errorStandardDeviation takes total and scalarSums: √(n/(n−1)·(MSE−ME²)).
 //
-// METcalcpy's calculate_estdev means the same, but the releases in use call
-// calculate_me and calculate_mse without the aggregation flag, so that for
-// aggregated records both are sums over pairs where means are meant: the result
-// is then wrong by powers of n. (Its development branch passes the flag.) The
-// definition followed here is MET's.
+// METcalcpy's calculate_estdev intends the same, but the current releases call calculate_me and
+// calculate_mse without the aggregation flag. For aggregated records, both then are sums over pairs
+// instead of means, and the result is wrong by powers of n. (Its development branch passes the
+// flag.) This function follows MET's definition.
 func errorStandardDeviation(v []float64) (float64, bool) {
 	m, ok := mse(v[3], v[4], v[5])
 	if !ok {
@@ -186,15 +184,15 @@ func skillScore(v []float64) (float64, bool) {
 	return 1 - m/variance, true
 }
 
-// pearson takes f, o, fo, ff, oo: the correlation of f and o. With anomalies it
-// is the centred anomaly correlation.
+// pearson takes f, o, fo, ff, oo and returns the correlation of f and o. For anomalies it is the
+// centered anomaly correlation.
 func pearson(v []float64) (float64, bool) {
 	f, o := v[0], v[1]
 	return ratioOfCovariance(v[2]-f*o, v[3]-f*f, v[4]-o*o)
 }
 
-// uncentred takes foabar, ffabar, ooabar; the result is cut to ±1, as in METcalcpy.
-func uncentred(v []float64) (float64, bool) {
+// uncentered takes foabar, ffabar, ooabar. It limits the result to ±1, as METcalcpy does.
+func uncentered(v []float64) (float64, bool) {
 	if v[1] <= 0 || v[2] <= 0 {
 		return 0, false
 	}

@@ -7,8 +7,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Method says how many records become one statistic. The names are
-// METexpress's.
+// Method is how many records become one statistic. The names are METexpress's.
 type Method uint8
 
 // The methods.
@@ -21,11 +20,10 @@ const (
 	SumOfStats                   // compute per record, then add: METviewer's plot_stat sum
 )
 
-// Summarise computes statistic s of the records in cols, the numeric columns of
-// type t by slot and then by row, as in Batch.Num, those that repeat behind the
-// fixed ones. Records whose own statistic is undefined are left out of means
-// and medians; ok is false where nothing remains.
-func Summarise(m Method, s *Stat, t *record.LineType, cols [][]float64) (value float64, ok bool, err error) {
+// Summarize computes statistic s from the records in cols: the numeric columns of type t by slot
+// and then by row, as in Batch.Num, with the repeating columns after the fixed ones. Means and
+// medians skip records whose own statistic is undefined; ok is false if no record remains.
+func Summarize(m Method, s *Stat, t *record.LineType, cols [][]float64) (value float64, ok bool, err error) {
 	p := newPlan(t, len(cols), m == Unweighted)
 	if err := p.check(s); err != nil {
 		return 0, false, err
@@ -45,14 +43,14 @@ func Summarise(m Method, s *Stat, t *record.LineType, cols [][]float64) (value f
 	if m == WeightedOfStat {
 		value, ok = weightedMean(values, weights)
 	} else {
-		value, ok = m.Of(values)
+		value, ok = m.Combine(values)
 	}
 	return value, ok, nil
 }
 
-// Of is the mean, the median or the sum of statistics; those that are missing
-// are left out, and false says that nothing remains.
-func (m Method) Of(values []float64) (value float64, ok bool) {
+// Combine is the mean, the median or the sum of statistics. It skips missing ones, and returns
+// false if none remains.
+func (m Method) Combine(values []float64) (value float64, ok bool) {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	if m == MedianOfStats {
 		return median(values)
@@ -64,8 +62,8 @@ func (m Method) Of(values []float64) (value float64, ok bool) {
 	return mean, ok
 }
 
-// PerRecord computes s of every record on its own: one value per row of cols,
-// NaN where the record does not define it. These are the points of a box plot.
+// PerRecord computes s for every record: one value per row of cols, NaN if the record does not
+// define it. These are the points of a box plot.
 func PerRecord(s *Stat, t *record.LineType, cols [][]float64) (values []float64, err error) {
 	p := newPlan(t, len(cols), false)
 	if err := p.check(s); err != nil {
@@ -108,7 +106,7 @@ func eachRow(cols [][]float64, f func(row []float64)) {
 	}
 }
 
-// weightedMean is the mean of values; nil weights are equal.
+// weightedMean is the mean of values; nil means equal weights.
 func weightedMean(values, weights []float64) (float64, bool) {
 	sum, all := 0.0, 0.0
 	for i, v := range values {
@@ -130,15 +128,15 @@ func median(values []float64) (float64, bool) {
 	return quantile(values, 0.5), true
 }
 
-// Box is what a box plot shows of values.
+// Box describes the box of a box plot.
 type Box struct {
-	Lower, Middle, Upper float64   // the quartiles, and the median between them
-	Least, Most          float64   // that are no farther from the quartiles than 1.5 times their distance
-	Beyond               []float64 // the values that are, ascending
+	Lower, Middle, Upper float64 // the quartiles, and the median
+	// the extreme values within 1.5 times the quartiles' distance from the quartiles
+	WhiskerLow, WhiskerHigh float64
+	Outliers                []float64 // the values beyond the whiskers, ascending
 }
 
-// BoxOf makes a box of values. Missing ones are left out; false says that nothing
-// remains.
+// BoxOf makes a box of values. It skips missing ones; false means that none remains.
 func BoxOf(values []float64) (b Box, ok bool) {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	if b.Middle, ok = median(values); !ok {
@@ -147,17 +145,17 @@ func BoxOf(values []float64) (b Box, ok bool) {
 	b.Lower, b.Upper = quantile(values, 0.25), quantile(values, 0.75)
 	reach := 1.5 * (b.Upper - b.Lower)
 	within := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v < b.Lower-reach || v > b.Upper+reach })
-	b.Least, b.Most = within[0], within[len(within)-1] // the median is always within
+	b.WhiskerLow, b.WhiskerHigh = within[0], within[len(within)-1] // the median is always within
 	for _, v := range values {
-		if v < b.Least || v > b.Most {
-			b.Beyond = append(b.Beyond, v)
+		if v < b.WhiskerLow || v > b.WhiskerHigh {
+			b.Outliers = append(b.Outliers, v)
 		}
 	}
 	return
 }
 
-// quantile of sorted values by linear interpolation between order statistics
-// (type 7 of Hyndman and Fan, the default of R and NumPy). 0 ≤ q ≤ 1.
+// quantile of sorted values by linear interpolation between order statistics (type 7 of Hyndman and
+// Fan, the default of R and NumPy). 0 ≤ q ≤ 1.
 func quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	i := int(at)

@@ -9,7 +9,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// The units in which a statistic is expressed, relative to its variable.
+// Units of statistics, relative to the unit of the variable.
 const (
 	UnitOne     = "1"         // a pure number
 	UnitSame    = "variable"  // the unit of the variable
@@ -18,41 +18,40 @@ const (
 	UnitSquare  = "degree²"
 )
 
-// Repeats stands in Stat.Needs for all repeating columns of a record, as in
-// record.Batch.Repeats.
+// Repeats in Stat.Needs denotes all repeating columns of a record, as in record.Batch.Repeats.
 const Repeats = "repeats"
 
 // Stat is a statistic of one line type.
 type Stat struct {
 	Name     string   // METviewer's name without the line type, see Bare: RMSE, ANOM_CORR
 	LineType string   // SL1L2, CTC, PCT …
-	Needs    []string // the columns that Func takes, by METviewer's name and in this order; Repeats last
+	Needs    []string // the columns that Func takes, by METviewer's name and in this order; Repeats is last
 	Unit     string   // one of the Unit constants
-	Summary  string   // what it is, in words
-	Source   string   // where the formula is written down
+	Summary  string   // a short description
+	Source   string   // where the formula is published
 
-	// Func computes the statistic from the aggregated columns, given in the
-	// order of Needs and none of them NaN. It reports false where they do not
-	// define it. Callers use Eval, which also refuses NaN and infinities.
+	// Func computes the statistic from the aggregated columns, in the order of Needs and without NaN.
+	// It returns false if they do not define it. Callers use Eval, which also rejects NaN and
+	// infinities.
 	Func func(v []float64) (float64, bool)
 
-	// Rows, in the place of Func, computes a statistic of objects from all records:
-	// their columns, in the order of Needs. With PerCase it is of all records of one
-	// time and lead, and what is asked for is the mean or median over these cases.
+	// Rows, used instead of Func, computes a statistic of objects from the columns of all records, in
+	// the order of Needs. With PerCase, it gets the records of one time and lead, and the result is
+	// the mean or median over these cases.
 	Rows    func(cols [][]float64) (float64, bool)
 	PerCase bool
 
-	// Each, in the place of Func, makes the values of all records of one time and
-	// lead, of which the mean or median is asked: the names of their objects, and
-	// their columns in the order of Needs.
+	// Each, used instead of Func, computes several values from all records of one time and lead, from
+	// the names of their objects and their columns in the order of Needs. The result is the mean or
+	// median of these values.
 	Each func(objects []string, cols [][]float64) []float64
 }
 
-// OfObjects reports whether s is computed of several records at once.
+// OfObjects reports whether s is computed from several records at once.
 func (s *Stat) OfObjects() bool { return s.Rows != nil || s.Each != nil }
 
-// Table lists all statistics, line type by line type. The slice and what it
-// points to must not be changed.
+// Table lists all statistics, ordered by line type. The caller must not change the slice or what it
+// points to.
 func Table() []Stat { return table }
 
 var table = slices.Concat( //nolint:gochecknoglobals // a constant table
@@ -60,8 +59,8 @@ var table = slices.Concat( //nolint:gochecknoglobals // a constant table
 	neighbourhoodStats, categoryStats, probabilityStats, ensembleStats, rankedStats, spreadStats,
 )
 
-// Eval computes s from the columns v, in the order of s.Needs. A NaN among
-// them, and a result that is not a finite number, are reported as false.
+// Eval computes s from the columns v, in the order of s.Needs. It returns false if v contains a NaN
+// or if the result is not finite.
 func (s *Stat) Eval(v []float64) (float64, bool) {
 	if s.Func == nil || slices.ContainsFunc(v, math.IsNaN) {
 		return 0, false
@@ -73,8 +72,8 @@ func (s *Stat) Eval(v []float64) (float64, bool) {
 	return x, true
 }
 
-// prefixes are what METviewer writes before the names of a line type's
-// statistics besides the type itself; the longer one first.
+// prefixes are METviewer's prefixes of a line type's statistics, in addition to the type's name;
+// the longer one first.
 var prefixes = map[string][]string{ //nolint:gochecknoglobals // a constant table
 	"VL1L2": {"VCNT_"}, "NBRCNT": {"NBR_CNT_", "NBR_"}, "NBRCTC": {"NBR_CTC_", "NBR_"}, "PCT": {"PSTD_"}, "MCTC": {"MCTS_"},
 }
@@ -96,8 +95,8 @@ func Bare(lineType, name string) string {
 	return name
 }
 
-// ByName finds a statistic by METviewer's name, see Bare. Of one that
-// METviewer offers and that cannot be computed the error says why.
+// ByName finds a statistic by METviewer's name, see Bare. If METviewer offers the statistic but it
+// cannot be computed, the error gives the reason.
 func ByName(lineType, name string) (Stat, error) {
 	lineType = strings.ToUpper(lineType)
 	wanted := Bare(lineType, name)
@@ -113,12 +112,12 @@ func ByName(lineType, name string) (Stat, error) {
 	}
 	if known == nil {
 		return Stat{}, &fault.Error{
-			Setting: "statistic", Problem: "none is computed from lines of " + lineType,
-			Cure: "ask for its rows, or a line type of " + strings.Join(lineTypes(), ", "),
+			Setting: "statistic", Problem: "cannot be computed from lines of " + lineType,
+			Cure: "request its rows, or one of the line types " + strings.Join(lineTypes(), ", "),
 		}
 	}
-	if why := Refused(lineType, name); why != "" {
-		return Stat{}, &fault.Error{Setting: "statistic " + strings.ToUpper(name), Problem: why, Cure: "choose another (barograph list statistics), or ask for finished statistics"}
+	if why := WhyUnsupported(lineType, name); why != "" {
+		return Stat{}, &fault.Error{Setting: "statistic " + strings.ToUpper(name), Problem: why, Cure: "choose another (barograph list statistics), or request finished statistics"}
 	}
 	if wanted == "" {
 		return Stat{}, &fault.Error{Setting: lineType + " statistic", Problem: "is not named", Cure: "choose one of " + strings.Join(known, ", ")}
@@ -145,28 +144,28 @@ func RoundHalfUp(x float64, decimals int) float64 {
 	return math.Floor(x*scale+0.5) / scale
 }
 
-// columns are the names of Stat.Needs.
+// columns splits the names of Stat.Needs.
 func columns(list string) []string { return strings.Fields(list) }
 
-// row makes a row of the table whose source ends in the statistic's name.
+// row makes a row of the table with a source that ends in the statistic's name.
 func row(lineType, source, name, needs, unit, summary string, f func(v []float64) (float64, bool)) Stat {
 	return Stat{Name: name, LineType: lineType, Needs: columns(needs), Unit: unit, Summary: summary, Source: source + strings.ToLower(name), Func: f}
 }
 
-// plain is a statistic that an aggregated column is already; the column has its
-// name in lower case where none is given.
-func plain(lineType, name, column, unit, summary, source string) Stat {
+// columnStat is a statistic that equals an aggregated column. The default column is the statistic's
+// name in lower case.
+func columnStat(lineType, name, column, unit, summary, source string) Stat {
 	return Stat{Name: name, LineType: lineType, Needs: columns(cmp.Or(column, strings.ToLower(name))), Unit: unit, Summary: summary, Source: source, Func: first}
 }
 
 // pairCount is the number of pairs of a line type.
 func pairCount(lineType string) Stat {
-	return plain(lineType, "TOTAL", "", UnitOne, "number of pairs", "METcalcpy util/utils.py get_total_values")
+	return columnStat(lineType, "TOTAL", "", UnitOne, "number of pairs", "METcalcpy util/utils.py get_total_values")
 }
 
-// of returns rows of the table for another line type: those of the names, with
-// a column of another name in the place of one.
-func of(lineType, names, source, column, instead string, rows []Stat) (out []Stat) {
+// forLineType copies rows of the table, selected by name, for another line type, and replaces one
+// column by another.
+func forLineType(lineType, names, source, column, instead string, rows []Stat) (out []Stat) {
 	for _, s := range rows {
 		if slices.Contains(columns(names), s.Name) {
 			s.LineType, s.Source = lineType, source+" "+strings.ToLower(s.Name)
@@ -188,8 +187,8 @@ func div(a, b float64) (float64, bool) {
 	return a / b, true
 }
 
-// root is √x, undefined for x < 0: rounding of the partial sums can make a
-// variance or a mean squared error slightly negative, and then nothing is known.
+// root is √x, undefined for x < 0: rounding of the partial sums can make a variance or a mean
+// squared error slightly negative.
 func root(x float64) (float64, bool) {
 	if x < 0 {
 		return 0, false
@@ -197,10 +196,9 @@ func root(x float64) (float64, bool) {
 	return math.Sqrt(x), true
 }
 
-// ratioOfCovariance is cov/√(var1·var2), a correlation: undefined where a
-// variance is not positive or the result is beyond ±1. Partial sums carry about
-// 9 digits, so a result beyond ±1 by no more than that rounding is ±1: a
-// perfect forecast has the correlation 1 and not none.
+// ratioOfCovariance is cov/√(var1·var2), a correlation. It is undefined if a variance is not
+// positive or if the result is beyond ±1. Because partial sums have about 9 digits, a result that
+// exceeds ±1 by no more than this rounding counts as ±1: a perfect forecast has a correlation of 1.
 func ratioOfCovariance(cov, var1, var2 float64) (float64, bool) {
 	const rounding = 1e-9
 	if var1 <= 0 || var2 <= 0 {

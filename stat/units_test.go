@@ -48,7 +48,7 @@ func rowsOf(cols [][]float64, rows []int) [][]float64 {
 	return out
 }
 
-// TestReplicatesAreStatisticsOfTheDrawnRecords: each replicate is what Summarise makes of its records, and so is each value
+// TestReplicatesAreStatisticsOfTheDrawnRecords: each replicate is what Summarize makes of its records, and so is each value
 // without a block.
 func TestReplicatesAreStatisticsOfTheDrawnRecords(t *testing.T) {
 	names := map[string][]string{
@@ -57,7 +57,7 @@ func TestReplicatesAreStatisticsOfTheDrawnRecords(t *testing.T) {
 	seen := map[string]bool{}
 	resampled(t, names, func(name string, s *Stat, cols [][]float64) {
 		lt := lineType(t, name)
-		all, ok, err := Summarise(Overall, s, lt, cols)
+		all, ok, err := Summarize(Overall, s, lt, cols)
 		if !ok || err != nil {
 			return // a line type whose random records do not define it with one without pairs
 		}
@@ -82,7 +82,7 @@ func TestReplicatesAreStatisticsOfTheDrawnRecords(t *testing.T) {
 						picked = append(picked, (start+k)%n)
 					}
 				}
-				want, ok, err := Summarise(Overall, s, lt, rowsOf(cols, picked[:n]))
+				want, ok, err := Summarize(Overall, s, lt, rowsOf(cols, picked[:n]))
 				if err != nil || ok == math.IsNaN(got) || ok && !near(got, want, 1e-9) {
 					t.Errorf("%s %s, block %d, replicate %d: %v, want %v, %v, %v", name, s.Name, block, r, got, want, ok, err)
 				}
@@ -95,11 +95,11 @@ func TestReplicatesAreStatisticsOfTheDrawnRecords(t *testing.T) {
 						left = append(left, i)
 					}
 				}
-				if v, ok, _ := Summarise(Overall, s, lt, rowsOf(cols, left)); ok {
+				if v, ok, _ := Summarize(Overall, s, lt, rowsOf(cols, left)); ok {
 					want = append(want, v)
 				}
 			}
-			if got := b.leaveOut(firstOf, []*sample{drawn}); !slices.EqualFunc(got, want, func(x, y float64) bool { return near(x, y, 1e-9) }) {
+			if got := b.jackknife(firstOf, []*sample{drawn}); !slices.EqualFunc(got, want, func(x, y float64) bool { return near(x, y, 1e-9) }) {
 				t.Errorf("%s %s, block %d: without each block %v, want %v", name, s.Name, block, got, want)
 			}
 		}
@@ -140,13 +140,13 @@ func TestCorrect(t *testing.T) {
 			z := z0 + normal.Quantile(p)
 			return normal.CDF(z0 + z/(1-a*z))
 		}
-		low, high := correct(0.025, 0.975, value, sorted, without)
+		low, high := correctTails(0.025, 0.975, value, sorted, without)
 		if !near(low, tail(0.025), 1e-9) || !near(high, tail(0.975), 1e-9) {
 			t.Errorf("value %g: tails %g and %g, want %g and %g", value, low, high, tail(0.025), tail(0.975))
 		}
 	}
 	// Equal values without each block have no acceleration.
-	if low, high := correct(0.1, 0.9, 499.5, sorted, []float64{2, 2}); !near(low, 0.1, 2e-3) || !near(high, 0.9, 2e-3) {
+	if low, high := correctTails(0.1, 0.9, 499.5, sorted, []float64{2, 2}); !near(low, 0.1, 2e-3) || !near(high, 0.9, 2e-3) {
 		t.Errorf("tails %g and %g", low, high)
 	}
 }
@@ -188,8 +188,8 @@ func TestSignificance(t *testing.T) {
 	for _, name := range []string{"ME", "PR_CORR", "MBIAS"} {
 		s := statOf(t, "SL1L2", name)
 		a, b := Series{s, lt, one}, Series{s, lt, other}
-		va, _, _ := Summarise(Overall, s, lt, one)
-		vb, _, _ := Summarise(Overall, s, lt, other)
+		va, _, _ := Summarize(Overall, s, lt, one)
+		vb, _, _ := Summarize(Overall, s, lt, other)
 		values := boot.replicates(func(v []float64) float64 { return v[0] - v[1] }, []*sample{newSample(newPlan(lt, 7, false), s, one), newSample(newPlan(lt, 7, false), s, other)})
 		mean, _ := weightedMean(values, nil)
 		within := 0.0
@@ -252,7 +252,7 @@ func TestSummaryOfValues(t *testing.T) {
 	} {
 		given := slices.Clone(x.values)
 		for m, want := range map[Method]float64{MeanOfStats: x.mean, MedianOfStats: x.median, SumOfStats: x.sum} {
-			if got, ok := m.Of(given); got != want || ok != x.ok {
+			if got, ok := m.Combine(given); got != want || ok != x.ok {
 				t.Errorf("method %d of %v: %g, %v; want %g, %v", m, x.values, got, ok, want, x.ok)
 			}
 		}
@@ -267,12 +267,12 @@ func TestSummaryOfValues(t *testing.T) {
 		}
 	}
 	b, ok := BoxOf([]float64{4, nan, 100, 3, -50, 2, 1, 5, -60, 7})
-	want := Box{Lower: 1, Middle: 3, Upper: 5, Least: 1, Most: 7, Beyond: []float64{-60, -50, 100}}
+	want := Box{Lower: 1, Middle: 3, Upper: 5, WhiskerLow: 1, WhiskerHigh: 7, Outliers: []float64{-60, -50, 100}}
 	if !ok || fmt.Sprint(b) != fmt.Sprint(want) {
 		t.Errorf("%+v, want %+v", b, want)
 	}
 	// Values at the reach itself are within.
-	if b, _ = BoxOf([]float64{-3, 1, 2, 3, 4, 5, 9}); b.Least != -3 || b.Most != 9 || len(b.Beyond) != 0 {
+	if b, _ = BoxOf([]float64{-3, 1, 2, 3, 4, 5, 9}); b.WhiskerLow != -3 || b.WhiskerHigh != 9 || len(b.Outliers) != 0 {
 		t.Errorf("%+v", b)
 	}
 	if _, ok := BoxOf([]float64{nan}); ok {
@@ -322,15 +322,15 @@ func TestStandardErrorsOfRandomSeries(t *testing.T) {
 // TestEquivalence: both tests in words, and what they need.
 func TestEquivalence(t *testing.T) {
 	for _, x := range []struct {
-		e    Equal
+		e    EquivalenceTest
 		want string
 	}{
-		{Equal{Bounds: [2]float64{-1, 1}, Narrow: [2]float64{-0.5, 0.5}, Wide: [2]float64{-0.6, 0.6}}, "not different and equivalent"},
-		{Equal{Bounds: [2]float64{-1, 1}, Narrow: [2]float64{0.2, 0.5}, Wide: [2]float64{0.1, 0.6}}, "different and equivalent"},
-		{Equal{Bounds: [2]float64{-1, 1}, Narrow: [2]float64{-2, -1.5}, Wide: [2]float64{-3, -0.1}}, "different and not equivalent"},
-		{Equal{Bounds: [2]float64{-1, 1}, Narrow: [2]float64{-0.5, 1.5}, Wide: [2]float64{-1, 2}}, "not different and not equivalent"},
-		{Equal{Bounds: [2]float64{-1, 1}, Narrow: [2]float64{-1, 1}, Wide: [2]float64{0, 2}}, "not different and not equivalent"},
-		{Equal{Bounds: [2]float64{-1, 1}, Narrow: [2]float64{-0.9, 1}, Wide: [2]float64{-2, 0}}, "not different and not equivalent"},
+		{EquivalenceTest{Bounds: [2]float64{-1, 1}, Narrow: [2]float64{-0.5, 0.5}, Wide: [2]float64{-0.6, 0.6}}, "not different and equivalent"},
+		{EquivalenceTest{Bounds: [2]float64{-1, 1}, Narrow: [2]float64{0.2, 0.5}, Wide: [2]float64{0.1, 0.6}}, "different and equivalent"},
+		{EquivalenceTest{Bounds: [2]float64{-1, 1}, Narrow: [2]float64{-2, -1.5}, Wide: [2]float64{-3, -0.1}}, "different and not equivalent"},
+		{EquivalenceTest{Bounds: [2]float64{-1, 1}, Narrow: [2]float64{-0.5, 1.5}, Wide: [2]float64{-1, 2}}, "not different and not equivalent"},
+		{EquivalenceTest{Bounds: [2]float64{-1, 1}, Narrow: [2]float64{-1, 1}, Wide: [2]float64{0, 2}}, "not different and not equivalent"},
+		{EquivalenceTest{Bounds: [2]float64{-1, 1}, Narrow: [2]float64{-0.9, 1}, Wide: [2]float64{-2, 0}}, "not different and not equivalent"},
 	} {
 		if got := x.e.Outcome(); got != x.want {
 			t.Errorf("%+v: %s", x.e, got)
@@ -347,7 +347,7 @@ func TestEquivalence(t *testing.T) {
 	if e, ok := Equivalent([]float64{2}, []float64{1}, -1, 1); ok || e.N != 1 {
 		t.Errorf("%+v, %v", e, ok)
 	}
-	if got := Surely([]float64{1, 2}); !near(got, 1-2*student.Survival(3), 1e-9) || got == 0 {
+	if got := MeanDiffersConfidence([]float64{1, 2}); !near(got, 1-2*student.Survival(3), 1e-9) || got == 0 {
 		t.Errorf("two cases: %g", got)
 	}
 }
@@ -454,12 +454,12 @@ func TestObjectsThatAreNotThere(t *testing.T) {
 		t.Errorf("greatest interests %v", got)
 	}
 	for letters, want := range map[string]bool{"FSM": true, "ASM": true, "AAA": true, "OSM": false, "FCM": false, "FSU": false} {
-		if got := chosen([]float64{1, 1, 1}, letters); got != want {
+		if got := hasFlags([]float64{1, 1, 1}, letters); got != want {
 			t.Errorf("%s: %v", letters, got)
 		}
 	}
 	for letters, want := range map[string]bool{"OCU": true, "AAU": true, "FAA": false, "ASA": false, "AAM": false} {
-		if got := chosen([]float64{0, 0, 0}, letters); got != want {
+		if got := hasFlags([]float64{0, 0, 0}, letters); got != want {
 			t.Errorf("%s: %v", letters, got)
 		}
 	}
@@ -489,7 +489,7 @@ func TestFinishedLimits(t *testing.T) {
 	}
 }
 
-// TestScalarsThatAreUndefined: sums that contradict one another, a single pair and no variance define nothing.
+// TestScalarsThatAreUndefined: sums that contradict each other, a single pair and no variance define nothing.
 func TestScalarsThatAreUndefined(t *testing.T) {
 	for name, v := range map[string][]float64{
 		"MSESS":  {10, 1, 2, 5, 3}, // a negative mean squared error
@@ -516,7 +516,7 @@ func TestScalarsThatAreUndefined(t *testing.T) {
 		want float64
 		ok   bool
 	}{{[]float64{1, 1, 1}, 1, true}, {[]float64{2, 1, 1}, 1, true}, {[]float64{-2, 1, 1}, -1, true}, {[]float64{1, 4, 1}, 0.5, true}, {[]float64{0, 0, 1}, 0, false}, {[]float64{0, 1, 0}, 0, false}} {
-		if got, ok := uncentred(x.v); got != x.want || ok != x.ok {
+		if got, ok := uncentered(x.v); got != x.want || ok != x.ok {
 			t.Errorf("uncentered correlation of %v: %g, %v", x.v, got, ok)
 		}
 	}

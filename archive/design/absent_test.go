@@ -13,7 +13,7 @@ import (
 // leaves none.
 func TestAbsent(t *testing.T) {
 	c := NewCatalog("s")
-	if got := c.Absent(&question.Question{}); got != "it has no records" {
+	if got := c.ExplainNoRecords(&question.Question{}); got != "it has no records" {
 		t.Error(got)
 	}
 	for _, g := range []struct{ lineType, model, level, mask, thresh string }{
@@ -39,13 +39,13 @@ func TestAbsent(t *testing.T) {
 		"model=GFS":                           "",
 		"model=gfs":                           "no SAL1L2 has model gfs; the archive has ECM, GFS (did you mean GFS?)",
 		"fcst_lev=P505":                       "the archive has P1000, P500 (did you mean P500?)",
-		"model=GFS fcst_lev=P500":             "beside the other conditions no SAL1L2 has model GFS; the archive has ECM",
-		"fcst_lev=P500 vx_mask=G2/NHX":        "beside the other conditions no SAL1L2 has fcst_lev P500; the archive has P1000",
+		"model=GFS fcst_lev=P500":             "together with the other conditions, no SAL1L2 has model GFS; the archive has ECM",
+		"fcst_lev=P500 vx_mask=G2/NHX":        "together with the other conditions, no SAL1L2 has fcst_lev P500; the archive has P1000",
 		"model=GFS,ECM fcst_lev=P500":         "",
 		"fcst_thresh=>1":                      "no SAL1L2 has fcst_thresh >1; the archive has NA",
 		"CTC fcst_thresh=>1":                  "",
 		"CTC fcst_thresh=>2":                  "no CTC has fcst_thresh >2; the archive has >1 (did you mean >1?)",
-		"PCT":                                 "there is no PCT; the archive has CTC, SAL1L2",
+		"PCT":                                 "the archive has no PCT, only CTC, SAL1L2",
 		"valid=2018010100":                    "other valid times, from 2024-01-01T00:00:00Z to 2024-01-01T06:00:00Z",
 		"valid=2024010106":                    "",
 		"lead=12":                             "other leads, from 6 h to 6 h",
@@ -58,21 +58,21 @@ func TestAbsent(t *testing.T) {
 			var err error
 			switch name {
 			case "valid":
-				err = q.At(value)
+				err = q.SetValidTimes(value)
 			case "lead":
-				err = q.Leads(value)
+				err = q.SetLeads(value)
 			default:
 				if lt, ok := record.TypeByName(name); ok {
 					q.Type = lt
 				} else {
-					err = q.Where(word)
+					err = q.SetHeader(word)
 				}
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := c.Absent(q); (got == "") != (says == "") || !strings.Contains(got, says) {
+		if got := c.ExplainNoRecords(q); (got == "") != (says == "") || !strings.Contains(got, says) {
 			t.Errorf("%s: %q, want %q", text, got, says)
 		}
 	}

@@ -15,90 +15,89 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// shape is a question that somebody asks of a line type: one of NOAA's
-// experiment, or of METviewer's users.
-type shape struct {
-	name, title string                                     // %s of the title is the statistic
-	axis        string                                     // "" = no picture
-	ask         func(s *series, q *question.Question) bool // false = the data has none
+// caseTemplate is a question that NOAA's experiment or METviewer's users ask about a line type.
+type caseTemplate struct {
+	name, title string // %s in the title is replaced by the statistic
+	axis        string // "" = no picture
+	// false = the data does not support the question
+	build func(s *mainSeries, q *question.Question) bool
 }
 
-// shapes stand in the order in which they are reported.
-var shapes = []shape{ //nolint:gochecknoglobals // a constant table
-	{"dieoff", "Die-off of %s", "fcst_lead", func(s *series, q *question.Question) bool {
-		q.Header[record.Model], q.Header[record.VxMask] = s.first(record.Model, 4), s.first(record.VxMask, 2)
+// caseTemplates is in the order in which reports list cases.
+var caseTemplates = []caseTemplate{ //nolint:gochecknoglobals // a constant table
+	{"dieoff", "Die-off of %s", "fcst_lead", func(s *mainSeries, q *question.Question) bool {
+		q.Header[record.Model], q.Header[record.VxMask] = s.preferredValues(record.Model, 4), s.preferredValues(record.VxMask, 2)
 		return len(s.leads) > 1
 	}},
-	{"one", "One series of %s", "fcst_lead", func(s *series, q *question.Question) bool {
-		q.Valid = times(s.days())
+	{"one", "One series of %s", "fcst_lead", func(s *mainSeries, q *question.Question) bool {
+		q.Valid = gridOrList(s.firstDays())
 		return true
 	}},
-	{"all", "All levels and regions", "", func(s *series, q *question.Question) bool {
-		q.Header[record.FcstLev], q.Header[record.VxMask], q.Valid = nil, nil, times(s.days())
-		return len(s.open(record.FcstLev)) > 1 || len(s.open(record.VxMask)) > 1
+	{"all", "All levels and regions", "", func(s *mainSeries, q *question.Question) bool {
+		q.Header[record.FcstLev], q.Header[record.VxMask], q.Valid = nil, nil, gridOrList(s.firstDays())
+		return len(s.allValues(record.FcstLev)) > 1 || len(s.allValues(record.VxMask)) > 1
 	}},
-	{"levels", "Die-off of %s at several levels", "fcst_lead", func(s *series, q *question.Question) bool {
-		q.Header[record.FcstLev] = s.first(record.FcstLev, 4)
+	{"levels", "Die-off of %s at several levels", "fcst_lead", func(s *mainSeries, q *question.Question) bool {
+		q.Header[record.FcstLev] = s.preferredValues(record.FcstLev, 4)
 		return len(s.leads) > 1 && len(q.Header[record.FcstLev]) > 1
 	}},
-	{"profile", "Profile of %s", "fcst_lev", func(s *series, q *question.Question) bool {
-		q.Lead, q.Header[record.FcstLev] = s.lead(), slices.DeleteFunc(s.open(record.FcstLev), noPressure)
+	{"profile", "Profile of %s", "fcst_lev", func(s *mainSeries, q *question.Question) bool {
+		q.Lead, q.Header[record.FcstLev] = s.middleLead(), slices.DeleteFunc(s.allValues(record.FcstLev), isNotPressure)
 		return len(q.Header[record.FcstLev]) > 2
 	}},
-	{"large", "A large read", "", func(s *series, q *question.Question) bool {
+	{"large", "A large read", "", func(s *mainSeries, q *question.Question) bool {
 		q.Header, q.Lead = [record.NumFields][]string{}, nil
 		for _, f := range []record.Field{record.Model, record.FcstVar} {
-			if s.c.estimate(q) > mostRows {
+			if s.c.estimateRows(q) > maxRows {
 				q.Header[f] = s.Header[f]
 			}
 		}
 		return true
 	}},
-	{"series", "%s over time", "fcst_valid_beg", func(s *series, q *question.Question) bool {
-		q.Header[record.Model], q.Lead = s.first(record.Model, 4), s.lead()
+	{"series", "%s over time", "fcst_valid_beg", func(s *mainSeries, q *question.Question) bool {
+		q.Header[record.Model], q.Lead = s.preferredValues(record.Model, 4), s.middleLead()
 		return len(s.valid) > 1
 	}},
-	{"hour", "%s by hour of the valid time", "valid_hour", func(s *series, q *question.Question) bool {
-		q.Lead = s.lead()
+	{"hour", "%s by hour of the valid time", "valid_hour", func(s *mainSeries, q *question.Question) bool {
+		q.Lead = s.middleLead()
 		return slices.ContainsFunc(s.valid, func(v int64) bool { return question.HourOf(v) != question.HourOf(s.valid[0]) })
 	}},
-	{"threshold", "%s by threshold", "fcst_thresh", func(s *series, q *question.Question) bool {
-		q.Lead, q.Header[record.FcstThresh] = s.lead(), s.open(record.FcstThresh)
+	{"threshold", "%s by threshold", "fcst_thresh", func(s *mainSeries, q *question.Question) bool {
+		q.Lead, q.Header[record.FcstThresh] = s.middleLead(), s.allValues(record.FcstThresh)
 		return len(q.Header[record.FcstThresh]) > 1
 	}},
 }
 
 const (
-	experiment = 6             // of the shapes are NOAA's, the first ones
-	fewDays    = 4 * 24 * 3600 // seconds, as its first case has
-	mostRows   = 100_000       // of an answer, about
-	mostKeys   = 200_000       // of an answer's documents
-	mostTimes  = 2_000         // of a grid
+	experimentCases = 6             // the first templates, those of NOAA's experiment
+	fewDays         = 4 * 24 * 3600 // seconds, as its first case has
+	maxRows         = 100_000       // of an answer, about
+	maxKeys         = 200_000       // of an answer's documents
+	maxTimes        = 2_000         // of a grid
 )
 
-// The line types, levels and regions that are asked for before others.
+// Line types, levels and regions that questions prefer to others.
 //
 //nolint:gochecknoglobals // constant tables
 var (
-	likedTypes   = []string{"SAL1L2", "VAL1L2", "SL1L2", "VL1L2", "CTC", "CNT", "CTS", "ECNT", "NBRCNT", "PSTD", "VCNT"}
-	likedLevels  = []string{"P500", "P850", "Z2", "SFC", "MSL", "L0"}
-	likedRegions = []string{"G2/NHX", "NHX", "G2/SHX", "SHX", "FULL", "CONUS"}
-	likedLeads   = []int32{72 * 3600, 48 * 3600, 24 * 3600, 12 * 3600, 6 * 3600}
+	preferredTypes   = []string{"SAL1L2", "VAL1L2", "SL1L2", "VL1L2", "CTC", "CNT", "CTS", "ECNT", "NBRCNT", "PSTD", "VCNT"}
+	preferredLevels  = []string{"P500", "P850", "Z2", "SFC", "MSL", "L0"}
+	preferredRegions = []string{"G2/NHX", "NHX", "G2/SHX", "SHX", "FULL", "CONUS"}
+	preferredLeads   = []int32{72 * 3600, 48 * 3600, 24 * 3600, 12 * 3600, 6 * 3600}
 )
 
-// fieldLabels are the header fields that a title has, and the words before them.
+// fieldLabels are the header fields in a title, each with the words before it.
 var fieldLabels = [...]struct { //nolint:gochecknoglobals // a constant table
 	field record.Field
 	word  string
 }{{record.FcstVar, " "}, {record.FcstThresh, " "}, {record.FcstLev, " at "}, {record.VxMask, " over "}, {record.Model, " of "}}
 
-// Cases derives questions from what the catalog holds, those that tell most
-// first: of the first line type the shapes of NOAA's experiment, then in turn
-// those of the others. A catalog knows which values there are, not which of them
-// are there together: a question may have no record all the same.
+// Cases derives questions from the catalog, the most informative ones first: those of NOAA's
+// experiment for the first line type, then one by one those of the other line types. A catalog
+// lists the values of each field but not their combinations, so a question may match no record.
 func (c *Catalog) Cases() (out []*question.Question) {
 	var of [][]*question.Question
-	for _, name := range prefer(slices.Sorted(maps.Keys(c.Records())), likedTypes) {
+	for _, name := range prefer(slices.Sorted(maps.Keys(c.Records())), preferredTypes) {
 		t, _ := record.TypeByName(name)
 		of = append(of, c.casesOf(t, ""))
 	}
@@ -106,7 +105,7 @@ func (c *Catalog) Cases() (out []*question.Question) {
 		for i, qs := range of {
 			n := min(len(qs), 1)
 			if i+round == 0 {
-				n = min(len(qs), experiment)
+				n = min(len(qs), experimentCases)
 			}
 			out, of[i] = append(out, qs[:n]...), qs[n:]
 		}
@@ -114,8 +113,9 @@ func (c *Catalog) Cases() (out []*question.Question) {
 	return out
 }
 
-// CasesWith are Cases, and those of these names that they lack: a name is made of
-// shape, line type and variable, and stays known when Cases lists another variable.
+// CasesWith returns Cases and the derived questions of these names that Cases lacks. A name
+// consists of template, line type and variable, and remains valid if Cases later lists another
+// variable.
 func (c *Catalog) CasesWith(names ...string) []*question.Question {
 	out := c.Cases()
 	for _, name := range names {
@@ -129,8 +129,7 @@ func (c *Catalog) CasesWith(names ...string) []*question.Question {
 	return out
 }
 
-// caseNamed is the derived question of a name, whichever variable Cases lists; nil =
-// there is none.
+// caseNamed returns the derived question of a name, for any variable; nil = there is none.
 func (c *Catalog) caseNamed(name string) *question.Question {
 	for _, g := range c.Groups {
 		t, _ := record.TypeByName(g.LineType)
@@ -139,7 +138,7 @@ func (c *Catalog) caseNamed(name string) *question.Question {
 		}
 		for _, q := range c.casesOf(t, g.FcstVar) {
 			if large := question.NameOf("large", g.LineType); name == large && strings.HasPrefix(q.Name, large+"_") {
-				q.Name = name // it names a variable since there are too many records for all
+				q.Name = name // its name has a variable because all variables have too many records
 			}
 			if q.Name == name {
 				return q
@@ -149,13 +148,13 @@ func (c *Catalog) caseNamed(name string) *question.Question {
 	return nil
 }
 
-// casesOf are the questions of one line type, about a variable, also those that ask
-// the same; "" = about the main one, each once.
+// casesOf returns the questions of one line type about a variable. If variable is "", it takes the
+// main one and omits duplicates.
 func (c *Catalog) casesOf(t *record.LineType, variable string) (out []*question.Question) {
-	s := c.mainSeries(t, variable)
-	for _, shape := range shapes {
+	s := c.findMainSeries(t, variable)
+	for _, shape := range caseTemplates {
 		q := s.Question
-		if !shape.ask(s, &q) || !c.fit(&q) {
+		if !shape.build(s, &q) || !c.limitSize(&q) {
 			continue
 		}
 		stat := question.DefaultStat(t)
@@ -168,8 +167,8 @@ func (c *Catalog) casesOf(t *record.LineType, variable string) (out []*question.
 		q.Title = strings.ReplaceAll(shape.title, "%s", cmp.Or(stat, "records")) + ": " + t.Name
 		for _, x := range fieldLabels {
 			if v := q.Header[x.field]; v != nil {
-				q.Title += x.word + some(v)
-			} else if len(c.values(&q, x.field)) > 1 {
+				q.Title += x.word + listFirst(v)
+			} else if len(c.valuesOf(&q, x.field)) > 1 {
 				column, _ := question.ColumnByName(t, x.field.String())
 				q.Columns = append(q.Columns, column)
 			}
@@ -184,34 +183,35 @@ func (c *Catalog) casesOf(t *record.LineType, variable string) (out []*question.
 	return out
 }
 
-// fit asks for all times that there are, or for the last of them where the answer
-// would be very large, or takes very many keys; false where that does not suffice.
-func (c *Catalog) fit(q *question.Question) bool {
-	valid, _ := c.span(q)
+// limitSize restricts a question to the available valid times, and further to the last of them if
+// the answer would be too large or would need too many keys. It returns false if even one time has
+// too many keys.
+func (c *Catalog) limitSize(q *question.Question) bool {
+	valid, _ := c.timesAndLeads(q)
 	if q.Valid.All() {
-		q.Valid = times(valid)
+		q.Valid = gridOrList(valid)
 	} else {
 		valid = slices.DeleteFunc(valid, func(v int64) bool { return !q.Valid.Contains(v) })
 	}
-	for len(valid) > 1 && (c.estimate(q) > mostRows || c.keys(q) > mostKeys) {
+	for len(valid) > 1 && (c.estimateRows(q) > maxRows || c.keyCount(q) > maxKeys) {
 		valid = valid[len(valid)/2:]
-		q.Valid = times(valid)
+		q.Valid = gridOrList(valid)
 	}
-	return c.keys(q) <= mostKeys
+	return c.keyCount(q) <= maxKeys
 }
 
-// keys is how many ids Keys derives.
-func (c *Catalog) keys(q *question.Question) (n int) {
-	for _, g := range c.matching(q) {
+// keyCount is the number of ids that Keys derives.
+func (c *Catalog) keyCount(q *question.Question) (n int) {
+	for _, g := range c.matchingGroups(q) {
 		levels, masks := cmp.Or(len(q.Header[record.FcstLev]), len(g.Levels)), cmp.Or(len(q.Header[record.VxMask]), len(g.Masks))
-		n += levels * masks * len(g.Further) * len(g.Times(q))
+		n += levels * masks * len(g.FurtherFields) * len(g.Times(q))
 	}
 	return n
 }
 
-// span are the valid times and leads of the series that q can match.
-func (c *Catalog) span(q *question.Question) (valid Moments, leads []int32) {
-	for _, g := range c.matching(q) {
+// timesAndLeads returns the valid times and leads of the series that q can match.
+func (c *Catalog) timesAndLeads(q *question.Question) (valid Moments, leads []int32) {
+	for _, g := range c.matchingGroups(q) {
 		valid, leads = append(valid, g.Valid...), append(leads, g.Leads...)
 	}
 	slices.Sort(valid)
@@ -219,10 +219,10 @@ func (c *Catalog) span(q *question.Question) (valid Moments, leads []int32) {
 	return slices.Compact(valid), slices.Compact(leads)
 }
 
-// estimate is how many records q asks for, if all series are alike.
-func (c *Catalog) estimate(q *question.Question) (rows float64) {
-	for _, g := range c.matching(q) {
-		n := float64(g.Held.Records) * share(g.Levels, q.Header[record.FcstLev]) * share(g.Masks, q.Header[record.VxMask]) * share(g.Leads, q.Lead)
+// estimateRows is the number of records that match q, if all series have equally many.
+func (c *Catalog) estimateRows(q *question.Question) (rows float64) {
+	for _, g := range c.matchingGroups(q) {
+		n := float64(g.Digest.Records) * sharedFraction(g.Levels, q.Header[record.FcstLev]) * sharedFraction(g.Masks, q.Header[record.VxMask]) * sharedFraction(g.Leads, q.Lead)
 		if len(g.Valid) > 0 && !q.Valid.All() {
 			asked := slices.DeleteFunc(slices.Clone(g.Valid), func(v int64) bool { return !q.Valid.Contains(v) })
 			n *= float64(len(asked)) / float64(len(g.Valid))
@@ -232,17 +232,17 @@ func (c *Catalog) estimate(q *question.Question) (rows float64) {
 	return rows
 }
 
-// share is the part of what is there that is asked for.
-func share[T cmp.Ordered](there, asked []T) float64 {
+// sharedFraction is the fraction of the available values that are requested.
+func sharedFraction[T cmp.Ordered](there, asked []T) float64 {
 	if len(asked) == 0 {
 		return 1
 	}
-	found := slices.DeleteFunc(slices.Clone(asked), func(v T) bool { return !has(there, v) })
+	found := slices.DeleteFunc(slices.Clone(asked), func(v T) bool { return !contains(there, v) })
 	return float64(len(found)) / float64(len(there))
 }
 
-// times asks for times as METviewer's lists do: a grid where they have one.
-func times(valid Moments) (t question.Times) {
+// gridOrList writes times as METviewer's lists do: as a grid if they form one.
+func gridOrList(valid Moments) (t question.Times) {
 	if len(valid) < 2 {
 		return question.Times{List: valid}
 	}
@@ -251,8 +251,8 @@ func times(valid Moments) (t question.Times) {
 		t.Step = gcd(t.Step, v-t.First)
 	}
 	switch n := (t.Last-t.First)/t.Step + 1; {
-	case n <= mostTimes && n <= 4*int64(len(valid)):
-	case len(valid) <= mostTimes/10:
+	case n <= maxTimes && n <= 4*int64(len(valid)):
+	case len(valid) <= maxTimes/10:
 		return question.Times{List: valid}
 	default:
 		t.Step = 0
@@ -260,18 +260,18 @@ func times(valid Moments) (t question.Times) {
 	return t
 }
 
-// series is the series of a line type of which most can be asked.
-type series struct {
+// mainSeries is the series of a line type that supports most of the questions.
+type mainSeries struct {
 	question.Question // all its records
 	c                 *Catalog
 	valid             Moments
 	leads             []int32
 }
 
-// mainSeries takes, of the groups in which most varies, that of most records; of
-// those of one variable unless that is "".
-func (c *Catalog) mainSeries(t *record.LineType, variable string) *series {
-	s := &series{c: c}
+// findMainSeries chooses, of the groups in which most dimensions vary, the one with most records.
+// If variable is not "", it considers only groups of that variable.
+func (c *Catalog) findMainSeries(t *record.LineType, variable string) *mainSeries {
+	s := &mainSeries{c: c}
 	s.Type, s.Weight = t, 1
 	if variable != "" {
 		s.Header[record.FcstVar] = []string{variable}
@@ -284,46 +284,47 @@ func (c *Catalog) mainSeries(t *record.LineType, variable string) *series {
 		}
 		return n
 	}
-	groups := c.matching(&s.Question)
+	groups := c.matchingGroups(&s.Question)
 	g := slices.MaxFunc(groups, func(a, b *Group) int {
-		return cmp.Or(cmp.Compare(varies(a), varies(b)), cmp.Compare(a.Held.Records, b.Held.Records))
+		return cmp.Or(cmp.Compare(varies(a), varies(b)), cmp.Compare(a.Digest.Records, b.Digest.Records))
 	})
 	s.Header[record.Model], s.Header[record.FcstVar] = []string{g.Model}, []string{g.FcstVar}
-	s.Header[record.FcstLev] = s.first(record.FcstLev, 1)
-	s.Header[record.VxMask] = s.first(record.VxMask, 1)
+	s.Header[record.FcstLev] = s.preferredValues(record.FcstLev, 1)
+	s.Header[record.VxMask] = s.preferredValues(record.VxMask, 1)
 	for _, f := range []record.Field{record.ObType, record.Descr, record.InterpMthd, record.InterpPnts, record.FcstThresh, record.CovThresh, record.Alpha} {
-		if v := s.open(f); len(v) > 1 {
+		if v := s.allValues(f); len(v) > 1 {
 			s.Header[f] = v[len(v)/2:][:1]
 		}
 	}
-	s.valid, s.leads = c.span(&s.Question)
+	s.valid, s.leads = c.timesAndLeads(&s.Question)
 	s.Lead = s.leads
 	return s
 }
 
-// open are the values of a field beside the other conditions of the series.
-func (s *series) open(f record.Field) []string {
+// allValues returns the values of a field under the other conditions of the series.
+func (s *mainSeries) allValues(f record.Field) []string {
 	q := s.Question
 	q.Header[f] = nil
-	return s.c.values(&q, f)
+	return s.c.valuesOf(&q, f)
 }
 
-// first are the series' own value of a field and further ones, those that are liked first.
-func (s *series) first(f record.Field, n int) []string {
-	liked := map[record.Field][]string{record.FcstLev: likedLevels, record.VxMask: likedRegions}[f]
-	all := prefer(s.open(f), slices.Concat(s.Header[f], liked))
+// preferredValues returns up to n values of a field: the series' own one, then preferred ones, then
+// others.
+func (s *mainSeries) preferredValues(f record.Field, n int) []string {
+	liked := map[record.Field][]string{record.FcstLev: preferredLevels, record.VxMask: preferredRegions}[f]
+	all := prefer(s.allValues(f), slices.Concat(s.Header[f], liked))
 	return all[:min(n, len(all))]
 }
 
-// prefer puts what is liked first; the others keep their order.
+// prefer moves preferred values to the front. The others keep their order.
 func prefer(all, liked []string) []string {
 	place := func(v string) uint { return uint(slices.Index(liked, v)) } // −1 is the largest
 	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
 	return all
 }
 
-// days are the first few days of the series.
-func (s *series) days() Moments {
+// firstDays returns the times of the first few days of the series.
+func (s *mainSeries) firstDays() Moments {
 	n := 0
 	for n < len(s.valid) && s.valid[n] < s.valid[0]+fewDays {
 		n++
@@ -331,29 +332,30 @@ func (s *series) days() Moments {
 	return s.valid[:n]
 }
 
-// lead is one lead of the series, in the middle of the forecast.
-func (s *series) lead() []int32 {
+// middleLead returns one lead of the series, in the middle of the forecast.
+func (s *mainSeries) middleLead() []int32 {
 	if len(s.leads) == 0 {
 		return nil
 	}
-	for _, l := range likedLeads {
-		if has(s.leads, l) {
+	for _, l := range preferredLeads {
+		if contains(s.leads, l) {
 			return []int32{l}
 		}
 	}
 	return s.leads[len(s.leads)/2:][:1]
 }
 
-// noPressure reports whether a level is none of pressure, which have a place in a profile.
-func noPressure(level string) bool {
+// isNotPressure reports whether a level is not a pressure level. Only pressure levels belong in a
+// profile.
+func isNotPressure(level string) bool {
 	digits, ok := strings.CutPrefix(level, "P")
 	_, err := strconv.Atoi(digits)
 	return !ok || err != nil
 }
 
-// Open is a question whose patterns of variables are those of the archive that they
-// stand for; one that stands for none stays, and has no rows.
-func (c *Catalog) Open(q *question.Question) *question.Question {
+// ExpandPatterns replaces patterns of variables in a question by the archive's variables that
+// match. A pattern without a match stays, and matches no row.
+func (c *Catalog) ExpandPatterns(q *question.Question) *question.Question {
 	out := *q
 	var names []string
 	for _, v := range q.Header[record.FcstVar] {
@@ -372,67 +374,69 @@ func (c *Catalog) Open(q *question.Question) *question.Question {
 	return &out
 }
 
-// Lacks lists those values of a header field that no series of a question's line
-// type has, and describes what there is in place of the first.
-func (c *Catalog) Lacks(t *record.LineType, f record.Field, values []string) (missing []string, there string) {
-	all := c.values(&question.Question{Type: t}, f)
-	missing = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return has(all, v) })
+// MissingValues lists those values of a header field that no series of the line type has. available
+// describes the existing values, with the one nearest to the first missing value.
+func (c *Catalog) MissingValues(t *record.LineType, f record.Field, values []string) (missing []string, there string) {
+	all := c.valuesOf(&question.Question{Type: t}, f)
+	missing = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return contains(all, v) })
 	if len(missing) > 0 {
-		there = near(missing[0], all)
+		there = listWithNearest(missing[0], all)
 	}
 	return missing, there
 }
 
-// Absent tells which condition of a question leaves no record of the archive,
-// and what there is in its place; "" where the catalog knows of none that does.
-func (c *Catalog) Absent(q *question.Question) string {
+// ExplainNoRecords says which condition of a question excludes all records, and which values exist
+// instead; "" if the catalog cannot tell.
+func (c *Catalog) ExplainNoRecords(q *question.Question) string {
 	if len(c.Groups) == 0 {
 		return "it has no records"
 	}
-	if len(c.matching(q)) > 0 {
-		return c.absentTime(q)
+	if len(c.matchingGroups(q)) > 0 {
+		return c.explainTimes(q)
 	}
 	every := &question.Question{Type: q.Type}
-	if len(c.matching(every)) == 0 {
+	if len(c.matchingGroups(every)) == 0 {
 		var types []string
 		for _, g := range c.Groups {
 			types = insert(types, g.LineType)
 		}
-		return fmt.Sprintf("there is no %s; the archive has %s", q.Type.Name, some(types))
+		return fmt.Sprintf("the archive has no %s, only %s", q.Type.Name, listFirst(types))
 	}
 	for f, asked := range q.Header {
 		if len(asked) == 0 {
 			continue
 		}
-		there := c.values(every, record.Field(f))
-		if !slices.ContainsFunc(asked, func(v string) bool { return has(there, v) }) {
-			return fmt.Sprintf("no %s has %s %s; the archive has %s", q.Type.Name, record.Field(f), listed(asked), near(asked[0], there))
+		there := c.valuesOf(every, record.Field(f))
+		if !slices.ContainsFunc(asked, func(v string) bool { return contains(there, v) }) {
+			return fmt.Sprintf("no %s has %s %s; the archive has %s", q.Type.Name, record.Field(f), joinQuoted(asked), listWithNearest(asked[0], there))
 		}
 	}
-	return c.absentTogether(q)
+	return c.explainCombination(q)
 }
 
-// absentTogether tells which condition leaves nothing beside the others.
-func (c *Catalog) absentTogether(q *question.Question) string {
+// explainCombination finds a condition that excludes all records only in combination with the
+// others.
+func (c *Catalog) explainCombination(q *question.Question) string {
 	for f, asked := range q.Header {
 		if len(asked) == 0 {
 			continue
 		}
 		wider := *q
 		wider.Header[f] = nil
-		if there := c.values(&wider, record.Field(f)); len(there) > 0 {
-			return fmt.Sprintf("beside the other conditions no %s has %s %s; the archive has %s", q.Type.Name, record.Field(f), listed(asked), some(there))
+		if there := c.valuesOf(&wider, record.Field(f)); len(there) > 0 {
+			return fmt.Sprintf("together with the other conditions, no %s has %s %s; the archive has %s", q.Type.Name, record.Field(f), joinQuoted(asked), listFirst(there))
 		}
 	}
 	return "no series has all of these header fields"
 }
 
-// absentTime tells where the times or leads of the series that match lie.
-func (c *Catalog) absentTime(q *question.Question) string {
-	valid, leads := c.span(q)
+// explainTimes says which times or leads the matching series have, if the question requests none of
+// them.
+func (c *Catalog) explainTimes(q *question.Question) string {
+	valid, leads := c.timesAndLeads(q)
 	if len(valid) > 0 && !slices.ContainsFunc(valid, func(v int64) bool { return (q.Valid.All() || q.Valid.Contains(v)) && q.Clock.AdmitsValid(v) }) {
 		at := func(v int64) string { return time.Unix(v, 0).UTC().Format(time.RFC3339) }
-		return fmt.Sprintf("what matches has other valid times, from %s to %s", at(valid[0]), at(valid[len(valid)-1]))
+		return fmt.Sprintf("the matching records have other valid times, from %s to %s", at(valid[0]), at(valid[len(valid)-1]))
 	}
 	if len(q.Lead) > 0 && !slices.ContainsFunc(leads, func(l int32) bool { return slices.Contains(q.Lead, l) }) {
 		span := func(l int32) string { return fmt.Sprintf("%g h", float64(l)/3600) }
@@ -441,10 +445,10 @@ func (c *Catalog) absentTime(q *question.Question) string {
 	return ""
 }
 
-// matching are the groups that have series which the header fields admit.
-func (c *Catalog) matching(q *question.Question) (out []*Group) {
+// matchingGroups returns the groups with series that the header fields admit.
+func (c *Catalog) matchingGroups(q *question.Question) (out []*Group) {
 	for _, g := range c.Groups {
-		if g.matches(q) && len(g.further(q)) > 0 && overlap(q.Header[record.VxMask], g.Masks) && overlap(q.Header[record.FcstLev], g.Levels) {
+		if g.matches(q) && len(g.matchingHeaders(q)) > 0 && overlap(q.Header[record.VxMask], g.Masks) && overlap(q.Header[record.FcstLev], g.Levels) {
 			out = append(out, g)
 		}
 	}
@@ -452,12 +456,12 @@ func (c *Catalog) matching(q *question.Question) (out []*Group) {
 }
 
 func overlap(asked, there []string) bool {
-	return len(asked) == 0 || slices.ContainsFunc(asked, func(v string) bool { return has(there, v) })
+	return len(asked) == 0 || slices.ContainsFunc(asked, func(v string) bool { return contains(there, v) })
 }
 
-// further are the headers of the group's further fields that q admits.
-func (g *Group) further(q *question.Question) (out []record.Header) {
-	for _, rest := range g.Further {
+// matchingHeaders returns the headers with the group's further fields that q admits.
+func (g *Group) matchingHeaders(q *question.Question) (out []record.Header) {
+	for _, rest := range g.FurtherFields {
 		h := record.DefaultHeader()
 		h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar] = g.Version, g.Model, g.ObType, g.FcstVar
 		levels := g.Levels // which further fields repeat where they say nothing
@@ -473,16 +477,16 @@ func (g *Group) further(q *question.Question) (out []record.Header) {
 	return out
 }
 
-// values are those of a field in the series that q admits.
-func (c *Catalog) values(q *question.Question, f record.Field) (out []string) {
-	for _, g := range c.matching(q) {
+// valuesOf returns the values of a field in the series that q admits.
+func (c *Catalog) valuesOf(q *question.Question, f record.Field) (out []string) {
+	for _, g := range c.matchingGroups(q) {
 		switch f {
 		case record.VxMask:
 			out = insert(out, g.Masks...)
 		case record.FcstLev:
 			out = insert(out, g.Levels...)
 		default:
-			for _, h := range g.further(q) {
+			for _, h := range g.matchingHeaders(q) {
 				out = insert(out, h[f])
 			}
 		}
@@ -490,29 +494,29 @@ func (c *Catalog) values(q *question.Question, f record.Field) (out []string) {
 	return out
 }
 
-// near are the values there, and the one that is nearest to a misspelt one.
-func near(asked string, there []string) string {
+// listWithNearest lists the available values, and the one that is nearest to a misspelt value.
+func listWithNearest(asked string, there []string) string {
 	nearest := fault.Nearest(asked, there)
 	if i := slices.IndexFunc(there, func(v string) bool { return strings.EqualFold(v, asked) }); i >= 0 {
 		nearest = there[i]
 	}
 	if nearest == "" {
-		return some(there)
+		return listFirst(there)
 	}
-	return fmt.Sprintf("%s (did you mean %s?)", some(there), nearest)
+	return fmt.Sprintf("%s (did you mean %s?)", listFirst(there), nearest)
 }
 
-// some are the first values of a list.
-func some(values []string) string {
+// listFirst lists the first values.
+func listFirst(values []string) string {
 	const most = 12
 	if len(values) > most {
-		return fmt.Sprintf("%s and %d more", listed(values[:most]), len(values)-most)
+		return fmt.Sprintf("%s and %d more", joinQuoted(values[:most]), len(values)-most)
 	}
-	return listed(values)
+	return joinQuoted(values)
 }
 
-// listed joins values; one that has a comma is quoted.
-func listed(values []string) string {
+// joinQuoted joins values. It quotes a value that contains a comma.
+func joinQuoted(values []string) string {
 	words := slices.Clone(values)
 	for i, v := range words {
 		if strings.Contains(v, ",") {
@@ -522,7 +526,7 @@ func listed(values []string) string {
 	return strings.Join(words, ", ")
 }
 
-// Inventory is what a catalog knows of one line type: what can be asked for.
+// Inventory summarizes one line type in a catalog.
 type Inventory struct {
 	LineType   string   `json:"line_type"`
 	Records    int64    `json:"records"`
@@ -539,7 +543,7 @@ type Inventory struct {
 	Holes      []Gap    `json:"holes,omitempty"` // times at which no series has records
 }
 
-// Inventory sums the catalog up, by line type in the order of record.Types.
+// Inventory summarizes the catalog by line type, in the order of record.Types.
 func (c *Catalog) Inventory() []Inventory {
 	var out []Inventory
 	for _, t := range record.Types() {
@@ -559,7 +563,7 @@ func (c *Catalog) Inventory() []Inventory {
 }
 
 func (in *Inventory) add(g *Group) {
-	in.Records += g.Held.Records
+	in.Records += g.Digest.Records
 	in.Versions, in.Models = insert(in.Versions, g.Version), insert(in.Models, g.Model)
 	in.ObTypes, in.Variables = insert(in.ObTypes, g.ObType), insert(in.Variables, g.FcstVar)
 	in.Levels, in.Regions = insert(in.Levels, g.Levels...), insert(in.Regions, g.Masks...)
@@ -567,9 +571,9 @@ func (in *Inventory) add(g *Group) {
 	in.Valid = Moments(slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(in.Valid), g.Valid...)))))
 }
 
-// Thresholds are those of the forecasts of a group, sorted; none where it has none.
+// Thresholds returns the forecast thresholds of a group, sorted; none if it has none.
 func (g *Group) Thresholds() (out []string) {
-	for _, rest := range g.Further {
+	for _, rest := range g.FurtherFields {
 		h := record.DefaultHeader()
 		if setFurther(&h, rest) == nil && h[record.FcstThresh] != record.NA && h[record.FcstThresh] != "" {
 			out = insert(out, h[record.FcstThresh])

@@ -126,7 +126,7 @@ func TestCases(t *testing.T) {
 		fmt.Fprintf(&out, "# %s\n", name)
 		for _, q := range c.Cases() {
 			fmt.Fprintln(&out, line(q))
-			if why := c.Absent(q); why != "" {
+			if why := c.ExplainNoRecords(q); why != "" {
 				t.Errorf("%s, %s: %s", name, q.Name, why)
 			}
 			if again := c.CasesWith(q.Name); len(again) != len(c.Cases()) {
@@ -165,7 +165,7 @@ func golden(t *testing.T, name, got string) {
 func TestCasesOfOtherVariables(t *testing.T) {
 	c := NewCatalog("s")
 	grids()["upper air"][0].fill(c)
-	c.Groups[0].Held.Records *= 3 // makes the first one the main one
+	c.Groups[0].Digest.Records *= 3 // makes the first one the main one
 	for name, want := range map[string]string{
 		"one_sal1l2_tmp": "TMP", "one_sal1l2_hgt": "HGT", "dieoff_sal1l2_tmp": "TMP", "large_sal1l2": "",
 		"one_sal1l2_ugrd": "none", "one_ctc_tmp": "none", "sal1l2": "none",
@@ -187,29 +187,29 @@ func TestCasesAreBounded(t *testing.T) {
 	c := NewCatalog("s")
 	(&grid{"SL1L2", []string{"M"}, []string{"V"}, []string{"P1", "P2"}, []string{"R"}, []string{record.NA}, []int32{0, 6}, 40, 6}).fill(c)
 	g := c.Groups[0]
-	g.Held.Records = 400_000 // 2,500 at each time
+	g.Digest.Records = 400_000 // 2,500 at each time
 	for _, q := range c.Cases() {
-		rows, keys := c.estimate(q), c.keys(q)
-		if rows > mostRows || keys > mostKeys {
+		rows, keys := c.estimateRows(q), c.keyCount(q)
+		if rows > maxRows || keys > maxKeys {
 			t.Errorf("%s asks for about %.0f records and %d keys", q.Name, rows, keys)
 		}
 		if strings.HasPrefix(q.Name, "large") && q.Valid.First == day {
 			t.Errorf("%s begins with the first time", q.Name)
 		}
 	}
-	if got := c.estimate(&question.Question{Type: mustType("SL1L2")}); got != 400_000 {
+	if got := c.estimateRows(&question.Question{Type: mustType("SL1L2")}); got != 400_000 {
 		t.Errorf("all are %v", got)
 	}
 	half := &question.Question{Type: mustType("SL1L2"), Lead: []int32{0}, Valid: question.Times{First: day, Last: day + 19*86400 + 18*3600, Step: 21600}}
 	half.Header[record.FcstLev] = []string{"P1"}
-	if got := c.estimate(half); got != 50_000 {
+	if got := c.estimateRows(half); got != 50_000 {
 		t.Errorf("an eighth is %v", got)
 	}
-	if got := c.keys(half); got != 80 {
+	if got := c.keyCount(half); got != 80 {
 		t.Errorf("%d keys of one level and 80 times", got)
 	}
-	g.Masks = make([]string, mostKeys+1) // as many regions at each time
-	if c.fit(&question.Question{Type: mustType("SL1L2")}) {
+	g.Masks = make([]string, maxKeys+1) // as many regions at each time
+	if c.limitSize(&question.Question{Type: mustType("SL1L2")}) {
 		t.Error("a question with too many keys fits")
 	}
 }
@@ -242,14 +242,14 @@ func TestTimesAsAsked(t *testing.T) {
 		"one":                       {Moments{5}, "list of 1"},
 		"two":                       {Moments{5, 65}, "5 to 65 by 60"},
 		"a grid":                    {regular(10, 3600), "0 to 32400 by 3600"},
-		"the longest grid":          {regular(mostTimes, 60), "0 to 119940 by 60"},
-		"too long a grid":           {regular(mostTimes+1, 60), "0 to 120000 by 0"},
+		"the longest grid":          {regular(maxTimes, 60), "0 to 119940 by 60"},
+		"too long a grid":           {regular(maxTimes+1, 60), "0 to 120000 by 0"},
 		"a grid with a few of four": {Moments{0, 3600, 7 * 3600}, "0 to 25200 by 3600"},
 		"too sparse for a grid":     {Moments{0, 3600, 12 * 3600}, "list of 3"},
-		"the longest list":          {odd(mostTimes / 10), "list of 200"},
-		"too many for a list":       {odd(mostTimes/10 + 1), "0 to 17320000 by 0"},
+		"the longest list":          {odd(maxTimes / 10), "list of 200"},
+		"too many for a list":       {odd(maxTimes/10 + 1), "0 to 17320000 by 0"},
 	} {
-		got := times(c.valid)
+		got := gridOrList(c.valid)
 		text := fmt.Sprintf("%d to %d by %d", got.First, got.Last, got.Step)
 		if got.First == 0 && got.Last == 0 {
 			text = fmt.Sprintf("list of %d", len(got.List))
@@ -271,7 +271,7 @@ func TestShare(t *testing.T) {
 		{[]int32{1, 2, 3, 4}, []int32{2, 4, 9}, 0.5},
 		{[]int32{1}, []int32{9}, 0},
 	} {
-		if got := share(c.there, c.asked); got != c.want {
+		if got := sharedFraction(c.there, c.asked); got != c.want {
 			t.Errorf("%v of %v: %v, want %v", c.asked, c.there, got, c.want)
 		}
 	}
@@ -283,13 +283,13 @@ func TestLists(t *testing.T) {
 	for i := range 13 {
 		values = append(values, fmt.Sprint(i))
 	}
-	if got := some(values[:12]); got != "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11" {
+	if got := listFirst(values[:12]); got != "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11" {
 		t.Error(got)
 	}
-	if got := some(values); got != "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 1 more" {
+	if got := listFirst(values); got != "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 1 more" {
 		t.Error(got)
 	}
-	if got := some([]string{"EP,CP", "AL"}); got != `"EP,CP", AL` {
+	if got := listFirst([]string{"EP,CP", "AL"}); got != `"EP,CP", AL` {
 		t.Error(got)
 	}
 }
@@ -304,11 +304,11 @@ func TestOpen(t *testing.T) {
 	} {
 		q := &question.Question{Type: mustType("SL1L2")}
 		q.Header[record.FcstVar] = strings.Split(asked, "|")
-		if got := strings.Join(c.Open(q).Header[record.FcstVar], ","); got != want {
+		if got := strings.Join(c.ExpandPatterns(q).Header[record.FcstVar], ","); got != want {
 			t.Errorf("%s is %s, want %s", asked, got, want)
 		}
 		other := &question.Question{Type: mustType("CTC"), Header: q.Header}
-		if got := strings.Join(c.Open(other).Header[record.FcstVar], "|"); strings.Contains(asked, "*") && !strings.Contains(got, "*") {
+		if got := strings.Join(c.ExpandPatterns(other).Header[record.FcstVar], "|"); strings.Contains(asked, "*") && !strings.Contains(got, "*") {
 			t.Errorf("%s of another line type is %s", asked, got)
 		}
 	}
@@ -345,11 +345,11 @@ CTC 120 [V01] [HRRR RAP] [APCP] [A3] [EAST WEST] [ANL] [>=1 >=10 >=5] [10800 324
 func TestLacks(t *testing.T) {
 	c := NewCatalog("s")
 	grids()["thresholds"][0].fill(c)
-	missing, there := c.Lacks(mustType("CTC"), record.FcstThresh, []string{">=1", ">=2", ">=50"})
+	missing, there := c.MissingValues(mustType("CTC"), record.FcstThresh, []string{">=1", ">=2", ">=50"})
 	if !slices.Equal(missing, []string{">=2", ">=50"}) || there != ">=1, >=10, >=5 (did you mean >=1?)" {
 		t.Errorf("%q %q", missing, there)
 	}
-	if missing, there = c.Lacks(mustType("CTC"), record.Model, []string{"RAP"}); len(missing) > 0 || there != "" {
+	if missing, there = c.MissingValues(mustType("CTC"), record.Model, []string{"RAP"}); len(missing) > 0 || there != "" {
 		t.Errorf("%q %q", missing, there)
 	}
 }

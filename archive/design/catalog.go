@@ -16,81 +16,89 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Catalog is the metadata of one subset: which series exist, from when to
-// when, at which leads. The loader keeps it with the archive, so that keys can
-// be derived without a search. It is what VxIngest's README asks for, and what
-// METexpress keeps in its *_metadata tables.
+// Catalog is the metadata of one subset: its series, their time spans and their leads. The loader
+// stores it in the archive, which lets any client derive keys without a search. VxIngest's README
+// requests such metadata, and METexpress keeps it in its *_metadata tables.
 //
-// Catalogs of parts merge in any order. What there may be is a set; what is
-// held is counted, so that a record which another one replaces is dropped.
+// Catalogs of parts of a subset merge in any order. Lists of values are sets and only grow. Records
+// are counted, which allows Drop to subtract a replaced record.
 type Catalog struct {
-	Subset    string   `json:"subset"`
-	Algorithm string   `json:"key_algorithm"`
-	Design    Name     `json:"design,omitempty"`  // of the archive, and who stored last; archives of earlier versions have none
-	Program   string   `json:"program,omitempty"` // Barograph's version
-	Schema    int      `json:"schema,omitempty"`  // of the catalog: Schema
-	Groups    []*Group `json:"groups"`            // ordered by (line type, version, model, obtype, fcst_var)
-	Counted   bool     `json:"counted"`           // Objects, and Held and Valid of each group are kept; archives of earlier versions have none
-	Objects   int64    `json:"objects"`           // documents, pairs or rows, as the design stores the records
+	Subset    string `json:"subset"`
+	Algorithm string `json:"key_algorithm"`
+	// of the archive and, with Program, of the last load; empty in archives of earlier versions
+	Design  Name     `json:"design,omitempty"`
+	Program string   `json:"program,omitempty"` // Barograph's version
+	Schema  int      `json:"schema,omitempty"`  // version of the catalog's format, see Schema
+	Groups  []*Group `json:"groups"`            // ordered by (line type, version, model, obtype, fcst_var)
+	// Objects, and Digest and Valid of each group, are maintained; false in archives of earlier
+	// versions
+	Counted bool  `json:"counted"`
+	Objects int64 `json:"objects"` // documents, pairs or rows, depending on the design
 
-	Trimmed int64 `json:"trimmed,omitempty"` // records that were removed, as the archive keeps those of the last days only
-	From    int64 `json:"from,omitempty"`    // the least fcst_valid_beg that the last of these removals left
+	// records that were removed because the archive keeps only recent days
+	Trimmed int64 `json:"trimmed,omitempty"`
+	// the last such removal removed all records with an earlier fcst_valid_beg
+	TrimmedBefore int64 `json:"from,omitempty"`
 
-	Loading *Loading `json:"loading,omitempty"` // who loads, or has broken off
+	Loading *Loading `json:"loading,omitempty"` // the load that is running or was interrupted
 
-	Keeps bool `json:"keeps,omitempty"` // records of one identity and different values stand beside each other
+	// the archive stores several records of one identity with different values
+	KeepsConflicts bool `json:"keeps,omitempty"`
 
-	Conflicts     []Conflict `json:"conflicts,omitempty"`      // what files of the archive contradict each other in
+	Conflicts     []Conflict `json:"conflicts,omitempty"`      // lines of loaded files that contradict each other
 	MoreConflicts bool       `json:"more_conflicts,omitempty"` // there were more than MaxConflicts
 
 	Quarantine []Quarantine `json:"quarantine,omitempty"` // by file
 
-	Sealed bool          `json:"sealed,omitempty"` // Files and the seal are kept; archives of earlier versions have none
-	Files  record.Digest `json:"files"`            // of the marks, whose number is its Records
+	// Files and the seal are maintained; false in archives of earlier versions
+	Sealed bool          `json:"sealed,omitempty"`
+	Files  record.Digest `json:"files"` // digest of the marks; its Records is their number
 
-	Foreign bool `json:"-"` // made by reading what another program has stored: nothing else is known of it
+	AdoptedOnly bool `json:"-"` // built by reading the tables of another program, which stored nothing else
 
-	text  []byte // what ParseCatalog read
-	index map[groupKey]*Group
-	seen  map[seenHeader]*Group // what group has found; nil = nothing
-	hash  record.Hasher
+	text         []byte // the input of ParseCatalog
+	index        map[groupKey]*Group
+	headerGroups map[seenHeader]*Group // cache of group; nil = empty
+	hash         record.Hasher
 }
 
-// seenHeader is a header, by its digest, of a line type.
+// seenHeader identifies a header by its digest and line type.
 type seenHeader struct {
 	lineType *record.LineType
 	header   record.Key
 }
 
-// Group is the metadata of all series of one line type, version, model,
-// observation type and variable.
+// Group is the metadata of all series of one line type, version, model, observation type and
+// variable.
 type Group struct {
-	LineType string   `json:"line_type"`
-	Version  string   `json:"version"`
-	Model    string   `json:"model"`
-	ObType   string   `json:"obtype"`
-	FcstVar  string   `json:"fcst_var"`
-	Masks    []string `json:"vx_mask"`
-	Levels   []string `json:"fcst_lev"`
-	Further  []string `json:"further_fields"` // see KeyAlgorithm; [""] for VSDB
-	Leads    []int32  `json:"fcst_lead"`      // seconds
-	First    int64    `json:"fcst_valid_first"`
-	Last     int64    `json:"fcst_valid_last"`
-	Step     int64    `json:"fcst_valid_step"` // greatest common divisor of the distances between valid times; 0 = one time only
-	Plain    bool     `json:"plain_times"`     // forecast and observation share one valid time, obs_lead is 0
+	LineType      string   `json:"line_type"`
+	Version       string   `json:"version"`
+	Model         string   `json:"model"`
+	ObType        string   `json:"obtype"`
+	FcstVar       string   `json:"fcst_var"`
+	Masks         []string `json:"vx_mask"`
+	Levels        []string `json:"fcst_lev"`
+	FurtherFields []string `json:"further_fields"` // see KeyAlgorithm; [""] for VSDB
+	Leads         []int32  `json:"fcst_lead"`      // seconds
+	First         int64    `json:"fcst_valid_first"`
+	Last          int64    `json:"fcst_valid_last"`
+	// greatest common divisor of the distances between valid times; 0 = one time only
+	Step int64 `json:"fcst_valid_step"`
+	// forecast and observation share one valid time, and obs_lead is 0
+	PlainTimes bool `json:"plain_times"`
 
-	Held  record.Digest `json:"held"`  // how many records there are, and what they say
-	Valid Moments       `json:"valid"` // fcst_valid_beg of all of them
+	Digest record.Digest `json:"held"`  // number and digest of the records
+	Valid  Moments       `json:"valid"` // fcst_valid_beg of all records
 }
 
-// Schema is the latest version of what is stored; archives of all earlier ones are
-// read. What keeps several records of one identity is of version 2, all else of 1,
-// which earlier programs know, too.
+// Schema is the latest version of the catalog's format. This program reads all earlier versions.
+// Archives that keep several records of one identity need version 2. All others need version 1,
+// which earlier programs can also read.
 const Schema = 2
 
-// Needs is the version that a program must know to read the archive.
-func (c *Catalog) Needs() int {
-	if c.Keeps {
+// RequiredSchema is the version of the format that a program must support to read the archive.
+func (c *Catalog) RequiredSchema() int {
+	if c.KeepsConflicts {
 		return 2
 	}
 	return 1
@@ -103,7 +111,7 @@ func NewCatalog(subset string) *Catalog {
 	return &Catalog{Subset: subset, Algorithm: KeyAlgorithm, Counted: true, Sealed: true, index: map[groupKey]*Group{}}
 }
 
-// ParseCatalog reads what Encode wrote.
+// ParseCatalog reads a catalog that Encode wrote.
 func ParseCatalog(text []byte) (*Catalog, error) {
 	c := NewCatalog("")
 	c.Counted, c.Sealed, c.text = false, false, text
@@ -111,7 +119,8 @@ func ParseCatalog(text []byte) (*Catalog, error) {
 		return nil, err
 	}
 	if c.Schema > Schema {
-		return nil, &fault.Error{Setting: "subset " + c.Subset, Problem: fmt.Sprintf("was stored by a later Barograph (%s, schema %d; this one knows %d)", c.Program, c.Schema, Schema), Cure: "use that version or a later one"}
+		return nil, &fault.Error{Setting: "subset " + c.Subset, Problem: fmt.Sprintf("was stored by a later Barograph (%s, schema %d; this program supports %d)", c.Program, c.Schema, Schema),
+			Cure: "use that version or a later one"}
 	}
 	c.Counted = c.Counted || len(c.Groups) == 0
 	for _, g := range c.Groups {
@@ -120,11 +129,11 @@ func ParseCatalog(text []byte) (*Catalog, error) {
 	return c, nil
 }
 
-// Text is what ParseCatalog read; nil of a catalog that was made otherwise.
-func (c *Catalog) Text() []byte { return c.text }
+// ParsedText is the input of ParseCatalog; nil if the catalog was built otherwise.
+func (c *Catalog) ParsedText() []byte { return c.text }
 
-// Encode writes the catalog as JSON: the metadata document of the subset. Its
-// last field is a seal, a digest of all others.
+// Encode writes the catalog as JSON: the metadata document of the subset. Its last field is a seal,
+// a digest of all other fields.
 func (c *Catalog) Encode() ([]byte, error) {
 	text, err := json.Marshal(c)
 	if err != nil || !c.Sealed {
@@ -133,8 +142,8 @@ func (c *Catalog) Encode() ([]byte, error) {
 	return fmt.Appendf(text[:len(text)-1], `,"seal":"%016x"}`, xxh3.Hash(text)), nil
 }
 
-// Intact reports whether a catalog that was read is as it was written; engines
-// may have written its JSON in another form. Those of earlier versions are.
+// Intact reports whether the parsed catalog has the content that Encode sealed, even if the engine
+// reformatted its JSON. A catalog of an earlier version has no seal and counts as intact.
 func (c *Catalog) Intact() bool {
 	var kept struct{ Seal string }
 	if c.text == nil || json.Unmarshal(c.text, &kept) != nil {
@@ -150,16 +159,16 @@ func (c *Catalog) Intact() bool {
 
 func (g *Group) key() groupKey { return groupKey{g.LineType, g.Version, g.Model, g.ObType, g.FcstVar} }
 
-// Add notes every record of b.
+// Add adds every record of b.
 func (c *Catalog) Add(b *record.Batch) { c.AddEach(b, func(int, record.Key) {}) }
 
-// AddEach notes every record of b, and tells the identity of each.
+// AddEach adds every record of b, and calls each with the record's identity.
 func (c *Catalog) AddEach(b *record.Batch, each func(i int, k record.Key)) {
 	if b.Len() == 0 {
 		return
 	}
 	groups := make([]*Group, len(b.Headers))
-	c.Keeps = c.Keeps || b.Keep
+	c.KeepsConflicts = c.KeepsConflicts || b.KeepConflicts
 	c.hash.Use(b)
 	var last *Group
 	var lead int32 = -1
@@ -167,7 +176,7 @@ func (c *Catalog) AddEach(b *record.Batch, each func(i int, k record.Key)) {
 	for i := range b.Len() {
 		g := groups[b.Head[i]]
 		if g == nil {
-			g = c.groupSeen(b, i)
+			g = c.cachedGroup(b, i)
 			groups[b.Head[i]] = g
 		}
 		if g != last || b.Lead[i] != lead {
@@ -179,58 +188,59 @@ func (c *Catalog) AddEach(b *record.Batch, each func(i int, k record.Key)) {
 			g.addTime(valid)
 		}
 		last = g
-		k, digest := c.hash.Both(i)
-		g.Held.Add(digest)
-		if g.Plain && !b.Plain(i) {
-			g.Plain = false
+		k, digest := c.hash.KeyAndDigest(i)
+		g.Digest.Add(digest)
+		if g.PlainTimes && !b.Plain(i) {
+			g.PlainTimes = false
 		}
 		each(i, k)
 	}
 }
 
-// groupSeen is group for row i of b, which c.hash uses. Small files bring the
-// same headers again and again.
-func (c *Catalog) groupSeen(b *record.Batch, i int) *Group {
-	at := seenHeader{b.Type, c.hash.Head(i)}
-	g := c.seen[at]
+// cachedGroup is group for row i of b, to which c.hash is set. Small files contain the same headers
+// again and again.
+func (c *Catalog) cachedGroup(b *record.Batch, i int) *Group {
+	at := seenHeader{b.Type, c.hash.HeaderKey(i)}
+	g := c.headerGroups[at]
 	if g == nil {
-		if c.seen == nil {
-			c.seen = map[seenHeader]*Group{}
+		if c.headerGroups == nil {
+			c.headerGroups = map[seenHeader]*Group{}
 		}
 		g = c.group(b.Type.Name, b.Header(i))
-		c.seen[at] = g
+		c.headerGroups[at] = g
 	}
 	return g
 }
 
-// Drop counts row i of b no longer, as another takes its place. That there may
-// be such records stays noted. A catalog can have dropped more than it holds:
-// what is to be taken off when it is merged into another.
+// Drop subtracts row i of b because another row replaces it. It keeps the row's header values and
+// times in the lists. The counts of a catalog may become negative; they are then subtracted when it
+// is merged into another.
 func (c *Catalog) Drop(b *record.Batch, i int) {
 	c.hash.UseRow(b, i)
-	c.group(b.Type.Name, b.Header(i)).Held.Sub(c.hash.Digest(i))
+	c.group(b.Type.Name, b.Header(i)).Digest.Sub(c.hash.Digest(i))
 }
 
-// Held is the sum of all groups.
-func (c *Catalog) Held() record.Digest {
+// Digest is the sum of the digests of all groups.
+func (c *Catalog) Digest() record.Digest {
 	var d record.Digest
 	for _, g := range c.Groups {
-		d.Add(g.Held)
+		d.Add(g.Digest)
 	}
 	return d
 }
 
-// group finds or makes the group of a header and notes its mask, level and further fields.
+// group finds or creates the group of a header, and adds the header's mask, level and further
+// fields to it.
 func (c *Catalog) group(lineType string, h *record.Header) *Group {
 	k := groupKey{lineType, h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar]}
 	g := c.index[k]
 	if g == nil {
-		g = &Group{LineType: k.lineType, Version: k.version, Model: k.model, ObType: k.obtype, FcstVar: k.fcstVar, First: 0, Last: -1, Plain: true}
+		g = &Group{LineType: k.lineType, Version: k.version, Model: k.model, ObType: k.obtype, FcstVar: k.fcstVar, First: 0, Last: -1, PlainTimes: true}
 		c.insert(g)
 	}
 	g.Masks = insert(g.Masks, h[record.VxMask])
 	g.Levels = insert(g.Levels, h[record.FcstLev])
-	g.Further = insert(g.Further, Further(h))
+	g.FurtherFields = insert(g.FurtherFields, Further(h))
 	return g
 }
 
@@ -244,8 +254,8 @@ func (c *Catalog) insert(g *Group) {
 	c.Groups = slices.Insert(c.Groups, at, g)
 }
 
-// addTime notes a valid time: it widens First … Last and narrows Step to the
-// greatest common divisor.
+// addTime adds a valid time: it widens First … Last and reduces Step to the greatest common
+// divisor.
 func (g *Group) addTime(v int64) {
 	g.Valid = insert(g.Valid, v)
 	if g.Last < g.First { // the first time of all
@@ -266,14 +276,14 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// Merge adds another catalog of the same subset, e.g. that of the records of
-// one commit to that of the archive.
+// Merge adds another catalog of the same subset, for example that of one commit to that of the
+// archive.
 func (c *Catalog) Merge(o *Catalog) {
 	for _, one := range o.Conflicts {
-		c.Note(one)
+		c.AddConflict(one)
 	}
 	for _, q := range o.Quarantine {
-		c.Reject(q)
+		c.AddQuarantine(q)
 	}
 	if o.text != nil && len(c.Groups) == 0 {
 		c.text = o.text
@@ -288,8 +298,8 @@ func (c *Catalog) Merge(o *Catalog) {
 		c.Loading = nil
 	}
 	c.Objects += o.Objects
-	c.Trimmed, c.From = c.Trimmed+o.Trimmed, max(c.From, o.From)
-	c.Sealed, c.Keeps = c.Sealed && o.Sealed, c.Keeps || o.Keeps
+	c.Trimmed, c.TrimmedBefore = c.Trimmed+o.Trimmed, max(c.TrimmedBefore, o.TrimmedBefore)
+	c.Sealed, c.KeepsConflicts = c.Sealed && o.Sealed, c.KeepsConflicts || o.KeepsConflicts
 	c.Files.Add(o.Files)
 	c.MoreConflicts, c.Counted = c.MoreConflicts || o.MoreConflicts, c.Counted && o.Counted
 	for _, g := range o.Groups {
@@ -297,40 +307,40 @@ func (c *Catalog) Merge(o *Catalog) {
 		if mine == nil {
 			clone := *g
 			clone.Masks, clone.Levels = slices.Clone(g.Masks), slices.Clone(g.Levels)
-			clone.Further, clone.Leads, clone.Valid = slices.Clone(g.Further), slices.Clone(g.Leads), slices.Clone(g.Valid)
+			clone.FurtherFields, clone.Leads, clone.Valid = slices.Clone(g.FurtherFields), slices.Clone(g.Leads), slices.Clone(g.Valid)
 			c.insert(&clone)
 			continue
 		}
-		mine.Masks, mine.Levels, mine.Further = insert(mine.Masks, g.Masks...), insert(mine.Levels, g.Levels...), insert(mine.Further, g.Further...)
+		mine.Masks, mine.Levels, mine.FurtherFields = insert(mine.Masks, g.Masks...), insert(mine.Levels, g.Levels...), insert(mine.FurtherFields, g.FurtherFields...)
 		mine.Leads, mine.Valid = insert(mine.Leads, g.Leads...), insert(mine.Valid, g.Valid...)
-		mine.Held.Add(g.Held)
-		if g.Last >= g.First { // it notes times, and does not only drop records
+		mine.Digest.Add(g.Digest)
+		if g.Last >= g.First { // false if it only dropped records
 			step := gcd(mine.Step, g.Step)
 			mine.addTime(g.First)
 			mine.addTime(g.Last)
 			mine.Step = gcd(mine.Step, step)
 		}
-		mine.Plain = mine.Plain && g.Plain
+		mine.PlainTimes = mine.PlainTimes && g.PlainTimes
 	}
 }
 
-// Records counts them by line type.
+// Records counts the records by line type.
 func (c *Catalog) Records() map[string]int64 {
 	n := map[string]int64{}
 	for _, g := range c.Groups {
-		n[g.LineType] += g.Held.Records
+		n[g.LineType] += g.Digest.Records
 	}
 	return n
 }
 
-// Clear forgets all series, and keeps the list of conflicts.
+// Clear removes all series and keeps the list of conflicts.
 func (c *Catalog) Clear() {
 	c.Groups, c.Objects, c.Counted, c.Sealed, c.Files = nil, 0, true, true, record.Digest{}
 	clear(c.index)
-	clear(c.seen)
+	clear(c.headerGroups)
 }
 
-// insert puts values into a sorted set.
+// insert adds values to a sorted set.
 func insert[T cmp.Ordered](set []T, values ...T) []T {
 	for _, v := range values {
 		if at, found := slices.BinarySearch(set, v); !found {
@@ -340,14 +350,14 @@ func insert[T cmp.Ordered](set []T, values ...T) []T {
 	return set
 }
 
-// Facts is what a phrasing needs to know of the series that a question can match.
+// Facts is what a flavour must know about the series that a question can match.
 type Facts struct {
 	Versions []string               // of the matching series
 	Varies   [record.NumFields]bool // header fields with more than one value among them
-	Plain    bool                   // all their records have plain times
+	Plain    bool                   // all their records have plain times, see Group.PlainTimes
 }
 
-// Facts looks through the catalog for the series that q can match.
+// Facts examines the series that q can match.
 func (c *Catalog) Facts(q *question.Question) Facts {
 	f := Facts{Plain: true}
 	var seen [record.NumFields]map[string]struct{}
@@ -356,12 +366,12 @@ func (c *Catalog) Facts(q *question.Question) Facts {
 	}
 	for h, g := range c.Series(q) {
 		for i, v := range h {
-			if f := record.Field(i); mirrors(f) && v == implied(h, f) {
-				v = "" // says the same as the forecast's field: no difference of its own
+			if f := record.Field(i); repeatsForecast(f) && v == impliedValue(h, f) {
+				v = "" // it repeats the forecast's field, and does not vary on its own
 			}
 			seen[i][v] = struct{}{}
 		}
-		f.Plain = f.Plain && g.Plain
+		f.Plain = f.Plain && g.PlainTimes
 	}
 	for i := range seen {
 		f.Varies[i] = len(seen[i]) > 1
@@ -370,46 +380,45 @@ func (c *Catalog) Facts(q *question.Question) Facts {
 	return f
 }
 
-// mirrors reports whether an observation field usually repeats the forecast's.
-func mirrors(f record.Field) bool {
+// repeatsForecast reports whether an observation field usually repeats the forecast's.
+func repeatsForecast(f record.Field) bool {
 	return f == record.ObsVar || f == record.ObsLev || f == record.ObsThresh
 }
 
-// Holding finds the group under which an archive may hold records of type t
-// and header h; nil where it certainly holds none. Most of what a loader brings
-// is new, and is written without a look at what is stored.
-func (c *Catalog) Holding(t *record.LineType, h *record.Header) *Group {
+// GroupFor returns the group whose records may have type t and header h; nil if the archive
+// certainly has none. Most records of a load are new, and a loader writes those without searching
+// for an existing record.
+func (c *Catalog) GroupFor(t *record.LineType, h *record.Header) *Group {
 	g := c.index[groupKey{t.Name, h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar]}]
-	if g == nil || !has(g.Masks, h[record.VxMask]) || !has(g.Levels, h[record.FcstLev]) || !has(g.Further, Further(h)) {
+	if g == nil || !contains(g.Masks, h[record.VxMask]) || !contains(g.Levels, h[record.FcstLev]) || !contains(g.FurtherFields, Further(h)) {
 		return nil
 	}
 	return g
 }
 
-// MayHold reports whether there may be records of a valid time; a nil group has none.
-func (g *Group) MayHold(valid int64) bool {
+// MayContain reports whether the group may have records of a valid time. A nil group has none.
+func (g *Group) MayContain(valid int64) bool {
 	return g != nil && valid >= g.First && valid <= g.Last && (g.Step == 0 || (valid-g.First)%g.Step == 0)
 }
 
-// HasLead reports whether there are records of a lead, in seconds.
-func (g *Group) HasLead(lead int32) bool { return has(g.Leads, lead) }
+// HasLead reports whether the group has records of a lead, in seconds.
+func (g *Group) HasLead(lead int32) bool { return contains(g.Leads, lead) }
 
-func has[T cmp.Ordered](sorted []T, v T) bool {
+func contains[T cmp.Ordered](sorted []T, v T) bool {
 	_, ok := slices.BinarySearch(sorted, v)
 	return ok
 }
 
 // Conflict is a record to which two lines give different values.
 type Conflict struct {
-	Stands  Line   `json:"stands"`            // whose values the archive holds
-	Dropped Line   `json:"dropped"`           // whose values it does not, unless both are kept
-	What    string `json:"what"`              // the record, and the first value in which they differ
-	Refused bool   `json:"refused,omitempty"` // nobody has chosen which of the two stands
-	Kept    bool   `json:"kept,omitempty"`    // both are stored
+	Existing Line   `json:"stands"`            // the line whose values are stored
+	Dropped  Line   `json:"dropped"`           // the line whose values are not stored, unless Kept
+	What     string `json:"what"`              // the record, and the first value in which the lines differ
+	Refused  bool   `json:"refused,omitempty"` // the user has not chosen which of the two to store
+	Kept     bool   `json:"kept,omitempty"`    // both are stored
 }
 
-// Line is a line of a file. File is "" where it is not known any more; a line
-// is known by its file.
+// Line is a line of a file. File is "" if the file is no longer known.
 type Line struct {
 	File string `json:"file"`
 	Line uint32 `json:"line"`
@@ -420,14 +429,14 @@ func (l Line) Compare(o Line) int {
 	return cmp.Or(cmp.Compare(l.File, o.File), cmp.Compare(l.Line, o.Line))
 }
 
-// MaxConflicts is the number of conflicts that a catalog lists: the first ones
-// by the line that was dropped.
+// MaxConflicts is the maximum number of conflicts that a catalog lists, ordered by the dropped
+// line.
 const MaxConflicts = 1000
 
-// Note adds a conflict to the catalog's list, which is a set.
-func (c *Catalog) Note(one Conflict) {
+// AddConflict adds a conflict to the catalog's list, which is a set.
+func (c *Catalog) AddConflict(one Conflict) {
 	at, found := slices.BinarySearchFunc(c.Conflicts, one, func(a, b Conflict) int {
-		return cmp.Or(a.Dropped.Compare(b.Dropped), a.Stands.Compare(b.Stands))
+		return cmp.Or(a.Dropped.Compare(b.Dropped), a.Existing.Compare(b.Existing))
 	})
 	if found {
 		return
@@ -450,7 +459,7 @@ func (c *Catalog) ConflictsText(out io.Writer) error {
 		case one.Kept:
 			stored = "both"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", one.Dropped, one.Stands, stored, one.What)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", one.Dropped, one.Existing, stored, one.What)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -466,12 +475,12 @@ func (c *Catalog) ConflictsText(out io.Writer) error {
 // String is "file:line".
 func (l Line) String() string {
 	if l.File == "" {
-		return "a file that was removed"
+		return "a removed file"
 	}
 	return fmt.Sprintf("%s:%d", fault.Name(l.File), l.Line)
 }
 
-// Quarantine is what of one file could not be read.
+// Quarantine lists the lines of one file that could not be read.
 type Quarantine struct {
 	File    string   `json:"file"`
 	Digest  string   `json:"digest"` // of the file's bytes, see archive.Mark
@@ -486,8 +495,7 @@ type Reason struct {
 	First uint32 `json:"first_line"`
 }
 
-// MaxReasons and MaxQuarantines bound what a catalog keeps: the reasons of a
-// file, and files.
+// These limits bound the size of a catalog: reasons per file, and files.
 const (
 	MaxReasons     = 20
 	MaxQuarantines = 1000
@@ -505,9 +513,9 @@ func (q *Quarantine) Add(line uint32, reason string) {
 	}
 }
 
-// Reject notes what of a file that is loaded whole could not be read. It takes
-// the place of what was noted of the same bytes; no lines = there is nothing any more.
-func (c *Catalog) Reject(q Quarantine) {
+// AddQuarantine records the lines of a completely loaded file that could not be read. It replaces
+// the entry of a file with the same digest. An entry without lines has no effect on readers.
+func (c *Catalog) AddQuarantine(q Quarantine) {
 	c.Quarantine = slices.DeleteFunc(c.Quarantine, func(o Quarantine) bool { return o.Digest == q.Digest })
 	at, _ := slices.BinarySearchFunc(c.Quarantine, q, func(a, b Quarantine) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Digest, b.Digest))

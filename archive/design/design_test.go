@@ -183,7 +183,7 @@ func TestCatalogMergesInAnyOrderAndDerivesEveryKey(t *testing.T) {
 			if k := string(AppendKey(nil, lt, "s", batch.Header(i), batch.Valid[i])); !keys[k] {
 				t.Fatalf("%s is in the archive, but is not derived", k)
 			}
-			if g := parsed.Holding(lt, batch.Header(i)); !g.MayHold(batch.Valid[i]) || !g.HasLead(batch.Lead[i]) {
+			if g := parsed.GroupFor(lt, batch.Header(i)); !g.MayContain(batch.Valid[i]) || !g.HasLead(batch.Lead[i]) {
 				t.Fatalf("%s is in the archive, but is held to be new", batch.Header(i))
 			}
 		}
@@ -215,7 +215,7 @@ func TestCatalogCounts(t *testing.T) {
 		gone.Drop(b, i)
 	}
 	gone.Merge(c) // a duplicate: nothing stays
-	if got := gone.Held(); got != (record.Digest{}) {
+	if got := gone.Digest(); got != (record.Digest{}) {
 		t.Errorf("of nothing %s is held", got)
 	}
 	text, err := c.Encode()
@@ -226,8 +226,8 @@ func TestCatalogCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.Merge(gone); again.Held() != want || !again.Counted {
-		t.Errorf("%s is held, want %s", again.Held(), want)
+	if again.Merge(gone); again.Digest() != want || !again.Counted {
+		t.Errorf("%s is held, want %s", again.Digest(), want)
 	}
 	old, err := ParseCatalog([]byte(`{"subset":"s","groups":[{"line_type":"SAL1L2"}]}`))
 	if err != nil || old.Counted {
@@ -291,15 +291,15 @@ func TestWhatIsCertainlyNew(t *testing.T) {
 	c := catalogOf(b)
 	other := h
 	other[record.VxMask] = "elsewhere"
-	if c.Holding(lt, &other).MayHold(6000) {
+	if c.GroupFor(lt, &other).MayContain(6000) {
 		t.Error("another mask is held to be there")
 	}
 	for valid, want := range map[int64]bool{0: false, 6000: true, 12000: false, 18000: true, 30000: false} {
-		if got := c.Holding(lt, &h).MayHold(valid); got != want {
+		if got := c.GroupFor(lt, &h).MayContain(valid); got != want {
 			t.Errorf("valid time %d may be there: %v", valid, got)
 		}
 	}
-	if g := c.Holding(lt, &h); !g.HasLead(3600) || g.HasLead(7200) {
+	if g := c.GroupFor(lt, &h); !g.HasLead(3600) || g.HasLead(7200) {
 		t.Error("leads")
 	}
 }

@@ -1,13 +1,13 @@
-// Package design is step 3: how records are laid out in an archive.
+// Package design defines how records are laid out in an archive.
 //
-//	normalized  METviewer's stat_header and line_data_* tables, asked with a join
-//	document    one document per series and valid time, its leads in an array
-//	wide        one row per record, header columns repeated
+//	normalized  METviewer's stat_header and line_data_* tables, queried with a join
+//	document    one document per series and valid time, with its leads in an array
+//	wide        one row per record, with the header columns repeated
 //	keyvalue    derived key → compact payload of the leads
-//	memory      no layout at all: the records in the client's own memory (the dry engine)
+//	memory      no layout: the records in the client's own memory (the dry engine)
 //
-// The package knows nothing of engines: it derives keys, groups records into
-// documents, encodes payloads and keeps the Catalog from which keys are derived.
+// The package does not depend on engines. It derives keys, groups records into documents, encodes
+// payloads, and maintains the Catalog from which keys are derived.
 package design
 
 // Name names a design.
@@ -19,13 +19,13 @@ const (
 	Document   Name = "document"
 	Wide       Name = "wide"
 	KeyValue   Name = "keyvalue"
-	Memory     Name = "memory" // of the dry engine alone
+	Memory     Name = "memory" // only for the dry engine
 )
 
 // Names lists the designs in their documented order.
 func Names() []Name { return []Name{Normalized, Document, Wide, KeyValue, Memory} }
 
-// Summary says in one line what a design is.
+// Summary describes a design in one line.
 func (n Name) Summary() string {
 	switch n {
 	case Normalized:
@@ -42,7 +42,7 @@ func (n Name) Summary() string {
 	return ""
 }
 
-// Objects is what a design stores, in the plural.
+// Objects names what a design stores, in the plural.
 func (n Name) Objects() string {
 	switch n {
 	case Document:
@@ -53,5 +53,5 @@ func (n Name) Objects() string {
 	return "rows"
 }
 
-// Rows reports whether every record is an object of its own.
+// Rows reports whether the design stores each record as its own object.
 func (n Name) Rows() bool { return n == Normalized || n == Wide || n == Memory }

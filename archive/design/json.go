@@ -22,8 +22,8 @@ import (
 //
 // fcst_lead is in seconds. Numbers are numbers, in the shortest text that
 // parses to the same float64; a missing value has no member. An entry whose
-// times are not plain has fcst_valid_end, obs_lead, obs_valid_beg and
-// obs_valid_end too (epochs, seconds); repeating columns stand in "repeats".
+// times are not plain also has fcst_valid_end, obs_lead, obs_valid_beg and
+// obs_valid_end (epochs, seconds). Repeating columns are in "repeats".
 
 // ISO is the text form of valid times in documents.
 const ISO = "2006-01-02T15:04:05Z"
@@ -33,7 +33,7 @@ func AppendISO(dst []byte, epoch int64) []byte {
 	return time.Unix(epoch, 0).UTC().AppendFormat(dst, ISO)
 }
 
-// AppendJSON appends the document of rows b, which share one header and valid time.
+// AppendJSON appends the document of rows b, which must share one header and valid time.
 func AppendJSON(dst []byte, subset string, b *record.Batch) []byte {
 	h := &b.Headers[0]
 	valid := b.Valid[0]
@@ -136,13 +136,12 @@ func ParseRepeats(text []byte, into []float64) ([]float64, error) {
 	return into, nil
 }
 
-// appendString appends a JSON string. Barograph's names are mostly plain
-// ASCII; everything else goes through encoding/json.
+// appendString appends a JSON string. Most names are plain ASCII; encoding/json handles all others.
 func appendString(dst []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
 			text, err := json.Marshal(s)
-			if err != nil { // cannot be: a string always marshals
+			if err != nil { // impossible: a string always marshals
 				return append(dst, `""`...)
 			}
 			return append(dst, text...)
@@ -158,7 +157,7 @@ func appendString(dst []byte, s string) []byte {
 func ParseJSON(text []byte, b *record.Batch) (subset string, err error) {
 	var doc map[string]json.RawMessage
 	if err := json.Unmarshal(text, &doc); err != nil {
-		return "", &fault.Error{Setting: "document", Problem: "is no JSON object", Err: err}
+		return "", &fault.Error{Setting: "document", Problem: "is not a JSON object", Err: err}
 	}
 	var h record.Header
 	for f := range record.NumFields {
@@ -176,15 +175,15 @@ func ParseJSON(text []byte, b *record.Batch) (subset string, err error) {
 	return subset, ParseEntries(doc["data"], b, b.AddHeader(h), valid)
 }
 
-// ParseEntries appends the entries of a document to b, under header head.
+// ParseEntries appends the entries of a document to b, with header number head.
 func ParseEntries(text []byte, b *record.Batch, head uint32, valid int64) error {
 	bad := func(err error) error { return &fault.Error{Setting: "document, member data", Err: err} }
 	if !gjson.ValidBytes(text) {
-		return bad(errors.New("is no JSON"))
+		return bad(errors.New("is not JSON"))
 	}
 	array := gjson.ParseBytes(text)
 	if !array.IsArray() {
-		return bad(errors.New("is no array"))
+		return bad(errors.New("is not an array"))
 	}
 	var err error
 	array.ForEach(func(_, entry gjson.Result) bool {
@@ -197,8 +196,7 @@ func ParseEntries(text []byte, b *record.Batch, head uint32, valid int64) error 
 	return nil
 }
 
-// parseEntry appends one entry: first as if it had nothing but its lead, then
-// each member in its place.
+// parseEntry appends one entry: first a record with defaults, then the value of each member.
 func parseEntry(entry gjson.Result, b *record.Batch, head uint32, valid int64) error {
 	b.AppendTimes(head, 0, valid, 0)
 	i := b.Len() - 1
@@ -224,15 +222,15 @@ func parseEntry(entry gjson.Result, b *record.Batch, head uint32, valid int64) e
 func setMember(b *record.Batch, i int, name string, value gjson.Result) error {
 	switch name {
 	case "fcst_lead":
-		return setWhole(&b.Lead[i], value)
+		return setInteger(&b.Lead[i], value)
 	case "fcst_valid_end":
-		return setWhole(&b.ValidEnd[i], value)
+		return setInteger(&b.ValidEnd[i], value)
 	case "obs_lead":
-		return setWhole(&b.ObsLead[i], value)
+		return setInteger(&b.ObsLead[i], value)
 	case "obs_valid_beg":
-		return setWhole(&b.ObsBeg[i], value)
+		return setInteger(&b.ObsBeg[i], value)
 	case "obs_valid_end":
-		return setWhole(&b.ObsEnd[i], value)
+		return setInteger(&b.ObsEnd[i], value)
 	case "repeats":
 		var err error
 		b.Group, err = ParseRepeats([]byte(value.Raw), b.Group)
@@ -241,7 +239,7 @@ func setMember(b *record.Batch, i int, name string, value gjson.Result) error {
 	c, ok := b.Type.Column(name)
 	switch {
 	case !ok:
-		return errors.New("is no column of " + b.Type.Name)
+		return errors.New("is not a column of " + b.Type.Name)
 	case c.Kind == record.Text && value.Type == gjson.String:
 		b.Text[c.Slot][i] = value.Str
 		return nil
@@ -253,7 +251,7 @@ func setMember(b *record.Batch, i int, name string, value gjson.Result) error {
 	return errors.New(value.Raw + " is not of the column's kind")
 }
 
-func setWhole[T int32 | int64](into *T, value gjson.Result) error {
+func setInteger[T int32 | int64](into *T, value gjson.Result) error {
 	v, err := strconv.ParseInt(value.Raw, 10, 64)
 	*into = T(v)
 	return err

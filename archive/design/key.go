@@ -11,27 +11,26 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// KeyAlgorithm states how a document's id is derived; the catalog of every
-// subset carries it, so that any client can derive keys.
+// KeyAlgorithm states how a document's id is derived. The catalog of every subset contains it,
+// which lets any client derive keys.
 //
-// It is the original experiment's id. Records of MET files have header fields
-// that VSDB lacks; where any of them holds a value they follow, as name=value
-// separated by ';', before the epoch. Inside a part ':' is written %3A, ';'
-// %3B and '%' %25, so that "::" separates parts and nothing else.
+// It is the id of the original experiment. Records of MET files have header fields that VSDB lacks.
+// Those with a value follow before the epoch, as name=value separated by ';'. Within a component,
+// ':' is written %3A, ';' %3B and '%' %25. Hence "::" only ever separates components.
 const KeyAlgorithm = "DD::{version}::{line_type}::{subset}::{model}::{vx_mask}::{fcst_var}::{obtype}::{fcst_lev}[::{further fields}]::{fcst_valid_epoch}"
 
-// base are the header fields that stand in every key, in the key's order.
-var base = [...]record.Field{record.Model, record.VxMask, record.FcstVar, record.ObType, record.FcstLev} //nolint:gochecknoglobals // a constant table
+// baseFields are the header fields of every key, in the key's order.
+var baseFields = [...]record.Field{record.Model, record.VxMask, record.FcstVar, record.ObType, record.FcstLev} //nolint:gochecknoglobals // a constant table
 
-// further are the header fields that stand in a key only where they say
-// something: where they differ from what VSDB records hold.
-var further = [...]record.Field{ //nolint:gochecknoglobals // a constant table
+// furtherFields are the header fields that appear in a key only if their value differs from that of
+// VSDB records.
+var furtherFields = [...]record.Field{ //nolint:gochecknoglobals // a constant table
 	record.Descr, record.FcstUnits, record.ObsVar, record.ObsUnits, record.ObsLev, record.InterpMthd,
 	record.InterpPnts, record.FcstThresh, record.ObsThresh, record.CovThresh, record.Alpha,
 }
 
-// implied is the value of a further field that is left out of the key.
-func implied(h *record.Header, f record.Field) string {
+// impliedValue is the value of a further field that the key omits.
+func impliedValue(h *record.Header, f record.Field) string {
 	switch f {
 	case record.ObsVar:
 		return h[record.FcstVar]
@@ -45,14 +44,13 @@ func implied(h *record.Header, f record.Field) string {
 	return record.NA
 }
 
-// Further returns the further fields of h as they stand in a key; empty for
-// records of VSDB.
+// Further returns the further fields of h as they appear in a key; empty for records of VSDB.
 func Further(h *record.Header) string { return string(appendFurther(nil, h)) }
 
 func appendFurther(dst []byte, h *record.Header) []byte {
 	n := len(dst)
-	for _, f := range further {
-		if h[f] == implied(h, f) {
+	for _, f := range furtherFields {
+		if h[f] == impliedValue(h, f) {
 			continue
 		}
 		if len(dst) > n {
@@ -65,7 +63,7 @@ func appendFurther(dst []byte, h *record.Header) []byte {
 	return dst
 }
 
-// setFurther is the inverse of Further; the base fields of h are set already.
+// setFurther is the inverse of Further. The caller must have set the base fields of h.
 func setFurther(h *record.Header, text string) error {
 	h[record.Descr], h[record.FcstUnits], h[record.ObsUnits] = record.NA, record.NA, record.NA
 	h[record.InterpMthd], h[record.FcstThresh] = record.NA, record.NA
@@ -80,18 +78,18 @@ func setFurther(h *record.Header, text string) error {
 			given[f] = unescape(value)
 		}
 	}
-	for _, f := range further {
+	for _, f := range furtherFields {
 		value, ok := given[f]
 		if !ok {
-			value = implied(h, f)
+			value = impliedValue(h, f)
 		}
 		h[f] = value
 	}
 	return nil
 }
 
-// AppendSubset appends what the keys of all records of one version and line
-// type in a subset begin with, up to and including a "::".
+// AppendSubset appends the common prefix of the keys of all records of one version and line type in
+// a subset, including the final "::".
 func AppendSubset(dst []byte, version, lineType, subset string) []byte {
 	dst = append(dst, "DD::"...)
 	dst = appendEscaped(dst, version)
@@ -102,11 +100,10 @@ func AppendSubset(dst []byte, version, lineType, subset string) []byte {
 	return append(dst, "::"...)
 }
 
-// AppendSeries appends the key of a series, without the epoch: everything up
-// to and including the last "::".
+// AppendSeries appends the key of a series without the epoch, including the final "::".
 func AppendSeries(dst []byte, t *record.LineType, subset string, h *record.Header) []byte {
 	dst = AppendSubset(dst, h[record.Version], t.Name, subset)
-	for _, f := range base {
+	for _, f := range baseFields {
 		dst = appendEscaped(dst, h[f])
 		dst = append(dst, "::"...)
 	}
@@ -117,7 +114,7 @@ func AppendSeries(dst []byte, t *record.LineType, subset string, h *record.Heade
 	return dst
 }
 
-// AppendKey appends the id of the document of (type, subset, header, valid time).
+// AppendKey appends the id of the document with this type, subset, header and valid time.
 func AppendKey(dst []byte, t *record.LineType, subset string, h *record.Header, valid int64) []byte {
 	return strconv.AppendInt(AppendSeries(dst, t, subset, h), valid, 10)
 }
@@ -129,14 +126,14 @@ func ParseKey(key string) (t *record.LineType, subset string, h record.Header, v
 	}
 	parts := strings.Split(key, "::")
 	if (len(parts) != 10 && len(parts) != 11) || parts[0] != "DD" {
-		return nil, "", h, 0, bad("has not 10 or 11 parts")
+		return nil, "", h, 0, bad("does not have 10 or 11 parts")
 	}
 	t, ok := record.TypeByName(parts[2])
 	if !ok {
-		return nil, "", h, 0, bad("names no line type")
+		return nil, "", h, 0, bad("does not name a line type")
 	}
 	h[record.Version] = unescape(parts[1])
-	for i, f := range base {
+	for i, f := range baseFields {
 		h[f] = unescape(parts[4+i])
 	}
 	var rest string
@@ -176,10 +173,10 @@ func unescape(s string) string {
 	return strings.NewReplacer("%3A", ":", "%3B", ";", "%25", "%").Replace(s)
 }
 
-// Series walks the headers that a question asks for: for vx_mask and fcst_lev
-// those it names, whether they exist or not, as the original's key flavours
-// do; for everything it leaves open those that the catalog knows. Each header
-// comes with its group; both are valid until the next step.
+// Series iterates over the headers that a question requests. For vx_mask and fcst_lev it yields the
+// values that the question names, whether they exist or not, as the original experiment's key
+// flavours do. For fields without a condition it yields the values in the catalog. Header and group
+// are valid until the next step.
 func (c *Catalog) Series(q *question.Question) iter.Seq2[*record.Header, *Group] {
 	return func(yield func(*record.Header, *Group) bool) {
 		for _, g := range c.Groups {
@@ -216,7 +213,7 @@ func (g *Group) series(q *question.Question, yield func(*record.Header, *Group) 
 	}
 	h := record.DefaultHeader()
 	h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar] = g.Version, g.Model, g.ObType, g.FcstVar
-	for _, rest := range g.Further {
+	for _, rest := range g.FurtherFields {
 		for _, mask := range masks {
 			for _, level := range levels {
 				h[record.VxMask], h[record.FcstLev] = mask, level
@@ -233,7 +230,7 @@ func (g *Group) series(q *question.Question, yield func(*record.Header, *Group) 
 }
 
 func furtherMatches(q *question.Question, h *record.Header) bool {
-	for _, f := range further {
+	for _, f := range furtherFields {
 		if allowed := q.Header[f]; len(allowed) > 0 && !slices.Contains(allowed, h[f]) {
 			return false
 		}
@@ -241,9 +238,9 @@ func furtherMatches(q *question.Question, h *record.Header) bool {
 	return true
 }
 
-// Times returns the valid times to ask a series of g for: those that q lists,
-// whether they exist or not, or, where q leaves them open, those of g within q's
-// bounds; of archives that have not counted theirs, the grid of them.
+// Times returns the valid times to query for a series of g: those that q lists, whether they exist
+// or not, otherwise those of g within q's bounds. For archives that do not store valid times, it
+// returns their grid.
 func (g *Group) Times(q *question.Question) []int64 {
 	if q.Valid.Discrete() {
 		return q.Valid.Expand()
@@ -259,8 +256,8 @@ func (g *Group) Times(q *question.Question) []int64 {
 	return slices.DeleteFunc(slices.Clone(own), func(v int64) bool { return !q.Valid.Contains(v) })
 }
 
-// Keys derives the ids of all documents that can hold records q asks for. An
-// id need not exist: absent ids are normal. The order is by series, then time.
+// Keys derives the ids of all documents that may contain requested records. Absent ids are normal.
+// The order is by series, then by time.
 func (c *Catalog) Keys(q *question.Question) []string {
 	var keys []string
 	var buf []byte

@@ -9,25 +9,25 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// LeadTimes notes the valid times of each lead of each model and line type, which
-// a catalog does not hold.
+// LeadTimes collects the valid times of each lead of each model and line type, which a catalog does
+// not contain.
 type LeadTimes struct {
 	times map[modelType]map[int32]map[int64]struct{}
 }
 
 type modelType struct{ lineType, model string }
 
-// LeadHole is what leads lack: times that other leads of the model have.
+// LeadHole lists valid times that leads lack but other leads of the same model have.
 type LeadHole struct {
 	LineType string  `json:"line_type"`
 	Model    string  `json:"model"`
 	Leads    []int32 `json:"fcst_lead"` // seconds
-	Expected int     `json:"expected"`  // times of each of these leads
-	Missing  Moments `json:"missing"`   // of these
+	Expected int     `json:"expected"`  // number of expected times of each of these leads
+	Missing  Moments `json:"missing"`   // expected times without records
 	Present  Moments `json:"-"`
 }
 
-// Add notes the records of a batch.
+// Add adds the records of a batch.
 func (l *LeadTimes) Add(b *record.Batch) {
 	if l.times == nil {
 		l.times = map[modelType]map[int32]map[int64]struct{}{}
@@ -46,13 +46,13 @@ func (l *LeadTimes) Add(b *record.Batch) {
 	}
 }
 
-// Holes are those of all leads, ordered by line type, model and lead; leads that lack
-// the same times are one.
+// Holes returns the holes of all leads, ordered by line type, model and lead. Leads that lack the
+// same times share an entry.
 //
-// A lead is expected at each time that another lead has, if it occurs at that hour of
-// the day, from its own first day to its own last: a cycle may run less far, and files
-// sorted by initial time bring long leads later. Where more than half of the leads have
-// one first or last day, files are sorted by valid time, and that one counts for all.
+// A lead is expected at each time that another lead has, if it occurs at that hour of the day,
+// between its own first day and its own last day: a model cycle may have fewer leads, and files
+// sorted by initialization time contain long leads later. If more than half of the leads share
+// their first or last day, the files are sorted by valid time, and that day applies to all leads.
 func (l *LeadTimes) Holes() (out []LeadHole) {
 	for k, leads := range l.times {
 		all, firsts, lasts := map[int64]struct{}{}, map[int64]int{}, map[int64]int{}
@@ -65,7 +65,7 @@ func (l *LeadTimes) Holes() (out []LeadHole) {
 		every, same := slices.Sorted(maps.Keys(all)), map[string]int{}
 		for _, lead := range slices.Sorted(maps.Keys(leads)) {
 			h := LeadHole{LineType: k.lineType, Model: k.model, Leads: []int32{lead}, Present: slices.Sorted(maps.Keys(leads[lead]))}
-			h.expect(every, firsts, lasts, len(leads))
+			h.fill(every, firsts, lasts, len(leads))
 			if len(h.Missing) == 0 {
 				continue
 			}
@@ -85,9 +85,9 @@ func (l *LeadTimes) Holes() (out []LeadHole) {
 	return out
 }
 
-// expect fills Expected and Missing from the times of all leads, and how many leads
-// begin and end on each day.
-func (h *LeadHole) expect(every []int64, firsts, lasts map[int64]int, leads int) {
+// fill sets Expected and Missing. every is the times of all leads; firsts and lasts count the leads
+// that begin and end on each day.
+func (h *LeadHole) fill(every []int64, firsts, lasts map[int64]int, leads int) {
 	hours := map[int64]bool{}
 	for _, t := range h.Present {
 		hours[secondOfDay(t)] = true
@@ -107,7 +107,7 @@ func (h *LeadHole) expect(every []int64, firsts, lasts map[int64]int, leads int)
 		if dayOf(t) < first || dayOf(t) > last || !hours[secondOfDay(t)] {
 			continue
 		}
-		if h.Expected++; !has(h.Present, t) {
+		if h.Expected++; !contains(h.Present, t) {
 			h.Missing = append(h.Missing, t)
 		}
 	}
@@ -117,5 +117,5 @@ const daySeconds = 24 * 3600
 
 func secondOfDay(t int64) int64 { return ((t % daySeconds) + daySeconds) % daySeconds }
 
-// dayOf is the begin of the day of a time.
+// dayOf is the beginning of the day of a time.
 func dayOf(t int64) int64 { return t - secondOfDay(t) }

@@ -7,19 +7,17 @@ import (
 	"strings"
 )
 
-// Moments is a set of times in Unix seconds, ascending. As text it is short
-// where the times are regular: 1704067200+21600*4 are four, six hours apart.
+// Moments is a set of times in Unix seconds, ascending. Its text form is short for regular times:
+// 1704067200+21600*4 are four times, six hours apart.
 type Moments []int64
 
-// Gap is a hole in regular times: Missing of them, each a step after the one
-// before, follow After.
+// Gap is a hole in regular times: Missing times are absent after After.
 type Gap struct {
 	After   int64 `json:"after"`
 	Missing int64 `json:"missing"`
 }
 
-// Step is the distance that more than half of all neighbours have; 0 where
-// there is none.
+// Step is the distance of more than half of all neighbors; 0 if there is none.
 func (m Moments) Step() int64 {
 	count := map[int64]int{}
 	for i := 1; i < len(m); i++ {
@@ -31,7 +29,7 @@ func (m Moments) Step() int64 {
 	return 0
 }
 
-// Gaps are the holes in times that are a step apart.
+// Gaps returns the holes in times with this step.
 func (m Moments) Gaps(step int64) []Gap {
 	var gaps []Gap
 	for i := 1; i < len(m) && step > 0; i++ {
@@ -42,7 +40,7 @@ func (m Moments) Gaps(step int64) []Gap {
 	return gaps
 }
 
-// MarshalText writes runs of times that are as far apart, with blanks between.
+// MarshalText writes runs of equidistant times, separated by blanks.
 func (m Moments) MarshalText() ([]byte, error) {
 	var out []byte
 	for i := 0; i < len(m); {
@@ -61,7 +59,7 @@ func (m Moments) MarshalText() ([]byte, error) {
 	return out, nil
 }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText reads text that MarshalText wrote.
 func (m *Moments) UnmarshalText(text []byte) error {
 	*m = nil
 	for run := range strings.FieldsSeq(string(text)) {
@@ -78,7 +76,7 @@ func (m *Moments) UnmarshalText(text []byte) error {
 			err = strconv.ErrRange
 		}
 		if err != nil || n < 1 || n > maxMoments-int64(len(*m)) || several && d < 1 || len(*m) > 0 && first <= (*m)[len(*m)-1] {
-			return fmt.Errorf("%q are no times", run)
+			return fmt.Errorf("%q is not a list of times", run)
 		}
 		for i := range n {
 			*m = append(*m, first+i*d)
@@ -87,6 +85,6 @@ func (m *Moments) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// maxMoments bounds what a few bytes of a damaged catalog can ask for: a time
-// in every second of four months.
+// maxMoments bounds the memory that a few bytes of a damaged catalog can request: one time per
+// second for four months.
 const maxMoments = 10_000_000

@@ -20,7 +20,7 @@ func appendInt(dst []byte, v int64) []byte { return strconv.AppendInt(dst, v, 10
 //	byte     1, the version of this layout
 //	uvarint  number of records n
 //	byte     1 = plain times, 0 = the four columns after the leads are present
-//	n varint lead, seconds, each minus the one before
+//	n varint lead, seconds, each minus the previous one
 //	[n varint each of fcst_valid_end − valid, obs_lead, obs_valid_beg − valid, obs_valid_end − valid]
 //	per numeric column: byte 0 = all missing | 1 = one float64 for all | 2 = n float64
 //	per text column: n × (uvarint length, bytes)
@@ -30,13 +30,13 @@ const payloadVersion = 1
 const (
 	allMissing = iota
 	allEqual
-	each
+	eachValue
 )
 
 var errPayload = errors.New("payload is damaged")
 
-// AppendPayload appends the payload of rows from … to−1 of b, which share one
-// header and valid time.
+// AppendPayload appends the payload of rows [from, to) of b, which must share one header and valid
+// time.
 func AppendPayload(dst []byte, b *record.Batch, from, to int) []byte {
 	dst = append(dst, payloadVersion)
 	dst = binary.AppendUvarint(dst, uint64(to-from))
@@ -93,7 +93,7 @@ func appendFloats(dst []byte, col []float64) []byte {
 	first := math.Float64bits(col[0])
 	for _, f := range col[1:] {
 		if math.Float64bits(f) != first {
-			tag = each
+			tag = eachValue
 			break
 		}
 	}
@@ -110,45 +110,44 @@ func appendFloats(dst []byte, col []float64) []byte {
 	return dst
 }
 
-// DecodePayload appends the records of a payload to b, under header head and
-// with the given valid time. The error says that the payload is damaged; b then
-// holds parts of it.
+// DecodePayload appends the records of a payload to b, with header number head and the given valid
+// time. An error means that the payload is damaged; b then contains parts of it.
 func DecodePayload(data []byte, b *record.Batch, head uint32, valid int64) error {
 	var d PayloadDecoder
 	return d.Decode(data, b, head, valid, nil)
 }
 
-// PayloadDecoder decodes payloads one after the other. The zero value is ready.
+// PayloadDecoder decodes payloads one after the other. The zero value is ready for use.
 type PayloadDecoder struct {
-	r    payloadReader
-	n    int    // records of the payload under way
-	keep []bool // by record: whether its lead is wanted
-	all  bool   // every record is wanted
+	r        payloadReader
+	records  int    // number of records in the current payload
+	wanted   []bool // by record: whether its lead is wanted
+	wantsAll bool   // every record is wanted
 }
 
-// Decode is DecodePayload for the records of some leads alone, which are
-// sorted; none given means all.
+// Decode is DecodePayload for the records of the given leads, which must be sorted. No leads means
+// all.
 func (p *PayloadDecoder) Decode(data []byte, b *record.Batch, head uint32, valid int64, leads []int32) error {
 	p.r = payloadReader{data: data}
 	if p.r.byte() != payloadVersion {
 		return errPayload
 	}
-	p.n = int(p.r.uvarint())
+	p.records = int(p.r.uvarint())
 	plain := p.r.byte() == 1
-	if p.r.failed || p.n < 0 || p.n > len(data) {
+	if p.r.failed || p.records < 0 || p.records > len(data) {
 		return errPayload
 	}
 	before := b.Len()
 	if p.leads(b, leads); len(b.Lead) == before && !p.r.failed {
-		return nil // none is wanted
+		return nil // no lead is wanted
 	}
 	p.times(b, head, valid, plain)
 	for k := range b.Num {
 		b.Num[k] = p.floats(b.Num[k])
 	}
 	for k := range b.Text {
-		for i := range p.n {
-			if s := p.r.bytes(int(p.r.uvarint())); p.all || p.keep[i] {
+		for i := range p.records {
+			if s := p.r.bytes(int(p.r.uvarint())); p.wantsAll || p.wanted[i] {
 				b.Text[k] = append(b.Text[k], string(s))
 			}
 		}
@@ -162,27 +161,27 @@ func (p *PayloadDecoder) Decode(data []byte, b *record.Batch, head uint32, valid
 	return nil
 }
 
-// leads appends the leads that are wanted and notes which they are.
+// leads appends the wanted leads and records which they are.
 func (p *PayloadDecoder) leads(b *record.Batch, want []int32) {
-	b.Lead = slices.Grow(b.Lead, p.n)
-	p.keep = slices.Grow(p.keep[:0], p.n)[:p.n]
-	p.all = true
+	b.Lead = slices.Grow(b.Lead, p.records)
+	p.wanted = slices.Grow(p.wanted[:0], p.records)[:p.records]
+	p.wantsAll = true
 	var lead int64
-	for i := range p.n {
+	for i := range p.records {
 		lead += p.r.varint()
-		p.keep[i] = true
+		p.wanted[i] = true
 		if len(want) > 0 {
-			_, p.keep[i] = slices.BinarySearch(want, int32(lead))
+			_, p.wanted[i] = slices.BinarySearch(want, int32(lead))
 		}
-		if p.keep[i] {
+		if p.wanted[i] {
 			b.Lead = append(b.Lead, int32(lead))
 		} else {
-			p.all = false
+			p.wantsAll = false
 		}
 	}
 }
 
-// times appends header and times of the records whose leads are there.
+// times appends header and times of the wanted records.
 func (p *PayloadDecoder) times(b *record.Batch, head uint32, valid int64, plain bool) {
 	at := len(b.Head)
 	kept := len(b.Lead) - at
@@ -192,9 +191,9 @@ func (p *PayloadDecoder) times(b *record.Batch, head uint32, valid int64, plain 
 	if plain {
 		return
 	}
-	for i := range p.n {
+	for i := range p.records {
 		end, lead, obsBeg, obsEnd := p.r.varint(), p.r.varint(), p.r.varint(), p.r.varint()
-		if p.all || p.keep[i] {
+		if p.wantsAll || p.wanted[i] {
 			b.ValidEnd[at], b.ObsLead[at] = valid+end, int32(lead)
 			b.ObsBeg[at], b.ObsEnd[at] = valid+obsBeg, valid+obsEnd
 			at++
@@ -215,7 +214,7 @@ func repeat[T any](dst []T, v T, n int) []T {
 // floats appends one numeric column.
 func (p *PayloadDecoder) floats(dst []float64) []float64 {
 	tag := p.r.byte()
-	if tag != each {
+	if tag != eachValue {
 		value := record.Missing()
 		if tag == allEqual {
 			value = p.r.float()
@@ -223,20 +222,20 @@ func (p *PayloadDecoder) floats(dst []float64) []float64 {
 			p.r.failed = true
 		}
 		kept := 0
-		for _, k := range p.keep {
+		for _, k := range p.wanted {
 			if k {
 				kept++
 			}
 		}
 		return repeat(dst, value, kept)
 	}
-	raw := p.r.bytes(8 * p.n)
+	raw := p.r.bytes(8 * p.records)
 	if raw == nil {
 		return dst
 	}
-	dst = slices.Grow(dst, p.n)
+	dst = slices.Grow(dst, p.records)
 	for i := 0; i+8 <= len(raw); i += 8 {
-		if p.all || p.keep[i/8] {
+		if p.wantsAll || p.wanted[i/8] {
 			dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(raw[i:])))
 		}
 	}
@@ -245,24 +244,24 @@ func (p *PayloadDecoder) floats(dst []float64) []float64 {
 
 // repeats appends the repeating columns.
 func (p *PayloadDecoder) repeats(b *record.Batch) {
-	for i := range p.n {
+	for i := range p.records {
 		n := p.r.uvarint()
 		if n > uint64(len(p.r.data)/8) {
 			p.r.failed = true
 			return
 		}
 		for range n {
-			if f := p.r.float(); p.all || p.keep[i] {
+			if f := p.r.float(); p.wantsAll || p.wanted[i] {
 				b.Group = append(b.Group, f)
 			}
 		}
-		if p.all || p.keep[i] {
+		if p.wantsAll || p.wanted[i] {
 			b.GroupEnd = append(b.GroupEnd, uint32(len(b.Group)))
 		}
 	}
 }
 
-// payloadReader reads forward; after a failure it returns zeros.
+// payloadReader reads forward. After a failure it returns zeros.
 type payloadReader struct {
 	data   []byte
 	failed bool
@@ -287,18 +286,18 @@ func (d *payloadReader) byte() byte {
 
 func (d *payloadReader) uvarint() uint64 {
 	v, n := binary.Uvarint(d.data)
-	d.pass(n)
+	d.skip(n)
 	return v
 }
 
 func (d *payloadReader) varint() int64 {
 	v, n := binary.Varint(d.data)
-	d.pass(n)
+	d.skip(n)
 	return v
 }
 
-// pass goes behind n bytes, which are 0 or less where there was no number.
-func (d *payloadReader) pass(n int) {
+// skip moves past n bytes. n is 0 or less if no number could be read.
+func (d *payloadReader) skip(n int) {
 	if n <= 0 {
 		d.failed, d.data = true, nil
 		return
@@ -313,7 +312,7 @@ func (d *payloadReader) float() float64 {
 	return 0
 }
 
-// MissingNumber is what METviewer's tables hold for a missing value.
+// MissingNumber is the value that METviewer's tables contain for a missing number.
 const MissingNumber = -9999
 
 // HeaderTable is METviewer's table of headers.
@@ -328,15 +327,14 @@ func WideTable(t *record.LineType) string { return "wide_" + strings.ToLower(t.N
 // DocTable is the document design's table of a line type.
 func DocTable(t *record.LineType) string { return "doc_" + strings.ToLower(t.Name) }
 
-// InHours reports whether METviewer keeps the leads of records of that version
-// as hours: those of VSDB files, whose version is V01. Those of MET files are
-// kept as [H]HHMMSS.
-func InHours(version string) bool { return version == "V01" }
+// LeadsInHours reports whether METviewer stores the leads of records of that version in hours. It
+// does for VSDB files, whose version is V01. It stores leads of MET files as [H]HHMMSS.
+func LeadsInHours(version string) bool { return version == "V01" }
 
-// LeadCode is a lead as METviewer's INT column fcst_lead holds it: hours for
-// VSDB, [H]HHMMSS for MET (108 h = 1080000).
+// LeadCode is a lead in METviewer's INT column fcst_lead: hours for VSDB, [H]HHMMSS for MET (108 h
+// = 1080000).
 func LeadCode(version string, seconds int32) int64 {
-	if InHours(version) {
+	if LeadsInHours(version) {
 		return int64(seconds) / 3600
 	}
 	return LeadHMS(seconds)
@@ -353,7 +351,7 @@ func LeadHMS(seconds int32) int64 {
 
 // LeadSeconds is the inverse of LeadCode.
 func LeadSeconds(version string, code int64) int64 {
-	if InHours(version) {
+	if LeadsInHours(version) {
 		return code * 3600
 	}
 	sign := int64(1)

@@ -21,11 +21,11 @@ func TestBadKeys(t *testing.T) {
 		t.Fatal(valid, err)
 	}
 	for key, why := range map[string]string{
-		"": "has not 10 or 11 parts", "DD": "has not 10 or 11 parts",
-		strings.TrimSuffix(good, "::5"):                   "has not 10 or 11 parts",
-		good + "::6::7":                                   "has not 10 or 11 parts",
-		"XX" + good[2:]:                                   "has not 10 or 11 parts",
-		strings.Replace(good, "SL1L2", "NONE", 1):         "names no line type",
+		"": "does not have 10 or 11 parts", "DD": "does not have 10 or 11 parts",
+		strings.TrimSuffix(good, "::5"):                   "does not have 10 or 11 parts",
+		good + "::6::7":                                   "does not have 10 or 11 parts",
+		"XX" + good[2:]:                                   "does not have 10 or 11 parts",
+		strings.Replace(good, "SL1L2", "NONE", 1):         "does not name a line type",
 		strings.Replace(good, "::5", "::x", 1):            "does not end in an epoch",
 		strings.Replace(good, "::5", "::descr::5", 1):     "is not field=value",
 		strings.Replace(good, "::5", "::nothing=1::5", 1): "is not field=value",
@@ -106,21 +106,21 @@ func TestTrim(t *testing.T) {
 	} {
 		g.fill(gone)
 	}
-	before := c.Held().Records
-	if !c.Before(mustType("CTC"), from) || c.Before(mustType("CTC"), day) || c.Before(mustType("PCT"), from) {
+	before := c.Digest().Records
+	if !c.HasRecordsBefore(mustType("CTC"), from) || c.HasRecordsBefore(mustType("CTC"), day) || c.HasRecordsBefore(mustType("PCT"), from) {
 		t.Error("what is before a time")
 	}
 	c.Trim(from, gone, 7)
-	if c.Held().Records != before-5 || c.Trimmed != 5 || c.Objects != 93 || c.From != from || c.Brought() != before {
-		t.Errorf("%d held of %d, %d trimmed, %d objects, from %d", c.Held().Records, before, c.Trimmed, c.Objects, c.From)
+	if c.Digest().Records != before-5 || c.Trimmed != 5 || c.Objects != 93 || c.TrimmedBefore != from || c.LoadedRecords() != before {
+		t.Errorf("%d held of %d, %d trimmed, %d objects, from %d", c.Digest().Records, before, c.Trimmed, c.Objects, c.TrimmedBefore)
 	}
-	if len(c.Groups) != 2 || c.Groups[0].First != from || c.Groups[0].Valid[0] != from || c.Before(mustType("SL1L2"), from) {
+	if len(c.Groups) != 2 || c.Groups[0].First != from || c.Groups[0].Valid[0] != from || c.HasRecordsBefore(mustType("SL1L2"), from) {
 		t.Errorf("%d groups; the first begins at %d", len(c.Groups), c.Groups[0].First)
 	}
-	if ctc := short.Groups[0]; c.Holding(mustType("CTC"), headerOf(ctc)) != nil || c.Holding(mustType("SL1L2"), headerOf(c.Groups[0])) == nil {
+	if ctc := short.Groups[0]; c.GroupFor(mustType("CTC"), headerOf(ctc)) != nil || c.GroupFor(mustType("SL1L2"), headerOf(c.Groups[0])) == nil {
 		t.Error("a group that is gone is held, or one that stays is not")
 	}
-	if c.Trim(from-1, NewCatalog("s"), 0); c.From != from {
+	if c.Trim(from-1, NewCatalog("s"), 0); c.TrimmedBefore != from {
 		t.Error("an earlier cut moves the archive's first time back")
 	}
 	var times []int64
@@ -142,7 +142,7 @@ func headerOf(g *Group) *record.Header {
 	h := record.DefaultHeader()
 	h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar] = g.Version, g.Model, g.ObType, g.FcstVar
 	h[record.VxMask], h[record.FcstLev] = g.Masks[0], g.Levels[0]
-	if err := setFurther(&h, g.Further[0]); err != nil {
+	if err := setFurther(&h, g.FurtherFields[0]); err != nil {
 		panic(err)
 	}
 	return &h
@@ -165,7 +165,7 @@ func TestFacts(t *testing.T) {
 	if !f.Plain || !slices.Equal(f.Versions, []string{"V01"}) {
 		t.Errorf("%+v", f)
 	}
-	c.Groups[0].Plain = false
+	c.Groups[0].PlainTimes = false
 	if f = c.Facts(&question.Question{Type: mustType("CTC")}); f.Plain {
 		t.Error("one group is not plain")
 	}
@@ -184,22 +184,22 @@ func TestFacts(t *testing.T) {
 func TestNotes(t *testing.T) {
 	c := NewCatalog("s")
 	for i := range uint32(MaxConflicts + 2) {
-		one := Conflict{Stands: Line{"a", 1}, Dropped: Line{"b", MaxConflicts + 2 - i}, Refused: i == 1, Kept: i == 2}
-		c.Note(one)
-		c.Note(one)
+		one := Conflict{Existing: Line{"a", 1}, Dropped: Line{"b", MaxConflicts + 2 - i}, Refused: i == 1, Kept: i == 2}
+		c.AddConflict(one)
+		c.AddConflict(one)
 	}
 	if len(c.Conflicts) != MaxConflicts || !c.MoreConflicts || c.Conflicts[0].Dropped.Line != 1 || c.Conflicts[MaxConflicts-1].Dropped.Line != MaxConflicts {
 		t.Errorf("%d conflicts, more: %v", len(c.Conflicts), c.MoreConflicts)
 	}
-	c.Conflicts = []Conflict{{Stands: Line{"a", 1}, What: "x"}, {Dropped: Line{"b", 2}, What: "y", Refused: true}, {What: "z", Kept: true}}
+	c.Conflicts = []Conflict{{Existing: Line{"a", 1}, What: "x"}, {Dropped: Line{"b", 2}, What: "y", Refused: true}, {What: "z", Kept: true}}
 	var out bytes.Buffer
 	if err := c.ConflictsText(&out); err != nil {
 		t.Fatal(err)
 	}
-	want := `conflicting line         existing line            stored               record and first difference
-a file that was removed  a:1                      existing, by choice  x
-b:2                      a file that was removed  existing; refused    y
-a file that was removed  a file that was removed  both                 z
+	want := `conflicting line  existing line   stored               record and first difference
+a removed file    a:1             existing, by choice  x
+b:2               a removed file  existing; refused    y
+a removed file    a removed file  both                 z
 conflicts: 3, and more that were not kept
 `
 	if out.String() != want {
@@ -213,7 +213,7 @@ conflicts: 3, and more that were not kept
 		t.Errorf("%+v", q)
 	}
 	for _, one := range []Quarantine{{File: "b", Digest: "1", Lines: 1}, {File: "a", Digest: "2", Lines: 1}, {File: "c", Digest: "1", Lines: 2}} {
-		c.Reject(one)
+		c.AddQuarantine(one)
 	}
 	if len(c.Quarantine) != 2 || c.Quarantine[0].File != "a" || c.Quarantine[1].File != "c" {
 		t.Errorf("%+v", c.Quarantine)
@@ -255,15 +255,15 @@ func TestBadDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	for from, x := range map[string]struct{ to, why string }{
-		good:                            {"[]", "is no JSON object"},
+		good:                            {"[]", "is not a JSON object"},
 		`"model":"`:                     {`"modell":"`, "member model"},
-		`"fcst_valid_epoch":`:           {`"fcst_valid_epoch":"x`, "is no JSON object"},
+		`"fcst_valid_epoch":`:           {`"fcst_valid_epoch":"x`, "is not a JSON object"},
 		`"fcst_valid_epoch":1704067200`: {`"fcst_valid_epoch":"x"`, "member fcst_valid_epoch"},
 		`"subset":"s"`:                  {`"subset":1`, "member subset"},
-		`"data":[`:                      {`"data":{"x":[`, "is no JSON object"},
+		`"data":[`:                      {`"data":{"x":[`, "is not a JSON object"},
 		`"data":[{"fcst_lead":0,`:       {`"data":[{"fcst_lead":0.5,`, "member fcst_lead"},
 		`"fbar":1.5`:                    {`"fbar":"1.5"`, "is not of the column's kind"},
-		`"obar":1.5`:                    {`"nobar":1.5`, "is no column of SL1L2"},
+		`"obar":1.5`:                    {`"nobar":1.5`, "is not a column of SL1L2"},
 	} {
 		bad := strings.Replace(good, from, x.to, 1)
 		if err := into(bad); bad == good || err == nil || !strings.Contains(err.Error(), x.why) {
@@ -298,7 +298,7 @@ func TestColumnsOfAPayload(t *testing.T) {
 		if len(data) != x.bytes {
 			t.Errorf("%s: %d bytes, want %d", name, len(data), x.bytes)
 		}
-		d := PayloadDecoder{r: payloadReader{data: data}, n: len(x.col), all: true, keep: slices.Repeat([]bool{true}, len(x.col))}
+		d := PayloadDecoder{r: payloadReader{data: data}, records: len(x.col), wantsAll: true, wanted: slices.Repeat([]bool{true}, len(x.col))}
 		back := d.floats(nil)
 		same := slices.EqualFunc(back, x.col, func(a, b float64) bool {
 			return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
@@ -334,11 +334,11 @@ func TestGroups(t *testing.T) {
 	for d := range g.Docs(mustType("VL1L2")) {
 		docs++
 		rows += d.Rows.Len()
-		if len(d.From) != d.Rows.Len() || d.From[0] != "VL1L2.stat" {
-			t.Errorf("from %v", d.From)
+		if len(d.Files) != d.Rows.Len() || d.Files[0] != "VL1L2.stat" {
+			t.Errorf("from %v", d.Files)
 		}
 	}
-	for range g.Places(mustType("VL1L2")) {
+	for range g.HeadersAndTimes(mustType("VL1L2")) {
 		places++
 	}
 	if docs != 2 || places != 2 || rows != 4 {
@@ -356,7 +356,7 @@ func TestMergeKeeps(t *testing.T) {
 		b := &record.Batch{}
 		b.Reset(mustType("SL1L2"), "")
 		b.AddHeader(record.DefaultHeader())
-		b.Keep = keep
+		b.KeepConflicts = keep
 		for _, v := range values {
 			b.AppendTimes(0, 3600, day, 1)
 			for k := range b.Num {
@@ -378,13 +378,13 @@ func TestSort(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 50 {
 		g := NewGrouper(mustType("SL1L2"))
-		g.Heads = make([]record.Header, 1+r.IntN(4))
+		g.Headers = make([]record.Header, 1+r.IntN(4))
 		for i := range r.IntN(20) {
-			g.Rows = append(g.Rows, Row{int32(r.IntN(len(g.Heads))), int32(r.IntN(3)), int64(r.IntN(3)), 0, int32(i)})
+			g.Rows = append(g.Rows, Row{int32(r.IntN(len(g.Headers))), int32(r.IntN(3)), int64(r.IntN(3)), 0, int32(i)})
 		}
 		want := slices.Clone(g.Rows)
 		slices.SortStableFunc(want, func(a, b Row) int {
-			return cmp.Or(cmp.Compare(a.Head, b.Head), cmp.Compare(a.Valid, b.Valid), cmp.Compare(a.Lead, b.Lead))
+			return cmp.Or(cmp.Compare(a.Header, b.Header), cmp.Compare(a.Valid, b.Valid), cmp.Compare(a.Lead, b.Lead))
 		})
 		if g.Sort(); !slices.Equal(g.Rows, want) {
 			t.Fatalf("got\n%v\nwant\n%v", g.Rows, want)

@@ -53,7 +53,7 @@ func TestBefore(t *testing.T) {
 	lt, _ := record.TypeByName("SL1L2")
 	c := &Catalog{Groups: []*Group{{LineType: "SL1L2", Valid: Moments{100, 200}}, {LineType: "SL1L2"}, {LineType: "VL1L2", Valid: Moments{50}}}}
 	for from, want := range map[int64]bool{99: false, 100: false, 101: true, 201: true} {
-		if got := c.Before(lt, from); got != want {
+		if got := c.HasRecordsBefore(lt, from); got != want {
 			t.Errorf("before %d: %v, want %v", from, got, want)
 		}
 	}

@@ -8,32 +8,31 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Loading says who loads into a subset. It stands in the catalog from a load's
-// first commit to its last one, whose PID is 0: nobody does.
+// Loading says which process loads into a subset. The catalog contains it from a load's first
+// commit to its last one. The last commit sets the PID to 0: no process loads.
 type Loading struct {
-	PID   int       `json:"pid"`
-	Host  string    `json:"host"`
-	Since time.Time `json:"since"`
-	Doing string    `json:"doing"` // the command
+	PID     int       `json:"pid"`
+	Host    string    `json:"host"`
+	Since   time.Time `json:"since"`
+	Command string    `json:"doing"` // the command
 
-	Waiting bool `json:"waiting,omitempty"` // another process has the archive open, and is asked to close it
+	Waiting bool `json:"waiting,omitempty"` // another process has the archive open, and was asked to close it
 }
 
-// Brought counts the records that loads have stored, those that were trimmed
-// since among them.
-func (c *Catalog) Brought() int64 { return c.Held().Records + c.Trimmed }
+// LoadedRecords counts all records that loads have stored, including those that were trimmed later.
+func (c *Catalog) LoadedRecords() int64 { return c.Digest().Records + c.Trimmed }
 
-// Trim takes gone, the records whose fcst_valid_beg is before from, off an
-// archive's catalog. They stay counted as brought.
+// Trim subtracts removed records, all with fcst_valid_beg before from, from the catalog of an
+// archive. LoadedRecords still counts them.
 func (c *Catalog) Trim(from int64, gone *Catalog, objects int64) {
-	n := gone.Held().Records
-	c.Trimmed, c.Objects, c.From = c.Trimmed+n, c.Objects-objects, max(c.From, from)
+	n := gone.Digest().Records
+	c.Trimmed, c.Objects, c.TrimmedBefore = c.Trimmed+n, c.Objects-objects, max(c.TrimmedBefore, from)
 	for _, g := range gone.Groups {
 		if mine := c.index[g.key()]; mine != nil {
-			mine.Held.Sub(g.Held)
+			mine.Digest.Sub(g.Digest)
 		}
 	}
-	clear(c.seen)
+	clear(c.headerGroups)
 	c.Groups = slices.DeleteFunc(c.Groups, func(g *Group) bool {
 		at, _ := slices.BinarySearch(g.Valid, from)
 		if at == 0 || at < len(g.Valid) {
@@ -56,7 +55,7 @@ func (c *Catalog) NewTimes(before *Catalog) iter.Seq[int64] {
 				old = o.Valid
 			}
 			for _, t := range g.Valid {
-				if !has(old, t) && !yield(t) {
+				if !contains(old, t) && !yield(t) {
 					return
 				}
 			}
@@ -64,8 +63,7 @@ func (c *Catalog) NewTimes(before *Catalog) iter.Seq[int64] {
 	}
 }
 
-// Before reports whether the archive may hold records of a line type before a
-// time.
-func (c *Catalog) Before(t *record.LineType, from int64) bool {
+// HasRecordsBefore reports whether the archive may have records of a line type before a time.
+func (c *Catalog) HasRecordsBefore(t *record.LineType, from int64) bool {
 	return slices.ContainsFunc(c.Groups, func(g *Group) bool { return g.LineType == t.Name && len(g.Valid) > 0 && g.Valid[0] < from })
 }

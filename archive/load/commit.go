@@ -11,24 +11,25 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// commit is one that is under way, in a goroutine of its own: it alone uses the
-// loader. The run fills the next window meanwhile, and learns of the outcome when it
-// looks, so that marks, sums and progress stay with one goroutine. There is never
-// more than one, and they follow one another in the order of the files.
-type commit struct {
-	window  *window
-	done    []*archive.Mark          // files that are whole with it
-	forgets []archive.Mark           // that it takes from the archive
-	opened  map[string]*archive.Mark // files of which records are in it, or in an earlier one
-	bytes   int64                    // parsed, up to its last record
-	decided map[decision]bool        // which different values of the archive are replaced, or stand beside the new ones
-	outcome chan outcome
+// commitInFlight is a commit that runs in its own goroutine. Only that goroutine uses the loader.
+// Meanwhile, the run fills the next window. It receives the outcome in its own goroutine, which
+// alone changes marks, totals and progress. At most one commit is in flight, and commits follow
+// each other in the order of the files.
+type commitInFlight struct {
+	window    *window
+	complete  []*archive.Mark          // files that are complete with this commit
+	forgotten []archive.Mark           // marks that it removes from the archive
+	openFiles map[string]*archive.Mark // files with records in this commit or an earlier one
+	bytes     int64                    // parsed bytes, up to the commit's last record
+	// existing records that the commit replaces, or keeps in addition to the new ones
+	decisions map[decision]bool
+	outcome   chan outcome
 }
 
-// decision is about values that the archive holds of a record.
+// decision identifies a record of the archive by identity and values.
 type decision struct {
-	key  record.Key
-	held record.Digest
+	key      record.Key
+	existing record.Digest
 }
 
 type outcome struct {
@@ -36,25 +37,25 @@ type outcome struct {
 	err    error
 }
 
-// commit begins to store the window and the marks of the files that are whole
-// with it, once the commit before has ended.
-func (r *run) commit(ctx context.Context) error {
+// commit starts to store the window and the marks of complete files. It first waits for the
+// previous commit.
+func (r *loadRun) commit(ctx context.Context) error {
 	if err := r.await(ctx); err != nil {
 		return err
 	}
-	tidy := r.last && r.noted && r.o.Loading != nil
-	if r.window.rows == 0 && len(r.done) == 0 && !tidy {
+	tidy := r.isLastCommit && r.loadingRecorded && r.options.Loading != nil
+	if r.window.rows == 0 && len(r.complete) == 0 && !tidy {
 		return nil
 	}
 	switch {
 	case tidy:
 		r.window.catalog.Loading = &design.Loading{}
-	case r.o.Loading != nil && !r.last:
-		r.window.catalog.Loading, r.noted = r.o.Loading, true
+	case r.options.Loading != nil && !r.isLastCommit:
+		r.window.catalog.Loading, r.loadingRecorded = r.options.Loading, true
 	}
-	c := &commit{window: r.window, done: r.done, forgets: r.forgotten, opened: maps.Clone(r.files), bytes: r.at.Bytes, decided: map[decision]bool{}, outcome: make(chan outcome, 1)}
-	r.under, r.window, r.spare, r.done, r.forgotten = c, r.spare, nil, nil, nil
-	given := r.given(c)
+	c := &commitInFlight{window: r.window, complete: r.complete, forgotten: r.forgottenMarks, openFiles: maps.Clone(r.files), bytes: r.progress.Bytes, decisions: map[decision]bool{}, outcome: make(chan outcome, 1)}
+	r.inFlight, r.window, r.spare, r.complete, r.forgottenMarks = c, r.spare, nil, nil, nil
+	given := r.commitOf(c)
 	go func() {
 		stored, err := c.store(ctx, r.loader, given)
 		c.outcome <- outcome{stored, err}
@@ -62,28 +63,28 @@ func (r *run) commit(ctx context.Context) error {
 	return nil
 }
 
-// look takes the outcome of the commit under way if it has ended.
-func (r *run) look(ctx context.Context) error {
-	if r.under == nil || len(r.under.outcome) == 0 {
+// pollCommit takes the outcome of the commit in flight if it has finished.
+func (r *loadRun) pollCommit(ctx context.Context) error {
+	if r.inFlight == nil || len(r.inFlight.outcome) == 0 {
 		return nil
 	}
 	return r.await(ctx)
 }
 
-// await waits until no commit is under way. Where the archive holds different values it
-// is decided whose stand, and the commit begins anew.
-func (r *run) await(ctx context.Context) error {
-	c := r.under
+// await waits until no commit is in flight. If the archive has records with different values, await
+// resolves these conflicts and repeats the commit.
+func (r *loadRun) await(ctx context.Context) error {
+	c := r.inFlight
 	if c == nil {
 		return nil
 	}
 	o := <-c.outcome
 	for contradicted, ok := errors.AsType[*archive.ConflictError](o.err); ok; contradicted, ok = errors.AsType[*archive.ConflictError](o.err) {
-		if o.err = r.settle(ctx, c, contradicted.Records); o.err == nil {
-			o.stored, o.err = c.store(ctx, r.loader, r.given(c))
+		if o.err = r.resolve(ctx, c, contradicted.Records); o.err == nil {
+			o.stored, o.err = c.store(ctx, r.loader, r.commitOf(c))
 		}
 	}
-	r.under = nil
+	r.inFlight = nil
 	if o.err != nil {
 		return o.err
 	}
@@ -91,43 +92,43 @@ func (r *run) await(ctx context.Context) error {
 	return nil
 }
 
-// committed counts what a commit stored.
-func (r *run) committed(c *commit, stored archive.CommitResult) {
-	r.sum.Commits++
-	r.stored += stored.New
+// committed adds what a commit stored to the marks and the summary.
+func (r *loadRun) committed(c *commitInFlight, stored archive.CommitResult) {
+	r.summary.Commits++
+	r.committedRecords += stored.New
 	for file, n := range stored.Replaced {
 		r.files[file].Stored -= n
 		r.files[file].Replaced += n
 	}
 	for column, n := range stored.ShortTexts {
-		r.sum.Cut[column] += n
+		r.summary.ShortenedTexts[column] += n
 	}
-	for _, m := range c.done {
-		r.account(m)
+	for _, m := range c.complete {
+		r.addToSummary(m)
 	}
 	c.window.reset()
 	r.spare = c.window
-	r.at.Committed = c.bytes
+	r.progress.Committed = c.bytes
 	r.report()
 }
 
-// given is what a commit brings besides records: the marks as they are now.
-func (r *run) given(c *commit) archive.Commit {
-	given := archive.Commit{Catalog: c.window.catalog, Refuse: func(o archive.ExistingRecord) bool { return !c.decided[decision{o.Key, o.Stored}] }}
-	for _, m := range c.done {
+// commitOf describes a commit apart from its records, with the present marks.
+func (r *loadRun) commitOf(c *commitInFlight) archive.Commit {
+	given := archive.Commit{Catalog: c.window.catalog, Refuse: func(o archive.ExistingRecord) bool { return !c.decisions[decision{o.Key, o.Stored}] }}
+	for _, m := range c.complete {
 		given.Complete = append(given.Complete, *m)
 	}
-	given.Complete = append(given.Complete, c.forgets...)
-	if r.o.From != nil && len(c.done) > 0 {
-		given.Complete = slices.Clone(r.o.From.Marks) // the copy knows the files
+	given.Complete = append(given.Complete, c.forgotten...)
+	if r.options.Origin != nil && len(c.complete) > 0 {
+		given.Complete = slices.Clone(r.options.Origin.Marks) // the copy knows the files
 	}
 	return given
 }
 
-// store hands the window to the engine and checks what it says of it.
-func (c *commit) store(ctx context.Context, l archive.Loader, what archive.Commit) (archive.CommitResult, error) {
+// store passes the window to the engine and checks the numbers that the engine reports.
+func (c *commitInFlight) store(ctx context.Context, l archive.Loader, what archive.Commit) (archive.CommitResult, error) {
 	var given int64
-	for b := range c.window.live {
+	for b := range c.window.batchesKept {
 		if err := l.Add(ctx, b); err != nil {
 			return archive.CommitResult{}, err
 		}

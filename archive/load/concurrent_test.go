@@ -235,7 +235,7 @@ func (a *wrong) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch
 func TestBrokenConservationIsCaught(t *testing.T) {
 	all, parts := halves(t)
 	parts[0] = parts[0][1:] // without the file of both: what one loses of it, the other brings
-	for does, says := range map[string]string{loses: "conservation is broken", twice: "more than once", boasts: "speaks of"} {
+	for does, says := range map[string]string{loses: "records were lost or duplicated", twice: "more than once", boasts: "but reports"} {
 		caught := func(t *testing.T, err error) {
 			t.Helper()
 			if f, ok := errors.AsType[*fault.Error](err); !ok || !strings.Contains(f.Error(), says) {

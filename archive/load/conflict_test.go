@@ -31,7 +31,7 @@ func contradicting(t *testing.T) (files []string) {
 func places(list []design.Conflict) []string {
 	var out []string
 	for _, c := range list {
-		out = append(out, fmt.Sprintf("%s:%d %s:%d", filepath.Base(c.Stands.File), c.Stands.Line, filepath.Base(c.Dropped.File), c.Dropped.Line))
+		out = append(out, fmt.Sprintf("%s:%d %s:%d", filepath.Base(c.Existing.File), c.Existing.Line, filepath.Base(c.Dropped.File), c.Dropped.Line))
 	}
 	slices.Sort(out)
 	return out
@@ -58,8 +58,8 @@ func TestConflictsAreSettledByPath(t *testing.T) {
 				OnConflict: tc.o, Workers: 1 + trial%3, Window: []int{1, 2, 5, 100}[trial%4],
 				Conflict: func(c design.Conflict) { reported = append(reported, c) },
 			}, files...)
-			if s.Read != 11 || s.Stored != 5 || s.Same != 2 || s.Other != 4 {
-				t.Errorf("%s, trial %d: read %d, stored %d, same %d, other %d; want 11 = 5 + 2 + 4", tc.o, trial, s.Read, s.Stored, s.Same, s.Other)
+			if s.Read != 11 || s.Stored != 5 || s.Duplicates != 2 || s.Conflicts != 4 {
+				t.Errorf("%s, trial %d: read %d, stored %d, same %d, other %d; want 11 = 5 + 2 + 4", tc.o, trial, s.Read, s.Stored, s.Duplicates, s.Conflicts)
 			}
 			c, err := a.Catalog(t.Context(), "s")
 			if err != nil {
@@ -105,8 +105,8 @@ func TestConflictsWithTheArchive(t *testing.T) {
 			}
 		}
 		s := mustLoad(t, a, load.Options{OnConflict: tc.o}, files[1-tc.first])
-		if s.Stored != 0 || s.Same != 1 || s.Other != 1 {
-			t.Errorf("%+v: stored %d, same %d, other %d; want 0, 1, 1", tc, s.Stored, s.Same, s.Other)
+		if s.Stored != 0 || s.Duplicates != 1 || s.Conflicts != 1 {
+			t.Errorf("%+v: stored %d, same %d, other %d; want 0, 1, 1", tc, s.Stored, s.Duplicates, s.Conflicts)
 		}
 		c, err := a.Catalog(t.Context(), "s")
 		if err != nil || len(c.Conflicts) != 1 || places(c.Conflicts)[0] != tc.place {
@@ -146,8 +146,8 @@ func TestResumedLoadAlarmsNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := mustLoad(t, a, load.Options{Window: 7}, files...)
-	if s.Stored != 20 || s.Same != 20 || s.Other != 0 {
-		t.Errorf("stored %d, same %d, other %d; want 20, 20, 0", s.Stored, s.Same, s.Other)
+	if s.Stored != 20 || s.Duplicates != 20 || s.Conflicts != 0 {
+		t.Errorf("stored %d, same %d, other %d; want 20, 20, 0", s.Stored, s.Duplicates, s.Conflicts)
 	}
 }
 

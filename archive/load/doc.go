@@ -1,13 +1,13 @@
-// Package load is step 5: files → batches → archive.
+// Package load loads files into an archive: files → batches → archive.
 //
-// Files are parsed in parallel and stored in the order they were given, so
-// that "a later value replaces an earlier one" means the same at every run.
-// Every line is accounted for, per file and in total:
+// It parses files in parallel and stores them in the order of their paths. Thus "a later value
+// replaces an earlier one" has the same meaning in every run. Every line is accounted for, per file
+// and in total:
 //
-//	read = stored + replaced + quarantined
+//	read = stored + duplicates + conflicts + quarantined
 //
-// A file is marked as loaded in the same commit as its last record. A load
-// that is killed and run again skips the files that are marked, puts the
-// records of the others once more, and ends in the same archive. (METdbLoad
-// marks a file before its lines are in: a kill loses them for good.)
+// The commit with the last record of a file also marks the file as loaded. If a load is interrupted
+// and run again, it skips marked files and stores the records of all others again; the archive ends
+// up identical. (METdbLoad marks a file before it stores the lines, and an interruption loses
+// them.)
 package load

@@ -12,51 +12,52 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Fingerprint computes the digest of a data set as an archive would hold it: of
-// records of one identity the first stands, see Refuse. Some of them it keeps in
-// memory, 100 bytes each, further ones in temporary files, 48 bytes each.
+// Fingerprint computes the digest that a data set would have in an archive. Of records with the
+// same identity the first one counts, see Refuse. It keeps records in memory, at 100 bytes each.
+// Beyond MaxInMemory it writes them to temporary files, at 48 bytes each.
 type Fingerprint struct {
-	Most int // records in memory; 0 = mostFirst
+	MaxInMemory int // maximum number of records in memory; 0 = defaultInMemory
 
-	first  map[record.Key]standing
-	differ []differing // from those that stand so far, in the order of the records
-	other  int64
-	types  []string
-	hash   record.Hasher
-	files  []*os.File // by identity, each in the order of the records; none while all are in memory
-	spill  []*bufio.Writer
-	failed error
+	first map[record.Key]firstRecord
+	// records that differ from the first of their identity, in the order of the records
+	conflicting []conflictingRecord
+	conflicts   int64
+	types       []string
+	hash        record.Hasher
+	files       []*os.File // by identity, each in the order of the records; none while all records are in memory
+	spill       []*bufio.Writer
+	err         error
 }
 
 const (
-	mostFirst  = 1 << 21
-	spillParts = 128
+	defaultInMemory = 1 << 21
+	spillParts      = 128
 )
 
-// standing is a record that stands.
-type standing struct {
-	digest record.Digest
-	t      int
-	again  int64 // later records that are the same
+// firstRecord is the first record of its identity.
+type firstRecord struct {
+	digest     record.Digest
+	typeIndex  int
+	duplicates int64 // later records with the same values
 }
 
-// differing is a record whose values are not those of the one that stands.
-type differing struct {
+// conflictingRecord is a record whose values differ from the first record of its identity.
+type conflictingRecord struct {
 	key record.Key
-	standing
+	firstRecord
 }
 
-// Conflicts is the number of records whose values contradict the one of their
-// identity that stands, after Sum.
-func (f *Fingerprint) Conflicts() int64 { return f.other }
+// Conflicts is the number of records whose values contradict the first record of their identity. It
+// is valid after Sum.
+func (f *Fingerprint) Conflicts() int64 { return f.conflicts }
 
-// Add takes the records of b, in the order of the files.
+// Add adds the records of b, in the order of the files.
 func (f *Fingerprint) Add(b *record.Batch) {
 	if b.Len() == 0 {
 		return
 	}
 	if f.first == nil {
-		f.first = map[record.Key]standing{}
+		f.first = map[record.Key]firstRecord{}
 	}
 	t := 0
 	for t < len(f.types) && f.types[t] != b.Type.Name {
@@ -67,23 +68,23 @@ func (f *Fingerprint) Add(b *record.Batch) {
 	}
 	f.hash.Use(b)
 	for i := range b.Len() {
-		k, s := f.hash.Key(i), standing{digest: f.hash.Digest(i), t: t}
+		k, s := f.hash.Key(i), firstRecord{digest: f.hash.Digest(i), typeIndex: t}
 		switch stands, known := f.first[k]; {
 		case !known:
 			f.first[k] = s
 		case stands.digest == s.digest:
-			stands.again++
+			stands.duplicates++
 			f.first[k] = stands
 		default:
-			f.differ = append(f.differ, differing{k, s})
+			f.conflicting = append(f.conflicting, conflictingRecord{k, s})
 		}
 	}
-	if len(f.first)+len(f.differ) > cmp.Or(f.Most, mostFirst) && f.failed == nil {
-		f.failed = f.flush()
+	if len(f.first)+len(f.conflicting) > cmp.Or(f.MaxInMemory, defaultInMemory) && f.err == nil {
+		f.err = f.flush()
 	}
 }
 
-// flush writes what is in memory to the temporary files.
+// flush moves the records from memory to the temporary files.
 func (f *Fingerprint) flush() error {
 	if f.spill == nil {
 		for range spillParts {
@@ -91,7 +92,7 @@ func (f *Fingerprint) flush() error {
 			if err != nil {
 				return err
 			}
-			if err := os.Remove(file.Name()); err != nil { // it lives as long as it is open
+			if err := os.Remove(file.Name()); err != nil { // the operating system deletes it when it is closed
 				return err
 			}
 			f.files, f.spill = append(f.files, file), append(f.spill, bufio.NewWriter(file))
@@ -102,27 +103,27 @@ func (f *Fingerprint) flush() error {
 			return err
 		}
 	}
-	for _, d := range f.differ {
-		if err := f.write(d.key, d.standing); err != nil {
+	for _, d := range f.conflicting {
+		if err := f.write(d.key, d.firstRecord); err != nil {
 			return err
 		}
 	}
 	clear(f.first)
-	f.differ = f.differ[:0]
+	f.conflicting = f.conflicting[:0]
 	return nil
 }
 
-func (f *Fingerprint) write(k record.Key, s standing) error {
+func (f *Fingerprint) write(k record.Key, s firstRecord) error {
 	var line []byte
-	for _, x := range [...]uint64{k.Hi, k.Lo, s.digest.Hi, s.digest.Lo, uint64(s.t), uint64(s.again)} { //nolint:gosec // not negative
+	for _, x := range [...]uint64{k.Hi, k.Lo, s.digest.Hi, s.digest.Lo, uint64(s.typeIndex), uint64(s.duplicates)} { //nolint:gosec // not negative
 		line = binary.LittleEndian.AppendUint64(line, x)
 	}
 	_, err := f.spill[k.Lo%spillParts].Write(line)
 	return err
 }
 
-// Sum is the digest of the records that stand, and their number by line type.
-// Nothing can be added any more.
+// Sum returns the digest of the first record of each identity, and their number by line type. After
+// Sum, nothing can be added.
 func (f *Fingerprint) Sum() (d record.Digest, byType map[string]int64, err error) {
 	byType = map[string]int64{}
 	defer func() {
@@ -130,13 +131,13 @@ func (f *Fingerprint) Sum() (d record.Digest, byType map[string]int64, err error
 			err = errors.Join(err, file.Close())
 		}
 	}()
-	if len(f.files) > 0 && f.failed == nil {
-		f.failed = f.flush()
+	if len(f.files) > 0 && f.err == nil {
+		f.err = f.flush()
 	}
-	if f.failed != nil {
-		return d, nil, &fault.Error{Setting: os.TempDir(), Problem: "holds no list of the records", Err: f.failed, Cure: "name a folder with room for 48 bytes a record: TMPDIR"}
+	if f.err != nil {
+		return d, nil, &fault.Error{Setting: os.TempDir(), Problem: "cannot store the list of records", Err: f.err, Cure: "set TMPDIR to a folder with 48 free bytes per record"}
 	}
-	f.other = int64(len(f.differ))
+	f.conflicts = int64(len(f.conflicting))
 	f.total(&d, byType)
 	for i, file := range f.files {
 		if err := f.collect(i, file); err != nil {
@@ -147,7 +148,7 @@ func (f *Fingerprint) Sum() (d record.Digest, byType map[string]int64, err error
 	return d, byType, nil
 }
 
-// collect reads a temporary file, of whose records of one identity the first stands.
+// collect reads a temporary file and keeps the first record of each identity.
 func (f *Fingerprint) collect(i int, file *os.File) error {
 	clear(f.first)
 	err := f.spill[i].Flush()
@@ -160,12 +161,12 @@ func (f *Fingerprint) collect(i int, file *os.File) error {
 			break
 		}
 		k := record.Key{Hi: line[0], Lo: line[1]}
-		s := standing{digest: record.Digest{Hi: line[2], Lo: line[3], Records: 1}, t: int(line[4])} //nolint:gosec // a small number
+		s := firstRecord{digest: record.Digest{Hi: line[2], Lo: line[3], Records: 1}, typeIndex: int(line[4])} //nolint:gosec // a small number
 		switch stands, known := f.first[k]; {
 		case !known:
 			f.first[k] = s
 		case stands.digest != s.digest:
-			f.other += 1 + int64(line[5]) //nolint:gosec // as above
+			f.conflicts += 1 + int64(line[5]) //nolint:gosec // as above
 		}
 	}
 	if errors.Is(err, io.EOF) {
@@ -174,10 +175,10 @@ func (f *Fingerprint) collect(i int, file *os.File) error {
 	return err
 }
 
-// total adds what is in memory.
+// total adds the records in memory.
 func (f *Fingerprint) total(d *record.Digest, byType map[string]int64) {
 	for _, p := range f.first {
 		d.Add(p.digest)
-		byType[f.types[p.t]]++
+		byType[f.types[p.typeIndex]]++
 	}
 }

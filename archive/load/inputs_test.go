@@ -19,11 +19,11 @@ func TestLastLineIsKeptOnlyWhereAsked(t *testing.T) {
 	mustLoad(t, clean, load.Options{}, write(t, dir, "whole.vsdb", text))
 	var reasons []string
 	o := load.Options{Reject: func(r record.Reject) { reasons = append(reasons, r.Reason) }}
-	if s := mustLoad(t, a, o, path); s.Stored != 1 || s.Quarantined != 1 || reasons[0] != record.PerhapsCut {
+	if s := mustLoad(t, a, o, path); s.Stored != 1 || s.Quarantined != 1 || reasons[0] != record.MaybeTruncated {
 		t.Errorf("stored %d, quarantined %d, %v", s.Stored, s.Quarantined, reasons)
 	}
 	o.KeepLast = true
-	if s := mustLoad(t, a, o, path); s.Stored != 1 || s.Same != 1 || len(s.Skipped) != 0 {
+	if s := mustLoad(t, a, o, path); s.Stored != 1 || s.Duplicates != 1 || len(s.Skipped) != 0 {
 		t.Errorf("with KeepLast: %+v", s)
 	}
 	if digest(t, a) != digest(t, clean) {
@@ -65,14 +65,14 @@ func TestCompleteFileSupersedesItsBeginning(t *testing.T) {
 			t.Errorf("%s, half of it: %d lines, %d entries", name, lines, entries)
 		}
 		write(t, dir, "a.vsdb", text)
-		if s := mustLoad(t, a, load.Options{}, path); s.Stored != 2 || len(s.Lacking) != 0 {
+		if s := mustLoad(t, a, load.Options{}, path); s.Stored != 2 || len(s.IncompleteFiles) != 0 {
 			t.Errorf("%s: %+v", name, s)
 		}
 		if lines, entries := quarantined(); lines != 0 || entries != 0 {
 			t.Errorf("%s, complete: %d lines, %d entries", name, lines, entries)
 		}
 		whole(t, a, path)
-		if s := mustLoad(t, a, load.Options{}, path); len(s.Skipped) != 1 || len(s.Lacking) != 0 {
+		if s := mustLoad(t, a, load.Options{}, path); len(s.Skipped) != 1 || len(s.IncompleteFiles) != 0 {
 			t.Errorf("%s, again: %+v", name, s)
 		}
 
@@ -98,11 +98,11 @@ func TestByteOrderMark(t *testing.T) {
 // loads the same file again.
 func TestSecondLoadTellsTheQuarantine(t *testing.T) {
 	a, path := memory(t), write(t, t.TempDir(), "a.vsdb", line(0, 0, 1)+"V01 GFS 2x nonsense\n")
-	if s := mustLoad(t, a, load.Options{}, path); len(s.Held) != 0 || s.Quarantined != 1 {
+	if s := mustLoad(t, a, load.Options{}, path); len(s.SkippedWithQuarantine) != 0 || s.Quarantined != 1 {
 		t.Errorf("first: %+v", s)
 	}
 	twin := write(t, t.TempDir(), "b.vsdb", line(0, 0, 1)+"V01 GFS 2x nonsense\n")
-	if s := mustLoad(t, a, load.Options{}, path, twin); len(s.Held) != 1 || s.Held[0].Quarantined != 1 || s.Held[0].Read != 2 || s.Quarantined != 0 {
+	if s := mustLoad(t, a, load.Options{}, path, twin); len(s.SkippedWithQuarantine) != 1 || s.SkippedWithQuarantine[0].Quarantined != 1 || s.SkippedWithQuarantine[0].Read != 2 || s.Quarantined != 0 {
 		t.Errorf("second: %+v", s)
 	}
 }
@@ -117,7 +117,7 @@ func TestBlanks(t *testing.T) {
 		t.Fatalf("%+v", s)
 	}
 	for _, err := range s.Failed {
-		if text := err.Error(); !strings.Contains(text, "has nothing but blanks") || strings.Contains(text, "cannot be read") {
+		if text := err.Error(); !strings.Contains(text, "contains only blanks") || strings.Contains(text, "cannot be read") {
 			t.Error(text)
 		}
 	}

@@ -94,11 +94,11 @@ func TestKeepStoresAll(t *testing.T) {
 			r.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
 			o := load.Options{OnConflict: load.Keep, Workers: 1 + trial%3, Window: []int{1, 2, 5, 100}[trial]}
 			s := mustLoad(t, a, o, files...)
-			if s.Read != 11 || s.Stored != 9 || s.Same != 2 || s.Other != 0 || s.Kept != 4 {
-				t.Errorf("%s, trial %d: read %d, stored %d, same %d, other %d, kept %d; want 11 = 9 + 2, 4 kept", name, trial, s.Read, s.Stored, s.Same, s.Other, s.Kept)
+			if s.Read != 11 || s.Stored != 9 || s.Duplicates != 2 || s.Conflicts != 0 || s.Kept != 4 {
+				t.Errorf("%s, trial %d: read %d, stored %d, same %d, other %d, kept %d; want 11 = 9 + 2, 4 kept", name, trial, s.Read, s.Stored, s.Duplicates, s.Conflicts, s.Kept)
 			}
 			c, err := a.Catalog(t.Context(), "s")
-			if err != nil || !slices.Equal(places(c.Conflicts), want) || !c.Conflicts[0].Kept || !c.Keeps || c.Schema != 2 {
+			if err != nil || !slices.Equal(places(c.Conflicts), want) || !c.Conflicts[0].Kept || !c.KeepsConflicts || c.Schema != 2 {
 				t.Errorf("%s, trial %d: the archive reports %+v, %v", name, trial, c.Conflicts, err)
 			}
 			for lead, fbar := range map[int32][]float64{0: {1, 2, 3}, 6: {1, 2}, 12: {1, 2}, 18: {5}, 24: {6}} {
@@ -133,14 +133,14 @@ func TestKeepIsResumed(t *testing.T) {
 			o := load.Options{Window: window, Conflict: func(c design.Conflict) { reported = append(reported, c) }}
 			if window == 2 {
 				s, err := load.Run(t.Context(), &unmarked{a}, "s", files[:2], o)
-				if err != nil || s.Stored != 0 || s.Same != 8 || s.Kept != 0 {
+				if err != nil || s.Stored != 0 || s.Duplicates != 8 || s.Kept != 0 {
 					t.Errorf("%s: run again: %+v, %v", name, s, err)
 				}
 				continue
 			}
 			s := mustLoad(t, a, o, files...)
-			if s.Stored != 2 || s.Same != 9 || s.Kept != 2 {
-				t.Errorf("%s: stored %d, same %d, kept %d; want 2, 9, 2", name, s.Stored, s.Same, s.Kept)
+			if s.Stored != 2 || s.Duplicates != 9 || s.Kept != 2 {
+				t.Errorf("%s: stored %d, same %d, kept %d; want 2, 9, 2", name, s.Stored, s.Duplicates, s.Kept)
 			}
 		}
 		c, err := a.Catalog(t.Context(), "s")
@@ -159,8 +159,8 @@ func TestKeepBesideAnEarlierLoad(t *testing.T) {
 		first := write(t, dir, "b.vsdb", line(0, 0, 1)+line(6, 0, 9))
 		mustLoad(t, a, load.Options{}, first)
 		second := write(t, dir, "a.vsdb", line(0, 0, 2)+line(6, 0, 9)+line(12, 0, 3))
-		if s := mustLoad(t, a, load.Options{OnConflict: load.Keep}, second); s.Stored != 2 || s.Same != 1 || s.Kept != 1 {
-			t.Errorf("%s: stored %d, same %d, kept %d; want 2, 1, 1", name, s.Stored, s.Same, s.Kept)
+		if s := mustLoad(t, a, load.Options{OnConflict: load.Keep}, second); s.Stored != 2 || s.Duplicates != 1 || s.Kept != 1 {
+			t.Errorf("%s: stored %d, same %d, kept %d; want 2, 1, 1", name, s.Stored, s.Duplicates, s.Kept)
 		}
 		third := write(t, dir, "c.vsdb", line(0, 0, 3)+line(0, 0, 2))
 		for _, other := range []load.OnConflict{load.Refuse, load.First, load.Last} {
@@ -168,8 +168,8 @@ func TestKeepBesideAnEarlierLoad(t *testing.T) {
 				t.Errorf("%s, %s: %v", name, other, err)
 			}
 		}
-		if s := mustLoad(t, a, load.Options{}, third); s.Stored != 1 || s.Same != 1 || s.Kept != 1 {
-			t.Errorf("%s: stored %d, same %d, kept %d; want 1, 1, 1", name, s.Stored, s.Same, s.Kept)
+		if s := mustLoad(t, a, load.Options{}, third); s.Stored != 1 || s.Duplicates != 1 || s.Kept != 1 {
+			t.Errorf("%s: stored %d, same %d, kept %d; want 1, 1, 1", name, s.Stored, s.Duplicates, s.Kept)
 		}
 		c, err := a.Catalog(t.Context(), "s")
 		if got := places(c.Conflicts); err != nil || !slices.Equal(got, []string{"a.vsdb:1 b.vsdb:1", "a.vsdb:1 c.vsdb:1", "c.vsdb:1 c.vsdb:2"}) {
@@ -191,13 +191,13 @@ func TestKeptRecordsAreAskedAndCopied(t *testing.T) {
 		copied, q := memory(t), everyFbar(t)
 		ref := answer.NewReference(q)
 		read := func(_ *load.File, b *record.Batch) error { ref.Add(b); return nil }
-		if err := load.Read(t.Context(), nil, load.Reading{From: from}, read, func(*load.File) error { return nil }); err != nil {
+		if err := load.Read(t.Context(), nil, load.Reading{Origin: from}, read, func(*load.File) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if rows := ref.Answers()[0].Rows; rows != 9 {
 			t.Errorf("%s: the reference has %d rows, want 9", name, rows)
 		}
-		if s, err := load.Run(t.Context(), copied, "s", nil, load.Options{From: from}); err != nil || s.Stored != 9 || digest(t, copied) != digest(t, a) {
+		if s, err := load.Run(t.Context(), copied, "s", nil, load.Options{Origin: from}); err != nil || s.Stored != 9 || digest(t, copied) != digest(t, a) {
 			t.Errorf("%s: the copy: %+v, %v", name, s, err)
 		}
 		whole(t, copied)
@@ -272,8 +272,8 @@ func TestKeepStrangers(t *testing.T) {
 		other = append(other, write(t, dir, filepath.Base(f), regexp.MustCompile(`(\.\d+)(\s*\n)`).ReplaceAllString(string(text), "${1}7$2")))
 	}
 	second := mustLoad(t, a, load.Options{}, other...)
-	if second.Kept == 0 || second.Kept != second.Stored || second.Other != 0 {
-		t.Errorf("first %d stored, %d kept; then %d stored, %d the same, %d kept", first.Stored, first.Kept, second.Stored, second.Same, second.Kept)
+	if second.Kept == 0 || second.Kept != second.Stored || second.Conflicts != 0 {
+		t.Errorf("first %d stored, %d kept; then %d stored, %d the same, %d kept", first.Stored, first.Kept, second.Stored, second.Duplicates, second.Kept)
 	}
 	whole(t, a, append(files, other...)...)
 }

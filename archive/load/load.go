@@ -17,91 +17,102 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Options of Run; the zero value is the default.
+// Options configures Run; the zero value is the default.
 type Options struct {
-	Workers  int                        // files parsed at once; 0 = one per CPU
-	Window   int                        // records per commit at most; 0 = DefaultWindow
-	Rehash   bool                       // read the bytes of files that have size and time of change of the ones that were loaded, and load again what Retain removed
-	KeepLast bool                       // a last line without a line end is whole; files with lines in quarantine are then read again
-	Accept   func(lineType string) bool // which lines are stored; nil = all
-	Parsed   *Parsed                    // files that were read before; nil = none
-	From     *Origin                    // an archive that is copied, in place of files
-	Log      *slog.Logger               // nil = discard
-	Progress func(Progress)             // called after every batch and commit, from one goroutine
-	Reject   func(record.Reject)        // called for every quarantined line, in order
+	Workers int // files parsed at the same time; 0 = one per CPU
+	Window  int // maximum number of records per commit; 0 = DefaultWindow
+	// Rehash reads the bytes of files whose size and modification time equal those of a loaded file,
+	// and loads records again that Retain removed.
+	Rehash bool
+	// KeepLast accepts a last line without a line end as complete. Files with quarantined lines are
+	// then read again.
+	KeepLast   bool
+	Accept     func(lineType string) bool // which line types are stored; nil = all
+	ParseCache *ParseCache                // batches of files that were parsed before; nil = none
+	Origin     *Origin                    // an archive that is copied; nil = files are loaded
+	Log        *slog.Logger               // nil = discard
+	Progress   func(Progress)             // called after every batch and commit, in one goroutine
+	Reject     func(record.Reject)        // called for every quarantined line, in order
 
-	Loading  *design.Loading           // this load, which the catalog names until the last commit; nil = it names none
-	InFlight func(design.Loading) bool // reports whether a load that stands there is under way; then Loading does not replace it
+	// this load; the catalog names it until the last commit; nil = the catalog does not name it
+	Loading *design.Loading
+	// reports whether the load that the catalog names is still running; if it is, Loading does not
+	// replace it
+	InFlight func(design.Loading) bool
 
-	OnConflict OnConflict            // "" = Refuse, or Keep where the subset keeps all
-	Conflict   func(design.Conflict) // called for every record that two lines give different values
+	OnConflict OnConflict            // "" = Refuse, or Keep if the subset keeps conflicts
+	Conflict   func(design.Conflict) // called for every record to which two lines give different values
 }
 
-// DefaultWindow is the number of records per commit. Records of many columns
-// are committed earlier, at some 64 MB of memory, and the next is filled meanwhile.
+// DefaultWindow is the maximum number of records per commit. A window of records with many columns
+// is committed earlier, at about 64 MB of memory. The next window is filled during the commit.
 const DefaultWindow = 1 << 18
 
-// Progress is how far a load is.
+// Progress describes how far a load has come.
 type Progress struct {
 	Step            string // "loading", "counting"
 	Files, AllFiles int
-	Bytes           int64 // parsed of the files
-	Committed       int64 // of Bytes, in commits
+	Bytes           int64 // parsed bytes of the files
+	Committed       int64 // committed bytes, of Bytes
 	Read            int64 // data lines
 }
 
-// Summary is what a load did. Read = Stored + Same + Other + Quarantined.
+// Summary describes what a load did. Read = Stored + Duplicates + Conflicts + Quarantined.
 type Summary struct {
 	Files   []archive.Mark // the files loaded, in order
-	Skipped []string       // files that the archive held already, or that repeat another file of this load
+	Skipped []string       // files that the archive already has, or that repeat another file of this load
 	Failed  []error        // files that could not be read, or not to their end
-	Lacking []string       // files of which the archive lacks lines: in quarantine, or not read
-	Held    []archive.Mark // of the files skipped: those of which the archive has lines in quarantine
+	// files of which the archive lacks lines, because they are quarantined, refused or could not be
+	// read
+	IncompleteFiles       []string
+	SkippedWithQuarantine []archive.Mark // of the skipped files: those with quarantined lines
 
 	Read, Stored int64
-	Same, Other  int64 // records that were there already: a duplicate, or with different values, which were dropped or replaced what was there
-	Quarantined  int64
-	Kept         int64 // of Stored: records that stand beside others of their identity, see Keep
+	// records that already existed: with the same values, or with different ones, which were dropped
+	// or replaced the existing record
+	Duplicates, Conflicts int64
+	Quarantined           int64
+	Kept                  int64 // of Stored: records stored in addition to others of their identity, see Keep
 
-	Cut map[string]int64 // see archive.CommitResult
+	ShortenedTexts map[string]int64 // see archive.CommitResult
 
-	Bytes    int64             // of the files loaded
-	ByType   map[string]int64  // records read, by line type
-	NotTaken map[string]int64  // lines that Options.Accept left out, by line type; they are not among Read
-	LeftOut  map[string]int64  // "MPR: OBS_PRS PREP_USE": columns that no design keeps, by line type → records stored without them
-	Before   *design.Catalog   // of the subset, before the load
-	Catalog  *design.Catalog   // of the subset, after the load
-	Counted  *archive.Contents // what was counted in the archive after the load; nil = nothing, see check
-	Commits  int
-	Elapsed  time.Duration // from the call to the last durable commit
+	Bytes       int64            // size of the loaded files
+	ByType      map[string]int64 // records read, by line type
+	NotAccepted map[string]int64 // lines that Options.Accept excluded, by line type; Read does not include them
+	// "MPR: OBS_PRS PREP_USE": columns that no design stores, by line type → number of records
+	OmittedColumns map[string]int64
+	Before         *design.Catalog // catalog of the subset before the load
+	Catalog        *design.Catalog // catalog of the subset after the load
+	// what the engine counted in the archive after the load; nil = nothing was counted, see check
+	Counted *archive.Contents
+	Commits int
+	Elapsed time.Duration // from the call to the last durable commit
 }
 
-// Run loads files into one subset of an archive.
+// Run loads files into one subset of an archive, in the order of their paths.
 //
-// It is idempotent: a file whose bytes the archive knows is skipped, and so is a
-// record that is there already. Files are taken in the order of their paths. A file that
-// cannot be read is reported in Summary.Failed and the rest goes on; an error
-// means that the archive did not take the records, and that what was committed
-// before is whole.
+// It is idempotent: it skips a file whose bytes the archive knows, and a record that exists
+// already. It reports a file that cannot be read in Summary.Failed and continues with the others.
+// An error means that the archive did not accept records; earlier commits are complete.
 func Run(ctx context.Context, a archive.Archive, subset string, paths []string, o Options) (*Summary, error) {
 	start := time.Now()
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if err := o.mayKeep(a, subset); err != nil {
+	if err := o.checkKeep(a, subset); err != nil {
 		return nil, err
 	}
 	if o.Window <= 0 {
 		o.Window = DefaultWindow
 	}
-	r := &run{
-		archive: a, o: o, files: map[string]*archive.Mark{}, known: map[string]bool{}, at: Progress{Step: "loading", AllFiles: len(paths)},
+	r := &loadRun{
+		archive: a, options: o, files: map[string]*archive.Mark{}, seenDigests: map[string]bool{}, progress: Progress{Step: "loading", AllFiles: len(paths)},
 		release: func(*record.Batch) {}, rejects: map[string]*design.Quarantine{},
-		holds: map[string]*design.Catalog{}, partial: map[string][]string{},
+		fileCatalogs: map[string]*design.Catalog{}, incompleteDigests: map[string][]string{},
 	}
-	r.sum.ByType, r.sum.LeftOut, r.sum.Cut, r.sum.NotTaken = map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}
+	r.summary.ByType, r.summary.OmittedColumns, r.summary.ShortenedTexts, r.summary.NotAccepted = map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}
 	few := int64(len(paths)) * fewFiles
-	if o.From != nil {
+	if o.Origin != nil {
 		few = math.MaxInt64
 	}
 	var err error
@@ -112,52 +123,51 @@ func Run(ctx context.Context, a archive.Archive, subset string, paths []string, 
 		return nil, err
 	}
 	defer r.loader.Close() //nolint:errcheck // drops what was not committed
-	before, err := r.counted(ctx, subset)
+	before, err := r.countBefore(ctx, subset)
 	if err != nil {
 		return nil, err
 	}
-	if !o.Parsed.IsComplete() {
+	if !o.ParseCache.IsComplete() {
 		r.release = release
 	}
-	r.window, r.spare = newWindow(subset, r.meet, r.release), newWindow(subset, r.meet, r.release)
+	r.window, r.spare = newWindow(subset, r.onExisting, r.release), newWindow(subset, r.onExisting, r.release)
 	reading, err := r.reading(ctx, subset)
 	if err != nil {
 		return nil, err
 	}
 	err = Read(ctx, paths, reading,
-		func(f *File, b *record.Batch) error { return r.batch(ctx, f, b) }, func(f *File) error { return r.end(ctx, f) })
+		func(f *File, b *record.Batch) error { return r.addBatch(ctx, f, b) }, func(f *File) error { return r.finishFile(ctx, f) })
 	if err == nil {
-		r.last = true
+		r.isLastCommit = true
 		err = r.commit(ctx)
 	}
-	if waited := r.await(ctx); err == nil { // nobody else uses the loader when it is closed
+	if waited := r.await(ctx); err == nil { // the loader must not be in use when it is closed
 		err = waited
 	}
 	if err != nil {
-		return &r.sum, fmt.Errorf("load into %s stopped after %d commits, which are whole; run it again to go on: %w", subset, r.sum.Commits, err)
+		return &r.summary, fmt.Errorf("load into %s stopped after %d complete commits; run it again to continue: %w", subset, r.summary.Commits, err)
 	}
-	r.sum.Elapsed = time.Since(start)
-	return &r.sum, r.check(ctx, subset, before)
+	r.summary.Elapsed = time.Since(start)
+	return &r.summary, r.check(ctx, subset, before)
 }
 
-// reading says which files are parsed.
-func (r *run) reading(ctx context.Context, subset string) (Reading, error) {
-	if o := &r.o; o.From == nil {
-		return o.reading(ctx, r.marks, r.sum.Before), nil
+// reading decides which files are parsed.
+func (r *loadRun) reading(ctx context.Context, subset string) (Reading, error) {
+	if o := &r.options; o.Origin == nil {
+		return o.reading(ctx, r.marks, r.summary.Before), nil
 	}
 	c, err := r.archive.Catalog(ctx, subset)
-	in := err == nil && r.o.From.in(r.marks.of, c)
+	in := err == nil && r.options.Origin.isContained(r.marks.byDigest, c)
 	return Reading{
-		Workers: r.o.Workers, KeepLast: r.o.KeepLast, Parsed: r.o.Parsed, From: r.o.From,
+		Workers: r.options.Workers, KeepLast: r.options.KeepLast, ParseCache: r.options.ParseCache, Origin: r.options.Origin,
 		Skip: func(string) (bool, error) { return in, nil },
 	}, err
 }
 
-// reading says which files are parsed, of an archive that knows them by marks.
-// Which of them have records that Retain removed is not known: with Rehash all
-// are parsed then.
+// reading decides which files are parsed, by the marks of the archive. The marks do not say which
+// files contain records that Retain removed; with Rehash, all are parsed then.
 func (o *Options) reading(ctx context.Context, marks *marks, c *design.Catalog) Reading {
-	out := Reading{Workers: o.Workers, KeepLast: o.KeepLast, Parsed: o.Parsed}
+	out := Reading{Workers: o.Workers, KeepLast: o.KeepLast, ParseCache: o.ParseCache}
 	again := o.Rehash && c.Trimmed > 0
 	out.Skip = func(digest string) (bool, error) {
 		m, known, err := marks.find(ctx, digest)
@@ -173,28 +183,28 @@ func (o *Options) reading(ctx context.Context, marks *marks, c *design.Catalog) 
 	return out
 }
 
-// counted is what the subset's catalog counts. Archives of versions that did
-// not count are walked once, and their catalog is made anew.
-func (r *run) counted(ctx context.Context, subset string) (records int64, err error) {
+// countBefore returns the number of records that the subset's catalog counts. For an archive of a
+// version that did not count, it reads all records once and rebuilds the catalog.
+func (r *loadRun) countBefore(ctx context.Context, subset string) (records int64, err error) {
 	c, err := r.archive.Catalog(ctx, subset)
 	if err != nil {
 		return 0, err
 	}
-	if err := r.o.decide(c); err != nil {
+	if err := r.options.applyPolicy(c); err != nil {
 		return 0, err
 	}
-	if r.noted = c.Loading != nil; r.noted && r.o.InFlight != nil && r.o.InFlight(*c.Loading) {
-		r.o.Loading = nil
+	if r.loadingRecorded = c.Loading != nil; r.loadingRecorded && r.options.InFlight != nil && r.options.InFlight(*c.Loading) {
+		r.options.Loading = nil
 	}
 	for _, q := range c.Quarantine {
 		if q.Lines > 0 {
-			r.partial[q.File] = append(r.partial[q.File], q.Digest)
+			r.incompleteDigests[q.File] = append(r.incompleteDigests[q.File], q.Digest)
 		}
 	}
-	if r.sum.Before = c; c.Counted && c.Sealed {
-		return c.Brought(), nil
+	if r.summary.Before = c; c.Counted && c.Sealed {
+		return c.LoadedRecords(), nil
 	}
-	r.o.Log.Info("the archive is of an earlier version: its records are counted once", "subset", subset)
+	r.options.Log.Info("the archive is from an earlier version: counting its records once", "subset", subset)
 	made, err := Walk(ctx, r.archive, subset)
 	if err != nil {
 		return 0, err
@@ -204,54 +214,54 @@ func (r *run) counted(ctx context.Context, subset string) (records int64, err er
 		return 0, err
 	}
 	made.Objects, made.Files = contents.Objects, archive.SumMarks(r.marks.all)
-	r.sum.Before = made
+	r.summary.Before = made
 	_, err = r.loader.Commit(ctx, archive.Commit{Catalog: made, ReplaceCatalog: true})
-	return made.Brought(), err
+	return made.LoadedRecords(), err
 }
 
-// run is a load under way; its methods are called from one goroutine.
-type run struct {
-	archive archive.Archive
-	loader  archive.Loader // used by the commit under way alone
-	o       Options
-	window  *window // which is being filled
-	spare   *window // empty; nil while a commit is under way
-	under   *commit // the commit under way; nil = none
-	sum     Summary
-	marks   *marks
-	known   map[string]bool               // digests of files that this load has met to their end
-	files   map[string]*archive.Mark      // files of which records are not committed yet, or that are under way
-	rejects map[string]*design.Quarantine // by path, likewise
-	done    []*archive.Mark               // files that are whole with the next commit
-	partial map[string][]string           // by path: digests of files with lines in quarantine, see supersede
+// loadRun is a load in progress. Its methods are called from one goroutine.
+type loadRun struct {
+	archive           archive.Archive
+	loader            archive.Loader // only the commit in flight uses it
+	options           Options
+	window            *window         // collects the records of the next commit
+	spare             *window         // empty; nil during a commit
+	inFlight          *commitInFlight // nil = no commit is in flight
+	summary           Summary
+	marks             *marks
+	seenDigests       map[string]bool               // digests of files that this load has read to their end
+	files             map[string]*archive.Mark      // files with uncommitted records, and the current file
+	rejects           map[string]*design.Quarantine // quarantined lines of these files, by path
+	complete          []*archive.Mark               // files whose last record the next commit stores
+	incompleteDigests map[string][]string           // by path: digests of files with quarantined lines, see supersede
 
-	forgotten []archive.Mark // that the next commit takes from the archive
-	stored    int64          // records that commits said were new
-	noted     bool           // the archive's catalog says that somebody loads
-	last      bool           // the commit at hand is the last one
+	forgottenMarks   []archive.Mark // marks that the next commit removes from the archive
+	committedRecords int64          // records that commits reported as new
+	loadingRecorded  bool           // the archive's catalog names a load
+	isLastCommit     bool           // the next commit is the last one
 
-	release func(*record.Batch) // takes a batch that is not used any more
+	release func(*record.Batch) // recycles a batch that is no longer used
 
-	holds map[string]*design.Catalog // by digest: what files hold that were read to locate a value
+	fileCatalogs map[string]*design.Catalog // by digest: catalogs of files that locate has read
 
-	at     Progress
-	parsed int64 // bytes of the files that were read to their end
+	progress      Progress
+	finishedBytes int64 // bytes of the files that were read to their end
 }
 
-// batch takes one parsed batch of a file.
-func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
-	if r.known[f.Digest] { // a copy of a file of this very load
+// addBatch adds one parsed batch of a file.
+func (r *loadRun) addBatch(ctx context.Context, f *File, b *record.Batch) error {
+	if r.seenDigests[f.Digest] { // a copy of a file of this very load
 		r.release(b)
 		return nil
 	}
-	if r.o.OnConflict == Keep && !b.Keep {
-		b.Keep = true
+	if r.options.OnConflict == Keep && !b.KeepConflicts {
+		b.KeepConflicts = true
 	}
 	m := r.mark(f)
-	r.at.Read += int64(b.Lines)
+	r.progress.Read += int64(b.Lines)
 	taken := b.Len()
-	if r.o.Accept != nil && taken > 0 && !r.o.Accept(b.Type.Name) {
-		r.sum.NotTaken[b.Type.Name] += int64(taken)
+	if r.options.Accept != nil && taken > 0 && !r.options.Accept(b.Type.Name) {
+		r.summary.NotAccepted[b.Type.Name] += int64(taken)
 		m.Read -= int64(taken)
 		taken = 0
 	}
@@ -259,33 +269,33 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 	m.Stored += int64(taken)
 	m.Quarantined += int64(len(b.Rejects))
 	for _, q := range b.Rejects {
-		r.rejected(f).Add(q.Line, q.Reason)
-		if r.o.Reject != nil {
-			r.o.Reject(q)
+		r.quarantineOf(f).Add(q.Line, q.Reason)
+		if r.options.Reject != nil {
+			r.options.Reject(q)
 		}
 	}
 	if taken == 0 {
 		r.release(b)
 		return nil
 	}
-	r.sum.ByType[b.Type.Name] += int64(b.Len())
-	for columns, n := range b.LeftOut {
-		r.sum.LeftOut[b.Type.Name+": "+columns] += int64(n)
+	r.summary.ByType[b.Type.Name] += int64(b.Len())
+	for columns, n := range b.OmittedColumns {
+		r.summary.OmittedColumns[b.Type.Name+": "+columns] += int64(n)
 	}
 	r.window.add(b)
-	r.at.Bytes = r.parsed + f.Offset
+	r.progress.Bytes = r.finishedBytes + f.Offset
 	r.report()
-	if err := r.look(ctx); err != nil {
+	if err := r.pollCommit(ctx); err != nil {
 		return err
 	}
-	if r.window.rows >= r.o.Window || r.window.bytes >= maxBytes {
+	if r.window.rows >= r.options.Window || r.window.bytes >= maxBytes {
 		return r.commit(ctx)
 	}
 	return nil
 }
 
-// mark finds or makes the mark of a file under way.
-func (r *run) mark(f *File) *archive.Mark {
+// mark finds or creates the mark of the current file.
+func (r *loadRun) mark(f *File) *archive.Mark {
 	m := r.files[f.Path]
 	if m == nil {
 		m = &archive.Mark{Path: f.Path, Digest: f.Digest, Bytes: f.Bytes}
@@ -294,8 +304,8 @@ func (r *run) mark(f *File) *archive.Mark {
 	return m
 }
 
-// rejected is what of a file under way could not be read.
-func (r *run) rejected(f *File) *design.Quarantine {
+// quarantineOf finds or creates the list of the current file's quarantined lines.
+func (r *loadRun) quarantineOf(f *File) *design.Quarantine {
 	q := r.rejects[f.Path]
 	if q == nil {
 		q = &design.Quarantine{File: f.Path, Digest: f.Digest}
@@ -304,39 +314,39 @@ func (r *run) rejected(f *File) *design.Quarantine {
 	return q
 }
 
-// end is called when all batches of a file were taken.
-func (r *run) end(ctx context.Context, f *File) error {
-	r.at.Files++
-	r.parsed += f.Bytes
-	r.at.Bytes = r.parsed
+// finishFile is called after all batches of a file.
+func (r *loadRun) finishFile(ctx context.Context, f *File) error {
+	r.progress.Files++
+	r.finishedBytes += f.Bytes
+	r.progress.Bytes = r.finishedBytes
 	switch {
 	case f.Err != nil:
-		r.sum.Failed = append(r.sum.Failed, f.Err)
-		r.sum.Lacking = append(r.sum.Lacking, f.Path)
-		r.o.Log.Debug("file not loaded", "file", f.Path, "error", f.Err)
-	case f.skip || r.known[f.Digest]:
-		r.sum.Skipped = append(r.sum.Skipped, f.Path)
-		if m := r.marks.found(f.Digest); m.Quarantined > 0 && !r.known[f.Digest] { // a copy of it holds the same lines
-			r.sum.Held = append(r.sum.Held, m)
-			r.sum.Lacking = append(r.sum.Lacking, f.Path)
+		r.summary.Failed = append(r.summary.Failed, f.Err)
+		r.summary.IncompleteFiles = append(r.summary.IncompleteFiles, f.Path)
+		r.options.Log.Debug("file not loaded", "file", f.Path, "error", f.Err)
+	case f.skip || r.seenDigests[f.Digest]:
+		r.summary.Skipped = append(r.summary.Skipped, f.Path)
+		if m := r.marks.cached(f.Digest); m.Quarantined > 0 && !r.seenDigests[f.Digest] { // else a copy of a file of this load
+			r.summary.SkippedWithQuarantine = append(r.summary.SkippedWithQuarantine, m)
+			r.summary.IncompleteFiles = append(r.summary.IncompleteFiles, f.Path)
 		}
-		r.known[f.Digest] = true
+		r.seenDigests[f.Digest] = true
 	default:
 		m := r.mark(f)
 		m.Stamp(time.Now(), f.Time)
-		r.known[f.Digest] = true
-		r.done = append(r.done, m)
+		r.seenDigests[f.Digest] = true
+		r.complete = append(r.complete, m)
 		if m.Quarantined > 0 {
-			r.sum.Lacking = append(r.sum.Lacking, f.Path)
+			r.summary.IncompleteFiles = append(r.summary.IncompleteFiles, f.Path)
 		}
 		if err := r.supersede(ctx, f); err != nil {
 			return err
 		}
-		if r.o.From != nil {
-			r.o.From.describe(r.window.catalog)
+		if r.options.Origin != nil {
+			r.options.Origin.describe(r.window.catalog)
 		}
-		if r.rejects[f.Path] != nil || r.marks.found(f.Digest).Quarantined > 0 {
-			r.window.catalog.Reject(*r.rejected(f))
+		if r.rejects[f.Path] != nil || r.marks.cached(f.Digest).Quarantined > 0 {
+			r.window.catalog.AddQuarantine(*r.quarantineOf(f))
 			delete(r.rejects, f.Path)
 		}
 	}
@@ -344,23 +354,23 @@ func (r *run) end(ctx context.Context, f *File) error {
 	return nil
 }
 
-// supersede forgets what was loaded of a file before it was complete: of marks
-// with lines in quarantine under this path, those whose bytes are its beginning.
-func (r *run) supersede(ctx context.Context, f *File) error {
-	for _, digest := range r.partial[f.Path] {
+// supersede forgets what was loaded of a file before the file was complete: it removes each mark of
+// the same path with quarantined lines whose bytes are the beginning of the present file.
+func (r *loadRun) supersede(ctx context.Context, f *File) error {
+	for _, digest := range r.incompleteDigests[f.Path] {
 		m, known, err := r.marks.find(ctx, digest)
 		if err != nil {
 			return err
 		}
 		if known && m.Path == f.Path && m.Bytes < f.Bytes && digestOf(f.Path, m.Bytes) == m.Digest {
-			r.forgotten = append(r.forgotten, m.Removal())
-			r.window.catalog.Reject(design.Quarantine{File: m.Path, Digest: m.Digest})
+			r.forgottenMarks = append(r.forgottenMarks, m.Removal())
+			r.window.catalog.AddQuarantine(design.Quarantine{File: m.Path, Digest: m.Digest})
 		}
 	}
 	return nil
 }
 
-// digestOf is that of the first bytes of a file; "" = they cannot be read.
+// digestOf returns the digest of the first n bytes of a file; "" = they cannot be read.
 func digestOf(path string, n int64) string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -375,29 +385,29 @@ func digestOf(path string, n int64) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (r *run) report() {
-	if r.o.Progress != nil {
-		r.o.Progress(r.at)
+func (r *loadRun) report() {
+	if r.options.Progress != nil {
+		r.options.Progress(r.progress)
 	}
 }
 
-// account moves a finished file from "under way" to the summary.
-func (r *run) account(m *archive.Mark) {
+// addToSummary moves a finished file to the summary.
+func (r *loadRun) addToSummary(m *archive.Mark) {
 	delete(r.files, m.Path)
-	r.sum.Files = append(r.sum.Files, *m)
-	r.sum.Bytes += m.Bytes
-	r.total(m)
+	r.summary.Files = append(r.summary.Files, *m)
+	r.summary.Bytes += m.Bytes
+	r.addToTotals(m)
 }
 
-func (r *run) total(m *archive.Mark) {
-	r.sum.Read += m.Read
-	r.sum.Stored += m.Stored
-	r.sum.Same += m.Replaced - m.Conflicts
-	r.sum.Other += m.Conflicts
-	r.sum.Quarantined += m.Quarantined
+func (r *loadRun) addToTotals(m *archive.Mark) {
+	r.summary.Read += m.Read
+	r.summary.Stored += m.Stored
+	r.summary.Duplicates += m.Replaced - m.Conflicts
+	r.summary.Conflicts += m.Conflicts
+	r.summary.Quarantined += m.Quarantined
 }
 
-// Walk makes the catalog of everything that a subset holds, by reading it.
+// Walk builds the catalog of a subset by reading all its records.
 func Walk(ctx context.Context, a archive.Archive, subset string) (*design.Catalog, error) {
 	c := design.NewCatalog(subset)
 	for b, err := range a.Dump(ctx, subset) {
@@ -409,7 +419,7 @@ func Walk(ctx context.Context, a archive.Archive, subset string) (*design.Catalo
 	return c, nil
 }
 
-// Digest computes the digest of everything a subset holds.
+// Digest computes the digest of all records of a subset.
 func Digest(ctx context.Context, a archive.Archive, subset string) (record.Digest, error) {
 	var d record.Digest
 	var h record.Hasher

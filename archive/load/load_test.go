@@ -69,8 +69,8 @@ func mustLoad(t *testing.T, a archive.Archive, o load.Options, files ...string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Read != s.Stored+s.Same+s.Other+s.Quarantined {
-		t.Errorf("read %d ≠ stored %d + same %d + other %d + quarantined %d", s.Read, s.Stored, s.Same, s.Other, s.Quarantined)
+	if s.Read != s.Stored+s.Duplicates+s.Conflicts+s.Quarantined {
+		t.Errorf("read %d ≠ stored %d + same %d + other %d + quarantined %d", s.Read, s.Stored, s.Duplicates, s.Conflicts, s.Quarantined)
 	}
 	return s
 }
@@ -92,8 +92,8 @@ func TestEveryLineIsAccountedFor(t *testing.T) {
 		a := memory(t)
 		var rejects []record.Reject
 		s := mustLoad(t, a, load.Options{Window: window, Reject: func(r record.Reject) { rejects = append(rejects, r) }}, first, second)
-		if s.Read != 7 || s.Stored != 4 || s.Same != 1 || s.Other != 1 || s.Quarantined != 1 {
-			t.Errorf("window %d: read %d, stored %d, same %d, other %d, quarantined %d; want 7 = 4 + 1 + 1 + 1", window, s.Read, s.Stored, s.Same, s.Other, s.Quarantined)
+		if s.Read != 7 || s.Stored != 4 || s.Duplicates != 1 || s.Conflicts != 1 || s.Quarantined != 1 {
+			t.Errorf("window %d: read %d, stored %d, same %d, other %d, quarantined %d; want 7 = 4 + 1 + 1 + 1", window, s.Read, s.Stored, s.Duplicates, s.Conflicts, s.Quarantined)
 		}
 		if len(rejects) != 1 || rejects[0].File != first || rejects[0].Line != 2 || rejects[0].Reason == "" {
 			t.Errorf("window %d: rejects %+v; want line 2 of %s with a reason", window, rejects, first)
@@ -246,8 +246,8 @@ func TestMETplus1608TwinsAreStoredOnce(t *testing.T) {
 	files := []string{write(t, dir, "x.stat", string(stat)), write(t, dir, "x_sl1l2.txt", string(twin)), write(t, dir, "y.stat", string(stat))}
 	a := memory(t)
 	s := mustLoad(t, a, load.Options{}, files...)
-	if d := digest(t, a); d.Records != 5 || s.Stored != 5 || s.Same != 5 || len(s.Skipped) != 1 {
-		t.Errorf("%d records, stored %d, duplicates %d, %d skipped; want 5, 5, 5 (the twin), 1 (the copy)", d.Records, s.Stored, s.Same, len(s.Skipped))
+	if d := digest(t, a); d.Records != 5 || s.Stored != 5 || s.Duplicates != 5 || len(s.Skipped) != 1 {
+		t.Errorf("%d records, stored %d, duplicates %d, %d skipped; want 5, 5, 5 (the twin), 1 (the copy)", d.Records, s.Stored, s.Duplicates, len(s.Skipped))
 	}
 }
 
@@ -302,7 +302,7 @@ func TestFingerprintIsTheDigestOfTheArchive(t *testing.T) {
 	a := memory(t)
 	mustLoad(t, a, load.Options{}, files...)
 	for _, most := range []int{0, 1, 2, 3, 4} { // in memory, and in temporary files
-		f := load.Fingerprint{Most: most}
+		f := load.Fingerprint{MaxInMemory: most}
 		err := load.Read(t.Context(), files, load.Reading{}, func(_ *load.File, b *record.Batch) error { f.Add(b); return nil }, func(f *load.File) error { return f.Err })
 		if err != nil {
 			t.Fatal(err)
@@ -324,7 +324,7 @@ func TestLinesThatAreNotTaken(t *testing.T) {
 	other := strings.Replace(line(12, 0, 1), "SL1L2", "SAL1L2", 1)
 	file := write(t, t.TempDir(), "a.vsdb", line(24, 0, 1)+other+line(48, 0, 1))
 	o := load.Options{Accept: func(lineType string) bool { return lineType != "SAL1L2" }}
-	if s := mustLoad(t, a, o, file); s.Read != 2 || s.Stored != 2 || s.NotTaken["SAL1L2"] != 1 || len(s.Files) != 1 {
+	if s := mustLoad(t, a, o, file); s.Read != 2 || s.Stored != 2 || s.NotAccepted["SAL1L2"] != 1 || len(s.Files) != 1 {
 		t.Errorf("%+v", s)
 	}
 	if s := mustLoad(t, a, o, file); len(s.Skipped) != 1 {
@@ -367,14 +367,14 @@ func TestFewFilesAreLookedUp(t *testing.T) {
 	}
 	copied, fresh := write(t, dir, "copy.vsdb", string(text)), write(t, dir, "new.vsdb", line(0, 300, 1))
 	s := mustLoad(t, a, load.Options{}, many[7], copied, bad, fresh)
-	if len(s.Skipped) != 3 || len(s.Held) != 1 || s.Stored != 1 || a.listed != 0 || a.found != 4 {
+	if len(s.Skipped) != 3 || len(s.SkippedWithQuarantine) != 1 || s.Stored != 1 || a.listed != 0 || a.found != 4 {
 		t.Errorf("%d skipped, %d with lines in quarantine, %d stored; marks were listed %d times, and %d looked for; want 3, 1, 1, 0, 4",
-			len(s.Skipped), len(s.Held), s.Stored, a.listed, a.found)
+			len(s.Skipped), len(s.SkippedWithQuarantine), s.Stored, a.listed, a.found)
 	}
 	other := write(t, dir, "other.vsdb", line(0, 5, 9))
 	var met []design.Conflict
 	mustLoad(t, a, load.Options{Conflict: func(c design.Conflict) { met = append(met, c) }}, other)
-	if len(met) != 1 || met[0].Stands.File != many[5] {
+	if len(met) != 1 || met[0].Existing.File != many[5] {
 		t.Errorf("conflicts %v, want one with a line of %s", met, many[5])
 	}
 }
@@ -394,7 +394,7 @@ func TestCopyOfADamagedArchive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := load.Run(t.Context(), memory(t), "s", nil, load.Options{From: o})
+	s, err := load.Run(t.Context(), memory(t), "s", nil, load.Options{Origin: o})
 	if err != nil || len(s.Failed) != 1 {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -420,7 +420,7 @@ func TestVerifyOfADamagedArchive(t *testing.T) {
 	a := memory(t)
 	mustLoad(t, a, load.Options{}, write(t, t.TempDir(), "a.vsdb", line(0, 0, 1)))
 	v, err := load.Verify(t.Context(), ending{a}, "s")
-	if err != nil || len(v.Problems) != 1 || !strings.Contains(v.Problems[0], "page 7 is damaged") || v.Kept.Records != 1 || v.Marks != 1 {
+	if err != nil || len(v.Problems) != 1 || !strings.Contains(v.Problems[0], "page 7 is damaged") || v.Expected.Records != 1 || v.Marks != 1 {
 		t.Errorf("%+v, %v", v, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

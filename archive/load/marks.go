@@ -8,24 +8,25 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 )
 
-// fewFiles: where an archive knows more than so many times the files at hand, their
-// marks are looked up one by one, and not all are read. A night's files then take as
-// long into an archive of years as into a new one; each is known by its bytes alone.
+// fewFiles is the ratio of marks to files above which a load looks up the mark of each file instead
+// of reading all marks. A nightly load then takes as long into a large archive as into a new one.
+// It identifies files by their bytes only.
 const fewFiles = 16
 
-// marks are what an archive knew of files before the load.
+// marks are the files that the archive knew before the load.
 type marks struct {
 	archive archive.Archive
 	subset  string
-	all     []archive.Mark // nil = they are looked up
+	all     []archive.Mark // nil = they are looked up one by one
 
-	mu sync.Mutex              // the parsers ask for theirs
-	of map[string]archive.Mark // by digest; of those looked up, one without a digest where there is none
+	mu sync.Mutex // the parsers ask for theirs
+	// by digest; a file that was looked up without success has a mark without a digest
+	byDigest map[string]archive.Mark
 }
 
-// newMarks reads all, or prepares to look them up where there are more than most.
+// newMarks reads all marks. If there are more than most, it only prepares to look them up.
 func newMarks(ctx context.Context, a archive.Archive, subset string, most int64) (*marks, error) {
-	m := &marks{archive: a, subset: subset, of: map[string]archive.Mark{}}
+	m := &marks{archive: a, subset: subset, byDigest: map[string]archive.Mark{}}
 	c, err := a.Catalog(ctx, subset)
 	if err != nil {
 		return nil, err
@@ -42,16 +43,16 @@ func newMarks(ctx context.Context, a archive.Archive, subset string, most int64)
 		m.all = []archive.Mark{}
 	}
 	for _, one := range m.all {
-		m.of[one.Digest] = one
+		m.byDigest[one.Digest] = one
 	}
 	return m, nil
 }
 
-// find is the mark of a file's bytes, if there is one.
+// find returns the mark of a file's bytes, if there is one.
 func (m *marks) find(ctx context.Context, digest string) (one archive.Mark, known bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	one, asked := m.of[digest]
+	one, asked := m.byDigest[digest]
 	if asked || m.all != nil {
 		return one, one.Digest != "", nil
 	}
@@ -62,19 +63,19 @@ func (m *marks) find(ctx context.Context, digest string) (one archive.Mark, know
 	if len(found) > 0 {
 		one = found[0]
 	}
-	m.of[digest] = one
+	m.byDigest[digest] = one
 	return one, one.Digest != "", nil
 }
 
-// found is the mark of a file that a parser has looked for.
-func (m *marks) found(digest string) archive.Mark {
+// cached returns the mark of a file that a parser has looked up.
+func (m *marks) cached(digest string) archive.Mark {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.of[digest]
+	return m.byDigest[digest]
 }
 
-// every lists all that there are.
-func (m *marks) every(ctx context.Context) ([]archive.Mark, error) {
+// list returns all marks.
+func (m *marks) list(ctx context.Context) ([]archive.Mark, error) {
 	if m.all != nil {
 		return m.all, nil
 	}

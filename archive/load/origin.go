@@ -10,8 +10,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Origin is a subset of an archive whose records are read in place of files: as
-// one file of its name, at whose end stands what the archive knows of its own.
+// Origin is a subset of an archive that is read instead of files. It is read as one file, named
+// after the archive. At its end, the copy receives what the archive knows about its own files.
 type Origin struct {
 	Archive archive.Archive
 	Subset  string
@@ -30,7 +30,7 @@ func NewOrigin(ctx context.Context, a archive.Archive, subset, name string) (*Or
 	return &Origin{Archive: a, Subset: subset, Name: name, Catalog: c, Marks: marks}, err
 }
 
-// Bytes is the size of the files that the subset was loaded from.
+// Bytes is the total size of the files from which the subset was loaded.
 func (o *Origin) Bytes() (n int64) {
 	for _, m := range o.Marks {
 		n += m.Bytes
@@ -38,44 +38,44 @@ func (o *Origin) Bytes() (n int64) {
 	return max(n, 1)
 }
 
-func (o *Origin) digest() string { return o.Catalog.Held().String() }
+func (o *Origin) digest() string { return o.Catalog.Digest().String() }
 
-// in reports whether an archive of these marks and this catalog holds the subset.
-func (o *Origin) in(marks map[string]archive.Mark, c *design.Catalog) bool {
+// isContained reports whether an archive with these marks and this catalog contains the subset.
+func (o *Origin) isContained(marks map[string]archive.Mark, c *design.Catalog) bool {
 	for _, m := range o.Marks {
 		if _, ok := marks[m.Digest]; !ok {
 			return false
 		}
 	}
-	return c.Held() == o.Catalog.Held()
+	return c.Digest() == o.Catalog.Digest()
 }
 
-// describe gives a catalog what is known of the files.
+// describe copies what is known about the files into a catalog.
 func (o *Origin) describe(c *design.Catalog) {
-	c.Trimmed, c.From = o.Catalog.Trimmed, o.Catalog.From // the marks speak of those records, too
+	c.Trimmed, c.TrimmedBefore = o.Catalog.Trimmed, o.Catalog.TrimmedBefore // the marks speak of those records, too
 	for _, q := range o.Catalog.Quarantine {
-		c.Reject(q)
+		c.AddQuarantine(q)
 	}
 	for _, one := range o.Catalog.Conflicts {
-		c.Note(one)
+		c.AddConflict(one)
 	}
 }
 
-// walk is an Origin as it is read.
-type walk struct {
+// originReader reads the records of an Origin.
+type originReader struct {
 	from *Origin
-	read int64 // records
+	read int64 // number of records read
 	next func() (*record.Batch, error, bool)
 	stop func()
 }
 
-func (o *Origin) open(ctx context.Context) source {
-	w := &walk{from: o}
+func (o *Origin) open(ctx context.Context) recordReader {
+	w := &originReader{from: o}
 	w.next, w.stop = iter.Pull2(o.Archive.Dump(ctx, o.Subset))
 	return w
 }
 
-func (w *walk) Next(into *record.Batch) error {
+func (w *originReader) Next(into *record.Batch) error {
 	b, err, ok := w.next()
 	switch {
 	case !ok:
@@ -84,17 +84,17 @@ func (w *walk) Next(into *record.Batch) error {
 		return err
 	}
 	*into = *b.Clone()
-	into.File, into.Lines, into.Keep = w.from.Name, b.Len(), w.from.Catalog.Keeps
+	into.File, into.Lines, into.KeepConflicts = w.from.Name, b.Len(), w.from.Catalog.KeepsConflicts
 	w.read += int64(b.Len())
 	return nil
 }
 
-// BytesRead is the records' share in the files that they came from.
-func (w *walk) BytesRead() int64 {
-	return int64(float64(w.from.Bytes()) * float64(w.read) / float64(max(w.from.Catalog.Held().Records, w.read)))
+// BytesRead is the share of the original files' bytes that corresponds to the records read.
+func (w *originReader) BytesRead() int64 {
+	return int64(float64(w.from.Bytes()) * float64(w.read) / float64(max(w.from.Catalog.Digest().Records, w.read)))
 }
 
-func (w *walk) Close() error {
+func (w *originReader) Close() error {
 	w.stop()
 	return nil
 }

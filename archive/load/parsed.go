@@ -6,26 +6,25 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Parsed keeps the batches of the files of a first reading, so that several
-// archives are loaded from one parse. It keeps all of them or, where they take
-// more memory than it may, none: then each reading parses anew. Nobody changes
-// a batch that is kept.
-type Parsed struct {
-	most int // bytes
+// ParseCache stores the batches of parsed files, which lets a study load several archives from one
+// parse. It stores all batches or, if they need more memory than allowed, none; then each load
+// parses again. Nobody may change a stored batch.
+type ParseCache struct {
+	maxBytes int // bytes
 
 	mu      sync.Mutex
-	bytes   int // so far
+	bytes   int // memory used until now
 	batches map[string][]*record.Batch
-	files   map[string]*File // those that were read to their end, or as far as that went
+	files   map[string]*File // files that were read to their end or to an error
 }
 
-// NewParsed keeps up to so many bytes of memory, about.
-func NewParsed(most int) *Parsed {
-	return &Parsed{most: most, batches: map[string][]*record.Batch{}, files: map[string]*File{}}
+// NewParseCache stores up to about this many bytes.
+func NewParseCache(most int) *ParseCache {
+	return &ParseCache{maxBytes: most, batches: map[string][]*record.Batch{}, files: map[string]*File{}}
 }
 
-// IsComplete reports whether anything is kept.
-func (p *Parsed) IsComplete() bool {
+// IsComplete reports whether the cache stores the files.
+func (p *ParseCache) IsComplete() bool {
 	if p == nil {
 		return false
 	}
@@ -34,14 +33,14 @@ func (p *Parsed) IsComplete() bool {
 	return len(p.files) > 0
 }
 
-// add keeps a batch.
-func (p *Parsed) add(f *File, b *record.Batch) {
+// add stores a batch.
+func (p *ParseCache) add(f *File, b *record.Batch) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.bytes += footprint(b); p.bytes > p.most {
+	if p.bytes += footprint(b); p.bytes > p.maxBytes {
 		p.batches, p.files = nil, nil
 	}
 	if p.batches != nil {
@@ -49,8 +48,8 @@ func (p *Parsed) add(f *File, b *record.Batch) {
 	}
 }
 
-// end keeps what became of a file.
-func (p *Parsed) end(f *File) {
+// end stores the outcome of a file.
+func (p *ParseCache) end(f *File) {
 	if p == nil {
 		return
 	}
@@ -61,8 +60,8 @@ func (p *Parsed) end(f *File) {
 	}
 }
 
-// file is what is kept of a file; nil = nothing.
-func (p *Parsed) file(path string) (*File, []*record.Batch) {
+// file returns a stored file with its batches; nil = not stored.
+func (p *ParseCache) file(path string) (*File, []*record.Batch) {
 	if p == nil {
 		return nil, nil
 	}

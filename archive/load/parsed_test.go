@@ -18,10 +18,10 @@ func TestParsed(t *testing.T) {
 	}
 	clean := memory(t)
 	want := mustLoad(t, clean, load.Options{}, files...)
-	read := func(most int) *load.Parsed {
-		p := load.NewParsed(most)
+	read := func(most int) *load.ParseCache {
+		p := load.NewParseCache(most)
 		nothing := func(*load.File, *record.Batch) error { return nil }
-		if err := load.Read(t.Context(), files, load.Reading{Parsed: p}, nothing, func(*load.File) error { return nil }); err != nil {
+		if err := load.Read(t.Context(), files, load.Reading{ParseCache: p}, nothing, func(*load.File) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		return p
@@ -31,7 +31,7 @@ func TestParsed(t *testing.T) {
 		t.Error("more is kept than may be")
 	}
 	again := memory(t)
-	if mustLoad(t, again, load.Options{Parsed: small}, files...); digest(t, again) != digest(t, clean) {
+	if mustLoad(t, again, load.Options{ParseCache: small}, files...); digest(t, again) != digest(t, clean) {
 		t.Error("parsed again, the archive is another")
 	}
 	for _, f := range files {
@@ -41,11 +41,11 @@ func TestParsed(t *testing.T) {
 	}
 	for range 3 {
 		a := memory(t)
-		s := mustLoad(t, a, load.Options{Parsed: all}, files...)
-		if digest(t, a) != digest(t, clean) || s.Same != 1 || s.Quarantined != 1 || len(s.Failed) != len(want.Failed) || s.Bytes != want.Bytes {
+		s := mustLoad(t, a, load.Options{ParseCache: all}, files...)
+		if digest(t, a) != digest(t, clean) || s.Duplicates != 1 || s.Quarantined != 1 || len(s.Failed) != len(want.Failed) || s.Bytes != want.Bytes {
 			t.Errorf("%+v, not %+v", s, want)
 		}
-		if s := mustLoad(t, a, load.Options{Parsed: all}, files...); len(s.Skipped) != len(files)-len(want.Failed) {
+		if s := mustLoad(t, a, load.Options{ParseCache: all}, files...); len(s.Skipped) != len(files)-len(want.Failed) {
 			t.Errorf("a second time: %+v", s)
 		}
 	}

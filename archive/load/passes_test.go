@@ -26,7 +26,7 @@ func TestTwinsInPasses(t *testing.T) {
 	}
 	for _, records := range []int64{0, 13, twinRecords - 1, twinRecords, 4 * twinRecords} {
 		a := &scripted{dumps: [][]*record.Batch{{b}}}
-		r := &run{archive: a}
+		r := &loadRun{archive: a}
 		twins, err := r.twins(t.Context(), "s", records)
 		if err != nil || len(twins) != 3 || a.looks != int(records/twinRecords)+1 {
 			t.Errorf("%d records: %d twins in %d passes, %v", records, len(twins), a.looks, err)
@@ -40,7 +40,7 @@ func TestTwinsInPasses(t *testing.T) {
 	// Where all values are kept, a record of different values is no twin.
 	other := datedRows("b", 0, 2, 1, 1)
 	for on, n := range map[OnConflict]int{Refuse: 3, Keep: 4} {
-		r := &run{archive: &scripted{dumps: [][]*record.Batch{{b, other}}}, o: Options{OnConflict: on}}
+		r := &loadRun{archive: &scripted{dumps: [][]*record.Batch{{b, other}}}, options: Options{OnConflict: on}}
 		if twins, err := r.twins(t.Context(), "s", 15); err != nil || len(twins) != n {
 			t.Errorf("%s: %d twins, %v; want %d", on, len(twins), err, n)
 		}
@@ -55,8 +55,8 @@ func TestOtherLoadersRecordsAreLogged(t *testing.T) {
 		var log bytes.Buffer
 		x.dumps = [][]*record.Batch{{datedRows("a", 0, 1, 1, 2)}}
 		m := archive.Mark{Path: "a", Read: 7, Stored: 7}
-		r := &run{archive: &x, marks: &marks{}, loader: turns{of: &x}, o: Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, files: map[string]*archive.Mark{}, stored: 7}
-		r.account(&m)
+		r := &loadRun{archive: &x, marks: &marks{}, loader: turns{of: &x}, options: Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, files: map[string]*archive.Mark{}, committedRecords: 7}
+		r.addToSummary(&m)
 		if err := r.check(t.Context(), "s", 5); err != nil || !strings.Contains(log.String(), want) {
 			t.Errorf("%v, %q, want %s", err, log.String(), want)
 		}
@@ -67,11 +67,11 @@ func TestOtherLoadersRecordsAreLogged(t *testing.T) {
 func TestFingerprintSpills(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for most, spilled := range map[int]bool{0: false, 4: false, 3: true} {
-		f := Fingerprint{Most: most}
+		f := Fingerprint{MaxInMemory: most}
 		f.Add(datedRows("a", 0, 1, 1, 2, 3))
 		f.Add(datedRows("b", 0, 2, 2)) // the fourth: different values
-		if got := len(f.first) == 0 && len(f.differ) == 0; got != spilled || (len(f.files) == spillParts) != spilled {
-			t.Errorf("at most %d records: %d and %d in memory, %d files", most, len(f.first), len(f.differ), len(f.files))
+		if got := len(f.first) == 0 && len(f.conflicting) == 0; got != spilled || (len(f.files) == spillParts) != spilled {
+			t.Errorf("at most %d records: %d and %d in memory, %d files", most, len(f.first), len(f.conflicting), len(f.files))
 		}
 		d, byType, err := f.Sum()
 		if err != nil || d.Records != 3 || byType["SL1L2"] != 3 || f.Conflicts() != 1 || (len(f.files) > 0) != spilled {
@@ -79,7 +79,7 @@ func TestFingerprintSpills(t *testing.T) {
 		}
 	}
 	t.Setenv("TMPDIR", t.TempDir()+"/none")
-	f := Fingerprint{Most: 1}
+	f := Fingerprint{MaxInMemory: 1}
 	f.Add(datedRows("a", 0, 1, 1, 2))
 	f.Add(datedRows("a", 0, 1, 3))
 	if _, _, err := f.Sum(); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
@@ -93,13 +93,13 @@ func TestFingerprintSpills(t *testing.T) {
 }
 
 // newRun is a load under way without an archive, whose released batches are counted.
-func newRun(o Options, released *int) *run {
-	r := &run{
-		o: o, files: map[string]*archive.Mark{}, known: map[string]bool{}, rejects: map[string]*design.Quarantine{}, marks: &marks{all: []archive.Mark{}, of: map[string]archive.Mark{}},
-		release: func(*record.Batch) { *released++ }, partial: map[string][]string{},
+func newRun(o Options, released *int) *loadRun {
+	r := &loadRun{
+		options: o, files: map[string]*archive.Mark{}, seenDigests: map[string]bool{}, rejects: map[string]*design.Quarantine{}, marks: &marks{all: []archive.Mark{}, byDigest: map[string]archive.Mark{}},
+		release: func(*record.Batch) { *released++ }, incompleteDigests: map[string][]string{},
 	}
-	r.sum.ByType, r.sum.LeftOut, r.sum.NotTaken = map[string]int64{}, map[string]int64{}, map[string]int64{}
-	r.window = newWindow("s", r.meet, r.release)
+	r.summary.ByType, r.summary.OmittedColumns, r.summary.NotAccepted = map[string]int64{}, map[string]int64{}, map[string]int64{}
+	r.window = newWindow("s", r.onExisting, r.release)
 	return r
 }
 
@@ -116,9 +116,9 @@ func TestBatchesAreCounted(t *testing.T) {
 	b.Lines = 5
 	b.Reject("a", 4, "why", nil)
 	b.Reject("a", 5, "why", nil)
-	b.LeftOut = map[string]int{"X": 2}
-	r.parsed = 1000
-	if err := r.batch(t.Context(), f, b); err != nil {
+	b.OmittedColumns = map[string]int{"X": 2}
+	r.finishedBytes = 1000
+	if err := r.addBatch(t.Context(), f, b); err != nil {
 		t.Fatal(err)
 	}
 	other := datedRows("a", 0, 1, 9)
@@ -126,13 +126,13 @@ func TestBatchesAreCounted(t *testing.T) {
 	other.Lines = 1
 	empty := &record.Batch{Lines: 1}
 	empty.Reject("a", 7, "why", nil)
-	r.known["copy"] = true
+	r.seenDigests["copy"] = true
 	for _, x := range []struct {
 		f        *File
 		b        *record.Batch
 		released int
 	}{{f, other, 1}, {f, empty, 2}, {&File{Path: "b", Digest: "copy"}, datedRows("b", 0, 1, 1), 3}} {
-		if err := r.batch(t.Context(), x.f, x.b); err != nil || released != x.released {
+		if err := r.addBatch(t.Context(), x.f, x.b); err != nil || released != x.released {
 			t.Errorf("%v: %d batches are released, want %d", err, released, x.released)
 		}
 	}
@@ -143,14 +143,14 @@ func TestBatchesAreCounted(t *testing.T) {
 	if !slices.Equal(calls, []uint32{4, 5, 7}) || r.rejects["a"].Lines != 3 {
 		t.Errorf("lines %v in quarantine, %+v", calls, r.rejects["a"])
 	}
-	if !maps.Equal(r.sum.ByType, map[string]int64{"SL1L2": 3}) || !maps.Equal(r.sum.NotTaken, map[string]int64{"SAL1L2": 1}) || !maps.Equal(r.sum.LeftOut, map[string]int64{"SL1L2: X": 2}) {
-		t.Errorf("%v, %v, %v", r.sum.ByType, r.sum.NotTaken, r.sum.LeftOut)
+	if !maps.Equal(r.summary.ByType, map[string]int64{"SL1L2": 3}) || !maps.Equal(r.summary.NotAccepted, map[string]int64{"SAL1L2": 1}) || !maps.Equal(r.summary.OmittedColumns, map[string]int64{"SL1L2: X": 2}) {
+		t.Errorf("%v, %v, %v", r.summary.ByType, r.summary.NotAccepted, r.summary.OmittedColumns)
 	}
-	if len(at) != 1 || at[0].Bytes != 1020 || at[0].Read != 5 || r.at.Read != 7 {
-		t.Errorf("%+v, %+v", at, r.at)
+	if len(at) != 1 || at[0].Bytes != 1020 || at[0].Read != 5 || r.progress.Read != 7 {
+		t.Errorf("%+v, %+v", at, r.progress)
 	}
-	if err := r.end(t.Context(), f); err != nil || r.parsed != 1050 || r.at.Files != 1 || r.at.Bytes != 1050 || len(r.done) != 1 || !slices.Equal(r.sum.Lacking, []string{"a"}) || len(r.rejects) != 0 || len(at) != 2 {
-		t.Errorf("%v, %+v, lacking %v", err, r.at, r.sum.Lacking)
+	if err := r.finishFile(t.Context(), f); err != nil || r.finishedBytes != 1050 || r.progress.Files != 1 || r.progress.Bytes != 1050 || len(r.complete) != 1 || !slices.Equal(r.summary.IncompleteFiles, []string{"a"}) || len(r.rejects) != 0 || len(at) != 2 {
+		t.Errorf("%v, %+v, lacking %v", err, r.progress, r.summary.IncompleteFiles)
 	}
 	if q := r.window.catalog.Quarantine; len(q) != 1 || q[0].Lines != 3 {
 		t.Errorf("%+v", q)
@@ -173,20 +173,20 @@ func TestMeeting(t *testing.T) {
 		for i, value := range []float64{1, x.value} {
 			b := datedRows("a", 0, value, 1)
 			b.Lines, b.Line[0] = 1, uint32(i+1) //nolint:gosec // few
-			if err := r.batch(t.Context(), &File{Path: "a", Digest: "d"}, b); err != nil {
+			if err := r.addBatch(t.Context(), &File{Path: "a", Digest: "d"}, b); err != nil {
 				t.Fatal(err)
 			}
 		}
 		m, stands := *r.files["a"], 0
-		for b := range r.window.live {
+		for b := range r.window.batchesKept {
 			stands += int(b.Line[0])
 		}
-		r.total(&m)
-		if r.sum.Read != 2 || r.sum.Stored != x.stored || r.sum.Same != x.same || r.sum.Other != x.other || r.sum.Kept != x.kept || stands != x.stands ||
-			len(r.sum.Lacking) != x.lacking || len(reported) != x.conflicts || len(r.window.catalog.Conflicts) != x.conflicts {
-			t.Errorf("%s: %+v, line %d stands, %d conflicts", on, r.sum, stands, len(reported))
+		r.addToTotals(&m)
+		if r.summary.Read != 2 || r.summary.Stored != x.stored || r.summary.Duplicates != x.same || r.summary.Conflicts != x.other || r.summary.Kept != x.kept || stands != x.stands ||
+			len(r.summary.IncompleteFiles) != x.lacking || len(reported) != x.conflicts || len(r.window.catalog.Conflicts) != x.conflicts {
+			t.Errorf("%s: %+v, line %d stands, %d conflicts", on, r.summary, stands, len(reported))
 		}
-		if len(reported) > 0 && (reported[0].Refused != (on == Refuse) || reported[0].Kept != (on == Keep) || on != Keep && int(reported[0].Stands.Line) != stands) {
+		if len(reported) > 0 && (reported[0].Refused != (on == Refuse) || reported[0].Kept != (on == Keep) || on != Keep && int(reported[0].Existing.Line) != stands) {
 			t.Errorf("%s: %+v", on, reported[0])
 		}
 	}

@@ -9,31 +9,30 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Pruned is what Prune has done, or refused to do.
-type Pruned struct {
-	Lost  int64          // records that are not counted any more
+// PruneResult describes what Prune did, or refused to do.
+type PruneResult struct {
+	Lost  int64          // deleted records, which the catalog no longer counts
 	Total int64          // records that the catalog counted before
-	Files []archive.Mark // that the archive does not know any more: the next load reads them again
+	Files []archive.Mark // files that the archive no longer knows; the next load reads them again
 }
 
-// Err is the error of more lost records than a percentage of all.
-func (p *Pruned) Err(limit float64) error {
+// Err returns an error if more than this percentage of the records were deleted.
+func (p *PruneResult) Err(limit float64) error {
 	if float64(p.Lost)*100 <= limit*float64(p.Total) {
 		return nil
 	}
 	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
 		Setting: "--prune",
-		Problem: fmt.Sprintf("nothing was forgotten: %d of %d records are gone, which are more than %g %%", p.Lost, p.Total, limit),
-		Cure:    "if they were deleted by mistake, bring back a copy; if on purpose, add --force",
+		Problem: fmt.Sprintf("nothing was changed: %d of %d records were deleted, which is more than %g %%", p.Lost, p.Total, limit),
+		Cure:    "if they were deleted by mistake, restore a copy; if on purpose, add --force",
 	}}
 }
 
-// Prune has an archive forget what was deleted from it on purpose: its catalog
-// counts what is there, and the marks of files of which records are gone, or
-// which are not there any more to be looked at, are forgotten. An archive in
-// which anything else has changed is refused. Prune writes nothing unless agreed,
-// which sees what it would do, returns nil.
-func Prune(ctx context.Context, a archive.Archive, subset string, keepLast bool, agreed func(*Pruned) error) (*Pruned, error) {
+// Prune adapts an archive to the deliberate deletion of records: it recounts the catalog and
+// forgets the marks of files whose records are missing, or that cannot be read for a comparison. It
+// refuses an archive in which anything else has changed. Prune writes nothing unless agreed, which
+// receives the planned result, returns nil.
+func Prune(ctx context.Context, a archive.Archive, subset string, keepLast bool, agreed func(*PruneResult) error) (*PruneResult, error) {
 	o, err := NewOrigin(ctx, a, subset, "")
 	if err != nil {
 		return nil, err
@@ -42,11 +41,11 @@ func Prune(ctx context.Context, a archive.Archive, subset string, keepLast bool,
 	if err != nil {
 		return nil, err
 	}
-	if !o.Catalog.Intact() || !o.Catalog.Fewer(found) || archive.SumMarks(o.Marks) != o.Catalog.Files {
-		return nil, &fault.Error{Setting: "--prune", Problem: "more was changed than records deleted", Cure: "bring back a copy, or load the files into a new archive"}
+	if !o.Catalog.Intact() || !o.Catalog.OnlyRecordsMissing(found) || archive.SumMarks(o.Marks) != o.Catalog.Files {
+		return nil, &fault.Error{Setting: "--prune", Problem: "the archive has other changes than deleted records", Cure: "restore a copy, or load the files into a new archive"}
 	}
-	total := o.Catalog.Held().Records
-	out := &Pruned{Lost: total - found.Held().Records, Total: total}
+	total := o.Catalog.Digest().Records
+	out := &PruneResult{Lost: total - found.Digest().Records, Total: total}
 	if out.Lost == 0 {
 		return out, nil
 	}
@@ -78,8 +77,8 @@ func Prune(ctx context.Context, a archive.Archive, subset string, keepLast bool,
 	return out, err
 }
 
-// incomplete finds the files, by path, of which the archive lacks records, and
-// those that cannot be read any more, or have changed.
+// incomplete finds the files, by path, of which the archive lacks records, and those that cannot be
+// read or have changed.
 func (o *Origin) incomplete(ctx context.Context, keepLast bool) (map[string]bool, error) {
 	out, digests := map[string]bool{}, map[string]string{}
 	var paths []string
@@ -89,20 +88,20 @@ func (o *Origin) incomplete(ctx context.Context, keepLast bool) (map[string]bool
 	slices.Sort(paths)
 	end := func(f *File) error {
 		out[f.Path] = out[f.Path] || f.Err != nil || f.Digest != digests[f.Path]
-		return nil //nolint:nilerr // such a file is one of them
+		return nil //nolint:nilerr // the file is in out
 	}
 	err := o.pair(ctx, slices.Compact(paths), keepLast, end, func(p *pairing) {
-		for _, m := range p.wrong {
+		for _, m := range p.different {
 			out[m.Line.File] = true
 		}
 	})
 	return out, err
 }
 
-// pair holds the records of files against the archive's, in as many passes as
-// keep the memory small, each of which is given to f.
+// pair compares the records of files with the archive's. It uses as many passes as bound its
+// memory, and calls f after each.
 func (o *Origin) pair(ctx context.Context, paths []string, keepLast bool, end func(*File) error, f func(p *pairing)) error {
-	passes := uint64(o.Catalog.Held().Records/twinRecords + 1)
+	passes := uint64(o.Catalog.Digest().Records/twinRecords + 1)
 	for pass := range passes {
 		p := newPairing(pass, passes)
 		if err := p.read(ctx, o, paths, keepLast, end); err != nil {

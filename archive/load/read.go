@@ -20,71 +20,74 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// source is what Read needs of an open file.
-type source interface {
+// recordReader is the interface that Read needs of an open file.
+type recordReader interface {
 	Next(into *record.Batch) error
 	BytesRead() int64 // of the file, so far
 	Close() error
 }
 
-// File is one input file on its way through Read.
+// File is one input file during Read.
 type File struct {
 	Path   string
-	Digest string // of its bytes
+	Digest string // digest of its bytes
 	Bytes  int64
-	Time   time.Time // of its last change, before its bytes were read
-	Err    error     // why reading ended early; nil at its regular end
-	Offset int64     // of Bytes: those up to the batch that each is given, about
+	Time   time.Time // modification time before its bytes were read
+	Err    error     // why reading ended early; nil if it did not
+	Offset int64     // approximate end of the current batch, of Bytes
 
 	batches chan parsedBatch
 	skip    bool
 }
 
-// parsedBatch is a batch, and where in its file it ends.
+// parsedBatch is a batch with its end offset in the file.
 type parsedBatch struct {
 	*record.Batch
-	at int64
+	offset int64
 }
 
-// Reading says how Read works; the zero value is the default.
+// Reading configures Read; the zero value is the default.
 type Reading struct {
-	Workers  int                                    // files parsed at once; 0 = one per CPU
-	Skip     func(digest string) (bool, error)      // asked before a file is parsed; its records are then not read
-	Known    func(path string) (archive.Mark, bool) // of files that were loaded: where one is Unchanged its bytes are not read; nil = they are
-	KeepLast bool                                   // a last line without a line end is whole, not quarantined
-	Parsed   *Parsed                                // kept by the first reading, used by the others; each must then keep its hands off what it was given
-	From     *Origin                                // read in place of files; nil = files are read
+	Workers int                               // files parsed at the same time; 0 = one per CPU
+	Skip    func(digest string) (bool, error) // called before a file is parsed; true = do not read its records
+	// Known returns the mark of a loaded file. If the file is Unchanged, its bytes are not read. nil =
+	// read all files.
+	Known    func(path string) (archive.Mark, bool)
+	KeepLast bool // accept a last line without a line end as complete instead of quarantining it
+	// filled by the first reading, used by the others; callbacks must not change the batches
+	ParseCache *ParseCache
+	Origin     *Origin // read instead of files; nil = read files
 
-	opener func() func(path string) (source, error) // nil = package formats; one call per worker
+	newOpen func() func(path string) (recordReader, error) // called once per worker; nil = package formats
 }
 
-// Memory is bounded by ahead bytes and workers × depth batches: no file is started
-// while more than ahead bytes wait to be taken. Without this a load of many
-// files would be parsed whole while the archive commits.
+// These limits bound the memory to maxWaitingBytes and workers × batchesPerFile batches: no file is
+// started while more than maxWaitingBytes wait. Otherwise, a load of many files would parse all of
+// them while the archive commits.
 const (
-	depth = 4       // parsed batches that may wait per file
-	ahead = 8 << 20 // bytes
+	batchesPerFile  = 4       // parsed batches that may wait per file
+	maxWaitingBytes = 8 << 20 // bytes
 )
 
-// Read parses files in parallel and hands their batches over, sorted by path, in one goroutine: each for every batch, then end once per file. A
-// batch is each's to keep until it calls release with it. A file that cannot
-// be read has its Err set when end is called, and the rest goes on; an error
-// of each or end stops everything.
+// Read parses files in parallel and passes their batches to callbacks in one goroutine, sorted by
+// path: each for every batch, then end once per file. The callback owns a batch until it calls
+// release. If a file cannot be read, its Err is set when end is called, and Read continues with the
+// others. An error from each or end stops everything.
 func Read(ctx context.Context, paths []string, o Reading, each func(*File, *record.Batch) error, end func(*File) error) error {
-	if o.From != nil {
-		paths = []string{o.From.Name}
+	if o.Origin != nil {
+		paths = []string{o.Origin.Name}
 	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	files := make([]*File, len(paths))
 	for i, p := range slices.Sorted(slices.Values(paths)) {
-		files[i] = &File{Path: p, batches: make(chan parsedBatch, depth)}
+		files[i] = &File{Path: p, batches: make(chan parsedBatch, batchesPerFile)}
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	if o.From != nil {
-		o.opener = func() func(string) (source, error) {
-			return func(string) (source, error) { return o.From.open(ctx), nil }
+	if o.Origin != nil {
+		o.newOpen = func() func(string) (recordReader, error) {
+			return func(string) (recordReader, error) { return o.Origin.open(ctx), nil }
 		}
 	}
 	next := make(chan *File)
@@ -92,7 +95,7 @@ func Read(ctx context.Context, paths []string, o Reading, each func(*File, *reco
 	g.Go(func() error {
 		defer close(next)
 		for _, f := range files {
-			if err := waiting.below(ctx, ahead); err != nil {
+			if err := waiting.waitBelow(ctx, maxWaitingBytes); err != nil {
 				return err
 			}
 			select {
@@ -106,8 +109,8 @@ func Read(ctx context.Context, paths []string, o Reading, each func(*File, *reco
 	for range min(o.Workers, max(len(files), 1)) {
 		g.Go(func() error {
 			w := worker{Reading: &o, waiting: waiting}
-			if o.opener != nil {
-				w.open = o.opener()
+			if o.newOpen != nil {
+				w.open = o.newOpen()
 			}
 			w.files.KeepLast = o.KeepLast
 			for f := range next {
@@ -124,18 +127,18 @@ func Read(ctx context.Context, paths []string, o Reading, each func(*File, *reco
 	return g.Wait()
 }
 
-// worker parses one file after the other, and keeps the memory of their readers.
+// worker parses one file after the other, and reuses the memory of their readers.
 type worker struct {
 	*Reading
-	open    func(path string) (source, error) // see Reading.opener
+	open    func(path string) (recordReader, error) // see Reading.newOpen
 	files   formats.Opener
 	hash    *xxh3.Hasher
 	buffer  []byte // for hash
-	waiting *gauge
+	waiting *memoryGauge
 }
 
-// deliver hands over what the parsers made, file by file.
-func deliver(ctx context.Context, files []*File, waiting *gauge, each func(*File, *record.Batch) error, end func(*File) error) error {
+// deliver passes the parsed batches to the callbacks, file by file.
+func deliver(ctx context.Context, files []*File, waiting *memoryGauge, each func(*File, *record.Batch) error, end func(*File) error) error {
 	for _, f := range files {
 		for open := true; open; {
 			select {
@@ -145,7 +148,7 @@ func deliver(ctx context.Context, files []*File, waiting *gauge, each func(*File
 					break
 				}
 				waiting.add(-footprint(b.Batch))
-				f.Offset = b.at
+				f.Offset = b.offset
 				if err := each(f, b.Batch); err != nil {
 					return err
 				}
@@ -164,33 +167,33 @@ func deliver(ctx context.Context, files []*File, waiting *gauge, each func(*File
 	return nil
 }
 
-// gauge counts the memory of batches that are parsed and not taken.
-type gauge struct {
-	mu    sync.Mutex
-	bytes int
-	fewer chan struct{} // holds a token after bytes went down
+// memoryGauge counts the memory of parsed batches that wait for delivery.
+type memoryGauge struct {
+	mu        sync.Mutex
+	bytes     int
+	decreased chan struct{} // receives a token after bytes decreased
 }
 
-func newGauge() *gauge { return &gauge{fewer: make(chan struct{}, 1)} }
+func newGauge() *memoryGauge { return &memoryGauge{decreased: make(chan struct{}, 1)} }
 
-func (g *gauge) add(n int) int {
+func (g *memoryGauge) add(n int) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.bytes += n
 	if n < 0 {
 		select {
-		case g.fewer <- struct{}{}:
+		case g.decreased <- struct{}{}:
 		default:
 		}
 	}
 	return g.bytes
 }
 
-// below waits until at most limit bytes wait; one goroutine may call it.
-func (g *gauge) below(ctx context.Context, limit int) error {
+// waitBelow blocks until at most limit bytes wait. Only one goroutine may call it.
+func (g *memoryGauge) waitBelow(ctx context.Context, limit int) error {
 	for g.add(0) > limit {
 		select {
-		case <-g.fewer:
+		case <-g.decreased:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -201,24 +204,23 @@ func (g *gauge) below(ctx context.Context, limit int) error {
 // pool recycles the memory of batches between files and readings.
 var pool = sync.Pool{New: func() any { return new(record.Batch) }} //nolint:gochecknoglobals // memory only
 
-// release gives the memory of a batch back.
+// release recycles the memory of a batch.
 func release(b *record.Batch) { pool.Put(b) }
 
-// parse reads one file and sends its batches. An error that concerns the file
-// alone is kept in f.Err.
+// parse reads one file and sends its batches. It stores an error of that file in f.Err.
 func (w *worker) parse(ctx context.Context, f *File) error {
-	kept, batches := w.Parsed.file(f.Path)
+	kept, batches := w.ParseCache.file(f.Path)
 	var startedFile *formats.File
 	if kept != nil {
 		f.Digest, f.Bytes, f.Time, f.Err = kept.Digest, kept.Bytes, kept.Time, kept.Err
 	} else if startedFile = w.identify(f); f.Err != nil {
-		w.Parsed.end(f)
+		w.ParseCache.end(f)
 		return nil
 	}
 	if startedFile != nil {
 		defer startedFile.Close() //nolint:errcheck // nothing was written
 	}
-	if f.Bytes > 0 && w.Skip != nil { // archives of old hold empty files as loaded
+	if f.Bytes > 0 && w.Skip != nil { // archives of earlier versions list empty files as loaded
 		var err error
 		if f.skip, err = w.Skip(f.Digest); f.skip || err != nil {
 			return err
@@ -232,28 +234,28 @@ func (w *worker) parse(ctx context.Context, f *File) error {
 	if kept != nil {
 		return nil
 	}
-	var src source
+	var src recordReader
 	if src, f.Err = w.start(f, startedFile); f.Err != nil {
-		w.Parsed.end(f)
+		w.ParseCache.end(f)
 		return nil
 	}
 	defer src.Close() //nolint:errcheck // nothing was written
 	return w.read(ctx, f, src)
 }
 
-// start begins to read the records of a file.
-func (w *worker) start(f *File, startedFile *formats.File) (source, error) {
+// start opens the records of a file.
+func (w *worker) start(f *File, startedFile *formats.File) (recordReader, error) {
 	switch {
 	case w.open != nil:
 		return w.open(f.Path)
-	case startedFile == nil: // it has not changed, and is to be read again
+	case startedFile == nil: // identify did not need to open it
 		return w.files.Open(f.Path)
 	}
 	return startedFile, startedFile.Start()
 }
 
 // read sends the batches of a file.
-func (w *worker) read(ctx context.Context, f *File, src source) error {
+func (w *worker) read(ctx context.Context, f *File, src recordReader) error {
 	for {
 		b, _ := pool.Get().(*record.Batch)
 		err := src.Next(b)
@@ -262,37 +264,37 @@ func (w *worker) read(ctx context.Context, f *File, src source) error {
 			if !errors.Is(err, io.EOF) {
 				switch inner, ok := errors.AsType[*fault.Error](err); {
 				case !ok:
-					f.Err = w.broken(f, 0, err)
-				case inner.Err == nil: // a large file of blanks
+					f.Err = w.readError(f, 0, err)
+				case inner.Err == nil: // for example a large file of blanks
 					f.Err = err
 				default:
-					f.Err = w.broken(f, inner.Line, inner.Err)
+					f.Err = w.readError(f, inner.Line, inner.Err)
 				}
 			}
-			w.Parsed.end(f)
+			w.ParseCache.end(f)
 			return nil
 		}
 		b = compact(b)
-		w.Parsed.add(f, b)
+		w.ParseCache.add(f, b)
 		if err := f.send(ctx, b, src.BytesRead(), w.waiting); err != nil {
 			return err
 		}
 	}
 }
 
-// broken is the error of a file, or of an archive that is copied, which ends early.
-func (w *worker) broken(f *File, line int, err error) error {
-	if w.From != nil {
-		return &fault.Error{Setting: w.From.Name, Problem: "cannot be read to its end", Err: err, Cure: "barograph verify tells what is damaged; bring back a copy, or load the files again"}
+// readError is the error of a file, or of a copied archive, that could not be read to its end.
+func (w *worker) readError(f *File, line int, err error) error {
+	if w.Origin != nil {
+		return &fault.Error{Setting: w.Origin.Name, Problem: "cannot be read to its end", Err: err, Cure: "run barograph verify to see what is damaged; restore a copy, or load the files again"}
 	}
-	return &fault.Error{File: f.Path, Line: line, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again; it is not marked as loaded"}
+	return &fault.Error{File: f.Path, Line: line, Problem: "cannot be read to its end", Err: err, Cure: "check the file or fetch it again; it was not marked as loaded"}
 }
 
-// identify finds the digest and the size of what is read. The file is open then,
-// if it had to be read for that.
+// identify finds the digest and the size of the input. It returns the open file if it had to read
+// it.
 func (w *worker) identify(f *File) *formats.File {
-	if w.From != nil {
-		f.Digest, f.Bytes = w.From.digest(), w.From.Bytes()
+	if w.Origin != nil {
+		f.Digest, f.Bytes = w.Origin.digest(), w.Origin.Bytes()
 		return nil
 	}
 	if w.Known != nil {
@@ -316,8 +318,8 @@ func (w *worker) identify(f *File) *formats.File {
 	return file
 }
 
-// send hands a batch to deliver.
-func (f *File) send(ctx context.Context, b *record.Batch, at int64, waiting *gauge) error {
+// send passes a batch to deliver.
+func (f *File) send(ctx context.Context, b *record.Batch, at int64, waiting *memoryGauge) error {
 	waiting.add(footprint(b))
 	select {
 	case f.batches <- parsedBatch{b, at}:
@@ -327,8 +329,8 @@ func (f *File) send(ctx context.Context, b *record.Batch, at int64, waiting *gau
 	}
 }
 
-// compact replaces a batch that is not nearly full by a copy of its size, so
-// that thousands of small files do not each hold the memory of a full batch.
+// compact replaces a batch that is mostly empty by a smaller copy. Otherwise thousands of small
+// files would each use the memory of a full batch.
 func compact(b *record.Batch) *record.Batch {
 	if b.Len()*4 > 3*cap(b.Head) {
 		return b
@@ -340,14 +342,14 @@ func compact(b *record.Batch) *record.Batch {
 
 const copyBytes = 64 << 10
 
-// digest is that of a file's bytes.
+// digest computes the digest of a file's bytes.
 func (w *worker) digest(file *formats.File) (digest string, size int64, err error) {
 	if w.hash == nil {
 		w.hash, w.buffer = xxh3.New(), make([]byte, copyBytes)
 	}
 	w.hash.Reset()
 	if size, err = file.Hash(w.hash, w.buffer); err != nil {
-		return "", 0, &fault.Error{File: file.Path, Problem: "cannot be read", Err: err, Cure: "check the disk; the file is not marked as loaded"}
+		return "", 0, &fault.Error{File: file.Path, Problem: "cannot be read", Err: err, Cure: "check the disk; the file was not marked as loaded"}
 	}
 	sum := w.hash.Sum128().Bytes()
 	return hex.EncodeToString(sum[:]), size, nil

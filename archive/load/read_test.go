@@ -25,7 +25,7 @@ func (b *big) Next(into *record.Batch) error {
 	t, _ := record.TypeByName("SL1L2")
 	into.Reset(t, "")
 	h := into.AddHeader(record.DefaultHeader())
-	for range ahead / 100 {
+	for range maxWaitingBytes / 100 {
 		into.AppendTimes(h, 0, 0, 1)
 	}
 	return nil
@@ -45,8 +45,8 @@ func TestFilesAreNotReadFarAhead(t *testing.T) {
 	}
 	const workers = 2
 	var opened, taken atomic.Int64
-	o := Reading{Workers: workers, opener: func() func(string) (source, error) {
-		return func(string) (source, error) { opened.Add(1); return &big{1}, nil }
+	o := Reading{Workers: workers, newOpen: func() func(string) (recordReader, error) {
+		return func(string) (recordReader, error) { opened.Add(1); return &big{1}, nil }
 	}}
 	err := Read(t.Context(), paths, o, func(_ *File, b *record.Batch) error {
 		time.Sleep(time.Millisecond) // a busy archive

@@ -14,8 +14,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Rejects lists lines that do not stand in a CSV file, or shows the first few.
-type Rejects struct {
+// RejectList writes lines that were not stored into a CSV file, or prints the first few of them.
+type RejectList struct {
 	show  io.Writer
 	cell  func(string) string
 	file  *os.File
@@ -23,13 +23,12 @@ type Rejects struct {
 	shown int
 }
 
-// shownRejects is the number of lines that are shown.
+// shownRejects is the maximum number of printed lines.
 const shownRejects = 10
 
-// NewRejects lists into a file, or shows where there is no path; cell is what a
-// text becomes in CSV.
-func NewRejects(path string, show io.Writer, cell func(string) string) (*Rejects, error) {
-	r := &Rejects{show: show, cell: cell}
+// NewRejectList writes into a file, or prints if path is empty; cell converts a text for CSV.
+func NewRejectList(path string, show io.Writer, cell func(string) string) (*RejectList, error) {
+	r := &RejectList{show: show, cell: cell}
 	if path == "" {
 		return r, nil
 	}
@@ -41,26 +40,26 @@ func NewRejects(path string, show io.Writer, cell func(string) string) (*Rejects
 	return r, r.csv.Write([]string{"file", "line", "reason", "text"})
 }
 
-// Reject lists a line in quarantine.
-func (r *Rejects) Reject(q record.Reject) { r.line(q, "line quarantined") }
+// Reject lists a quarantined line.
+func (r *RejectList) Reject(q record.Reject) { r.line(q, "line quarantined") }
 
-// Conflict lists a line whose values do not stand.
-func (r *Rejects) Conflict(c design.Conflict) {
-	place := c.Stands.String()
-	if c.Stands.File == "" {
+// Conflict lists a line whose values are not stored.
+func (r *RejectList) Conflict(c design.Conflict) {
+	place := c.Existing.String()
+	if c.Existing.File == "" {
 		place = "a record of the archive"
 	}
 	if c.Dropped.File == "" {
 		c.Dropped.File = "the archive"
 	}
-	end := ", whose values are kept"
+	end := ", whose values are stored"
 	if c.Kept {
 		end = "; both are stored"
 	}
 	r.line(record.Reject{File: c.Dropped.File, Line: c.Dropped.Line, Reason: "conflicts with " + place + end, Text: c.What}, c.What)
 }
 
-func (r *Rejects) line(q record.Reject, then string) {
+func (r *RejectList) line(q record.Reject, then string) {
 	if r.csv != nil {
 		r.csv.Write([]string{r.cell(q.File), strconv.Itoa(int(q.Line)), r.cell(q.Reason), r.cell(q.Text)}) //nolint:errcheck // csv keeps the error for close
 		return
@@ -68,12 +67,12 @@ func (r *Rejects) line(q record.Reject, then string) {
 	if r.shown++; r.shown <= shownRejects {
 		fmt.Fprintf(r.show, "%s:%d: %s; %s\n", fault.Name(q.File), q.Line, q.Reason, then)
 	} else if r.shown == shownRejects+1 {
-		fmt.Fprintln(r.show, "… further lines are not shown; name a file with --quarantine to keep them all")
+		fmt.Fprintln(r.show, "… further lines are not shown; write all of them to a file with --quarantine FILE")
 	}
 }
 
-// Close ends the file.
-func (r *Rejects) Close() error {
+// Close completes the file.
+func (r *RejectList) Close() error {
 	if r.csv == nil {
 		return nil
 	}

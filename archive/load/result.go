@@ -20,49 +20,51 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Result is what a load did, and what the archive holds now.
+// Result describes what a load did, and what the archive contains afterwards.
 type Result struct {
-	Archive     string           `json:"archive"`
-	Design      string           `json:"design"`
-	Subset      string           `json:"subset"`
-	Database    string           `json:"database,omitempty"` // of the server, where a subset has one of its own
-	Files       int              `json:"files_loaded"`
-	Skipped     int              `json:"files_skipped"`
-	Failed      []string         `json:"files_failed,omitempty"`
-	Read        int64            `json:"read"`
-	Stored      int64            `json:"stored"`
-	Same        int64            `json:"duplicates"`
-	Other       int64            `json:"conflicts"`
-	Refused     int64            `json:"refused"`
-	Quarantined int64            `json:"quarantined"`
-	Kept        int64            `json:"kept,omitempty"`    // of Stored: beside different values of their record
-	Removed     int64            `json:"removed,omitempty"` // records before From, as Retain does
-	From        time.Time        `json:"from,omitzero"`
-	Retention   *Removal         `json:"retention,omitempty"`
-	NotTaken    map[string]int64 `json:"not_taken,omitempty"` // by line type
-	LeftOut     map[string]int64 `json:"left_out,omitempty"`
-	Cut         map[string]int64 `json:"cut,omitempty"` // by METviewer's column
-	Held        []archive.Mark   `json:"skipped_with_quarantine,omitempty"`
-	Lacking     []string         `json:"-"` // files of which the archive lacks lines
-	Bytes       int64            `json:"bytes"`
-	Seconds     float64          `json:"seconds"`
-	Records     map[string]int64 `json:"records_by_line_type"`
-	Objects     int64            `json:"objects"`
-	Object      string           `json:"object"`
-	BytesOnDisk int64            `json:"bytes_on_disk"`
-	Digest      string           `json:"digest,omitempty"`
+	Archive string `json:"archive"`
+	Design  string `json:"design"`
+	Subset  string `json:"subset"`
+	// database on the server, if each subset has its own
+	Database    string   `json:"database,omitempty"`
+	Files       int      `json:"files_loaded"`
+	Skipped     int      `json:"files_skipped"`
+	Failed      []string `json:"files_failed,omitempty"`
+	Read        int64    `json:"read"`
+	Stored      int64    `json:"stored"`
+	Duplicates  int64    `json:"duplicates"`
+	Conflicts   int64    `json:"conflicts"`
+	Refused     int64    `json:"refused"`
+	Quarantined int64    `json:"quarantined"`
+	// of Stored: in addition to different values of their record
+	Kept                  int64            `json:"kept,omitempty"`
+	Removed               int64            `json:"removed,omitempty"` // records before RemovedBefore, removed by Retain
+	RemovedBefore         time.Time        `json:"from,omitzero"`
+	Retention             *Removal         `json:"retention,omitempty"`
+	NotAccepted           map[string]int64 `json:"not_taken,omitempty"` // by line type
+	OmittedColumns        map[string]int64 `json:"left_out,omitempty"`
+	ShortenedTexts        map[string]int64 `json:"cut,omitempty"` // by METviewer's column
+	SkippedWithQuarantine []archive.Mark   `json:"skipped_with_quarantine,omitempty"`
+	IncompleteFiles       []string         `json:"-"` // files of which the archive lacks lines
+	Bytes                 int64            `json:"bytes"`
+	Seconds               float64          `json:"seconds"`
+	Records               map[string]int64 `json:"records_by_line_type"`
+	Objects               int64            `json:"objects"`
+	Object                string           `json:"object"`
+	BytesOnDisk           int64            `json:"bytes_on_disk"`
+	Digest                string           `json:"digest,omitempty"`
 }
 
-// Result joins what a load did with what the archive holds.
+// Result combines the summary of a load with the content of the archive.
 func (s *Summary) Result(ctx context.Context, a archive.Archive, subset string, n design.Name) (*Result, error) {
 	size, err := a.Size(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := &Result{
-		Subset: subset, Files: len(s.Files), Skipped: len(s.Skipped), Read: s.Read, Stored: s.Stored, Same: s.Same, Other: s.Other,
-		Quarantined: s.Quarantined, Kept: s.Kept, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(), NotTaken: s.NotTaken, LeftOut: s.LeftOut, Cut: s.Cut, Held: s.Held, Lacking: s.Lacking,
-		Design: string(n), Records: s.Catalog.Records(), Objects: s.Catalog.Objects, Object: n.Objects(), Digest: s.Catalog.Held().String(), BytesOnDisk: size,
+		Subset: subset, Files: len(s.Files), Skipped: len(s.Skipped), Read: s.Read, Stored: s.Stored, Duplicates: s.Duplicates, Conflicts: s.Conflicts,
+		Quarantined: s.Quarantined, Kept: s.Kept, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(), NotAccepted: s.NotAccepted, OmittedColumns: s.OmittedColumns, ShortenedTexts: s.ShortenedTexts, SkippedWithQuarantine: s.SkippedWithQuarantine, IncompleteFiles: s.IncompleteFiles,
+		Design: string(n), Records: s.Catalog.Records(), Objects: s.Catalog.Objects, Object: n.Objects(), Digest: s.Catalog.Digest().String(), BytesOnDisk: size,
 	}
 	if s.Counted != nil {
 		out.Database = s.Counted.Database
@@ -73,7 +75,7 @@ func (s *Summary) Result(ctx context.Context, a archive.Archive, subset string, 
 	return out, nil
 }
 
-// Text writes it as a table.
+// Text writes the result as a table.
 func (r *Result) Text(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(w, "archive\t%s, design %s, subset %s\n", r.Archive, r.Design, r.Subset)
@@ -81,29 +83,29 @@ func (r *Result) Text(out io.Writer) error {
 		fmt.Fprintf(w, "database\t%s (the URL's path and the subset)\n", r.Database)
 	}
 	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
-	fmt.Fprintf(w, "lines\t%d read = %d stored + %d duplicates + %d conflicts + %d quarantined\n", r.Read, r.Stored, r.Same, r.Other, r.Quarantined)
+	fmt.Fprintf(w, "lines\t%d read = %d stored + %d duplicates + %d conflicts + %d quarantined\n", r.Read, r.Stored, r.Duplicates, r.Conflicts, r.Quarantined)
 	if r.Kept > 0 {
-		fmt.Fprintf(w, "kept\t%d of the records stored stand beside different values of theirs: barograph list conflicts\n", r.Kept)
+		fmt.Fprintf(w, "kept\t%d of the stored records have the same identity as others: see barograph list conflicts\n", r.Kept)
 	}
-	for _, m := range r.Held {
-		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, since it was loaded at %s UTC\n", m.Quarantined, m.Read, fault.Name(m.Path), m.Loaded.UTC().Format(time.DateTime))
+	for _, m := range r.SkippedWithQuarantine {
+		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, which was loaded at %s UTC\n", m.Quarantined, m.Read, fault.Name(m.Path), m.Loaded.UTC().Format(time.DateTime))
 	}
-	for _, t := range slices.Sorted(maps.Keys(r.NotTaken)) {
-		fmt.Fprintf(w, "not taken\t%d lines of %s, which the load_spec does not ask for\n", r.NotTaken[t], t)
+	for _, t := range slices.Sorted(maps.Keys(r.NotAccepted)) {
+		fmt.Fprintf(w, "not loaded\t%d lines of %s, which the load_spec does not request\n", r.NotAccepted[t], t)
 	}
-	for _, columns := range slices.Sorted(maps.Keys(r.LeftOut)) {
-		fmt.Fprintf(w, "left out\tcolumns that no design keeps, of %d lines of %s\n", r.LeftOut[columns], columns)
+	for _, columns := range slices.Sorted(maps.Keys(r.OmittedColumns)) {
+		fmt.Fprintf(w, "omitted\tcolumns that no design stores, of %d lines of %s\n", r.OmittedColumns[columns], columns)
 	}
-	for _, column := range slices.Sorted(maps.Keys(r.Cut)) {
-		fmt.Fprintf(w, "cut\t%d texts do not fit METviewer's column %s, which may take several for one; the archive and its digest have them whole\n", r.Cut[column], column)
+	for _, column := range slices.Sorted(maps.Keys(r.ShortenedTexts)) {
+		fmt.Fprintf(w, "shortened\t%d texts exceed METviewer's column %s and may become equal there; the archive and its digest have the complete texts\n", r.ShortenedTexts[column], column)
 	}
 	if m := r.Retention; m != nil {
 		if m.Refused {
-			fmt.Fprintf(w, "not removed\t%d of %d records with fcst_valid_beg before %s\n", m.Records, m.Total, stamp(m.From))
-		} else if !m.From.IsZero() {
-			fmt.Fprintf(w, "removed\t%d records with fcst_valid_beg before %s\n", m.Records, stamp(m.From))
+			fmt.Fprintf(w, "not removed\t%d of %d records with fcst_valid_beg before %s\n", m.Records, m.Total, formatTime(m.Cutoff))
+		} else if !m.Cutoff.IsZero() {
+			fmt.Fprintf(w, "removed\t%d records with fcst_valid_beg before %s\n", m.Records, formatTime(m.Cutoff))
 		}
-		m.later(w)
+		m.textLater(w)
 	}
 	fmt.Fprintf(w, "archive holds\t%d %s, %s on disk\n", r.Objects, r.Object, humanize.BytesN(uint64(r.BytesOnDisk), 3))
 	for _, t := range record.Types() {
@@ -120,11 +122,11 @@ func (r *Result) Text(out io.Writer) error {
 	return w.Flush()
 }
 
-// Refused counts the lines whose values were refused: by this load, and, as the
-// archive reports, by an earlier one of files that were skipped, which are reported.
+// Refused counts the lines whose values were refused by this load, and those that an earlier load
+// refused from files that this load skipped. It calls report for the latter.
 func Refused(ctx context.Context, a archive.Archive, subset string, s *Summary, by OnConflict, report func(design.Conflict)) (n int64, err error) {
 	if by == Refuse || by == "" {
-		n = s.Other
+		n = s.Conflicts
 	}
 	if len(s.Skipped) == 0 {
 		return n, nil
@@ -136,18 +138,18 @@ func Refused(ctx context.Context, a archive.Archive, subset string, s *Summary, 
 	for _, one := range c.Conflicts {
 		if one.Refused && slices.Contains(s.Skipped, one.Dropped.File) {
 			report(one)
-			s.Lacking = append(s.Lacking, one.Dropped.File)
+			s.IncompleteFiles = append(s.IncompleteFiles, one.Dropped.File)
 			n++
 		}
 	}
 	return n, nil
 }
 
-// Incomplete is the error of what the archive lacks of the files, refused lines
-// among it; nil = it has everything.
+// Incomplete returns an error if the archive lacks lines of the files, including refused lines; nil
+// = it has all.
 func (s *Summary) Incomplete(refused int64) error {
 	l := Shortfall{s.Quarantined, refused, len(s.Failed)}
-	for _, m := range s.Held {
+	for _, m := range s.SkippedWithQuarantine {
 		l.Quarantined += m.Quarantined
 	}
 	parts := l.words()
@@ -155,7 +157,7 @@ func (s *Summary) Incomplete(refused int64) error {
 		return nil
 	}
 	rest := "all other lines were stored"
-	if s.Stored+s.Same == 0 {
+	if s.Stored+s.Duplicates == 0 {
 		rest = "nothing was stored"
 	}
 	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; " + rest)}
@@ -164,11 +166,11 @@ func (s *Summary) Incomplete(refused int64) error {
 // Shortfall counts what is missing from the data of the files that the user named.
 type Shortfall struct {
 	Quarantined int64 // lines
-	Refused     int64 // lines whose values contradict others
-	Unread      int   // files that could not be read, or not to their end
+	Refused     int64 // lines that conflict with other lines
+	Unread      int   // files that could not be read to their end
 }
 
-// Reject counts the lines of b that are in quarantine, and tells of each.
+// Reject counts the quarantined lines of b, and passes each to a callback.
 func (l *Shortfall) Reject(b *record.Batch, to func(file string, line uint32, reason, text string) error) error {
 	l.Quarantined += int64(len(b.Rejects))
 	for _, x := range b.Rejects {
@@ -179,13 +181,13 @@ func (l *Shortfall) Reject(b *record.Batch, to func(file string, line uint32, re
 	return nil
 }
 
-// Incomplete is the error of a study or a list of such data; nil = nothing is lacking.
+// Incomplete returns the error of a study or a list of such data; nil = nothing is missing.
 func (l Shortfall) Incomplete() error {
 	parts := l.words()
 	if len(parts) == 0 {
 		return nil
 	}
-	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; this is of the rest")}
+	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; the result is of the other lines")}
 }
 
 func (l Shortfall) words() (parts []string) {

@@ -16,50 +16,52 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// trimStep bounds what one commit removes, in seconds.
+// trimStep is the time span that one commit removes, in seconds.
 const trimStep = 30 * daySeconds
 
 const daySeconds = 24 * 3600
 
-// longestLead bounds what Retain adds to the clock for a forecast's lead: leads
-// are read from the same lines as the times that it checks.
+// longestLead bounds the lead that Retain adds to the current time. Leads come from the same lines
+// as the times that it checks.
 const longestLead = 366 * daySeconds
 
-// DefaultLimit is the percentage of a subset's records that a removal takes
-// without --force.
+// DefaultLimit is the percentage of a subset's records that may be removed without --force.
 const DefaultLimit = 10
 
-// Retention says which records Retain removes, and when it refuses.
+// Retention says which records Retain removes, and when it refuses to.
 type Retention struct {
 	Keep   time.Duration   // records older than the newest by more than this are removed, by fcst_valid_beg
-	Before *design.Catalog // of the subset before the load that Retain follows; nil = no load came before
-	Limit  float64         // percent of the records; see Removal.Refused
-	Force  bool            // remove in any case
-	Now    time.Time       // zero = the clock's
+	Before *design.Catalog // catalog of the subset before the load that precedes Retain; nil = no load
+	Limit  float64         // percentage of the records; see Removal.Refused
+	Force  bool            // remove without checks
+	Now    time.Time       // zero = the current time
 }
 
-// Removal is what Retain removes, or refuses to remove.
+// Removal describes what Retain removes, or refuses to remove.
 type Removal struct {
-	From    time.Time `json:"from,omitzero"`   // records whose fcst_valid_beg is before it go; zero = no valid time counts
-	Newest  time.Time `json:"newest,omitzero"` // the valid time from which From follows
-	Later   int       `json:"later,omitempty"` // valid times after now plus the longest lead, from which nothing follows
-	Latest  time.Time `json:"latest,omitzero"` // the last of them
-	Days    int       `json:"days"`            // that have valid times before From
-	Added   int       `json:"days_added"`      // that have valid times which the load before brought
-	Gap     string    `json:"gap,omitempty"`   // from the last valid time that goes to the first that stays, where it exceeds Retention.Keep
-	Records int64     `json:"records"`         // that were removed, or would be
-	Total   int64     `json:"total"`           // records before the removal
-	Refused bool      `json:"refused,omitempty"`
-	Groups  []Removed `json:"groups,omitempty"` // of Records, where they were counted
+	// records with an earlier fcst_valid_beg are removed; zero = no valid time is plausible
+	Cutoff time.Time `json:"from,omitzero"`
+	Newest time.Time `json:"newest,omitzero"` // the valid time from which Cutoff follows
+	// number of valid times after now plus the longest lead, which Retain ignores
+	Later  int       `json:"later,omitempty"`
+	Latest time.Time `json:"latest,omitzero"` // the last of them
+	Days   int       `json:"days"`            // number of days with valid times before Cutoff
+	Added  int       `json:"days_added"`      // number of days with valid times that the preceding load added
+	// time between the last removed and the first remaining valid time, if it exceeds Retention.Keep
+	Gap     string         `json:"gap,omitempty"`
+	Records int64          `json:"records"` // removed records, or those that would be removed
+	Total   int64          `json:"total"`   // records before the removal
+	Refused bool           `json:"refused,omitempty"`
+	Groups  []RemovedGroup `json:"groups,omitempty"` // Records by line type and model, if they were counted
 
 	keep    time.Duration
 	limit   float64
-	before  []int64 // the valid times that go, ascending
-	preview bool    // no removal was tried
+	before  []int64 // valid times to be removed, ascending
+	preview bool    // nothing will be removed
 }
 
-// Removed counts the records of one line type and model.
-type Removed struct {
+// RemovedGroup counts the removed records of one line type and model.
+type RemovedGroup struct {
 	LineType string    `json:"line_type"`
 	Model    string    `json:"model"`
 	Records  int64     `json:"records"`
@@ -67,11 +69,10 @@ type Removed struct {
 	Last     time.Time `json:"fcst_valid_last"`
 }
 
-// plan finds the cut in the catalog of a subset. The cut never follows from a
-// valid time later than now plus the longest lead: one wrong date must not
-// remove an archive.
+// plan computes the cutoff from the catalog of a subset. It ignores valid times later than now plus
+// the longest lead: one wrong date must not remove an archive.
 func (r *Retention) plan(c *design.Catalog) *Removal {
-	out := &Removal{Total: c.Held().Records, keep: r.Keep, limit: r.Limit}
+	out := &Removal{Total: c.Digest().Records, keep: r.Keep, limit: r.Limit}
 	var times []int64
 	var lead int64
 	for _, g := range c.Groups {
@@ -95,13 +96,13 @@ func (r *Retention) plan(c *design.Catalog) *Removal {
 		return out
 	}
 	cut := times[end-1] - int64(r.Keep/time.Second)
-	out.Newest, out.From = time.Unix(times[end-1], 0).UTC(), time.Unix(cut, 0).UTC()
+	out.Newest, out.Cutoff = time.Unix(times[end-1], 0).UTC(), time.Unix(cut, 0).UTC()
 	at, _ := slices.BinarySearch(times[:end], cut)
 	if out.before = times[:at]; at == 0 {
 		return out
 	}
 	if gap := time.Duration(times[at]-times[at-1]) * time.Second; gap > r.Keep {
-		out.Gap = span(gap)
+		out.Gap = formatSpan(gap)
 	}
 	days := map[int64]bool{}
 	for _, t := range out.before {
@@ -126,21 +127,21 @@ func floorDay(t int64) int64 {
 	return day
 }
 
-// suspect reports whether the removal is one that the load before does not
-// explain. Then its records are counted.
-func (m *Removal) suspect() bool {
+// isSuspicious reports whether the preceding load does not explain the removal. Then its records
+// are counted.
+func (m *Removal) isSuspicious() bool {
 	return len(m.before) > 0 && (m.Days > m.Added || m.Gap != "")
 }
 
-// count adds the records of a batch that go.
+// count counts the records of a batch that would be removed.
 func (m *Removal) count(b *record.Batch) {
 	for i, v := range b.Valid {
-		if v >= m.From.Unix() {
+		if v >= m.Cutoff.Unix() {
 			continue
 		}
 		m.Records++
-		k := Removed{LineType: b.Type.Name, Model: b.Header(i)[record.Model]}
-		at, found := slices.BinarySearchFunc(m.Groups, k, func(a, b Removed) int {
+		k := RemovedGroup{LineType: b.Type.Name, Model: b.Header(i)[record.Model]}
+		at, found := slices.BinarySearchFunc(m.Groups, k, func(a, b RemovedGroup) int {
 			return cmp.Or(cmp.Compare(a.LineType, b.LineType), cmp.Compare(a.Model, b.Model))
 		})
 		when := time.Unix(v, 0).UTC()
@@ -159,7 +160,7 @@ func (m *Removal) count(b *record.Batch) {
 	}
 }
 
-// countAll counts the records of a subset that go.
+// countAll counts the records of a subset that would be removed.
 func (m *Removal) countAll(ctx context.Context, a archive.Archive, subset string) error {
 	for b, err := range a.Dump(ctx, subset) {
 		if err != nil {
@@ -170,37 +171,37 @@ func (m *Removal) countAll(ctx context.Context, a archive.Archive, subset string
 	return nil
 }
 
-// check decides whether the removal is refused. More than the limit of the
-// records is too much where the removal covers more valid days than the load
-// before brought, or where nothing fills the time between what goes and what
-// stays: then the newest date is probably wrong.
+// check decides whether to refuse the removal. It refuses to remove more than the limit if the
+// removal covers more valid days than the preceding load added, or if no record fills the time
+// between removed and remaining ones. In both cases the newest date is probably wrong.
 func (m *Removal) check() {
-	m.Refused = m.suspect() && float64(m.Records)*100 > m.limit*float64(m.Total)
+	m.Refused = m.isSuspicious() && float64(m.Records)*100 > m.limit*float64(m.Total)
 }
 
-// Err is the error of a removal that was refused; nil = it was not.
+// Err returns the error of a refused removal; nil = it was not refused.
 func (m *Removal) Err() error {
 	if m == nil || !m.Refused {
 		return nil
 	}
-	why := fmt.Sprintf("and cover %d valid days, where this load added %d", m.Days, m.Added)
+	why := fmt.Sprintf("and cover %d valid days, while this load added %d", m.Days, m.Added)
 	if m.Gap != "" {
-		why = "and no record fills the " + m.Gap + " before the ones that stay"
+		why = "and no record fills the " + m.Gap + " before the remaining ones"
 	}
 	what, check := "nothing was removed", " with --dry-run"
 	if m.preview {
 		what, check = "the removal would be refused", ""
 	}
 	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-		Setting: "--retain " + span(m.keep),
-		Problem: fmt.Sprintf("%s: %d of %d records are before %s, which are more than %g %%, %s",
-			what, m.Records, m.Total, stamp(m.From), m.limit, why),
-		Cure: "check the newest date (" + stamp(m.Newest) + ")" + check + "; then add --force, or raise --retain-limit",
+		Setting: "--retain " + formatSpan(m.keep),
+		Problem: fmt.Sprintf("%s: %d of %d records are before %s; they are more than %g %%, %s",
+			what, m.Records, m.Total, formatTime(m.Cutoff), m.limit, why),
+		Cure: "check the newest date (" + formatTime(m.Newest) + ")" + check + "; then add --force, or raise --retain-limit",
 	}}
 }
 
-// span prints a duration as --retain takes it; of one of days the hours are left out.
-func span(d time.Duration) string {
+// formatSpan prints a duration as --retain accepts it. It omits the hours of a duration of more
+// than two days.
+func formatSpan(d time.Duration) string {
 	const day = daySeconds * time.Second
 	switch {
 	case d%day == 0 || d > 2*day && d%time.Hour != 0:
@@ -211,11 +212,11 @@ func span(d time.Duration) string {
 	return d.String()
 }
 
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
-// Retain removes from a subset the records that are older than the newest by
-// more than r.Keep, and returns what it removed or refused to remove. The marks
-// of their files stay: only a load with Options.Rehash brings them back.
+// Retain removes the records of a subset that are older than the newest by more than r.Keep. It
+// returns what it removed or refused to remove. It keeps the marks of the files: only a load with
+// Options.Rehash restores the records.
 func Retain(ctx context.Context, a archive.Archive, subset string, r Retention) (*Removal, error) {
 	c, err := a.Catalog(ctx, subset)
 	if err != nil {
@@ -225,7 +226,7 @@ func Retain(ctx context.Context, a archive.Archive, subset string, r Retention) 
 	if len(out.before) == 0 {
 		return out, nil
 	}
-	if !r.Force && out.suspect() {
+	if !r.Force && out.isSuspicious() {
 		if err := out.countAll(ctx, a, subset); err != nil {
 			return out, err
 		}
@@ -239,13 +240,13 @@ func Retain(ctx context.Context, a archive.Archive, subset string, r Retention) 
 	}
 	defer l.Close() //nolint:errcheck // everything is committed
 	for rest := out.before; len(rest) > 0 && err == nil; {
-		to := min(rest[0]+trimStep, out.From.Unix())
+		to := min(rest[0]+trimStep, out.Cutoff.Unix())
 		err = archive.Trim(ctx, l, to)
 		at, _ := slices.BinarySearch(rest, to)
 		rest = rest[at:]
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
-		err = &fault.Error{Setting: "--retain", Problem: "this engine removes no records of an archive", Err: err, Cure: "load into a new subset from time to time, or choose another engine"}
+		err = &fault.Error{Setting: "--retain", Problem: "this engine cannot remove records from an archive", Err: err, Cure: "load into a new subset from time to time, or choose another engine"}
 	}
 	if err != nil {
 		return out, err
@@ -254,15 +255,15 @@ func Retain(ctx context.Context, a archive.Archive, subset string, r Retention) 
 	if err != nil {
 		return out, err
 	}
-	if out.Records = now.Trimmed - c.Trimmed; now.Brought() < c.Brought() {
-		err = &fault.Error{Cure: cure, Err: fmt.Errorf("%w: %d records were counted before %d were removed, and %d after",
-			ErrNotConserved, c.Held().Records, out.Records, now.Held().Records)}
+	if out.Records = now.Trimmed - c.Trimmed; now.LoadedRecords() < c.LoadedRecords() {
+		err = &fault.Error{Cure: conservationCure, Err: fmt.Errorf("%w: %d records were counted before %d were removed, and %d after",
+			ErrNotConserved, c.Digest().Records, out.Records, now.Digest().Records)}
 	}
 	return out, err
 }
 
-// Preview counts what Retain would remove after a load of files, and writes
-// nothing. A record that a file brings again counts as often.
+// Preview counts what Retain would remove after a load of files, and writes nothing. It counts a
+// record that a file contains again twice.
 func (r Retention) Preview(ctx context.Context, a archive.Archive, subset string, paths []string, o Options) (*Removal, error) {
 	marks, err := newMarks(ctx, a, subset, int64(len(paths))*fewFiles)
 	if err != nil {
@@ -298,24 +299,24 @@ func (r Retention) Preview(ctx context.Context, a archive.Archive, subset string
 	return out, err
 }
 
-// Text lists what would go.
+// Text lists what would be removed.
 func (m *Removal) Text(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	if m.From.IsZero() {
+	if m.Cutoff.IsZero() {
 		fmt.Fprintln(w, "would remove\tnothing")
 	} else {
-		fmt.Fprintf(w, "would remove\t%d of %d records: those with fcst_valid_beg before %s, as the newest is %s; "+
-			"%d valid days go, %d are added\n", m.Records, m.Total, stamp(m.From), stamp(m.Newest), m.Days, m.Added)
+		fmt.Fprintf(w, "would remove\t%d of %d records: those with fcst_valid_beg before %s, because the newest is %s; "+
+			"this removes %d valid days and adds %d\n", m.Records, m.Total, formatTime(m.Cutoff), formatTime(m.Newest), m.Days, m.Added)
 	}
 	for _, g := range m.Groups {
-		fmt.Fprintf(w, "  %s %s\t%d records, %s to %s\n", g.LineType, g.Model, g.Records, stamp(g.First), stamp(g.Last))
+		fmt.Fprintf(w, "  %s %s\t%d records, %s to %s\n", g.LineType, g.Model, g.Records, formatTime(g.First), formatTime(g.Last))
 	}
-	m.later(w)
+	m.textLater(w)
 	return w.Flush()
 }
 
-func (m *Removal) later(w io.Writer) {
+func (m *Removal) textLater(w io.Writer) {
 	if m.Later > 0 {
-		fmt.Fprintf(w, "in the future\t%d valid times, the last %s: --retain does not count back from them\n", m.Later, stamp(m.Latest))
+		fmt.Fprintf(w, "in the future\t%d valid times, the last %s: --retain ignores them\n", m.Later, formatTime(m.Latest))
 	}
 }

@@ -128,7 +128,7 @@ func TestPreviewListsTheRemoval(t *testing.T) {
 		if digest(t, a) != before {
 			t.Errorf("%s: the preview changed the archive", name)
 		}
-		if out := retained(t, a, load.Retention{Keep: 10 * day, Force: true}, next); out.Records != p.Records || !out.From.Equal(p.From) {
+		if out := retained(t, a, load.Retention{Keep: 10 * day, Force: true}, next); out.Records != p.Records || !out.Cutoff.Equal(p.Cutoff) {
 			t.Errorf("%s: %+v was removed, %+v was listed", name, out, p)
 		}
 	}
@@ -144,7 +144,7 @@ func TestRemovedFilesComeBackWithRehashOnly(t *testing.T) {
 		if s := mustLoad(t, a, load.Options{}, files...); records(t, a) != 4 || len(s.Skipped) != 2 {
 			t.Errorf("%s: %d records after the load of each night, %d files skipped", name, records(t, a), len(s.Skipped))
 		}
-		if s := mustLoad(t, a, load.Options{Rehash: true}, files...); s.Stored != 3 || s.Same != 4 || digest(t, a) != all {
+		if s := mustLoad(t, a, load.Options{Rehash: true}, files...); s.Stored != 3 || s.Duplicates != 4 || digest(t, a) != all {
 			t.Errorf("%s: with Rehash %+v", name, s)
 		}
 		whole(t, a, files...)

@@ -9,44 +9,45 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Salvaged is what Salvage copied, and what is missing.
-type Salvaged struct {
-	Records int64          // that the loads stored, by the damaged archive's catalog
-	Copied  int64          // that the new archive holds
+// SalvageResult describes what Salvage copied, and what is missing.
+type SalvageResult struct {
+	Records int64          // number of records in the damaged archive's catalog
+	Copied  int64          // number of records in the new archive
 	Losses  []archive.Loss // places that cannot be read
-	Missing []string       // one line for each series with other records than were stored
-	Files   []archive.Mark // files of origin: which of them a missing record is from is not stored
+	Missing []string       // one line for each series whose records differ from the catalog
+	// files of origin; the archive does not store which of them contains a missing record
+	Files []archive.Mark
 }
 
-// Salvage copies every record that can be read into a new archive, in the loads' own way.
-// The new archive knows none of the files, so that a load of them brings what is missing.
-func Salvage(ctx context.Context, from archive.Archive, subset, name string, to archive.Archive) (*Salvaged, error) {
+// Salvage copies every readable record into a new archive, in the same way as a load. The new
+// archive knows none of the files. Loading them again restores the missing records.
+func Salvage(ctx context.Context, from archive.Archive, subset, name string, to archive.Archive) (*SalvageResult, error) {
 	kept, err := from.Catalog(ctx, subset)
 	if err != nil {
 		return nil, err
 	}
-	s := &Salvaged{Records: kept.Held().Records}
+	s := &SalvageResult{Records: kept.Digest().Records}
 	if s.Files, err = from.Marks(ctx, subset); err != nil {
 		s.Losses = append(s.Losses, archive.Loss{Place: "the list of the files of origin", Err: err})
 	}
 	known := *kept
 	known.Quarantine, known.Conflicts = nil, nil // of files that the new archive does not know
-	sum, err := Run(ctx, to, subset, nil, Options{From: &Origin{
-		Archive: salvaging{from, func(l archive.Loss) { s.Losses = append(s.Losses, l) }}, Subset: subset, Name: name, Catalog: &known,
+	sum, err := Run(ctx, to, subset, nil, Options{Origin: &Origin{
+		Archive: salvageArchive{from, func(l archive.Loss) { s.Losses = append(s.Losses, l) }}, Subset: subset, Name: name, Catalog: &known,
 	}})
 	if err != nil {
 		return nil, err
 	}
-	s.Copied, s.Missing = sum.Catalog.Held().Records, kept.Differences(sum.Catalog)
+	s.Copied, s.Missing = sum.Catalog.Digest().Records, kept.Differences(sum.Catalog)
 	return s, errors.Join(sum.Failed...)
 }
 
-// salvaging is an archive whose dump goes on behind what cannot be read.
-type salvaging struct {
+// salvageArchive is an archive whose Dump continues after a part that cannot be read.
+type salvageArchive struct {
 	archive.Archive
-	lost func(archive.Loss)
+	onLoss func(archive.Loss)
 }
 
-func (s salvaging) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
-	return archive.Salvage(ctx, s.Archive, subset, s.lost)
+func (s salvageArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	return archive.Salvage(ctx, s.Archive, subset, s.onLoss)
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Survey makes the catalog of files, and a mark of each, without an archive.
-// Files that cannot be read, or not to their end, are in failed, and the rest
-// goes on. A record that several lines bring is counted as often; prints, which
-// may be nil, knows those that contradict one another. The batches go to others, too.
+// Survey builds the catalog and the marks of files without an archive. It lists files that cannot
+// be read to their end in failed and continues with the others. It counts a record as often as
+// lines contain it; prints, which may be nil, detects records with conflicting values. Survey
+// passes each batch to others, too.
 func Survey(ctx context.Context, paths []string, o Reading, prints *Fingerprint, others ...func(*record.Batch)) (c *design.Catalog, marks []archive.Mark, failed []error, err error) {
 	c = design.NewCatalog("")
 	m, q := archive.Mark{}, design.Quarantine{}
@@ -29,7 +29,7 @@ func Survey(ctx context.Context, paths []string, o Reading, prints *Fingerprint,
 		for _, other := range others {
 			other(b)
 		}
-		if o.Parsed == nil {
+		if o.ParseCache == nil {
 			release(b)
 		}
 		return nil
@@ -42,7 +42,7 @@ func Survey(ctx context.Context, paths []string, o Reading, prints *Fingerprint,
 		q.File, q.Digest = f.Path, f.Digest
 		marks = append(marks, m)
 		if q.Lines > 0 {
-			c.Reject(q)
+			c.AddQuarantine(q)
 		}
 		m, q = archive.Mark{}, design.Quarantine{}
 		return nil

@@ -63,12 +63,12 @@ func TestMarked(t *testing.T) {
 	} {
 		a := &counting{marks: 99, catalog: design.NewCatalog("s")}
 		a.catalog.Sealed, a.catalog.Files.Records = x.sealed, x.counted
-		r := &run{archive: a, marks: &marks{all: x.all}}
-		r.sum.Files, r.sum.Stored = []archive.Mark{{Stored: 7}}, 7
+		r := &loadRun{archive: a, marks: &marks{all: x.all}}
+		r.summary.Files, r.summary.Stored = []archive.Mark{{Stored: 7}}, 7
 		if x.from {
-			r.o.From = &Origin{}
+			r.options.Origin = &Origin{}
 		}
-		if got, err := r.marked(t.Context(), "s", x.before); err != nil || got != x.want {
+		if got, err := r.markedRecords(t.Context(), "s", x.before); err != nil || got != x.want {
 			t.Errorf("%s: %d records, %v; want %d", name, got, err, x.want)
 		}
 	}
@@ -115,7 +115,7 @@ func TestMarksAreLookedUp(t *testing.T) {
 		}
 		for range 2 {
 			for digest, want := range map[string]bool{"d": true, "e": false} {
-				if one, known, err := m.find(t.Context(), digest); err != nil || known != want || m.found(digest).Digest != one.Digest {
+				if one, known, err := m.find(t.Context(), digest); err != nil || known != want || m.cached(digest).Digest != one.Digest {
 					t.Errorf("%s: %s is %+v, %v, %v", name, digest, one, known, err)
 				}
 			}
@@ -123,7 +123,7 @@ func TestMarksAreLookedUp(t *testing.T) {
 		if want := map[bool]int{true: 2}[x.lookedUp]; a.asked != want {
 			t.Errorf("%s: %d marks were looked for, want %d", name, a.asked, want)
 		}
-		if every, err := m.every(t.Context()); err != nil || len(every) != 1 || every[0].Path != "m" {
+		if every, err := m.list(t.Context()); err != nil || len(every) != 1 || every[0].Path != "m" {
 			t.Errorf("%s: %+v, %v", name, every, err)
 		}
 	}
@@ -135,9 +135,9 @@ func TestMarksAreLookedUp(t *testing.T) {
 
 // TestReadingOptions: which files are read again.
 func TestReadingOptions(t *testing.T) {
-	known := &marks{all: []archive.Mark{{Path: "p", Digest: "whole"}, {Path: "q", Digest: "part", Quarantined: 1}}, of: map[string]archive.Mark{}}
+	known := &marks{all: []archive.Mark{{Path: "p", Digest: "whole"}, {Path: "q", Digest: "part", Quarantined: 1}}, byDigest: map[string]archive.Mark{}}
 	for _, m := range known.all {
-		known.of[m.Digest] = m
+		known.byDigest[m.Digest] = m
 	}
 	for _, x := range []struct {
 		o                 Options
@@ -191,7 +191,7 @@ func TestStands(t *testing.T) {
 		{Last, a, a, true},
 		{Last, a, gone, true},
 	} {
-		if got := x.by.stands(x.fresh, x.old); got != x.want {
+		if got := x.by.replaces(x.fresh, x.old); got != x.want {
 			t.Errorf("%s: %v against %v stands: %v", x.by, x.fresh, x.old, got)
 		}
 	}
@@ -201,7 +201,7 @@ func TestStands(t *testing.T) {
 		want  OnConflict // "" = refused
 	}{{"", false, Refuse}, {Last, false, Last}, {Keep, false, Keep}, {"", true, Keep}, {Keep, true, Keep}, {Refuse, true, ""}, {First, true, ""}} {
 		o := Options{OnConflict: x.given}
-		if err := o.decide(&design.Catalog{Keeps: x.keeps}); (err != nil) != (x.want == "") || err == nil && o.OnConflict != x.want {
+		if err := o.applyPolicy(&design.Catalog{KeepsConflicts: x.keeps}); (err != nil) != (x.want == "") || err == nil && o.OnConflict != x.want {
 			t.Errorf("%q in a subset that keeps all %v: %q, %v", x.given, x.keeps, o.OnConflict, err)
 		}
 	}
@@ -216,14 +216,14 @@ func TestWindow(t *testing.T) {
 	w.add(one)
 	w.add(two) // the later row of day 2 stands
 	count := func() (rows int, values []float64) {
-		for b := range w.live {
+		for b := range w.batchesKept {
 			rows += b.Len()
 			values = append(values, b.Num[0]...)
 		}
 		return rows, values
 	}
-	if rows, values := count(); rows != 3 || !slices.Equal(values, []float64{1, 2, 2}) || w.rows != 4 || w.catalog.Held().Records != 3 {
-		t.Errorf("%d rows of %d, values %v, %d are counted", rows, w.rows, values, w.catalog.Held().Records)
+	if rows, values := count(); rows != 3 || !slices.Equal(values, []float64{1, 2, 2}) || w.rows != 4 || w.catalog.Digest().Records != 3 {
+		t.Errorf("%d rows of %d, values %v, %d are counted", rows, w.rows, values, w.catalog.Digest().Records)
 	}
 	if w.bytes != footprint(one)+footprint(two) {
 		t.Errorf("%d bytes, want %d and %d", w.bytes, footprint(one), footprint(two))
@@ -234,15 +234,15 @@ func TestWindow(t *testing.T) {
 		t.Errorf("%d rows, values %v", rows, values)
 	}
 	n := 0
-	for range w.live {
+	for range w.batchesKept {
 		if n++; true {
 			break
 		}
 	}
-	if w.reset(); n != 1 || len(released) != 3 || w.rows != 0 || w.bytes != 0 || len(w.batches) != 0 || len(w.dead) != 0 || w.catalog.Held().Records != 0 {
+	if w.reset(); n != 1 || len(released) != 3 || w.rows != 0 || w.bytes != 0 || len(w.batches) != 0 || len(w.droppedRows) != 0 || w.catalog.Digest().Records != 0 {
 		t.Errorf("%d batches came; after reset %+v; %d were released", n, w, len(released))
 	}
-	if w.add(datedRows("d", 0, 4, 2)); w.rows != 1 || w.catalog.Held().Records != 1 {
+	if w.add(datedRows("d", 0, 4, 2)); w.rows != 1 || w.catalog.Digest().Records != 1 {
 		t.Errorf("after reset: %+v", w)
 	}
 	if got := describe(archive.Position{Batch: datedRows("a", 6*3600, 1, 0, 1), I: 1}); got != "SL1L2 model=GFS interp_pnts=0 fcst_valid_beg=1970-01-02T00:00:00Z fcst_lead=6 h" {
@@ -292,17 +292,17 @@ func TestGauge(t *testing.T) {
 	if g.add(10) != 10 || g.add(-4) != 6 || g.add(0) != 6 {
 		t.Error("bytes are not added up")
 	}
-	if err := g.below(t.Context(), 6); err != nil {
+	if err := g.waitBelow(t.Context(), 6); err != nil {
 		t.Error(err)
 	}
-	<-g.fewer // the token of the subtraction
+	<-g.decreased // the token of the subtraction
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := g.below(ctx, 5); !errors.Is(err, context.Canceled) {
+	if err := g.waitBelow(ctx, 5); !errors.Is(err, context.Canceled) {
 		t.Errorf("more than the limit waits: %v", err)
 	}
 	go g.add(-1)
-	if err := g.below(t.Context(), 5); err != nil {
+	if err := g.waitBelow(t.Context(), 5); err != nil {
 		t.Error(err)
 	}
 }
@@ -312,7 +312,7 @@ func TestParsedLimit(t *testing.T) {
 	b := datedRows("a", 0, 1, 1, 2)
 	size := footprint(b)
 	for most, kept := range map[int]bool{2 * size: true, 2*size - 1: false} {
-		p, f := NewParsed(most), &File{Path: "a"}
+		p, f := NewParseCache(most), &File{Path: "a"}
 		p.add(f, b)
 		p.add(f, b)
 		p.end(f)
@@ -320,13 +320,13 @@ func TestParsedLimit(t *testing.T) {
 			t.Errorf("%d bytes may be kept: %v, %d batches", most, p.IsComplete(), len(batches))
 		}
 	}
-	var none *Parsed
+	var none *ParseCache
 	none.add(nil, nil)
 	none.end(nil)
 	if file, batches := none.file("a"); none.IsComplete() || file != nil || batches != nil {
 		t.Error("nothing keeps something")
 	}
-	if NewParsed(1).IsComplete() {
+	if NewParseCache(1).IsComplete() {
 		t.Error("nothing was read")
 	}
 }
@@ -349,19 +349,19 @@ func TestOrigin(t *testing.T) {
 		t.Errorf("%d bytes, of no files %d", o.Bytes(), (&Origin{}).Bytes())
 	}
 	for read, want := range map[int64]int64{0: 0, 1: 10, 3: 30, 4: 40, 8: 40} {
-		if got := (&walk{from: o, read: read}).BytesRead(); got != want {
+		if got := (&originReader{from: o, read: read}).BytesRead(); got != want {
 			t.Errorf("after %d records %d bytes are read, want %d", read, got, want)
 		}
 	}
 	all := map[string]archive.Mark{"a": {}, "b": {}, "c": {}}
-	if !o.in(all, catalogOf(datedRows("b", 0, 1, 1, 2, 3, 4))) {
+	if !o.isContained(all, catalogOf(datedRows("b", 0, 1, 1, 2, 3, 4))) {
 		t.Error("an archive of the same records and marks does not hold it")
 	}
-	if o.in(all, catalogOf(datedRows("b", 0, 1, 1, 2, 3))) {
+	if o.isContained(all, catalogOf(datedRows("b", 0, 1, 1, 2, 3))) {
 		t.Error("an archive of fewer records holds it")
 	}
 	delete(all, "b")
-	if o.in(all, c) {
+	if o.isContained(all, c) {
 		t.Error("an archive without a mark holds it")
 	}
 }
@@ -407,13 +407,13 @@ func TestPairing(t *testing.T) {
 		got := ""
 		for pass := range uint64(3) {
 			p := newPairing(pass, 3)
-			p.from = x.from
-			p.each(held, func(i int, k record.Key) { p.held[k] = p.hash.Digest(i) })
+			p.trimmedBefore = x.from
+			p.each(held, func(i int, k record.Key) { p.archived[k] = p.hash.Digest(i) })
 			for _, b := range x.lines {
 				p.each(b, func(i int, k record.Key) { p.compare(b, i, k) })
 			}
-			for _, m := range p.wrong {
-				got += fmt.Sprintf("%s:%d %v", m.Line.File, m.Line.Line, m.Lost)
+			for _, m := range p.different {
+				got += fmt.Sprintf("%s:%d %v", m.Line.File, m.Line.Line, m.Missing)
 			}
 		}
 		if got != x.want {
@@ -432,11 +432,11 @@ func TestVerifiedMarks(t *testing.T) {
 	}{
 		"whole":        {whole, 3, ""},
 		"more brought": {whole, 4, ""},
-		"less brought": {whole, 2, "the marks of 1 files speak of 3 records, the catalog of 2"},
+		"less brought": {whole, 2, "the marks of 1 files report 3 records, the catalog reports 2"},
 		"a line lost":  {archive.Mark{Path: "a", Read: 7, Stored: 3, Replaced: 2, Quarantined: 1}, 3, "does not add up"},
 		"negative":     {archive.Mark{Path: "a", Read: 3, Stored: 4, Replaced: -1}, 4, "does not add up"},
 	} {
-		v := &Verified{}
+		v := &VerifyResult{}
 		v.marks([]archive.Mark{x.m}, x.brought)
 		if said := strings.Join(v.Problems, "\n"); (said == "") != (x.want == "") || !strings.Contains(said, x.want) {
 			t.Errorf("%s: %q, want %q", name, said, x.want)

@@ -14,32 +14,31 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Verified is what Verify found: an archive is whole where Problems is empty.
-type Verified struct {
-	Kept     record.Digest // that the loads have counted
-	Found    record.Digest // of the records that are there
-	Objects  int64         // documents, pairs or rows that are there
-	Marks    int           // files that are loaded whole
+// VerifyResult is what Verify found. The archive is intact if Problems is empty.
+type VerifyResult struct {
+	Expected record.Digest // records that the catalog counts
+	Found    record.Digest // records in the archive
+	Objects  int64         // documents, pairs or rows in the archive
+	Marks    int           // files that are completely loaded
 	Problems []string      // one line each, about a series, a mark or the catalog
 }
 
-// Verify proves an archive as it stands, without the files: it reads every
-// record, and holds what it finds, series by series, against what the loads
-// have counted, and the marks against both.
-func Verify(ctx context.Context, a archive.Archive, subset string) (*Verified, error) {
-	v := &Verified{}
+// Verify proves the integrity of an archive without the files. It reads every record and compares
+// each series with the counts and digests that the loads recorded, and the marks with both.
+func Verify(ctx context.Context, a archive.Archive, subset string) (*VerifyResult, error) {
+	v := &VerifyResult{}
 	o, err := NewOrigin(ctx, a, subset, "")
-	if fault.Code(err) == fault.Differs { // it is damaged; Check may find more
+	if fault.Code(err) == fault.Differs { // the archive is damaged; Check may find more
 		v.problem("%s", err)
 		err = nil
 	} else if err == nil {
 		var found *design.Catalog
 		found, err = Walk(ctx, a, subset)
 		switch {
-		case err != nil && (ctx.Err() != nil || errors.Is(err, engine.ErrReadOnly)): // a load that was broken off is no damage
+		case err != nil && (ctx.Err() != nil || errors.Is(err, engine.ErrReadOnly)): // an interrupted load is no damage
 			return nil, err
 		case err != nil:
-			v.Kept, v.Marks = o.Catalog.Held(), len(o.Marks)
+			v.Expected, v.Marks = o.Catalog.Digest(), len(o.Marks)
 			v.problem("the records cannot be read to their end: %s", err)
 			err = nil
 		default:
@@ -57,74 +56,76 @@ func Verify(ctx context.Context, a archive.Archive, subset string) (*Verified, e
 	return v, err
 }
 
-// Verify is the function Verify for a caller that has read every record: found is their catalog.
-func (o *Origin) Verify(ctx context.Context, found *design.Catalog) (*Verified, error) {
+// Verify is the function Verify for a caller that has read every record; found is their catalog.
+func (o *Origin) Verify(ctx context.Context, found *design.Catalog) (*VerifyResult, error) {
 	kept, marks := o.Catalog, o.Marks
 	contents, err := o.Archive.Contents(ctx, o.Subset)
 	if err != nil {
 		return nil, err
 	}
-	v := &Verified{Kept: kept.Held(), Found: found.Held(), Objects: contents.Objects, Marks: len(marks)}
+	v := &VerifyResult{Expected: kept.Digest(), Found: found.Digest(), Objects: contents.Objects, Marks: len(marks)}
 	if !kept.Counted {
-		v.problem("the archive is of an earlier version, which did not count what it stored: the next load counts it, and then it can be verified")
+		v.problem("the archive is from an earlier version, which did not count what it stored; load into it once, and then verify it")
 		return v, nil
 	}
 	if !kept.Intact() {
-		v.problem("the catalog is not as the last load wrote it")
+		v.problem("the catalog differs from what the last load wrote")
 	}
 	for _, d := range kept.Differences(found) {
 		v.problem("%s", d)
 	}
 	if kept.Objects != contents.Objects {
-		v.problem("there are %d %s, of which the loads stored %d", contents.Objects, contents.Object, kept.Objects)
+		v.problem("the archive has %d %s, but the loads stored %d", contents.Objects, contents.Object, kept.Objects)
 	}
 	if files := archive.SumMarks(marks); kept.Sealed && files != kept.Files {
-		v.problem("there are marks of %d files, which are not those that the loads wrote of %d", files.Records, kept.Files.Records)
+		v.problem("the archive has marks of %d files, which differ from the marks of %d files that the loads wrote", files.Records, kept.Files.Records)
 	}
-	v.marks(marks, kept.Brought())
+	v.marks(marks, kept.LoadedRecords())
 	return v, nil
 }
 
-func (v *Verified) problem(format string, args ...any) {
+func (v *VerifyResult) problem(format string, args ...any) {
 	v.Problems = append(v.Problems, fmt.Sprintf(format, args...))
 }
 
-// marks checks that each adds up, and that they speak of no more than was brought.
-func (v *Verified) marks(marks []archive.Mark, brought int64) {
+// marks checks that the numbers of each mark add up, and that all marks together do not report more
+// records than were loaded.
+func (v *VerifyResult) marks(marks []archive.Mark, brought int64) {
 	var stored int64
 	for _, m := range marks {
 		stored += m.Stored
 		if m.Read != m.Stored+m.Replaced+m.Quarantined || min(m.Stored, m.Replaced, m.Quarantined) < 0 {
-			v.problem("the mark of %s does not add up: %d lines read, %d stored, %d there already, %d quarantined", m.Path, m.Read, m.Stored, m.Replaced, m.Quarantined)
+			v.problem("the mark of %s does not add up: %d lines read, %d stored, %d existing, %d quarantined",
+				m.Path, m.Read, m.Stored, m.Replaced, m.Quarantined)
 		}
 	}
 	if stored > brought {
-		v.problem("the marks of %d files speak of %d records, the catalog of %d", len(marks), stored, brought)
+		v.problem("the marks of %d files report %d records, the catalog reports %d", len(marks), stored, brought)
 	}
 }
 
 // Difference is a record in which an archive differs from the files.
 type Difference struct {
-	Line   design.Line // that has it
-	Record string      // its line type, header and times
-	Lost   bool        // the archive does not hold it; else it holds different values
+	Line    design.Line // the line that contains it
+	Record  string      // line type, header and times
+	Missing bool        // the archive does not have it; otherwise it has different values
 }
 
-// MaxDifferences is the number of records that Compare lists.
+// MaxDifferences is the maximum number of records that Compare lists.
 const MaxDifferences = 100
 
-// Compare compares every record of the files with the archive's, and lists
-// those that are lost or have different values, by file and line; n counts all of
-// them. Of records to which files give different values any may stand. Records
-// are compared in as many passes over files and archive as keep the memory small.
+// Compare compares every record of the files with the archive's. It lists those that are missing or
+// have different values, by file and line; n counts all of them. If several lines give a record
+// different values, the archive may have any of these. Compare uses as many passes over files and
+// archive as bound its memory.
 func Compare(ctx context.Context, a archive.Archive, subset string, paths []string, keepLast bool) (list []Difference, n int64, err error) {
 	o, err := NewOrigin(ctx, a, subset, "")
 	if err != nil {
 		return nil, 0, err
 	}
 	err = o.pair(ctx, paths, keepLast, func(f *File) error { return f.Err }, func(p *pairing) {
-		n += int64(len(p.wrong))
-		for _, m := range p.wrong {
+		n += int64(len(p.different))
+		for _, m := range p.different {
 			list = append(list, m)
 		}
 		slices.SortFunc(list, func(a, b Difference) int { return a.Line.Compare(b.Line) })
@@ -133,38 +134,38 @@ func Compare(ctx context.Context, a archive.Archive, subset string, paths []stri
 	return list, n, err
 }
 
-// pairing pairs the records of one pass by their identity.
+// pairing compares the records of one pass by their identity.
 type pairing struct {
-	pass, passes uint64
-	keeps        bool  // see design.Catalog
-	from         int64 // records before it were trimmed
-	hash         record.Hasher
-	held         map[record.Key]record.Digest // of the archive
-	right        map[record.Key]struct{}      // of which some line has the archive's values
-	wrong        map[record.Key]Difference    // of which no line has
+	pass, passes   uint64
+	keepsConflicts bool  // see design.Catalog
+	trimmedBefore  int64 // records with an earlier valid time were trimmed
+	hash           record.Hasher
+	archived       map[record.Key]record.Digest // records of the archive
+	equal          map[record.Key]struct{}      // records for which some line has the archive's values
+	different      map[record.Key]Difference    // records for which no line has them
 }
 
-// each calls f with the records of a batch that are this pass's.
+// each calls f for the records of a batch that belong to this pass.
 func (p *pairing) each(b *record.Batch, f func(i int, k record.Key)) {
 	p.hash.Use(b)
 	for i := range b.Len() {
-		if k := p.hash.Record(i, p.keeps); k.Lo%p.passes == p.pass {
+		if k := p.hash.Record(i, p.keepsConflicts); k.Lo%p.passes == p.pass {
 			f(i, k)
 		}
 	}
 }
 
 func newPairing(pass, passes uint64) *pairing {
-	return &pairing{pass: pass, passes: passes, held: map[record.Key]record.Digest{}, right: map[record.Key]struct{}{}, wrong: map[record.Key]Difference{}}
+	return &pairing{pass: pass, passes: passes, archived: map[record.Key]record.Digest{}, equal: map[record.Key]struct{}{}, different: map[record.Key]Difference{}}
 }
 
 func (p *pairing) read(ctx context.Context, o *Origin, paths []string, keepLast bool, end func(*File) error) error {
-	p.from, p.keeps = o.Catalog.From, o.Catalog.Keeps
+	p.trimmedBefore, p.keepsConflicts = o.Catalog.TrimmedBefore, o.Catalog.KeepsConflicts
 	for b, err := range o.Archive.Dump(ctx, o.Subset) {
 		if err != nil {
 			return err
 		}
-		p.each(b, func(i int, k record.Key) { p.held[k] = p.hash.Digest(i) })
+		p.each(b, func(i int, k record.Key) { p.archived[k] = p.hash.Digest(i) })
 	}
 	return Read(ctx, paths, Reading{KeepLast: keepLast}, func(_ *File, b *record.Batch) error {
 		p.each(b, func(i int, k record.Key) { p.compare(b, i, k) })
@@ -174,18 +175,18 @@ func (p *pairing) read(ctx context.Context, o *Origin, paths []string, keepLast 
 }
 
 func (p *pairing) compare(b *record.Batch, i int, k record.Key) {
-	held, ok := p.held[k]
+	held, ok := p.archived[k]
 	if ok && held == p.hash.Digest(i) {
-		p.right[k] = struct{}{}
-		delete(p.wrong, k)
+		p.equal[k] = struct{}{}
+		delete(p.different, k)
 		return
 	}
-	_, right := p.right[k]
-	if _, known := p.wrong[k]; right || known || !ok && b.Valid[i] < p.from {
+	_, right := p.equal[k]
+	if _, known := p.different[k]; right || known || !ok && b.Valid[i] < p.trimmedBefore {
 		return
 	}
 	at := archive.Position{Batch: b, I: i}
 	line := lineOf(at)
 	line.File = strings.Clone(line.File)
-	p.wrong[k] = Difference{Line: line, Record: describe(at), Lost: !ok}
+	p.different[k] = Difference{Line: line, Record: describe(at), Missing: !ok}
 }

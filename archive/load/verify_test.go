@@ -73,12 +73,12 @@ func TestVerify(t *testing.T) {
 		names string // the record, where files are given
 	}{
 		"nothing":      {},
-		"a value":      {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Num[1][2] += 1e-12; return b }}, says: "hold different values", names: "a.vsdb:3 "},
+		"a value":      {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Num[1][2] += 1e-12; return b }}, says: "have different values", names: "a.vsdb:3 "},
 		"a lead":       {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Lead[1] = 18 * 3600; return b }}, says: "fcst_lead 18h", names: "a.vsdb:2 lost"},
 		"a valid time": {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Valid[0]++; return b }}, says: "fcst_valid_beg 2019-01-01T00:00:01Z", names: "a.vsdb:1 lost"},
-		"a lost row":   {spoil: spoilt{records: func(b *record.Batch) *record.Batch { return b.Only(func(i int) bool { return i != 3 }) }}, says: "1 of 4 records are lost", names: "b.vsdb:1 lost"},
+		"a lost row":   {spoil: spoilt{records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return i != 3 }) }}, says: "1 of 4 records are lost", names: "b.vsdb:1 lost"},
 		"a level":      {spoil: spoilt{catalog: func(c *design.Catalog) { c.Groups[0].Levels[0] = "P501" }}, says: "does not know of fcst_lev P500"},
-		"a count":      {spoil: spoilt{catalog: func(c *design.Catalog) { c.Groups[0].Held.Records-- }}, says: "1 records more than the loads stored"},
+		"a count":      {spoil: spoilt{catalog: func(c *design.Catalog) { c.Groups[0].Digest.Records-- }}, says: "1 more records than the loads stored"},
 		"a step":       {spoil: spoilt{catalog: func(c *design.Catalog) { c.Groups[0].Last-- }}, says: "does not know of fcst_valid_beg"},
 		"a mark":       {spoil: spoilt{marks: func(m []archive.Mark) { m[1].Stored++ }}, says: "b.vsdb does not add up"},
 	} {
@@ -97,7 +97,7 @@ func TestVerify(t *testing.T) {
 			}
 			for _, m := range misfits {
 				place := strings.TrimPrefix(m.Line.File, dir+"/") + ":" + string(rune('0'+m.Line.Line)) + " "
-				if m.Lost {
+				if m.Missing {
 					place += "lost"
 				}
 				if place != c.names || !strings.Contains(m.Record, "fcst_lev=P500") {
@@ -121,7 +121,7 @@ func TestArchiveOfAnEarlierVersion(t *testing.T) {
 	old := &spoilt{Archive: a, catalog: func(c *design.Catalog) {
 		c.Counted, c.Objects = false, 0
 		for _, g := range c.Groups {
-			g.Held, g.Valid = record.Digest{}, nil
+			g.Digest, g.Valid = record.Digest{}, nil
 		}
 	}}
 	if v, err := load.Verify(t.Context(), old, "s"); err != nil || len(v.Problems) != 1 || !strings.Contains(v.Problems[0], "earlier version") {
@@ -131,8 +131,8 @@ func TestArchiveOfAnEarlierVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := sum.Catalog.Held().Records; got != want.Held().Records+1 || !sum.Catalog.Counted {
-		t.Errorf("%d records are counted, want %d", got, want.Held().Records+1)
+	if got := sum.Catalog.Digest().Records; got != want.Digest().Records+1 || !sum.Catalog.Counted {
+		t.Errorf("%d records are counted, want %d", got, want.Digest().Records+1)
 	}
 	if v, err := load.Verify(t.Context(), a, "s"); err != nil || len(v.Problems) > 0 {
 		t.Errorf("%+v, %v", v, err)
@@ -170,7 +170,7 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-func agree(*load.Pruned) error { return nil }
+func agree(*load.PruneResult) error { return nil }
 
 // TestPrune: a pruned archive is named, forgets what was deleted and the file that
 // it came from, and nothing else; the next load brings it back. What was changed
@@ -181,14 +181,14 @@ func TestPrune(t *testing.T) {
 	whole := memory(t)
 	mustLoad(t, whole, load.Options{}, files...)
 	changed := &spoilt{Archive: whole, records: func(b *record.Batch) *record.Batch { b.Num[1][0]++; return b }}
-	if _, err := load.Prune(t.Context(), changed, "s", false, agree); err == nil || !strings.Contains(err.Error(), "more was changed") {
+	if _, err := load.Prune(t.Context(), changed, "s", false, agree); err == nil || !strings.Contains(err.Error(), "has other changes") {
 		t.Error(err)
 	}
-	pruned := &spoilt{Archive: whole, records: func(b *record.Batch) *record.Batch { return b.Only(func(i int) bool { return i != 1 }) }}
+	pruned := &spoilt{Archive: whole, records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return i != 1 }) }}
 	if v, err := load.Verify(t.Context(), pruned, "s"); err != nil || len(v.Problems) == 0 {
 		t.Errorf("a pruned archive: %+v, %v", v, err)
 	}
-	limited := func(p *load.Pruned) error { return p.Err(load.DefaultLimit) }
+	limited := func(p *load.PruneResult) error { return p.Err(load.DefaultLimit) }
 	if p, err := load.Prune(t.Context(), pruned, "s", false, limited); fault.Code(err) != fault.Differs || p.Lost != 1 || p.Total != 3 {
 		t.Errorf("a third of the records is gone: %+v, %v", p, err)
 	}
@@ -228,10 +228,10 @@ func TestVerifyMarksAndCatalog(t *testing.T) {
 		says  string
 	}{
 		"read back":              {spoilt{catalog: read(string(text))}, ""},
-		"a level without record": {spoilt{catalog: read(strings.Replace(string(text), `"fcst_lev":["P500"`, `"fcst_lev":["P500","P600"`, 1))}, "the catalog is not as"},
-		"without its seal":       {spoilt{catalog: read(strings.Replace(string(text), `"sealed":true,`, "", 1))}, "the catalog is not as"},
-		"a mark of another path": {spoilt{marks: func(m []archive.Mark) { m[0].Path += "x" }}, "not those that the loads wrote"},
-		"a mark instead":         {spoilt{marks: func(m []archive.Mark) { m[0] = m[1] }}, "not those that the loads wrote"},
+		"a level without record": {spoilt{catalog: read(strings.Replace(string(text), `"fcst_lev":["P500"`, `"fcst_lev":["P500","P600"`, 1))}, "the catalog differs from"},
+		"without its seal":       {spoilt{catalog: read(strings.Replace(string(text), `"sealed":true,`, "", 1))}, "the catalog differs from"},
+		"a mark of another path": {spoilt{marks: func(m []archive.Mark) { m[0].Path += "x" }}, "differ from the marks"},
+		"a mark instead":         {spoilt{marks: func(m []archive.Mark) { m[0] = m[1] }}, "differ from the marks"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.spoil.Archive = whole

@@ -11,31 +11,31 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// window holds the records of one commit. No two of them have the same identity,
-// unless all are kept, and then the same values: where two lines bring one
-// record, one of the rows is dead.
+// window collects the records of one commit. At most one row of each identity remains or, if the
+// archive keeps conflicts, at most one of each identity and values. Where two lines contain the
+// same record, one of the rows is dropped.
 type window struct {
-	subset  string
-	batches []*record.Batch
-	dead    map[*record.Batch]map[int]bool
-	at      archive.Index
-	catalog *design.Catalog
-	rows    int
-	bytes   int // of memory, about
+	subset      string
+	batches     []*record.Batch
+	droppedRows map[*record.Batch]map[int]bool
+	index       archive.Index
+	catalog     *design.Catalog
+	rows        int
+	bytes       int // approximate memory
 
-	// meet is called for a record that stands in the window and is brought again;
-	// it reports whether the new values stand.
-	meet func(old, fresh archive.Position) bool
+	// onExisting is called for an incoming record whose identity is in the window. It reports whether
+	// the new values replace the existing ones.
+	onExisting func(old, fresh archive.Position) bool
 
 	release func(*record.Batch) // takes a batch that is not used any more
 }
 
-// maxBytes is the memory of a window that is committed even if it has few
-// records: those of CNT have 100 columns, those of ORANK a member each. There
-// are two: one is filled while the other is stored.
+// maxBytes is the memory at which a window is committed even if it has few records: CNT has 100
+// columns, and ORANK has one per ensemble member. Two windows exist: one is filled while the other
+// is stored.
 const maxBytes = 64 << 20
 
-// footprint is the memory that a batch and its rows in the index take, about.
+// footprint is the approximate memory of a batch and of its rows in the index.
 func footprint(b *record.Batch) int {
 	const (
 		header = int(unsafe.Sizeof(record.Header{}))
@@ -57,11 +57,11 @@ func footprint(b *record.Batch) int {
 
 func newWindow(subset string, meet func(old, fresh archive.Position) bool, release func(*record.Batch)) *window {
 	return &window{
-		subset: subset, dead: map[*record.Batch]map[int]bool{}, catalog: design.NewCatalog(subset), meet: meet, release: release,
+		subset: subset, droppedRows: map[*record.Batch]map[int]bool{}, catalog: design.NewCatalog(subset), onExisting: meet, release: release,
 	}
 }
 
-// add takes the batch over until reset.
+// add owns the batch until reset.
 func (w *window) add(b *record.Batch) {
 	w.batches = append(w.batches, b)
 	w.rows += b.Len()
@@ -69,41 +69,43 @@ func (w *window) add(b *record.Batch) {
 	var killed []archive.Position // the catalog drops a row that it has counted
 	w.catalog.AddEach(b, func(i int, k record.Key) {
 		fresh := archive.Position{Batch: b, I: i}
-		old, there := w.at.PutFirst(k, fresh)
-		if there && b.Keep {
-			old = w.same(k, fresh, old)
+		old, there := w.index.PutFirst(k, fresh)
+		if there && b.KeepConflicts {
+			old = w.sameValues(k, fresh, old)
 		}
 		switch {
 		case !there:
-		case !w.meet(old, fresh):
+		case !w.onExisting(old, fresh):
 			killed = append(killed, fresh)
-		case b.Keep:
-			w.at.Put(k, fresh)
+		case b.KeepConflicts:
+			w.index.Put(k, fresh)
 		default:
 			killed = append(killed, old)
-			w.at.Replace(k, fresh)
+			w.index.Replace(k, fresh)
 		}
 	})
 	for _, row := range killed {
-		w.kill(row)
+		w.dropRow(row)
 	}
 }
 
-// same is the row that has the values of a fresh one, or the first of its identity.
-func (w *window) same(k record.Key, fresh, first archive.Position) archive.Position {
-	for at := range w.at.All(k) {
-		if at.Batch.Same(at.I, fresh.Batch, fresh.I) {
+// sameValues returns the row with the same values as the incoming one, or else the first row of its
+// identity.
+func (w *window) sameValues(k record.Key, fresh, first archive.Position) archive.Position {
+	for at := range w.index.All(k) {
+		if at.Batch.EqualValues(at.I, fresh.Batch, fresh.I) {
 			return at
 		}
 	}
 	return first
 }
 
-// brought is the row of a contradiction; beside = it is not the first of its identity.
-func (w *window) brought(f archive.ExistingRecord) (row archive.Position, beside bool) {
+// incomingRow returns the row of a conflict with the archive. isAdditional reports that it is not
+// the first row of its identity in the window.
+func (w *window) incomingRow(f archive.ExistingRecord) (row archive.Position, isAdditional bool) {
 	var h record.Hasher
-	first, _ := w.at.First(f.Key)
-	for row = range w.at.All(f.Key) {
+	first, _ := w.index.First(f.Key)
+	for row = range w.index.All(f.Key) {
 		if h.UseRow(row.Batch, row.I); h.Digest(row.I) == f.Incoming {
 			break
 		}
@@ -111,18 +113,18 @@ func (w *window) brought(f archive.ExistingRecord) (row archive.Position, beside
 	return row, row != first
 }
 
-// kill takes a row out.
-func (w *window) kill(r archive.Position) {
+// dropRow removes a row.
+func (w *window) dropRow(r archive.Position) {
 	w.catalog.Drop(r.Batch, r.I)
-	rows := w.dead[r.Batch]
+	rows := w.droppedRows[r.Batch]
 	if rows == nil {
 		rows = map[int]bool{}
-		w.dead[r.Batch] = rows
+		w.droppedRows[r.Batch] = rows
 	}
 	rows[r.I] = true
 }
 
-// describe names a record: its line type, header and times.
+// describe names a record by its line type, header and times.
 func describe(r archive.Position) string {
 	b, i := r.Batch, r.I
 	var text strings.Builder
@@ -136,11 +138,11 @@ func describe(r archive.Position) string {
 	return text.String()
 }
 
-// live walks the batches without their dead rows.
-func (w *window) live(yield func(*record.Batch) bool) {
+// batchesKept iterates over the batches without their dropped rows.
+func (w *window) batchesKept(yield func(*record.Batch) bool) {
 	for _, b := range w.batches {
-		if rows := w.dead[b]; len(rows) > 0 {
-			b = b.Only(func(i int) bool { return !rows[i] })
+		if rows := w.droppedRows[b]; len(rows) > 0 {
+			b = b.Filter(func(i int) bool { return !rows[i] })
 		}
 		if b.Len() > 0 && !yield(b) {
 			return
@@ -148,18 +150,18 @@ func (w *window) live(yield func(*record.Batch) bool) {
 	}
 }
 
-// reset forgets everything and gives the memory back.
+// reset empties the window and recycles its memory.
 func (w *window) reset() {
 	for _, b := range w.batches {
 		w.release(b)
 	}
 	clear(w.batches)
-	clear(w.dead)
-	w.at.Clear()
+	clear(w.droppedRows)
+	w.index.Clear()
 	w.batches, w.rows, w.bytes, w.catalog = w.batches[:0], 0, 0, design.NewCatalog(w.subset)
 }
 
-// leadHours prints a lead as files and flags have it: 24 h, 1:30:00 h.
+// leadHours prints a lead as files and flags write it: 24 h, 1:30:00 h.
 func leadHours(seconds int32) string {
 	if seconds%3600 == 0 {
 		return fmt.Sprintf("%d h", seconds/3600)

@@ -48,15 +48,15 @@ func TestPlanOfRetention(t *testing.T) {
 		}
 		m := r.plan(catalogOf(datedRows("a", x.lead, 1, x.have...)))
 		from := "-"
-		if !m.From.IsZero() {
-			from = fmt.Sprint(float64(m.From.Unix()) / daySeconds)
+		if !m.Cutoff.IsZero() {
+			from = fmt.Sprint(float64(m.Cutoff.Unix()) / daySeconds)
 			if want := x.have[len(x.have)-1-m.Later]; float64(m.Newest.Unix())/daySeconds != want {
 				t.Errorf("%s: the newest is %v, want day %g", name, m.Newest, want)
 			}
 		}
 		gone := 0
 		for _, d := range x.have {
-			if !m.From.IsZero() && int64(d*daySeconds) < m.From.Unix() {
+			if !m.Cutoff.IsZero() && int64(d*daySeconds) < m.Cutoff.Unix() {
 				gone++
 			}
 		}
@@ -83,16 +83,16 @@ func TestRemovalIsRefused(t *testing.T) {
 		{Removal{Days: 2, Added: 1, Records: 11, Total: 100, limit: 10}, false, false},
 	} {
 		x.m.check()
-		if x.m.suspect() != x.suspect || x.m.Refused != x.refused || (x.m.Err() != nil) != x.refused {
-			t.Errorf("%+v: suspect %v, refused %v, %v", x.m, x.m.suspect(), x.m.Refused, x.m.Err())
+		if x.m.isSuspicious() != x.suspect || x.m.Refused != x.refused || (x.m.Err() != nil) != x.refused {
+			t.Errorf("%+v: suspect %v, refused %v, %v", x.m, x.m.isSuspicious(), x.m.Refused, x.m.Err())
 		}
 	}
 	day := time.Unix(0, 0)
-	m := &Removal{From: day, Newest: day.Add(24 * time.Hour), Days: 3, Added: 1, Records: 5, Total: 9, Refused: true, keep: 48 * time.Hour, limit: 10}
+	m := &Removal{Cutoff: day, Newest: day.Add(24 * time.Hour), Days: 3, Added: 1, Records: 5, Total: 9, Refused: true, keep: 48 * time.Hour, limit: 10}
 	for want, change := range map[string]func(){
-		"--retain 2d: nothing was removed: 5 of 9 records are before 1970-01-01T00:00:00Z, which are more than 10 %, and cover 3 valid days, where this load added 1; " +
+		"--retain 2d: nothing was removed: 5 of 9 records are before 1970-01-01T00:00:00Z; they are more than 10 %, and cover 3 valid days, while this load added 1; " +
 			"check the newest date (1970-01-02T00:00:00Z) with --dry-run; then add --force, or raise --retain-limit": func() {},
-		"the removal would be refused: 5 of 9 records are before 1970-01-01T00:00:00Z, which are more than 10 %, and no record fills the 9d before the ones that stay; " +
+		"the removal would be refused: 5 of 9 records are before 1970-01-01T00:00:00Z; they are more than 10 %, and no record fills the 9d before the remaining ones; " +
 			"check the newest date (1970-01-02T00:00:00Z); then add": func() { m.Gap, m.preview = "9d", true },
 	} {
 		m.Gap, m.preview = "", false
@@ -106,7 +106,7 @@ func TestRemovalIsRefused(t *testing.T) {
 }
 
 func TestRemovalCounts(t *testing.T) {
-	m := &Removal{From: time.Unix(5*daySeconds, 0).UTC(), Newest: time.Unix(9*daySeconds, 0), Days: 4, Added: 1, Total: 7, Later: 1, Latest: time.Unix(40*daySeconds, 0)}
+	m := &Removal{Cutoff: time.Unix(5*daySeconds, 0).UTC(), Newest: time.Unix(9*daySeconds, 0), Days: 4, Added: 1, Total: 7, Later: 1, Latest: time.Unix(40*daySeconds, 0)}
 	m.count(datedRows("a", 0, 1, 3, 1, 4, 5, 9))
 	other := datedRows("a", 0, 1, 2, 6)
 	other.Headers[0][record.Model] = "ECM"
@@ -115,10 +115,10 @@ func TestRemovalCounts(t *testing.T) {
 	if err := m.Text(&text); err != nil || m.Records != 4 || len(m.Groups) != 2 {
 		t.Errorf("%v, %+v", err, m)
 	}
-	want := "would remove   4 of 7 records: those with fcst_valid_beg before 1970-01-06T00:00:00Z, as the newest is 1970-01-10T00:00:00Z; 4 valid days go, 1 are added\n" +
+	want := "would remove   4 of 7 records: those with fcst_valid_beg before 1970-01-06T00:00:00Z, because the newest is 1970-01-10T00:00:00Z; this removes 4 valid days and adds 1\n" +
 		"  SL1L2 ECM    1 records, 1970-01-03T00:00:00Z to 1970-01-03T00:00:00Z\n" +
 		"  SL1L2 GFS    3 records, 1970-01-02T00:00:00Z to 1970-01-05T00:00:00Z\n" +
-		"in the future  1 valid times, the last 1970-02-10T00:00:00Z: --retain does not count back from them\n"
+		"in the future  1 valid times, the last 1970-02-10T00:00:00Z: --retain ignores them\n"
 	if text.String() != want {
 		t.Errorf("%s\nwant\n%s", text.String(), want)
 	}
@@ -133,7 +133,7 @@ func TestSpans(t *testing.T) {
 		24 * time.Hour: "1d", 48 * time.Hour: "2d", 25 * time.Hour: "25h", 60 * time.Hour: "60h", 90 * time.Minute: "1h30m0s",
 		48*time.Hour + time.Minute: "2d", 48*time.Hour - time.Minute: "47h59m0s", 72*time.Hour + time.Second: "3d", 73 * time.Hour: "73h",
 	} {
-		if got := span(d); got != want {
+		if got := formatSpan(d); got != want {
 			t.Errorf("%s: %s, want %s", d, got, want)
 		}
 	}
@@ -146,7 +146,7 @@ func TestSpans(t *testing.T) {
 
 func TestPrunedLimit(t *testing.T) {
 	for lost, want := range map[int64]bool{0: true, 10: true, 11: false} {
-		if err := (&Pruned{Lost: lost, Total: 100}).Err(10); (err == nil) != want || err != nil && fault.Code(err) != fault.Differs {
+		if err := (&PruneResult{Lost: lost, Total: 100}).Err(10); (err == nil) != want || err != nil && fault.Code(err) != fault.Differs {
 			t.Errorf("%d of 100: %v", lost, err)
 		}
 	}
@@ -159,8 +159,8 @@ func TestLacksInWords(t *testing.T) {
 	}{
 		"": {Summary{Stored: 1}, 0},
 		"1 line of these files was quarantined; all other lines were stored":                                                        {Summary{Stored: 1, Quarantined: 1}, 0},
-		"3 lines of these files were quarantined; nothing was stored":                                                               {Summary{Quarantined: 1, Held: []archive.Mark{{Quarantined: 2}}}, 0},
-		"1 file could not be read; all other lines were stored":                                                                     {Summary{Same: 1, Failed: []error{errors.New("x")}}, 0},
+		"3 lines of these files were quarantined; nothing was stored":                                                               {Summary{Quarantined: 1, SkippedWithQuarantine: []archive.Mark{{Quarantined: 2}}}, 0},
+		"1 file could not be read; all other lines were stored":                                                                     {Summary{Duplicates: 1, Failed: []error{errors.New("x")}}, 0},
 		"1 line was refused, because it conflicts with an existing record (choose with --on-conflict); all other lines were stored": {Summary{Stored: 1}, 1},
 		"1 line of these files was quarantined, 2 files could not be read, 2 lines were refused, because they conflict with existing records (choose with --on-conflict); nothing was stored": {
 			Summary{Quarantined: 1, Failed: []error{errors.New("x"), errors.New("y")}}, 2,
@@ -183,7 +183,7 @@ func TestLacksInWords(t *testing.T) {
 	if err := l.Reject(b, func(string, uint32, string, string) error { return broken }); !errors.Is(err, broken) {
 		t.Error(err)
 	}
-	if err := l.Incomplete(); err == nil || err.Error() != "4 lines of these files were quarantined; this is of the rest" {
+	if err := l.Incomplete(); err == nil || err.Error() != "4 lines of these files were quarantined; the result is of the other lines" {
 		t.Error(err)
 	}
 	if (Shortfall{}).Incomplete() != nil {
@@ -195,7 +195,7 @@ func TestRefusedLines(t *testing.T) {
 	c := design.NewCatalog("s")
 	for i, one := range []design.Conflict{{Refused: true, Dropped: design.Line{File: "skipped"}}, {Dropped: design.Line{File: "skipped"}}, {Refused: true, Dropped: design.Line{File: "other"}}} {
 		one.Dropped.Line = uint32(i) //nolint:gosec // few
-		c.Note(one)
+		c.AddConflict(one)
 	}
 	for name, x := range map[string]struct {
 		s       Summary
@@ -203,15 +203,15 @@ func TestRefusedLines(t *testing.T) {
 		want    int64
 		reports int
 	}{
-		"of this load":   {Summary{Other: 2}, Refuse, 2, 0},
-		"by default":     {Summary{Other: 2}, "", 2, 0},
-		"by choice":      {Summary{Other: 2}, Last, 0, 0},
-		"skipped":        {Summary{Other: 2, Skipped: []string{"skipped"}}, Refuse, 3, 1},
-		"skipped, first": {Summary{Other: 2, Skipped: []string{"skipped", "new"}}, First, 1, 1},
+		"of this load":   {Summary{Conflicts: 2}, Refuse, 2, 0},
+		"by default":     {Summary{Conflicts: 2}, "", 2, 0},
+		"by choice":      {Summary{Conflicts: 2}, Last, 0, 0},
+		"skipped":        {Summary{Conflicts: 2, Skipped: []string{"skipped"}}, Refuse, 3, 1},
+		"skipped, first": {Summary{Conflicts: 2, Skipped: []string{"skipped", "new"}}, First, 1, 1},
 	} {
 		reports := 0
 		n, err := Refused(t.Context(), &counting{catalog: c}, "s", &x.s, x.by, func(design.Conflict) { reports++ })
-		if err != nil || n != x.want || reports != x.reports || len(x.s.Lacking) != x.reports {
+		if err != nil || n != x.want || reports != x.reports || len(x.s.IncompleteFiles) != x.reports {
 			t.Errorf("%s: %d, %d reported, %v; want %d, %d", name, n, reports, err, x.want, x.reports)
 		}
 	}
@@ -223,20 +223,20 @@ func TestResultText(t *testing.T) {
 		"lines          9 read = 4 stored + 3 duplicates + 1 conflicts + 1 quarantined\narchive holds  4 rows, 1.00 kB on disk\n  SL1L2        4 records\n"
 	result := func() *Result {
 		return &Result{
-			Archive: "duckdb:a.db", Design: "wide", Subset: "s", Files: 1, Skipped: 2, Read: 9, Stored: 4, Same: 3, Other: 1, Quarantined: 1,
+			Archive: "duckdb:a.db", Design: "wide", Subset: "s", Files: 1, Skipped: 2, Read: 9, Stored: 4, Duplicates: 3, Conflicts: 1, Quarantined: 1,
 			Objects: 4, Object: "rows", BytesOnDisk: 1000, Records: map[string]int64{"SL1L2": 4, "CTC": 0},
 		}
 	}
 	for want, change := range map[string]func(r *Result){
 		"":                                func(*Result) {},
 		"database       d (the URL's":     func(r *Result) { r.Database = "d" },
-		"kept           1 of the records": func(r *Result) { r.Kept = 1 },
-		"in quarantine  2 of 5 lines of f, since it was loaded at 1970-01-01 00:00:00 UTC": func(r *Result) { r.Held = []archive.Mark{{Path: "f", Quarantined: 2, Read: 5, Loaded: at}} },
-		"not taken      3 lines of MPR":                                                 func(r *Result) { r.NotTaken = map[string]int64{"MPR": 3} },
-		"left out       columns that no design keeps, of 3 l":                           func(r *Result) { r.LeftOut = map[string]int64{"MPR: X": 3} },
-		"cut            3 texts do not fit":                                             func(r *Result) { r.Cut = map[string]int64{"model": 3} },
-		"not removed    5 of 7 records with fcst_valid_beg before 1970-01-01T00:00:00Z": func(r *Result) { r.Retention = &Removal{Refused: true, Records: 5, Total: 7, From: at} },
-		"removed        5 records with fcst_valid_beg before 1970-01-01T00:00:00Z":      func(r *Result) { r.Retention = &Removal{Records: 5, Total: 7, From: at} },
+		"kept           1 of the stored records": func(r *Result) { r.Kept = 1 },
+		"in quarantine  2 of 5 lines of f, which was loaded at 1970-01-01 00:00:00 UTC": func(r *Result) { r.SkippedWithQuarantine = []archive.Mark{{Path: "f", Quarantined: 2, Read: 5, Loaded: at}} },
+		"not loaded     3 lines of MPR":                                                 func(r *Result) { r.NotAccepted = map[string]int64{"MPR": 3} },
+		"omitted        columns that no design stores, of 3 l":                           func(r *Result) { r.OmittedColumns = map[string]int64{"MPR: X": 3} },
+		"shortened      3 texts exceed":                                             func(r *Result) { r.ShortenedTexts = map[string]int64{"model": 3} },
+		"not removed    5 of 7 records with fcst_valid_beg before 1970-01-01T00:00:00Z": func(r *Result) { r.Retention = &Removal{Refused: true, Records: 5, Total: 7, Cutoff: at} },
+		"removed        5 records with fcst_valid_beg before 1970-01-01T00:00:00Z":      func(r *Result) { r.Retention = &Removal{Records: 5, Total: 7, Cutoff: at} },
 		"in the future  1 valid times":                                                  func(r *Result) { r.Retention = &Removal{Later: 1, Latest: at} },
 		"digest         abc":                                                            func(r *Result) { r.Digest = "abc" },
 		"failed         x":                                                              func(r *Result) { r.Failed = []string{"x"} },
@@ -260,7 +260,7 @@ func TestResultText(t *testing.T) {
 
 func TestRejectsAreShown(t *testing.T) {
 	var out bytes.Buffer
-	r, err := NewRejects("", &out, func(s string) string { return s })
+	r, err := NewRejectList("", &out, func(s string) string { return s })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,24 +272,24 @@ func TestRejectsAreShown(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	path := filepath.Join(t.TempDir(), "q.csv")
-	if r, err = NewRejects(path, &out, strings.ToUpper); err != nil {
+	if r, err = NewRejectList(path, &out, strings.ToUpper); err != nil {
 		t.Fatal(err)
 	}
 	out.Reset()
 	r.Reject(record.Reject{File: "a", Line: 3, Reason: "why", Text: "text"})
-	r.Conflict(design.Conflict{Stands: design.Line{File: "b", Line: 1}, Dropped: design.Line{File: "c", Line: 2}, What: "w"})
+	r.Conflict(design.Conflict{Existing: design.Line{File: "b", Line: 1}, Dropped: design.Line{File: "c", Line: 2}, What: "w"})
 	r.Conflict(design.Conflict{Dropped: design.Line{File: "c", Line: 2}, What: "w", Kept: true})
-	r.Conflict(design.Conflict{Stands: design.Line{File: "b", Line: 1}, What: "w"})
+	r.Conflict(design.Conflict{Existing: design.Line{File: "b", Line: 1}, What: "w"})
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
 	text, err := os.ReadFile(path)
-	want := "file,line,reason,text\nA,3,WHY,TEXT\nC,2,\"CONFLICTS WITH B:1, WHOSE VALUES ARE KEPT\",W\nC,2,CONFLICTS WITH A RECORD OF THE ARCHIVE; BOTH ARE STORED,W\n" +
-		"THE ARCHIVE,0,\"CONFLICTS WITH B:1, WHOSE VALUES ARE KEPT\",W\n"
+	want := "file,line,reason,text\nA,3,WHY,TEXT\nC,2,\"CONFLICTS WITH B:1, WHOSE VALUES ARE STORED\",W\nC,2,CONFLICTS WITH A RECORD OF THE ARCHIVE; BOTH ARE STORED,W\n" +
+		"THE ARCHIVE,0,\"CONFLICTS WITH B:1, WHOSE VALUES ARE STORED\",W\n"
 	if err != nil || string(text) != want || out.Len() > 0 {
 		t.Errorf("%s, %v; shown: %s\nwant %s", text, err, out.String(), want)
 	}
-	if _, err := NewRejects(t.TempDir(), &out, strings.ToUpper); err == nil {
+	if _, err := NewRejectList(t.TempDir(), &out, strings.ToUpper); err == nil {
 		t.Error("a folder is no file")
 	}
 }

@@ -1,12 +1,12 @@
-// Package tablediff compares what two databases of METviewer's schema hold:
-// one that Barograph loaded and one that METdbLoad loaded, or any two.
+// Package tablediff compares the contents of two databases of METviewer's schema: one that
+// Barograph loaded and one that METdbLoad loaded, or any two.
 //
-// Ids say nothing, as every loader numbers as it likes: a line stands for its
-// file and line number, its header for the texts of stat_header. Both databases
-// must have been loaded from files of the same paths. A query per table and
-// database, sorted alike by both, is read side by side, so that memory does not
-// grow with the databases.
+// Ids are not compared, because every loader numbers differently. A line is identified by its file
+// and line number, and its header by the texts of stat_header. Both databases must have been loaded
+// from files with the same paths. The comparison reads one query per table from both databases,
+// sorted in the same way, side by side. Hence its memory does not depend on the size of the
+// databases.
 //
-// Columns that METviewer's SELECT * does not see (those of Barograph, which are
-// invisible) and the times of loading are not compared.
+// It ignores columns that METviewer's SELECT * does not return (Barograph's own, which are
+// invisible) and load times.
 package tablediff

@@ -9,50 +9,50 @@ import (
 
 // Fault is a known fault of the loader of the second database.
 type Fault struct {
-	Name     string // short
-	Says     string // what it does, and where it is described
-	Explains func(d *Difference) bool
+	Name        string // short
+	Description string // what it does, and where it is described
+	Explains    func(d *Difference) bool
 }
 
-// METdbLoad lists the faults of METdbLoad 2.1.1: two on VSDB files, then those
-// on line types of MET that the four partial sums are not among.
+// METdbLoad lists the faults of METdbLoad 2.1.1: two for VSDB files, followed by those for MET line
+// types other than the four partial sums.
 func METdbLoad() []Fault {
 	return []Fault{
 		{
-			Name:     "init time beyond 24 h",
-			Says:     "a VSDB lead of 25 or more hours is taken for HHMMSS (read_data_files.py): fcst_init_beg = fcst_valid_beg - 30 s where the lead is 30 h",
-			Explains: initTime,
+			Name:        "init time beyond 24 h",
+			Description: "a VSDB lead of 25 or more hours is taken for HHMMSS (read_data_files.py): fcst_init_beg = fcst_valid_beg - 30 s where the lead is 30 h",
+			Explains:    initTime,
 		},
 		{
-			Name:     "empty level",
-			Says:     "TSOILT and WSOILT lines have no level (dtcenter/MET#755): every field moves by one, fcst_lev is the total, fbar is lost into total",
-			Explains: emptyLevel,
+			Name:        "empty level",
+			Description: "TSOILT and WSOILT lines have no level (dtcenter/MET#755): every field moves by one, fcst_lev is the total, fbar is lost into total",
+			Explains:    emptyLevel,
 		},
 		{
-			Name:     "MPR moved by one",
-			Says:     "METviewer's mpr_climo, which MET does not write, takes OBS_QC (constants.py), and the four columns after it the next one's value each",
-			Explains: mprMoved,
+			Name:        "MPR moved by one",
+			Description: "METviewer's mpr_climo, which MET does not write, takes OBS_QC (constants.py), and the four columns after it the next one's value each",
+			Explains:    mprColumnsShifted,
 		},
 		{
-			Name:     "PSTD cut",
-			Says:     "10 columns are counted before the thresholds, MET writes 15 (write_stat_sql.py): what follows is taken for thresholds and blanked out",
-			Explains: pstdCut,
+			Name:        "PSTD cut",
+			Description: "10 columns are counted before the thresholds, MET writes 15 (write_stat_sql.py): what follows is taken for thresholds and blanked out",
+			Explains:    pstdCut,
 		},
 		{
-			Name:     "ORANK climo_stdev",
-			Says:     "7 columns after the members are moved to the front, MET writes 8 or more (write_stat_sql.py): climo_stdev is another column's value",
-			Explains: only("line_data_orank", "climo_stdev"),
+			Name:        "ORANK climo_stdev",
+			Description: "7 columns after the members are moved to the front, MET writes 8 or more (write_stat_sql.py): climo_stdev is another column's value",
+			Explains:    onlyColumns("line_data_orank", "climo_stdev"),
 		},
 		{
-			Name:     "RELI total",
-			Says:     "VSDB's RELI lines have no total; METdbLoad writes 0 (and the init time of above)",
-			Explains: reliTotal,
+			Name:        "RELI total",
+			Description: "VSDB's RELI lines have no total; METdbLoad writes 0 (and the init time of above)",
+			Explains:    reliTotal,
 		},
 	}
 }
 
-// only explains differences in these columns of a table alone.
-func only(table string, columns ...string) func(*Difference) bool {
+// onlyColumns explains differences that are limited to these columns of a table.
+func onlyColumns(table string, columns ...string) func(*Difference) bool {
 	return func(d *Difference) bool {
 		changed := d.Changed()
 		return d.Table == table && len(changed) > 0 &&
@@ -60,22 +60,22 @@ func only(table string, columns ...string) func(*Difference) bool {
 	}
 }
 
-// mprMoved: every column holds what the next one should.
-func mprMoved(d *Difference) bool {
+// mprColumnsShifted: every column contains the value of the next one.
+func mprColumnsShifted(d *Difference) bool {
 	columns := []string{"mpr_climo", "obs_qc", "climo_mean", "climo_stdev", "climo_cdf"}
-	if !only("line_data_mpr", columns...)(d) {
+	if !onlyColumns("line_data_mpr", columns...)(d) {
 		return false
 	}
 	for i, c := range columns[:len(columns)-1] {
-		if missing(d.Value(d.Right, c)) != missing(d.Value(d.Left, columns[i+1])) {
+		if unifyMissing(d.Value(d.Right, c)) != unifyMissing(d.Value(d.Left, columns[i+1])) {
 			return false
 		}
 	}
 	return true
 }
 
-// missing writes METviewer's ways of saying that there is no value as one.
-func missing(s string) string {
+// unifyMissing maps METviewer's representations of a missing value to one.
+func unifyMissing(s string) string {
 	if s == "NA" || s == "NULL" {
 		return "-9999"
 	}
@@ -87,13 +87,13 @@ func pstdCut(d *Difference) bool {
 	if d.Table == "line_data_pstd_thresh" {
 		return d.Left != nil && d.Right != nil
 	}
-	return only("line_data_pstd", "brier_ncu", "briercl", "briercl_ncl", "briercl_ncu", "bss", "bss_smpl")(d)
+	return onlyColumns("line_data_pstd", "brier_ncu", "briercl", "briercl_ncl", "briercl_ncu", "bss", "bss_smpl")(d)
 }
 
-// vsdbVersion is the version of VSDB lines; MET's begins with V and has dots.
+// vsdbVersion matches the version of VSDB lines; MET's begins with V and has dots.
 const vsdbVersion = "V01"
 
-// initTime: the row differs in fcst_init_beg alone, where the lead was read as HHMMSS.
+// initTime: the rows differ only in fcst_init_beg, because the lead was read as HHMMSS.
 func initTime(d *Difference) bool {
 	if !slices.Equal(d.Changed(), []string{"fcst_init_beg"}) || d.Value(d.Left, "version") != vsdbVersion {
 		return false
@@ -104,16 +104,16 @@ func initTime(d *Difference) bool {
 		return false
 	}
 	hms := lead/10000*3600 + lead/100%100*60 + lead%100
-	return d.Value(d.Left, "fcst_init_beg") == back(valid, lead*3600) && d.Value(d.Right, "fcst_init_beg") == back(valid, hms)
+	return d.Value(d.Left, "fcst_init_beg") == earlier(valid, lead*3600) && d.Value(d.Right, "fcst_init_beg") == earlier(valid, hms)
 }
 
-// back is a time some seconds earlier, as DATETIME is printed.
-func back(t time.Time, seconds int) string {
+// earlier is a time some seconds earlier, in the format of DATETIME.
+func earlier(t time.Time, seconds int) string {
 	return t.Add(-time.Duration(seconds) * time.Second).Format(time.DateTime)
 }
 
-// emptyLevel: the second database has the total of the line for its level. A
-// header stands on one side only, and shows it by a level that is a number.
+// emptyLevel: the second database has the line's total as its level. Only one side has such a
+// header, which is recognized by a level that is a number.
 func emptyLevel(d *Difference) bool {
 	row := d.Right
 	if row == nil {
@@ -139,8 +139,8 @@ func emptyLevel(d *Difference) bool {
 	return strings.TrimSuffix(level, ".") == d.Value(d.Left, "total")
 }
 
-// reliTotal: a VSDB line of probabilities, whose total is missing.
+// reliTotal: a VSDB line of probabilities with a missing total.
 func reliTotal(d *Difference) bool {
-	return only("line_data_pct", "total", "fcst_init_beg")(d) && d.Value(d.Left, "version") == vsdbVersion &&
-		missing(d.Value(d.Left, "total")) == "-9999" && d.Value(d.Right, "total") == "0"
+	return onlyColumns("line_data_pct", "total", "fcst_init_beg")(d) && d.Value(d.Left, "version") == vsdbVersion &&
+		unifyMissing(d.Value(d.Left, "total")) == "-9999" && d.Value(d.Right, "total") == "0"
 }

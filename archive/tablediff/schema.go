@@ -14,16 +14,15 @@ import (
 // schema maps a table to its columns, in their order.
 type schema map[string][]string
 
-// Tables of METviewer with a meaning of their own here.
+// Tables of METviewer with a special meaning.
 const (
 	headerTable  = "stat_header"
-	cycloneTable = "tcst_header" // of the lines of tropical cyclones
+	cycloneTable = "tcst_header" // of tropical cyclone lines
 	fileTable    = "data_file"
 	linePrefix   = "line_data_"
 )
 
-// readSchema reads the tables that are compared, without the columns that
-// SELECT * does not see.
+// readSchema reads the compared tables, without the columns that SELECT * does not return.
 func readSchema(ctx context.Context, db *sql.DB) (schema, error) {
 	rows, err := db.QueryContext(ctx, `SELECT table_name, column_name FROM information_schema.columns
 WHERE table_schema = database() AND extra NOT LIKE '%INVISIBLE%'
@@ -49,7 +48,7 @@ WHERE table_schema = database() AND extra NOT LIKE '%INVISIBLE%'
 	return out, nil
 }
 
-// tables lists the tables of either side, sorted.
+// tables lists the tables of both sides, sorted.
 func tables(l, r schema) []string {
 	both := maps.Clone(l)
 	maps.Copy(both, r)
@@ -63,8 +62,8 @@ type query struct {
 	keys    int
 }
 
-// row splits what a cursor has joined, for people.
-func (p *query) row(key, rest string) []string {
+// splitRow splits a joined row of a cursor, for people.
+func (p *query) splitRow(key, rest string) []string {
 	out := strings.Split(key, separator)
 	if len(p.columns) > p.keys {
 		out = append(out, strings.Split(rest, separator)...)
@@ -77,9 +76,9 @@ func (p *query) row(key, rest string) []string {
 	return out
 }
 
-// plan writes the query of a table, over the columns that both sides have, and
-// tells which one alone has; nil where one side lacks the table.
-func plan(table string, l, r schema) (*query, string) {
+// planQuery writes the query of a table for the columns that both sides have, and describes the
+// other columns; nil if one side lacks the table.
+func planQuery(table string, l, r schema) (*query, string) {
 	if l[table] == nil || r[table] == nil {
 		return nil, "one database alone has this table"
 	}
@@ -94,28 +93,28 @@ func plan(table string, l, r schema) (*query, string) {
 	}
 	note = strings.TrimSuffix(note, "; ")
 	if table == fileTable {
-		return files(), note
+		return fileQuery(), note
 	}
 	for _, header := range [...]string{headerTable, cycloneTable} {
 		switch {
 		case table == header:
-			return headers(header, both), note
+			return headerQuery(header, both), note
 		case slices.Contains(both, header+"_id"):
-			return lines(table, both, header, common(l, r, header)), note
+			return lineQuery(table, both, header, common(l, r, header)), note
 		}
 	}
-	return children(table, both), note
+	return repeatingQuery(table, both), note
 }
 
 func common(l, r schema, table string) []string {
 	return slices.DeleteFunc(slices.Clone(l[table]), func(c string) bool { return !slices.Contains(r[table], c) })
 }
 
-// binary is an expression that sorts by bytes; NULL as the lowest character.
-func binary(e string) string { return "IFNULL(BINARY " + e + ", CHAR(1))" }
+// binaryExpr is an expression that sorts by bytes, with NULL as the lowest character.
+func binaryExpr(e string) string { return "IFNULL(BINARY " + e + ", CHAR(1))" }
 
-// digits is a number that sorts by its digits.
-func digits(e string) string { return "LPAD(" + e + ", 10, '0')" }
+// digitsExpr is an expression that sorts a number by its digits.
+func digitsExpr(e string) string { return "LPAD(" + e + ", 10, '0')" }
 
 // build writes the query: keys with their names, then plain columns.
 func build(keys, names, values, valueNames []string, from string) *query {
@@ -127,30 +126,30 @@ func build(keys, names, values, valueNames []string, from string) *query {
 	return &query{text: text, columns: append(slices.Clone(names), valueNames...), keys: len(keys)}
 }
 
-// headers takes all texts of a header for its key.
-func headers(table string, columns []string) *query {
+// headerQuery uses all texts of a header as its key.
+func headerQuery(table string, columns []string) *query {
 	var keys, names []string
 	for _, c := range columns {
 		if c != table+"_id" {
-			keys, names = append(keys, binary(c)), append(names, c)
+			keys, names = append(keys, binaryExpr(c)), append(names, c)
 		}
 	}
 	return build(keys, names, nil, nil, table)
 }
 
-func files() *query {
-	return build([]string{binary("path"), binary("filename")}, []string{"path", "filename"},
+func fileQuery() *query {
+	return build([]string{binaryExpr("path"), binaryExpr("filename")}, []string{"path", "filename"},
 		[]string{"data_file_lu_id"}, []string{"data_file_lu_id"}, fileTable)
 }
 
-// lineKey is what a line is known by: its file and number.
+// lineKey identifies a line by its file and number.
 func lineKey() (keys, names []string) {
-	return []string{binary("f.path"), binary("f.filename"), digits("d.line_num")}, []string{"path", "filename", "line_num"}
+	return []string{binaryExpr("f.path"), binaryExpr("f.filename"), digitsExpr("d.line_num")}, []string{"path", "filename", "line_num"}
 }
 
-// lines reads the lines of a type, with the texts of their headers. A table that
-// has no numbers of lines is compared by whole rows.
-func lines(table string, columns []string, headerTable string, header []string) *query {
+// lineQuery reads the lines of a type, with the texts of their headers. A table without line
+// numbers is compared by complete rows.
+func lineQuery(table string, columns []string, headerTable string, header []string) *query {
 	keys, names := lineKey()
 	var values, valueNames []string
 	for _, c := range header {
@@ -172,15 +171,15 @@ func lines(table string, columns []string, headerTable string, header []string) 
 	if !slices.Contains(columns, "line_num") {
 		keys, names = keys[:2], append(names[:2], valueNames...)
 		for _, v := range values {
-			keys = append(keys, binary(v))
+			keys = append(keys, binaryExpr(v))
 		}
 		values, valueNames = nil, nil
 	}
 	return build(keys, names, values, valueNames, table+" d LEFT JOIN "+headerTable+" h USING ("+headerTable+"_id) LEFT JOIN "+fileTable+" f USING (data_file_id)")
 }
 
-// children reads the repeating columns of a type, line_data_<type>_<what>.
-func children(table string, columns []string) *query {
+// repeatingQuery reads the repeating columns of a type, line_data_<type>_<what>.
+func repeatingQuery(table string, columns []string) *query {
 	parent, _, _ := strings.Cut(strings.TrimPrefix(table, linePrefix), "_")
 	keys, names := lineKey()
 	var values, valueNames []string
@@ -188,7 +187,7 @@ func children(table string, columns []string) *query {
 		switch c {
 		case "line_data_id":
 		case "i_value", "j_value":
-			keys, names = append(keys, digits("c."+c)), append(names, c)
+			keys, names = append(keys, digitsExpr("c."+c)), append(names, c)
 		default:
 			values, valueNames = append(values, "c."+c), append(valueNames, c)
 		}

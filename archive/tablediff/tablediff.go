@@ -18,13 +18,13 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Options of Compare; the zero value is the default.
+// Options configures Compare; the zero value is the default.
 type Options struct {
-	Faults  []Fault // known faults that may explain differences; the first that does counts
-	Samples int     // differences to keep per table and kind
+	Faults  []Fault // known faults that may explain differences; the first matching one counts
+	Samples int     // maximum number of differences to store per table and kind
 }
 
-// Report is what Compare found, by table in the order of their names.
+// Report is the result of Compare, by table in the order of their names.
 type Report struct {
 	Tables []Table `json:"tables"`
 }
@@ -33,12 +33,12 @@ type Report struct {
 type Table struct {
 	Name      string           `json:"table"`
 	Equal     int64            `json:"equal"`
-	Changed   int64            `json:"changed"`    // both have the line, with different values
+	Changed   int64            `json:"changed"`    // lines on both sides with different values
 	OnlyLeft  int64            `json:"only_left"`  // rows
 	OnlyRight int64            `json:"only_right"` // rows
 	Columns   map[string]int64 `json:"columns,omitempty"`
-	Known     map[string]int64 `json:"known,omitempty"` // by fault: differences that it explains
-	Unknown   int64            `json:"unknown"`         // differences that no fault explains
+	Known     map[string]int64 `json:"known,omitempty"` // by fault: number of differences that it explains
+	Unknown   int64            `json:"unknown"`         // number of differences that no fault explains
 	Samples   []Difference     `json:"samples,omitempty"`
 	Note      string           `json:"note,omitempty"` // columns that only one side has
 }
@@ -62,18 +62,17 @@ func (r *Report) Rows() (equal, different int64) {
 	return equal, different
 }
 
-// Difference is a row that differs. Left or Right is nil where the other side
-// alone has it; a NULL is the text NULL.
+// Difference is a row that differs. Left or Right is nil if only the other side has it; a NULL is
+// the text NULL.
 type Difference struct {
 	Table   string   `json:"table"`
-	Fault   string   `json:"fault,omitempty"` // that explains it; "" = none
+	Fault   string   `json:"fault,omitempty"` // the fault that explains it; "" = none
 	Columns []string `json:"columns"`
 	Left    []string `json:"left,omitempty"`
 	Right   []string `json:"right,omitempty"`
 }
 
-// Changed lists the columns in which both sides differ; none where one side
-// has no such row.
+// Changed lists the columns in which the sides differ; none if one side lacks the row.
 func (d *Difference) Changed() []string {
 	var out []string
 	if d.Left == nil || d.Right == nil {
@@ -87,7 +86,7 @@ func (d *Difference) Changed() []string {
 	return out
 }
 
-// Value is a column of one side's row; "" where there is none.
+// Value is a column of one side's row; "" if there is none.
 func (d *Difference) Value(row []string, column string) string {
 	if i := slices.Index(d.Columns, column); i >= 0 && row != nil {
 		return row[i]
@@ -95,7 +94,7 @@ func (d *Difference) Value(row []string, column string) string {
 	return ""
 }
 
-// Compare compares two databases, of which each connection must be in its own.
+// Compare compares two databases. Each connection must be to its own database.
 func Compare(ctx context.Context, left, right *sql.DB, o Options) (*Report, error) {
 	l, err := readSchema(ctx, left)
 	if err != nil {
@@ -108,10 +107,10 @@ func Compare(ctx context.Context, left, right *sql.DB, o Options) (*Report, erro
 	out := &Report{}
 	for _, name := range tables(l, r) {
 		t := Table{Name: name, Columns: map[string]int64{}, Known: map[string]int64{}}
-		p, note := plan(name, l, r)
+		p, note := planQuery(name, l, r)
 		t.Note = note
 		if p == nil { // one side alone has the table
-			if err := alone(ctx, left, right, l, &t); err != nil {
+			if err := countOneSided(ctx, left, right, l, &t); err != nil {
 				return nil, err
 			}
 		} else if err := t.compare(ctx, left, right, p, &o); err != nil {
@@ -122,8 +121,8 @@ func Compare(ctx context.Context, left, right *sql.DB, o Options) (*Report, erro
 	return out, nil
 }
 
-// alone counts the rows of a table that one side does not have.
-func alone(ctx context.Context, left, right *sql.DB, l schema, t *Table) error {
+// countOneSided counts the rows of a table that one side does not have.
+func countOneSided(ctx context.Context, left, right *sql.DB, l schema, t *Table) error {
 	db, n := right, &t.OnlyRight
 	if l[t.Name] != nil {
 		db, n = left, &t.OnlyLeft
@@ -135,7 +134,7 @@ func alone(ctx context.Context, left, right *sql.DB, l schema, t *Table) error {
 	return nil
 }
 
-// compare walks the rows of both sides, which come in the order of their keys.
+// compare reads the rows of both sides in the order of their keys.
 func (t *Table) compare(ctx context.Context, left, right *sql.DB, p *query, o *Options) error {
 	l, r := newCursor(p), newCursor(p)
 	defer l.close()
@@ -153,19 +152,20 @@ func (t *Table) compare(ctx context.Context, left, right *sql.DB, p *query, o *O
 			key = r.key
 		}
 		var err error
-		if ls, err = l.take(key, ls[:0]); err != nil {
+		if ls, err = l.takeKey(key, ls[:0]); err != nil {
 			return err
 		}
-		if rs, err = r.take(key, rs[:0]); err != nil {
+		if rs, err = r.takeKey(key, rs[:0]); err != nil {
 			return err
 		}
-		t.group(p, key, ls, rs, o)
+		t.compareKey(p, key, ls, rs, o)
 	}
 	return nil
 }
 
-// group compares the rows of one key: equal ones first, then what is left in pairs.
-func (t *Table) group(p *query, key string, ls, rs []string, o *Options) {
+// compareKey compares the rows of one key. It removes equal rows and compares the remaining ones in
+// pairs.
+func (t *Table) compareKey(p *query, key string, ls, rs []string, o *Options) {
 	if len(ls) == 1 && len(rs) == 1 && ls[0] == rs[0] {
 		t.Equal++
 		return
@@ -182,10 +182,10 @@ func (t *Table) group(p *query, key string, ls, rs []string, o *Options) {
 	for i := range max(len(onlyLeft), len(rs)) {
 		d := Difference{Table: t.Name, Columns: p.columns}
 		if i < len(onlyLeft) {
-			d.Left = p.row(key, onlyLeft[i])
+			d.Left = p.splitRow(key, onlyLeft[i])
 		}
 		if i < len(rs) {
-			d.Right = p.row(key, rs[i])
+			d.Right = p.splitRow(key, rs[i])
 		}
 		t.add(d, o)
 	}
@@ -255,13 +255,14 @@ func (c *cursor) close() {
 	}
 }
 
-// separator stands between columns; it sorts before everything that texts hold.
+// separator separates columns. It sorts before every character of a text.
 const separator = "\x1f"
 
-// null stands for NULL within a row.
+// null represents NULL within a row.
 const null = "\x00"
 
-// next reads a row. Keys must not fall: else the two servers sort differently.
+// next reads a row. It returns an error if the keys are not ascending, because the servers then
+// sort differently.
 func (c *cursor) next() error {
 	if c.more = c.rows.Next(); !c.more {
 		return c.rows.Err()
@@ -292,8 +293,8 @@ func (c *cursor) join(values []sql.RawBytes) string {
 	return c.text.String()
 }
 
-// take appends the rows of a key, and stands at the first of the next one.
-func (c *cursor) take(key string, rows []string) ([]string, error) {
+// takeKey appends the rows of a key and stops at the first row of the next key.
+func (c *cursor) takeKey(key string, rows []string) ([]string, error) {
 	for c.more && c.key == key {
 		rows = append(rows, c.row)
 		if err := c.next(); err != nil {
@@ -303,9 +304,8 @@ func (c *cursor) take(key string, rows []string) ([]string, error) {
 	return rows, nil
 }
 
-// Open connects to one database: mariadb://USER@HOST:3306/database,
-// or with ?socket=PATH in place of the host; secure encrypts the connection, nil
-// does not. The caller closes it.
+// Open connects to one database: mariadb://USER@HOST:3306/database, or with ?socket=PATH instead of
+// the host. secure encrypts the connection; nil does not. The caller closes it.
 func Open(ctx context.Context, rawURL string, secure *tls.Config) (*sql.DB, error) {
 	u, err := fault.ParseURL(rawURL)
 	if err != nil {
@@ -346,8 +346,7 @@ func Open(ctx context.Context, rawURL string, secure *tls.Config) (*sql.DB, erro
 	return db, nil
 }
 
-// Text writes the tables that hold anything, what explains the differences, and
-// samples of them.
+// Text writes the tables with rows, the explanations of differences, and samples of differences.
 func (r *Report) Text(out io.Writer, faults []Fault) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "table\tequal\tchanged\tonly in the first\tonly in the second\tknown faults\tunexplained\tcolumns that differ")
@@ -409,7 +408,7 @@ func (f *Fault) print(out io.Writer, r *Report) {
 	if len(counts) == 0 {
 		return
 	}
-	fmt.Fprintf(out, "\n%s: %s\n  rows: %s\n", f.Name, f.Says, strings.Join(counts, ", "))
+	fmt.Fprintf(out, "\n%s: %s\n  rows: %s\n", f.Name, f.Description, strings.Join(counts, ", "))
 	r.printSamples(out, f.Name, "")
 }
 
@@ -428,8 +427,8 @@ func (r *Report) printSamples(out io.Writer, fault, title string) {
 	}
 }
 
-// sample shows a row that one side has, or the values that differ after what
-// the line is known by.
+// sample shows a row that only one side has, or the line's identity followed by the values that
+// differ.
 func sample(d *Difference) string {
 	switch {
 	case d.Left == nil:

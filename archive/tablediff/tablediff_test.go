@@ -22,7 +22,7 @@ import (
 )
 
 // files writes two VSDB files; the leads are those of METdbLoad's faults.
-func files(t *testing.T) []string {
+func fileQuery(t *testing.T) []string {
 	t.Helper()
 	dir := t.TempDir()
 	h := record.DefaultHeader()
@@ -59,7 +59,7 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	paths := files(t)
+	paths := fileQuery(t)
 	reversed := slices.Clone(paths)
 	slices.Reverse(reversed) // other ids, another order
 	for name, paths := range map[string][]string{"mv_a": paths, "mv_b": reversed} {

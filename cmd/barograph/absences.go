@@ -70,7 +70,7 @@ func (a *asking) holding(ctx context.Context, in archive.Archive, q *question.Qu
 		if err != nil {
 			return nil, err
 		}
-		reason := c.Absent(q)
+		reason := c.ExplainNoRecords(q)
 		if reason == "" {
 			out = append(out, subset)
 			continue

@@ -69,9 +69,9 @@ func (e *env) adopt(ctx context.Context, raw string, repair, forget bool) error 
 		if err != nil {
 			return err
 		}
-		if v.Found.Records < v.Kept.Records { // METdbLoad may have added some
+		if v.Found.Records < v.Expected.Records { // METdbLoad may have added some
 			return &fault.Status{Code: fault.Differs, Err: &fault.Error{
-				Setting: "--forget", Problem: fmt.Sprintf("nothing was dropped: the archive that replaces these tables has %d of its %d records", v.Found.Records, v.Kept.Records),
+				Setting: "--forget", Problem: fmt.Sprintf("nothing was dropped: the archive that replaces these tables has %d of its %d records", v.Found.Records, v.Expected.Records),
 				Cure: "see `barograph verify`; if records were deleted on purpose, run `barograph verify --prune` first",
 			}}
 		}

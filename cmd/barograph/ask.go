@@ -207,10 +207,10 @@ func (a *asking) absentValues(ctx context.Context, in archive.Archive, q *questi
 			if err != nil {
 				return nil, err
 			}
-			if none, _ := c.Lacks(q.Type, f, []string{uncut}); len(values) > 1 && len(none) == 0 {
+			if none, _ := c.MissingValues(q.Type, f, []string{uncut}); len(values) > 1 && len(none) == 0 {
 				return nil, fault.Misuse("--where "+text, "names "+run.Several(len(values), "value")+", or the one of the archive that has commas", "write --where '"+f.String()+"="+question.EscapeItem(uncut)+"' for that one, or repeat --where for each value of a list")
 			}
-			missing, there = c.Lacks(q.Type, f, missing)
+			missing, there = c.MissingValues(q.Type, f, missing)
 		}
 		if len(missing) > 0 {
 			absent = append(absent, fmt.Sprintf("no %s has %s %s; the archive has %s", q.Type.Name, f, strings.Join(missing, " or "), there))
@@ -238,16 +238,16 @@ func (a *asking) change(q *question.Question) error {
 			return fault.Misuse("--where "+w, "is not a header field", "use "+flag+" "+value)
 		}
 	}
-	if err := q.Where(a.where...); err != nil {
+	if err := q.SetHeader(a.where...); err != nil {
 		return usage(fmt.Errorf("--where: %w", err))
 	}
 	if a.valid != "" {
-		if err := q.At(a.valid); err != nil {
+		if err := q.SetValidTimes(a.valid); err != nil {
 			return usage(fmt.Errorf("--valid: %w", err))
 		}
 	}
 	if a.lead != "" {
-		if err := q.Leads(a.lead); err != nil {
+		if err := q.SetLeads(a.lead); err != nil {
 			return usage(fmt.Errorf("--lead: %w", err))
 		}
 	}
@@ -258,7 +258,7 @@ func (a *asking) change(q *question.Question) error {
 		q.Scorecard(a.scorecard[0], a.scorecard[1])
 	}
 	if a.picture != "" {
-		if err := q.Draw(a.picture); err != nil {
+		if err := q.SetPicture(a.picture); err != nil {
 			return usage(fmt.Errorf("--picture: %w", err))
 		}
 	}
@@ -293,7 +293,7 @@ func (a *asking) chooseSubset(ctx context.Context, e *env, q *question.Question,
 // plot names several databases.
 func (a *asking) subsets(ctx context.Context, e *env, q *question.Question, in archive.Archive) ([]string, error) {
 	all := []string{q.Subset}
-	for _, other := range q.Others {
+	for _, other := range q.MoreSubsets {
 		if a.subsetNamed || slices.Contains(all, other) {
 			continue
 		}
@@ -363,12 +363,12 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, in *o
 	if err := a.chooseSubset(ctx, e, q, in); err != nil {
 		return err
 	}
-	if q.Patterned() {
+	if q.HasPattern() {
 		held, err := a.catalog(ctx, in, q.Subset)
 		if err != nil {
 			return err
 		}
-		q = held.Open(q)
+		q = held.ExpandPatterns(q)
 	}
 	wide, names := q, []string(nil)
 	var err error
@@ -376,7 +376,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, in *o
 		if names, err = a.statistics(q); err != nil {
 			return err
 		}
-		for _, made := range curve.Undrawn(q, names) {
+		for _, made := range curve.OmittedDerived(q, names) {
 			fmt.Fprintf(e.stderr, "%s: %s is not drawn: --stat names %s\n", q.Name, made, strings.Join(names, ", "))
 		}
 		if wide, err = curve.Widen(q, names); err != nil {
@@ -416,7 +416,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, in *o
 	var f flavour.Name
 	for n, subset := range subsets {
 		var more answer.Builder
-		query, err := a.put(ctx, in, wide.In(subset))
+		query, err := a.put(ctx, in, wide.InSubset(subset))
 		if err != nil {
 			return err
 		}
@@ -514,12 +514,12 @@ func (e *env) curves(ctx context.Context, a *asking, q *question.Question, rows 
 	var all []*run.Curves
 	for _, name := range names {
 		start := time.Now()
-		drawn, err := curve.Values(q, rows, name, a.seed)
+		drawn, err := curve.ComputePoints(q, rows, name, a.seed)
 		if err != nil {
 			return err
 		}
 		values := time.Now()
-		c, err := drawn.Whole(ctx)
+		c, err := drawn.WithIntervals(ctx)
 		if err != nil {
 			return err
 		}
@@ -538,9 +538,9 @@ func (e *env) curves(ctx context.Context, a *asking, q *question.Question, rows 
 		if len(names) > 1 {
 			one = strings.TrimPrefix(part+"-"+name, "-")
 		}
-		if n := len(a.pictures); n > 0 && curve.Card(a.pictures[n-1].Curves, c) {
+		if n := len(a.pictures); n > 0 && curve.MergeScorecards(a.pictures[n-1].Curves, c) {
 			continue
-		} else if q.Drawing == nil || !q.Drawing.Right || n == 0 || !curve.Beside(a.pictures[n-1].Curves, c) {
+		} else if q.Drawing == nil || !q.Drawing.RightAxis || n == 0 || !curve.ShareAxis(a.pictures[n-1].Curves, c) {
 			a.pictures = append(a.pictures, picture{c, partFile(a.plot, one)})
 		}
 	}

@@ -70,7 +70,7 @@ func TestRatioOfTwoStatistics(t *testing.T) {
 	}
 	absent := strings.Replace(twoLines, "A TMP ME", "A TMP CSI", 1)
 	status, out, stderr := barograph(t, "ask", metPlot(t, tmpTwo, modelA, sumsOf, absent), "--engine", url, "--stat", "RMSE")
-	if status != 2 || out != "" || !strings.Contains(stderr, `RATIO(A TMP RMSE/A TMP CSI): "A TMP CSI" is no curve of this axis`) {
+	if status != 2 || out != "" || !strings.Contains(stderr, `RATIO(A TMP RMSE/A TMP CSI): "A TMP CSI" is not a curve of this axis`) {
 		t.Errorf("status %d\n%s%s", status, out, stderr)
 	}
 	_, out, stderr = barograph(t, "ask", metPlot(t, tmpTwo, modelA, sumsOf, twoLines), "--engine", url, "--stat", "ME")
@@ -159,9 +159,9 @@ y_label: error of the height (m)
 		{"picture", []string{yaml, "--picture", "taylor"}, "", 0, []string{"Taylor diagram of HGT at P500 over FULL, A,"}, []string{"Height", "RMSE"}, []string{"FSTDEV/OSTDEV,A,"}},
 		{"scorecard", []string{yaml, "--where", "fcst_var=TMP", "--scorecard", "A,B"}, "", 0, []string{"Scorecard of A against B"}, []string{"Height", "HGT"}, []string{"RMSE,DIFF(A TMP P500 FULL-B TMP P500 FULL),12,2,"}},
 		{"plot", []string{plot}, "", 0, []string{"Our title\n"}, nil, []string{"RMSE,A,12,3,", "RMSE,DIFF(A-B),12,2,"}},
-		{"another curve", []string{plot, "--where", "model=A"}, "", 4, []string{"RMSE of HGT at P500 over FULL, A,", "left out: DIFF of curves, since model B is no longer asked for"}, []string{"Our title"}, []string{"RMSE,A,12,3,"}},
-		{"a curve without records", []string{plot, "--where", "model=A,C"}, "", 4, []string{"left out: DIFF of curves, since model B is no longer asked for, model C: no record"}, nil, []string{"RMSE,A,12,3,"}},
-		{"equal events", []string{equal}, "", 0, []string{"2 days, 2 leads", "event equalisation left out 2 of 10 rows"}, []string{"3 days"}, []string{"RMSE,A,12,2,", "RMSE,B,12,2,"}},
+		{"another curve", []string{plot, "--where", "model=A"}, "", 4, []string{"RMSE of HGT at P500 over FULL, A,", "omitted: DIFF of curves, because the question no longer includes model B"}, []string{"Our title"}, []string{"RMSE,A,12,3,"}},
+		{"a curve without records", []string{plot, "--where", "model=A,C"}, "", 4, []string{"omitted: DIFF of curves, because the question no longer includes model B, model C: no record"}, nil, []string{"RMSE,A,12,3,"}},
+		{"equal events", []string{equal}, "", 0, []string{"2 days, 2 leads", "event equalization omitted 2 of 10 rows"}, []string{"3 days"}, []string{"RMSE,A,12,2,", "RMSE,B,12,2,"}},
 		{"files", []string{two}, "-p-TMP_SL1L2", 0, []string{"Our title"}, nil, []string{"RMSE,A,12,6,"}},
 		{"files of another variable", []string{two, "--where", "fcst_var=TMP"}, "-TMP_SL1L2", 0, []string{"RMSE of TMP at P500, P850"}, []string{"HGT"}, []string{"RMSE,A,12,6,"}},
 	} {
@@ -199,7 +199,7 @@ func TestPartsThatAreLeftOut(t *testing.T) {
 	svg := filepath.Join(t.TempDir(), "x.svg")
 	status, out, stderr := barograph(t, "ask", plot, "--engine", url, "--plot", svg)
 	const lacks = "line 1: dep1/TMP, stat GSS: is not computed from SL1L2"
-	if texts := strings.ReplaceAll(svgTexts(t, svg), "\n", " "); status != 4 || !strings.Contains(texts, "left out: "+lacks) || !strings.Contains(stderr, "left out: "+lacks) || !strings.Contains(out, "A ") {
+	if texts := strings.ReplaceAll(svgTexts(t, svg), "\n", " "); status != 4 || !strings.Contains(texts, "omitted: "+lacks) || !strings.Contains(stderr, "left out: "+lacks) || !strings.Contains(out, "A ") {
 		t.Errorf("status %d\n%s\n%s\n%s", status, texts, stderr, out)
 	}
 	for _, format := range []string{"table", "csv", "json", "parquet"} {

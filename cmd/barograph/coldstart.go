@@ -24,7 +24,7 @@ func newColdStart(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := met.AskOnce(c.Context(), e.engines, p.url, design.Name(p.design), q.In(p.subset), flavour.Name(f))
+			s, err := met.AskOnce(c.Context(), e.engines, p.url, design.Name(p.design), q.InSubset(p.subset), flavour.Name(f))
 			if err != nil {
 				return err
 			}

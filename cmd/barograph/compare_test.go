@@ -18,7 +18,7 @@ import (
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b"} {
-		f, err := run.Create(filepath.Join(dir, name), run.Run{Workload: "met", Started: time.Unix(1_700_000_000, 0), Archives: []run.Archive{{Engine: "sqlite", Design: "wide", Whole: true}}})
+		f, err := run.Create(filepath.Join(dir, name), run.Run{Workload: "met", Started: time.Unix(1_700_000_000, 0), Archives: []run.Archive{{Engine: "sqlite", Design: "wide", Complete: true}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestCompare(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		f.Run.Ended = f.Run.Started.Add(time.Hour)
+		f.Run.Finished = f.Run.Started.Add(time.Hour)
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestCompare(t *testing.T) {
 func TestCompareUnfinished(t *testing.T) {
 	dir := t.TempDir()
 	add := func(name string, cases ...string) *run.Folder {
-		f, err := run.Create(filepath.Join(dir, name), run.Run{Workload: "met", Started: time.Now(), Archives: []run.Archive{{Engine: "sqlite", Design: "wide", Whole: true}}})
+		f, err := run.Create(filepath.Join(dir, name), run.Run{Workload: "met", Started: time.Now(), Archives: []run.Archive{{Engine: "sqlite", Design: "wide", Complete: true}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestCompareUnfinished(t *testing.T) {
 		return f
 	}
 	done := add("done", "one", "two", "three")
-	done.Run.Ended = time.Now()
+	done.Run.Finished = time.Now()
 	if err := done.Close(); err != nil {
 		t.Fatal(err)
 	}

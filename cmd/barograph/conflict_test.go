@@ -36,10 +36,10 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 			if err := json.Unmarshal([]byte(stdout), &got); err != nil {
 				t.Fatal(err, stderr)
 			}
-			if status != tc.status || got.Read != 2 || got.Stored != 1 || got.Same != 0 || got.Other != 1 {
+			if status != tc.status || got.Read != 2 || got.Stored != 1 || got.Duplicates != 0 || got.Conflicts != 1 {
 				t.Errorf("%s: status %d, %+v", tc.choice, status, got)
 			}
-			if !strings.Contains(stderr, tc.stands+":1, whose values are kept") {
+			if !strings.Contains(stderr, tc.stands+":1, whose values are stored") {
 				t.Errorf("%s: the places are not reported:\n%s", tc.choice, stderr)
 			}
 			if listed := must(t, "list", "conflicts", "--engine", url); !strings.Contains(listed, tc.stands+":1 ") || !strings.Contains(listed, "GFS") || !strings.Contains(listed, "conflicts: 1") ||
@@ -47,7 +47,7 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 				t.Errorf("%s: the archive's report: %s", tc.choice, listed)
 			}
 			again, _, stderr := barograph(t, args...)
-			if again != status || strings.Contains(stderr, "whose values are kept") != (status != 0) {
+			if again != status || strings.Contains(stderr, "whose values are stored") != (status != 0) {
 				t.Errorf("%s: loaded again, status %d:\n%s", tc.choice, again, stderr)
 			}
 		}
@@ -93,7 +93,7 @@ func TestStudiesOfFilesThatContradict(t *testing.T) {
 		if status != fault.Incomplete || !strings.Contains(stderr, "1 line of these files was quarantined, 1 file could not be read, 1 line was refused") || strings.Contains(stdout, "WRONG") {
 			t.Errorf("%s: status %d\n%s\n%s", args[0], status, stdout, stderr)
 		}
-		if kept, err := os.ReadFile(filepath.Join(out, "quarantine.csv")); err != nil || !strings.Contains(string(kept), "z.vsdb,2,perhaps cut") {
+		if kept, err := os.ReadFile(filepath.Join(out, "quarantine.csv")); err != nil || !strings.Contains(string(kept), "z.vsdb,2,perhaps truncated") {
 			t.Errorf("%s: %v\n%s", args[0], err, kept)
 		}
 	}
@@ -117,7 +117,7 @@ func TestKeepStoresWhatContradicts(t *testing.T) {
 		if err := json.NewDecoder(strings.NewReader(stdout)).Decode(&got); err != nil || status != 0 {
 			t.Fatal(status, err, stderr)
 		}
-		if got.Read != 3 || got.Stored != 2 || got.Same != 1 || got.Other != 0 || got.Kept != 1 || !strings.Contains(stderr, "a.vsdb:1; both are stored") {
+		if got.Read != 3 || got.Stored != 2 || got.Duplicates != 1 || got.Conflicts != 0 || got.Kept != 1 || !strings.Contains(stderr, "a.vsdb:1; both are stored") {
 			t.Errorf("%+v\n%s", got, stderr)
 		}
 		if listed := must(t, "list", "conflicts", "--engine", url); !strings.Contains(listed, "  both  ") || !strings.Contains(listed, "b.vsdb:1 ") {

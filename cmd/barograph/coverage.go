@@ -64,7 +64,7 @@ func places(all []shown) (out []string) {
 func rowsOf(c *design.Catalog, lineType string, label func(*design.Group) string) (rows []plot.Series) {
 	times, models := map[string]design.Moments{}, map[string]string{}
 	for _, s := range c.Groups {
-		if name := label(s); s.LineType == lineType && s.Held.Records > 0 {
+		if name := label(s); s.LineType == lineType && s.Digest.Records > 0 {
 			times[name], models[name] = append(times[name], s.Valid...), s.Model
 		}
 	}
@@ -96,7 +96,7 @@ func leadRows(holes []design.LeadHole, lineType string) (rows []plot.Series) {
 	return rows
 }
 
-func leadsOf(h design.LeadHole) string { return strings.Join(question.LeadWords(h.Leads), ", ") + " h" }
+func leadsOf(h design.LeadHole) string { return strings.Join(question.FormatLeads(h.Leads), ", ") + " h" }
 
 // printLeads lists what leads of a line type lack, and on which days.
 func printLeads(w io.Writer, holes []design.LeadHole, lineType string) {

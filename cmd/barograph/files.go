@@ -35,7 +35,7 @@ func (e *env) files(args []string, flag string) ([]string, error) {
 func (e *env) expand(args []string) ([]string, error) {
 	suffixes := map[string]int{}
 	n, first := 0, ""
-	files, err := formats.ExpandTelling(args, func(path string) {
+	files, err := formats.ExpandReporting(args, func(path string) {
 		if n++; first == "" {
 			first = path
 		}

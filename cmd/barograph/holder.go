@@ -18,11 +18,11 @@ import (
 // loading says of this command that it loads.
 func (e *env) loading() *design.Loading {
 	host, _ := os.Hostname() // "" where nobody knows it
-	return &design.Loading{PID: os.Getpid(), Host: host, Since: time.Now().UTC().Truncate(time.Second), Doing: "barograph " + strings.Join(redacted(e.args), " ")}
+	return &design.Loading{PID: os.Getpid(), Host: host, Since: time.Now().UTC().Truncate(time.Second), Command: "barograph " + strings.Join(redacted(e.args), " ")}
 }
 
 func holds(l *design.Loading) string {
-	return fmt.Sprintf("is being loaded by process %d of host %s since %s UTC: %s", l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Doing)
+	return fmt.Sprintf("is being loaded by process %d of host %s since %s UTC: %s", l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Command)
 }
 
 // loads tells of a load that a catalog knows of: it is under way, or it was broken
@@ -31,7 +31,7 @@ func loads(l *design.Loading) string {
 	if archive.InFlight(l) {
 		return holds(l)
 	}
-	return fmt.Sprintf("was being loaded when that was broken off (process %d of host %s, started %s UTC); what is not there yet is brought by the same command again: %s", l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Doing)
+	return fmt.Sprintf("was being loaded when that was broken off (process %d of host %s, started %s UTC); what is not there yet is brought by the same command again: %s", l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Command)
 }
 
 // askToClose asks whoever only looks at an archive to close it: barograph serve

@@ -27,8 +27,8 @@ func put(t *testing.T, dir, name, text string) string {
 func TestCutLines(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, text, keep, says string }{
-		{"cut.vsdb", sal1l2 + strings.Replace(sal1l2, " 24 ", " 48 ", 1)[:len(sal1l2)-9], "keep", "cut.vsdb:2: perhaps cut"},
-		{"few.vsdb", sal1l2[:strings.Index(sal1l2, "0.1326")] + "\n", "", "few.vsdb:1: the line is cut: it has 3 numbers of SAL1L2, VSDB writes 6 or 7"},
+		{"cut.vsdb", sal1l2 + strings.Replace(sal1l2, " 24 ", " 48 ", 1)[:len(sal1l2)-9], "keep", "cut.vsdb:2: perhaps truncated"},
+		{"few.vsdb", sal1l2[:strings.Index(sal1l2, "0.1326")] + "\n", "", "few.vsdb:1: the line is truncated: it has 3 numbers of SAL1L2, VSDB writes 6 or 7"},
 	} {
 		path := put(t, dir, c.name, c.text)
 		status, _, stderr := barograph(t, "load", path, "--engine", "sqlite:"+filepath.Join(dir, c.name+".db"))
@@ -68,7 +68,7 @@ func TestBadInputs(t *testing.T) {
 	if err := errors.Join(syscall.Mkfifo(filepath.Join(dir, "pipe.vsdb"), 0o600), os.Symlink("gone", filepath.Join(dir, "link.stat")), os.Symlink(os.DevNull, filepath.Join(dir, "null.stat"))); err != nil {
 		t.Fatal(err)
 	}
-	named := []string{"empty.stat is empty", "cut.vsdb.gz cannot be read to its end", `gfs_\xff.vsdb": the name is not UTF-8`, "pipe.vsdb is no regular file but a pipe", "link.stat is a link to nothing", "null.stat is no regular file but a device"}
+	named := []string{"empty.stat is empty", "cut.vsdb.gz cannot be read to its end", `gfs_\xff.vsdb": the name is not UTF-8`, "pipe.vsdb is not a regular file but a pipe", "link.stat is a link to nothing", "null.stat is not a regular file but a device"}
 	for i, want := range []string{"3 read = 2 stored + 0 duplicates + 0 conflicts + 1 quarantined", "1 of 2 lines of " + filepath.Join(dir, "quarantined.vsdb")} {
 		status, stdout, stderr := barograph(t, "load", dir, "--engine", "sqlite:"+filepath.Join(out, "a.db"))
 		if status != fault.Incomplete || !strings.Contains(stdout, want) || !strings.Contains(stdout, "6 failed") || !strings.Contains(stderr, "ignored 1 file in these folders because of their names (*.png), such as "+filepath.Join(dir, "plot.png")) || !strings.Contains(stderr, "1 line of these files was quarantined, 6 files could not be read") {

@@ -50,7 +50,7 @@ and Trino (on this machine, by a catalog that exists for the run) read them. Lak
 				return err
 			}
 			p.Log = e.log()
-			return e.runs(c.Context(), &out, run.Laked, p.Seed, strings.Join(args, " "), func(f *run.Folder, says func(string)) error {
+			return e.runs(c.Context(), &out, run.LakeWorkload, p.Seed, strings.Join(args, " "), func(f *run.Folder, says func(string)) error {
 				p.Progress = says
 				return lake.Run(c.Context(), *p, f)
 			})

@@ -147,7 +147,7 @@ func listLineTypes(w *tabwriter.Writer) (any, error) {
 		for _, c := range t.Columns {
 			r.Columns = append(r.Columns, c.Name)
 			if c.Rule != nil {
-				r.Rules[c.Rule.Words] = append(r.Rules[c.Rule.Words], c.Name)
+				r.Rules[c.Rule.Allowed] = append(r.Rules[c.Rule.Allowed], c.Name)
 			}
 		}
 		for _, c := range t.Keys() {
@@ -156,7 +156,7 @@ func listLineTypes(w *tabwriter.Writer) (any, error) {
 		if t.Group != nil {
 			r.Repeats = t.Group.Fields
 			for i, f := range t.Group.Fields {
-				words := t.Group.Rules[i].Words
+				words := t.Group.Rules[i].Allowed
 				r.Rules[words] = append(r.Rules[words], f)
 			}
 		}

@@ -71,7 +71,7 @@ more than --retain-limit percent if the removal covers more valid days than the 
 				if args, j.said, err = e.spec(spec, &j.place, c.Flags().Changed("subset")); err != nil {
 					return err
 				}
-				j.Accept = j.said.Takes
+				j.Accept = j.said.Includes
 			}
 			if retain != "" {
 				var err error
@@ -268,7 +268,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 		}
 	}()
 	defer a.Close() //nolint:errcheck // every commit is durable
-	rejects, err := load.NewRejects(j.quarantine, e.stderr, e.cell)
+	rejects, err := load.NewRejectList(j.quarantine, e.stderr, e.cell)
 	if err != nil {
 		return err
 	}
@@ -319,7 +319,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 	}
 	out.Archive, out.Refused, out.Retention = fault.Redact(j.url), refused, removal
 	if removal != nil && !removal.Refused {
-		out.Removed, out.From = removal.Records, removal.From
+		out.Removed, out.RemovedBefore = removal.Records, removal.Cutoff
 	}
 	lacks := errors.Join(sum.Incomplete(refused), removal.Err())
 	if lacks != nil && len(out.Failed) > 0 {

@@ -18,7 +18,7 @@ func (e *env) spec(file string, p *place, subsetNamed bool) (files []string, s *
 	for _, w := range s.Warnings {
 		fmt.Fprintf(e.stderr, "%s: %s\n", file, w)
 	}
-	for _, r := range s.SetAside {
+	for _, r := range s.Ignored {
 		fmt.Fprintf(e.stderr, "%s: %s\n", file, r)
 	}
 	if p.url == "" {

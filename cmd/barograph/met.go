@@ -188,7 +188,7 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 	}
 	if s.mix != "" {
 		var notes []string
-		if o.Cases, notes, err = question.Mix(s.mix); err != nil {
+		if o.Cases, notes, err = question.ReadMix(s.mix); err != nil {
 			return usage(err)
 		}
 		e.notes(s.mix, notes)
@@ -297,7 +297,7 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 	}
 	o.Points = func() (*run.Folder, error) {
 		r := folder.Run
-		r.Workload = run.Mixed
+		r.Workload = run.MixWorkload
 		return run.Create(s.clientsFolder(out), r)
 	}
 	outcome, err = met.Run(ctx, folder, o)

@@ -57,7 +57,7 @@ func TestMetviewerStory(t *testing.T) {
 	if sum.Subset != "mv_day" || sum.Files != 4 || sum.Read != 4*8745 {
 		t.Errorf("%+v", sum)
 	}
-	for _, want := range []string{"line 3: force_dup_file: not needed", "1 of 5 folders hold no VSDB or MET file", "21Z"} {
+	for _, want := range []string{"line 3: force_dup_file: not needed", "1 of 5 folders contain no VSDB or MET file", "21Z"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("stderr lacks %q:\n%s", want, stderr)
 		}

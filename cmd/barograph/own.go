@@ -52,7 +52,7 @@ Ready sets: clicks (30 queries in the shapes of ClickBench), documents (5 of JSO
 			}
 			var skipped []fault.Skip
 			if len(p.Engines) == 0 {
-				e.named(&out, run.Owned)
+				e.named(&out, run.OwnWorkload)
 				p.Engines, skipped = e.ownEngines(out)
 				e.saySkipped(skipped)
 			}
@@ -69,7 +69,7 @@ Ready sets: clicks (30 queries in the shapes of ClickBench), documents (5 of JSO
 			}
 			p.Log = e.log()
 			source := strings.Join(append([]string{p.Tables}, queries...), " ")
-			return e.runs(c.Context(), &out, run.Owned, p.Seed, source, func(f *run.Folder, says func(string)) error {
+			return e.runs(c.Context(), &out, run.OwnWorkload, p.Seed, source, func(f *run.Folder, says func(string)) error {
 				p.Progress, f.Run.Skipped = says, skipped
 				return own.Run(c.Context(), *p, f)
 			})

@@ -39,7 +39,7 @@ func TestScanOwn(t *testing.T) {
 	must(t, "report", at("run"))
 	put("q.sqlite.sql", "SELECT b, sum(a) + 1 AS s FROM t GROUP BY b ORDER BY s DESC, b LIMIT 5;")
 	status, said, stderr := barograph(t, append(args, "--for", "60ms", "--queries", at("q.sqlite.sql"), "--out", at("wrong"))...)
-	if r, err := run.ReadRun(at("wrong")); err != nil || r.Own.For != 60*time.Millisecond || !strings.Contains(stderr, "--for is now --duration") {
+	if r, err := run.ReadRun(at("wrong")); err != nil || r.Own.StreamDuration != 60*time.Millisecond || !strings.Contains(stderr, "--for is now --duration") {
 		t.Errorf("the former name of --duration: %v, %s", err, stderr)
 	}
 	if status != fault.Differs || !strings.Contains(said, "on which the engines disagree: lite q. ") || !strings.Contains(said, "q-2") {

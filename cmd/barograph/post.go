@@ -56,7 +56,7 @@ barograph_post (PostgreSQL) or database post (MariaDB). Every test except once e
 			if p.Source, unread, err = e.products(c.Context(), args, now, &feed); err != nil {
 				return err
 			}
-			err = e.runs(c.Context(), &out, run.Posted, feed.feed.Seed, p.Source.Words(), func(f *run.Folder, says func(string)) error {
+			err = e.runs(c.Context(), &out, run.PostWorkload, feed.feed.Seed, p.Source.Words(), func(f *run.Folder, says func(string)) error {
 				p.Progress = says
 				return p.Run(c.Context(), f)
 			})
@@ -115,7 +115,7 @@ func (e *env) report2006(c *cobra.Command, p *post.Posting, limit time.Duration,
 	if err := p.Report2006(c.Context(), limit, made); err != nil {
 		return err
 	}
-	return e.runs(c.Context(), &out, run.Posted, feed.feed.Seed, p.Source.Words(), func(f *run.Folder, says func(string)) error {
+	return e.runs(c.Context(), &out, run.PostWorkload, feed.feed.Seed, p.Source.Words(), func(f *run.Folder, says func(string)) error {
 		p.Progress = says
 		return p.Run(c.Context(), f)
 	})

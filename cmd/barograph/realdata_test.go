@@ -77,7 +77,7 @@ func TestRealDay(t *testing.T) {
 		if err := json.Unmarshal([]byte(must(t, args...)), &r); err != nil {
 			t.Fatal(err)
 		}
-		if r.Read != 358824 || r.Stored != 358824 || r.Quarantined != 0 || r.Same+r.Other != 0 || r.Objects != target.objects {
+		if r.Read != 358824 || r.Stored != 358824 || r.Quarantined != 0 || r.Duplicates+r.Conflicts != 0 || r.Objects != target.objects {
 			t.Errorf("%s %s: %+v", target.engine, target.design, r)
 		}
 		for name, want := range map[string]int64{"SL1L2": 262004, "SAL1L2": 38100, "VL1L2": 54910, "VAL1L2": 3810} {
@@ -214,7 +214,7 @@ func TestRealMETSamples(t *testing.T) {
 		if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 			t.Fatal(err)
 		}
-		if r.Read == 0 || r.Read != r.Stored+r.Same+r.Other+r.Quarantined || r.Stored != contents(r.Records) {
+		if r.Read == 0 || r.Read != r.Stored+r.Duplicates+r.Conflicts+r.Quarantined || r.Stored != contents(r.Records) {
 			t.Errorf("%v: %+v", target, r)
 		}
 		if digest == "" {
@@ -223,7 +223,7 @@ func TestRealMETSamples(t *testing.T) {
 		if r.Digest != digest {
 			t.Errorf("%v: digest %s, others %s", target, r.Digest, digest)
 		}
-		t.Logf("%v: %d lines = %d stored + %d duplicates + %d conflicts + %d quarantined; %s", target, r.Read, r.Stored, r.Same, r.Other, r.Quarantined, r.Digest)
+		t.Logf("%v: %d lines = %d stored + %d duplicates + %d conflicts + %d quarantined; %s", target, r.Read, r.Stored, r.Duplicates, r.Conflicts, r.Quarantined, r.Digest)
 	}
 }
 
@@ -250,7 +250,7 @@ func TestMETviewersStatistics(t *testing.T) {
 			continue
 		}
 		_, err := stat.ByName(lineType, name)
-		switch why := stat.Refused(lineType, name); {
+		switch why := stat.WhyUnsupported(lineType, name); {
 		case err == nil && why == "":
 			computed++
 		case err != nil && why != "" && strings.Contains(err.Error(), why):

@@ -185,9 +185,9 @@ func (e *env) runs(ctx context.Context, out *string, workload string, seed uint6
 		if err != nil {
 			return false, err
 		}
-		err = program(f, f.Tells(e.says))
+		err = program(f, f.LogSteps(e.says))
 		if ctx.Err() == nil { // an interrupted run stays without an end
-			f.Run.Ended = time.Now().UTC()
+			f.Run.Finished = time.Now().UTC()
 		}
 		err = errors.Join(err, f.Close())
 		if some = len(f.Samples()) > 0; some {

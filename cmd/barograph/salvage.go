@@ -74,7 +74,7 @@ type originFile struct {
 	Records int64  `json:"records"`
 }
 
-func newSalvaged(url, to string, n design.Name, subset string, s *load.Salvaged) salvaged {
+func newSalvaged(url, to string, n design.Name, subset string, s *load.SalvageResult) salvaged {
 	out := salvaged{
 		Archive: fault.Redact(url), New: fault.Redact(to), Design: string(n), Subset: subset,
 		Records: s.Records, Copied: s.Copied, Missing: s.Missing,

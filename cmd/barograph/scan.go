@@ -128,8 +128,8 @@ func ofNoLab(c *cobra.Command, p *scan.Program) error {
 
 // begin begins a scan.
 func (e *env) begin(ctx context.Context, t *scan.Target) {
-	e.named(&t.Out, run.Scanned)
-	t.Registry, t.New, t.Log, t.Progress = e.engines, e.newRun(ctx, t.Out, run.Scanned, 0, ""), e.log(), e.says
+	e.named(&t.Out, run.ScanWorkload)
+	t.Registry, t.New, t.Log, t.Progress = e.engines, e.newRun(ctx, t.Out, run.ScanWorkload, 0, ""), e.log(), e.says
 }
 
 // scanned reports what a scan measured, also before it failed.

@@ -41,7 +41,7 @@ func TestScan(t *testing.T) {
 	if again := must(t, "report", out); again != stdout {
 		t.Error("report prints something else than scan")
 	}
-	if r, err := run.ReadRun(out); err != nil || r.Version != build.Version() || r.Started.After(r.Ended) {
+	if r, err := run.ReadRun(out); err != nil || r.Version != build.Version() || r.Started.After(r.Finished) {
 		t.Errorf("the folder does not say which version measured: %v", err)
 	} else if a := r.Archives[0]; a.Licence == "" || a.URL != db || a.Acknowledged == "" {
 		t.Errorf("the folder does not describe the engine as other studies do: %+v", a)

@@ -31,7 +31,7 @@ func madeSweepOf(t *testing.T, phase run.Phase) *run.Folder {
 	t.Helper()
 	of := &run.Scan{Experiment: "sweep"}
 	f, err := run.Create(t.TempDir(), run.Run{
-		Workload: run.Scanned, Seed: 1, Machine: measure.Machine{UsableCPUs: 4, Memory: 16e9}, Scan: of,
+		Workload: run.ScanWorkload, Seed: 1, Machine: measure.Machine{UsableCPUs: 4, Memory: 16e9}, Scan: of,
 		Archives: []run.Archive{{Engine: "duckdb", Product: "DuckDB", Version: "1.5.5"}},
 	})
 	if err != nil {
@@ -52,14 +52,14 @@ func madeSweepOf(t *testing.T, phase run.Phase) *run.Folder {
 			most := (partitions + paths - 1) / paths // parts on the first disk
 			seconds := 0.5 + max(20*float64(most)/float64(partitions), 16/float64(min(partitions, 4)))
 			for rep := range 5 {
-				u := &run.Used{}
+				u := &run.Usage{}
 				for disk := range paths {
 					parts := (partitions + paths - 1 - disk) / paths
 					u.Devices = append(u.Devices, measure.DiskLoad{Read: uint64(2e9 * parts / partitions)})
 				}
 				d := time.Duration(seconds * (1 + 0.02*noise.NormFloat64()) * 1e9)
 				add := func(query string, phase run.Phase) error {
-					return f.Add(run.Sample{Cell: f.Run.ScanCell(config, query), Phase: phase, Rep: rep + 1}.Judge(&run.Measured{Total: d, Used: u}, proof, nil))
+					return f.Add(run.Sample{Cell: f.Run.ScanCell(config, query), Phase: phase, Rep: rep + 1}.Judge(&run.Measured{Total: d, Usage: u}, proof, nil))
 				}
 				err := add("scan", phase)
 				if config < 2 {

@@ -48,7 +48,7 @@ func TestScanGoesOn(t *testing.T) {
 		t.Fatalf("status %d, %s", status, said)
 	}
 	r, samples, err := run.Read(out)
-	if err != nil || r.Ended.IsZero() || len(samples) != 3*2*2*2 {
+	if err != nil || r.Finished.IsZero() || len(samples) != 3*2*2*2 {
 		t.Errorf("%d samples, %v", len(samples), err)
 	}
 	type rep struct {
@@ -72,7 +72,7 @@ func TestScanGoesOn(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	if status, _, said := barograph(t, args...); status != fault.Failed || !strings.Contains(said, "holds a run already") {
+	if status, _, said := barograph(t, args...); status != fault.Failed || !strings.Contains(said, "already contains a run") {
 		t.Errorf("a whole run: status %d, %s", status, said)
 	}
 }

@@ -221,7 +221,7 @@ func (d *shefDecode) finish() error {
 // incomplete, as does input without any.
 func (d *shefDecode) summary() error {
 	a := &d.total
-	if !a.Whole() {
+	if !a.IsBalanced() {
 		return fmt.Errorf("the account is not whole, please report it: %+v", *a)
 	}
 	fmt.Fprintf(d.env.stderr, "%d products, %d messages, %d lines: %d values, %d lost, %d left empty; %d errors, %d warnings\n",

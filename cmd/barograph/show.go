@@ -101,7 +101,7 @@ type shown struct {
 }
 
 func newShown(c *design.Catalog, marks []archive.Mark) shown {
-	held := c.Held()
+	held := c.Digest()
 	s := shown{Program: c.Program, Digest: held.String(), Records: held.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts), Loading: c.Loading, Removed: c.Trimmed, catalog: c}
 	for _, m := range marks {
 		s.FileBytes, s.Lines, s.Rejected = s.FileBytes+m.Bytes, s.Lines+m.Read, s.Rejected+m.Quarantined
@@ -301,7 +301,7 @@ func printType(w io.Writer, t *design.Inventory) {
 		{"vx_mask", t.Regions},
 		{"obtype", t.ObTypes},
 		{"fcst_thresh", t.Thresholds},
-		{"fcst_lead", question.LeadWords(t.Leads)},
+		{"fcst_lead", question.FormatLeads(t.Leads)},
 	} {
 		if len(x.values) > 0 {
 			fmt.Fprintf(w, "  %s\t%s\n", x.what, strings.Join(wrap(x.values, 100), "\n\t"))

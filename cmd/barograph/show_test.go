@@ -56,7 +56,7 @@ func TestShowAndVerify(t *testing.T) {
 	}
 	spoil(t, db)
 	status, out, stderr := barograph(t, "verify", "duckdb:"+db, data)
-	if status != fault.Differs || !strings.Contains(out, "hold different values than were stored") || !strings.Contains(out, ".vsdb:") || !strings.Contains(stderr, "is not intact in 1 of 1") {
+	if status != fault.Differs || !strings.Contains(out, "have different values than the loads stored") || !strings.Contains(out, ".vsdb:") || !strings.Contains(stderr, "is not intact in 1 of 1") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
 }

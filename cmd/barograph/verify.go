@@ -74,7 +74,7 @@ type verdict struct {
 	Differ   int64             `json:"records_that_differ_in_all"`
 }
 
-func newVerdict(url string, n design.Name, subset string, v *load.Verified) verdict {
+func newVerdict(url string, n design.Name, subset string, v *load.VerifyResult) verdict {
 	return verdict{
 		Archive: fault.Redact(url), Design: string(n), Subset: subset, Records: v.Found.Records, Digest: v.Found.String(),
 		Whole: len(v.Problems) == 0, Problems: v.Problems,
@@ -95,7 +95,7 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 			return nil
 		}
 		c, err := a.Catalog(ctx, subset)
-		if err == nil && c.Foreign {
+		if err == nil && c.AdoptedOnly {
 			fmt.Fprintf(e.stderr, "%s, subset %s: not verified, as another program has loaded it: barograph adopt compares it with that program's known faults\n", fault.Redact(url), subset)
 			return nil
 		}
@@ -104,7 +104,7 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 			return err
 		}
 		if err != nil { // of this one: the others are verified all the same
-			v = &load.Verified{Problems: []string{fault.Redact(err.Error())}}
+			v = &load.VerifyResult{Problems: []string{fault.Redact(err.Error())}}
 		}
 		out := newVerdict(url, n, subset, v)
 		if c != nil && c.Loading != nil {
@@ -139,7 +139,7 @@ func (e *env) prune(ctx context.Context, url, only string, keepLast, force, dryR
 		if only != "" && subset != only {
 			return nil
 		}
-		p, err := load.Prune(ctx, a, subset, keepLast, func(p *load.Pruned) error {
+		p, err := load.Prune(ctx, a, subset, keepLast, func(p *load.PruneResult) error {
 			if dryRun {
 				return errDryRun
 			}
@@ -215,7 +215,7 @@ func (v *verdict) print(w io.Writer) {
 	}
 	for _, m := range v.Misfits {
 		what := "the archive has different values of"
-		if m.Lost {
+		if m.Missing {
 			what = "the archive lacks"
 		}
 		fmt.Fprintf(w, "  %s: %s %s\n", m.Line, what, m.Record)

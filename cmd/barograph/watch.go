@@ -89,7 +89,7 @@ func (w *watcher) files() (map[string]fs.FileInfo, error) {
 			return nil //nolint:nilerr // it is gone, or not for us
 		case e.IsDir():
 			w.dirs.Add(path) //nolint:errcheck // then it is looked through now and then
-		case formats.IsFile(path, e) && !formats.LeftAlone(e.Name()):
+		case formats.IsFile(path, e) && !formats.IsIgnored(e.Name()):
 			if info, err := os.Stat(path); err == nil && !same(w.done[path], info) {
 				found[path] = info
 			}
@@ -142,13 +142,13 @@ func (t *watched) add(r *load.Result) {
 	t.Loads++
 	t.Archive, t.Design, t.Subset, t.Objects, t.Object, t.BytesOnDisk, t.Digest = r.Archive, r.Design, r.Subset, r.Objects, r.Object, r.BytesOnDisk, r.Digest
 	t.Files, t.Skipped, t.Read, t.Stored = t.Files+r.Files, t.Skipped+r.Skipped, t.Read+r.Read, t.Stored+r.Stored
-	t.Same, t.Other, t.Quarantined, t.Removed = t.Same+r.Same, t.Other+r.Other, t.Quarantined+r.Quarantined, t.Removed+r.Removed
+	t.Duplicates, t.Conflicts, t.Quarantined, t.Removed = t.Duplicates+r.Duplicates, t.Conflicts+r.Conflicts, t.Quarantined+r.Quarantined, t.Removed+r.Removed
 	t.Failed = append(t.Failed, r.Failed...)
 }
 
 func (t *watched) line() string {
 	return fmt.Sprintf("%d files loaded, %d skipped, %d failed: %d lines read = %d stored + %d duplicates + %d conflicts + %d quarantined; %d records removed",
-		t.Files, t.Skipped, len(t.Failed), t.Read, t.Stored, t.Same, t.Other, t.Quarantined, t.Removed)
+		t.Files, t.Skipped, len(t.Failed), t.Read, t.Stored, t.Duplicates, t.Conflicts, t.Quarantined, t.Removed)
 }
 
 // watch loads the files of a folder as they come, and says at the end what was done.
@@ -169,7 +169,7 @@ func (e *env) watch(ctx context.Context, j *loadJob, dir string, settle time.Dur
 	w := &watcher{dir: dir, settling: river.Settling{Settle: settle}, done: map[string]fs.FileInfo{}, lacks: map[string]error{}, tells: e.tells}
 	w.load = func(files []string) (lacking []string, err error) {
 		err = e.loadFiles(ctx, j, files, func(r *load.Result) error {
-			lacking = r.Lacking
+			lacking = r.IncompleteFiles
 			one := watched{}
 			one.add(r)
 			total.add(r)

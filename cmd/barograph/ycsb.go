@@ -364,10 +364,10 @@ func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *ycsb
 func (e *env) statusLine(c *ycsb.Config) func(p pace.Progress) {
 	before := int64(0)
 	return func(p pace.Progress) {
-		rate := float64(p.Ended-p.Failed-before) / float64(c.StatusInterval)
-		before = p.Ended - p.Failed
+		rate := float64(p.Finished-p.Failed-before) / float64(c.StatusInterval)
+		before = p.Finished - p.Failed
 		fmt.Fprintf(e.stderr, "%s%s %d sec: %d operations; %.1f current ops/sec; %d failed\n", c.Label, time.Now().Format("2006-01-02 15:04:05.000"),
-			int64(p.Elapsed.Seconds()), p.Ended-p.Failed, rate, p.Failed)
+			int64(p.Elapsed.Seconds()), p.Finished-p.Failed, rate, p.Failed)
 	}
 }
 

@@ -133,7 +133,7 @@ func TestYCSBTransfers(t *testing.T) {
 			must(t, slices.Concat([]string{"ycsb", "load", "--engine", url}, few)...)
 			code, said, s := suffered(t, labs, url, "kill@1s,restart@2s", "6", slices.Concat([]string{"--history", "0", "--target", "400", "-p", "operationcount=0"}, few)...)
 			x := s.Transfers
-			if code != fault.Incomplete || s.Verdict != run.Equal || !strings.Contains(said, "without service") || x == nil || x.Wrong() != "" || x.Conflicts == 0 || x.Moved == 0 {
+			if code != fault.Incomplete || s.Verdict != run.Equal || !strings.Contains(said, "without service") || x == nil || x.Problem() != "" || x.Conflicts == 0 || x.Moved == 0 {
 				t.Fatalf("status %d, %s, %+v\n%s", code, s.Verdict, x, said)
 			}
 			if got := strings.TrimSpace(sum(t, url)); got != "20000" {
@@ -141,7 +141,7 @@ func TestYCSBTransfers(t *testing.T) {
 			}
 			t.Logf("%+v: %s", x, said)
 			code, _, said = barograph(t, slices.Concat([]string{"ycsb", "run", "--engine", url}, few, []string{"-p", "isolation=read-committed", "--threads", "8", "-p", "operationcount=2000"})...)
-			if code != fault.Differs || !strings.Contains(said, "at isolation read-committed the balances sum up to") {
+			if code != fault.Differs || !strings.Contains(said, "at isolation read-committed the sum of all balances is") {
 				t.Errorf("read-committed: status %d\n%s", code, said)
 			}
 		})

@@ -237,7 +237,7 @@ func (e *env) openKV(ctx context.Context, raw string, layout kv.Layout, labs str
 
 // points makes the run folder of a workload; in memory where dir is "".
 func (e *env) points(ctx context.Context, dir string, c *ycsb.Config, targets []*ycsb.Target) (*run.Folder, error) {
-	r := e.newRun(ctx, dir, run.Mixed, uint64(c.Seed), "YCSB") //nolint:gosec // not negative
+	r := e.newRun(ctx, dir, run.MixWorkload, uint64(c.Seed), "YCSB") //nolint:gosec // not negative
 	r.Data.Records = c.Records
 	for _, t := range targets {
 		a, err := t.Archive(ctx, c)
@@ -255,6 +255,6 @@ func (e *env) points(ctx context.Context, dir string, c *ycsb.Config, targets []
 
 // finish writes the end of a run folder and its report.
 func (e *env) finish(p *run.Folder) error {
-	p.Run.Ended = time.Now().UTC()
+	p.Run.Finished = time.Now().UTC()
 	return errors.Join(p.Close(), e.report(p.Dir))
 }

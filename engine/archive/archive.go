@@ -84,7 +84,7 @@ type Query struct {
 	Text     string        // the query text, or a description if the engine has no query language; kept in plans/
 	Args     []any         // bound to the placeholders of Text
 	Keys     []string      // derived ids, for keys and keys-native
-	Leads    flavour.Leads // how the engine returns fcst_lead; flavour.Phrase sets it
+	LeadCoding    flavour.LeadCoding // how the engine returns fcst_lead; flavour.Query sets it
 
 	Derive time.Duration // the client's time for deriving the keys
 	Server time.Duration // set by Ask: the time that the server reports, 0 = none
@@ -218,7 +218,7 @@ func (c *Commit) UpdateCatalog(stored *design.Catalog, n design.Name, s *CommitR
 	if s.Removed != nil {
 		stored.Merge(s.Removed)
 	}
-	stored.Design, stored.Program, stored.Schema = n, build.Version(), stored.Needs()
+	stored.Design, stored.Program, stored.Schema = n, build.Version(), stored.RequiredSchema()
 	stored.Files.Add(SumMarks(complete))
 	stored.Files.Sub(SumMarks(old))
 }
@@ -388,8 +388,8 @@ func (e *ConflictError) Error() string {
 // If b has Keep set, nothing is replaced: the existing record stays, and Resolve adds it
 // to Existing, also if it is a duplicate.
 func (s *CommitResult) Resolve(file string, stored *record.Batch, i int, b *record.Batch, j int) {
-	same := b.Same(j, stored, i)
-	if !b.Keep {
+	same := b.EqualValues(j, stored, i)
+	if !b.KeepConflicts {
 		s.New--
 		s.Replaced[file]++
 		if s.Removed == nil {
@@ -405,7 +405,7 @@ func (s *CommitResult) Resolve(file string, stored *record.Batch, i int, b *reco
 	h.UseRow(b, j)
 	c.Incoming = h.Digest(j)
 	h.UseRow(stored, i)
-	if c.Key, c.Stored = h.Both(i); !same {
+	if c.Key, c.Stored = h.KeyAndDigest(i); !same {
 		c.Difference = b.Difference(j, stored, i)
 	}
 	s.Existing = append(s.Existing, c)

@@ -68,7 +68,7 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 	dialect := a.dialect
 	if state.astral {
 		d := *dialect
-		d.Sorted = codepoints
+		d.SortKey = codepoints
 		dialect = &d
 	}
 	return sqlengine.Phrase(dialect, a.design, f, q, state.catalog)

@@ -276,13 +276,13 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 			hash.Use(b)
 			groups := make([]*design.Group, len(b.Headers)) // groups that may contain records of the header
 			for k := range b.Headers {
-				groups[k] = w.state.catalog.Holding(t, &b.Headers[k])
+				groups[k] = w.state.catalog.GroupFor(t, &b.Headers[k])
 				if id := headerID(w.l.subset, &b.Headers[k]); !w.l.headers[id] {
 					w.fresh[id] = b.Headers[k]
 				}
 			}
 			for i := range b.Len() {
-				if g := groups[b.Head[i]]; g.MayHold(b.Valid[i]) && g.HasLead(b.Lead[i]) {
+				if g := groups[b.Head[i]]; g.MayContain(b.Valid[i]) && g.HasLead(b.Lead[i]) {
 					id := rowID(w.l.subset, hash.Key(i))
 					existing[id] = archive.Position{Batch: b, I: i}
 					wanted = append(wanted, id)

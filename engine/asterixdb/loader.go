@@ -405,7 +405,7 @@ func (w *docWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 			stored.New += int64(b.Len())
 			for i := range b.Len() {
 				ref := docRef{*b.Header(i), b.Valid[i]}
-				if _, ok := seen[ref]; ok || !w.state.catalog.Holding(t, &ref.header).MayHold(ref.valid) {
+				if _, ok := seen[ref]; ok || !w.state.catalog.GroupFor(t, &ref.header).MayContain(ref.valid) {
 					continue
 				}
 				seen[ref] = struct{}{}
@@ -430,14 +430,14 @@ func (w *docWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 func (w *docWriter) count(stored *archive.CommitResult) error {
 	var have, into record.Batch
 	for _, t := range w.l.types {
-		for range w.groupers[t].Places() {
+		for range w.groupers[t].HeadersAndTimes() {
 			stored.Objects++
 		}
 		if len(w.existing[w.l.a.target(t)]) == 0 {
 			continue
 		}
 		for doc := range w.groupers[t].Docs() {
-			rows, err := w.merged(doc, &have, &into, func(i, j int) { stored.Resolve(doc.From[j], &have, i, doc.Rows, j) })
+			rows, err := w.merged(doc, &have, &into, func(i, j int) { stored.Resolve(doc.Files[j], &have, i, doc.Rows, j) })
 			if err != nil {
 				return err
 			}

@@ -47,7 +47,7 @@ func plans(t *testing.T, d *databases) {
 				t.Fatal(err)
 			}
 			for f, want := range tc.want {
-				p, err := a.Phrase(t.Context(), q.In("a"), f)
+				p, err := a.Phrase(t.Context(), q.InSubset("a"), f)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -111,7 +111,7 @@ func docTable(table func(subset, table string) string) func(subset, t, where str
 	return func(subset, t, where string, used []question.Column) string {
 		var members []string
 		for _, c := range used {
-			if m := "r.data." + c.Stored() + " AS d_" + c.Stored(); !slices.Contains(members, m) {
+			if m := "r.data." + c.StoredName() + " AS d_" + c.StoredName(); !slices.Contains(members, m) {
 				members = append(members, m)
 			}
 		}

@@ -85,7 +85,7 @@ func (p *phrase) text() (string, error) {
 func (p *phrase) order() []question.Column {
 	facts := p.catalog.Facts(p.q)
 	out := append([]question.Column(nil), p.q.Order...)
-	for _, c := range p.q.Tie() {
+	for _, c := range p.q.TieBreakers() {
 		fixed := c.Role == question.HeaderField && !facts.Varies[c.Field] || c.Role >= question.ValidEnd && facts.Plain
 		if !fixed {
 			out = append(out, c)
@@ -204,7 +204,7 @@ func expression(c *question.Column) string {
 	case question.ObsLead:
 		return "IFMISSING(data." + c.Name + ", 0)"
 	}
-	return "data." + ident(c.Stored())
+	return "data." + ident(c.StoredName())
 }
 
 // decode appends one row of a reply. A missing number has no member.
@@ -241,7 +241,7 @@ func put(v gjson.Result, c *question.Column, k int, into *answer.Builder) error 
 		into.List(k, repeats)
 		return err
 	case (c.Kind == question.Time || c.Kind == question.Span) && v.Type == gjson.Number:
-		into.Whole(k, v.Int())
+		into.Seconds(k, v.Int())
 	default:
 		return errors.New("the reply contains " + v.Raw)
 	}

@@ -253,7 +253,7 @@ func (s *store) Remove(ctx context.Context, _ string, _ *record.LineType, ids []
 
 // dataType returns the original's name of a line type: VSDB_V01_SAL1L2.
 func dataType(version string, t *record.LineType) string {
-	if design.InHours(version) {
+	if design.LeadsInHours(version) {
 		return "VSDB_" + version + "_" + t.Name
 	}
 	return "MET_" + version + "_" + t.Name

@@ -140,10 +140,10 @@ func (t *attempt) find(ctx context.Context, lt *record.LineType) error {
 	ch := Change{Type: lt}
 	var maybe []string
 	var key, bodies []byte
-	for h, valid := range t.l.groups.Places(lt) {
+	for h, valid := range t.l.groups.HeadersAndTimes(lt) {
 		key = design.AppendKey(key[:0], lt, t.l.subset, h, valid)
 		ch.IDs = append(ch.IDs, string(key))
-		if t.l.a.o.Writers > 0 && t.catalog.Holding(lt, h).MayHold(valid) {
+		if t.l.a.o.Writers > 0 && t.catalog.GroupFor(lt, h).MayContain(valid) {
 			maybe = append(maybe, ch.IDs[len(ch.IDs)-1])
 		}
 	}
@@ -194,7 +194,7 @@ func (t *attempt) write(ctx context.Context, ch *Change) (err error) {
 		switch {
 		case exists:
 			rows, err = m.merge(t, doc, id, old)
-		case t.l.a.o.Writers == 0 && t.catalog.Holding(ch.Type, doc.Header()).MayHold(doc.Valid()): // an embedded store reads it when it is needed
+		case t.l.a.o.Writers == 0 && t.catalog.GroupFor(ch.Type, doc.Header()).MayContain(doc.Valid()): // an embedded store reads it when it is needed
 			err = t.commit.Fetch(ctx, ch.Type, ch.IDs[n-1:n], func(id string, old []byte) (err error) {
 				exists = true
 				rows, err = m.merge(t, doc, id, old)
@@ -234,7 +234,7 @@ func (m *merger) merge(t *attempt, doc *design.Doc, id string, old []byte) (*rec
 	if err := t.l.a.store.Decode(old, &m.have, m.have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
 		return nil, DocumentError(id, err)
 	}
-	design.Merge(&m.merged, &m.have, doc, func(i, j int) { t.stored.Resolve(doc.From[j], &m.have, i, doc.Rows, j) })
+	design.Merge(&m.merged, &m.have, doc, func(i, j int) { t.stored.Resolve(doc.Files[j], &m.have, i, doc.Rows, j) })
 	if t.l.a.o.SeparateRecords {
 		return doc.Rows, nil
 	}

@@ -52,7 +52,7 @@ func (t *table) batches() []*record.Batch {
 
 // put stores row i of b. It replaces an existing row unless b.Keep is set.
 func (t *table) put(k record.Key, b *record.Batch, i int) {
-	if p, ok := t.at.First(k); ok && !b.Keep {
+	if p, ok := t.at.First(k); ok && !b.KeepConflicts {
 		p.chunk.rows.ReplaceRow(p.row, b, i)
 		return
 	}
@@ -69,7 +69,7 @@ func (t *table) put(k record.Key, b *record.Batch, i int) {
 	}
 	t.at.Put(k, place{c, c.rows.Len()})
 	t.rows++
-	c.rows.Keep = c.rows.Keep || b.Keep
+	c.rows.KeepConflicts = c.rows.KeepConflicts || b.KeepConflicts
 	c.rows.AppendRow(b, i, head)
 }
 

@@ -110,7 +110,7 @@ func fill(v *vector, c *sqlengine.Column, p *sqlengine.Lines, rows []design.Row)
 	case sqlengine.HeaderID:
 		out := v.int64s(len(rows))
 		for i := range rows {
-			out[i] = p.IDs[rows[i].Head]
+			out[i] = p.IDs[rows[i].Header]
 		}
 	case sqlengine.FileID:
 		out := v.int64s(len(rows))
@@ -151,11 +151,11 @@ func fill(v *vector, c *sqlengine.Column, p *sqlengine.Lines, rows []design.Row)
 // the text.
 func fillHeader(v *vector, f record.Field, p *sqlengine.Lines, rows []design.Row) {
 	for i := range rows {
-		if i > 0 && rows[i].Head == rows[i-1].Head {
+		if i > 0 && rows[i].Header == rows[i-1].Header {
 			v.repeatText(i)
 			continue
 		}
-		v.setText(i, p.Heads[rows[i].Head][f])
+		v.setText(i, p.Headers[rows[i].Header][f])
 	}
 }
 

@@ -26,7 +26,7 @@ const (
 func leadNote(versions []string) string {
 	hours, hms := false, false
 	for _, v := range versions {
-		if design.InHours(v) {
+		if design.LeadsInHours(v) {
 			hours = true
 		} else {
 			hms = true
@@ -102,19 +102,19 @@ func (d *decoder) column(r *result, k int, out *answer.Vector) error {
 		}
 	case c.Kind == question.Time && t == mapping.TypeTimestamp:
 		for _, micros := range v.int64s(r.rows) {
-			out.Whole = append(out.Whole, micros/microseconds)
+			out.Seconds = append(out.Seconds, micros/microseconds)
 		}
 	case (c.Kind == question.Time || c.Kind == question.Span) && t == mapping.TypeBigInt:
-		out.Whole = append(out.Whole, v.int64s(r.rows)...)
+		out.Seconds = append(out.Seconds, v.int64s(r.rows)...)
 	case c.Kind == question.Span && t == mapping.TypeInteger:
 		for _, s := range v.int32s(r.rows) {
-			out.Whole = append(out.Whole, int64(s))
+			out.Seconds = append(out.Seconds, int64(s))
 		}
 	default:
 		return fmt.Errorf("duckdb: column %s has the unexpected type %d", c.Name, t)
 	}
 	if c.Kind == question.Span && d.normalized {
-		d.decodeLeads(c.Role, out.Whole[len(out.Whole)-r.rows:])
+		d.decodeLeads(c.Role, out.Seconds[len(out.Seconds)-r.rows:])
 	}
 	return nil
 }

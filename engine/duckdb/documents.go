@@ -254,7 +254,7 @@ func (l *loader) storeDocs(ctx context.Context, _ sqlengine.Querier, g *design.G
 		if old := have[series{*doc.Header(), doc.Valid()}]; old == nil {
 			stored.Objects++
 		} else {
-			design.Merge(&merged, old, doc, func(i, j int) { stored.Resolve(doc.From[j], old, i, doc.Rows, j) })
+			design.Merge(&merged, old, doc, func(i, j int) { stored.Resolve(doc.Files[j], old, i, doc.Rows, j) })
 			rows = &merged
 		}
 		n++
@@ -300,8 +300,8 @@ func (l *loader) haveDocs(ctx context.Context, g *design.Grouper, old []design.R
 			b := &record.Batch{}
 			b.Reset(g.Type, "")
 			of := old[n.int64s(r.rows)[i]]
-			reader.entriesInto(b, list.spans(r.rows)[i], b.AddHeader(g.Heads[of.Head]), valid.int64s(r.rows)[i])
-			have[series{g.Heads[of.Head], of.Valid}] = b
+			reader.entriesInto(b, list.spans(r.rows)[i], b.AddHeader(g.Headers[of.Header]), valid.int64s(r.rows)[i])
+			have[series{g.Headers[of.Header], of.Valid}] = b
 		}
 	}
 	return have, l.c.Exec(ctx, "DELETE FROM "+table+" t WHERE"+condition+" AND t.id IN (SELECT id FROM temp.main.barograph_stage)")
@@ -326,7 +326,7 @@ func (l *loader) stageIDs(ctx context.Context, g *design.Grouper, old []design.R
 			return false, nil
 		}
 		to.Integer(0, int64(n))
-		to.Text(1, string(design.AppendKey(nil, g.Type, l.subset, &g.Heads[old[n].Head], old[n].Valid)))
+		to.Text(1, string(design.AppendKey(nil, g.Type, l.subset, &g.Headers[old[n].Header], old[n].Valid)))
 		return true, nil
 	})
 }

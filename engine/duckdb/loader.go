@@ -214,7 +214,7 @@ func (l *loader) resolveExisting(ctx context.Context, lay *layout, p *sqlengine.
 	defer r.close()
 	d := dumper{layout: lay, heads: map[int64]record.Header{}, texts: make([]interner, len(lay.columns))}
 	for i, id := range p.IDs {
-		d.heads[id] = p.Heads[i]
+		d.heads[id] = p.Headers[i]
 	}
 	var in *archive.Index
 	for have, err := range archive.Dump(func(to *archive.Dumper) error { return d.page(r, to) }) {

@@ -28,7 +28,7 @@ func Dialect(t *testing.T, d engine.Driver, dialect *flavour.Dialect, update boo
 	if err != nil {
 		t.Fatal(err)
 	}
-	byClock := cases[0].In("a")
+	byClock := cases[0].InSubset("a")
 	byClock.Name = "clock"
 	byClock.Clock = question.Clock{ValidHour: []int{0, 6}, InitHour: []int{12}, Init: question.Times{First: 1514764800, Last: 1514851200}}
 	asked := append(slices.Clip(cases), byClock)
@@ -38,7 +38,7 @@ func Dialect(t *testing.T, d engine.Driver, dialect *flavour.Dialect, update boo
 	c := CasesCatalog(t)
 	for _, q := range asked {
 		t.Run(q.Name, func(t *testing.T) {
-			golden(t, filepath.Join("testdata", "dialect", q.Name+".sql"), phrased(t, dialect, archive.Designs(&d), q.In("a"), c), update)
+			golden(t, filepath.Join("testdata", "dialect", q.Name+".sql"), phrased(t, dialect, archive.Designs(&d), q.InSubset("a"), c), update)
 		})
 	}
 }
@@ -89,7 +89,7 @@ func phrased(t *testing.T, d *flavour.Dialect, designs []design.Name, q *questio
 			if f == flavour.CachedSQL { // it has the text of sql; no engine here caches answers
 				continue
 			}
-			p, err := flavour.Put(d, n, f, q, c)
+			p, err := flavour.Build(d, n, f, q, c)
 			if errors.Is(err, flavour.ErrCannotExpress) {
 				continue
 			}

@@ -230,7 +230,7 @@ func (a *mixing) Loader(ctx context.Context, _ string) (archive.Loader, error) {
 }
 
 func (a *mixing) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
-	p, err := a.Archive.Phrase(ctx, q.In("a"), f)
+	p, err := a.Archive.Phrase(ctx, q.InSubset("a"), f)
 	if err == nil {
 		p.Question = q
 	}

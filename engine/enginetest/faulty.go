@@ -109,8 +109,8 @@ func flip(a *answer.Answer, i int) {
 		}
 	}
 	for k := range a.Columns {
-		if v := &a.Vectors[k]; len(v.Whole) > 0 {
-			v.Whole[i] ^= 1
+		if v := &a.Vectors[k]; len(v.Seconds) > 0 {
+			v.Seconds[i] ^= 1
 			return
 		} else if len(v.Text) > 0 {
 			v.Text[i] += "\x01"
@@ -138,6 +138,6 @@ func withoutLead(a *answer.Answer, rows []int, i int) []int {
 		if k < 0 {
 			return j == i
 		}
-		return a.Vectors[k].Whole[j] == a.Vectors[k].Whole[i]
+		return a.Vectors[k].Seconds[j] == a.Vectors[k].Seconds[i]
 	})
 }

@@ -56,7 +56,7 @@ func (s *suite) keep(t *testing.T) {
 func asKept(files []File) []File {
 	for _, f := range files {
 		for _, b := range f.Batches {
-			b.Keep = true
+			b.KeepConflicts = true
 		}
 	}
 	return files

@@ -160,7 +160,7 @@ func digests(files []File) map[record.Key]record.Digest {
 		for _, b := range f.Batches {
 			h.Use(b)
 			for i := range b.Len() {
-				out[h.Record(i, b.Keep)] = h.Digest(i)
+				out[h.Record(i, b.KeepConflicts)] = h.Digest(i)
 			}
 		}
 	}

@@ -49,7 +49,7 @@ func theCases(t *testing.T, subset string) []*question.Question {
 		t.Fatal(err)
 	}
 	for i, q := range cases {
-		cases[i] = q.In(subset)
+		cases[i] = q.InSubset(subset)
 	}
 	return cases
 }

@@ -104,7 +104,7 @@ func twins(files []File) []archive.Position {
 		for _, b := range files[i].Batches {
 			h.Use(b)
 			for j := range b.Len() {
-				k := h.Record(j, b.Keep)
+				k := h.Record(j, b.KeepConflicts)
 				if at, ok := last[k]; ok {
 					out = append(out, at)
 				}
@@ -138,7 +138,7 @@ func checkDigest(t testing.TB, a archive.Archive, subset string, want record.Dig
 	if err != nil {
 		t.Fatalf("catalog: %v", err)
 	}
-	if stored := catalog.Held(); stored != want || !catalog.Counted {
+	if stored := catalog.Digest(); stored != want || !catalog.Counted {
 		t.Errorf("the catalog keeps the digest %s, want %s (counted %t)", stored, want, catalog.Counted)
 	}
 	c, err := a.Contents(t.Context(), subset)
@@ -218,7 +218,7 @@ func cataloged(t testing.TB, a archive.Archive, subset string, files []File) {
 		t.Fatal(err)
 	}
 	want.Files = archive.SumMarks(marks)
-	if len(files) > 0 && (got.Design == "" || got.Program == "" || got.Schema != got.Needs()) {
+	if len(files) > 0 && (got.Design == "" || got.Program == "" || got.Schema != got.RequiredSchema()) {
 		t.Errorf("the catalog is of design %q, program %q, schema %d", got.Design, got.Program, got.Schema)
 	}
 	want.Objects, want.Design, want.Program, want.Schema = got.Objects, got.Design, got.Program, got.Schema // these depend on the design: see holds
@@ -243,7 +243,7 @@ func keys(files []File) map[record.Key]struct{} {
 		for _, b := range f.Batches {
 			h.Use(b)
 			for i := range b.Len() {
-				out[h.Record(i, b.Keep)] = struct{}{}
+				out[h.Record(i, b.KeepConflicts)] = struct{}{}
 			}
 		}
 	}

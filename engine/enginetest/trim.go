@@ -28,7 +28,7 @@ func (s *suite) trim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	removed, want := removal.Records, since(files, removal.From)
+	removed, want := removal.Records, since(files, removal.Cutoff)
 	all := expect(files)
 	if want.Records == 0 || want.Records == all.Records || removed != all.Records-want.Records {
 		t.Errorf("%d removed, %d of %d should stay", removed, want.Records, all.Records)
@@ -117,7 +117,7 @@ func (s *suite) killedTrim(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("the removal was killed; %d records were removed by the next", next.Records)
-		checkDigest(t, h, "a", since(files, removal.From))
+		checkDigest(t, h, "a", since(files, removal.Cutoff))
 		marked(t, h, "a", files)
 		if v, err := load.Verify(t.Context(), h, "a"); err != nil || len(v.Problems) > 0 {
 			t.Errorf("after the removal: %v, %q", err, v.Problems)

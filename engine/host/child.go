@@ -215,7 +215,7 @@ func (c *child) call(ctx context.Context, r *request, out *reply, chunk func([]b
 	case opCatalog:
 		var held *design.Catalog
 		if held, err = a.Catalog(ctx, r.Subset); err == nil {
-			out.Catalog = held.Text()
+			out.Catalog = held.ParsedText()
 		}
 	case opSubsets:
 		out.Names, err = a.Subsets(ctx)

@@ -260,7 +260,7 @@ func (e *encoder) rows(a *answer.Answer, from, to int) {
 				numbers(e, v.List(i))
 			}
 		default:
-			numbers(e, v.Whole[from:to])
+			numbers(e, v.Seconds[from:to])
 		}
 	}
 }
@@ -385,7 +385,7 @@ func (d *decoder) rows(chunk []byte, into *answer.Builder) error {
 				v.End = append(v.End, len(v.Num))
 			}
 		default:
-			v.Whole = fixed(d, v.Whole, n)
+			v.Seconds = fixed(d, v.Seconds, n)
 		}
 	}
 	if d.err == nil {

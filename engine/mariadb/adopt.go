@@ -333,14 +333,14 @@ func (s *adoption) take(ctx context.Context, b *record.Batch) error {
 	if err := s.loader.Add(ctx, b); err != nil {
 		return err
 	}
-	if s.uncommitted.Held().Records < adoptRows {
+	if s.uncommitted.Digest().Records < adoptRows {
 		return nil
 	}
 	return s.commit(ctx, nil)
 }
 
 func (s *adoption) commit(ctx context.Context, marks []archive.Mark) error {
-	s.all.Add(s.uncommitted.Held())
+	s.all.Add(s.uncommitted.Digest())
 	_, err := s.loader.Commit(ctx, archive.Commit{Catalog: s.uncommitted, Complete: marks})
 	s.uncommitted = design.NewCatalog(s.name)
 	return err
@@ -356,8 +356,8 @@ func (s *adoption) prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if found.Held() != s.all || c.Held() != s.all || s.all.Records != s.out.Records {
-		return fmt.Errorf("the copies contain %s, the catalog counts %s, and the adoption read %s (%d records); no table was exchanged", found.Held(), c.Held(), s.all, s.out.Records)
+	if found.Digest() != s.all || c.Digest() != s.all || s.all.Records != s.out.Records {
+		return fmt.Errorf("the copies contain %s, the catalog counts %s, and the adoption read %s (%d records); no table was exchanged", found.Digest(), c.Digest(), s.all, s.out.Records)
 	}
 	return nil
 }

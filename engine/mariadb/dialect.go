@@ -74,7 +74,7 @@ func entryColumns(used []question.Column) string {
 		if c.Kind == question.List {
 			kind = "JSON"
 		}
-		if one := fmt.Sprintf("%s %s PATH '$.%[1]s'", c.Stored(), kind); !slices.Contains(out, one) {
+		if one := fmt.Sprintf("%s %s PATH '$.%[1]s'", c.StoredName(), kind); !slices.Contains(out, one) {
 			out = append(out, one)
 		}
 	}

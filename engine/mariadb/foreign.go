@@ -31,7 +31,7 @@ func (a *openArchive) foreign(ctx context.Context, subset string) (*design.Catal
 	if err != nil {
 		return nil, err
 	}
-	c.Foreign = true
+	c.AdoptedOnly = true
 	a.foreignCatalogs.Store(subset, foreignCatalog{c, changed[0]})
 	return c, nil
 }

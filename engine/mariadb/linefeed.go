@@ -181,11 +181,11 @@ func (p probe) add(lt *lineTable, b *record.Batch, w *lineWriter) {
 	groups, isForeign := make([]*design.Group, len(b.Headers)), make([]bool, len(b.Headers))
 	for k := range b.Headers {
 		if _, fresh := w.headers.ID(sqlengine.HeaderKey(b.Headers[k])); !fresh {
-			groups[k], isForeign[k] = w.l.catalog.Holding(b.Type, &b.Headers[k]), w.foreignTypes[b.Type]
+			groups[k], isForeign[k] = w.l.catalog.GroupFor(b.Type, &b.Headers[k]), w.foreignTypes[b.Type]
 		}
 	}
 	for i := range b.Len() {
-		if v := b.Valid[i]; isForeign[b.Head[i]] || groups[b.Head[i]].MayHold(v) {
+		if v := b.Valid[i]; isForeign[b.Head[i]] || groups[b.Head[i]].MayContain(v) {
 			p[seriesTime{heads[b.Head[i]], v}] = struct{}{}
 		}
 	}
@@ -297,7 +297,7 @@ func (lt *lineTable) replace(stored *archive.CommitResult) error {
 				if r.id < 0 {
 					return fmt.Errorf("%s contains the record of %s:%d, which another program has loaded", lt.name, fault.Name(b.File), b.Line[i])
 				}
-				if stored.Resolve(b.File, r.have, r.row, b, i); !b.Keep {
+				if stored.Resolve(b.File, r.have, r.row, b, i); !b.KeepConflicts {
 					lt.replaced[r.header] = append(lt.replaced[r.header], r.id)
 				}
 			}

@@ -109,7 +109,7 @@ func (t *tally) repaired(b *record.Batch) *record.Batch {
 	for k := range b.Headers {
 		h := &b.Headers[k]
 		soil := h[record.FcstVar] == "TSOILT" || h[record.FcstVar] == "WSOILT"
-		if total, err := strconv.ParseFloat(h[record.FcstLev], 64); err == nil && soil && design.InHours(h[record.Version]) {
+		if total, err := strconv.ParseFloat(h[record.FcstLev], 64); err == nil && soil && design.LeadsInHours(h[record.Version]) {
 			totals[uint32(k)] = total //nolint:gosec // an index
 			h[record.FcstLev], h[record.ObsLev] = "", ""
 		}
@@ -133,7 +133,7 @@ func (t *tally) repaired(b *record.Batch) *record.Batch {
 				b.Num[k][i] = b.Num[k-1][i]
 			}
 			b.Num[0][i], b.Num[1][i] = total, record.Missing()
-		case b.Type.Name == "PCT" && design.InHours(b.Header(i)[record.Version]) && b.Num[0][i] == 0:
+		case b.Type.Name == "PCT" && design.LeadsInHours(b.Header(i)[record.Version]) && b.Num[0][i] == 0:
 			t.add(reliTotal, 1, where)
 			b.Num[0][i] = record.Missing()
 		case b.Type.Name == "PSTD" && t.uncut(b, i):
@@ -211,5 +211,5 @@ func (t *tally) withoutDuplicates(b *record.Batch, removed map[int]bool) *record
 	if len(removed) == 0 {
 		return b
 	}
-	return b.Only(func(i int) bool { return !removed[i] })
+	return b.Filter(func(i int) bool { return !removed[i] })
 }

@@ -241,15 +241,15 @@ func TestPlainQuestionsArePlain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := a.Phrase(t.Context(), q.In("s"), flavour.MetviewerSQL)
+	p, err := a.Phrase(t.Context(), q.InSubset("s"), flavour.MetviewerSQL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden, err := flavour.Put(dialectIn("q_"), design.Normalized, flavour.MetviewerSQL, q.In("s"), catalog)
+	golden, err := flavour.Build(dialectIn("q_"), design.Normalized, flavour.MetviewerSQL, q.InSubset("s"), catalog)
 	if err != nil || p.Text != golden.Text {
 		t.Errorf("the text is\n%s\nwant\n%s", p.Text, golden.Text)
 	}
-	if _, err := a.Phrase(t.Context(), q.In("s"), flavour.CachedSQL); err == nil {
+	if _, err := a.Phrase(t.Context(), q.InSubset("s"), flavour.CachedSQL); err == nil {
 		t.Error("a query cache is offered where the server has none")
 	}
 	if plan, err := a.Explain(t.Context(), p); err != nil || !strings.Contains(plan.Text, "query_block") {

@@ -28,7 +28,7 @@ func (l *loader) trim(ctx context.Context, from int64) error {
 	defer func() { l.types = types }()
 	l.types = nil
 	for _, t := range stored {
-		if err != nil || !l.catalog.Before(t, from) {
+		if err != nil || !l.catalog.HasRecordsBefore(t, from) {
 			continue
 		}
 		l.types = append(l.types, t)
@@ -51,7 +51,7 @@ func (l *loader) trim(ctx context.Context, from int64) error {
 	if err != nil {
 		return err
 	}
-	l.catalog.Trim(from, removed, removed.Held().Records)
+	l.catalog.Trim(from, removed, removed.Digest().Records)
 	meta := func(ctx context.Context) error { return l.writeMeta(ctx, archive.Commit{}, archive.CommitResult{}) }
 	steps := []func(context.Context) error{l.start, l.w.finish, meta, l.end}
 	if l.w.isMyISAM() {

@@ -72,7 +72,7 @@ func entry(used []question.Column) string {
 		case question.List:
 			kind = "CLOB FORMAT JSON"
 		}
-		if one := c.Stored() + " " + kind + " PATH '$." + c.Stored() + "'"; !slices.Contains(out, one) {
+		if one := c.StoredName() + " " + kind + " PATH '$." + c.StoredName() + "'"; !slices.Contains(out, one) {
 			out = append(out, one)
 		}
 	}
@@ -89,7 +89,7 @@ const longestSubset = 78
 func objectName(subset, table string) string {
 	name := strings.NewReplacer("^", "^^", `"`, "^q").Replace(subset)
 	if len(name) > longestSubset {
-		name = flavour.Shortened(name, subset, longestSubset)
+		name = flavour.ShortenName(name, subset, longestSubset)
 	}
 	return name + "/" + table
 }

@@ -40,7 +40,7 @@ func TestDialectTraps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := q.In("a")
+	in := q.InSubset("a")
 	in.Header[record.Model] = []string{""}
 	in.Header[record.VxMask] = []string{"", "G2/NHX", "G2/SHX"}
 	in.Lead = nil
@@ -56,7 +56,7 @@ func TestDialectTraps(t *testing.T) {
 		{design.Normalized, flavour.SQL, []string{"h.model IS NULL", "(h.vx_mask IS NULL OR h.vx_mask IN ('G2/NHX', 'G2/SHX'))"}},
 		{design.Document, flavour.EpochRange, []string{"r.model IS NULL", "r.vx_mask NULLS FIRST", ", 3596400)\n       OR d.fcst_lead IN (3600000, "}},
 	} {
-		p, err := flavour.Put(dialect(), tc.design, tc.how, in, design.NewCatalog("a"))
+		p, err := flavour.Build(dialect(), tc.design, tc.how, in, design.NewCatalog("a"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestDialectVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := enginetest.CasesCatalog(t)
-	in := q.In("a")
+	in := q.InSubset("a")
 	b := &record.Batch{}
 	b.Reset(in.Type, "")
 	h := record.DefaultHeader()
@@ -95,7 +95,7 @@ func TestDialectVersions(t *testing.T) {
 		b.Num[k] = append(b.Num[k], 1)
 	}
 	c.Add(b)
-	p, err := flavour.Put(dialect(), design.Normalized, flavour.SQL, in, c)
+	p, err := flavour.Build(dialect(), design.Normalized, flavour.SQL, in, c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,7 +117,7 @@ func lifeOf(t *testing.T, a archive.Archive, title func(string)) {
 		f = flavour.Keys
 	}
 	title("a question, its catalog first, and its plan")
-	query, err := a.Phrase(t.Context(), q.In("a"), f)
+	query, err := a.Phrase(t.Context(), q.InSubset("a"), f)
 	must(t, err)
 	var into answer.Builder
 	must(t, a.Ask(t.Context(), query, &into))

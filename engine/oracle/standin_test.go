@@ -140,7 +140,7 @@ func (t standinTx) Rollback() error {
 	return t.tx.Rollback()
 }
 
-// ours are statements that SQLite has no words for: none of them is needed.
+// ours are statements that SQLite cannot express: none of them is needed.
 var ours = regexp.MustCompile(`^(ALTER SESSION|BEGIN DBMS_STATS|DELETE FROM plan_table)`)
 
 var tableNames = regexp.MustCompile(`"[^"]*/(stat_header|line_data_\w+|doc_\w+)" `)

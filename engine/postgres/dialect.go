@@ -88,7 +88,7 @@ const longestName = 63
 func schemaName(subset string) string {
 	switch {
 	case len(subset) > longestName-len(flavour.Escaped):
-		return flavour.Shortened(subset, subset, longestName)
+		return flavour.ShortenName(subset, subset, longestName)
 	case subset == "", subset == "information_schema", strings.HasPrefix(subset, "pg_"), strings.HasPrefix(subset, "^"):
 		return flavour.Escaped + subset
 	}

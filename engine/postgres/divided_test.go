@@ -78,7 +78,7 @@ func divided(t *testing.T, a archive.Archive, n design.Name, query string) {
 			t.Fatal(err)
 		}
 		var into answer.Builder
-		if err := a.Ask(t.Context(), p, &into); err != nil || into.Rows != 48 || into.Vectors[1].Whole[0] != 86400 {
+		if err := a.Ask(t.Context(), p, &into); err != nil || into.Rows != 48 || into.Vectors[1].Seconds[0] != 86400 {
 			t.Errorf("%s: %d rows, %v; want 48", f, into.Rows, err)
 		}
 		plan, err := a.Explain(t.Context(), p)

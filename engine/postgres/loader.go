@@ -152,13 +152,13 @@ func present(ctx context.Context, q sqlengine.Querier, table string, lines *sqle
 	err := q.Rows(ctx, text, args, func(row []any) error {
 		n, err := sqlengine.AsInteger(row[0])
 		if err == nil {
-			existing[pair{pairs[n-1].Head, pairs[n-1].Valid}] = true
+			existing[pair{pairs[n-1].Header, pairs[n-1].Valid}] = true
 		}
 		return err
 	})
 	var out []design.Row
 	for _, r := range rows {
-		if existing[pair{r.Head, r.Valid}] {
+		if existing[pair{r.Header, r.Valid}] {
 			out = append(out, r)
 		}
 	}
@@ -170,7 +170,7 @@ func probe(table string, lines *sqlengine.Lines, pairs []design.Row) (text strin
 	if lines.Design == design.Normalized {
 		ids, times := make([]int64, len(pairs)), make([]time.Time, len(pairs))
 		for i, r := range pairs {
-			ids[i], times[i] = lines.IDs[r.Head], time.Unix(r.Valid, 0).UTC()
+			ids[i], times[i] = lines.IDs[r.Header], time.Unix(r.Valid, 0).UTC()
 		}
 		return "SELECT u.n FROM unnest($1::bigint[], $2::timestamp[]) WITH ORDINALITY AS u(id, valid, n)" +
 			" WHERE EXISTS (SELECT FROM " + table + " t WHERE t.stat_header_id = u.id AND t.fcst_valid_beg = u.valid)", []any{ids, times}
@@ -179,7 +179,7 @@ func probe(table string, lines *sqlengine.Lines, pairs []design.Row) (text strin
 	epochs := make([]int64, len(pairs))
 	for i, r := range pairs {
 		for k, f := range [...]record.Field{record.Model, record.FcstVar, record.FcstLev, record.VxMask} {
-			fields[k] = append(fields[k], lines.Heads[r.Head][f])
+			fields[k] = append(fields[k], lines.Headers[r.Header][f])
 		}
 		epochs[i] = r.Valid
 	}

@@ -225,13 +225,13 @@ func appendStar(dst []byte, v *tpcds.Vector, i int) []byte {
 	case tpcds.Char, tpcds.Varchar:
 		return appendText(dst, v.Text[i])
 	case tpcds.Date:
-		return appendInt(dst, v.Whole[i]-postgresEpoch/86400)
+		return appendInt(dst, v.Int[i]-postgresEpoch/86400)
 	case tpcds.Decimal:
-		return appendCents(dst, v.Whole[i])
+		return appendCents(dst, v.Int[i])
 	case tpcds.Big:
-		return appendBig(dst, v.Whole[i])
+		return appendBig(dst, v.Int[i])
 	}
-	return appendInt(dst, v.Whole[i])
+	return appendInt(dst, v.Int[i])
 }
 
 // appendCents appends hundredths as a numeric: the number of base-10,000 digits, the weight of

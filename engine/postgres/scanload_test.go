@@ -15,7 +15,7 @@ import (
 func TestAppendStar(t *testing.T) {
 	m := pgtype.NewMap()
 	one := func(kind tpcds.Kind, whole int64, text string) []byte {
-		v := tpcds.Vector{Column: tpcds.Column{Kind: kind}, Null: []bool{false}, Whole: []int64{whole}, Text: [][]byte{[]byte(text)}}
+		v := tpcds.Vector{Column: tpcds.Column{Kind: kind}, Null: []bool{false}, Int: []int64{whole}, Text: [][]byte{[]byte(text)}}
 		return appendStar(nil, &v, 0)[4:]
 	}
 	for _, cents := range []int64{0, 1, -1, 99, 100, -100, 101, 9999, 10000, 999999, 1000000, 1000001, 9999999, -9999999, 123456789012345, math.MaxInt64, math.MinInt64} {

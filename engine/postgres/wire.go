@@ -215,10 +215,10 @@ func stretches(l *sqlengine.Lines, cols []sqlengine.Column) []stretch {
 		}
 		s := stretch{cols: cols[from:to]}
 		if header {
-			s.fields = make([][]byte, len(l.Heads))
-			for h := range l.Heads {
+			s.fields = make([][]byte, len(l.Headers))
+			for h := range l.Headers {
 				for _, c := range s.cols {
-					s.fields[h] = appendText(s.fields[h], l.Heads[h][c.Field])
+					s.fields[h] = appendText(s.fields[h], l.Headers[h][c.Field])
 				}
 			}
 		}
@@ -237,7 +237,7 @@ func send(ctx context.Context, c *pgx.Conn, table string, cols []sqlengine.Colum
 		to.dst = binary.BigEndian.AppendUint16(dst, uint16(len(cols)))
 		for k := range runs {
 			if s := &runs[k]; s.fields != nil {
-				to.dst = append(to.dst, s.fields[rows[0].Head]...)
+				to.dst = append(to.dst, s.fields[rows[0].Header]...)
 			} else {
 				to.cols = s.cols
 				l.Put(to, s.cols, rows[0])

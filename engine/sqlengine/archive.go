@@ -426,11 +426,11 @@ func (a *Archive) entries(data string) string {
 // error wraps flavour.ErrCannotExpress if the flavour cannot express the question.
 func Phrase(d *flavour.Dialect, n design.Name, f flavour.Name, q *question.Question, c *design.Catalog) (*archive.Query, error) {
 	began := time.Now()
-	p, err := flavour.Put(d, n, f, q, c)
+	p, err := flavour.Build(d, n, f, q, c)
 	if err != nil {
 		return nil, err
 	}
-	query := &archive.Query{Question: q, Flavour: f, Text: p.Text, Args: p.Args, Keys: p.Keys, Leads: p.Leads}
+	query := &archive.Query{Question: q, Flavour: f, Text: p.Text, Args: p.Args, Keys: p.Keys, Leads: p.LeadCoding}
 	if p.Keys != nil {
 		query.Derive = time.Since(began)
 	}

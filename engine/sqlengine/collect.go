@@ -191,7 +191,7 @@ func (d *Decoder) Value(k int, src any) error {
 	case question.Time:
 		var v int64
 		v, err = AsTime(src)
-		d.into.Whole(k, v)
+		d.into.Seconds(k, v)
 	default:
 		var v int64
 		v, err = AsInteger(src)
@@ -217,11 +217,11 @@ func (d *Decoder) List(k int, repeats []float64) { d.into.List(k, repeats) }
 // Span appends a lead as stored: in seconds, or as METviewer's code.
 func (d *Decoder) Span(k int, v int64) {
 	if d.columns[k].Role == question.Lead {
-		v = d.query.Leads.InSeconds(v)
+		v = d.query.Leads.Seconds(v)
 	} else if d.normalized { // obs_lead
 		v = design.LeadSeconds("", v)
 	}
-	d.into.Whole(k, v)
+	d.into.Seconds(k, v)
 }
 
 // Row completes the current row.
@@ -250,7 +250,7 @@ func (d *Decoder) Text(k int, v []byte) {
 }
 
 // Time appends a decoded time in Unix seconds.
-func (d *Decoder) Time(k int, v int64) { d.into.Whole(k, v) }
+func (d *Decoder) Time(k int, v int64) { d.into.Seconds(k, v) }
 
 // From runs a query for the collector's columns and yields the records.
 func (c *Collector) From(ctx context.Context, q Querier, text string, to *archive.Dumper) error {

@@ -27,7 +27,7 @@ type Lines struct {
 func (l *Loader) writeType(ctx context.Context, q Querier, g *design.Grouper, stored *archive.CommitResult) error {
 	stored.New += int64(len(g.Rows))
 	if l.s.Order != nil {
-		g.SortHeads(l.s.Order)
+		g.SortHeaders(l.s.Order)
 	}
 	g.Sort()
 	table, cols := l.a.Table(l.subset, g.Type)
@@ -61,13 +61,13 @@ func (l *Loader) candidates(g *design.Grouper, leads bool) []design.Row {
 	if len(l.catalog.Groups) == 0 {
 		return nil
 	}
-	groups := make([]*design.Group, len(g.Heads))
-	for i := range g.Heads {
-		groups[i] = l.catalog.Holding(g.Type, &g.Heads[i])
+	groups := make([]*design.Group, len(g.Headers))
+	for i := range g.Headers {
+		groups[i] = l.catalog.GroupFor(g.Type, &g.Headers[i])
 	}
 	var out []design.Row
 	for _, r := range g.Rows {
-		if of := groups[r.Head]; of.MayHold(r.Valid) && (!leads || of.HasLead(r.Lead)) {
+		if of := groups[r.Header]; of.MayContain(r.Valid) && (!leads || of.HasLead(r.Lead)) {
 			out = append(out, r)
 		}
 	}
@@ -80,8 +80,8 @@ func (l *Loader) number(g *design.Grouper) *Lines {
 	if l.a.Design != design.Normalized {
 		return lines
 	}
-	lines.IDs, lines.Files = make([]int64, len(g.Heads)), make([]int64, len(g.Batches))
-	for i, h := range g.Heads {
+	lines.IDs, lines.Files = make([]int64, len(g.Headers)), make([]int64, len(g.Batches))
+	for i, h := range g.Headers {
 		lines.IDs[i], _ = l.headers.ID(HeaderKey(h))
 	}
 	for i, b := range g.Batches {
@@ -92,7 +92,7 @@ func (l *Loader) number(g *design.Grouper) *Lines {
 
 // Series returns the first row of each header and valid time of sorted rows.
 func Series(rows []design.Row) []design.Row {
-	return slices.CompactFunc(slices.Clone(rows), func(a, b design.Row) bool { return a.Head == b.Head && a.Valid == b.Valid })
+	return slices.CompactFunc(slices.Clone(rows), func(a, b design.Row) bool { return a.Header == b.Header && a.Valid == b.Valid })
 }
 
 // seriesAsked is the number of headers and valid times in one query; rowsDeleted is the
@@ -109,15 +109,15 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, candidate
 	have := l.a.Collect(lines.Type, cols)
 	heads := map[int64]*record.Header{}
 	for i, id := range lines.IDs {
-		heads[id] = &lines.Heads[i]
+		heads[id] = &lines.Headers[i]
 	}
 	var in *archive.Index
 	_, fresh := l.headers.Fresh()
-	old := slices.DeleteFunc(Series(candidates), func(r design.Row) bool { return lines.IDs[r.Head] >= fresh })
+	old := slices.DeleteFunc(Series(candidates), func(r design.Row) bool { return lines.IDs[r.Header] >= fresh })
 	for some := range slices.Chunk(old, seriesAsked) {
 		pairs := make([]string, len(some))
 		for i, r := range some {
-			pairs[i] = fmt.Sprintf("(%d, %s)", lines.IDs[r.Head], l.a.Dialect.DateTime(r.Valid))
+			pairs[i] = fmt.Sprintf("(%d, %s)", lines.IDs[r.Header], l.a.Dialect.DateTime(r.Valid))
 		}
 		have.Reset()
 		var ids []string
@@ -183,13 +183,13 @@ func (l *Lines) Put(to Sink, cols []Column, r design.Row) {
 	for k := range cols {
 		switch c := &cols[k]; c.From {
 		case HeaderID:
-			to.Integer(k, l.IDs[r.Head])
+			to.Integer(k, l.IDs[r.Header])
 		case FileID:
 			to.Integer(k, l.Files[r.Batch])
 		case LineNum:
 			to.Integer(k, int64(b.Line[i]))
 		case Header:
-			to.Text(k, l.Heads[r.Head][c.Field])
+			to.Text(k, l.Headers[r.Header][c.Field])
 		case Lead:
 			to.Integer(k, l.Lead(r))
 		case ValidBeg:
@@ -233,7 +233,7 @@ func putNumber(to Sink, k int, f float64, normalized bool) {
 // Lead returns a record's lead as the design stores it.
 func (l *Lines) Lead(r design.Row) int64 {
 	if l.Design == design.Normalized {
-		return design.LeadCode(l.Heads[r.Head][record.Version], r.Lead)
+		return design.LeadCode(l.Headers[r.Header][record.Version], r.Lead)
 	}
 	return int64(r.Lead)
 }

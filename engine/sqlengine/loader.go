@@ -211,7 +211,7 @@ func (l *Loader) write(ctx context.Context, q Querier, c *archive.Commit, done [
 				return err
 			}
 		}
-		if err := l.writeType(ctx, q, l.groups.Of(t), stored); err != nil {
+		if err := l.writeType(ctx, q, l.groups.Grouper(t), stored); err != nil {
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
 	}
@@ -418,7 +418,7 @@ func (l *Loader) StoreDocs(ctx context.Context, q Querier, g *design.Grouper, ca
 			return false, nil
 		}
 		id = design.AppendKey(id[:0], g.Type, l.subset, doc.Header(), doc.Valid())
-		if err := l.checkKey(doc.From[0], string(id)); err != nil {
+		if err := l.checkKey(doc.Files[0], string(id)); err != nil {
 			return false, err
 		}
 		rows := doc.Rows
@@ -430,7 +430,7 @@ func (l *Loader) StoreDocs(ctx context.Context, q Querier, g *design.Grouper, ca
 			if err := design.ParseEntries([]byte(entries), &have, have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
 				return false, err
 			}
-			design.Merge(&merged, &have, doc, func(i, j int) { stored.Resolve(doc.From[j], &have, i, doc.Rows, j) })
+			design.Merge(&merged, &have, doc, func(i, j int) { stored.Resolve(doc.Files[j], &have, i, doc.Rows, j) })
 			rows = &merged
 		}
 		data = design.AppendEntries(data[:0], rows)
@@ -467,7 +467,7 @@ func (l *Loader) oldDocs(ctx context.Context, q Querier, table string, g *design
 	for some := range slices.Chunk(Series(candidates), idsAsked) {
 		ids := make([]string, len(some))
 		for i, r := range some {
-			ids[i] = string(design.AppendKey(nil, g.Type, l.subset, &g.Heads[r.Head], r.Valid))
+			ids[i] = string(design.AppendKey(nil, g.Type, l.subset, &g.Headers[r.Header], r.Valid))
 		}
 		where, args := l.a.Dialect.DocKeys(ids)
 		found := len(old)

@@ -22,7 +22,7 @@ func (l *Loader) Trim(ctx context.Context, from int64) error {
 		types, err := l.a.StoredTypes(ctx, q, l.subset)
 		gone, objects := design.NewCatalog(l.subset), int64(0)
 		for _, t := range types {
-			if err != nil || !l.catalog.Before(t, from) {
+			if err != nil || !l.catalog.HasRecordsBefore(t, from) {
 				continue
 			}
 			where := "fcst_valid_beg < " + l.a.Dialect.DateTime(from)
@@ -44,7 +44,7 @@ func (l *Loader) Trim(ctx context.Context, from int64) error {
 			return err
 		}
 		if l.a.Design != design.Document {
-			objects = gone.Held().Records
+			objects = gone.Digest().Records
 		}
 		l.catalog.Trim(from, gone, objects)
 		return l.writeCatalog(ctx, q)

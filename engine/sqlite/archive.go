@@ -236,7 +236,7 @@ func (a *openArchive) RowRanges(ctx context.Context, subset string) (parts []arc
 			if err != nil {
 				return nil, err
 			}
-			last = c.Held().Records
+			last = c.Digest().Records
 		}
 		parts = append(parts, archive.SplitRows(t.Name, last, salvagedRows, 1)...)
 	}

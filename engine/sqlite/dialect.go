@@ -19,7 +19,7 @@ func dialect() *flavour.Dialect {
 		Binary:        func(e string) string { return "CAST(" + e + " AS TEXT)" },
 		BinaryLiteral: flavour.Quote,
 		DateTime:      func(v int64) string { return flavour.Quote(flavour.DateTime(v)) },
-		Fence:         " LIMIT -1", // SQLite computes a selection with a limit, even an unlimited one, only once; see docs/decisions
+		MaterializeHint:         " LIMIT -1", // SQLite computes a selection with a limit, even an unlimited one, only once; see docs/decisions
 		Epoch:         func(e string) string { return "unixepoch(" + e + ")" },
 		// jsonb_each passes an entry on as JSONB. json_each would convert it to text, which
 		// every ->> would parse again.

@@ -201,7 +201,7 @@ func alike(lines *sqlengine.Lines, rows []design.Row) int {
 	a, i := lines.Batches[first.Batch], first.Row
 	for n, r := range rows[1:] {
 		b, j := lines.Batches[r.Batch], r.Row
-		if r.Head != first.Head || r.Valid != first.Valid || lines.Files[r.Batch] != lines.Files[first.Batch] ||
+		if r.Header != first.Header || r.Valid != first.Valid || lines.Files[r.Batch] != lines.Files[first.Batch] ||
 			b.ValidEnd[j] != a.ValidEnd[i] || b.ObsLead[j] != a.ObsLead[i] || b.ObsBeg[j] != a.ObsBeg[i] || b.ObsEnd[j] != a.ObsEnd[i] {
 			return n + 1
 		}

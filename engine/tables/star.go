@@ -300,13 +300,13 @@ func StarAnswers(ctx context.Context, files StarFiles) (*StarReference, error) {
 	r := &StarReference{Rows: map[StarTable]int64{}, answers: map[StarQuery][]StarRow{}}
 	dates, items := map[int64]starDate{}, map[int64]starItem{}
 	err := dimension(files, DateDim, []string{"d_date_sk", "d_year", "d_moy"}, r.Rows, func(c []tpcds.Vector, i int) {
-		dates[c[0].Whole[i]] = starDate{c[1].Whole[i], c[2].Whole[i]}
+		dates[c[0].Int[i]] = starDate{c[1].Int[i], c[2].Int[i]}
 	})
 	if err != nil {
 		return nil, err
 	}
 	err = dimension(files, Item, []string{"i_item_sk", "i_brand_id", "i_manufact_id", "i_manager_id", "i_brand"}, r.Rows, func(c []tpcds.Vector, i int) {
-		items[c[0].Whole[i]] = starItem{c[1].Whole[i], c[2].Whole[i], c[3].Whole[i], string(bytes.TrimRight(c[4].Text[i], " "))}
+		items[c[0].Int[i]] = starItem{c[1].Int[i], c[2].Int[i], c[3].Int[i], string(bytes.TrimRight(c[4].Text[i], " "))}
 	})
 	if err != nil {
 		return nil, err
@@ -355,7 +355,7 @@ func (s *starSums) read(ctx context.Context, path string, dates map[int64]starDa
 		day, item, price := &rows.Columns[0], &rows.Columns[1], &rows.Columns[2]
 		s.rows += int64(rows.N)
 		for i := range rows.N {
-			x := starSum{price.Whole[i], !price.Null[i]}
+			x := starSum{price.Int[i], !price.Null[i]}
 			s.all.add(x)
 			if x.some {
 				s.sold++
@@ -363,11 +363,11 @@ func (s *starSums) read(ctx context.Context, path string, dates map[int64]starDa
 			if day.Null[i] || item.Null[i] {
 				continue // no row of the dimensions matches
 			}
-			d, known := dates[day.Whole[i]]
+			d, known := dates[day.Int[i]]
 			if !known || d.month != 11 {
 				continue
 			}
-			if it, known := items[item.Whole[i]]; known {
+			if it, known := items[item.Int[i]]; known {
 				s.fact(d, it, x)
 			}
 		}

@@ -295,7 +295,7 @@ func (s *star) write(ctx context.Context, homes []string, t tables.StarTable, ro
 		columns, i := rows.Row()
 		at := 0
 		if t == tables.StoreSales {
-			at = int(uint64(columns[ticket].Whole[i]) % uint64(len(parts)))
+			at = int(uint64(columns[ticket].Int[i]) % uint64(len(parts)))
 		}
 		if err := parts[at].add(columns, i); err != nil {
 			return 0, err
@@ -378,9 +378,9 @@ func starValue(v *tpcds.Vector, i, leaf int) parquet.Value {
 	case tpcds.Char, tpcds.Varchar:
 		return parquet.ByteArrayValue(append([]byte(nil), v.Text[i]...)).Level(0, 1, leaf)
 	case tpcds.Big:
-		return parquet.Int64Value(v.Whole[i]).Level(0, 1, leaf)
+		return parquet.Int64Value(v.Int[i]).Level(0, 1, leaf)
 	}
-	return parquet.Int32Value(int32(v.Whole[i])).Level(0, 1, leaf)
+	return parquet.Int32Value(int32(v.Int[i])).Level(0, 1, leaf)
 }
 
 func (p *partWriter) flush() error {

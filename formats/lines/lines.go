@@ -1,5 +1,4 @@
-// Package lines cuts the text of verification files into lines, in bounded
-// memory.
+// Package lines splits the text of verification files into lines, in bounded memory.
 package lines
 
 import (
@@ -15,30 +14,31 @@ const (
 	maxEmpty    = 100 // reads that may return nothing before io.ErrNoProgress
 )
 
-// Reader cuts a stream into lines, in a buffer that never exceeds Max by more
-// than a factor of two.
+// Reader splits a stream into lines, with a buffer of at most twice Max bytes.
 type Reader struct {
-	Max    int    // bytes; of a longer line the beginning is kept
+	Max    int    // bytes; only the beginning of a longer line is kept
 	Number uint32 // of the line that Next returned last, 1-based
 
 	r          io.Reader
 	buf        []byte
-	start, end int // what is read and not yet handed out
+	start, end int // bounds of the data that was read and not yet returned
 	err        error
 }
 
 // Line is one line without its line end. Text is valid until the next call.
 type Line struct {
 	Text  []byte
-	Ended bool // the line had a line end: only a file's last one may lack it
-	Long  bool // more than Max bytes; Text is a part from the first on that is no blank, record.MaxRejectText at most
+	Ended bool // the line has a line end; only the last line of a file may lack it
+	// Long reports more than Max bytes. Text is then a part, from the first nonblank on, of at most
+	// record.MaxRejectText bytes.
+	Long bool
 }
 
 // Reset makes l read another stream, in the same buffer.
 func (l *Reader) Reset(r io.Reader) { *l = Reader{Max: l.Max, r: r, buf: l.buf} }
 
-// Next returns the next line, the first one without a byte order mark; its error
-// is io.EOF at the end, or the stream's.
+// Next returns the next line, without a byte order mark. Its error is io.EOF at the end, or the
+// stream's error.
 func (l *Reader) Next() (Line, error) {
 	line, err := l.next()
 	if l.Number == 1 {
@@ -72,7 +72,7 @@ func (l *Reader) next() (Line, error) {
 	}
 }
 
-// last returns what stands after the last line end.
+// last returns the text after the last line end.
 func (l *Reader) last() (Line, error) {
 	text := l.buf[l.start:l.end]
 	l.start = l.end
@@ -83,7 +83,7 @@ func (l *Reader) last() (Line, error) {
 	return Line{Text: text}, nil
 }
 
-// fill reads more, moving or enlarging the buffer where it is full.
+// fill reads more. It moves the data or enlarges the buffer if it is full.
 func (l *Reader) fill() {
 	if l.start > 0 {
 		l.end = copy(l.buf, l.buf[l.start:l.end])
@@ -97,8 +97,8 @@ func (l *Reader) fill() {
 	l.read()
 }
 
-// read appends to the buffer; the stream's error waits in l.err until the
-// bytes before it are used.
+// read appends to the buffer. It keeps the stream's error in l.err until the bytes before it are
+// used.
 func (l *Reader) read() {
 	for range maxEmpty {
 		n, err := l.r.Read(l.buf[l.end:])
@@ -113,7 +113,7 @@ func (l *Reader) read() {
 	l.err = io.ErrNoProgress
 }
 
-// skip drops the rest of a line that is too long and returns its beginning.
+// skip skips the rest of a line that is too long and returns its beginning.
 func (l *Reader) skip() (Line, error) {
 	l.Number++
 	for keep := 0; ; l.read() {
@@ -139,7 +139,7 @@ func (l *Reader) skip() (Line, error) {
 	}
 }
 
-// beginning is what is kept of a line that is too long.
+// beginning is the kept part of a line that is too long.
 func beginning(text []byte) []byte {
 	text = bytes.TrimLeft(text, " \t\r")
 	return text[:min(len(text), record.MaxRejectText)]

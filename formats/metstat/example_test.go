@@ -34,5 +34,5 @@ func ExampleReader() {
 	}
 	// Output:
 	// SL1L2 TMP lead 108 h, total 1.03824e+06
-	// grid_stat.stat:3: the line is cut: it has 10 of the 24 header columns and ends in "RH"
+	// grid_stat.stat:3: the line is truncated: it has 10 of the 24 header columns and ends in "RH"
 }

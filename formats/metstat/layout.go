@@ -52,16 +52,16 @@ var common = [...]struct { //nolint:gochecknoglobals // a constant table
 // timeColumns is the number of columns from FCST_LEAD to OBS_VALID_END.
 const timeColumns = 6
 
-// layout says where the common columns of a line stand.
+// layout contains the positions of the common columns of a line.
 type layout struct {
 	lead     int                    // token of FCST_LEAD; the other times follow it
 	lineType int                    // token of LINE_TYPE; the type's own columns follow it
 	field    [record.NumFields]int8 // token of each field, -1 = absent
-	assumed  bool                   // no header line was seen
-	names    []string               // columns right of LINE_TYPE, where the header line names them
-	foreign  string                 // why no line below this header can be read; "" = they can be
-	objects  *objects               // of MODE, MTD and TC-Pairs: how their lines become STAT lines
-	left     string                 // and what of their columns is not kept
+	assumed  bool                   // the file has no header line before
+	names    []string               // columns to the right of LINE_TYPE, if the header line names them
+	foreign  string                 // why no line below this header can be read; "" = they can
+	objects  *objects               // MODE, MTD and TC-Pairs only: how their lines become STAT lines
+	omitted  string                 // columns of these that are not stored
 }
 
 // statLayout reads a header line; tok(i) is its i-th word.
@@ -98,19 +98,19 @@ func statLayout(words [][]byte) layout {
 	return l
 }
 
-// known is how many of all columns of a line are those of type t, n of them repeating,
-// where the header line names all of them and further ones follow, as in the files of
-// GSI diagnostics; elsewhere it is all.
-func (l *layout) known(t *record.LineType, all, n int, version []byte) int {
+// knownColumns returns how many of all columns of a line belong to type t, with n repeating ones.
+// This is less than all only if the header line names all columns and further ones follow, as in
+// the files of GSI diagnostics.
+func (l *layout) knownColumns(t *record.LineType, all, n int, version []byte) int {
 	if all-n <= len(t.Columns) || all != len(l.names) {
 		return all
 	}
-	for i, name := range l.names[t.Lead : t.Lead+n] {
+	for i, name := range l.names[t.ColumnsBeforeGroup : t.ColumnsBeforeGroup+n] {
 		if field := t.Group.Fields[i%len(t.Group.Fields)]; !strings.HasPrefix(strings.ToLower(name), strings.TrimSuffix(field, "i")) {
 			return all
 		}
 	}
-	names := slices.Concat(l.names[:t.Lead], l.names[t.Lead+n:])
+	names := slices.Concat(l.names[:t.ColumnsBeforeGroup], l.names[t.ColumnsBeforeGroup+n:])
 	k := 0
 	for k < len(t.Columns) && isNamed(t.Columns[k].Name, names[k]) {
 		k++
@@ -121,15 +121,14 @@ func (l *layout) known(t *record.LineType, all, n int, version []byte) int {
 	return k + n
 }
 
-// isNamed reports whether MET's name of a column is that of the table, which has a
-// word before or behind some: INDEX is mp_index and index_pair, CLIMO_MEAN was
-// obs_climo_mean.
+// isNamed reports whether MET's name of a column corresponds to the table's. Some of the table's
+// names have a prefix or a suffix: INDEX is mp_index and index_pair, CLIMO_MEAN was obs_climo_mean.
 func isNamed(column, name string) bool {
 	name = strings.ToLower(name)
 	return column == name || strings.HasSuffix(column, "_"+name) || strings.HasPrefix(column, name+"_")
 }
 
-// assumedLayout is that of MET since V8.1, for a file without a header line.
+// assumedLayout is the layout of MET since V8.1, for a file without a header line.
 func assumedLayout() layout {
 	words := make([][]byte, len(common))
 	for i, c := range common {
@@ -140,19 +139,19 @@ func assumedLayout() layout {
 	return l
 }
 
-// foreign says what is wrong with a header line that at word i lacks the column want.
+// foreign describes a header line that lacks the column want at word i.
 func foreign(words [][]byte, i int, want string) string {
 	if i >= len(words) {
-		return fmt.Sprintf("the header line above is cut: it ends before column %s", want)
+		return fmt.Sprintf("the preceding header line is truncated: it ends before column %s", want)
 	}
-	return fmt.Sprintf("the header line above is not MET's: column %d is %q where %s is expected", i+1, shown(words[i]), want)
+	return fmt.Sprintf("the preceding header line is not MET's: column %d is %q, but %s is expected", i+1, shorten(words[i]), want)
 }
 
 // maxShown is the number of bytes of a token that a reason quotes.
 const maxShown = 40
 
-// shown cuts a token for a reason.
-func shown(tok []byte) []byte {
+// shorten cuts a token for a reason.
+func shorten(tok []byte) []byte {
 	if len(tok) > maxShown {
 		return append(tok[:maxShown:maxShown], "..."...)
 	}

@@ -16,12 +16,11 @@ type older struct {
 // version is 100·major + minor: 1001 is V10.1.
 type version int
 
-// shorter lists, for each line type that has grown, how many fixed columns
-// older versions of MET wrote in the order of today's, and the version that
-// wrote more: MET's met_header_columns_V2.0.txt … V12.0.txt. Layouts whose order
-// was another one are not listed, and such lines do not fit: MPR before 6.1,
-// RHIST before 8.0, PSTD before 6.1.
-// Files of V10.1.0 with CNT's 97 columns exist, though its table has 100.
+// shorter lists, for each line type to which columns were added, how many fixed columns older
+// versions of MET wrote in today's order, and the version that wrote more: MET's
+// met_header_columns_V2.0.txt … V12.0.txt. It does not list layouts with another order, and the
+// reader rejects such lines: MPR before 6.1, RHIST before 8.0, PSTD before 6.1. Files of V10.1.0
+// with 97 columns of CNT exist, although its table has 100.
 var shorter = map[string][]older{ //nolint:gochecknoglobals // a constant table
 	"CNT":    {{71, 402}, {77, 501}, {88, 601}, {94, 901}, {97, 1100}},
 	"CTC":    {{5, 1100}},
@@ -44,7 +43,7 @@ var shorter = map[string][]older{ //nolint:gochecknoglobals // a constant table
 	"VL1L2":  {{8, 700}, {10, 1200}},
 }
 
-// versionOf reads the VERSION column, "V10.1.2" or "V5.0"; what it cannot read is 0.
+// versionOf reads the VERSION column, "V10.1.2" or "V5.0"; 0 if it cannot be read.
 func versionOf(tok []byte) version {
 	var n [2]version
 	part := 0
@@ -61,8 +60,8 @@ func versionOf(tok []byte) version {
 	return 100*n[0] + n[1]
 }
 
-// badLength says why a line of type t, of the version in tok, cannot have n
-// fixed columns; "" where it can.
+// badLength returns the reason why a line of type t, of the version in tok, cannot have n fixed
+// columns; "" if it can.
 func badLength(t *record.LineType, n int, tok []byte) string {
 	full := len(t.Columns)
 	switch {
@@ -84,7 +83,7 @@ func badLength(t *record.LineType, n int, tok []byte) string {
 	}
 	besides := ""
 	if t.Group != nil {
-		besides = " besides the repeating ones"
+		besides = " in addition to the repeating ones"
 	}
-	return fmt.Sprintf("the line is cut: it has %d columns of %s, MET %s writes %s%d%s", n, t.Name, shown(tok), b.String(), full, besides)
+	return fmt.Sprintf("the line is truncated: it has %d columns of %s, but MET %s writes %s%d%s", n, t.Name, shorten(tok), b.String(), full, besides)
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// objects says how the lines of MODE, MTD and TC-Pairs below a header line are put
-// into the words of a STAT line.
+// objects describes how the lines of MODE, MTD and TC-Pairs below a header line are translated into
+// STAT lines.
 type objects struct {
-	at    map[string]int // column of the header line → token, the first of that name
-	width int            // columns of a line; 0 = those behind LINE_TYPE are known by position
+	at    map[string]int // column of the header line → token, the first with that name
+	width int            // columns of a line; 0 = the columns after LINE_TYPE are identified by position
 	types []*record.LineType
-	from  [][]int // of types: where their columns come from, see below
-	words []byte  // of the line at hand
+	from  [][]int // by type: the sources of its columns, see below
+	words []byte  // translation of the current line
 }
 
 // Where a column comes from that is no token of the line.
@@ -44,8 +44,8 @@ var (
 	}
 )
 
-// needed are the columns without which a header line is none, by its kind.
-var needed = map[string]string{ //nolint:gochecknoglobals // a constant table
+// requiredColumns are the columns of a valid header line, by its kind.
+var requiredColumns = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"MODE":     "VERSION MODEL FCST_LEAD FCST_VALID FCST_RAD FCST_THR FCST_VAR FCST_LEV OBS_VAR OBS_LEV",
 	"MTD":      "VERSION MODEL FCST_LEAD FCST_VALID FCST_RAD FCST_THR FCST_VAR FCST_LEV OBS_VAR OBS_LEV OBJECT_ID",
 	"TC-Pairs": "VERSION AMODEL BMODEL STORM_ID BASIN CYCLONE STORM_NAME INIT LEAD VALID INIT_MASK VALID_MASK LINE_TYPE",
@@ -83,13 +83,13 @@ func objectLayout(words [][]byte) (layout, bool) {
 			l.names = append(l.names, string(w))
 		}
 	}
-	names := needed[kind]
+	names := requiredColumns[kind]
 	if o.has("OBJECT_ID") {
 		names += " OBJECT_CAT"
 	}
 	for name := range strings.FieldsSeq(names) {
 		if !o.has(name) {
-			l.foreign = fmt.Sprintf("the header line above is not %s's: it lacks column %s", kind, name)
+			l.foreign = fmt.Sprintf("the preceding header line is not %s's: it lacks column %s", kind, name)
 			return l, true
 		}
 	}
@@ -107,13 +107,13 @@ func objectLayout(words [][]byte) (layout, bool) {
 			left = append(left, string(w))
 		}
 	}
-	l.left = strings.Join(left, " ")
+	l.omitted = strings.Join(left, " ")
 	return l, true
 }
 
 func (o *objects) has(name string) bool { _, ok := o.at[name]; return ok }
 
-// columns finds where the columns of a type stand.
+// columns finds the positions of a type's columns.
 func (o *objects) columns(t *record.LineType, known map[string]bool) (from []int) {
 	for _, c := range t.Columns {
 		name := strings.ToUpper(c.Name)
@@ -139,7 +139,7 @@ func (o *objects) columns(t *record.LineType, known map[string]bool) (from []int
 	return from
 }
 
-// translate puts the line at hand into the words of a STAT line.
+// translate translates the current line into a STAT line.
 func (r *Reader) translate() string {
 	o := r.layout.objects
 	o.words = o.words[:0]
@@ -159,8 +159,8 @@ func (r *Reader) translate() string {
 // put appends a word.
 func (o *objects) put(word []byte) { o.words = append(append(o.words, word...), ' ') }
 
-// common appends the words of a STAT line up to the line type; a lead that is
-// given stands for that of the line.
+// common appends the words of a STAT line up to the line type; lead, if given, replaces that of the
+// line.
 func (r *Reader) common(o *objects, columns []string, lead []byte, lineType string) {
 	for k, names := range columns {
 		word := []byte(record.NA)
@@ -180,7 +180,7 @@ func (r *Reader) common(o *objects, columns []string, lead []byte, lineType stri
 // object translates a line of MODE or MTD.
 func (r *Reader) object(o *objects) string {
 	if n := len(r.tok); n != o.width {
-		return fmt.Sprintf("the line has %d columns, the header line above names %d", n, o.width)
+		return fmt.Sprintf("the line has %d columns, but the preceding header line names %d", n, o.width)
 	}
 	which := 0
 	var id, cat []byte
@@ -204,8 +204,8 @@ func (r *Reader) object(o *objects) string {
 	return ""
 }
 
-// flagOf is METviewer's mark of an object, or of a pair F_O of MODE's: whether it
-// is of the forecast, no cluster, matched (METdataio, read_data_files.py).
+// flagOf is METviewer's flag of an object, or of a pair F_O of MODE's: whether it is a forecast,
+// not a cluster, matched (METdataio, read_data_files.py).
 func flagOf(which int, pair bool, id, cat []byte) byte {
 	first, second, _ := bytes.Cut(id, []byte("_"))
 	a, b, _ := bytes.Cut(cat, []byte("_"))
@@ -230,11 +230,11 @@ func flagOf(which int, pair bool, id, cat []byte) byte {
 func (r *Reader) cyclone(o *objects) string {
 	at := o.at["LINE_TYPE"]
 	if len(r.tok) <= at {
-		return fmt.Sprintf("the line is cut: it has %d of the %d header columns", len(r.tok), at+1)
+		return fmt.Sprintf("the line is truncated: it has %d of the %d header columns", len(r.tok), at+1)
 	}
 	name := string(r.token(at))
 	if !slices.Contains([]string{"TCMPR", "TCDIAG", "PROBRIRW"}, name) {
-		return fmt.Sprintf("unknown line type %q of TC-Pairs", shown(r.token(at)))
+		return fmt.Sprintf("unknown line type %q of TC-Pairs", shorten(r.token(at)))
 	}
 	lead, reason := r.leadOf(o)
 	if reason != "" {
@@ -247,7 +247,7 @@ func (r *Reader) cyclone(o *objects) string {
 	first, count := at+1, at+6 // TCDIAG has a name and a value for each of N_DIAG; the names become one word
 	if name == "TCDIAG" && len(r.tok) > count {
 		if len(r.tok[count:])%2 == 0 {
-			return "the line is cut: it has a diagnostic without a value"
+			return "the line is truncated: it has a diagnostic without a value"
 		}
 		for i := first; i < count; i++ {
 			o.put(r.token(i))
@@ -273,8 +273,8 @@ func (r *Reader) cyclone(o *objects) string {
 	return ""
 }
 
-// leadOf is the lead of a line of TC-Pairs, by the times of the line where LEAD is
-// missing: with the whole best track before the first forecast it is negative.
+// leadOf is the lead of a line of TC-Pairs. If LEAD is missing, it is computed from the times of
+// the line. It is negative before the first forecast if the file contains the complete best track.
 func (r *Reader) leadOf(o *objects) ([]byte, string) {
 	given, start := r.token(o.at["LEAD"]), r.token(o.at["INIT"])
 	valid, ok := parseTime(r.token(o.at["VALID"]))
@@ -283,11 +283,11 @@ func (r *Reader) leadOf(o *objects) ([]byte, string) {
 	}
 	init, ok := parseTime(start)
 	if !ok {
-		return nil, fmt.Sprintf("column INIT: %q is no time from %d to %d: YYYYMMDD_HHMMSS is expected", shown(start), record.FirstYear, record.LastYear)
+		return nil, fmt.Sprintf("column INIT: %q is not a time from %d to %d: YYYYMMDD_HHMMSS is expected", shorten(start), record.FirstYear, record.LastYear)
 	}
 	lead, ok := parseLead(given)
 	if string(given) != record.NA && ok && valid-int64(lead) != init {
-		return nil, fmt.Sprintf("INIT %s, LEAD %s and VALID contradict one another", start, given)
+		return nil, fmt.Sprintf("INIT %s, LEAD %s and VALID contradict each other", start, given)
 	}
 	if seconds := valid - init; string(given) == record.NA && seconds == int64(int32(seconds)) {
 		return appendLead(nil, int32(seconds)), ""

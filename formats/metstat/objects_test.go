@@ -106,23 +106,23 @@ func TestObjects(t *testing.T) {
 		}
 	}
 	for _, b := range readAll(t, modeObj, 0) {
-		if b.LeftOut["WHAT_ELSE"] != b.Len() {
-			t.Errorf("left out: %v", b.LeftOut)
+		if b.OmittedColumns["WHAT_ELSE"] != b.Len() {
+			t.Errorf("left out: %v", b.OmittedColumns)
 		}
 	}
 }
 
 func TestObjectRejects(t *testing.T) {
 	for _, c := range []struct{ text, reason string }{
-		{modeHead + "OBJECT_ID OBJECT_CAT\n" + modeLine + "F1\n", "the line has 23 columns, the header line above names 24"},
-		{modeHead + "OBJECT_ID\n" + modeLine + "F1\n", "the header line above is not MODE's: it lacks column OBJECT_CAT"},
-		{tcHead + tcLine("120000", "TCMPR 1 2"), "INIT 20220926_000000, LEAD 120000 and VALID contradict one another"},
+		{modeHead + "OBJECT_ID OBJECT_CAT\n" + modeLine + "F1\n", "the line has 23 columns, but the preceding header line names 24"},
+		{modeHead + "OBJECT_ID\n" + modeLine + "F1\n", "the preceding header line is not MODE's: it lacks column OBJECT_CAT"},
+		{tcHead + tcLine("120000", "TCMPR 1 2"), "INIT 20220926_000000, LEAD 120000 and VALID contradict each other"},
 		{tcHead + tcLine("060000", "TCXYZ 1 2"), `unknown line type "TCXYZ" of TC-Pairs`},
-		{tcHead + tcLine("060000", "TCDIAG 1 1 A B C 2 X 1 Y"), "the line is cut: it has a diagnostic without a value"},
-		{tcHead + tcLine("060000", "TCDIAG 1 1 A B C 3 X 1 Y 2"), "the line is cut: n_diag is 3, but only 2 values follow"},
-		{tcHead + tcLine("060000", "TCDIAG 1 1"), "the line is cut: it has 7 columns of TCDIAG, 12 stand before the repeating ones"},
-		{tcHead + "V12 A B\n", "the line is cut: it has 3 of the 14 header columns"},
-		{tcHead + strings.Replace(tcLine("NA", "TCMPR 1"), "20220926_000000", "today", 1), `column INIT: "today" is no time from 1678 to 2261: YYYYMMDD_HHMMSS is expected`},
+		{tcHead + tcLine("060000", "TCDIAG 1 1 A B C 2 X 1 Y"), "the line is truncated: it has a diagnostic without a value"},
+		{tcHead + tcLine("060000", "TCDIAG 1 1 A B C 3 X 1 Y 2"), "the line is truncated: n_diag is 3, but only 2 values follow"},
+		{tcHead + tcLine("060000", "TCDIAG 1 1"), "the line is truncated: it has 7 columns of TCDIAG, but 12 precede the repeating ones"},
+		{tcHead + "V12 A B\n", "the line is truncated: it has 3 of the 14 header columns"},
+		{tcHead + strings.Replace(tcLine("NA", "TCMPR 1"), "20220926_000000", "today", 1), `column INIT: "today" is not a time from 1678 to 2261: YYYYMMDD_HHMMSS is expected`},
 	} {
 		all := readAll(t, c.text, 0)
 		if len(all) != 1 || len(all[0].Rejects) != 1 || all[0].Rejects[0].Reason != c.reason {
@@ -187,7 +187,7 @@ func TestFurtherNamedColumnsOfCyclones(t *testing.T) {
 	head := strings.TrimSpace(tcHead) + " " + strings.Join(names, " ")
 	line := strings.TrimSpace(tcmpr[len(tcHead):])
 	b := one(t, head+" MORE\n"+line+" 7\n")
-	if b.LeftOut["MORE"] != 1 || b.Num[b.Type.NumCols()-1][0] != 4 {
-		t.Errorf("left out %v, rejects %v", b.LeftOut, b.Rejects)
+	if b.OmittedColumns["MORE"] != 1 || b.Num[b.Type.NumCols()-1][0] != 4 {
+		t.Errorf("left out %v, rejects %v", b.OmittedColumns, b.Rejects)
 	}
 }

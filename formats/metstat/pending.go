@@ -12,32 +12,32 @@ import (
 type pending struct {
 	lt    *record.LineType // nil for lines without one
 	batch record.Batch
-	bytes int // of input in the batch
+	bytes int // bytes of input in the batch
 
-	listed bool // the file at hand has lines of it
+	listed bool // the current file has lines of this type
 
 	counter    int // Num slot of the repeating group's count
 	categories int // Num slot of n_cat, -1 = none
 	expected   int // Num slot of ec_value, -1 = none
 
-	// Headers of the batch: by the bytes of the line for speed, by value for
-	// truth, as the same header may be padded otherwise.
-	byRaw      map[string]*known
-	byHeader   map[record.Header]*known
-	generation uint64 // counts the batches handed over
+	// Headers of the batch. The map by the bytes of the line is fast; the map by value is
+	// needed because the same header may have different padding.
+	byRaw      map[string]*knownHeader
+	byHeader   map[record.Header]*knownHeader
+	generation uint64 // counts the returned batches
 }
 
-// known is a header that was seen; index is its place in the batch of that generation.
-type known struct {
+// knownHeader is a known header; index is its position in the batch of that generation.
+type knownHeader struct {
 	header     record.Header
 	generation uint64
 	index      uint32
 }
 
-// vsdbOnly is the one line type of the table that MET does not write.
+// vsdbOnly is the only line type of the table that MET does not write.
 const vsdbOnly = "ENSCNT"
 
-// pendingOf finds the batch for a LINE_TYPE token; nil where it is no type of MET.
+// pendingOf finds the batch for a LINE_TYPE token; nil if it is not a type of MET.
 func (r *Reader) pendingOf(name []byte) *pending {
 	if p, ok := r.pending[string(name)]; ok {
 		return p
@@ -53,7 +53,7 @@ func (r *Reader) pendingOf(name []byte) *pending {
 }
 
 func newPending(lt *record.LineType) *pending {
-	p := &pending{lt: lt, categories: -1, expected: -1, byRaw: make(map[string]*known), byHeader: make(map[record.Header]*known)}
+	p := &pending{lt: lt, categories: -1, expected: -1, byRaw: make(map[string]*knownHeader), byHeader: make(map[record.Header]*knownHeader)}
 	if lt == nil {
 		return p
 	}
@@ -78,13 +78,13 @@ func (p *pending) renew(file string) {
 	p.generation++
 }
 
-// reset makes p ready for another file.
+// reset prepares p for another file.
 func (p *pending) reset(file string) {
 	p.renew(file)
 	p.listed = false
 }
 
-// header returns the index, in p's batch, of the header of the line at hand.
+// header returns the index, in p's batch, of the current line's header.
 func (r *Reader) header(p *pending) (uint32, string) {
 	l := &r.layout
 	r.raw = append(r.raw[:0], r.line[r.tok[0].from:r.tok[l.lead-1].to]...)
@@ -102,25 +102,25 @@ func (r *Reader) header(p *pending) (uint32, string) {
 	return p.index(k), ""
 }
 
-// known finds or makes what is known of a header.
-func (p *pending) known(h record.Header) *known {
+// known finds or creates the entry of a header.
+func (p *pending) known(h record.Header) *knownHeader {
 	k, ok := p.byHeader[h]
 	if !ok {
-		k = &known{header: h}
+		k = &knownHeader{header: h}
 		p.byHeader[h] = k
 	}
 	return k
 }
 
 // index is the place of a header in the batch.
-func (p *pending) index(k *known) uint32 {
+func (p *pending) index(k *knownHeader) uint32 {
 	if k.generation != p.generation {
 		k.generation, k.index = p.generation, p.batch.AddHeader(k.header)
 	}
 	return k.index
 }
 
-// buildHeader makes the header of the line at hand.
+// buildHeader makes the header of the current line.
 func (r *Reader) buildHeader() (record.Header, string) {
 	h := record.DefaultHeader()
 	for f, i := range r.layout.field {
@@ -134,12 +134,12 @@ func (r *Reader) buildHeader() (record.Header, string) {
 				continue
 			}
 			if _, err := strconv.ParseUint(string(tok), 10, 31); err != nil {
-				return h, fmt.Sprintf("column INTERP_PNTS: %q is no number of points", shown(tok))
+				return h, fmt.Sprintf("column INTERP_PNTS: %q is not a number of points", shorten(tok))
 			}
 		case record.Alpha:
 			text, ok := alpha(tok)
 			if !ok {
-				return h, fmt.Sprintf("column ALPHA: %q is not a number from 0 to 1", shown(tok))
+				return h, fmt.Sprintf("column ALPHA: %q is not a number from 0 to 1", shorten(tok))
 			}
 			h[f] = text
 			continue

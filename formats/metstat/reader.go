@@ -12,11 +12,11 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Options of a Reader; the zero value is ready.
+// Options configures a Reader; the zero value is ready for use.
 type Options struct {
 	Rows int // lines per batch; 0 = 8192
-	// KeepLast takes a last line without a line end for whole; by default it is
-	// rejected as record.PerhapsCut.
+	// KeepLast accepts a last line without a line end as complete. By default it is rejected as
+	// record.MaybeTruncated.
 	KeepLast bool
 }
 
@@ -33,13 +33,13 @@ type Reader struct {
 	file string
 	o    Options
 
-	layout  layout
-	stray   *pending            // rejects of lines without a line type
-	pending map[string]*pending // by line type
-	order   []*pending          // those of this file, in the order of their first lines
-	flushed int                 // of order, at the end of the file
-	count   int64
-	past    revisions // of MTD's lines
+	layout      layout
+	rejectsOnly *pending            // rejects of lines without a line type
+	pending     map[string]*pending // by line type
+	order       []*pending          // those of this file, in the order of their first lines
+	flushed     int                 // of order, at the end of the file
+	count       int64
+	past        revisions // of MTD's lines
 
 	tok   []span // of the line at hand
 	line  []byte
@@ -53,39 +53,36 @@ type Reader struct {
 // span is a token: line[from:to].
 type span struct{ from, to uint32 }
 
-// NewReader returns a reader of r. The name of the file goes into batches and
-// rejects, as given.
+// NewReader returns a reader of r. Batches and rejects contain the name of the file as given.
 func NewReader(r io.Reader, file string, o Options) *Reader {
 	if o.Rows <= 0 {
 		o.Rows = defaultRows
 	}
-	rd := &Reader{o: o, pending: make(map[string]*pending), words: make(map[string]string), stray: newPending(nil), in: lines.Reader{Max: maxLine}}
+	rd := &Reader{o: o, pending: make(map[string]*pending), words: make(map[string]string), rejectsOnly: newPending(nil), in: lines.Reader{Max: maxLine}}
 	rd.Reset(r, file)
 	return rd
 }
 
-// Reset makes r read another file and keeps its memory: buffers, batches and
-// the headers it knows. An archive has many small files.
+// Reset makes r read another file and keeps its memory (buffers, batches and known headers),
+// because an archive has many small files.
 func (r *Reader) Reset(src io.Reader, file string) {
 	r.in.Reset(src)
 	r.file, r.layout, r.count = file, assumedLayout(), 0
 	r.order, r.flushed, r.past = r.order[:0], 0, revisions{}
-	r.stray.reset(file)
+	r.rejectsOnly.reset(file)
 	for _, p := range r.pending {
 		p.reset(file)
 	}
 }
 
-// Lines is the number of data lines read so far: those of all batches that
-// Next returned and of those that are still being filled. A revision that was
-// made of two lines of MTD counts as one.
+// Lines is the number of data lines read until now, including those of batches that are still being
+// filled. A revision, made from two lines of MTD, counts as one.
 func (r *Reader) Lines() int64 { return r.count }
 
-// Next exchanges *into for the next batch: records of one line type, or rejects
-// alone (Type nil) for lines whose type could not be determined. What *into held is
-// reused for a later batch. At the end it returns io.EOF; any other error is
-// a *fault.Error about the stream, and what was read since the last batch is
-// not returned.
+// Next fills *into with the next batch: records of one line type, or only rejects (Type nil) of
+// lines without a known type. It reuses the memory of *into for a later batch. At the end it
+// returns io.EOF; any other error is a *fault.Error about the stream, and the rows read since the
+// last batch are lost.
 func (r *Reader) Next(into *record.Batch) error {
 	for {
 		ln, err := r.in.Next()
@@ -102,9 +99,9 @@ func (r *Reader) Next(into *record.Batch) error {
 	}
 }
 
-// flush hands over what is left, one batch a call.
+// flush returns the remaining batches, one per call.
 func (r *Reader) flush(into *record.Batch) error {
-	r.revise()
+	r.addRevisions()
 	for r.flushed < len(r.order) {
 		p := r.order[r.flushed]
 		r.flushed++
@@ -126,7 +123,7 @@ func (r *Reader) hand(p *pending, into *record.Batch) {
 	}
 }
 
-// take reads one line; it returns the batch that a data line went to.
+// take reads one line, and returns the batch to which a data line was added.
 func (r *Reader) take(ln lines.Line) *pending {
 	r.line = ln.Text
 	r.split()
@@ -142,7 +139,7 @@ func (r *Reader) take(ln lines.Line) *pending {
 		for i := range words {
 			words[i] = r.token(i)
 		}
-		r.revise()
+		r.addRevisions()
 		r.layout = statLayout(words)
 		return nil
 	}
@@ -156,14 +153,14 @@ func (r *Reader) take(ln lines.Line) *pending {
 	r.count++
 	if reason != "" {
 		p.batch.Reject(r.file, r.in.Number, reason, text)
-		r.past.cut()
+		r.past.reset()
 	}
 	return p
 }
 
-// split finds the tokens of the line: what stands between blanks, i.e. bytes up
-// to ' '. It looks at eight bytes at a time: it marks those that are no blanks
-// and then visits only the places where blanks begin or end.
+// split finds the tokens of the line, separated by blanks (bytes up to ' '). It processes eight
+// bytes at a time: it marks nonblank bytes and then visits only the places where blanks begin or
+// end.
 func (r *Reader) split() {
 	s, tok := r.line, r.tok[:0]
 	var from uint32

@@ -518,8 +518,8 @@ func TestFurtherNamedColumns(t *testing.T) {
 		{"others before the known", strings.TrimSpace(head24) + " A" + mpr + "B C D E F", "MPR 1 1 0 X 2 3 4 5 6 7 2 NA NA NA NA", "-"},
 	} {
 		b := readAll(t, strings.TrimSpace(c.head)+"\n"+lineOf(c.tail), 0)[0]
-		if stored := c.left != "-"; stored != (b.Len() == 1) || stored && c.left != "" != (b.LeftOut[c.left] == 1) {
-			t.Errorf("%s: %d stored, left out %v, rejects %v", c.name, b.Len(), b.LeftOut, b.Rejects)
+		if stored := c.left != "-"; stored != (b.Len() == 1) || stored && c.left != "" != (b.OmittedColumns[c.left] == 1) {
+			t.Errorf("%s: %d stored, left out %v, rejects %v", c.name, b.Len(), b.OmittedColumns, b.Rejects)
 		} else if stored && (num(t, b, "obs") != 7 || num(t, b, "obs_lon") != 3) {
 			t.Errorf("%s: %v", c.name, b.Num)
 		}
@@ -543,7 +543,7 @@ func TestFurtherNamedColumnsOfEveryType(t *testing.T) {
 				k := len(lt.Group.Fields)
 				group = append(group, fmt.Sprint(strings.ToUpper(strings.TrimSuffix(lt.Group.Fields[i%k], "i")), i/k+1))
 			}
-			names = slices.Concat(names[:lt.Lead], group, names[lt.Lead:])
+			names = slices.Concat(names[:lt.ColumnsBeforeGroup], group, names[lt.ColumnsBeforeGroup:])
 		}
 		line := strings.TrimSpace(string(AppendLine(nil, b, 0)))
 		head := strings.TrimSpace(head24) + " " + strings.Join(names, " ")
@@ -555,11 +555,11 @@ func TestFurtherNamedColumnsOfEveryType(t *testing.T) {
 		} {
 			r := one(t, c.head+"\n"+c.line+"\n")
 			got.Use(r)
-			if got.Digest(0) != want.Digest(0) || c.left != "" && r.LeftOut[c.left] != 1 || c.left == "" && len(r.LeftOut) > 0 {
-				t.Errorf("%s, %s: left out %v", lt.Name, c.name, r.LeftOut)
+			if got.Digest(0) != want.Digest(0) || c.left != "" && r.OmittedColumns[c.left] != 1 || c.left == "" && len(r.OmittedColumns) > 0 {
+				t.Errorf("%s, %s: left out %v", lt.Name, c.name, r.OmittedColumns)
 			}
 		}
-		if lt.Group == nil || len(lt.Columns) == lt.Lead {
+		if lt.Group == nil || len(lt.Columns) == lt.ColumnsBeforeGroup {
 			continue
 		}
 		// The count says one more than the header line names: what is further cannot be known.

@@ -10,15 +10,15 @@ import (
 func TestRejects(t *testing.T) {
 	long := "V12 " + strings.Repeat("x ", maxLine)
 	for _, c := range []struct{ name, line, reason string }{
-		{"cut in the header", "V12.0.0 GFS NA 1080000 20241101_180000 20241101_180000 000000 20241101_180000 20241101_180000 RH", `the line is cut: it has 10 of the 24 header columns and ends in "RH"`},
+		{"cut in the header", "V12.0.0 GFS NA 1080000 20241101_180000 20241101_180000 000000 20241101_180000 20241101_180000 RH", `the line is truncated: it has 10 of the 24 header columns and ends in "RH"`},
 		{"unknown type", plain24 + "XYZ 1 2", `unknown line type "XYZ"`},
 		{"type in lower case", plain24 + "sl1l2 1 2 3 4 5 6 7", `unknown line type "sl1l2"`},
 		{"type of VSDB", plain24 + "ENSCNT 1 2 3 4 5 6", `unknown line type "ENSCNT"`},
 		{"too many", plain24 + "FHO 1 0 0 0 0", "1 columns too many: FHO has at most 4 in MET 12"},
-		{"too few", plain24 + "SL1L2 1 2 3", "the line is cut: it has 3 columns of SL1L2, MET V12.0.0 writes 7"},
-		{"too few of an old version", "V4.1.2" + plain24[7:] + "SL1L2 1 2 3", "the line is cut: it has 3 columns of SL1L2, MET V4.1.2 writes 6 or 7"},
-		{"as few as an older version", plain24 + "SL1L2 1 2 3 4 5 6", "the line is cut: it has 6 columns of SL1L2, MET V12.0.0 writes 7"},
-		{"no values", plain24 + "FHO", "the line is cut: it has 0 columns of FHO, MET V12.0.0 writes 4"},
+		{"too few", plain24 + "SL1L2 1 2 3", "the line is truncated: it has 3 columns of SL1L2, but MET V12.0.0 writes 7"},
+		{"too few of an old version", "V4.1.2" + plain24[7:] + "SL1L2 1 2 3", "the line is truncated: it has 3 columns of SL1L2, but MET V4.1.2 writes 6 or 7"},
+		{"as few as an older version", plain24 + "SL1L2 1 2 3 4 5 6", "the line is truncated: it has 6 columns of SL1L2, but MET V12.0.0 writes 7"},
+		{"no values", plain24 + "FHO", "the line is truncated: it has 0 columns of FHO, but MET V12.0.0 writes 4"},
 		{"no number", plain24 + "FHO 1 0 abc 0", `column h_rate: "abc" is not a number`},
 		{"infinity", plain24 + "FHO 1 0 -inf 0", `column h_rate: "-inf" is not a finite number (NA is a missing one)`},
 		{"not a number", plain24 + "SL1L2 10 1 2 3 4 5 -nan", `column mae: "-nan" is not a finite number (NA is a missing one)`},
@@ -31,28 +31,28 @@ func TestRejects(t *testing.T) {
 		{"negative cell", plain24 + "PCT 9 2 0 1 -2 1", `column on_i[1]: "-2" is not a number of cases, from 0 to 9007199254740991`},
 		{"out of range", plain24 + "FHO 1 0 1e999 0", `column h_rate: "1e999" is not a number`},
 		{"fraction in a count", plain24 + "FHO 1.5 0 0 0", `column total: "1.5" is not a count: a whole number from 0 to 9007199254740991`},
-		{"bad lead", strings.Replace(plain24, "060000", "066000", 1) + "FHO 1 0 0 0", `column FCST_LEAD: "066000" is no lead: [H…]HHMMSS is expected`},
-		{"bad obs lead", strings.Replace(plain24, "000000", "1h", 1) + "FHO 1 0 0 0", `column OBS_LEAD: "1h" is no lead of an observation: [H…]HHMMSS is expected`},
-		{"bad time", strings.Replace(plain24, "20241101_180000", "20241131_180000", 1) + "FHO 1 0 0 0", `column FCST_VALID_BEG: "20241131_180000" is no time from 1678 to 2261: YYYYMMDD_HHMMSS is expected`},
-		{"no time", plain24[:strings.LastIndex(plain24, "20241101_180000")] + "NA TMP K Z2 TMP K Z2 ANLYS FULL NEAREST 1 NA NA NA NA FHO 1 0 0 0", `column OBS_VALID_END: "NA" is no time from 1678 to 2261: YYYYMMDD_HHMMSS is expected`},
-		{"negative obs lead", strings.Replace(plain24, "000000", "-010000", 1) + "FHO 1 0 0 0", `column OBS_LEAD: "-010000" is no lead of an observation: [H…]HHMMSS is expected`},
-		{"before 1678", strings.Replace(plain24, "20241101_180000", "16771231_235959", 1) + "FHO 1 0 0 0", `column FCST_VALID_BEG: "16771231_235959" is no time from 1678 to 2261: YYYYMMDD_HHMMSS is expected`},
-		{"after 2261", strings.ReplaceAll(plain24, "20241101_180000", "99991231_000000") + "FHO 1 0 0 0", `column FCST_VALID_BEG: "99991231_000000" is no time from 1678 to 2261: YYYYMMDD_HHMMSS is expected`},
+		{"bad lead", strings.Replace(plain24, "060000", "066000", 1) + "FHO 1 0 0 0", `column FCST_LEAD: "066000" is not a lead: [H…]HHMMSS is expected`},
+		{"bad obs lead", strings.Replace(plain24, "000000", "1h", 1) + "FHO 1 0 0 0", `column OBS_LEAD: "1h" is not a lead of an observation: [H…]HHMMSS is expected`},
+		{"bad time", strings.Replace(plain24, "20241101_180000", "20241131_180000", 1) + "FHO 1 0 0 0", `column FCST_VALID_BEG: "20241131_180000" is not a time from 1678 to 2261: YYYYMMDD_HHMMSS is expected`},
+		{"no time", plain24[:strings.LastIndex(plain24, "20241101_180000")] + "NA TMP K Z2 TMP K Z2 ANLYS FULL NEAREST 1 NA NA NA NA FHO 1 0 0 0", `column OBS_VALID_END: "NA" is not a time from 1678 to 2261: YYYYMMDD_HHMMSS is expected`},
+		{"negative obs lead", strings.Replace(plain24, "000000", "-010000", 1) + "FHO 1 0 0 0", `column OBS_LEAD: "-010000" is not a lead of an observation: [H…]HHMMSS is expected`},
+		{"before 1678", strings.Replace(plain24, "20241101_180000", "16771231_235959", 1) + "FHO 1 0 0 0", `column FCST_VALID_BEG: "16771231_235959" is not a time from 1678 to 2261: YYYYMMDD_HHMMSS is expected`},
+		{"after 2261", strings.ReplaceAll(plain24, "20241101_180000", "99991231_000000") + "FHO 1 0 0 0", `column FCST_VALID_BEG: "99991231_000000" is not a time from 1678 to 2261: YYYYMMDD_HHMMSS is expected`},
 		{"initial time before 1678", strings.ReplaceAll(plain24, "20241101_180000", "16780101_050000") + "FHO 1 0 0 0", "the initial time (valid time less lead) is 1677-12-31 23:00:00, outside the years 1678 to 2261"},
 		{"initial time after 2261", strings.Replace(strings.ReplaceAll(plain24, "20241101_180000", "22611231_235959"), "060000", "-240000", 1) + "FHO 1 0 0 0", "the initial time (valid time less lead) is 2262-01-01 23:59:59, outside the years 1678 to 2261"},
-		{"bad points", strings.Replace(plain24, "NEAREST 1", "NEAREST x", 1) + "FHO 1 0 0 0", `column INTERP_PNTS: "x" is no number of points`},
+		{"bad points", strings.Replace(plain24, "NEAREST 1", "NEAREST x", 1) + "FHO 1 0 0 0", `column INTERP_PNTS: "x" is not a number of points`},
 		{"bad alpha", strings.Replace(plain24, "NA NA NA NA", "NA NA NA a", 1) + "FHO 1 0 0 0", `column ALPHA: "a" is not a number from 0 to 1`},
 		{"alpha above 1", strings.Replace(plain24, "NA NA NA NA", "NA NA NA 1.05", 1) + "FHO 1 0 0 0", `column ALPHA: "1.05" is not a number from 0 to 1`},
-		{"group cut", plain24 + "RHIST 9 3 1 2", "the line is cut: n_rank is 3, but only 2 values follow"},
+		{"group cut", plain24 + "RHIST 9 3 1 2", "the line is truncated: n_rank is 3, but only 2 values follow"},
 		{"group too long", plain24 + "RHIST 9 3 1 2 3 4", "1 columns too many: RHIST has at most 2 in MET 12"},
-		{"huge group", plain24 + "MCTC 9 4294967296 1 2 3 4 0.5", "the line is cut: n_cat is 4.294967296e+09, but only 5 values follow"},
+		{"huge group", plain24 + "MCTC 9 4294967296 1 2 3 4 0.5", "the line is truncated: n_cat is 4.294967296e+09, but only 5 values follow"},
 		{"negative group", plain24 + "MCTC 9 -1 1 2 3 4 0.5", `column n_cat: "-1" is not a count: a whole number from 0 to 9007199254740991`},
-		{"before the group", plain24 + "PSTD 9 2 1 2 3", "the line is cut: it has 5 columns of PSTD, 17 stand before the repeating ones"},
+		{"before the group", plain24 + "PSTD 9 2 1 2 3", "the line is truncated: it has 5 columns of PSTD, but 17 precede the repeating ones"},
 		{"no number in a group", plain24 + "PCT 9 2 0 1 >=2 1", `column on_i[1]: ">=2" is not a number`},
-		{"old order", plain24 + "MPR 9 4 KDEN 39.8 -104.7 850 NA 280.5 281 NA 2", "the line is cut: it has 11 columns of MPR, MET V12.0.0 writes 15"},
+		{"old order", plain24 + "MPR 9 4 KDEN 39.8 -104.7 850 NA 280.5 281 NA 2", "the line is truncated: it has 11 columns of MPR, but MET V12.0.0 writes 15"},
 		{"no version", "hello world", `the line begins with "hello", not with a version of MET`},
 		{"not UTF-8", plain24 + "FHO 1 0 0 0\xff", "the line is not UTF-8 text"},
-		{"NUL", plain24 + "FHO 1 0 0 0\x00", "the line holds a NUL byte"},
+		{"NUL", plain24 + "FHO 1 0 0 0\x00", "the line contains a NUL byte"},
 		{"long", long, "the line is longer than 1048576 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -80,11 +80,11 @@ func TestRejects(t *testing.T) {
 
 func TestForeignFiles(t *testing.T) {
 	for _, c := range []struct{ text, reason string }{
-		{"VERSION AMODEL BMODEL DESC STORM_ID\nV12.0 x y\nV12.0 z\n", "the header line above is not TC-Pairs's: it lacks column BASIN"},
-		{"VERSION MODEL N_VALID GRID_RES DESC FCST_LEAD FIELD\nV12.0 x y\nV12.0 z\n", "the header line above is not MODE's: it lacks column FCST_VALID"},
-		{"VERSION MODEL DESC FCST_LEAD FCST_VALID T_DELTA OBJECT_ID\nV12.0 x y\nV12.0 z\n", "the header line above is not MTD's: it lacks column FCST_RAD"},
-		{"VERSION MODEL DESC FCST_LEAD LEVEL\nV12.0 x y\nV12.0 z\n", `the header line above is not MET's: column 5 is "LEVEL" where FCST_VALID_BEG is expected`},
-		{"VERSION MODEL\nV12.0 x y\nV12.0 z\n", "the header line above is cut: it ends before column FCST_LEAD"},
+		{"VERSION AMODEL BMODEL DESC STORM_ID\nV12.0 x y\nV12.0 z\n", "the preceding header line is not TC-Pairs's: it lacks column BASIN"},
+		{"VERSION MODEL N_VALID GRID_RES DESC FCST_LEAD FIELD\nV12.0 x y\nV12.0 z\n", "the preceding header line is not MODE's: it lacks column FCST_VALID"},
+		{"VERSION MODEL DESC FCST_LEAD FCST_VALID T_DELTA OBJECT_ID\nV12.0 x y\nV12.0 z\n", "the preceding header line is not MTD's: it lacks column FCST_RAD"},
+		{"VERSION MODEL DESC FCST_LEAD LEVEL\nV12.0 x y\nV12.0 z\n", `the preceding header line is not MET's: column 5 is "LEVEL", but FCST_VALID_BEG is expected`},
+		{"VERSION MODEL\nV12.0 x y\nV12.0 z\n", "the preceding header line is truncated: it ends before column FCST_LEAD"},
 		{plain24 + "XYZ\nV8.0 z\n", ""},
 	} {
 		all := readAll(t, c.text, 0)
@@ -92,7 +92,7 @@ func TestForeignFiles(t *testing.T) {
 			t.Fatalf("%q: want one batch of two rejects", c.text)
 		}
 		for _, r := range all[0].Rejects {
-			if c.reason == "" && !strings.HasSuffix(r.Reason, "(the file has no header line above; 24 columns were assumed)") || c.reason != "" && r.Reason != c.reason {
+			if c.reason == "" && !strings.HasSuffix(r.Reason, "(the file has no header line before it; 24 columns were assumed)") || c.reason != "" && r.Reason != c.reason {
 				t.Errorf("reason %q", r.Reason)
 			}
 		}

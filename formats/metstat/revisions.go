@@ -6,51 +6,51 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// revised names the variable of a record that is what one forecast changed of the
-// one before it. METviewer knows such variables by this prefix.
-const revised = "REV_"
+// revisionPrefix begins the variable of a record that contains the change from one forecast to the
+// next. METviewer identifies such variables by this prefix.
+const revisionPrefix = "REV_"
 
-// revisions are the 2D lines of MTD below one header line, as long as they may be
-// those of one valid time, forecast again and again: of such a file METdbLoad adds
-// to the database what each line changes of the one before it.
+// revisions are the 2D lines of MTD below one header line, as long as they can be repeated
+// forecasts of one valid time. For such a file METdbLoad also stores the change of each line from
+// the previous one.
 type revisions struct {
-	lines []revision
-	mixed bool // the lines differ where those of revisions are equal
+	lines  []storedLine
+	differ bool // the lines differ in fields that are equal in a file of revisions
 }
 
-// revision is a line that was stored; the zero value stands for one that was not.
-type revision struct {
+// storedLine is a line that was stored; the zero value is a rejected one.
+type storedLine struct {
 	head   record.Header
 	row    row
 	line   uint32
 	object string
 }
 
-// remember keeps the line that was stored last, if it is one of MTD's 2D.
-func (r *Reader) remember(p *pending, head uint32) {
-	if r.layout.objects == nil || p.lt.Name != "MTD_2D_OBJ" || r.past.mixed {
+// keepLine keeps the last stored line, if it is a 2D line of MTD.
+func (r *Reader) keepLine(p *pending, head uint32) {
+	if r.layout.objects == nil || p.lt.Name != "MTD_2D_OBJ" || r.past.differ {
 		return
 	}
 	id, _ := p.lt.Column("object_id")
-	now := revision{head: p.batch.Headers[head], row: r.row, line: r.in.Number, object: r.row.text[id.Slot]}
+	now := storedLine{head: p.batch.Headers[head], row: r.row, line: r.in.Number, object: r.row.text[id.Slot]}
 	if len(r.past.lines) > 0 && !r.past.lines[0].ofOneTime(&now, p.lt) {
-		r.past = revisions{mixed: true}
+		r.past = revisions{differ: true}
 		return
 	}
 	now.row.num, now.row.text = slices.Clone(r.row.num), slices.Clone(r.row.text)
 	r.past.lines = append(r.past.lines, now)
 }
 
-// cut notes that a line was rejected: what follows is no change of what stands before.
-func (v *revisions) cut() {
+// reset records that a line was rejected: the next line is not compared with a previous one.
+func (v *revisions) reset() {
 	if len(v.lines) > 0 {
-		v.lines = append(v.lines, revision{})
+		v.lines = append(v.lines, storedLine{})
 	}
 }
 
-// ofOneTime reports whether two lines are equal where METdbLoad demands it of all
-// lines of a file of revisions (constants.py, MTD_2D_REV_FIELDS).
-func (v *revision) ofOneTime(o *revision, t *record.LineType) bool {
+// ofOneTime reports whether two lines are equal in the fields in which METdbLoad requires all lines
+// of a file of revisions to be equal (constants.py, MTD_2D_REV_FIELDS).
+func (v *storedLine) ofOneTime(o *storedLine, t *record.LineType) bool {
 	for _, f := range [...]record.Field{record.Model, record.Descr, record.InterpPnts, record.FcstThresh, record.ObsThresh, record.FcstLev, record.ObsLev} {
 		if v.head[f] != o.head[f] {
 			return false
@@ -61,9 +61,9 @@ func (v *revision) ofOneTime(o *revision, t *record.LineType) bool {
 	return v.row.valid == o.row.valid && v.row.obsBeg == o.row.obsBeg && (a == b || a != a && b != b)
 }
 
-// revise adds the revisions of the lines below the header line that ends here: of
-// each object that three lines or more, one after the other, follow.
-func (r *Reader) revise() {
+// addRevisions adds the revisions of the lines below the header line that ends here, for each
+// object with at least three consecutive lines.
+func (r *Reader) addRevisions() {
 	lines := r.past.lines
 	r.past = revisions{lines: lines[:0]}
 	for first := 0; first < len(lines); {
@@ -72,20 +72,20 @@ func (r *Reader) revise() {
 			end++
 		}
 		for i := first + 1; i < end && end-first > 2; i++ {
-			r.change(&lines[i-1], &lines[i])
+			r.addChange(&lines[i-1], &lines[i])
 		}
 		first = end
 	}
 }
 
-// change stores what a line changes of the one before it, as a record of its own.
-// An angle has no change, as in METdbLoad; INTENSITY_nn, which METdbLoad leaves as
-// it is, changes like the other intensities.
-func (r *Reader) change(before, now *revision) {
+// addChange stores the change of a line from the previous one as a separate record. As in
+// METdbLoad, an angle has no change; INTENSITY_nn, which METdbLoad does not subtract, is treated
+// like the other intensities.
+func (r *Reader) addChange(before, now *storedLine) {
 	p := r.pending["MTD_2D_OBJ"]
-	now.head[record.FcstVar], now.head[record.ObsVar] = r.word([]byte(revised+now.head[record.FcstVar])), r.word([]byte(revised+now.head[record.ObsVar]))
+	now.head[record.FcstVar], now.head[record.ObsVar] = r.word([]byte(revisionPrefix+now.head[record.FcstVar])), r.word([]byte(revisionPrefix+now.head[record.ObsVar]))
 	r.row = now.row
-	r.row.num, r.row.left = slices.Clone(now.row.num), ""
+	r.row.num, r.row.omitted = slices.Clone(now.row.num), ""
 	for _, c := range p.lt.Columns {
 		switch {
 		case c.Name == "axis_ang":

@@ -13,77 +13,77 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// row holds the values of one line until all of them are known to be good: a
-// batch never sees half a line.
+// row buffers the values of one line until all of them are valid: a batch never contains part of a
+// line.
 type row struct {
 	lead, obsLead            int32
 	valid, end, obsBeg, oEnd int64
 	num                      []float64
 	text                     []string
 	group                    []float64
-	left                     string // names of the columns that are not kept
+	omitted                  string // names of the columns that are not stored
 }
 
-// data reads the data line at hand into the batch of its type, which it
-// returns with the reason why the line is quarantined, "" where it is stored.
+// data reads the current data line into the batch of its type. It returns the batch, and the reason
+// if the line is quarantined.
 func (r *Reader) data(ln lines.Line) (*pending, string) {
 	switch {
 	case ln.Long:
-		return r.stray, fmt.Sprintf("the line is longer than %d bytes", maxLine)
+		return r.rejectsOnly, fmt.Sprintf("the line is longer than %d bytes", maxLine)
 	case !utf8.Valid(r.line):
-		return r.stray, "the line is not UTF-8 text"
+		return r.rejectsOnly, "the line is not UTF-8 text"
 	case bytes.IndexByte(r.line, 0) >= 0:
-		return r.stray, "the line holds a NUL byte"
+		return r.rejectsOnly, "the line contains a NUL byte"
 	case r.layout.foreign != "":
-		return r.stray, r.layout.foreign
+		return r.rejectsOnly, r.layout.foreign
 	case string(r.token(0)) == firstWord:
-		return r.stray, record.PerhapsCut // a header line without a line end
+		return r.rejectsOnly, record.MaybeTruncated // a header line without a line end
 	}
 	if r.layout.objects != nil {
 		if reason := r.translate(); reason != "" {
-			return r.stray, reason
+			return r.rejectsOnly, reason
 		}
 	}
-	p, reason := r.typed()
+	p, reason := r.lineType()
 	if reason != "" {
-		return r.stray, r.assuming(reason)
+		return r.rejectsOnly, r.withAssumption(reason)
 	}
 	if reason = r.values(p); reason != "" {
-		return p, r.assuming(reason)
+		return p, r.withAssumption(reason)
 	}
 	if !ln.Ended {
-		return p, record.PerhapsCut
+		return p, record.MaybeTruncated
 	}
 	head, reason := r.header(p)
 	if reason != "" {
-		return p, r.assuming(reason)
+		return p, r.withAssumption(reason)
 	}
 	r.store(p, head, r.in.Number)
-	r.remember(p, head)
+	r.keepLine(p, head)
 	return p, ""
 }
 
-// assuming adds to a reason that the layout was a guess, where it was.
-func (r *Reader) assuming(reason string) string {
+// withAssumption adds to a reason that the layout was assumed, if it was.
+func (r *Reader) withAssumption(reason string) string {
 	if r.layout.assumed {
-		return reason + fmt.Sprintf(" (the file has no header line above; %d columns were assumed)", len(common))
+		return reason + fmt.Sprintf(" (the file has no header line before it; %d columns were assumed)", len(common))
 	}
 	return reason
 }
 
-// typed tells the line type.
-func (r *Reader) typed() (*pending, string) {
+// lineType reads the line type.
+func (r *Reader) lineType() (*pending, string) {
 	v := r.token(0)
 	if len(v) < 2 || v[0] != 'V' || v[1]-'0' > 9 {
-		return nil, fmt.Sprintf("the line begins with %q, not with a version of MET", shown(v))
+		return nil, fmt.Sprintf("the line begins with %q, not with a version of MET", shorten(v))
 	}
 	if at := r.layout.lineType; len(r.tok) <= at {
-		return nil, fmt.Sprintf("the line is cut: it has %d of the %d header columns and ends in %q", len(r.tok), at+1, shown(r.token(len(r.tok)-1)))
+		return nil, fmt.Sprintf("the line is truncated: it has %d of the %d header columns and ends in %q", len(r.tok), at+1, shorten(r.token(len(r.tok)-1)))
 	}
 	name := r.token(r.layout.lineType)
 	p := r.pendingOf(name)
 	if p == nil {
-		return nil, fmt.Sprintf("unknown line type %q", shown(name))
+		return nil, fmt.Sprintf("unknown line type %q", shorten(name))
 	}
 	return p, ""
 }
@@ -98,17 +98,17 @@ func (r *Reader) values(p *pending) string {
 	all := len(r.tok) - first
 	have := all
 	if lt.Group == nil {
-		have = r.layout.known(lt, all, 0, r.token(0))
+		have = r.layout.knownColumns(lt, all, 0, r.token(0))
 	}
-	lead := min(have, lt.Lead)
+	lead := min(have, lt.ColumnsBeforeGroup)
 	r.row.num, r.row.text, r.row.group = r.row.num[:0], r.row.text[:0], r.row.group[:0]
 	if reason := r.columns(lt.Columns[:lead], first); reason != "" {
 		return reason
 	}
 	repeats := 0
 	if lt.Group != nil {
-		if lead < lt.Lead {
-			return fmt.Sprintf("the line is cut: it has %d columns of %s, %d stand before the repeating ones", have, lt.Name, lt.Lead)
+		if lead < lt.ColumnsBeforeGroup {
+			return fmt.Sprintf("the line is truncated: it has %d columns of %s, but %d precede the repeating ones", have, lt.Name, lt.ColumnsBeforeGroup)
 		}
 		n, reason := r.repeats(p, have-lead)
 		if reason != "" {
@@ -118,10 +118,10 @@ func (r *Reader) values(p *pending) string {
 			return reason
 		}
 		repeats = n
-		have = r.layout.known(lt, all, n, r.token(0))
+		have = r.layout.knownColumns(lt, all, n, r.token(0))
 	}
-	if r.row.left = r.layout.left; have < all {
-		r.row.left = strings.Join(r.layout.names[have:], " ")
+	if r.row.omitted = r.layout.omitted; have < all {
+		r.row.omitted = strings.Join(r.layout.names[have:], " ")
 	}
 	fixed := have - repeats
 	if reason := badLength(lt, fixed, r.token(0)); reason != "" {
@@ -139,23 +139,23 @@ func (r *Reader) times() string {
 	at := r.layout.lead
 	var ok bool
 	if r.row.lead, ok = parseLead(r.token(at)); !ok {
-		return r.badTime(0, "no lead: [H…]HHMMSS is")
+		return r.badTime(0, "not a lead: [H…]HHMMSS is")
 	}
 	if r.row.obsLead, ok = parseLead(r.token(at + 3)); !ok || r.row.obsLead < 0 {
-		return r.badTime(3, "no lead of an observation: [H…]HHMMSS is")
+		return r.badTime(3, "not a lead of an observation: [H…]HHMMSS is")
 	}
 	for i, into := range [timeColumns]*int64{1: &r.row.valid, 2: &r.row.end, 4: &r.row.obsBeg, 5: &r.row.oEnd} {
 		if into == nil {
 			continue
 		}
 		if *into, ok = r.time(r.token(at + i)); !ok {
-			return r.badTime(i, fmt.Sprintf("no time from %d to %d: YYYYMMDD_HHMMSS is", record.FirstYear, record.LastYear))
+			return r.badTime(i, fmt.Sprintf("not a time from %d to %d: YYYYMMDD_HHMMSS is", record.FirstYear, record.LastYear))
 		}
 	}
 	return record.BadInit(r.row.valid, r.row.lead)
 }
 
-// time is parseTime for tokens that are mostly equal to the one before.
+// time is parseTime with a cache of the last token, because tokens often repeat.
 func (r *Reader) time(tok []byte) (int64, bool) {
 	if string(tok) == string(r.stamp[:]) {
 		return r.when, true
@@ -170,10 +170,10 @@ func (r *Reader) time(tok []byte) (int64, bool) {
 
 func (r *Reader) badTime(i int, what string) string {
 	name := [timeColumns]string{leadColumn, "FCST_VALID_BEG", "FCST_VALID_END", "OBS_LEAD", "OBS_VALID_BEG", "OBS_VALID_END"}[i]
-	return fmt.Sprintf("column %s: %q is %s expected", name, shown(r.token(r.layout.lead+i)), what)
+	return fmt.Sprintf("column %s: %q is %s expected", name, shorten(r.token(r.layout.lead+i)), what)
 }
 
-// columns reads cols from the tokens from at on.
+// columns reads cols from the tokens beginning at at.
 func (r *Reader) columns(cols []record.Column, at int) string {
 	for i := range cols {
 		c := &cols[i]
@@ -186,15 +186,15 @@ func (r *Reader) columns(cols []record.Column, at int) string {
 		if !ok {
 			return notNumber(c.Name, tok)
 		}
-		if !c.Rule.Allows(f) {
-			return c.Rule.Broken(c.Name, strconv.Quote(string(shown(tok))))
+		if !c.Rule.Accepts(f) {
+			return c.Rule.Violation(c.Name, strconv.Quote(string(shorten(tok))))
 		}
 		r.row.num = append(r.row.num, f)
 	}
 	return ""
 }
 
-// value reads a number; a missing one is NaN.
+// value reads a number; NaN if it is missing.
 func value(tok []byte) (float64, bool) {
 	if len(tok) == 2 && tok[0] == 'N' && tok[1] == 'A' {
 		return math.NaN(), true
@@ -211,11 +211,11 @@ func notNumber(column string, tok []byte) string {
 	case "inf", "infinity", "nan":
 		return fmt.Sprintf("column %s: %q is not a finite number (NA is a missing one)", column, tok)
 	}
-	return fmt.Sprintf("column %s: %q is not a number", column, shown(tok))
+	return fmt.Sprintf("column %s: %q is not a number", column, shorten(tok))
 }
 
-// repeats is how many of the rest tokens behind the leading columns belong to
-// the repeating group.
+// repeats returns how many of the rest tokens after the leading columns belong to the repeating
+// group.
 func (r *Reader) repeats(p *pending, rest int) (int, string) {
 	g := p.lt.Group
 	count := r.row.num[p.counter]
@@ -223,27 +223,27 @@ func (r *Reader) repeats(p *pending, rest int) (int, string) {
 		return 0, ""
 	}
 	need := math.MaxInt
-	if count <= float64(len(r.line)) { // more groups than bytes are not there in any case
+	if count <= float64(len(r.line)) { // the line cannot have more groups than bytes
 		need = g.Len(int(count))
 	}
 	if need > rest {
-		return 0, fmt.Sprintf("the line is cut: %s is %v, but only %d values follow", g.Count, count, rest)
+		return 0, fmt.Sprintf("the line is truncated: %s is %v, but only %d values follow", g.Count, count, rest)
 	}
 	return need, ""
 }
 
-// groupValues reads the n repeating columns from token at on.
+// groupValues reads the n repeating columns, beginning at token at.
 func (r *Reader) groupValues(g *record.Group, at, n int) string {
 	k := 0 // of g.Fields
 	for i := range n {
 		tok := r.token(at + i)
 		f, ok := value(tok)
-		if !ok || !g.Rules[k].Allows(f) {
+		if !ok || !g.Rules[k].Accepts(f) {
 			name := fmt.Sprintf("%s[%d]", g.Fields[k], i/len(g.Fields)+1)
 			if !ok {
 				return notNumber(name, tok)
 			}
-			return g.Rules[k].Broken(name, strconv.Quote(string(shown(tok))))
+			return g.Rules[k].Violation(name, strconv.Quote(string(shorten(tok))))
 		}
 		r.row.group = append(r.row.group, f)
 		if k++; k == len(g.Fields) {
@@ -253,7 +253,7 @@ func (r *Reader) groupValues(g *record.Group, at, n int) string {
 	return ""
 }
 
-// fill gives the columns that an older version did not write their values.
+// fill sets the columns that an older version did not write.
 func (r *Reader) fill(p *pending) {
 	for len(r.row.num) < p.lt.NumCols() {
 		r.row.num = append(r.row.num, record.Missing())
@@ -290,11 +290,11 @@ func (r *Reader) store(p *pending, head, line uint32) {
 	for k, s := range w.text {
 		b.Text[k] = append(b.Text[k], s)
 	}
-	if w.left != "" {
-		if b.LeftOut == nil {
-			b.LeftOut = map[string]int{}
+	if w.omitted != "" {
+		if b.OmittedColumns == nil {
+			b.OmittedColumns = map[string]int{}
 		}
-		b.LeftOut[w.left]++
+		b.OmittedColumns[w.omitted]++
 	}
 	if p.lt.Group != nil {
 		b.Group = append(b.Group, w.group...)

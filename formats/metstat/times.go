@@ -31,7 +31,7 @@ func parseLead(tok []byte) (int32, bool) {
 
 const timeLength = len("YYYYMMDD_HHMMSS")
 
-// parseTime reads YYYYMMDD_HHMMSS, UTC, of a year that a record can have, as Unix seconds.
+// parseTime reads YYYYMMDD_HHMMSS, UTC, in a supported year, as Unix seconds.
 func parseTime(tok []byte) (int64, bool) {
 	if len(tok) != timeLength || tok[8] != '_' {
 		return 0, false
@@ -76,7 +76,7 @@ func appendLead(dst []byte, seconds int32) []byte {
 	return appendDigits(dst, int(seconds%60), 2)
 }
 
-// appendTime writes Unix seconds as YYYYMMDD_HHMMSS, for the years that a record can have.
+// appendTime writes Unix seconds as YYYYMMDD_HHMMSS, for supported years.
 func appendTime(dst []byte, unix int64) []byte {
 	days, s := unix/86400, int(unix%86400)
 	if s < 0 {

@@ -5,8 +5,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// AppendHeader appends MET's header line with the 24 common columns, padded as
-// AppendLine pads them, and a line end.
+// AppendHeader appends MET's header line with the 24 common columns, padded like AppendLine's, and
+// a line end.
 func AppendHeader(dst []byte) []byte {
 	for i, c := range common {
 		from := len(dst)
@@ -18,21 +18,20 @@ func AppendHeader(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
-// AppendLine appends row i of b as a line of a .stat file of MET 12, with a
-// line end. It writes all columns of the type; a missing value is NA. Read
-// back, the record is the same, bit for bit, but for what MET's text cannot
-// hold: an empty header field becomes NA, a missing EC_VALUE its default.
-// Header fields and words must not hold blanks. It allocates nothing where dst
-// is large enough.
+// AppendLine appends row i of b as a line of a .stat file of MET 12, with a line end. It writes all
+// columns of the type; a missing value is NA. Reading it returns the same record, bit for bit,
+// except for what MET's text cannot represent: an empty header field becomes NA, and a missing
+// EC_VALUE its default. Header fields and words must not contain blanks. AppendLine does not
+// allocate if dst is large enough.
 func AppendLine(dst []byte, b *record.Batch, i int) []byte {
 	dst = appendCommon(dst, b, i)
 	cols := b.Type.Columns
-	dst = appendColumns(dst, b, i, cols[:b.Type.Lead])
+	dst = appendColumns(dst, b, i, cols[:b.Type.ColumnsBeforeGroup])
 	for _, f := range b.Repeats(i) {
 		dst = append(dst, ' ')
 		dst = number.Append(dst, f)
 	}
-	dst = appendColumns(dst, b, i, cols[b.Type.Lead:])
+	dst = appendColumns(dst, b, i, cols[b.Type.ColumnsBeforeGroup:])
 	return append(dst, '\n')
 }
 
@@ -88,8 +87,7 @@ func appendColumns(dst []byte, b *record.Batch, i int, cols []record.Column) []b
 	return dst
 }
 
-// pad fills what was written since from up to width and adds the blank that
-// parts columns.
+// pad fills the text since from up to width, and adds the blank that separates columns.
 func pad(dst []byte, from, width int) []byte {
 	for len(dst)-from < width {
 		dst = append(dst, ' ')

@@ -59,10 +59,10 @@ func random(lt *record.LineType, n int, seed uint64) *record.Batch {
 
 // obey changes v until a rule allows it.
 func obey(r *record.Rule, v float64) float64 {
-	if r.Allows(v) {
+	if r.Accepts(v) {
 		return v
 	}
-	if v = math.Abs(v); r.Allows(v) {
+	if v = math.Abs(v); r.Accepts(v) {
 		return v
 	}
 	return math.Round(math.Mod(v, 1)*1e5) / 1e5

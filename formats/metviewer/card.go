@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// cards are the plots that a scorecard stands for: one for each row, which says
-// statistic, variable and further fields, and all columns that differ in one
-// field only. The models are the series, two dates of plot_fix are a range, and
-// the innermost field of the columns is the independent variable.
+// cards are the plots of a scorecard: one for each row, which names statistic, variable and further
+// fields, combined with all columns that differ in one field only. The models are the series, two
+// dates of plot_fix are a range, and the innermost field of the columns is the independent
+// variable.
 func cards(n *node) (out []*node) {
 	var columns []*node
 	for _, c := range n.child("columns").all("field") {
-		for _, chain := range chains(c) {
-			columns = together(columns, chain)
+		for _, chain := range fieldChains(c) {
+			columns = mergeChain(columns, chain)
 		}
 	}
 	for _, r := range n.child("rows").all("field") {
-		for _, row := range chains(r) {
+		for _, row := range fieldChains(r) {
 			for _, column := range columns {
 				out = append(out, card(n, row, column))
 			}
@@ -26,12 +26,12 @@ func cards(n *node) (out []*node) {
 	return out
 }
 
-// chains are the ways from a field to the innermost ones, each the children of
-// a node; a field has all its values.
-func chains(f *node) (out []*node) {
+// fieldChains are the paths from a field to the innermost ones, each as the children of a node; a
+// field has all its values.
+func fieldChains(f *node) (out []*node) {
 	own := &node{name: "field", attrs: f.attrs, line: f.line, kids: f.all("val")}
 	for _, k := range f.all("field") {
-		for _, c := range chains(k) {
+		for _, c := range fieldChains(k) {
 			out = append(out, &node{line: f.line, kids: append([]*node{own}, c.kids...)})
 		}
 	}
@@ -41,8 +41,8 @@ func chains(f *node) (out []*node) {
 	return out
 }
 
-// together adds a chain, or its values to one that differs in one field only.
-func together(all []*node, chain *node) []*node {
+// mergeChain adds a chain, or adds its values to a chain that differs in one field only.
+func mergeChain(all []*node, chain *node) []*node {
 	for _, have := range all {
 		if len(have.kids) != len(chain.kids) {
 			continue
@@ -93,7 +93,7 @@ func card(n, row, column *node) *node {
 		case "model":
 			series.kids = append(series.kids, f)
 		default:
-			fix.kids = append(fix.kids, &node{name: "field", attrs: f.attrs, line: f.line, kids: []*node{whole(f)}})
+			fix.kids = append(fix.kids, &node{name: "field", attrs: f.attrs, line: f.line, kids: []*node{singleSet(f)}})
 		}
 	}
 	for _, v := range dep.kids {
@@ -111,9 +111,8 @@ func card(n, row, column *node) *node {
 	)}
 }
 
-// whole is a fixed field of a scorecard as one set: two dates are the range
-// between them.
-func whole(f *node) *node {
+// singleSet is a fixed field of a scorecard as one set: two dates are the range between them.
+func singleSet(f *node) *node {
 	set := &node{name: "set", line: f.line, kids: f.all("val")}
 	if v := texts(f); len(v) == 2 && strings.HasSuffix(f.attrs["name"], "_beg") {
 		set.kids = []*node{{name: "val", text: "BETWEEN '" + v[0] + "' AND '" + v[1] + "'", line: f.line}}

@@ -10,16 +10,18 @@ import (
 
 // Connection is where METviewer's database is.
 type Connection struct {
-	System   string // management_system in lower case: mysql, mariadb, aurora, postgres, cb; "" = not said, METdbLoad then takes mysql
+	// management_system in lower case: mysql, mariadb, aurora, postgres, cb; "" = not given, for which
+	// METdbLoad uses mysql
+	System   string
 	Host     string
-	Port     string // "" = the system's
+	Port     string // "" = the system's default
 	Database string // of a plot: a list, separated by commas
 	User     string
 	Password Secret
 	Line     int // 0 = there is none
 }
 
-// Secret is a text that no printer shows; Reveal returns it.
+// Secret is a text that is never printed; Reveal returns it.
 type Secret string
 
 const hidden = "******"

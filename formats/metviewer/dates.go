@@ -13,18 +13,20 @@ import (
 // maxDates bounds a list of dates, 29 years by the hour: sites write where theirs
 // begin, and count on to today. maxFolders bounds what a template stands for.
 const (
+	// maxDates bounds a list of dates, 29 years by the hour: sites write their first date and count on
+	// to today. maxFolders bounds the folders of a template.
 	maxDates   = 1 << 18
 	maxFolders = 1 << 20
 )
 
-// datePart is a field of a date, by Go's layout, or a text that stands in it.
+// datePart is a field of a date, by Go's layout, or a literal text.
 type datePart struct{ layout, text string }
 
 // dateFormat is a pattern of Java's SimpleDateFormat.
 type dateFormat []datePart
 
-// dateFormatOf reads the letters that METdbLoad and METviewer use: y M d D h H m s z;
-// other letters, and digits, have to be quoted.
+// dateFormatOf reads the letters that METdbLoad and METviewer use: y M d D h H m s z. Other
+// letters, and digits, must be quoted.
 func dateFormatOf(pattern string) (f dateFormat, err error) {
 	layouts := map[string]string{"yyyy": "2006", "yy": "06", "MM": "01", "dd": "02", "DDD": "002", "D": "002", "hh": "03", "HH": "15", "mm": "04", "ss": "05", "z": "-0700"}
 	for i := 0; i < len(pattern); {
@@ -43,7 +45,7 @@ func dateFormatOf(pattern string) (f dateFormat, err error) {
 			}
 			f, n = append(f, datePart{text: quoted}), len(quoted)+2
 		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9':
-			return nil, fmt.Errorf("%q in %q is not understood; use yyyy, MM, dd, HH, mm, ss", pattern[i:i+n], pattern)
+			return nil, fmt.Errorf("%q in %q is not supported; use yyyy, MM, dd, HH, mm, ss", pattern[i:i+n], pattern)
 		default:
 			f = append(f, datePart{text: pattern[i : i+n]})
 		}
@@ -64,8 +66,8 @@ func (f dateFormat) format(t time.Time) string {
 	return out.String()
 }
 
-// parse reads a date. Go would take the digits of a quoted text for fields, so that
-// the fields are cut out first.
+// parse reads a date. It extracts the fields first, because Go would read digits of a literal text
+// as fields.
 func (f dateFormat) parse(text string) (time.Time, error) {
 	var values, layouts []string
 	for _, p := range f {
@@ -82,15 +84,14 @@ func (f dateFormat) parse(text string) (time.Time, error) {
 		text = text[n:]
 	}
 	if text != "" {
-		return time.Time{}, fmt.Errorf("%q stands behind the date", text)
+		return time.Time{}, fmt.Errorf("the date is followed by %q", text)
 	}
 	return time.ParseInLocation(strings.Join(layouts, " "), strings.Join(values, " "), time.UTC)
 }
 
-// dates expands <date_list><start/><end/><inc/><format/></date_list>: from
-// start to end by inc seconds; both may count from today. Of a load_spec the end is
-// in the list even where the steps pass it by, as in METdbLoad; METviewer's plots
-// stop before it, and may go backwards.
+// dates expands <date_list><start/><end/><inc/><format/></date_list>: from start to end in steps of
+// inc seconds; both may be relative to today. In a load_spec, as in METdbLoad, the list includes
+// the end even if the steps pass it. METviewer's plots stop before it, and may go backwards.
 func dates(file string, n *node, today time.Time, load bool) ([]string, error) {
 	bad := func(at *node, problem string, err error) error {
 		return &fault.Error{
@@ -146,9 +147,9 @@ func dates(file string, n *node, today time.Time, load bool) ([]string, error) {
 	return out, nil
 }
 
-// offset reads <date_offset><day_offset/><hour/></date_offset> inside of a
-// date: the day of today at that hour, and days later (MVUtil.parseDateOffset). Any
-// element will do: in 2010 it was offset_days.
+// offset reads <date_offset><day_offset/><hour/></date_offset> inside of a date: today at that
+// hour, plus a number of days (MVUtil.parseDateOffset). The name of the element does not matter: in
+// 2010 it was offset_days.
 func offset(n *node, today time.Time) (t time.Time, ok bool) {
 	if n == nil || len(n.kids) == 0 {
 		return t, false

@@ -1,16 +1,16 @@
 package metviewer
 
-// Element is an element of a load_spec: what METdbLoad or VxIngest does with it
-// and what it means here.
+// Element is an element of a load_spec: what METdbLoad or VxIngest does with it, and its meaning
+// here.
 type Element struct {
 	Path    string // below load_spec
 	Meaning string
 	Here    string
-	Needed  bool // it changes what Barograph does; the others are read and set aside
+	Used    bool // it changes what Barograph does; the others are read and ignored
 }
 
-// elements are those of a load_spec that are known, in the order of METdbLoad's
-// schema, VxIngest's own last.
+// elements are the known elements of a load_spec, in the order of METdbLoad's schema, followed by
+// VxIngest's own.
 var elements = []Element{ //nolint:gochecknoglobals // a constant table
 	{"connection", "the database", "the target, where --engine names none", true},
 	{"connection/management_system", "mysql, mariadb or aurora; VxIngest: cb", "chooses the engine: mysql, mariadb and aurora are mariadb, postgres is postgres", true},

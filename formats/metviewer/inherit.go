@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// resolve fills in what a plot inherits: of inherits="a,b" the plot a with what
-// it inherits itself, then b as it stands.
+// resolve adds what a plot inherits: for inherits="a,b", the plot a with what it inherits itself,
+// then b without inheritance.
 func (s *plots) resolve(n *node) (*node, error) {
 	from := n.attrs["inherits"]
 	if from == "" {
@@ -15,25 +15,24 @@ func (s *plots) resolve(n *node) (*node, error) {
 	}
 	var base *node
 	for i, name := range strings.Split(from, ",") {
-		b := s.named[strings.TrimSpace(name)]
+		b := s.resolved[strings.TrimSpace(name)]
 		if b == nil {
-			return nil, s.bad(n.line, "plot, inherits="+strconv.Quote(name), "is no plot above this one", "name a plot that stands before it")
+			return nil, s.errorAt(n.line, "plot, inherits="+strconv.Quote(name), "is no plot above this one", "name a plot that stands before it")
 		}
 		if i == 0 {
 			base = b
 		} else {
-			base = s.inherit(base, s.written[strings.TrimSpace(name)])
+			base = s.inherit(base, s.unresolved[strings.TrimSpace(name)])
 		}
 	}
 	return s.inherit(base, n), nil
 }
 
-// inherit fills what a plot does not say from the one that it inherits from, as
-// METviewer does (MVPlotJobParser.java): of plot_fix values are added to those
-// of the same field and sets replace them; a series keeps its last field only;
-// fields of agg, agg_stat, calc_stat and tmpl are replaced one by one, all else as a
-// whole. <remove name=…/> and <clear/> take fields away. METviewer refuses a
-// second dep without <clear/>; here it replaces the first.
+// inherit adds to a plot what it inherits from another one, as METviewer does
+// (MVPlotJobParser.java): values of plot_fix are added to those of the same field, and sets replace
+// them; a series keeps only its last field; fields of agg, agg_stat, calc_stat and tmpl are
+// replaced one by one, all others as a unit. <remove name=…/> and <clear/> remove fields. METviewer
+// rejects a second dep without <clear/>; here it replaces the first.
 func (s *plots) inherit(base, n *node) *node {
 	out := &node{name: n.name, attrs: n.attrs, line: n.line}
 	for _, b := range base.kids {
@@ -92,7 +91,7 @@ func fields(base, n *node) *node {
 	return out
 }
 
-// list are the children, also of nil.
+// list returns the children; a nil node has none.
 func (n *node) list() []*node {
 	if n == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// LoadSpec says what METdbLoad or VxIngest would load and where to.
+// LoadSpec describes what METdbLoad or VxIngest would load, and the target database.
 type LoadSpec struct {
 	File       string
 	Connection Connection
@@ -21,19 +21,19 @@ type LoadSpec struct {
 	Template   string      // folder_tmpl
 	Values     []LoadValue // load_val, in the order of the file
 	Types      []string    // line_type, in upper case; none = all
-	NoStat     bool        // load_stat is false: no .stat and VSDB files; likewise of MODE and MTD
+	NoStat     bool        // load_stat is false: no .stat and VSDB files; accordingly for MODE and MTD
 	NoMode     bool
 	NoMTD      bool
-	MPR, ORANK bool   // load_mpr, load_orank: lines that are not loaded unless asked for
+	MPR, ORANK bool   // load_mpr, load_orank: lines that are only loaded on request
 	Indexes    bool   // apply_indexes: METviewer's further indexes
 	Note       string // load_note
 
-	Group, Description string // of the database in METviewer's menu; "" = not said
-	KeepXML            bool   // load_xml: the load_spec is kept in the database
-	XML                string // the load_spec itself, without its password
+	Group, Description string // of the database in METviewer's menu; "" = not given
+	KeepXML            bool   // load_xml: store the load_spec in the database
+	XML                string // the load_spec without its password
 
-	SetAside []Remark // elements that are read and not needed here, with the reason
-	Warnings []Remark // elements that are not known, values without a use
+	Ignored  []Remark // known elements that Barograph does not need, with the reason
+	Warnings []Remark // unknown elements, and values without effect
 }
 
 var password = regexp.MustCompile(`(?s)<password\b[^>]*>.*?</password\s*>`)
@@ -54,7 +54,7 @@ func ReadLoadSpec(file string) (*LoadSpec, error) {
 	return ParseLoadSpec(file, text)
 }
 
-// ParseLoadSpec is ReadLoadSpec of a text; file stands in its messages.
+// ParseLoadSpec is ReadLoadSpec for a text; messages contain file as its name.
 func ParseLoadSpec(file string, text []byte) (*LoadSpec, error) {
 	root, err := parse(file, text, "")
 	if err != nil {
@@ -64,7 +64,7 @@ func ParseLoadSpec(file string, text []byte) (*LoadSpec, error) {
 		File: file, Connection: connection(root.child("connection")), Template: root.value("folder_tmpl"), Note: root.value("load_note"),
 		Group: root.value("group"), Description: root.value("description"), KeepXML: true, XML: password.ReplaceAllString(string(text), "<password/>"),
 	}
-	s.sort(root, "")
+	s.classify(root, "")
 	loads := map[string]*bool{"load_stat": &s.NoStat, "load_mode": &s.NoMode, "load_mtd": &s.NoMTD}
 	for name, not := range loads {
 		load := true
@@ -97,16 +97,16 @@ func ParseLoadSpec(file string, text []byte) (*LoadSpec, error) {
 	return s, s.check(root)
 }
 
-// Takes reports whether lines of a type are to be loaded. line_type is of .stat and
-// VSDB files alone.
-func (s *LoadSpec) Takes(lineType string) bool {
+// Includes reports whether lines of a type are loaded. line_type applies only to .stat and VSDB
+// files.
+func (s *LoadSpec) Includes(lineType string) bool {
 	objects := strings.HasPrefix(lineType, "MODE_") || strings.HasPrefix(lineType, "MTD_") || slices.Contains([]string{"TCMPR", "TCDIAG", "PROBRIRW"}, lineType)
 	return (objects || len(s.Types) == 0 || slices.Contains(s.Types, lineType)) && (s.MPR || lineType != "MPR") && (s.ORANK || lineType != "ORANK")
 }
 
-// TakesFile reports whether a file is to be loaded, by METdbLoad's rules for its
-// name: the parts 3d_s and 3d_p may stand anywhere in the path.
-func (s *LoadSpec) TakesFile(path string) bool {
+// IncludesFile reports whether a file is loaded, by METdbLoad's rules for its name: the parts 3d_s
+// and 3d_p may be anywhere in the path.
+func (s *LoadSpec) IncludesFile(path string) bool {
 	path = strings.TrimSuffix(strings.ToLower(path), ".gz")
 	ends := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(path, name) })
@@ -116,8 +116,8 @@ func (s *LoadSpec) TakesFile(path string) bool {
 	return !left
 }
 
-// boolean reads true or false in any letter case, as METdbLoad does; another
-// word leaves a flag as it is, and nothing ends the program.
+// boolean reads true or false in any letter case, as METdbLoad does. Where METdbLoad ignores other
+// words, it returns an error.
 func (s *LoadSpec) boolean(n *node, flag *bool) error {
 	switch strings.ToLower(n.text) {
 	case "true", "false":
@@ -130,9 +130,9 @@ func (s *LoadSpec) boolean(n *node, flag *bool) error {
 	return nil
 }
 
-// sort looks every element up in the table: those that are not needed and those
-// that are not known are noted.
-func (s *LoadSpec) sort(n *node, above string) {
+// classify looks up every element in the table, and reports those that are not needed and those
+// that are unknown.
+func (s *LoadSpec) classify(n *node, above string) {
 	for _, k := range n.kids {
 		path := above + k.name
 		i := slices.IndexFunc(elements, func(e Element) bool { return e.Path == path })
@@ -140,18 +140,18 @@ func (s *LoadSpec) sort(n *node, above string) {
 		case k.name == "date_offset" || k.name == "offset_days": // of a date: see offset
 			continue
 		case i < 0:
-			s.Warnings = append(s.Warnings, Remark{k.line, path, "is not known and has no effect" + fault.Meant(k.name, below(above))})
+			s.Warnings = append(s.Warnings, Remark{k.line, path, "is not known and has no effect" + fault.Meant(k.name, elementsBelow(above))})
 			continue
-		case !elements[i].Needed && path != "line_type/val":
-			s.SetAside = append(s.SetAside, Remark{k.line, path, elements[i].Here})
+		case !elements[i].Used && path != "line_type/val":
+			s.Ignored = append(s.Ignored, Remark{k.line, path, elements[i].Here})
 		}
-		s.sort(k, path+"/")
+		s.classify(k, path+"/")
 	}
 }
 
-// below are the names of the known elements that stand in one, whose path ends with
-// a slash; "" = load_spec.
-func below(path string) (names []string) {
+// elementsBelow lists the names of the known elements inside of one, whose path ends with a slash;
+// "" = load_spec.
+func elementsBelow(path string) (names []string) {
 	for _, e := range elements {
 		if name, ok := strings.CutPrefix(e.Path, path); ok && !strings.Contains(name, "/") {
 			names = append(names, name)
@@ -160,7 +160,7 @@ func below(path string) (names []string) {
 	return names
 }
 
-// values reads load_val, with its lists of dates.
+// values reads load_val, including its lists of dates.
 func (s *LoadSpec) values(root *node) error {
 	lists := map[string]*node{}
 	for _, d := range root.all("date_list") {
@@ -180,7 +180,7 @@ func (s *LoadSpec) values(root *node) error {
 				}
 				list := lists[name]
 				if list == nil {
-					return &fault.Error{File: s.File, Line: k.line, Setting: "load_val, field " + strconv.Quote(v.Name), Problem: "date_list " + strconv.Quote(name) + " is not there", Cure: `write <date_list name="…"> below load_spec`}
+					return &fault.Error{File: s.File, Line: k.line, Setting: "load_val, field " + strconv.Quote(v.Name), Problem: "date_list " + strconv.Quote(name) + " does not exist", Cure: `write <date_list name="…"> below load_spec`}
 				}
 				ds, err := dates(s.File, list, time.Now().UTC(), true)
 				if err != nil {
@@ -208,7 +208,7 @@ func (s *LoadSpec) values(root *node) error {
 	return nil
 }
 
-// unique keeps the first of equal values.
+// unique removes repeated values and keeps the order.
 func unique(values []string) []string {
 	seen := make(map[string]bool, len(values))
 	return slices.DeleteFunc(values, func(v string) bool {
@@ -220,10 +220,9 @@ func unique(values []string) []string {
 	})
 }
 
-// check holds load_val and folder_tmpl against one another. METdbLoad's
-// predecessor loaded every file once per value of a field that the template
-// lacks (dtcenter/MET#659); METdbLoad drops such a field in silence, which can
-// hide a misspelt template, and so it is warned of.
+// check compares load_val with folder_tmpl. METdbLoad's predecessor loaded every file once per
+// value of a field that the template lacks (dtcenter/MET#659). METdbLoad silently ignores such a
+// field, which can hide a misspelt template; therefore check reports a warning.
 func (s *LoadSpec) check(root *node) error {
 	bad := func(line int, setting, problem, cure string) error {
 		return &fault.Error{File: s.File, Line: line, Setting: setting, Problem: problem, Cure: cure}
@@ -265,7 +264,7 @@ func (s *LoadSpec) check(root *node) error {
 	return nil
 }
 
-// count is the number of folders, or more than maxFolders where there are too many.
+// count is the number of folders; more than maxFolders if there are too many.
 func (s *LoadSpec) count() int {
 	n := 1
 	for _, v := range s.Values {
@@ -295,8 +294,8 @@ func placeholders(tmpl string) ([]string, error) {
 	}
 }
 
-// Folders fills the template with every combination of values, the first field
-// changing slowest; each folder is there once. It looks at no disk.
+// Folders fills the template with every combination of values. The first field changes slowest, and
+// each folder occurs once. It does not access a disk.
 func (s *LoadSpec) Folders() []string {
 	if len(s.Files) > 0 || s.Template == "" {
 		return nil

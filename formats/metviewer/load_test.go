@@ -49,7 +49,7 @@ func TestLoadSpecGolden(t *testing.T) {
 	for _, r := range s.Warnings {
 		fmt.Fprintln(&b, "warning", r)
 	}
-	for _, r := range s.SetAside {
+	for _, r := range s.Ignored {
 		fmt.Fprintln(&b, "set aside", r)
 	}
 	golden(t, "load.golden", b.String())
@@ -152,7 +152,7 @@ func TestVariantsOfLoads(t *testing.T) {
 	}
 }
 
-// TestTakesFiles: load_stat, load_mode and load_mtd leave out files by their names.
+// TestTakesFiles: load_stat, load_mode and load_mtd exclude files by their names.
 func TestTakesFiles(t *testing.T) {
 	files := []string{"a/x.stat", "x.vsdb", "mode_cts.txt", "mode_obj.txt.gz", "mtd_2d.txt", "mtd_3d_single_simple.txt", "mtd_3D_pair_cluster.txt", "a.tcst"}
 	for flags, want := range map[string]string{
@@ -168,7 +168,7 @@ func TestTakesFiles(t *testing.T) {
 		}
 		var got []string
 		for _, f := range files {
-			if s.TakesFile(f) {
+			if s.IncludesFile(f) {
 				got = append(got, f)
 			}
 		}
@@ -191,7 +191,7 @@ func TestTakes(t *testing.T) {
 		}
 		var got []string
 		for _, lineType := range []string{"SL1L2", "CTC", "MPR", "ORANK"} {
-			if s.Takes(lineType) {
+			if s.Includes(lineType) {
 				got = append(got, lineType)
 			}
 		}
@@ -217,7 +217,7 @@ func TestLoadSpecErrors(t *testing.T) {
 		"brace left open":               {"<folder_tmpl>/a/{m</folder_tmpl>", 2, []string{"{"}},
 		"brace closed only":             {"<folder_tmpl>/a/m}</folder_tmpl>", 2, []string{"}"}},
 		"nothing to load":               {"<verbose>true</verbose>", 1, []string{"nothing to load"}},
-		"date_list that is not there":   {"<folder_tmpl>/a/{m}</folder_tmpl>\n<load_val><field name=\"m\"><date_list name=\"d\"/></field></load_val>", 3, []string{`"d"`, "not there"}},
+		"date_list that is not there":   {"<folder_tmpl>/a/{m}</folder_tmpl>\n<load_val><field name=\"m\"><date_list name=\"d\"/></field></load_val>", 3, []string{`"d"`, "does not exist"}},
 		"date that does not fit":        {"<folder_tmpl>/a/{m}</folder_tmpl><load_val><field name=\"m\"><date_list name=\"d\"/></field></load_val><date_list name=\"d\">\n<start>2019</start>\n<end>20190101</end><inc>1</inc><format>yyyyMMdd</format></date_list>", 3, []string{"start", "yyyyMMdd"}},
 		"dates without a step":          {"<folder_tmpl>/a/{m}</folder_tmpl><load_val><field name=\"m\"><date_list name=\"d\"/></field></load_val><date_list name=\"d\"><start>20190101</start><end>20190101</end>\n<inc>0</inc><format>yyyyMMdd</format></date_list>", 3, []string{"seconds"}},
 		"too many dates":                {"<folder_tmpl>/a/{m}</folder_tmpl><load_val><field name=\"m\"><date_list name=\"d\"/></field></load_val>\n<date_list name=\"d\"><start>1000</start><end>9999</end><inc>1</inc><format>yyyy</format></date_list>", 3, []string{"more than"}},
@@ -335,7 +335,7 @@ func filled(templates []string, v LoadValue) (out []string) {
 // TestOtherSpec: a file of the other kind is reported with what it is for.
 func TestOtherSpec(t *testing.T) {
 	_, err := ParseLoadSpec("p.xml", []byte("<plot_spec/>"))
-	if err == nil || !strings.Contains(err.Error(), "p.xml:1 is no <load_spec> file; it is a <plot_spec>, for `barograph ask`") {
+	if err == nil || !strings.Contains(err.Error(), "p.xml:1 is not a <load_spec> file; it is a <plot_spec>, for `barograph ask`") {
 		t.Error(err)
 	}
 	if _, err := ParsePlotSpec("l.xml", []byte("<load_spec/>")); err == nil || !strings.Contains(err.Error(), "for `barograph load --spec`") {

@@ -17,45 +17,45 @@ import (
 type PlotSpec struct {
 	File       string
 	Connection Connection
-	Databases  []string // METviewer asks each of them
+	Databases  []string // METviewer queries each of them
 	Plots      []Plot
-	Warnings   []Remark // elements that are not known
+	Warnings   []Remark // unknown elements
 }
 
-// Plot is one <plot>, with what it inherits filled in.
+// Plot is one <plot>, including what it inherits.
 type Plot struct {
 	Name       string
 	Line       int
 	Template   string // series_plot, box_plot … (without .R_tmpl)
 	Deps       []Dep
-	Series     [2][]Field // series1 goes with Axis 1, series2 with Axis 2
+	Series     [2][]Field // series1 belongs to Axis 1, series2 to Axis 2
 	Fix        []Fix
 	Cond       string // plot_cond: SQL
 	CondLine   int
 	Indep      Field
 	Agg, Calc  []string // line types whose partial sums are aggregated (agg_stat), or computed record by record (calc_stat): SL1L2 …
 	Roc        string   // roc_calc: the line type, CTC or PCT
-	PlotStat   string   // mean, median or sum, of statistics; "" = median
-	EventEqual bool     // only cases that every curve has
+	PlotStat   string   // how statistics are combined: mean, median or sum; "" = median
+	EventEqual bool     // use only cases that every curve has
 
 	BootRepl      int          // 1 or 0 = no bootstrap
 	BootSeed      *uint64      // nil = any
 	BootCI        string       // perc, pivotal or bca; "" = bca
-	Single        bool         // records are drawn one by one, not in blocks
-	CardSums      bool         // of a scorecard: agg_stat, the sums are aggregated
+	SingleRecords bool         // the bootstrap draws single records instead of blocks
+	CardSums      bool         // scorecard only: agg_stat, aggregate the sums
 	Alpha         float64      // ci_alpha: 1 - confidence
 	EqLow, EqHigh *float64     `json:",omitempty"` // eqbound_low and eqbound_high, in standard deviations; nil = METviewer's own
-	CI            []string     // plot_ci, of each curve: none, std, met_prm, met_boot, boot
+	CI            []string     // plot_ci, one for each curve: none, std, met_prm, met_boot, boot
 	NoVIF         bool         // variance_inflation_factor false
 	Derived       [2][]Derived // listDiffSeries1 and 2
 
-	indepOn func(date string) (Values, error) // the values of Indep, whose dates depend on that date
+	indepOn func(date string) (Values, error) // the values of Indep, if its dates depend on another date
 
 	Title, XLabel string
 	YLabel        [2]string
 	Maps          map[string]map[string]string `json:",omitempty"` // val_map: what titles say instead of a field's value
 
-	Unsupported []Remark // asks for something that is not drawn or not computed so
+	Unsupported []Remark // requests that are not drawn or not computed in this way
 }
 
 // Dep is a variable and its statistics, on one of the two axes.
@@ -63,38 +63,38 @@ type Dep struct {
 	Axis  int // 1, 2
 	Var   string
 	Stats []string
-	Fix   []Field `json:",omitempty"` // conditions of this variable alone, as METviewer had them in 2010
+	Fix   []Field `json:",omitempty"` // conditions of this variable only, as METviewer had them in 2010
 	Line  int
 }
 
-// Derived is a curve made of two others, which are named by the values of their
-// series' fields, the variable and the statistic, with blanks between; of a
-// group's values stands Group_y1_N, the N-th group of the axis.
+// Derived is a curve computed from two others. Each is named by the values of its series' fields,
+// the variable and the statistic, separated by blanks. A group's values are replaced by Group_y1_N,
+// for the N-th group of the axis.
 type Derived struct {
 	A, B, Op string // Op: DIFF, RATIO, SS, DIFF_SIG, SINGLE or ETB
 	Line     int
 }
 
-// Values are the values of a field: a list, or all between two.
+// Values are the values of a field: a list or a range.
 type Values struct {
 	List        []string
 	First, Last string
 }
 
-// Field is a field of a series or the independent variable. A value "A:B" stands
-// for both together, see Members.
+// Field is a field of a series or the independent variable. A value "A:B" combines both, see
+// Members.
 type Field struct {
 	Name     string
 	Line     int
 	Equalize bool
-	Depends  string // of Indep: the field of plot_fix on whose value its dates depend, see Plot.IndepOn
+	Depends  string // Indep only: the field of plot_fix that determines its dates, see Plot.IndepOn
 	Values
 }
 
 var dateTime = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
 
-// Members are the values that a value stands for: the date-times that it holds,
-// else its parts between colons (MVUtil.buildValueList).
+// Members returns the values that a value combines: the date-times in it, or else its parts between
+// colons (MVUtil.buildValueList).
 func Members(value string) []string {
 	if dates := dateTime.FindAllString(value, -1); dates != nil {
 		return dates
@@ -102,7 +102,7 @@ func Members(value string) []string {
 	return strings.Split(value, ":")
 }
 
-// IndepOn are the values of Indep where what it depends on has this value.
+// IndepOn returns the values of Indep if the field that it depends on has this value.
 func (p *Plot) IndepOn(date string) (Values, error) { return p.indepOn(date) }
 
 // Fix is a field of plot_fix. METviewer draws one plot for each set.
@@ -122,7 +122,7 @@ func ReadPlotSpec(file string) (*PlotSpec, error) {
 	return ParsePlotSpec(file, text)
 }
 
-// ParsePlotSpec is ReadPlotSpec of a text; file stands in its messages.
+// ParsePlotSpec is ReadPlotSpec for a text; messages contain file as its name.
 func ParsePlotSpec(file string, text []byte) (*PlotSpec, error) {
 	root, err := parse(file, text, "plot_spec")
 	if err != nil {
@@ -134,7 +134,7 @@ func ParsePlotSpec(file string, text []byte) (*PlotSpec, error) {
 			s.Databases = append(s.Databases, d)
 		}
 	}
-	p := &plots{spec: s, lists: map[string]*node{}, named: map[string]*node{}, written: map[string]*node{}, today: time.Now().UTC()}
+	p := &plots{spec: s, lists: map[string]*node{}, resolved: map[string]*node{}, unresolved: map[string]*node{}, today: time.Now().UTC()}
 	for _, k := range root.kids {
 		switch k.name {
 		case "connection", "rscript", "folders":
@@ -149,7 +149,7 @@ func ParsePlotSpec(file string, text []byte) (*PlotSpec, error) {
 		}
 	}
 	if len(s.Plots) == 0 {
-		return nil, &fault.Error{File: file, Line: root.line, Problem: "holds no <plot>", Cure: "see docs/metviewer.md"}
+		return nil, &fault.Error{File: file, Line: root.line, Problem: "contains no <plot>", Cure: "see docs/metviewer.md"}
 	}
 	slices.SortStableFunc(s.Warnings, func(a, b Remark) int { return a.Line - b.Line })
 	s.Warnings = slices.Compact(s.Warnings) // what is inherited is met twice
@@ -158,30 +158,30 @@ func ParsePlotSpec(file string, text []byte) (*PlotSpec, error) {
 
 // plots reads the plots of a file.
 type plots struct {
-	spec  *PlotSpec
-	lists map[string]*node // date_list, date_range and date_range_list, by name
-	named map[string]*node // plots that others may inherit from, inheritance resolved
-	today time.Time        // what offsets of dates count from
-	p     *Plot            // the plot that is being read
+	spec     *PlotSpec
+	lists    map[string]*node // date_list, date_range and date_range_list, by name
+	resolved map[string]*node // plots from which others may inherit, with inheritance resolved
+	today    time.Time        // reference of relative dates
+	p        *Plot            // the current plot
 
-	written map[string]*node // the same as they stand in the file
+	unresolved map[string]*node // the same plots as in the file
 }
 
-func (s *plots) bad(line int, setting, problem, cure string) error {
+func (s *plots) errorAt(line int, setting, problem, cure string) error {
 	return &fault.Error{File: s.spec.File, Line: line, Setting: setting, Problem: problem, Cure: cure}
 }
 
 func (s *plots) plot(n *node) error {
 	name := n.attrs["name"]
 	if name != "" {
-		s.written[name] = n
+		s.unresolved[name] = n
 	}
 	n, err := s.resolve(n)
 	if err != nil {
 		return err
 	}
 	if name != "" {
-		s.named[name] = n
+		s.resolved[name] = n
 	}
 	plots := []*node{n}
 	if n.child("rows") != nil {
@@ -266,7 +266,7 @@ func (s *plots) deps(n *node) error {
 			for _, v := range k.all("fcst_var") {
 				d := Dep{Axis: axis, Var: v.attrs["name"], Line: v.line, Fix: only[v.attrs["name"]]}
 				if d.Var == "" {
-					return s.bad(v.line, k.name+"/fcst_var", "has no name", `write <fcst_var name="TMP">`)
+					return s.errorAt(v.line, k.name+"/fcst_var", "has no name", `write <fcst_var name="TMP">`)
 				}
 				for _, stat := range v.all("stat") {
 					d.Stats = append(d.Stats, stat.text)
@@ -305,8 +305,8 @@ func (s *plots) curves(axis int, fields []*node) error {
 	return nil
 }
 
-// fix reads plot_fix, which was called agg in 2010: a set is used as a whole, a
-// value alone is a set of its own, each a plot.
+// fix reads plot_fix, which was called agg in 2010. A set is used as a unit; a single value is a
+// set. Each set is a plot.
 func (s *plots) fix(n *node) error {
 	for _, f := range slices.Concat(n.child("plot_fix").all("field"), n.child("agg").all("field")) {
 		x := Fix{Name: nameOf(f), Line: f.line, Equalize: f.attrs["equalize"] == "true"}
@@ -320,7 +320,7 @@ func (s *plots) fix(n *node) error {
 	return nil
 }
 
-// sets adds what an element of a fixed field stands for.
+// sets adds the sets of an element of a fixed field.
 func (s *plots) sets(x *Fix, k *node) error {
 	if at := s.lists[refersTo(k)]; k.name == "date_range_list" && len(k.kids) == 0 && at != nil {
 		k = at
@@ -346,8 +346,8 @@ func (s *plots) sets(x *Fix, k *node) error {
 	return nil
 }
 
-// ranges adds the ranges of a date_range_list: each of range_length minutes, one
-// every inc minutes from range_start to range_end; those that it writes out stand as they are.
+// ranges adds the ranges of a date_range_list: each of range_length minutes, one every inc minutes
+// from range_start to range_end, and the ranges that it lists explicitly.
 func (s *plots) ranges(x *Fix, k *node) error {
 	for _, r := range k.all("date_range") {
 		if err := s.sets(x, r); err != nil {
@@ -362,7 +362,7 @@ func (s *plots) ranges(x *Fix, k *node) error {
 	length, err3 := strconv.Atoi(k.value("range_length"))
 	inc, err4 := strconv.Atoi(k.value("inc"))
 	if err := cmp.Or(err1, err2, err3, err4); err != nil || inc <= 0 || length < 0 || int(last.Sub(first)/time.Minute)/inc > maxDates {
-		return s.bad(k.line, "date_range_list "+strconv.Quote(k.attrs["name"]), "is not understood", "write range_start and range_end as 2019-01-01 00:00:00, range_length and inc as minutes, at most "+strconv.Itoa(maxDates)+" ranges")
+		return s.errorAt(k.line, "date_range_list "+strconv.Quote(k.attrs["name"]), "is not understood", "write range_start and range_end as 2019-01-01 00:00:00, range_length and inc as minutes, at most "+strconv.Itoa(maxDates)+" ranges")
 	}
 	for t := first; !t.After(last); t = t.Add(time.Duration(inc) * time.Minute) {
 		end := t.Add(time.Duration(length) * time.Minute)
@@ -419,12 +419,12 @@ var (
 
 func nameOf(n *node) string { return NameOf(n.attrs["name"]) }
 
-// NameOf is the name of a field, by today's name where METviewer had another in 2010.
+// NameOf is the present name of a field, for names of 2010, too.
 func NameOf(name string) string {
 	return cmp.Or(map[string]string{"inithour": "init_hour", "validhour": "valid_hour", "initdate": "fcst_init_beg", "validdate": "fcst_valid_beg"}[name], name)
 }
 
-// refersTo is the name of a list that stands elsewhere.
+// refersTo is the name of a list that is defined elsewhere.
 func refersTo(n *node) string { return cmp.Or(n.attrs["name"], n.attrs["id"]) }
 
 // values reads val, date_list and date_range, in place or by name.
@@ -434,7 +434,7 @@ func (s *plots) values(n *node) (Values, error) {
 		at := k
 		if k.name != "val" && len(k.kids) == 0 {
 			if at = s.lists[refersTo(k)]; at == nil || at.name != k.name {
-				return v, s.bad(k.line, k.name+" "+strconv.Quote(refersTo(k)), "is not there", "write it below plot_spec, before the plot")
+				return v, s.errorAt(k.line, k.name+" "+strconv.Quote(refersTo(k)), "is not there", "write it below plot_spec, before the plot")
 			}
 		}
 		switch k.name {
@@ -443,7 +443,7 @@ func (s *plots) values(n *node) (Values, error) {
 			if text == "" {
 				text = k.attrs["name"]
 			}
-			if first, last, ok := between(text); ok {
+			if first, last, ok := parseBetween(text); ok {
 				v.First, v.Last = first, last
 				continue
 			}
@@ -452,7 +452,7 @@ func (s *plots) values(n *node) (Values, error) {
 			at, held := s.dateList(at)
 			if held {
 				if v.First, v.Last = s.date(at.child("start")), s.date(at.child("end")); v.First == "" || v.Last == "" {
-					return v, s.bad(at.line, "date_list", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
+					return v, s.errorAt(at.line, "date_list", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
 				}
 				continue
 			}
@@ -463,22 +463,22 @@ func (s *plots) values(n *node) (Values, error) {
 			v.List = append(v.List, ds...)
 		case "date_range":
 			if v.First, v.Last = s.date(at.child("start")), s.date(at.child("end")); v.First == "" || v.Last == "" {
-				return v, s.bad(at.line, "date_range", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
+				return v, s.errorAt(at.line, "date_range", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
 			}
 		case "date_range_list":
-			return v, s.bad(k.line, k.name+" "+strconv.Quote(at.attrs["name"]), "asks for one plot of each of its ranges, which is not done", "write a plot for each range, with a date_range")
+			return v, s.errorAt(k.line, k.name+" "+strconv.Quote(at.attrs["name"]), "asks for one plot of each of its ranges, which is not done", "write a plot for each range, with a date_range")
 		default:
-			return v, s.bad(k.line, n.name+"/"+k.name, "is not understood", "use val, date_list or date_range")
+			return v, s.errorAt(k.line, n.name+"/"+k.name, "is not understood", "use val, date_list or date_range")
 		}
 	}
 	if v.First != "" && len(v.List) > 0 {
-		return v, s.bad(n.line, n.name, "has both values and a range", "use one of them")
+		return v, s.errorAt(n.line, n.name, "has both values and a range", "use one of them")
 	}
 	return v, nil
 }
 
-// dateList is a list of dates, or that of 2010 which names a field and no step: the
-// dates that the database holds, or with an hour that hour of each day.
+// dateList is a list of dates or, in the form of 2010 which has a field and no step, the dates in
+// the database, optionally at one hour of each day.
 func (s *plots) dateList(n *node) (list *node, held bool) {
 	hour := n.child("hour")
 	if n.child("inc") != nil || n.child("field") == nil && hour == nil {
@@ -499,7 +499,7 @@ func (s *plots) dateList(n *node) (list *node, held bool) {
 	return list, false
 }
 
-// date is the text of a date, or what it is as an offset.
+// date is the text of a date, with a relative date resolved.
 func (s *plots) date(n *node) string {
 	if t, ok := offset(n, s.today); ok {
 		return t.Format(time.DateTime)
@@ -510,8 +510,8 @@ func (s *plots) date(n *node) string {
 	return n.text
 }
 
-// between reads METviewer's BETWEEN 'a' AND 'b'.
-func between(text string) (first, last string, ok bool) {
+// parseBetween reads METviewer's BETWEEN 'a' AND 'b'.
+func parseBetween(text string) (first, last string, ok bool) {
 	rest, ok := strings.CutPrefix(text, "BETWEEN ")
 	if !ok {
 		return "", "", false
@@ -537,7 +537,7 @@ func (s *plots) bootstrap(n *node) error {
 	if len(s.p.Agg) > 0 && len(s.p.Calc) > 0 {
 		s.spec.Warnings = append(s.spec.Warnings, Remark{n.line, "calc_stat", "stands beside agg_stat, which counts"})
 	}
-	s.p.BootCI, s.p.Single = agg.value("boot_ci"), strings.EqualFold(agg.value("circular_block_bootstrap"), "false")
+	s.p.BootCI, s.p.SingleRecords = agg.value("boot_ci"), strings.EqualFold(agg.value("circular_block_bootstrap"), "false")
 	for _, q := range quoted.FindAllString(n.value("plot_ci"), -1) {
 		kind := q[1 : len(q)-1]
 		if kind == "norm" { // 2010's name of the file's own normal limits
@@ -558,14 +558,14 @@ func (s *plots) bootstrap(n *node) error {
 			s.spec.Warnings = append(s.spec.Warnings, Remark{k.line, "boot_repl", strconv.Quote(k.text) + " is no number and stands for 1, no bootstrap, as in METviewer"})
 		}
 		if v < 0 || v > 1_000_000 {
-			return s.bad(k.line, "boot_repl", strconv.Quote(k.text)+" is no number of replicates", "write 1 for no bootstrap, or e.g. 1000")
+			return s.errorAt(k.line, "boot_repl", strconv.Quote(k.text)+" is no number of replicates", "write 1 for no bootstrap, or e.g. 1000")
 		}
 		s.p.BootRepl = v
 	}
 	if k := agg.child("boot_random_seed"); k != nil && k.text != "" && k.text != "NA" {
 		v, err := strconv.ParseUint(k.text, 10, 64)
 		if err != nil {
-			return s.bad(k.line, "boot_random_seed", strconv.Quote(k.text)+" is no seed", "write a whole number, or nothing for any")
+			return s.errorAt(k.line, "boot_random_seed", strconv.Quote(k.text)+" is no seed", "write a whole number, or nothing for any")
 		}
 		s.p.BootSeed = &v
 	}
@@ -573,7 +573,7 @@ func (s *plots) bootstrap(n *node) error {
 	if k := n.child("ci_alpha"); k != nil && k.text != "" {
 		v, err := strconv.ParseFloat(k.text, 64)
 		if err != nil || v <= 0 || v >= 1 {
-			return s.bad(k.line, "ci_alpha", strconv.Quote(k.text)+" is not between 0 and 1", "write 0.05 for intervals of 95 %")
+			return s.errorAt(k.line, "ci_alpha", strconv.Quote(k.text)+" is not between 0 and 1", "write 0.05 for intervals of 95 %")
 		}
 		s.p.Alpha = v
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// drawn are the templates that have a picture; another becomes questions and
-// curves. The text is what is not drawn of them.
-var drawn = map[string]string{ //nolint:gochecknoglobals // a constant table
+// drawnTemplates are the templates with a picture; other templates become questions and curves. The
+// text lists what is not drawn.
+var drawnTemplates = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"series_plot": "", "box_plot": "", "bar_plot": "", "contour_plot": "", "revision_series": "", "revision_series_plot": "", "performance": "",
 	"taylor_plot": "", "ens_ss": "", "roc": "", "rely": "", "eclv": "", "rhist": "", "phist": "", "relp": "",
 	"revision_box": "revisions are not drawn: boxes of the values are", "revision_box_plot": "revisions are not drawn: boxes of the values are",
@@ -23,7 +23,10 @@ var drawn = map[string]string{ //nolint:gochecknoglobals // a constant table
 // read; styling are those that change the looks of R's picture and no number.
 // Barograph draws in its own way and takes none of them.
 const (
-	understood = `template dep series1 series2 plot_fix plot_cond indep agg_stat calc_stat plot_stat tmpl event_equal ci_alpha plot_ci
+	// readElements are the elements of a plot that other functions of this package read; styling are
+	// those that only change the appearance of R's picture. Barograph has its own appearance and
+	// ignores them.
+	readElements = `template dep series1 series2 plot_fix plot_cond indep agg_stat calc_stat plot_stat tmpl event_equal ci_alpha plot_ci
 		eqbound_low eqbound_high revis_stat log_y1 log_y2 x_reverse reverse_x reverse_y vert_plot boot_repl boot_random_seed agg bootstrapping roc_calc rows columns variance_inflation_factor varianceInflationFactor`
 	styling = `add_color_bar add_contour_overlay add_point_thresholds add_reference_line add_skill_line annotation_template box_avg
 		cl_step ensss_pts ensss_pts_disp left_column_names normalized_histogram plot1_diff plot2_diff printSQL rely_event_hist stat
@@ -39,7 +42,7 @@ const (
 		ylab_weight ytlab_horiz ytlab_orient ytlab_perp ytlab_size`
 )
 
-// remarks notes what the plot asks for and Barograph does not do.
+// remarks reports what the plot requests and Barograph does not do.
 func (s *plots) remarks(n *node) {
 	p := s.p
 	note := func(k *node, element, text string) {
@@ -49,17 +52,17 @@ func (s *plots) remarks(n *node) {
 	if template == nil {
 		template = n
 	}
-	text, ok := drawn[p.Template]
+	text, ok := drawnTemplates[p.Template]
 	if !ok {
-		text = p.Template + " has no picture here: curves are drawn" + fault.Meant(p.Template, slices.Collect(maps.Keys(drawn)))
+		text = p.Template + " has no picture here: curves are drawn" + fault.Meant(p.Template, slices.Collect(maps.Keys(drawnTemplates)))
 	}
 	if text != "" {
 		note(template, "template", text)
 	}
-	known := strings.Fields(understood + " " + styling)
+	known := strings.Fields(readElements + " " + styling)
 	for _, k := range n.kids {
 		if !slices.Contains(known, k.name) {
-			s.spec.Warnings = append(s.spec.Warnings, Remark{k.line, "plot/" + k.name, "is not known and has no effect" + misplaced(k.name, known)})
+			s.spec.Warnings = append(s.spec.Warnings, Remark{k.line, "plot/" + k.name, "is not known and has no effect" + suggestElement(k.name, known)})
 		}
 	}
 	for name, text := range map[string]string{
@@ -89,15 +92,15 @@ func (s *plots) remarks(n *node) {
 	slices.SortStableFunc(p.Unsupported, func(a, b Remark) int { return a.Line - b.Line })
 }
 
-// misplaced says where an element has an effect, or what was perhaps meant.
-func misplaced(name string, known []string) string {
+// suggestElement says where an element has an effect, or which element may have been intended.
+func suggestElement(name string, known []string) string {
 	if strings.HasPrefix(strings.ToLower(name), "listdiffseries") {
 		return ": it stands in <tmpl>"
 	}
 	return fault.Meant(name, known)
 }
 
-// words notes the words of plot_ci and boot_ci that METviewer does not have either.
+// words reports words of plot_ci and boot_ci that METviewer does not have either.
 func (s *plots) words(n *node, bootCI string) {
 	note := func(element, word, instead string, known ...string) {
 		if word != "" && !slices.Contains(known, word) {

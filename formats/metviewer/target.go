@@ -6,8 +6,8 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Target is the URL of the database that a load_spec names: of MariaDB's
-// server, where each subset is a database, else of the database.
+// Target is the URL of the database that a load_spec names: for MariaDB the server's, where each
+// subset is a database, otherwise the database's.
 func (s *LoadSpec) Target() (string, error) {
 	file, c := s.File, &s.Connection
 	bad := func(problem string) error {

@@ -21,7 +21,7 @@ type node struct {
 	kids  []*node
 }
 
-// Remark is a word on one element of a file.
+// Remark is a comment on one element of a file.
 type Remark struct {
 	Line    int
 	Element string // as a path below the root: connection/local_infile
@@ -31,12 +31,11 @@ type Remark struct {
 // String is "line 12: email: …".
 func (r Remark) String() string { return fmt.Sprintf("line %d: %s: %s", r.Line, r.Element, r.Text) }
 
-// depth is how deep elements may be nested: real files need eight levels.
+// depth is the maximum nesting of elements: real files need eight levels.
 const depth = 64
 
-// parse reads a file whose root element is called root; of a load_spec, where
-// none is given, METdbLoad looks at no name, and any but that of the other file
-// will do.
+// parse reads a file with this root element. For a load_spec root is empty: METdbLoad does not
+// check the name, and any name but that of a plot_spec is accepted.
 func parse(file string, text []byte, root string) (*node, error) {
 	d := xml.NewDecoder(bytes.NewReader(text))
 	d.CharsetReader = latin1
@@ -89,12 +88,12 @@ func parse(file string, text []byte, root string) (*node, error) {
 		case top.name == "plot_spec":
 			cure = "it is a <plot_spec>, for `barograph ask` and `barograph met --case`"
 		}
-		return nil, &fault.Error{File: file, Line: 1, Problem: "is no <" + root + "> file", Cure: cure}
+		return nil, &fault.Error{File: file, Line: 1, Problem: "is not a <" + root + "> file", Cure: cure}
 	}
 	return top, nil
 }
 
-// syntax takes the line from the error of the decoder where it knows it.
+// syntax takes the line from the decoder's error if it has one.
 func syntax(file string, line int, err error) error {
 	if s, ok := errors.AsType[*xml.SyntaxError](err); ok {
 		return &fault.Error{File: file, Line: s.Line, Problem: "is not well-formed XML: " + s.Msg, Cure: "repair the file; xmllint shows the place"}
@@ -107,7 +106,7 @@ func latin1(charset string, in io.Reader) (io.Reader, error) {
 	switch strings.ToLower(charset) {
 	case "iso-8859-1", "latin1", "us-ascii", "ascii":
 	default:
-		return nil, fmt.Errorf("the encoding %s is not read; write UTF-8", charset)
+		return nil, fmt.Errorf("the encoding %s is not supported; write UTF-8", charset)
 	}
 	text, err := io.ReadAll(in)
 	if err != nil {
@@ -147,7 +146,7 @@ func (n *node) all(name string) []*node {
 	return out
 }
 
-// value is the text of a child; "" where there is none.
+// value is the text of a child; "" if there is none.
 func (n *node) value(name string) string {
 	if k := n.child(name); k != nil {
 		return k.text

@@ -1,10 +1,9 @@
-// Package number reads and writes the decimal numbers of verification files,
-// exactly and without allocating.
+// Package number reads and writes the decimal numbers of verification files, exactly and without
+// allocating.
 //
-// Parse gives, bit for bit, what strconv.ParseFloat gives, for the decimal
-// forms that Fortran and C programs write: "12", "10512.", ".5", "-0.0",
-// "0.27E+02", "1e-5". Words ("NaN", "inf"), hexadecimal numbers and
-// underscores, which strconv also accepts, are no numbers here.
+// Parse returns the same bits as strconv.ParseFloat for the decimal forms that Fortran and C
+// programs write: "12", "10512.", ".5", "-0.0", "0.27E+02", "1e-5". It does not accept words
+// ("NaN", "inf"), hexadecimal numbers and underscores, which strconv also accepts.
 package number
 
 import (
@@ -19,16 +18,14 @@ var pow10 = [...]float64{ //nolint:gochecknoglobals // a constant table
 	1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// maxDigits is the number of significant digits that a uint64 holds whatever they are.
+// maxDigits is the number of significant digits that always fit into a uint64.
 const maxDigits = 19
 
-// Parse reads tok, all of it, as a decimal number. It returns false where tok
-// is no number or where the number is larger than a float64 can hold; a number
-// too small for a float64 is 0, as in strconv.
+// Parse reads all of tok as a decimal number. It returns false if tok is not a number or if the
+// number exceeds the range of a float64. A number too small for a float64 is 0, as in strconv.
 //
-// The fast path is Clinger's: a mantissa up to 2⁵³ and a power of ten up to
-// 10²² are exact, so that one multiplication or division rounds correctly. All
-// else is left to strconv.
+// The fast path is Clinger's: a mantissa up to 2⁵³ and a power of ten up to 10²² are exact, hence
+// one multiplication or division rounds correctly. strconv handles all other numbers.
 func Parse(tok []byte) (float64, bool) {
 	if len(tok) <= shortToken {
 		if f, ok := parseShort(tok); ok {
@@ -56,11 +53,11 @@ func Parse(tok []byte) (float64, bool) {
 	return f, err == nil
 }
 
-// shortToken is the length up to which a token's digits stay below 2⁵³.
+// shortToken is the length up to which the digits of a token are below 2⁵³.
 const shortToken = 16
 
-// parseShort reads [-]digits[.digits], the form of nearly all numbers in MET's
-// files. At most 15 digits and a point are exact at once; all else is refused.
+// parseShort reads [-]digits[.digits], the form of nearly all numbers in MET's files. Up to 15
+// digits and a point are exact; it rejects all other forms.
 func parseShort(tok []byte) (float64, bool) {
 	negative := false
 	if len(tok) > 0 && tok[0] == '-' {
@@ -88,16 +85,15 @@ func parseShort(tok []byte) (float64, bool) {
 	return f, digits > 0 && digits < shortToken
 }
 
-// decimal is a scanned number: mantissa × 10^exp. The mantissa is right only
-// where digits ≤ maxDigits.
+// decimal is a scanned number: mantissa × 10^exp. The mantissa is valid only if digits ≤ maxDigits.
 type decimal struct {
 	mantissa uint64
 	exp      int
-	digits   int // significant digits, leading zeros not counted
+	digits   int // significant digits, without leading zeros
 	negative bool
 }
 
-// maxExp bounds the exponent while it is read; anything beyond is out of range.
+// maxExp bounds the exponent while it is read. Larger exponents are out of range.
 const maxExp = 100000
 
 // scan checks the form [sign] digits [. digits] [e [sign] digits], with at
@@ -137,7 +133,7 @@ func scan(tok []byte) (d decimal, ok bool) {
 	return d, ok
 }
 
-// significant counts the digits of a mantissa from the first that is not 0.
+// significant counts the digits of a mantissa from the first nonzero digit.
 func significant(mantissa []byte) int {
 	n := 0
 	for _, c := range mantissa {
@@ -175,9 +171,9 @@ func exponent(tok []byte) (int, bool) {
 	return e, true
 }
 
-// Append writes f such that Parse gives f back, in the shortest form: whole
-// numbers without a point, others as 0.00187 or 1.87e-07. NaN, a missing
-// value, is "NA". An infinity is "+Inf" or "-Inf", which Parse does not read.
+// Append writes f in the shortest form from which Parse returns f: integers without a point, other
+// numbers as 0.00187 or 1.87e-07. NaN, a missing value, is "NA". An infinity is "+Inf" or "-Inf",
+// which Parse does not read.
 func Append(dst []byte, f float64) []byte {
 	if f != f {
 		return append(dst, "NA"...)

@@ -1,11 +1,9 @@
-// Package parquetfile opens Parquet files that others wrote, and whose every
-// byte may be wrong.
+// Package parquetfile opens Parquet files of other programs, in which every byte may be wrong.
 //
-// What the library believes of a file is looked at before it does: the length of
-// the footer, for which it takes as much memory, and the headers of pages, in
-// which it counts items that are not there (parquet-go v0.32.0 reads
-// floating-point numbers of a list behind the end of a page, two thousand million
-// of them for seven bytes). A page's data is the library's to refuse.
+// It checks values before the library uses them: the length of the footer, for which the library
+// allocates as much memory, and the headers of pages, whose counts of items the library trusts
+// (parquet-go v0.32.0 reads floating-point numbers of a list behind the end of a page, two thousand
+// million of them for seven bytes). The library itself rejects damaged data of a page.
 package parquetfile
 
 import (
@@ -20,7 +18,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Open opens a Parquet file; f stays open as long as it is read.
+// Open opens a Parquet file. f must stay open while it is read.
 func Open(f *os.File) (file *parquet.File, err error) {
 	defer Damaged(&err)
 	info, err := f.Stat()
@@ -49,16 +47,15 @@ func Open(f *os.File) (file *parquet.File, err error) {
 	return file, nil
 }
 
-// Damaged makes an error of what the library stumbles over. It is deferred by
-// whoever reads a file.
+// Damaged converts a panic of the library into an error. Readers of a file defer it.
 func Damaged(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("the file is damaged: %v", p)
 	}
 }
 
-// headers reads the headers of a column's pages in a row group, as the library
-// will, but from bytes that have an end.
+// headers reads the headers of a column's pages in a row group as the library will, but from a
+// bounded section.
 func headers(f io.ReaderAt, size int64, c *format.ColumnMetaData) error {
 	at := c.DataPageOffset
 	if c.DictionaryPageOffset != 0 {
@@ -80,10 +77,10 @@ func headers(f io.ReaderAt, size int64, c *format.ColumnMetaData) error {
 	return nil
 }
 
-// usual is more than the header of a page needs.
+// usual exceeds the size of a page's header.
 const usual = 1 << 10
 
-// header reads the header that f begins with, and says how many bytes it has.
+// header reads the header at the beginning of f, and returns its size in bytes.
 func header(f *io.SectionReader) (page format.PageHeader, n int, err error) {
 	var compact thrift.CompactProtocol
 	for size := int64(usual); ; size *= 8 {

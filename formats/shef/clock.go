@@ -6,11 +6,11 @@ import "github.com/barograph/barograph/record"
 type zone struct {
 	code   string
 	west   int32 // seconds that standard time is behind UTC
-	saving bool  // one letter: local time, daylight or standard by the date
+	saving bool  // one letter: local time, daylight or standard time depending on the date
 }
 
-// zones is table 8. The manual prints NS, Newfoundland standard time, as
-// UTC-2:30, which is its daylight time; the row of N says 3:30.
+// zones is table 8. The manual prints NS, Newfoundland standard time, as UTC-2:30, which is its
+// daylight time; the row of N has 3:30.
 var zones = [...]zone{ //nolint:gochecknoglobals // a constant table
 	{"Z", 0, false},
 	{"N", 12600, true},
@@ -46,7 +46,7 @@ var zones = [...]zone{ //nolint:gochecknoglobals // a constant table
 	{"J", -28800, false},
 }
 
-// zoneAt is the row of zones, plus one, by the first and the second letter.
+// zoneAt is the index in zones, plus one, by the first and the second letter.
 var zoneAt = func() (t [26][27]uint8) { //nolint:gochecknoglobals // a constant table
 	for i, z := range zones {
 		second := 0
@@ -73,8 +73,8 @@ func findZone(tok []byte) (*zone, bool) {
 	return &zones[i-1], true
 }
 
-// clock is a date and time of a zone, in its units: 24:00:00 is an hour of its
-// own, so that a day can still be added to the date before it.
+// clock is a date and time in a zone, in separate units: 24:00:00 is a valid hour, and a day can
+// still be added to the date.
 type clock struct {
 	year                 int32
 	month, day           int8
@@ -87,7 +87,7 @@ type shift struct {
 	seconds                   int32
 }
 
-func (s *shift) zero() bool {
+func (s *shift) isZero() bool {
 	return s.years|s.months|s.days|s.ends|s.seconds == 0
 }
 
@@ -127,9 +127,8 @@ func (c *clock) timeExists() bool {
 		(c.hour < 24 || c.minute == 0 && c.second == 0)
 }
 
-// dated keeps the days of the last date asked for: most lines of a product have
-// the same one.
-type dated struct {
+// dateCache caches the days of the last date, because most lines of a product have the same one.
+type dateCache struct {
 	year       int32
 	month, day int8
 	days       int64
@@ -139,7 +138,7 @@ type dated struct {
 func (d *Decoder) local(c *clock) int64 {
 	k := &d.dated
 	if c.day != k.day || c.month != k.month || c.year != k.year {
-		*k = dated{c.year, c.month, c.day, record.Days(c.year, int32(c.month), int32(c.day))}
+		*k = dateCache{c.year, c.month, c.day, record.Days(c.year, int32(c.month), int32(c.day))}
 	}
 	return k.days*86400 + int64(int32(c.hour)*3600+int32(c.minute)*60+int32(c.second))
 }
@@ -152,7 +151,7 @@ func (c *clock) set(local int64) {
 	c.hour, c.minute, c.second = int8(s/3600), int8(s/60%60), int8(s%60)
 }
 
-// addMonths leaves the day as it is; the date may then not exist.
+// addMonths keeps the day of the month; the date may then not exist.
 func (c *clock) addMonths(n int32) {
 	m := int32(c.month) - 1 + n
 	c.year += int32(floorDiv(int64(m), 12))
@@ -169,17 +168,17 @@ func (c *clock) addEnds(n int32) (ok bool) {
 	return true
 }
 
-// saving keeps the daylight-saving days of the last year asked for.
+// saving caches the daylight-saving days of the last year.
 type saving struct {
 	year       int32
-	start, end int64 // 02:00 of the days of change, as local counts
+	start, end int64 // 02:00 of the days of change, in the unit of local
 	known      bool
 }
 
-// of fills s for a year: 5.2.3 and appendix F. 1976 is the first year (error
-// 48); 1987 moved the start to the first Sunday of April, 2007 start and end to
-// the second Sunday of March and the first of November.
-func (s *saving) of(year int32) {
+// setYear computes s for a year: 5.2.3 and appendix F. 1976 is the first year (error 48); 1987
+// moved the start to the first Sunday of April, 2007 start and end to the second Sunday of March
+// and the first of November.
+func (s *saving) setYear(year int32) {
 	if s.year == year {
 		return
 	}
@@ -209,15 +208,15 @@ func sunday(year, month, day int32) int64 {
 	return n + (7-weekday)%7
 }
 
-// utc converts seconds of local to UTC. The hour that is left out in spring is
-// error 44; the hour that comes twice in autumn is daylight time (5.2.6).
+// utc converts seconds of local to UTC. The hour that is skipped in spring is error 44; the hour
+// that occurs twice in autumn is daylight time (5.2.6).
 func (d *Decoder) utc(z *zone, local int64, year int32) (t int64, number int) {
 	t = local + int64(z.west)
 	if !z.saving {
 		return t, 0
 	}
 	s := &d.saving
-	s.of(year)
+	s.setYear(year)
 	if !s.known {
 		return t, d.oldSaving(local, &t)
 	}
@@ -231,7 +230,8 @@ func (d *Decoder) utc(z *zone, local int64, year int32) (t int64, number int) {
 	return t, 0
 }
 
-// oldSaving: before 1976 only the months without a change of time are sure.
+// oldSaving handles years before 1976, for which only the months without a change of time are
+// certain.
 func (d *Decoder) oldSaving(local int64, t *int64) int {
 	_, month, _ := record.Date(floorDiv(local, 86400))
 	switch {
@@ -250,15 +250,15 @@ func (d *Decoder) fromUTC(z *zone, t int64, year int32) int64 {
 		return local
 	}
 	s := &d.saving
-	s.of(year)
+	s.setYear(year)
 	if s.known && local >= s.start && local+3600 <= s.end {
 		return local + 3600
 	}
 	return local
 }
 
-// nearestYear returns the year that puts month and day nearest to another date
-// (4.1.4), next year included; 0 where no near year has that day.
+// nearestYear returns the year for which month and day are nearest to another date (4.1.4),
+// including next year; 0 if no near year has that day.
 func nearestYear(month, day int8, ref clock) int32 {
 	at := record.Days(ref.year, int32(ref.month), int32(ref.day))
 	best, far := int32(0), int64(1<<62)
@@ -273,8 +273,8 @@ func nearestYear(month, day int8, ref clock) int32 {
 	return best
 }
 
-// fullYear puts a year of two digits into the 90 years before and the 10 years
-// after another date (4.1.4).
+// fullYear completes a year of two digits to one within the 90 years before and the 10 years after
+// another date (4.1.4).
 func fullYear(yy int32, month, day int8, ref clock) int32 {
 	y := ref.year/100*100 + yy
 	later := func(a, b int32) bool { // is year a with month, day after year b with ref's?

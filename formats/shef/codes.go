@@ -18,8 +18,7 @@ type Element struct {
 	PE string
 	// Duration is the default duration code: 'I', or the exception of table 7.
 	Duration byte
-	// Factor makes English units of metric ones (appendix I); -1 stands for
-	// degrees Celsius to Fahrenheit.
+	// Factor converts metric to English units (appendix I); -1 means degrees Celsius to Fahrenheit.
 	Factor float64
 	// Name and units, English first, as in table 1.
 	Name string
@@ -153,17 +152,17 @@ var codes = [...]Code{ //nolint:gochecknoglobals // a constant table
 	{"10", "T", 0, "triggered"},
 }
 
-// Tables are the tables of codes by which a Decoder decodes, by letter: those
-// of the manual, or those with what ReadTables added. They are not changed.
+// Tables are the tables of codes of a Decoder, by letter: those of the manual, with the additions
+// of ReadTables. They are immutable.
 type Tables struct {
 	elements    []Element
 	element     [26 * 26]uint16 // 1 + index into elements
-	send        [26 * 26]string // what a code of table 2 stands for
+	send        [26 * 26]string // meaning of a code of table 2
 	duration    [256]int16      // -1 = none
 	extremum    [256]bool
 	probability [256]float32
 	hasProb     [256]bool
-	source      [256]uint64 // by type: a bit for each source that exists, see sourceBit
+	source      [256]uint64 // by type: a bit for each existing source, see sourceBit
 }
 
 const noDuration = -1
@@ -213,12 +212,12 @@ func sourceBit(c byte) uint64 { return 1 << (c - '0') }
 
 func pair(a, b byte) int { return int(a-'A')*26 + int(b-'A') }
 
-// parameter is a parameter code as it is used in a message.
+// parameter is a parameter code as used in a message.
 type parameter struct {
 	code     record.Parameter
-	coded    bool // seven characters
+	coded    bool // the message has all seven characters
 	seven    bool // HY, PY, QY: at 7 a.m. local
-	variable bool // duration V: from DV
+	variable bool // duration V: taken from DV
 	duration int16
 	element  uint16 // index into Tables.elements
 }
@@ -226,8 +225,8 @@ type parameter struct {
 func upper(c byte) bool { return c-'A' < 26 }
 func digit(c byte) bool { return c-'0' < 10 }
 
-// resolve reads a parameter code of two to seven characters and fills in what
-// is left open (tables 2, 3, 7). It returns the number of an error, or 0.
+// resolve reads a parameter code of two to seven characters and adds the defaults (tables 2, 3, 7).
+// It returns the number of an error, or 0.
 func (p *parameter) resolve(t *Tables, tok []byte) int {
 	switch {
 	case len(tok) < 2:
@@ -253,8 +252,8 @@ func (p *parameter) resolve(t *Tables, tok []byte) int {
 	return p.fill(t, tok)
 }
 
-// sendCode resolves a code of table 2. "SF" is one, "SFDRZ" is a plain code;
-// but "TX" cannot be lengthened: its letters stand for another element.
+// sendCode resolves a code of table 2. "SF" is one, "SFDRZ" is a plain code. "TX" cannot be
+// extended, because its meaning is another element.
 func (p *parameter) sendCode(t *Tables, tok []byte, meaning string) int {
 	if len(tok) > 2 {
 		if tok[0] == 'S' || tok[0] == 'A' {
@@ -301,22 +300,22 @@ func (p *parameter) fill(t *Tables, tok []byte) int {
 	return 0
 }
 
-// precipitation tells PP and PC, and PY by its expansion.
+// precipitation reports whether the element is PP or PC, or PY by its expansion.
 func (p *parameter) precipitation() bool {
 	return p.code[0] == 'P' && (p.code[1] == 'P' || p.code[1] == 'C')
 }
 
-// trace tells the elements that may be reported as a trace: those of 5.1.2, and
-// the snow that error 31 adds.
+// trace reports whether a trace is allowed for the element: those of 5.1.2, and the snow that error
+// 31 adds.
 func (p *parameter) trace() bool {
 	return p.precipitation() || p.code[0] == 'S' && (p.code[1] == 'D' || p.code[1] == 'F' || p.code[1] == 'W')
 }
 
-// ReadTables reads a shefparm file (the manual's appendix B), as a centre keeps
-// one for elements of its own, and adds to the manual's tables what it has:
-// elements with their factors (*1), durations (*2), types and sources (*3),
-// extrema (*4), probabilities (*5), send codes and default durations (*6). Any
-// letter is a qualifier (*7) already, and there is no maximum of errors (**).
+// ReadTables reads a shefparm file (the manual's appendix B), in which a center defines its own
+// elements, and adds its content to the manual's tables: elements with their factors (*1),
+// durations (*2), types and sources (*3), extrema (*4), probabilities (*5), send codes and default
+// durations (*6). Qualifiers (*7) are ignored because any letter is valid, and so is the maximum
+// number of errors (**).
 func ReadTables(r io.Reader, file string) (*Tables, error) {
 	t := *manual
 	t.elements = slices.Clone(t.elements)
@@ -328,13 +327,13 @@ func ReadTables(r io.Reader, file string) (*Tables, error) {
 		case words[0][0] == '*':
 			section = words[0]
 		case !t.add(section, append(words, "", "")):
-			return nil, &fault.Error{File: file, Line: n, Problem: strconv.Quote(lines.Text()) + " is no row of section " + section, Cure: `write a code and its number, such as "YW 1.0" below *1`}
+			return nil, &fault.Error{File: file, Line: n, Problem: strconv.Quote(lines.Text()) + " is not a row of section " + section, Cure: `write a code and its number, such as "YW 1.0" below *1`}
 		}
 	}
 	return &t, lines.Err()
 }
 
-// add adds a row of a section; false = it is none.
+// add adds a row of a section; false = the row is invalid.
 func (t *Tables) add(section string, words []string) bool {
 	code, c := words[0], words[0][0]
 	number, err := strconv.ParseFloat(words[1], 64)
@@ -397,8 +396,8 @@ func (t *Tables) send6(code, meaning string, seven bool) bool {
 
 func isElement(code string) bool { return len(code) == 2 && upper(code[0]) && upper(code[1]) }
 
-// Resolve fills in what a parameter code says: the code with its defaults, its
-// duration and probability. A nil Tables is the manual's.
+// Resolve completes a parameter code with its defaults, its duration and its probability. A nil
+// Tables means the manual's.
 func (t *Tables) Resolve(code string, g *record.Gauge) error {
 	if t == nil {
 		t = manual
@@ -411,8 +410,8 @@ func (t *Tables) Resolve(code string, g *record.Gauge) error {
 	return nil
 }
 
-// Letters are those of a duration and a probability: V where no letter has the
-// duration, Z where none has the probability. A nil Tables is the manual's.
+// Letters returns the letters of a duration and a probability: V if no letter has the duration, Z
+// if none has the probability. A nil Tables means the manual's.
 func (t *Tables) Letters(duration int16, probability float32) (d, p byte) {
 	if t == nil {
 		t = manual

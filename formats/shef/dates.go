@@ -6,8 +6,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// positional reads what stands before the data string: identifier, date and
-// time zone (4.1). It returns the number of an error, or 0.
+// positional reads the part before the data string: identifier, date and time zone (4.1). It
+// returns the number of an error, or 0.
 func (d *Decoder) positional() int {
 	m := &d.m
 	if number := d.identifier(&m.id, true); number != 0 {
@@ -91,9 +91,9 @@ func (d *Decoder) atDate() bool {
 	return true
 }
 
-// atJoint goes back from a slash to the comment that stands between a station
-// and its first value, "STNA1:Kansas City:72/50". In all other places a comment
-// leaves nothing behind, as in the test deck's "BB02:KANSAS CITY:23 4.8/1".
+// atJoint moves back from a slash to the comment between a station and its first value,
+// "STNA1:Kansas City:72/50". In all other places a comment has no effect, as in the test deck's
+// "BB02:KANSAS CITY:23 4.8/1".
 func (d *Decoder) atJoint() bool {
 	for _, at := range d.joints {
 		if at > d.mark && at < d.i {
@@ -134,7 +134,7 @@ func (d *Decoder) dateGroup(c *clock) int {
 	return 0
 }
 
-// pairs reads numbers of two digits. An odd digit is error 2.
+// pairs reads numbers of two digits. An odd number of digits is error 2.
 func (d *Decoder) pairs(p []int32) (n, number int) {
 	for n < len(p) && d.i < len(d.b) && digit(d.b[d.i]) {
 		if d.i+1 == len(d.b) || !digit(d.b[d.i+1]) {
@@ -158,8 +158,8 @@ const (
 	setInterval
 )
 
-// dElement reads one D element; the cursor is at its D. It returns what was
-// set, and the number of an error or 0.
+// dElement reads one D element, beginning at its D. It returns what was set, and the number of an
+// error or 0.
 func (d *Decoder) dElement(s *scope) (set, number int) {
 	d.mark = d.i
 	d.i++
@@ -193,7 +193,7 @@ func (d *Decoder) dElement(s *scope) (set, number int) {
 	return set, d.delimiter()
 }
 
-// letter takes a capital letter; 0 where there is none.
+// letter reads a capital letter; 0 if there is none.
 func (d *Decoder) letter() byte {
 	if d.i == len(d.b) || !upper(d.b[d.i]) {
 		return 0
@@ -202,8 +202,8 @@ func (d *Decoder) letter() byte {
 	return d.b[d.i-1]
 }
 
-// delimiter checks what follows a D element. A slash is right; another D
-// element or a blank is understood.
+// delimiter checks the character after a D element. A slash is correct; another D element or a
+// blank is accepted.
 func (d *Decoder) delimiter() int {
 	n := d.blanks()
 	switch {
@@ -220,10 +220,10 @@ func (d *Decoder) delimiter() int {
 	return 0
 }
 
-// obsTime reads the digits of DT, DY, DM, DD, DH, DN or DS (table 9). Hours
-// clear minutes and seconds that are not given with them, minutes seconds; other
-// units leave the smaller ones (5.2.2). Larger units stay: DM keeps the year
-// (5.4.1, examples 3 and 4: "current year assumed").
+// obsTime reads the digits of DT, DY, DM, DD, DH, DN or DS (table 9). Hours reset minutes and
+// seconds that are not given with them, and minutes reset seconds; other units keep the smaller
+// ones (5.2.2). Larger units are kept: DM keeps the year (5.4.1, examples 3 and 4: "current year
+// assumed").
 func (d *Decoder) obsTime(letter byte, c *clock) int {
 	var p [7]int32
 	first := 0
@@ -318,7 +318,7 @@ func nearestJulian(n int32, ref clock) int32 {
 	return best
 }
 
-// signed reads a sign, which may be left out, and one or two digits.
+// signed reads an optional sign and one or two digits.
 func (d *Decoder) signed() (v int32, ok bool) {
 	d.blanks()
 	neg := d.at('-')
@@ -335,7 +335,7 @@ func (d *Decoder) signed() (v int32, ok bool) {
 	return v, d.i-from == 1 || d.i-from == 2
 }
 
-// relative reads DR (table 13). It replaces the last one.
+// relative reads DR (table 13). It replaces the previous one.
 func (d *Decoder) relative(r *shift) int {
 	unit := d.letter()
 	v, ok := int32(0), false
@@ -368,8 +368,8 @@ func (d *Decoder) relative(r *shift) int {
 	return 0
 }
 
-// creation reads DC (4.4.2): month and day, then hour and minute; a year or a
-// century only before all of these.
+// creation reads DC (4.4.2): month and day, then hour and minute; a year or a century is only
+// allowed before all of these.
 func (d *Decoder) creation(s *scope) int {
 	var p [6]int32
 	n, number := d.pairs(p[:])

@@ -7,66 +7,64 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Options of a Decoder; the zero value is the default.
+// Options configures a Decoder; the zero value is the default.
 type Options struct {
-	// Now decides the years of dates that are coded without one (4.1.4); the
-	// zero time is the present. A product's own time is not used: it has no year.
+	// Now decides the years of dates without a year (4.1.4); the zero time means the present. A
+	// product's own time is not used because it has no year.
 	Now time.Time
-	// Tables are those of codes; nil = the manual's.
+	// Tables are the tables of codes; nil = the manual's.
 	Tables *Tables
-	// Lenient goes on behind a D element that no manual has ("DD 20" for a direction of
-	// the wind), which otherwise ends its message. What is read of the message after
-	// it gets the qualifier Q, where it has none, and is counted (Account.Rescued).
+	// Lenient continues after a D element that no manual defines ("DD 20" for a wind direction), which
+	// otherwise ends its message. Values read from the rest of the message get the qualifier Q, unless
+	// they have one, and are counted (Account.Rescued).
 	Lenient bool
 }
 
-// Decoder decodes products. It keeps its memory from one to the next and is
-// not safe for concurrent use.
+// Decoder decodes products. It reuses its memory and is not safe for concurrent use.
 type Decoder struct {
 	now      clock
 	tables   *Tables
 	lenient  bool
 	saving   saving
-	dated    dated
+	dated    dateCache
 	comments map[string]string
 	clean    []byte // the line without comments, in upper case
 
 	out    *Result
 	line   uint32 // of the file
-	text   []byte // the line without what is no text
-	b      []byte // the line at hand, clean
-	rest   []byte // what stands behind more blanks than a line may hold
-	plain  bool   // it has no retained comment
-	long   bool   // it is longer than a line may be
-	joints []int  // where comments stood that were taken out
+	text   []byte // the line without non-text bytes
+	b      []byte // the current line, clean
+	rest   []byte // text after more blanks than a line may contain
+	plain  bool   // the line has no retained comment
+	long   bool   // the line is longer than allowed
+	joints []int  // positions of removed comments
 	i      int    // cursor
-	mark   int    // where the token of the next problem begins
+	mark   int    // beginning of the token for the next problem
 
 	m     message
 	piece bool // the piece between two slashes has been counted
 
-	cited   []byte // tokens of the product's problems, one behind the other
-	citedTo []int  // where each ends
+	tokens    []byte // tokens of the product's problems, concatenated
+	tokenEnds []int  // end of each token
 }
 
-// message is the state of the message at hand; it lasts from its first line to
-// the next message.
+// message is the state of the current message, from its first line to the next message.
 type message struct {
 	state
 	zone  *zone
 	slots []slot // .B: the parameters of the header
 }
 
-// state is what a message begins with empty. It holds no pointers, so that
-// emptying it is cheap.
+// state is the part of a message that is reset at its beginning. It contains no pointers, which
+// makes resetting cheap.
 type state struct {
 	format  byte // 'A', 'B', 'E'; 0 outside
 	alive   bool // it can be continued
 	revised bool
 	body    bool // of a .B message: its header is complete
-	rescued bool // it would have ended before
-	slash   bool // the line before ended in a slash
-	number  int  // of the line that continues it, 0 = none yet
+	rescued bool // it would have ended before without Options.Lenient
+	slash   bool // the previous line ended with a slash
+	number  int  // of its last continuation line, 0 = none yet
 
 	id record.ID
 	scope
@@ -82,7 +80,7 @@ type state struct {
 	index  int32
 	series byte
 
-	bad int // .B: error of the header that makes later slots uncertain
+	headerError int // .B: error of the header that makes later slots uncertain
 
 	// .B: the body was ended by a line that begins with a dot and no message;
 	// how many lines that may be its, and pieces of them, there are since.
@@ -90,7 +88,7 @@ type state struct {
 	cutLines, cutPieces int64
 }
 
-// scope is what the D elements set.
+// scope contains what D elements set.
 type scope struct {
 	at       clock
 	rel      shift
@@ -107,12 +105,12 @@ const (
 
 type slot struct {
 	scope
-	param parameter
-	bad   int // error number: its values are lost
+	param       parameter
+	headerError int // error number: its values are lost
 }
 
-// maxLine is how many bytes a line may have (5.3.6); longer ones are decoded,
-// with a warning.
+// maxLine is the allowed number of bytes of a line (5.3.6). Longer lines are decoded with a
+// warning.
 const maxLine = 1000
 
 // maxSlots is the longest .B header; more is error 40. shefit's limit is 200.
@@ -132,15 +130,15 @@ func NewDecoder(o Options) *Decoder {
 	return d
 }
 
-// Decode decodes one product, or a part of a large one that a Splitter made,
-// into out, which is emptied first. Memory of out is reused; p's is not kept.
+// Decode decodes one product, or a part of a large one that a Splitter made, into out, which it
+// empties first. It reuses out's memory and does not keep p's.
 func (d *Decoder) Decode(p *Product, out *Result) {
 	out.reset(p)
 	d.out, d.line = out, uint32(p.Line-1)
-	d.cited, d.citedTo = d.cited[:0], d.citedTo[:0]
+	d.tokens, d.tokenEnds = d.tokens[:0], d.tokenEnds[:0]
 	d.m.format, d.m.alive, d.m.cut = 0, false, false
 	text := p.Text
-	for torn := p.Torn; len(text) > 0; torn = false {
+	for torn := p.ContinuesLine; len(text) > 0; torn = false {
 		line := text
 		if n := bytes.IndexByte(text, '\n'); n >= 0 {
 			line, text = text[:n], text[n+1:]
@@ -159,7 +157,7 @@ func (d *Decoder) Decode(p *Product, out *Result) {
 	out.Account.Values = int64(len(out.Values))
 }
 
-// tornLine gives up a piece of a line that is too long to be read.
+// tornLine skips a piece of a line that is too long to be read.
 func (d *Decoder) tornLine(raw []byte) {
 	d.b, d.plain, d.i, d.mark, d.rest = raw, false, 0, 0, nil
 	d.out.Account.Lines++
@@ -170,24 +168,24 @@ func (d *Decoder) tornLine(raw []byte) {
 	d.lose()
 }
 
-// rawLine reads what stands between two line feeds.
+// rawLine reads the bytes between two line feeds.
 func (d *Decoder) rawLine(raw []byte) {
 	raw = trim(raw)
 	text := false
-	if d.plain, text = look(raw); text {
+	if d.plain, text = isPlainText(raw); text {
 		d.decodeLine(raw)
 	} else {
 		d.parts(raw)
 	}
 }
 
-// parts reads a line with characters that are no text. Some end a line; of the
-// others, fill and byte order marks, nothing is left (warning 49).
+// parts reads a line with bytes that are not text. Some of them end a line; the others, fill and
+// byte order marks, are removed (warning 49).
 func (d *Decoder) parts(raw []byte) {
 	b, left, lines := d.text[:0], 0, d.out.Account.Lines
 	end := func() {
 		if part := trim(b); len(part) > 0 {
-			d.plain, _ = look(part)
+			d.plain, _ = isPlainText(part)
 			d.decodeLine(part)
 		}
 		b = b[:0]
@@ -216,8 +214,8 @@ func (d *Decoder) parts(raw []byte) {
 	}
 }
 
-// endsLine reports whether a control character ends a line: a carriage return,
-// SOH and ETX, which frame products, and those that go to another line or page.
+// endsLine reports whether a control character ends a line: a carriage return, SOH and ETX, which
+// delimit products, and those that start another line or page.
 func endsLine(c byte) bool { return c == '\r' || c == 1 || c == 3 || c == '\v' || c == '\f' }
 
 // isDot reports whether a line could begin a message.
@@ -234,38 +232,38 @@ func (d *Decoder) decodeLine(raw []byte) {
 		d.dotLine(raw)
 	case d.m.format == 'B':
 		d.cleanLine(raw)
-		d.inBody()
+		d.lineInBody()
 	case raw[0] == ':' && bytes.IndexByte(raw[1:], ':') < 0:
 		a.Comment++
 	case raw[0] == ':' || blank(raw[0]):
 		d.cleanLine(raw)
-		d.outside()
+		d.lineOutside()
 	default:
-		d.prose(raw)
+		d.countText(raw)
 	}
 }
 
-// prose counts a line that is no SHEF. Behind a body that was cut, an .END will
-// say that it is of the body, and lost.
-func (d *Decoder) prose(raw []byte) {
+// countText counts a line that is not SHEF. After a truncated body, a later .END decides whether
+// the line belongs to the body and is lost.
+func (d *Decoder) countText(raw []byte) {
 	d.out.Account.Text++
 	if !d.m.cut {
 		return
 	}
 	d.cleanLine(raw)
-	d.behind()
+	d.textAfterBody()
 }
 
-func (d *Decoder) behind() {
+func (d *Decoder) textAfterBody() {
 	if n := pieces(d.b, d.plain) + pieces(d.rest, false); n > 0 {
 		d.m.cutLines++
 		d.m.cutPieces += n
 	}
 }
 
-// outside handles a line outside of messages that begins with blanks or a
-// comment. A message may not (4.1.1): it is lost, and what would continue it.
-func (d *Decoder) outside() {
+// lineOutside handles a line outside of messages that begins with blanks or a comment. A message
+// must not begin in this way (4.1.1): it is lost, together with its continuation lines.
+func (d *Decoder) lineOutside() {
 	a := &d.out.Account
 	if d.rest != nil && len(trim(d.b)) == 0 {
 		d.b, d.rest = bytes.TrimLeft(d.rest, " "), nil
@@ -282,7 +280,7 @@ func (d *Decoder) outside() {
 		}
 		a.Text++
 		if d.m.cut {
-			d.behind()
+			d.textAfterBody()
 		}
 		return
 	}
@@ -294,11 +292,11 @@ func (d *Decoder) outside() {
 		d.m.state = state{format: k.format}
 		d.m.slots = d.m.slots[:0]
 	}
-	d.dead()
+	d.endMessage()
 }
 
-// inBody handles a line that does not begin with a dot after a .B header.
-func (d *Decoder) inBody() {
+// lineInBody handles a line after a .B header that does not begin with a dot.
+func (d *Decoder) lineInBody() {
 	a := &d.out.Account
 	d.i, d.mark = 0, 0
 	d.blanks()
@@ -308,7 +306,7 @@ func (d *Decoder) inBody() {
 		d.begin()
 	case d.i == len(d.b):
 		a.Comment++
-	case len(d.m.slots) == 0 && d.m.bad == 0:
+	case len(d.m.slots) == 0 && d.m.headerError == 0:
 		a.Data++
 		d.begin()
 		if d.m.alive {
@@ -323,7 +321,7 @@ func (d *Decoder) inBody() {
 		d.begin()
 		d.problem(6)
 		if message {
-			d.dead() // what follows is not of this body, or its header is not whole
+			d.endMessage() // what follows is not of this body, or its header is not whole
 		}
 		d.lose()
 	default:
@@ -339,14 +337,14 @@ func isFormat(c byte) bool { c |= 0x20; return c == 'a' || c == 'b' || c == 'e' 
 
 func blank(c byte) bool { return c == ' ' || c == '\t' }
 
-// lineKind is what a line of a message begins with.
+// lineKind is the beginning of a line of a message.
 type lineKind struct {
 	format  byte // 'A', 'B', 'E'
 	revised bool
-	number  int // of a line that continues; -1 = it begins
+	number  int // of a continuation line; -1 = it is the first line
 }
 
-// kind reads the begin of a line of a message; the cursor is at its dot.
+// kind reads the beginning of a line of a message, from its dot.
 func (d *Decoder) kind() (k lineKind, ok bool) {
 	if !isDot(d.b[d.i:]) {
 		return k, false
@@ -388,14 +386,14 @@ func (d *Decoder) dotLine(raw []byte) {
 	a.Data++
 	d.begin()
 	if k.number < 0 {
-		d.first(k.format, k.revised)
+		d.firstLine(k.format, k.revised)
 	} else {
-		d.continued(k)
+		d.continuationLine(k)
 	}
 	d.finish()
 }
 
-// unreadable gives up a line that begins like one of a message, and is none.
+// unreadable skips a line that begins like one of a message but is not.
 func (d *Decoder) unreadable() {
 	d.out.Account.Data++
 	d.i, d.mark = 1, 0
@@ -404,7 +402,7 @@ func (d *Decoder) unreadable() {
 	d.lose()
 }
 
-// endLine handles .END and what looks like it, which ends nothing.
+// endLine handles .END and similar lines, which end nothing.
 func (d *Decoder) endLine() {
 	if len(d.b) < 4 || d.b[3] != 'D' || len(d.b) > 4 && d.b[4] != ' ' {
 		d.unreadable()
@@ -421,8 +419,8 @@ func (d *Decoder) endLine() {
 	}
 }
 
-// loseBehind counts what stands between a dot in column one, which ends a body
-// (4.1.1), and the body's .END.
+// loseBehind counts the text between a dot in column one, which ends a body (4.1.1), and the body's
+// .END.
 func (d *Decoder) loseBehind() {
 	m, a := &d.m, &d.out.Account
 	d.note(68, m.cutPieces == 0, remarks[68]+": what stands since a dot in column 1 ended the body is lost")
@@ -434,7 +432,7 @@ func (d *Decoder) loseBehind() {
 	m.cut = false
 }
 
-// closeBody notes a .B message that has no .END.
+// closeBody reports a .B message without .END.
 func (d *Decoder) closeBody() {
 	if d.m.format == 'B' {
 		d.mark = len(d.b)
@@ -443,7 +441,7 @@ func (d *Decoder) closeBody() {
 	d.m.format = 0
 }
 
-// abandon makes continuation lines of the message at hand impossible.
+// abandon rejects continuation lines of the current message.
 func (d *Decoder) abandon() {
 	if d.m.format == 'B' {
 		d.m.cut, d.m.cutLines, d.m.cutPieces = true, 0, 0
@@ -452,8 +450,8 @@ func (d *Decoder) abandon() {
 	d.m.alive = false
 }
 
-// first reads the line that begins a message.
-func (d *Decoder) first(format byte, revised bool) {
+// firstLine reads the first line of a message.
+func (d *Decoder) firstLine(format byte, revised bool) {
 	d.closeBody()
 	m := &d.m
 	m.state = state{}
@@ -466,21 +464,21 @@ func (d *Decoder) first(format byte, revised bool) {
 	if d.i == len(d.b) {
 		d.warn(67)
 		d.problem(12)
-		d.dead()
+		d.endMessage()
 		return
 	}
 	if number := d.positional(); number != 0 {
 		d.problem(number)
 		d.i = from
-		d.dead()
+		d.endMessage()
 		return
 	}
 	d.control()
 	d.elements()
 }
 
-// continued reads a continuation line.
-func (d *Decoder) continued(k lineKind) {
+// continuationLine reads a continuation line.
+func (d *Decoder) continuationLine(k lineKind) {
 	m := &d.m
 	number := 0
 	switch {
@@ -495,7 +493,7 @@ func (d *Decoder) continued(k lineKind) {
 	}
 	if number != 0 {
 		d.problem(number)
-		d.dead()
+		d.endMessage()
 		return
 	}
 	if k.number != m.number+1 {
@@ -526,10 +524,10 @@ func (d *Decoder) elements() {
 	}
 }
 
-// dead ends a message in which nothing that follows can be decoded.
-func (d *Decoder) dead() {
+// endMessage ends a message of which nothing further can be decoded.
+func (d *Decoder) endMessage() {
 	if d.m.format == 'B' {
-		d.m.bad = 11
+		d.m.headerError = 11
 		d.m.slots = d.m.slots[:0]
 	}
 	d.m.alive = false

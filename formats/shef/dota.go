@@ -2,7 +2,7 @@ package shef
 
 import "bytes"
 
-// dotA reads the data string of a .A message, or a line that continues it (4.2).
+// dotA reads the data string of a .A message, or its continuation line (4.2).
 func (d *Decoder) dotA() {
 	m := &d.m
 	for {
@@ -24,8 +24,8 @@ func (d *Decoder) dotA() {
 	m.slash = d.b[len(d.b)-1] == '/'
 }
 
-// respecify reads a D element of a .A or .E message. After an error nothing is
-// certain any more, and the message ends.
+// respecify reads a D element of a .A or .E message. After an error, nothing is certain any more,
+// and the message ends.
 func (d *Decoder) respecify() bool {
 	from, before := d.i, d.m.scope
 	set, number := d.dElement(&d.m.scope)
@@ -39,7 +39,7 @@ func (d *Decoder) respecify() bool {
 	if number != 0 {
 		d.problem(number)
 		d.lost()
-		d.dead()
+		d.endMessage()
 		return false
 	}
 	d.control()
@@ -50,7 +50,7 @@ func (d *Decoder) respecify() bool {
 	return true
 }
 
-// token returns the word at the cursor: to a blank, slash, comma or quote.
+// token returns the word at the cursor, up to a blank, slash, comma or quote.
 func (d *Decoder) token() []byte {
 	d.mark = d.i
 	d.skipToken()
@@ -100,7 +100,7 @@ func (d *Decoder) parameterAndValue() {
 	}
 }
 
-// loseNext passes over a value that a slash parts from a code that is none.
+// loseNext skips a value that a slash separates from an invalid code.
 func (d *Decoder) loseNext() {
 	if d.at('/') && d.i+1 < len(d.b) && (digit(d.b[d.i+1]) || d.b[d.i+1] == '.') {
 		d.next()
@@ -108,8 +108,8 @@ func (d *Decoder) loseNext() {
 	}
 }
 
-// valueBehindSlash tells "PP/.25" and "PP/ M", which are understood, from a code
-// without a value, which is a null (5.3.5).
+// valueBehindSlash distinguishes "PP/.25" and "PP/ M", which are accepted, from a code without a
+// value, which is a null (5.3.5).
 func (d *Decoder) valueBehindSlash() bool {
 	at := d.i
 	for at < len(d.b) && (d.b[at] == '/' || d.b[at] == ' ') {
@@ -130,8 +130,8 @@ func (d *Decoder) valueBehindSlash() bool {
 	return true
 }
 
-// word reports whether a missing value or a trace stands there alone: M, MM or
-// T, and not a code such as TA, nor MM with a value of its own.
+// word reports whether a separate missing value or trace is at this position: M, MM or T. A code
+// such as TA is not, and neither is MM with a value of its own.
 func (d *Decoder) word(at int) bool {
 	from := at
 	for at < len(d.b) && d.b[at] == d.b[from] {
@@ -144,7 +144,7 @@ func (d *Decoder) word(at int) bool {
 	return at == from+1 || len(rest) == 0 || rest[0] == '/'
 }
 
-// toSlash gives up what stands before the next slash.
+// toSlash skips the text before the next slash.
 func (d *Decoder) toSlash() {
 	for {
 		d.losePiece()

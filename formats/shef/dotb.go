@@ -2,8 +2,7 @@ package shef
 
 import "github.com/barograph/barograph/record"
 
-// header reads the parameter control string of a .B message, or a line that
-// continues it (4.3).
+// header reads the parameter control string of a .B message, or its continuation line (4.3).
 func (d *Decoder) header() {
 	m := &d.m
 	for {
@@ -33,8 +32,8 @@ func (d *Decoder) header() {
 	m.slash = d.b[len(d.b)-1] == '/'
 }
 
-// slot reads a parameter code of the header. One that is not in the tables
-// keeps its place: only its own values are lost.
+// slot reads a parameter code of the header. A code that is not in the tables keeps its place: only
+// its own values are lost.
 func (d *Decoder) slot() bool {
 	m := &d.m
 	if d.ends() { // a comma or a quote
@@ -44,40 +43,39 @@ func (d *Decoder) slot() bool {
 	}
 	d.control()
 	s := slot{scope: m.scope}
-	s.bad = s.param.resolve(d.tables, d.token())
+	s.headerError = s.param.resolve(d.tables, d.token())
 	switch {
-	case s.bad == 29 || s.bad == 54 || s.bad == 64:
-		d.spoilAll(s.bad)
+	case s.headerError == 29 || s.headerError == 54 || s.headerError == 64:
+		d.spoilAll(s.headerError)
 		return false
 	case len(m.slots) == maxSlots:
 		d.spoil(40)
 		return false
-	case s.bad != 0:
-		d.problem(s.bad)
+	case s.headerError != 0:
+		d.problem(s.headerError)
 	}
 	m.slots = append(m.slots, s)
 	return true
 }
 
-// spoil makes the parameters that would follow uncertain.
+// spoil marks the following parameters as uncertain.
 func (d *Decoder) spoil(number int) {
 	d.problem(number)
 	if len(d.m.slots) == 0 {
-		d.dead()
+		d.endMessage()
 		return
 	}
-	d.m.bad = number
+	d.m.headerError = number
 	d.lose()
 }
 
-// spoilAll gives up the message: it cannot be said which value belongs where.
+// spoilAll abandons the message because it is unknown which value belongs to which parameter.
 func (d *Decoder) spoilAll(number int) {
 	d.problem(number)
-	d.dead()
+	d.endMessage()
 }
 
-// bodyLine reads a line of a .B body: one station, or several with commas
-// between them (4.5).
+// bodyLine reads a line of a .B body: one station, or several separated by commas (4.5).
 func (d *Decoder) bodyLine() {
 	if len(d.m.slots) == 0 {
 		d.lose()
@@ -146,7 +144,7 @@ func (d *Decoder) station() {
 	}
 }
 
-// inherit copies what the header says and no override has replaced (4.5.2).
+// inherit copies what the header sets and no override has replaced (4.5.2).
 func inherit(s, header *scope, set int) {
 	if set == 0 {
 		*s = *header
@@ -172,10 +170,10 @@ func inherit(s, header *scope, set int) {
 	}
 }
 
-// tooMany gives up what a station has more than the header; with an error in
-// the header that is what the error made uncertain.
+// tooMany skips values of a station beyond the header's parameters. If the header has an error,
+// these are the values that the error makes uncertain.
 func (d *Decoder) tooMany() {
-	if d.m.bad == 0 {
+	if d.m.headerError == 0 {
 		d.mark = d.i
 		d.problem(41)
 	}
@@ -196,7 +194,7 @@ func (d *Decoder) bodyValue(id *record.ID, s *slot, sc *scope) {
 		d.mark = d.i
 		d.warn(51)
 	}
-	if s.bad != 0 { // noted at the header
+	if s.headerError != 0 { // noted at the header
 		d.lost()
 		return
 	}

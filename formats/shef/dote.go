@@ -4,9 +4,9 @@ import "github.com/barograph/barograph/record"
 
 const noTime = record.NoTime
 
-// dotE reads the data string of a .E message, or a line that continues it. The
-// first slash after a value ends it; each one more is a null, which takes a
-// step of the series (5.3.5).
+// dotE reads the data string of a .E message, or its continuation line. The first slash after a
+// value ends the value; each further slash is a null, which advances the series by one step
+// (5.3.5).
 func (d *Decoder) dotE() {
 	m := &d.m
 	for {
@@ -46,7 +46,7 @@ func (d *Decoder) dotE() {
 	m.slash = d.b[len(d.b)-1] == '/'
 }
 
-// nameE reads the one parameter code of the message.
+// nameE reads the only parameter code of the message.
 func (d *Decoder) nameE() bool {
 	m := &d.m
 	number := m.param.resolve(d.tables, d.token())
@@ -56,7 +56,7 @@ func (d *Decoder) nameE() bool {
 	if number != 0 {
 		d.problem(number)
 		d.lost()
-		d.dead()
+		d.endMessage()
 		return false
 	}
 	d.control()
@@ -70,7 +70,7 @@ func (d *Decoder) valueE() bool {
 	if m.unit == 0 {
 		d.mark = d.i
 		d.problem(45)
-		d.dead()
+		d.endMessage()
 		return false
 	}
 	if d.stray() {
@@ -98,7 +98,7 @@ func (d *Decoder) emitE(r *reading) bool {
 		d.problem(number)
 		d.lost()
 		if ends {
-			d.dead()
+			d.endMessage()
 		}
 		return !ends
 	}
@@ -110,14 +110,14 @@ func (d *Decoder) emitE(r *reading) bool {
 	return true
 }
 
-// nullE takes a step of the series without a value.
+// nullE advances the series by one step without a value.
 func (d *Decoder) nullE() {
 	d.stepE()
 	d.m.series = 2
 }
 
-// stepE returns the time of the next value. ends says that no later one can
-// have a time either.
+// stepE returns the time of the next value. ends reports that no later value can have a time
+// either.
 func (d *Decoder) stepE() (at int64, number int, ends bool) {
 	m := &d.m
 	if !m.based {
@@ -159,8 +159,8 @@ func (d *Decoder) stepE() (at int64, number int, ends bool) {
 	return at, number, false
 }
 
-// baseE fixes the time of the first value: the last explicit time and its DR.
-// Every D element begins a new series, as shefit has it.
+// baseE determines the time of the first value: the last explicit time and its DR. As in shefit,
+// every D element begins a new series.
 func (d *Decoder) baseE() int {
 	m := &d.m
 	m.index, m.series = 0, 1
@@ -173,7 +173,7 @@ func (d *Decoder) baseE() int {
 		switch {
 		case m.rel.seconds != 0:
 			m.from.set(d.fromUTC(m.zone, at, m.at.year))
-		case !m.rel.zero():
+		case !m.rel.isZero():
 			number = m.from.shift(&m.rel)
 		}
 	}

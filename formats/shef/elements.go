@@ -1,14 +1,12 @@
 package shef
 
-// elements is table 1 of the manual, with the factors of its appendix I and the
-// default durations of its table 7. Codes without a factor (YU, YW, YZ) are not
-// decoded: error 62.
+// elements is table 1 of the manual, with the factors of its appendix I and the default durations
+// of its table 7. Codes without a factor (YU, YW, YZ) are not decoded: error 62.
 //
-// The manual contradicts itself in three factors. Where appendix I and appendix
-// B differ, the one that agrees with the units in table 1 is held: US is
-// 2.2369363 (appendix B; appendix I has 1.0 for m/s to mi/h), WD is 0.3937008
-// (cm to in; appendix I has 3.2808399), PA and PD are 0.295297 (appendix I, in
-// Hg per kPa; appendix B's .296134 is no such factor).
+// The manual contradicts itself in three factors. Where appendix I and appendix B differ, the table
+// uses the factor that agrees with the units in table 1: US is 2.2369363 (appendix B; appendix I
+// has 1.0 for m/s to mi/h), WD is 0.3937008 (cm to in; appendix I has 3.2808399), PA and PD are
+// 0.295297 (appendix I, in Hg per kPa; appendix B's .296134 is not such a factor).
 var elements = [...]Element{ //nolint:gochecknoglobals // a constant table
 	{"AD", 'I', 1, "Reserved"},
 	{"AF", 'I', 1, "Surface frost intensity (coded, see Table 20)"},

@@ -14,21 +14,20 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Encoder writes values as messages that decode to the same values, in the same
-// order: .B for those that have a source, .E for two equal steps of one
-// parameter and more (a gap is a null), else .A, with all values of a station
-// and time in one. Dates have their century, times are UTC, units English. All
-// fields are kept but Series, which says how a value was sent, and Line. Values are
-// written to 10 decimals, the most that a message can hold.
+// Encoder writes values as messages that decode to the same values, in the same order. It writes .B
+// for values with a source, .E for at least two equal steps of one parameter (a gap is a null), and
+// otherwise .A, with all values of a station and time in one message. Dates have their century,
+// times are UTC, units English. All fields are preserved except Series, which depends on the
+// message type, and Line. Values have 10 decimals, the maximum of a message.
 type Encoder struct {
 	w   *bufio.Writer
 	dec *Decoder
 	out Result
-	run []record.Gauge // alike in head
-	b   []byte         // the message at hand
-	at  int            // where its last line begins
+	run []record.Gauge // values that can be in one message
+	b   []byte         // the current message
+	at  int            // beginning of its last line
 	n   int            // of its last line: .A1
-	one []byte         // what begins its lines, ".AR"
+	one []byte         // beginning of its lines, ".AR"
 }
 
 const (
@@ -39,13 +38,13 @@ const (
 	longestNulls = 24
 )
 
-// NewEncoder returns an Encoder by the tables of codes t; nil = the manual's.
+// NewEncoder returns an Encoder for the tables of codes t; nil = the manual's.
 func NewEncoder(w io.Writer, t *Tables) *Encoder {
 	return &Encoder{w: bufio.NewWriter(w), dec: NewDecoder(Options{Tables: t})}
 }
 
-// Write adds a value. One that no message can hold is an error that says why,
-// and is left out: what is written alone must decode to itself.
+// Write adds a value. If no message can represent it, Write skips it and returns an error with the
+// reason: each written value must decode to itself.
 func (e *Encoder) Write(g *record.Gauge) error {
 	one := []record.Gauge{*g}
 	if rounded, ok := Representable(g.Value); ok {
@@ -61,9 +60,9 @@ func (e *Encoder) Write(g *record.Gauge) error {
 				return fmt.Errorf("%s of %s cannot be encoded: %s", g.Code, g.Station, p.Error())
 			}
 		}
-		return fmt.Errorf("%s of %s cannot be encoded: SHEF has no way to say all of it: %q", g.Code, g.Station, e.b)
+		return fmt.Errorf("%s of %s cannot be encoded: SHEF cannot represent all of it: %q", g.Code, g.Station, e.b)
 	}
-	if n := len(e.run); n > 0 && (n == runValues || !alike(&e.run[n-1], g)) {
+	if n := len(e.run); n > 0 && (n == runValues || !sameMessage(&e.run[n-1], g)) {
 		if err := e.flush(); err != nil {
 			return err
 		}
@@ -72,20 +71,20 @@ func (e *Encoder) Write(g *record.Gauge) error {
 	return nil
 }
 
-// same compares what messages tell of a value.
+// same compares the properties of a value that messages contain.
 func (e *Encoder) same(a, b *record.Gauge) bool {
 	x, y := *a, *b
 	x.Series, y.Series, x.Line, y.Line = 0, 0, 0, 0
 	return x == y
 }
 
-// alike reports whether two values can be of one message.
-func alike(a, b *record.Gauge) bool {
+// sameMessage reports whether two values can be in one message.
+func sameMessage(a, b *record.Gauge) bool {
 	return a.Source == b.Source && a.Revised == b.Revised && a.Created == b.Created &&
 		(a.Source != record.ID{} && a.Time == b.Time || a.Source == record.ID{} && a.Station == b.Station)
 }
 
-// Close writes what is left.
+// Close writes the remaining values.
 func (e *Encoder) Close() error { return errors.Join(e.flush(), e.w.Flush()) }
 
 func (e *Encoder) flush() error {
@@ -96,7 +95,7 @@ func (e *Encoder) flush() error {
 	return err
 }
 
-// message writes values that are alike.
+// message writes values that can be in one message.
 func (e *Encoder) message(run []record.Gauge) {
 	for len(run) > 0 {
 		n := steps(run)
@@ -116,7 +115,7 @@ func (e *Encoder) message(run []record.Gauge) {
 	}
 }
 
-// begin writes what stands before the data string.
+// begin writes the part before the data string.
 func (e *Encoder) begin(format byte, id record.ID, g *record.Gauge) {
 	e.one = append(e.one[:0], '.', format)
 	if g.Revised {
@@ -134,8 +133,8 @@ func (e *Encoder) begin(format byte, id record.ID, g *record.Gauge) {
 	}
 }
 
-// add writes a piece and the slashes before it, on a new line where this one
-// is full; false = the message may have no more.
+// add writes a piece and the slashes before it, on a new line if the current one is full; false =
+// the message is full.
 func (e *Encoder) add(slashes int, piece []byte) bool {
 	if len(e.b)-e.at+slashes+len(piece) > lineBytes {
 		if e.n == continueds {
@@ -150,7 +149,7 @@ func (e *Encoder) add(slashes int, piece []byte) bool {
 	return true
 }
 
-// dotA writes a message of one station and time, and returns of how many values.
+// dotA writes a message of one station and time, and returns its number of values.
 func (e *Encoder) dotA(run []record.Gauge) int {
 	e.begin('A', run[0].Station, &run[0])
 	for i := range run {
@@ -161,8 +160,8 @@ func (e *Encoder) dotA(run []record.Gauge) int {
 	return len(run)
 }
 
-// code is a parameter code, with the duration that a V of it stands for. Its
-// last letter is left out where it was not coded.
+// code is a parameter code; duration is the meaning of its V. It omits the last letter if that was
+// not coded.
 func (e *Encoder) code(g *record.Gauge, duration bool) (b []byte) {
 	if g.Code[2] == 'V' && duration {
 		b = append(e.variable(g), '/')
@@ -182,8 +181,8 @@ func (e *Encoder) variable(g *record.Gauge) []byte {
 	return fmt.Appendf(nil, "DV%c%02d", "NHDMY??S"[min(max(g.Duration/1000, 0), 7)], g.Duration%1000)
 }
 
-// steps is how many values from the first on are of one parameter and in equal
-// steps, but for gaps.
+// steps is the number of values, from the first on, that have one parameter and equal steps, not
+// counting gaps.
 func steps(run []record.Gauge) int {
 	n := 1
 	for ; n < len(run); n++ {

@@ -70,7 +70,7 @@ func encode(t *testing.T, values []record.Gauge) string {
 }
 
 // alike makes values comparable: neither how they were sent nor where they stood.
-func alike(values []record.Gauge) []record.Gauge {
+func sameMessage(values []record.Gauge) []record.Gauge {
 	values = slices.Clone(values)
 	for i := range values {
 		values[i].Series, values[i].Line = 0, 0
@@ -89,8 +89,8 @@ func FuzzEncode(f *testing.F) {
 		f.Add([]byte(s), uint8(0))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, times uint8) {
-		want := alike(decodeFiles(t, bytes.Repeat(text, int(times%8)+1)))
-		got := alike(decodeFiles(t, []byte(encode(t, want))))
+		want := sameMessage(decodeFiles(t, bytes.Repeat(text, int(times%8)+1)))
+		got := sameMessage(decodeFiles(t, []byte(encode(t, want))))
 		if !slices.Equal(got, want) {
 			t.Errorf("%q\nbecomes %q\n%v, not\n%v", text, encode(t, want), got, want)
 		}
@@ -107,9 +107,9 @@ func TestEncodeReal(t *testing.T) {
 		if err != nil || len(text) > 1<<20 && testing.Short() {
 			continue
 		}
-		want := alike(decodeFiles(t, text))
+		want := sameMessage(decodeFiles(t, text))
 		values += len(want)
-		if got := alike(decodeFiles(t, []byte(encode(t, want)))); !slices.Equal(got, want) {
+		if got := sameMessage(decodeFiles(t, []byte(encode(t, want)))); !slices.Equal(got, want) {
 			t.Errorf("%s: %d values become %d others", name, len(want), len(got))
 		}
 	}

@@ -72,7 +72,7 @@ func conserved(t *testing.T, text []byte) (values []record.Gauge) {
 		d.Decode(&p, &r)
 		a := &r.Account
 		lines, pieces := count(p.Text)
-		if got := a.Values + a.Lost + a.Control - a.Extra; !a.Whole() || got != pieces || a.Lines-a.Blank != lines ||
+		if got := a.Values + a.Lost + a.Control - a.Extra; !a.IsBalanced() || got != pieces || a.Lines-a.Blank != lines ||
 			a.Values != int64(len(r.Values)) || a.Values != a.ValuePieces || a.Lost != a.LostPieces {
 			t.Errorf("%q\nhas %d lines and %d pieces: account %+v, %v", p.Text, lines, pieces, *a, r.Problems)
 		}

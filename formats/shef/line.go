@@ -11,14 +11,14 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// maxBlanks is how many blanks in a row a line may hold (5.3.1).
+// maxBlanks is the allowed number of consecutive blanks in a line (5.3.1).
 const maxBlanks = 50
 
 var byteOrderMark = []byte("\xef\xbb\xbf") //nolint:gochecknoglobals // a constant
 
-// trim cuts what stands before the first column: control characters, such as
-// SOH and fill, and a byte order mark; and the end of a line: blanks, carriage
-// returns, ETX, and the '=' and '&' that end bulletins.
+// trim removes what precedes the first column (control characters, such as SOH and fill, and a byte
+// order mark) and the end of a line (blanks, carriage returns, ETX, and the '=' and '&' that end
+// bulletins).
 func trim(raw []byte) []byte {
 	for len(raw) > 0 && (raw[0] < ' ' && raw[0] != '\t' || raw[0] == 0xef && bytes.HasPrefix(raw, byteOrderMark)) {
 		if raw[0] == 0xef {
@@ -37,15 +37,14 @@ func trim(raw []byte) []byte {
 	return raw[:n]
 }
 
-// cleanLine fills d.b with a line in upper case and without internal comments
-// (5.3.2). Retained comments stay as they are. Where the line has no comment
-// and no small letter, d.b is the line itself.
+// cleanLine fills d.b with a line in upper case and without internal comments (5.3.2). It keeps
+// retained comments. If the line has no comment and no lower-case letter, d.b is the line itself.
 func (d *Decoder) cleanLine(raw []byte) {
 	d.rest, d.joints = nil, d.joints[:0]
 	if !d.plain {
 		// Most comments stand at the end of their line.
 		if at := bytes.IndexByte(raw, ':'); at > 0 && bytes.IndexByte(raw[at+1:], ':') < 0 {
-			if d.plain, _ = look(raw[:at]); d.plain {
+			if d.plain, _ = isPlainText(raw[:at]); d.plain {
 				raw = trim(raw[:at])
 			}
 		}
@@ -63,11 +62,11 @@ func (d *Decoder) cleanLine(raw []byte) {
 // Words of eight equal bytes.
 const ones, tops = 0x0101010101010101, 0x8080808080808080
 
-// look reports whether a line is plain, so that strip would leave it as it is:
-// of blanks, digits, capital letters and most punctuation; and whether it is
-// text, without control characters and bytes beyond ASCII. Either may be false
-// of a line that is. Eight bytes are looked at together.
-func look(b []byte) (plain, text bool) {
+// isPlainText reports whether a line is plain, which means that strip would not change it: only
+// blanks, digits, capital letters and most punctuation; and whether it is text, without control
+// characters and bytes beyond ASCII. It may return false for a line that is plain or text. It
+// examines eight bytes at a time.
+func isPlainText(b []byte) (plain, text bool) {
 	for ; len(b) >= 8; b = b[8:] {
 		x := binary.LittleEndian.Uint64(b)
 		colon, double, single := x^ones*':', x^ones*'"', x^ones*'\''
@@ -86,7 +85,7 @@ func look(b []byte) (plain, text bool) {
 	return true, true
 }
 
-// isText is the second of look's answers.
+// isText is the second result of isPlainText.
 func isText(b []byte) bool {
 	strange := uint64(0)
 	for ; len(b) >= 8; b = b[8:] {
@@ -155,8 +154,8 @@ func (d *Decoder) cutBlanks() {
 	}
 }
 
-// begin counts the pieces of a data line: what stands between slashes and
-// commas and is not blank. Decoding must account for each (Account.Whole).
+// begin counts the pieces of a data line: nonblank text between slashes and commas. Decoding must
+// account for each (Account.IsBalanced).
 func (d *Decoder) begin() {
 	d.piece = false
 	a := &d.out.Account
@@ -181,8 +180,7 @@ func pieces(b []byte, plain bool) int64 {
 	return quotedPieces(b)
 }
 
-// quotedPieces counts pieces where slashes and commas may stand in retained
-// comments.
+// quotedPieces counts pieces of a line whose retained comments may contain slashes and commas.
 func quotedPieces(b []byte) (n int64) {
 	filled, q := false, quoted{}
 	for _, c := range b {
@@ -202,9 +200,8 @@ func quotedPieces(b []byte) (n int64) {
 	return n
 }
 
-// plainPieces counts the pieces of a line without retained comments: it looks
-// for slashes and commas in eight bytes together, and from each back for
-// something that is not blank.
+// plainPieces counts the pieces of a line without retained comments: it looks for slashes and
+// commas in eight bytes at a time, and from each one backwards for a nonblank.
 func plainPieces(b []byte) (n int64) {
 	const rest = ^uint64(tops)
 	from, i := 0, 0
@@ -214,21 +211,21 @@ func plainPieces(b []byte) (n int64) {
 		marks := ^((slash&rest + rest | slash | rest) & (comma&rest + rest | comma | rest))
 		for ; marks != 0; marks &= marks - 1 {
 			at := i + bits.TrailingZeros64(marks)/8
-			n += filled(b[from:at])
+			n += notBlank(b[from:at])
 			from = at + 1
 		}
 	}
 	for ; i < len(b); i++ {
 		if b[i] == '/' || b[i] == ',' {
-			n += filled(b[from:i])
+			n += notBlank(b[from:i])
 			from = i + 1
 		}
 	}
-	return n + filled(b[from:])
+	return n + notBlank(b[from:])
 }
 
-// filled is 1 where a piece is not blank.
-func filled(b []byte) int64 {
+// notBlank is 1 if a piece is not blank.
+func notBlank(b []byte) int64 {
 	for ; len(b) > 0; b = b[:len(b)-1] {
 		if b[len(b)-1] != ' ' {
 			return 1
@@ -237,7 +234,7 @@ func filled(b []byte) int64 {
 	return 0
 }
 
-// finish ends a line: a piece that was passed over without being counted is lost.
+// finish ends a line: a piece that was skipped without being counted is lost.
 func (d *Decoder) finish() {
 	if d.i < len(d.b) {
 		d.lose()
@@ -259,7 +256,7 @@ func (d *Decoder) count(kind *int64) {
 	*kind++
 }
 
-// next steps over a slash or comma into the next piece.
+// next moves over a slash or comma into the next piece.
 func (d *Decoder) next() {
 	d.i++
 	d.piece = false
@@ -276,10 +273,10 @@ func (d *Decoder) blanks() int {
 	return d.i - from
 }
 
-// lose gives up the rest of the line: every piece of it is lost.
+// lose skips the rest of the line: every piece of it is lost.
 func (d *Decoder) lose() { d.loseTo(false) }
 
-// loseTo gives up the line, or what stands before the next comma.
+// loseTo skips the line, or the text before the next comma.
 func (d *Decoder) loseTo(comma bool) {
 	for {
 		d.losePiece()
@@ -290,8 +287,8 @@ func (d *Decoder) loseTo(comma bool) {
 	}
 }
 
-// losePiece goes to the end of the piece and counts it as lost, if nothing of
-// it was counted before and it is not blank.
+// losePiece moves to the end of the piece and counts it as lost, if it is not blank and nothing of
+// it was counted before.
 func (d *Decoder) losePiece() {
 	filled, q := false, quoted{}
 	for ; d.i < len(d.b); d.i++ {

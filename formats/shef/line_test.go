@@ -20,7 +20,7 @@ func TestPieces(t *testing.T) {
 		for i := range b {
 			b[i] = letters[r.IntN(len(letters))]
 		}
-		if plain, text := look(b); !plain || !text {
+		if plain, text := isPlainText(b); !plain || !text {
 			t.Fatalf("%q is plain", b)
 		}
 		if got, want := plainPieces(b), quotedPieces(b); got != want {
@@ -38,7 +38,7 @@ func TestPlain(t *testing.T) {
 			b[at] = byte(c)
 			special := c < 0x20 || c > 0x5f || c == ':' || c == '"' || c == '\''
 			strange := c < 0x20 || c >= 0x7f
-			if plain, text := look(b); plain == special || text == strange {
+			if plain, text := isPlainText(b); plain == special || text == strange {
 				t.Errorf("%q: plain is %t, text is %t", b, plain, text)
 			}
 		}
@@ -78,7 +78,7 @@ func TestSavingDays(t *testing.T) {
 			}
 		}
 		s := saving{}
-		if s.of(int32(year)); !s.known || len(changes) != 2 || s.start != changes[0] || s.end != changes[1] {
+		if s.setYear(int32(year)); !s.known || len(changes) != 2 || s.start != changes[0] || s.end != changes[1] {
 			t.Errorf("%d: %+v, want %v", year, s, changes)
 		}
 	}

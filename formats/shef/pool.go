@@ -15,14 +15,14 @@ type File struct {
 	Text io.Reader
 }
 
-// PoolOptions of DecodeFiles; the zero value is the default.
+// PoolOptions configures DecodeFiles; the zero value is the default.
 type PoolOptions struct {
 	Options
 	// Workers is the number of decoders, one per CPU by default.
 	Workers int
 }
 
-// job is a product on its way: read, decoded by a worker, handed over.
+// job is a product to be decoded by a worker.
 type job struct {
 	product Product
 	text    []byte
@@ -30,12 +30,11 @@ type job struct {
 	ready   chan struct{}
 }
 
-// DecodeFiles decodes the products of many files by several decoders at once.
-// next gives the files, one after the other, and io.EOF after the last; a file
-// is used until next is called again. each gets every result, in the order of
-// the files and their products, from one goroutine; a result is valid during
-// the call. Memory is bounded by the number of workers, whatever the files'
-// sizes. The first error of next, of reading, of each or of ctx ends the work.
+// DecodeFiles decodes the products of many files with several decoders. next returns the files, one
+// after the other, and io.EOF after the last; a file is used until the following call of next. each
+// receives every result, in the order of the files and their products, from one goroutine; a result
+// is valid during the call. Memory is bounded by the number of workers, whatever the sizes of the
+// files. The first error of next, of reading, of each or of ctx ends the work.
 func DecodeFiles(ctx context.Context, next func() (File, error), o PoolOptions, each func(*Result) error) error {
 	workers := o.Workers
 	if workers <= 0 {
@@ -119,14 +118,14 @@ type Reader struct {
 	p     Product
 }
 
-// NewReader returns a Reader of the plain text r; file names it in results and
-// errors.
+// NewReader returns a Reader of the uncompressed text r; results and errors contain file as its
+// name.
 func NewReader(r io.Reader, file string, o Options) *Reader {
 	return &Reader{split: NewSplitter(r, file, o.Now), dec: NewDecoder(o)}
 }
 
-// Next decodes the next product, or the next part of a large one, into out. It
-// returns io.EOF after the last. Problems of the text are in out and no error.
+// Next decodes the next product, or the next part of a large one, into out. It returns io.EOF after
+// the last. Problems of the text are in out and are not errors.
 func (r *Reader) Next(out *Result) error {
 	if err := r.split.Next(&r.p); err != nil {
 		return err
@@ -135,10 +134,10 @@ func (r *Reader) Next(out *Result) error {
 	return nil
 }
 
-// Text is what Next decoded last; the next call of Next takes it away.
+// Text is the text that Next decoded last, valid until the next call of Next.
 func (r *Reader) Text() []byte { return r.p.Text }
 
-// ReadAll decodes all products of a file; each is called for one at a time.
+// ReadAll decodes all products of a file, and calls each for one at a time.
 func ReadAll(src io.Reader, file string, o Options, each func(*Result) error) error {
 	r := NewReader(src, file, o)
 	var out Result

@@ -10,17 +10,17 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Product is one product of a file, or a part of a large one: text with SHEF
-// messages in it, and what its envelope says.
+// Product is one product of a file, or a part of a large one: text with SHEF messages, and the
+// content of its envelope.
 type Product struct {
-	File   string
-	Number int  // of the product in the file, from 1
-	Part   int  // of the product, from 1; a large one is cut between messages
-	Last   bool // no part of it follows, but for blanks behind the last product
-	Line   int  // of Text's first line, 1-based
-	Torn   bool // Text begins with a piece of a line that is too long to be read
+	File          string
+	Number        int  // of the product in the file, from 1
+	Part          int  // number of the part, from 1; a large product is split between messages
+	Last          bool // no part of it follows, except blanks after the last product
+	Line          int  // of Text's first line, 1-based
+	ContinuesLine bool // Text begins with a piece of a line that is too long to be read
 
-	Heading string // WMO heading, "SRUS54 KLCH 101813 RRA"; "" where there is none
+	Heading string // WMO heading, "SRUS54 KLCH 101813 RRA"; "" if there is none
 	AWIPS   string // AWIPS id, "RR1LCH"
 	Issued  int64  // Unix seconds: day and time of the heading, nearest to now; record.NoTime without one
 
@@ -57,7 +57,7 @@ func (p *Product) envelope(now time.Time) {
 	}
 }
 
-// zczc reads "ZCZC MEMRR7MRX CES": node and AWIPS id, then who asked for it.
+// zczc reads "ZCZC MEMRR7MRX CES": node and AWIPS id, then the requester.
 func (p *Product) zczc(rest string) {
 	id, _, _ := strings.Cut(rest, " ")
 	if len(id) == 9 {
@@ -93,7 +93,7 @@ func all(b []byte, is func(byte) bool) bool {
 	return true
 }
 
-// issued puts the day and time of a heading into the month nearest to now.
+// issued completes the day and time of a heading with the month nearest to now.
 func issued(line []byte, now time.Time) int64 {
 	two := func(i int) int { return int(line[i]-'0')*10 + int(line[i+1]-'0') }
 	best := int64(record.NoTime)
@@ -109,16 +109,15 @@ func issued(line []byte, now time.Time) int64 {
 	return best
 }
 
-// Filter says which values are wanted; the zero value wants all. Each list has
-// patterns (*, ?, [A-C]; see path.Match), of which one must match; one that
-// begins with ! must not.
+// Filter selects values; the zero value selects all. Each list has patterns (*, ?, [A-C]; see
+// path.Match), one of which must match. A pattern that begins with ! must not match.
 type Filter struct {
 	Stations, Elements, Sources []string // lid, PE, TS
 	From, To                    int64    // times of observation, both inclusive; 0 = any
 	Known                       func(record.ID) bool
 }
 
-// Check reports the first pattern that is none, by path.ErrBadPattern.
+// Check returns path.ErrBadPattern for the first invalid pattern.
 func (f *Filter) Check() error {
 	for _, p := range slices.Concat(f.Stations, f.Elements, f.Sources) {
 		if _, err := path.Match(p, ""); err != nil {
@@ -128,7 +127,7 @@ func (f *Filter) Check() error {
 	return nil
 }
 
-// Apply leaves the values that are wanted, and returns how many are not.
+// Apply removes the values that the filter does not select, and returns their number.
 func (f *Filter) Apply(values *[]record.Gauge) (dropped int) {
 	if len(f.Stations)+len(f.Elements)+len(f.Sources) == 0 && f.From == 0 && f.To == 0 && f.Known == nil {
 		return 0

@@ -7,8 +7,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Result is what one product, or part of one, holds. All of it is valid until
-// the Result is used again.
+// Result is the content of one product or part. All of it is valid until the Result is reused.
 type Result struct {
 	Product  Product // without its text
 	Values   []record.Gauge
@@ -25,33 +24,33 @@ func (r *Result) reset(p *Product) {
 	r.Account = Account{}
 }
 
-// Account says where everything of a product went. Whole checks it.
+// Account accounts for everything in a product. IsBalanced checks it.
 type Account struct {
-	// Lines = Blank + Comment + Text + Data. Text is what is no SHEF: headings,
-	// prose, .END, and lines with a dot that begin no message.
+	// Lines = Blank + Comment + Text + Data. Text lines are not SHEF: headings,
+	// prose, .END, and lines with a dot that do not begin a message.
 	Lines, Blank, Comment, Text, Data int64
 	Messages                          int64
 
-	// Pieces is what stands on data lines between slashes and commas and is not
-	// blank, counted before decoding; the rest is counted by it:
-	// Pieces + Extra = ValuePieces + LostPieces + Control.
+	// Pieces counts the nonblank pieces of data lines between slashes and commas before
+	// decoding. Decoding counts the others: Pieces + Extra = ValuePieces + LostPieces + Control.
 	Pieces, ValuePieces, LostPieces, Control, Extra int64
 
-	Values           int64 // decoded, missing ones included
-	Lost             int64 // not decoded: each has a problem, or is of a message that has
-	Nulls            int64 // places left empty (5.3.5)
+	Values int64 // decoded values, including missing ones
+	// values that were not decoded: each has a problem, or belongs to a message that has one
+	Lost             int64
+	Nulls            int64 // empty places (5.3.5)
 	Errors, Warnings int64
-	Rescued          int64 // of Values: read by Options.Lenient alone
+	Rescued          int64 // of Values: read only because of Options.Lenient
 }
 
-// Whole reports whether every line and every piece is accounted for.
-func (a *Account) Whole() bool {
+// IsBalanced reports whether every line and every piece is accounted for.
+func (a *Account) IsBalanced() bool {
 	return a.Lines == a.Blank+a.Comment+a.Text+a.Data &&
 		a.Pieces+a.Extra == a.ValuePieces+a.LostPieces+a.Control &&
 		(a.Lost == 0 || a.Errors > 0)
 }
 
-// Add adds what another product counted.
+// Add adds the counts of another product.
 func (a *Account) Add(b *Account) {
 	a.Lines += b.Lines
 	a.Blank += b.Blank
@@ -72,15 +71,14 @@ func (a *Account) Add(b *Account) {
 	a.Rescued += b.Rescued
 }
 
-// Problem is an error or a warning about one place of a product. A problem
-// never ends the decoding of what stands after it, except of the message or
-// station whose values it makes uncertain.
+// Problem is an error or a warning about one place of a product. Decoding continues after it,
+// except for the message or station whose values it makes uncertain.
 type Problem struct {
-	Number  int // of appendix J; 0 where the manual has none
+	Number  int // of appendix J; 0 if the manual has none
 	Warning bool
 	Line    int    // of the file, 1-based
-	Token   string // what is meant, at most 20 bytes
-	Remark  string // of Number, or ours where that is 0
+	Token   string // the affected token, at most 20 bytes
+	Remark  string // text of Number, or of Barograph if that is 0
 }
 
 // Error prints "error 062 at line 7: … [PWI]".
@@ -96,8 +94,7 @@ func (p Problem) Error() string {
 	return s
 }
 
-// Remark returns the text of appendix J for an error number, "" where the
-// number has none.
+// Remark returns the text of appendix J for an error number; "" if the number has none.
 func Remark(number int) string {
 	if number < 0 || number >= len(remarks) {
 		return ""
@@ -107,7 +104,7 @@ func Remark(number int) string {
 
 const maxComments = 4096 // remembered, so that equal ones are one string
 
-// problem notes an error; the token is what stands at the cursor.
+// problem records an error; its token is at the cursor.
 func (d *Decoder) problem(number int) { d.note(number, false, "") }
 
 func (d *Decoder) warn(number int) { d.note(number, true, "") }
@@ -130,21 +127,21 @@ func (d *Decoder) note(number int, warning bool, remark string) {
 			break
 		}
 	}
-	d.cited = append(d.cited, tok...)
+	d.tokens = append(d.tokens, tok...)
 	d.out.Problems = append(d.out.Problems, Problem{Number: number, Warning: warning, Line: int(d.line), Remark: remark})
-	d.citedTo = append(d.citedTo, len(d.cited))
+	d.tokenEnds = append(d.tokenEnds, len(d.tokens))
 }
 
-// cite gives each problem of a product its token, out of one text for all.
+// cite gives each problem of a product its token, from one shared text.
 func (d *Decoder) cite() {
-	all, from := string(d.cited), 0
-	for i, to := range d.citedTo {
+	all, from := string(d.tokens), 0
+	for i, to := range d.tokenEnds {
 		d.out.Problems[i].Token = all[from:to]
 		from = to
 	}
 }
 
-// intern returns b as a string, the same for the same bytes.
+// intern returns b as a string. Equal bytes give the same string.
 func (d *Decoder) intern(b []byte) string {
 	if s, ok := d.comments[string(b)]; ok {
 		return s

@@ -17,7 +17,7 @@ func decode(tb testing.TB, text string, now time.Time) *shef.Result {
 	tb.Helper()
 	all := &shef.Result{}
 	err := shef.ReadAll(strings.NewReader(text), "test", shef.Options{Now: now}, func(r *shef.Result) error {
-		if !r.Account.Whole() {
+		if !r.Account.IsBalanced() {
 			tb.Errorf("account is not whole: %+v", r.Account)
 		}
 		all.Values = append(all.Values, r.Values...)
@@ -280,7 +280,7 @@ func TestWarnings(t *testing.T) {
 // TestWhole: an account that lacks one line or piece is not whole.
 func TestWhole(t *testing.T) {
 	whole := shef.Account{Lines: 10, Blank: 1, Comment: 2, Text: 3, Data: 4, Pieces: 20, Extra: 2, ValuePieces: 12, LostPieces: 6, Control: 4, Lost: 6, Errors: 1}
-	if !whole.Whole() {
+	if !whole.IsBalanced() {
 		t.Fatal("a whole account")
 	}
 	for i, spoil := range []func(a *shef.Account){
@@ -289,7 +289,7 @@ func TestWhole(t *testing.T) {
 		func(a *shef.Account) { a.LostPieces++ }, func(a *shef.Account) { a.Control++ }, func(a *shef.Account) { a.Errors = 0 },
 	} {
 		a := whole
-		if spoil(&a); a.Whole() {
+		if spoil(&a); a.IsBalanced() {
 			t.Errorf("%d: %+v is whole", i, a)
 		}
 	}
@@ -324,7 +324,7 @@ func TestRanges(t *testing.T) {
 			for i := range r.Values[:max(len(r.Values)-1, 0)] {
 				got += strconv.FormatFloat(r.Values[i].Value, 'f', -1, 64)
 			}
-			if n := len(r.Values); n == 0 || r.Values[n-1].Value != 7 || !r.Account.Whole() || n+int(r.Account.Lost) != 2 {
+			if n := len(r.Values); n == 0 || r.Values[n-1].Value != 7 || !r.Account.IsBalanced() || n+int(r.Account.Lost) != 2 {
 				t.Errorf("%s: the neighbour is lost: %+v", text, r)
 			}
 			return nil
@@ -345,7 +345,7 @@ func TestRanges(t *testing.T) {
 func TestBehindValue(t *testing.T) {
 	for text, want := range map[string][2]int64{"HG 1 2/TA 3": {2, 1}, "HG 1 TA 3/HL 4": {3, 0}, "HG 1 X/TA 3": {2, 1}, "HG 1 2 3/TA 3": {2, 1}, "HG 1 'a' 2/TA 3": {2, 1}} {
 		err := shef.ReadAll(strings.NewReader(".A AAA 20261110 Z DH12/"+text+"\n"), "t", shef.Options{}, func(r *shef.Result) error {
-			if a := &r.Account; int64(len(r.Values)) != want[0] || a.Lost != want[1] || !a.Whole() {
+			if a := &r.Account; int64(len(r.Values)) != want[0] || a.Lost != want[1] || !a.IsBalanced() {
 				t.Errorf("%s: %d values, %+v, want %d and %d lost", text, len(r.Values), a, want[0], want[1])
 			}
 			return nil
@@ -381,7 +381,7 @@ func TestLenient(t *testing.T) {
 				g := &r.Values[i]
 				got = append(got, fmt.Sprintf("%s %s %v %c", g.Station, g.Code.PE(), g.Value, g.Quality))
 			}
-			if !r.Account.Whole() || r.Account.Rescued != c.rescued {
+			if !r.Account.IsBalanced() || r.Account.Rescued != c.rescued {
 				t.Errorf("%q: %+v, want %d rescued", c.text, r.Account, c.rescued)
 			}
 			return nil

@@ -39,7 +39,7 @@ func TestSplit(t *testing.T) {
 			t.Errorf("Split(%v) = %d, %v, want %d, %v", c.v, at, value, c.at, c.value)
 		}
 	}
-	if !record.Paired("TB") || record.Paired("TA") {
+	if !record.HasPairedValues("TB") || record.HasPairedValues("TA") {
 		t.Error("TB is paired, TA is not")
 	}
 }
@@ -67,7 +67,7 @@ func TestEnvelopes(t *testing.T) {
 			for i := range r.Values {
 				p.station += r.Values[i].Station.String()
 			}
-			if r.Account.Errors > 0 || !r.Account.Whole() {
+			if r.Account.Errors > 0 || !r.Account.IsBalanced() {
 				t.Errorf("%v %+v", r.Problems, r.Account)
 			}
 			got = append(got, p)
@@ -107,7 +107,7 @@ func TestLargeProduct(t *testing.T) {
 	}
 	values, parts, line := 0, 0, 1
 	err := shef.ReadAll(&text, "large", shef.Options{Now: day}, func(r *shef.Result) error {
-		if r.Product.Number != 1 || r.Product.Line != line || len(r.Problems) > 0 || !r.Account.Whole() {
+		if r.Product.Number != 1 || r.Product.Line != line || len(r.Problems) > 0 || !r.Account.IsBalanced() {
 			t.Fatalf("product %d part %d, line %d, want %d: %v", r.Product.Number, r.Product.Part, r.Product.Line, line, r.Problems)
 		}
 		values += len(r.Values)

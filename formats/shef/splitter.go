@@ -96,7 +96,7 @@ func (s *Splitter) hand(p *Product, n int, last bool) {
 	q.Part++
 	q.Text = s.buf[s.from : s.from+n]
 	ends := last || q.Text[n-1] == '\n'
-	q.Line, q.Torn, q.Last = s.line+1, s.torn || !ends, last
+	q.Line, q.ContinuesLine, q.Last = s.line+1, s.torn || !ends, last
 	s.torn = !ends
 	if q.Part == 1 {
 		q.Number++

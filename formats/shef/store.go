@@ -104,7 +104,7 @@ func (r *Result) grow() *record.Gauge {
 // obsAt returns the time of a value in UTC, with its DR (5.2.6), or the number
 // of an error.
 func (d *Decoder) obsAt(s *scope) (int64, int) {
-	if s.rel.zero() {
+	if s.rel.isZero() {
 		return d.utc(d.m.zone, d.local(&s.at), s.at.year)
 	}
 	c := s.at
@@ -146,7 +146,7 @@ func (c *clock) checkDate() int {
 // sevenAt returns 7 a.m. local on or before the time of s, for HY, PY and QY
 // (table 2, 7.4.1).
 func (d *Decoder) sevenAt(s *scope) (int64, int) {
-	if d.m.zone.code == "Z" || !s.rel.zero() {
+	if d.m.zone.code == "Z" || !s.rel.isZero() {
 		return 0, 35
 	}
 	c := s.at

@@ -10,17 +10,17 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// ManifestName is the file in a folder of tables that says what is in it. It is
-// written last: a folder without one is not whole.
+// ManifestName is the file that describes a folder of tables. It is written last: a folder without
+// it is incomplete.
 const ManifestName = "tpcds.json"
 
-// Manifest says what a folder of generated tables holds.
+// Manifest describes a folder of generated tables.
 type Manifest struct {
-	Scale     float64           `json:"scale"`     // TPC-DS's scale factor: about as many GB of text of all 24 tables
-	Generator string            `json:"generator"` // and its version
+	Scale     float64           `json:"scale"`     // TPC-DS's scale factor, about the GB of text of all 24 tables
+	Generator string            `json:"generator"` // with its version
 	Rows      map[string]int64  `json:"rows"`      // by table
 	Parquet   map[string][]File `json:"parquet"`   // by table
-	Documents []File            `json:"documents"` // JSON lines; empty where they were not asked for
+	Documents []File            `json:"documents"` // JSON lines; empty if they were not requested
 }
 
 // File is a file of the folder.
@@ -42,12 +42,12 @@ func (m *Manifest) Save(dir string) error {
 	return os.Rename(path+".new", path)
 }
 
-// Open reads the manifest of a folder and looks whether its files are there.
+// Open reads the manifest of a folder and checks that its files exist.
 func Open(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestName)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &fault.Error{File: dir, Problem: "holds no tables of TPC-DS", Cure: "make them: barograph synth tpcds --sf 1 --out " + dir}
+		return nil, &fault.Error{File: dir, Problem: "contains no tables of TPC-DS", Cure: "make them: barograph synth tpcds --sf 1 --out " + dir}
 	}
 	if err != nil {
 		return nil, err
@@ -63,10 +63,10 @@ func Open(dir string) (*Manifest, error) {
 	for _, f := range files {
 		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(f.Name)))
 		if err != nil {
-			return nil, &fault.Error{File: dir, Problem: "is not whole", Err: err, Cure: "make the tables anew"}
+			return nil, &fault.Error{File: dir, Problem: "is incomplete", Err: err, Cure: "generate the tables again"}
 		}
 		if info.Size() != f.Bytes {
-			return nil, &fault.Error{File: filepath.Join(dir, f.Name), Problem: "is not the file that was written", Cure: "make the tables anew"}
+			return nil, &fault.Error{File: filepath.Join(dir, f.Name), Problem: "was changed after it was written", Cure: "generate the tables again"}
 		}
 	}
 	return m, nil

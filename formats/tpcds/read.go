@@ -19,8 +19,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Rows are the rows of a row group, column by column. They are valid until the
-// next step.
+// Rows are the rows of a row group, column by column. They are valid until the next step.
 type Rows struct {
 	N       int
 	Columns []Vector
@@ -29,13 +28,13 @@ type Rows struct {
 // Vector is a column of Rows.
 type Vector struct {
 	Column
-	Null  []bool
-	Whole []int64  // of numbers and dates; 0 where the value is NULL
-	Text  [][]byte // of texts
+	Null []bool
+	Int  []int64  // numbers and dates; 0 if the value is NULL
+	Text [][]byte // texts
 }
 
-// Append appends value i as text: decimals as 12.30, dates as 1998-01-31. Of
-// NULL nothing is appended.
+// Append appends value i as text: decimals as 12.30, dates as 1998-01-31. It appends nothing for
+// NULL.
 func (v *Vector) Append(to []byte, i int) []byte {
 	if v.Null[i] {
 		return to
@@ -44,11 +43,11 @@ func (v *Vector) Append(to []byte, i int) []byte {
 	case Char, Varchar:
 		return append(to, v.Text[i]...)
 	case Date:
-		return time.Unix(v.Whole[i]*86400, 0).UTC().AppendFormat(to, time.DateOnly)
+		return time.Unix(v.Int[i]*86400, 0).UTC().AppendFormat(to, time.DateOnly)
 	case Decimal:
-		return AppendCents(to, v.Whole[i])
+		return AppendCents(to, v.Int[i])
 	}
-	return strconv.AppendInt(to, v.Whole[i], 10)
+	return strconv.AppendInt(to, v.Int[i], 10)
 }
 
 // AppendCents appends hundredths as a decimal.
@@ -61,9 +60,8 @@ func AppendCents(to []byte, cents int64) []byte {
 	return append(to, '.', byte('0'+u%100/10), byte('0'+u%10))
 }
 
-// Read reads columns of a table, all where none is named, from a Parquet file,
-// a row group at a time. A column that the file lacks, or that is of another
-// type, is an error that names it.
+// Read reads columns of a table (all if none is named) from a Parquet file, one row group at a
+// time. A column that the file lacks, or that has another type, is an error that names it.
 func Read(path, table string, names ...string) iter.Seq2[*Rows, error] {
 	return func(yield func(*Rows, error) bool) {
 		if err := read(path, table, names, yield); err != nil && !errors.Is(err, errEnough) {
@@ -72,7 +70,7 @@ func Read(path, table string, names ...string) iter.Seq2[*Rows, error] {
 	}
 }
 
-// errEnough ends a reading that nobody wants any longer.
+// errEnough ends a reading when the caller stops.
 var errEnough = errors.New("enough")
 
 func read(path, table string, names []string, yield func(*Rows, error) bool) error {
@@ -83,9 +81,9 @@ func read(path, table string, names []string, yield func(*Rows, error) bool) err
 	defer f.Close() //nolint:errcheck // nothing was written
 	file, err := parquetfile.Open(f)
 	if err != nil {
-		return &fault.Error{File: path, Problem: "is no Parquet file", Err: err, Cure: "make the tables with barograph synth tpcds"}
+		return &fault.Error{File: path, Problem: "is not a Parquet file", Err: err, Cure: "make the tables with barograph synth tpcds"}
 	}
-	rows, at, err := wanted(file, path, table, names)
+	rows, at, err := findColumns(file, path, table, names)
 	if err != nil {
 		return err
 	}
@@ -101,7 +99,7 @@ func read(path, table string, names []string, yield func(*Rows, error) bool) err
 	return nil
 }
 
-// fill reads a row group; at are the places of the columns in the file.
+// fill reads a row group; at are the positions of the columns in the file.
 func (r *Rows) fill(group parquet.RowGroup, at []int, values []parquet.Value) (err error) {
 	defer parquetfile.Damaged(&err)
 	r.N = int(group.NumRows())
@@ -118,8 +116,8 @@ func (r *Rows) fill(group parquet.RowGroup, at []int, values []parquet.Value) (e
 	return nil
 }
 
-// wanted finds the columns in the file.
-func wanted(file *parquet.File, path, table string, names []string) (_ *Rows, _ []int, err error) {
+// findColumns finds the columns in the file.
+func findColumns(file *parquet.File, path, table string, names []string) (_ *Rows, _ []int, err error) {
 	defer func() {
 		if p := recover(); p != nil { // a column that is a group and has no members
 			err = &fault.Error{File: path, Problem: fmt.Sprint("is damaged: ", p), Cure: "make the tables with barograph synth tpcds"}
@@ -127,7 +125,7 @@ func wanted(file *parquet.File, path, table string, names []string) (_ *Rows, _ 
 	}()
 	all := Columns(table)
 	if all == nil {
-		return nil, nil, &fault.Error{Setting: table, Problem: "is no table of the star"}
+		return nil, nil, &fault.Error{Setting: table, Problem: "is not a table of the star schema"}
 	}
 	if len(names) == 0 {
 		for _, c := range all {
@@ -139,14 +137,14 @@ func wanted(file *parquet.File, path, table string, names []string) (_ *Rows, _ 
 	for _, name := range names {
 		leaf, ok := file.Schema().Lookup(name)
 		if !ok {
-			return nil, nil, &fault.Error{File: path, Setting: name, Problem: "is no column of the file", Cure: "make the tables with barograph synth tpcds"}
+			return nil, nil, &fault.Error{File: path, Setting: name, Problem: "is not a column of the file", Cure: "make the tables with barograph synth tpcds"}
 		}
 		k := slices.IndexFunc(all, func(c Column) bool { return c.Name == name })
 		if k < 0 {
-			return nil, nil, &fault.Error{Setting: name, Problem: "is no column of " + table}
+			return nil, nil, &fault.Error{Setting: name, Problem: "is not a column of " + table}
 		}
 		rows.Columns = append(rows.Columns, Vector{Column: all[k]})
-		if t := leaf.Node.Type(); !leaf.Node.Leaf() || !all[k].takes(t) {
+		if t := leaf.Node.Type(); !leaf.Node.Leaf() || !all[k].accepts(t) {
 			return nil, nil, &fault.Error{File: path, Setting: name, Problem: "is of type " + t.String(), Cure: "make the tables with barograph synth tpcds"}
 		}
 		at = append(at, leaf.ColumnIndex)
@@ -154,8 +152,8 @@ func wanted(file *parquet.File, path, table string, names []string) (_ *Rows, _ 
 	return rows, at, nil
 }
 
-// takes reports whether a column of the file can be read as the specification's.
-func (c *Column) takes(t parquet.Type) bool {
+// accepts reports whether a column of the file can be read as the specification's type.
+func (c *Column) accepts(t parquet.Type) bool {
 	var logical format.LogicalTypeValue
 	if l := t.LogicalType(); l != nil {
 		logical = l.Value
@@ -177,7 +175,7 @@ func (c *Column) takes(t parquet.Type) bool {
 // read reads a column of a row group.
 func (v *Vector) read(chunk parquet.ColumnChunk, values []parquet.Value) (err error) {
 	defer parquetfile.Damaged(&err)
-	v.Null, v.Whole, v.Text = v.Null[:0], v.Whole[:0], v.Text[:0]
+	v.Null, v.Int, v.Text = v.Null[:0], v.Int[:0], v.Text[:0]
 	pages := chunk.Pages()
 	defer pages.Close() //nolint:errcheck // nothing was written
 	for {
@@ -211,19 +209,19 @@ func (v *Vector) add(x *parquet.Value) {
 	case v.Kind == Char || v.Kind == Varchar:
 		v.Text = append(v.Text, append([]byte(nil), x.ByteArray()...)) // the page's memory is used again
 	case x.IsNull():
-		v.Whole = append(v.Whole, 0)
+		v.Int = append(v.Int, 0)
 	case x.Kind() == parquet.Int32:
-		v.Whole = append(v.Whole, int64(x.Int32()))
+		v.Int = append(v.Int, int64(x.Int32()))
 	default:
-		v.Whole = append(v.Whole, x.Int64())
+		v.Int = append(v.Int, x.Int64())
 	}
 }
 
-// TableName is the field that tells of which table a document is a row.
+// TableName is the field of a document that names its table.
 const TableName = "table_name"
 
-// AppendDocument appends row i as a line of JSON: the table's name, then every
-// column that is not NULL. Decimals are numbers, dates are ISO strings.
+// AppendDocument appends row i as a line of JSON: the table's name, then every column that is not
+// NULL. Decimals are numbers, dates are ISO strings.
 func (r *Rows) AppendDocument(to []byte, table string, i int) []byte {
 	to = append(to, `{"`+TableName+`":"`...)
 	to = append(append(to, table...), '"')
@@ -298,20 +296,19 @@ const (
 	Big                 // 64 bits
 	Decimal             // DECIMAL(7,2)
 	Date
-	Char    // of a fixed size; files hold it without the spaces that fill it up
-	Varchar // of a greatest size
+	Char    // of a fixed size; files contain it without trailing spaces
+	Varchar // of a maximum size
 )
 
 // Column is a column of a table.
 type Column struct {
 	Name string
 	Kind Kind
-	Size int // of Char and Varchar, in characters
+	Size int // Char and Varchar only, in characters
 	Key  bool
 }
 
-// Columns are the columns of a table in the order of the specification; nil
-// for a table that is not known.
+// Columns are the columns of a table in the order of the specification; nil for an unknown table.
 func Columns(table string) []Column {
 	switch table {
 	case StoreSales:

@@ -86,14 +86,14 @@ func TestReadRefuses(t *testing.T) {
 	}
 	types := written(t, []wrong{{1, 2, 3}})
 	for _, c := range []struct{ path, table, column, says string }{
-		{text, Item, "i_item_sk", "no Parquet file"},
+		{text, Item, "i_item_sk", "not a Parquet file"},
 		{long, Item, "i_item_sk", "4294967295"},
 		{text + "x", Item, "i_item_sk", "no such file"},
-		{types, "customer", "c_name", "no table"},
+		{types, "customer", "c_name", "not a table"},
 		{types, Item, "i_current_price", "type"},
 		{types, Item, "i_brand", "type"},
 		{types, Item, "i_rec_start_date", "type"},
-		{types, Item, "", "no column of the file"},
+		{types, Item, "", "not a column of the file"},
 	} {
 		names := []string{c.column}
 		if c.column == "" {

@@ -26,7 +26,7 @@ func generated(n int, seed uint64) []byte {
 						lt, _ := record.TypeByName(typ)
 						for i := range numbers[typ] - 1 {
 							v := (rng.Float64() - 0.3) * math.Pow(10, float64(rng.IntN(9)-3))
-							if !lt.Columns[i+1].Rule.Allows(v) {
+							if !lt.Columns[i+1].Rule.Accepts(v) {
 								v = -v
 							}
 							nums = append(nums, v)

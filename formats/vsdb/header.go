@@ -12,36 +12,33 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// series is what all lines with one header text (without lead and valid time)
-// share.
-type series struct {
+// headerSeries is the common part of all lines with one header text (without lead and valid time).
+type headerSeries struct {
 	layout  *layout
 	members int // n of a model "M/n" of an ensemble type
-	least   int // numbers of a line without the columns that came later
-	most    int // numbers of a line
-	head    *head
+	least   int // count of numbers of a line without the columns that were added later
+	most    int // count of numbers of a complete line
+	head    *batchHeader
 }
 
-// head is a header and its index in the layout's pending batch. Several header
-// texts can have one head: a level may be glued to '=' in one line and padded
-// in the next.
-type head struct {
+// batchHeader is a header and its index in the layout's pending batch. Several header texts can
+// have the same header: a level may be attached to '=' in one line and padded in the next.
+type batchHeader struct {
 	header record.Header
 	serial uint32 // the layout's serial when index was set; 0 = never
 	index  uint32
 }
 
-// fields are the places of a line's parts.
-type fields struct {
+// linePositions are the positions of a line's parts.
+type linePositions struct {
 	start            int // of the first token
 	lead, leadEnd    int
 	valid, validEnd  int
 	headEnd, numbers int // end of the header, start of the numbers
 }
 
-// split finds the parts of a line that is not blank; ok = false where it has
-// too few tokens.
-func split(b []byte, start int) (f fields, ok bool) {
+// split finds the parts of a nonblank line; ok is false if it has too few tokens.
+func split(b []byte, start int) (f linePositions, ok bool) {
 	f.start = start
 	i := skipBlanks(b, tokenEnd(b, start))
 	f.lead = skipBlanks(b, tokenEnd(b, i))
@@ -68,9 +65,8 @@ func split(b []byte, start int) (f fields, ok bool) {
 	return f, true
 }
 
-// numeric reports whether a token can only be a number, or something that
-// stands where a number should: Fortran's asterisks, NaN. Levels begin with a
-// letter.
+// numeric reports whether a token can only be a number or a replacement of one: Fortran's
+// asterisks, NaN. Levels begin with a letter.
 func numeric(tok []byte) bool {
 	if tok[0] == '*' || notFiniteWord(tok) {
 		return true
@@ -86,15 +82,15 @@ func numeric(tok []byte) bool {
 	return true
 }
 
-// find returns the series of a line, from the table where the header text has
-// been seen. Lead and valid time stand within that text and are left out of it.
-func (r *Reader) find(b []byte, f *fields) (*series, error) {
+// findSeries returns the series of a line, from a table if the header text is known. The header
+// text does not include lead and valid time.
+func (r *Reader) findSeries(b []byte, f *linePositions) (*headerSeries, error) {
 	r.key = append(append(r.key[:0], b[f.start:f.lead]...), b[f.validEnd:f.headEnd]...)
 	if s, ok := r.series[string(r.key)]; ok {
 		return s, nil
 	}
 	if len(r.key) > maxHeader {
-		return nil, fmt.Errorf("header text from %s on has %d bytes; at most %d are read", quote(string(r.key)), len(r.key), maxHeader)
+		return nil, fmt.Errorf("header text from %s on has %d bytes; the limit is %d", quote(string(r.key)), len(r.key), maxHeader)
 	}
 	key := string(r.key)
 	s, err := r.newSeries(b, key)
@@ -105,9 +101,9 @@ func (r *Reader) find(b []byte, f *fields) (*series, error) {
 	return s, nil
 }
 
-// newSeries checks a header that has not been seen. key is its text without
-// lead and valid time, b the whole line.
-func (r *Reader) newSeries(b []byte, key string) (*series, error) {
+// newSeries checks an unknown header. key is its text without lead and valid time, b the complete
+// line.
+func (r *Reader) newSeries(b []byte, key string) (*headerSeries, error) {
 	var room [8]string
 	tok := room[:0]
 	for i := skipBlanks(r.key, 0); i < len(key); {
@@ -126,14 +122,14 @@ func (r *Reader) newSeries(b []byte, key string) (*series, error) {
 	}
 	version, model, kind := tok[0], tok[1], tok[4]
 	if len(version) < 2 || version[0] != 'V' || strings.Trim(version[1:], "0123456789") != "" {
-		return nil, fmt.Errorf("version %s is not V and digits, such as V01", quote(version))
+		return nil, fmt.Errorf("version %s does not have the form V01", quote(version))
 	}
 	l, thresh, err := r.layoutOf(kind)
 	if err != nil {
 		return nil, err
 	}
-	s := allot(&r.seriesMem)
-	*s = series{layout: l, least: l.least, most: l.most}
+	s := allocate(&r.seriesMem)
+	*s = headerSeries{layout: l, least: l.least, most: l.most}
 	if l.ensemble {
 		if model, s.members, err = r.ensembleModel(l, model); err != nil {
 			return nil, err
@@ -154,14 +150,14 @@ func (r *Reader) newSeries(b []byte, key string) (*series, error) {
 	return s, nil
 }
 
-// intern returns the one head of the given line type, version, model, obtype,
-// vx_mask, variable, level and threshold, none of which holds a blank.
-func (r *Reader) intern(f [8]string) *head {
+// intern returns the unique batchHeader for a line type, version, model, obtype, vx_mask, variable,
+// level and threshold, none of which contains a blank.
+func (r *Reader) intern(f [8]string) *batchHeader {
 	key := strings.Join(f[:], " ")
 	if hd, ok := r.heads[key]; ok {
 		return hd
 	}
-	hd := allot(&r.headMem)
+	hd := allocate(&r.headMem)
 	hd.header = record.DefaultHeader()
 	h := &hd.header
 	h[record.Version], h[record.Model], h[record.ObType], h[record.VxMask] = f[1], f[2], f[3], f[4]
@@ -174,8 +170,8 @@ func (r *Reader) intern(f [8]string) *head {
 	return hd
 }
 
-// allot returns a new T out of mem, which is made in pieces.
-func allot[T any](mem *[]T) *T {
+// allocate returns a new T from mem, which grows in chunks.
+func allocate[T any](mem *[]T) *T {
 	if len(*mem) == 0 {
 		*mem = make([]T, 64)
 	}
@@ -184,7 +180,7 @@ func allot[T any](mem *[]T) *T {
 	return t
 }
 
-// layoutOf finds the layout of a line's type and the threshold glued to it.
+// layoutOf finds the layout of a line's type and the threshold attached to it.
 func (r *Reader) layoutOf(kind string) (*layout, string, error) {
 	name, thresh := kind, ""
 	if strings.HasPrefix(kind, "FHO") || strings.HasPrefix(kind, "FSS") {
@@ -198,7 +194,7 @@ func (r *Reader) layoutOf(kind string) (*layout, string, error) {
 			continue
 		}
 		if r.layouts[i] == nil {
-			return nil, "", fmt.Errorf("line type %q of VSDB is stored as %s, which the table of line types does not know", k.vsdb, k.target)
+			return nil, "", fmt.Errorf("line type %q of VSDB is stored as %s, which is not in the table of line types", k.vsdb, k.target)
 		}
 		return r.layouts[i], thresh, nil
 	}
@@ -216,15 +212,15 @@ func (r *Reader) ensembleModel(l *layout, model string) (string, int, error) {
 	}
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 1 || n > maxMembers {
-		return "", 0, fmt.Errorf("model %s of line type %s names no number of members from 1 to %d after a slash, as in \"GEFS/20\"",
+		return "", 0, fmt.Errorf("model %s of line type %s does not have a number of members from 1 to %d after a slash, as in \"GEFS/20\"",
 			quote(model), l.vsdb, maxMembers)
 	}
 	return name, n, nil
 }
 
-// EnsembleOf returns the suffix that METviewer adds to the model of ensemble
-// line types, for Options.Ensemble: the part after the last '_' of the last
-// element of dir, the directory that holds the file; "" without one.
+// EnsembleOf returns the suffix that METviewer adds to the model of ensemble line types, for
+// Options.Ensemble: the part after the last '_' of the last element of dir, the directory that
+// contains the file; "" without one.
 func EnsembleOf(dir string) string {
 	dir = strings.TrimRight(dir, "/")
 	dir = dir[strings.LastIndexByte(dir, '/')+1:]
@@ -234,7 +230,7 @@ func EnsembleOf(dir string) string {
 	return ""
 }
 
-// headerTokens says how many header tokens a line has.
+// headerTokens checks the number of header tokens of a line.
 func headerTokens(b []byte) error {
 	tokens := 0
 	for i := skipBlanks(b, 0); i < len(b); i = skipBlanks(b, i) {
@@ -251,7 +247,7 @@ func headerTokens(b []byte) error {
 	return fmt.Errorf("%d tokens and no '='; VSDB has 9 header tokens, or 8 where the level is empty, and numbers", tokens)
 }
 
-// checkText accepts header text that SQL and JSON can hold.
+// checkText checks that SQL and JSON can represent header text.
 func checkText(tok string) error {
 	if !utf8.ValidString(tok) {
 		return fmt.Errorf("header token %s is not valid UTF-8", quote(tok))
@@ -284,8 +280,8 @@ func leadSeconds(tok []byte) (int32, error) {
 
 var errValid = errors.New("valid time is not YYYYMMDDHH")
 
-// validTime reads YYYYMMDDHH, UTC, of a year that a record can have. The last one is remembered: most files have
-// very few.
+// validTime reads YYYYMMDDHH, UTC, of a supported year. It caches the last one, because most files
+// have very few.
 func (r *Reader) validTime(tok []byte) (int64, error) {
 	if len(tok) != 10 {
 		return 0, errValid
@@ -306,7 +302,7 @@ func (r *Reader) validTime(tok []byte) (int64, error) {
 	return r.lastTime, nil
 }
 
-// quote prints a token of a line in a reason, cut to a length that a person reads.
+// quote prints a token of a line in a reason, shortened for readers.
 func quote(tok string) string {
 	const longest = 40
 	if len(tok) > longest {

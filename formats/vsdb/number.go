@@ -7,35 +7,34 @@ import (
 	"strings"
 )
 
-// badNumber says why a token is not a number; empty = it is one.
+// badNumber is the reason why a token is not a number; empty = it is one.
 type badNumber string
 
 const (
-	notNumber badNumber = "is not a number"
-	overflown badNumber = "is a Fortran field that overflowed"
-	notFinite badNumber = "is not a finite number"
-	tooLarge  badNumber = "is beyond the range of a 64-bit number"
-	ambiguous badNumber = "may be two numbers or one with a three-digit exponent"
+	notNumber  badNumber = "is not a number"
+	overflowed badNumber = "is a Fortran field that overflowed"
+	notFinite  badNumber = "is not a finite number"
+	tooLarge   badNumber = "is beyond the range of a 64-bit number"
+	ambiguous  badNumber = "may be two numbers or one with a three-digit exponent"
 )
 
-// missingValue is the number that stands for "missing" in VSDB and METviewer.
+// missingValue is the number for "missing" in VSDB and METviewer.
 const missingValue = -9999
 
-// maxExact is the largest integer below which every integer is a float64.
+// maxExact is the bound below which a float64 represents every integer.
 const maxExact = 1 << 53
 
-// pow10 holds the powers of ten that are float64s exactly.
+// pow10 are the powers of ten that are exact float64 values.
 var pow10 = [...]float64{ //nolint:gochecknoglobals // a constant table
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// number reads the number at the start of b, which begins with a non-blank.
-// It returns the value, NaN where it is missing, and the bytes used. The value
-// is the float64 nearest to the decimal, as strconv.ParseFloat's: a mantissa
-// up to 2⁵³ times or over a power of ten up to 10²² needs one rounding, so one
-// multiplication or division is exact (W. D. Clinger, How to Read Floating
-// Point Numbers Accurately, 1990); strconv does the rest.
+// number reads the number at the start of b, which begins with a nonblank. It returns the value,
+// NaN if it is missing, and the number of bytes used. Like strconv.ParseFloat, it returns the
+// float64 nearest to the decimal: a mantissa up to 2⁵³ and a power of ten up to 10²² need one
+// rounding, hence one multiplication or division is exact (W. D. Clinger, How to Read Floating
+// Point Numbers Accurately, 1990). strconv handles all others.
 func number(b []byte) (v float64, n int, bad badNumber) {
 	i := 0
 	neg := b[0] == '-'
@@ -63,7 +62,7 @@ func number(b []byte) (v float64, n int, bad badNumber) {
 		count -= exp
 	}
 	if count == 0 {
-		return odd(b)
+		return wordNumber(b)
 	}
 	letter := -1
 	if i < len(b) && (b[i]|0x20 == 'e' || b[i]|0x20 == 'd') {
@@ -101,9 +100,9 @@ func number(b []byte) (v float64, n int, bad badNumber) {
 	return v, i, ""
 }
 
-// e15 reads the form that nearly all numbers of NCEP's files have, Fortran's
-// E15.9 without its sign: "0.ddddddddd" "E±dd" and a blank. ok is false for
-// every other form, and where the exact fast path would not do.
+// e15 reads the form of nearly all numbers in NCEP's files, Fortran's E15.9 without its sign:
+// "0.ddddddddd" "E±dd" and a blank. ok is false for every other form, and if the exact fast path is
+// not applicable.
 func e15(b []byte) (v float64, ok bool) {
 	if len(b) < 15 || len(b) > 15 && !blank(b[15]) {
 		return 0, false
@@ -127,8 +126,8 @@ func e15(b []byte) (v float64, ok bool) {
 	return 0, false
 }
 
-// digits reads decimal digits from b[i:] into mant, eight at a time where it
-// can, and returns the new mantissa (modulo 2⁶⁴) and position.
+// digits reads decimal digits from b[i:] into mant, eight at a time if possible, and returns the
+// new mantissa (modulo 2⁶⁴) and position.
 func digits(b []byte, i int, mant uint64) (uint64, int) {
 	for i+8 <= len(b) {
 		w := binary.LittleEndian.Uint64(b[i:])
@@ -153,8 +152,8 @@ func eightDigits(w uint64) bool {
 	return w&high|((w+0x0606060606060606)&high)>>4 == 0x3333333333333333
 }
 
-// valueOf8 is the value of eight digits, the first in the lowest byte: pairs,
-// then fours, then eight are joined by one multiplication each.
+// valueOf8 is the value of eight digits, the first in the lowest byte. It joins pairs, then fours,
+// then eights by one multiplication each.
 func valueOf8(w uint64) uint32 {
 	const pairs = 0x000000FF000000FF
 	w -= 0x3030303030303030
@@ -162,9 +161,9 @@ func valueOf8(w uint64) uint32 {
 	return uint32(((w&pairs)*(100+1000000<<32) + (w>>16&pairs)*(1+10000<<32)) >> 32)
 }
 
-// exponent reads the sign and digits after an exponent letter; end < 0 where
-// there are none. Large exponents are clamped: mantissas here have far fewer
-// digits than the clamp, so the result is 0 or too large either way.
+// exponent reads the sign and digits after an exponent letter; end < 0 if there are none. It clamps
+// large exponents: mantissas have far fewer digits than the clamp, hence the result is 0 or too
+// large either way.
 func exponent(b []byte, i int) (e, end int) {
 	const clamp = 1 << 20
 	neg := false
@@ -187,8 +186,8 @@ func exponent(b []byte, i int) (e, end int) {
 	return e, i
 }
 
-// shortExponent reports whether b begins with exactly three digits that are no
-// number with a point: what Fortran prints for an exponent beyond 99.
+// shortExponent reports whether b begins with exactly three digits without a point: Fortran's form
+// of an exponent beyond 99.
 func shortExponent(b []byte) bool {
 	n := 0
 	for n < len(b) && b[n]-'0' <= 9 {
@@ -197,8 +196,8 @@ func shortExponent(b []byte) bool {
 	return n == 3 && (n == len(b) || b[n] != '.')
 }
 
-// slowNumber converts what the exact fast path cannot. letter is the position
-// of the exponent letter, negative without one; Fortran's D is not strconv's.
+// slowNumber converts numbers that the exact fast path cannot. letter is the position of the
+// exponent letter, negative without one. strconv does not accept Fortran's D.
 func slowNumber(b []byte, letter int) (float64, badNumber) {
 	var scratch [64]byte
 	if letter >= 0 && b[letter]|0x20 == 'd' {
@@ -212,14 +211,14 @@ func slowNumber(b []byte, letter int) (float64, badNumber) {
 	return v, ""
 }
 
-// odd reads a token that does not begin like a number: NA, or the reason.
-func odd(b []byte) (float64, int, badNumber) {
+// wordNumber reads a token that does not begin like a number: NA, or an error.
+func wordNumber(b []byte) (float64, int, badNumber) {
 	tok := b[:tokenEnd(b, 0)]
 	switch {
 	case string(tok) == "NA":
 		return math.NaN(), 2, ""
 	case tok[0] == '*':
-		return 0, 0, overflown
+		return 0, 0, overflowed
 	case notFiniteWord(tok):
 		return 0, 0, notFinite
 	}
@@ -242,7 +241,7 @@ func notFiniteWord(tok []byte) bool {
 // blank reports whether c separates fields.
 func blank(c byte) bool { return c <= ' ' && (c == ' ' || c == '\t' || c == '\r') }
 
-// skipBlanks returns the first position from i on that is no blank.
+// skipBlanks returns the position of the first nonblank from i on.
 func skipBlanks(b []byte, i int) int {
 	for i < len(b) && blank(b[i]) {
 		i++
@@ -250,7 +249,7 @@ func skipBlanks(b []byte, i int) int {
 	return i
 }
 
-// tokenEnd returns the first position from i on that is a blank.
+// tokenEnd returns the position of the first blank from i on.
 func tokenEnd(b []byte, i int) int {
 	for i < len(b) && !blank(b[i]) {
 		i++

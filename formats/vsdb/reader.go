@@ -14,8 +14,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// MaxLine is the longest line that is read, in bytes. NCEP's lines have fewer
-// than 300; a longer one is rejected.
+// MaxLine is the longest supported line, in bytes. NCEP's lines have fewer than 300; longer ones
+// are rejected.
 const MaxLine = 64 << 10
 
 const (
@@ -33,7 +33,7 @@ const (
 	maxRejectText = 1 << 20
 )
 
-// Options of a Reader; the zero value is the default.
+// Options configures a Reader; the zero value is the default.
 type Options struct {
 	// Rows is the number of rows of a full batch, 8192 by default.
 	Rows int
@@ -42,7 +42,7 @@ type Options struct {
 	// the directory's name, see EnsembleOf. "" adds nothing.
 	Ensemble string
 	// KeepLast takes a last line without a line end for whole; by default it is
-	// rejected as record.PerhapsCut.
+	// rejected as record.MaybeTruncated.
 	KeepLast bool
 }
 
@@ -53,23 +53,23 @@ type Reader struct {
 	o     Options
 	lines int64 // data lines
 
-	layouts   []*layout // by kind; nil where the table of line types lacks the target
-	series    map[string]*series
-	heads     map[string]*head // by line type and header
+	layouts   []*layout // by kind; nil if the table of line types lacks the target
+	series    map[string]*headerSeries
+	heads     map[string]*batchHeader // by line type and header
 	key       []byte
-	seriesMem []series // where the next series and heads come from
-	headMem   []head
+	seriesMem []headerSeries // where the next series and heads come from
+	headMem   []batchHeader
 	lastValid uint64 // YYYYMMDDHH, and its Unix time
 	lastTime  int64
 
 	nums, row  []float64
-	rejects    record.Batch // rejected lines not yet handed over; Type nil
+	rejects    record.Batch // rejected lines that were not yet returned; Type nil
 	rejectText int          // bytes of text in rejects
 	due        []*record.Batch
 }
 
-// NewReader returns a Reader of the plain text r. file names it in batches,
-// rejects and errors.
+// NewReader returns a Reader of the uncompressed text r. Batches, rejects and errors contain file
+// as its name.
 func NewReader(r io.Reader, file string, o Options) *Reader {
 	if o.Rows <= 0 {
 		o.Rows = defaultRows
@@ -77,7 +77,7 @@ func NewReader(r io.Reader, file string, o Options) *Reader {
 	rd := &Reader{
 		o:      o,
 		in:     lines.Reader{Max: MaxLine},
-		series: make(map[string]*series), heads: make(map[string]*head),
+		series: make(map[string]*headerSeries), heads: make(map[string]*batchHeader),
 		lastValid: math.MaxUint64, // no time that a token can hold
 	}
 	for _, k := range kinds {
@@ -87,8 +87,8 @@ func NewReader(r io.Reader, file string, o Options) *Reader {
 	return rd
 }
 
-// Reset makes r read another file, keeping its memory. An archive has many
-// small files; ensemble is Options.Ensemble for this one.
+// Reset makes r read another file and keeps its memory, because an archive has many small files.
+// ensemble is Options.Ensemble for this file.
 func (r *Reader) Reset(src io.Reader, file, ensemble string) {
 	if ensemble != r.o.Ensemble { // it is part of the headers that are known
 		clear(r.series)
@@ -107,22 +107,22 @@ func (r *Reader) Reset(src io.Reader, file, ensemble string) {
 	}
 }
 
-// Lines returns the number of data lines read so far: all but blank ones.
+// Lines returns the number of nonblank lines read until now.
 func (r *Reader) Lines() int64 { return r.lines }
 
-// Next fills into with the next batch: records of one line type, or rejected
-// lines alone, with Type nil. Lines of different types are gathered apart, so
-// batches do not follow the order of the file; Batch.Line tells it. It returns
-// io.EOF after the last batch. A rejected line is no error. Any other error is
-// a *fault.Error about reading the file; rows not yet handed over are then lost.
+// Next fills into with the next batch: records of one line type, or only rejected lines, with Type
+// nil. Lines of different types are collected separately; hence batches do not follow the order of
+// the file, and Batch.Line has the line numbers. It returns io.EOF after the last batch. A rejected
+// line is not an error. Any other error is a *fault.Error about reading the file, and rows that
+// were not yet returned are lost.
 //
-// Next takes the memory of *into for a later batch and gives its own in
-// exchange: what the caller has kept of the previous batch must be cloned.
+// Next takes the memory of *into for a later batch and returns its own in exchange: clone a
+// previous batch to keep it.
 func (r *Reader) Next(into *record.Batch) error {
 	for len(r.due) == 0 {
 		ln, err := r.in.Next()
 		if errors.Is(err, io.EOF) {
-			r.allDue()
+			r.makeAllDue()
 			if len(r.due) == 0 {
 				return io.EOF
 			}
@@ -138,13 +138,13 @@ func (r *Reader) Next(into *record.Batch) error {
 			r.forget()
 		}
 	}
-	r.hand(r.due[0], into)
+	r.exchange(r.due[0], into)
 	r.due = slices.Delete(r.due, 0, 1)
 	return nil
 }
 
-// allDue makes every batch that holds anything due.
-func (r *Reader) allDue() {
+// makeAllDue marks every nonempty batch to be returned.
+func (r *Reader) makeAllDue() {
 	for _, l := range r.layouts {
 		if l != nil && l.batch.Lines > 0 {
 			r.due = append(r.due, &l.batch)
@@ -155,8 +155,8 @@ func (r *Reader) allDue() {
 	}
 }
 
-// hand exchanges a due batch with the caller's.
-func (r *Reader) hand(b, into *record.Batch) {
+// exchange swaps a due batch with the caller's.
+func (r *Reader) exchange(b, into *record.Batch) {
 	t := b.Type
 	*b, *into = *into, *b
 	b.Reset(t, r.file)
@@ -182,7 +182,7 @@ func (r *Reader) reject(reason string, text []byte) {
 	}
 }
 
-// parse reads a line that is not blank, from its first token on, into a row or a reject.
+// parse reads a nonblank line, from its first token on, into a row or a reject.
 func (r *Reader) parse(ln lines.Line, start int) {
 	b := ln.Text
 	if fault.Planted && len(b) > 255 && !ln.Long {
@@ -198,7 +198,7 @@ func (r *Reader) parse(ln lines.Line, start int) {
 		r.reject(headerTokens(b).Error(), b)
 		return
 	}
-	s, err := r.find(b, &f)
+	s, err := r.findSeries(b, &f)
 	if err != nil {
 		r.reject(err.Error(), b)
 		return
@@ -210,7 +210,7 @@ func (r *Reader) parse(ln lines.Line, start int) {
 	}
 	valid, err := r.validTime(b[f.valid:f.validEnd])
 	if err != nil {
-		r.reject(fmt.Sprintf("valid time %s is no date and hour YYYYMMDDHH from %d to %d", quote(string(b[f.valid:f.validEnd])), record.FirstYear, record.LastYear), b)
+		r.reject(fmt.Sprintf("valid time %s is not a date and hour YYYYMMDDHH from %d to %d", quote(string(b[f.valid:f.validEnd])), record.FirstYear, record.LastYear), b)
 		return
 	}
 	if reason := record.BadInit(valid, lead); reason != "" {
@@ -219,7 +219,7 @@ func (r *Reader) parse(ln lines.Line, start int) {
 	}
 	reason := r.numbers(b, f.numbers, s)
 	if reason == "" && !ln.Ended && !r.o.KeepLast {
-		reason = record.PerhapsCut
+		reason = record.MaybeTruncated
 	}
 	l := s.layout
 	if reason == "" {
@@ -257,14 +257,14 @@ func reserve(b *record.Batch, rows int) {
 // that no batch holds a header twice.
 func (r *Reader) forget() {
 	r.due = r.due[:0]
-	r.allDue()
+	r.makeAllDue()
 	clear(r.series)
 	clear(r.heads)
 }
 
 // numbers reads the numbers from b[i:] into r.nums, and returns what is wrong
 // with them or "".
-func (r *Reader) numbers(b []byte, i int, s *series) string {
+func (r *Reader) numbers(b []byte, i int, s *headerSeries) string {
 	r.nums = r.nums[:0]
 	start := i
 	for i = skipBlanks(b, i); i < len(b); i = skipBlanks(b, i) {
@@ -285,7 +285,7 @@ func (r *Reader) numbers(b []byte, i int, s *series) string {
 }
 
 // tooFew says how many numbers of a line are not there.
-func (s *series) tooFew(n int) string {
+func (s *headerSeries) tooFew(n int) string {
 	if n == 0 {
 		return "no number right of the header"
 	}
@@ -293,7 +293,7 @@ func (s *series) tooFew(n int) string {
 	if s.least < s.most {
 		writes = fmt.Sprintf("%d or %d", s.least, s.most)
 	}
-	return fmt.Sprintf("the line is cut: it has %d numbers of %s, VSDB writes %s", n, s.layout.vsdb, writes)
+	return fmt.Sprintf("the line is truncated: it has %d numbers of %s, VSDB writes %s", n, s.layout.vsdb, writes)
 }
 
 // tokenAt returns the whole token around position i, not reaching before start.

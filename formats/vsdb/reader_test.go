@@ -167,7 +167,7 @@ func TestCountOfNumbers(t *testing.T) {
 			text := line(typ, "GEFS/2", strings.Repeat("0 ", n))
 			if slices.Contains(counts, n) {
 				one(t, text, Options{})
-			} else if r := rejected(t, text); n > 0 && !strings.Contains(r.Reason, fmt.Sprintf("the line is cut: it has %d numbers of %s, VSDB writes ", n, strings.TrimSuffix(typ, ">.5"))) {
+			} else if r := rejected(t, text); n > 0 && !strings.Contains(r.Reason, fmt.Sprintf("the line is truncated: it has %d numbers of %s, VSDB writes ", n, strings.TrimSuffix(typ, ">.5"))) {
 				t.Errorf("%s with %d numbers: %s", typ, n, r.Reason)
 			}
 		}
@@ -194,7 +194,7 @@ func TestEveryCut(t *testing.T) {
 	}
 	last := strings.TrimSuffix(text, "\n")
 	batches, _ := readAll(t, strings.NewReader(last), "t", Options{})
-	if r := batches[len(batches)-1].Rejects; len(r) != 1 || r[0].Reason != record.PerhapsCut || r[0].Line != 3 {
+	if r := batches[len(batches)-1].Rejects; len(r) != 1 || r[0].Reason != record.MaybeTruncated || r[0].Line != 3 {
 		t.Errorf("%+v", r)
 	}
 	if batches, _ = readAll(t, strings.NewReader(last), "t", Options{KeepLast: true}); len(batches[len(batches)-1].Rejects) > 0 {
@@ -252,9 +252,9 @@ func TestRejects(t *testing.T) {
 		{"V01 GFS 2x 2019010100 GFS G2 SL1L2 T P500 = 5", `lead "2x" is not a number of hours`},
 		{"V01 GFS -6 2019010100 GFS G2 SL1L2 T P500 = 5", `lead "-6" is not a number of hours`},
 		{"V01 GFS 240000 2019010100 GFS G2 SL1L2 T P500 = 5", `lead "240000" is not a number of hours`},
-		{"V01 GFS 24 2019013200 GFS G2 SL1L2 T P500 = 5", `valid time "2019013200" is no date`},
-		{"V01 GFS 24 0000000000 GFS G2 SL1L2 T P500 = 5", `valid time "0000000000" is no date`},
-		{"V01 GFS 24 1677123123 GFS G2 SL1L2 T P500 = 5 1 2 3 4 5", `valid time "1677123123" is no date and hour YYYYMMDDHH from 1678 to 2261`},
+		{"V01 GFS 24 2019013200 GFS G2 SL1L2 T P500 = 5", `valid time "2019013200" is not a date`},
+		{"V01 GFS 24 0000000000 GFS G2 SL1L2 T P500 = 5", `valid time "0000000000" is not a date`},
+		{"V01 GFS 24 1677123123 GFS G2 SL1L2 T P500 = 5 1 2 3 4 5", `valid time "1677123123" is not a date and hour YYYYMMDDHH from 1678 to 2261`},
 		{"V01 GFS 24 2262010100 GFS G2 SL1L2 T P500 = 5 1 2 3 4 5", `valid time "2262010100"`},
 		{"V01 GFS 24 1678010100 GFS G2 SL1L2 T P500 = 5 1 2 3 4 5", "the initial time (valid time less lead) is 1677-12-31 00:00:00, outside the years 1678 to 2261"},
 		{"V01 GFS 9999 0001010100 GFS G2 SL1L2 HGT P500 = 100. 1 2 3 4 5", `valid time "0001010100"`},
@@ -275,7 +275,7 @@ func TestRejects(t *testing.T) {
 		{"V01 GFS 24 2019010100 GFS= 5 1 2 3", "5 header tokens left of '='"},
 		{"V01 GFS 24 2019010100 GFS G2 SL1L2 T P" + strings.Repeat("5", maxHeader) + " = 5", "header text from \"V01 GFS  GFS G2 SL1L2 T"},
 		{"V01 GFS 24 2019010100", "4 tokens and no '='"},
-		{"GFS V01 24 2019010100 GFS G2 SL1L2 T P500 = 5", `version "GFS" is not V and digits`},
+		{"GFS V01 24 2019010100 GFS G2 SL1L2 T P500 = 5", `version "GFS" does not have the form V01`},
 		{"V GFS 24 2019010100 GFS G2 SL1L2 T P500 = 5", `version "V"`},
 		{"V01 G\xffS 24 2019010100 GFS G2 SL1L2 T P500 = 5", `header token "G\xffS" is not valid UTF-8`},
 		{"V01 GFS 24 2019010100 GFS G2 SL1L2 T P5\x0000 = 5", `header token "P5\x0000" has the control character 0x00`},

@@ -260,7 +260,7 @@ func setECON(l *layout) {
 // fill makes the row of a line from its numbers and appends its repeating
 // columns to the pending batch. It returns what is wrong with the numbers or "";
 // in the former case nothing was appended.
-func (l *layout) fill(nums, row []float64, s *series) string {
+func (l *layout) fill(nums, row []float64, s *headerSeries) string {
 	copy(row, l.blank)
 	for i, v := range nums[:min(len(nums), len(l.cols))] {
 		row[l.cols[i]] = v
@@ -284,21 +284,21 @@ func (l *layout) fill(nums, row []float64, s *series) string {
 // broken checks the values of a row against the rules of their columns.
 func (l *layout) broken(row, group []float64) string {
 	for k, v := range row {
-		if !l.rules[k].Allows(v) {
-			return l.rules[k].Broken(l.names[k], strconv.FormatFloat(v, 'g', -1, 64))
+		if !l.rules[k].Accepts(v) {
+			return l.rules[k].Violation(l.names[k], strconv.FormatFloat(v, 'g', -1, 64))
 		}
 	}
 	for i, v := range group {
 		g := l.t.Group
-		if k := i % len(g.Fields); !g.Rules[k].Allows(v) {
-			return g.Rules[k].Broken(fmt.Sprintf("%s[%d]", g.Fields[k], i/len(g.Fields)+1), strconv.FormatFloat(v, 'g', -1, 64))
+		if k := i % len(g.Fields); !g.Rules[k].Accepts(v) {
+			return g.Rules[k].Violation(fmt.Sprintf("%s[%d]", g.Fields[k], i/len(g.Fields)+1), strconv.FormatFloat(v, 'g', -1, 64))
 		}
 	}
 	return ""
 }
 
 // add appends a row to the pending batch.
-func (l *layout) add(s *series, lead int32, valid int64, line uint32, row []float64) {
+func (l *layout) add(s *headerSeries, lead int32, valid int64, line uint32, row []float64) {
 	b := &l.batch
 	if h := s.head; h.serial != l.serial {
 		h.serial, h.index = l.serial, b.AddHeader(h.header)

@@ -12,13 +12,14 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// Vector holds one column of an answer; the slice that fits the column's Kind
-// is used, the others are nil.
+// Vector is one column of an answer. Only the slice that fits the column's Kind is used; the others
+// are nil.
 type Vector struct {
-	Text  []string  // question.Text
-	Whole []int64   // question.Time (Unix seconds) and question.Span (seconds)
-	Num   []float64 // question.Number; NaN = missing; of question.List those of all rows
-	End   []int     // question.List: row i holds Num[End[i-1]:End[i]]
+	Text    []string // question.Text
+	Seconds []int64  // question.Time (Unix seconds) and question.Span (seconds)
+	// question.Number: NaN = missing. question.List: the numbers of all rows, one row after the other
+	Num []float64
+	End []int // question.List: row i has the numbers Num[End[i-1]:End[i]]
 }
 
 // List is the value of row i of a question.List.
@@ -30,13 +31,15 @@ func (v *Vector) List(i int) []float64 {
 	return v.Num[from:v.End[i]]
 }
 
-// Answer is the answer to a question: Rows rows in canonical types, column by column.
+// Answer is the result of a question, stored column by column, in canonical types.
 type Answer struct {
 	Columns []question.Column
 	Vectors []Vector // by column
 	Rows    int
 
-	Ties [][2]int // of the reference: rows from … to−1 are records of one identity, which come in any order
+	// only in a reference: rows [from, to) have the same identity, so an engine may return them in any
+	// order
+	Ties [][2]int
 }
 
 // Digest is a 128-bit digest (xxh3) of an answer's columns, rows and their order.
@@ -55,8 +58,8 @@ func ParseDigest(text string) (d Digest, ok bool) {
 	return Digest{Hi: hi, Lo: lo}, err1 == nil && err2 == nil
 }
 
-// Digest computes the digest over the canonical encoding: per column its name,
-// then each value. −0 counts as 0, every NaN as one.
+// Digest computes the digest over the canonical encoding: each column's name, followed by its
+// values. The digest treats −0 as 0, and treats all NaN alike.
 func (a *Answer) Digest() Digest {
 	h := xxh3.New()
 	var buf []byte
@@ -68,21 +71,21 @@ func (a *Answer) Digest() Digest {
 			buf = binary.LittleEndian.AppendUint32(buf, uint32(len(s)))
 			buf = append(buf, s...)
 		}
-		for _, w := range v.Whole {
+		for _, w := range v.Seconds {
 			buf = binary.LittleEndian.AppendUint64(buf, uint64(w))
 		}
 		for _, n := range v.End {
 			buf = binary.LittleEndian.AppendUint64(buf, uint64(n))
 		}
 		for _, f := range v.Num {
-			buf = binary.LittleEndian.AppendUint64(buf, bitsOf(f))
+			buf = binary.LittleEndian.AppendUint64(buf, canonicalBits(f))
 		}
 		h.Write(buf) //nolint:errcheck // a hash never fails
 	}
 	return h.Sum128()
 }
 
-func bitsOf(f float64) uint64 {
+func canonicalBits(f float64) uint64 {
 	switch {
 	case f == 0:
 		return 0
@@ -92,14 +95,14 @@ func bitsOf(f float64) uint64 {
 	return math.Float64bits(f)
 }
 
-// Bytes is the size of the values in memory: 8 bytes a number or time, the
-// length of each text. It measures how much an answer moves, equally for all
-// engines.
+// Bytes is the size of the values in memory: 8 bytes for each number or time, and the length of
+// each text. Because it does not depend on an engine's encoding, it measures the volume of an
+// answer equally for all engines.
 func (a *Answer) Bytes() int64 {
 	var n int64
 	for i := range a.Vectors {
 		v := &a.Vectors[i]
-		n += int64(8 * (len(v.Whole) + len(v.Num)))
+		n += int64(8 * (len(v.Seconds) + len(v.Num)))
 		for _, s := range v.Text {
 			n += int64(len(s))
 		}
@@ -107,47 +110,47 @@ func (a *Answer) Bytes() int64 {
 	return n
 }
 
-// Builder collects an answer as an engine decodes it, and notes when the first
-// row was there. It may be used again after Reset; its memory is kept.
+// Builder collects an answer while an engine decodes it, and records when the engine decoded the
+// first row. Reset makes it ready for the next answer and keeps its memory.
 //
-// An engine appends either row by row (Text, Whole, Num, then Row) or column
-// by column (Vector, then Grow).
+// An engine appends either row by row (Text, Seconds, Num, then Row) or column by column (Vector,
+// then Grow).
 type Builder struct {
 	Answer
-	First time.Time // when the first row was decoded; zero before
+	FirstRow time.Time // when the engine decoded the first row; zero before that
 }
 
 // Reset empties the builder for an answer with these columns.
 func (b *Builder) Reset(columns []question.Column) {
-	b.Columns, b.Rows, b.Ties, b.First = columns, 0, nil, time.Time{}
+	b.Columns, b.Rows, b.Ties, b.FirstRow = columns, 0, nil, time.Time{}
 	if cap(b.Vectors) < len(columns) {
 		b.Vectors = append(b.Vectors[:cap(b.Vectors)], make([]Vector, len(columns)-cap(b.Vectors))...)
 	}
 	b.Vectors = b.Vectors[:len(columns)]
 	for i := range b.Vectors {
 		v := &b.Vectors[i]
-		v.Text, v.Whole, v.Num, v.End = v.Text[:0], v.Whole[:0], v.Num[:0], v.End[:0]
+		v.Text, v.Seconds, v.Num, v.End = v.Text[:0], v.Seconds[:0], v.Num[:0], v.End[:0]
 	}
 }
 
-// Text appends to column k of the row under way.
+// Text appends to column k of the current row.
 func (b *Builder) Text(k int, s string) { b.Vectors[k].Text = append(b.Vectors[k].Text, s) }
 
-// Whole appends a time or span, in seconds, to column k of the row under way.
-func (b *Builder) Whole(k int, n int64) { b.Vectors[k].Whole = append(b.Vectors[k].Whole, n) }
+// Seconds appends a time or a span to column k of the current row.
+func (b *Builder) Seconds(k int, n int64) { b.Vectors[k].Seconds = append(b.Vectors[k].Seconds, n) }
 
-// Num appends to column k of the row under way; NaN = missing.
+// Num appends to column k of the current row; NaN = missing.
 func (b *Builder) Num(k int, f float64) { b.Vectors[k].Num = append(b.Vectors[k].Num, f) }
 
-// List appends to column k of the row under way its part of all repeating
-// columns of the record, see record.Batch.Repeats.
+// List appends to column k of the current row this column's share of the record's repeating values,
+// see record.Batch.Repeats.
 func (b *Builder) List(k int, repeats []float64) {
 	v := &b.Vectors[k]
 	v.Num = b.Columns[k].AppendList(v.Num, repeats)
 	v.End = append(v.End, len(v.Num))
 }
 
-// Copy appends row i of an answer to the same columns.
+// Copy appends row i of an answer that has the same columns.
 func (b *Builder) Copy(from *Answer, i int) {
 	for k := range from.Columns {
 		v := &from.Vectors[k]
@@ -161,28 +164,27 @@ func (b *Builder) Copy(from *Answer, i int) {
 			to.Num = append(to.Num, v.List(i)...)
 			to.End = append(to.End, len(to.Num))
 		default:
-			b.Whole(k, v.Whole[i])
+			b.Seconds(k, v.Seconds[i])
 		}
 	}
 	b.Row()
 }
 
-// Row ends the row under way.
+// Row completes the current row.
 func (b *Builder) Row() { b.Grow(1) }
 
-// Vector is column k, for an engine that decodes whole columns.
+// Vector is column k, for an engine that decodes column by column.
 func (b *Builder) Vector(k int) *Vector { return &b.Vectors[k] }
 
-// Grow ends n rows that were appended column by column.
+// Grow completes n rows that the engine appended column by column.
 func (b *Builder) Grow(n int) {
 	if b.Rows == 0 && n > 0 {
-		b.First = time.Now()
+		b.FirstRow = time.Now()
 	}
 	b.Rows += n
 }
 
-// Take returns the answer and leaves the builder empty, so that the answer may
-// be kept.
+// Take returns the answer and empties the builder, which no longer shares memory with the answer.
 func (b *Builder) Take() *Answer {
 	a := b.Answer
 	b.Answer = Answer{}

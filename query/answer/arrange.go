@@ -8,12 +8,11 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Arrange is Select for engines that have no language of their own and must be
-// fast: it projects the rows of b, all of which match q, in q's order. It sorts
-// one packed integer a row instead of comparing column by column. The reference
-// does not use it.
+// Arrange is a fast Select for engines without a query language: it projects the rows of b, all of
+// which match q, in q's order. It sorts one packed integer per row instead of comparing column by
+// column. The reference does not use it.
 func Arrange(q *question.Question, b *record.Batch, into *Builder) {
-	rows := sorted(q, b)
+	rows := sortedRows(q, b)
 	into.Reset(q.Columns)
 	for k := range q.Columns {
 		if q.Columns[k].Kind == question.List {
@@ -27,15 +26,16 @@ func Arrange(q *question.Question, b *record.Batch, into *Builder) {
 	into.Grow(len(rows))
 }
 
-// Admitted is the rows that the question's clock admits: all of them, or a copy.
+// Admitted returns the rows that the question's clock admits: the same batch if it admits all, else
+// a copy.
 func Admitted(q *question.Question, rows *record.Batch) *record.Batch {
 	if q.Clock.All() {
 		return rows
 	}
-	return rows.Only(func(i int) bool { return q.Clock.Admits(rows.Valid[i], rows.Lead[i]) })
+	return rows.Filter(func(i int) bool { return q.Clock.Admits(rows.Valid[i], rows.Lead[i]) })
 }
 
-// project appends a column of the rows to v.
+// project appends the rows' values of one column to v.
 func project(c *question.Column, b *record.Batch, rows []int32, v *Vector) {
 	switch {
 	case c.Role == question.HeaderField:
@@ -48,9 +48,9 @@ func project(c *question.Column, b *record.Batch, rows []int32, v *Vector) {
 	case c.Kind == question.Number:
 		v.Num = gather(v.Num, b.Num[c.Slot], rows)
 	default:
-		v.Whole = slices.Grow(v.Whole, len(rows))
+		v.Seconds = slices.Grow(v.Seconds, len(rows))
 		for _, i := range rows {
-			v.Whole = append(v.Whole, seconds(c.Role, b, i))
+			v.Seconds = append(v.Seconds, seconds(c.Role, b, i))
 		}
 	}
 }
@@ -83,21 +83,21 @@ func seconds(r question.Role, b *record.Batch, i int32) int64 {
 	}
 }
 
-// packed is a row with its place in the order.
-type packed struct {
+// sortKey is a row with the number by which it is sorted.
+type sortKey struct {
 	key uint64
 	row int32
 }
 
-// sorted returns the rows in q's order. Each column of the order becomes a few
-// bits of a key: the rank of its value among those that occur. Columns that do
-// not fit any more are compared where all before are equal.
-func sorted(q *question.Question, b *record.Batch) []int32 {
-	keys := make([]packed, b.Len())
+// sortedRows returns the rows in q's order. Each column of the order contributes a few bits to a
+// key: the rank of its value among the values that occur. Columns that no longer fit into the key
+// are compared one by one where the keys are equal.
+func sortedRows(q *question.Question, b *record.Batch) []int32 {
+	keys := make([]sortKey, b.Len())
 	for i := range keys {
 		keys[i].row = int32(i)
 	}
-	cols := withoutImplied(slices.Concat(q.Order, q.Tie()))
+	cols := dropImplied(slices.Concat(q.Order, q.TieBreakers()))
 	used := 0
 	column := make([]uint64, len(keys))
 	for len(cols) > 0 {
@@ -115,7 +115,7 @@ func sorted(q *question.Question, b *record.Batch) []int32 {
 	}
 	keys = radix(keys, used)
 	if len(cols) > 0 {
-		sortTies(keys, by(cols, b))
+		sortTies(keys, compareBy(cols, b))
 	}
 	out := make([]int32, len(keys))
 	for i := range keys {
@@ -124,9 +124,9 @@ func sorted(q *question.Question, b *record.Batch) []int32 {
 	return out
 }
 
-// withoutImplied drops a valid time, initialisation or lead that follows from
-// the two of them that stand before it.
-func withoutImplied(cols []question.Column) []question.Column {
+// dropImplied drops a valid time, initialization time or lead if the order contains the other two
+// before it, because these determine it.
+func dropImplied(cols []question.Column) []question.Column {
 	seen := 0
 	return slices.DeleteFunc(cols, func(c question.Column) bool {
 		if c.Role != question.ValidBeg && c.Role != question.InitBeg && c.Role != question.Lead {
@@ -137,16 +137,16 @@ func withoutImplied(cols []question.Column) []question.Column {
 	})
 }
 
-// digit is the number of bits that one pass of radix sorts by.
-const digit = 11
+// digitBits is the number of bits that one pass of radix sorts by.
+const digitBits = 11
 
-// radix sorts by the lowest bits of the keys; equal keys keep their order.
-func radix(keys []packed, bits int) []packed {
-	spare := make([]packed, len(keys))
-	for shift := 0; shift < bits; shift += digit {
-		var starts [1 << digit]int32
+// radix sorts by the lowest bits of the keys. Equal keys keep their order.
+func radix(keys []sortKey, bits int) []sortKey {
+	spare := make([]sortKey, len(keys))
+	for shift := 0; shift < bits; shift += digitBits {
+		var starts [1 << digitBits]int32
 		for i := range keys {
-			starts[keys[i].key>>shift&(1<<digit-1)]++
+			starts[keys[i].key>>shift&(1<<digitBits-1)]++
 		}
 		sum := int32(0)
 		for i, n := range starts {
@@ -154,7 +154,7 @@ func radix(keys []packed, bits int) []packed {
 			sum += n
 		}
 		for i := range keys {
-			at := &starts[keys[i].key>>shift&(1<<digit-1)]
+			at := &starts[keys[i].key>>shift&(1<<digitBits-1)]
 			spare[*at] = keys[i]
 			*at++
 		}
@@ -163,21 +163,20 @@ func radix(keys []packed, bits int) []packed {
 	return keys
 }
 
-// sortTies sorts each run of equal keys by less.
-func sortTies(keys []packed, less func(i, j int) int) {
+// sortTies sorts each group of equal keys by less.
+func sortTies(keys []sortKey, less func(i, j int) int) {
 	for from := 0; from < len(keys); {
 		to := from + 1
 		for to < len(keys) && keys[to].key == keys[from].key {
 			to++
 		}
-		slices.SortFunc(keys[from:to], func(x, y packed) int { return less(int(x.row), int(y.row)) })
+		slices.SortFunc(keys[from:to], func(x, y sortKey) int { return less(int(x.row), int(y.row)) })
 		from = to
 	}
 }
 
-// rank writes a column of the order as small whole numbers that sort as its
-// values do, and returns how many bits they need; 0 means that all values are
-// the same. ok is false for data columns.
+// rank writes a column of the order as small integers that sort as its values do, and returns how
+// many bits they need; 0 means that all values are equal. For data columns, ok is false.
 func rank(c *question.Column, b *record.Batch, into []uint64) (width int, ok bool) {
 	if c.Role == question.Data {
 		return 0, false

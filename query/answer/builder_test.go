@@ -29,8 +29,8 @@ func drawn(n int) *Answer {
 	b.Reset(allKinds())
 	for i := range n {
 		b.Text(0, fmt.Sprint("mask", i))
-		b.Whole(1, int64(i)*3600)
-		b.Whole(2, int64(i)*60)
+		b.Seconds(1, int64(i)*3600)
+		b.Seconds(2, int64(i)*60)
 		b.Num(3, float64(i)/2)
 		list := b.Vector(4)
 		for k := range i {
@@ -70,7 +70,7 @@ func TestRowsAsText(t *testing.T) {
 	}
 }
 
-// TestCopyAndOrder: Copy and AnyOrder keep each row; AnyOrder forgets the order alone.
+// TestCopyAndOrder: Copy and SortedByText keep each row; SortedByText forgets the order alone.
 func TestCopyAndOrder(t *testing.T) {
 	a := drawn(12)
 	var b Builder
@@ -90,11 +90,11 @@ func TestCopyAndOrder(t *testing.T) {
 	if _, err := Compare(a, mixed); err == nil {
 		t.Error("another order is equal")
 	}
-	if _, err := Compare(a.AnyOrder(), mixed.AnyOrder()); err != nil {
+	if _, err := Compare(a.SortedByText(), mixed.SortedByText()); err != nil {
 		t.Error(err)
 	}
 	slices.Sort(want)
-	if got := rowTexts(mixed.AnyOrder()); !slices.Equal(got, want) {
+	if got := rowTexts(mixed.SortedByText()); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -104,21 +104,21 @@ func TestBuilderIsUsedAgain(t *testing.T) {
 	var b Builder
 	fill := func(columns []question.Column, rows int) *Answer {
 		b.Reset(columns)
-		if b.Rows != 0 || len(b.Vectors) != len(columns) || !b.First.IsZero() || b.Ties != nil {
-			t.Fatalf("after Reset: %d rows, %d vectors, first row at %v, ties %v", b.Rows, len(b.Vectors), b.First, b.Ties)
+		if b.Rows != 0 || len(b.Vectors) != len(columns) || !b.FirstRow.IsZero() || b.Ties != nil {
+			t.Fatalf("after Reset: %d rows, %d vectors, first row at %v, ties %v", b.Rows, len(b.Vectors), b.FirstRow, b.Ties)
 		}
 		for k := range columns {
 			if b.length(k) != 0 || len(b.Vectors[k].Num) != 0 {
 				t.Fatalf("column %d is not empty after Reset", k)
 			}
 		}
-		if b.Grow(0); !b.First.IsZero() {
+		if b.Grow(0); !b.FirstRow.IsZero() {
 			t.Fatal("no row is a first row")
 		}
 		for i := range rows {
 			b.Copy(drawn(rows), i)
-			b.tie(i + 1)
-			if b.First.IsZero() {
+			b.addTie(i + 1)
+			if b.FirstRow.IsZero() {
 				t.Fatal("the time of the first row is not noted")
 			}
 		}
@@ -128,8 +128,8 @@ func TestBuilderIsUsedAgain(t *testing.T) {
 	if got := rowTexts(fill(all, 3)); !slices.Equal(got, rowTexts(drawn(3))) {
 		t.Errorf("%q", got)
 	}
-	first := b.First
-	if b.Grow(1); b.First != first {
+	first := b.FirstRow
+	if b.Grow(1); b.FirstRow != first {
 		t.Error("the second row is no first row")
 	}
 	b.Reset(all[:2])
@@ -178,7 +178,7 @@ func TestDigestOfEachValue(t *testing.T) {
 			case question.List:
 				v.Num[v.End[i]-1]++
 			default:
-				v.Whole[i]++
+				v.Seconds[i]++
 			}
 			if got.Digest() == want.Digest() {
 				t.Errorf("%s of row %d is not in the digest", c.Name, i)
@@ -186,12 +186,12 @@ func TestDigestOfEachValue(t *testing.T) {
 			if column, row := firstDifference(want, got); column != k || row != i {
 				t.Errorf("%s of row %d: the first difference is in column %d, row %d", c.Name, i, column, row)
 			}
-			if column := onlyDifference(want, got, i, i); column != k {
+			if column := singleDifference(want, got, i, i); column != k {
 				t.Errorf("%s of row %d: the only difference is in column %d", c.Name, i, column)
 			}
 		}
 	}
-	if onlyDifference(want, want, 1, 2) != -1 || onlyDifference(want, want, 1, 1) != -1 {
+	if singleDifference(want, want, 1, 2) != -1 || singleDifference(want, want, 1, 1) != -1 {
 		t.Error("rows with several differences, or none, have no only difference")
 	}
 	// The lengths of texts and lists are in the digest, not their values alone.
@@ -204,13 +204,13 @@ func TestDigestOfEachValue(t *testing.T) {
 	}
 	two := drawn(4)
 	two.Vectors[3].Num[3]++
-	two.Vectors[2].Whole[1]++
+	two.Vectors[2].Seconds[1]++
 	if column, row := firstDifference(want, two); column != 2 || row != 1 {
 		t.Errorf("the first of two differences is in column %d, row %d", column, row)
 	}
 	two = drawn(4)
 	two.Vectors[3].Num[1]++
-	two.Vectors[2].Whole[3]++
+	two.Vectors[2].Seconds[3]++
 	if column, row := firstDifference(want, two); column != 3 || row != 1 {
 		t.Errorf("the first of two differences is in column %d, row %d", column, row)
 	}

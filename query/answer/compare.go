@@ -16,84 +16,85 @@ import (
 // MaxDiffs is the number of differing rows that a Diff keeps.
 const MaxDiffs = 10
 
-// Diff is the error of an answer that is not the reference.
+// Diff is the error of an answer that differs from the reference.
 type Diff struct {
 	Problem           string // one line: what differs
 	WantRows, GotRows int
-	Missing, Extra    int // rows of the reference that are not in the answer, and the other way round
+	Missing, Extra    int // rows only in the reference, and rows only in the answer
 	Rows              []DiffRow
 }
 
-// DiffRow is one differing row: its place, and both sides as text (empty = no such row).
+// DiffRow is one differing row: its position, and both sides as text (empty = no such row).
 type DiffRow struct {
 	Row       int // 0-based, in the order of the reference
 	Column    string
 	Want, Got string
 }
 
-// Error prints the problem and the first differing rows, one a line.
+// Error prints the problem and the first differing rows, one row per line.
 func (d *Diff) Error() string {
 	if d.WantRows+d.GotRows+d.Missing+d.Extra == 0 {
 		return d.Problem // no rows were compared
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%d rows expected, %d came; %d missing, %d that should not be there)", d.Problem, d.WantRows, d.GotRows, d.Missing, d.Extra)
+	fmt.Fprintf(&b, "%s (expected %d rows, got %d: %d missing, %d unexpected)",
+		d.Problem, d.WantRows, d.GotRows, d.Missing, d.Extra)
 	for _, r := range d.Rows {
 		fmt.Fprintf(&b, "\n  row %d", r.Row)
 		if r.Column != "" {
 			fmt.Fprintf(&b, ", %s", r.Column)
 		}
-		fmt.Fprintf(&b, "\n    want %s\n    got  %s", orNothing(r.Want), orNothing(r.Got))
+		fmt.Fprintf(&b, "\n    want %s\n    got  %s", orNoRow(r.Want), orNoRow(r.Got))
 	}
 	return b.String()
 }
 
-func orNothing(s string) string {
+func orNoRow(s string) string {
 	if s == "" {
 		return "(no row)"
 	}
 	return s
 }
 
-// Compare holds got against want: columns, number of rows, order, and every
-// value. Only records of one identity, which stand beside each other in an
-// archive that keeps all, may come in any order. Numbers are equal if they are the
-// same float64 (−0 equals 0) or both missing. The error is a *Diff.
+// Compare checks the columns of got, the number of rows, their order, and every value against want.
+// Only records of the same identity may come in any order: an archive that keeps all of them stores
+// them next to each other. Two numbers are equal if they are the same float64 (−0 equals 0) or both
+// missing. The error is a *Diff.
 func Compare(want, got *Answer) (Proof, error) {
-	if d := shape(want, got); d != nil {
+	if d := checkShape(want, got); d != nil {
 		return Proof{}, d
 	}
 	if want.Rows == got.Rows {
-		got = want.untie(got)
+		got = want.alignTies(got)
 		if k, i := firstDifference(want, got); k < 0 {
 			return Proof{EveryValue, want.Digest(), want.Rows, 0}, nil
-		} else if d := orderOnly(want, got, i); d != nil {
+		} else if d := diffOfOrder(want, got, i); d != nil {
 			return Proof{}, d
 		}
 	}
-	return Proof{}, explain(want, got)
+	return Proof{}, diffOfRows(want, got)
 }
 
-// untie brings those rows of got that are of one identity into the order of
-// want's, as far as they are the same.
-func (a *Answer) untie(got *Answer) *Answer {
+// alignTies reorders rows of got that share an identity, to match the order of those in a.
+func (a *Answer) alignTies(got *Answer) *Answer {
 	if len(a.Ties) == 0 {
 		return got
 	}
-	order := got.inTurn()
+	order := got.rowNumbers()
 	for _, t := range a.Ties {
-		mine, theirs := order[t[0]:t[1]], got.sorted(order[t[0]:t[1]])
-		for k, i := range a.sorted(mine) {
+		mine, theirs := order[t[0]:t[1]], got.sortByText(order[t[0]:t[1]])
+		for k, i := range a.sortByText(mine) {
 			order[i] = theirs[k]
 		}
 	}
-	return got.of(order)
+	return got.selectRows(order)
 }
 
-// AnyOrder is the same answer whatever the order of its rows was.
-func (a *Answer) AnyOrder() *Answer { return a.of(a.sorted(a.inTurn())) }
+// SortedByText returns a copy whose rows are sorted by their text, to compare answers regardless of
+// order.
+func (a *Answer) SortedByText() *Answer { return a.selectRows(a.sortByText(a.rowNumbers())) }
 
-func (a *Answer) inTurn() []int {
+func (a *Answer) rowNumbers() []int {
 	rows := make([]int, a.Rows)
 	for i := range rows {
 		rows[i] = i
@@ -101,13 +102,13 @@ func (a *Answer) inTurn() []int {
 	return rows
 }
 
-// sorted are rows in the order of their texts.
-func (a *Answer) sorted(rows []int) []int {
+// sortByText sorts row numbers by the text of their rows.
+func (a *Answer) sortByText(rows []int) []int {
 	return slices.SortedFunc(slices.Values(rows), func(i, j int) int { return strings.Compare(a.Row(i), a.Row(j)) })
 }
 
-// of copies rows.
-func (a *Answer) of(rows []int) *Answer {
+// selectRows copies the given rows, in the given order.
+func (a *Answer) selectRows(rows []int) *Answer {
 	var out Builder
 	out.Reset(a.Columns)
 	for _, i := range rows {
@@ -116,32 +117,33 @@ func (a *Answer) of(rows []int) *Answer {
 	return out.Take()
 }
 
-// CompareRecords holds the digest of the records that an archive holds against
-// that of the data: equal digests of 128 bits, and as many records.
+// CompareRecords compares the digest of an archive's records with the digest of the data. Both must
+// have the same 128 bits and the same number of records.
 func CompareRecords(want, got record.Digest) (Proof, error) {
 	if want != got {
-		return Proof{}, &Diff{Problem: fmt.Sprintf("it holds %d records with digest %s, the data %d with digest %s", got.Records, got, want.Records, want)}
+		return Proof{}, &Diff{Problem: fmt.Sprintf("the archive has %d records with digest %s, the data has %d with digest %s",
+			got.Records, got, want.Records, want)}
 	}
-	return Proof{DigestAlone, Digest{Hi: want.Hi, Lo: want.Lo}, int(want.Records), 0}, nil
+	return Proof{DigestOnly, Digest{Hi: want.Hi, Lo: want.Lo}, int(want.Records), 0}, nil
 }
 
-// shape returns a Diff if got has other columns than want, or columns that are
-// not as long as its rows are many; nil if their values can be compared.
-func shape(want, got *Answer) *Diff {
+// checkShape returns a Diff if the columns of got differ from those of want, or if a column has
+// another length than the answer has rows; nil if the values can be compared.
+func checkShape(want, got *Answer) *Diff {
 	d := &Diff{WantRows: want.Rows, GotRows: got.Rows}
 	if len(want.Columns) != len(got.Columns) {
-		d.Problem = fmt.Sprintf("%d columns came, %d were asked for", len(got.Columns), len(want.Columns))
+		d.Problem = fmt.Sprintf("got %d columns, the question has %d", len(got.Columns), len(want.Columns))
 		return d
 	}
 	for k, c := range want.Columns {
 		o, n := got.Columns[k], got.length(k)
 		switch {
 		case o.Name != c.Name:
-			d.Problem = fmt.Sprintf("column %d is %s, %s was asked for", k+1, o.Name, c.Name)
+			d.Problem = fmt.Sprintf("column %d is %s, the question has %s", k+1, o.Name, c.Name)
 		case o.Kind != c.Kind:
-			d.Problem = fmt.Sprintf("column %s holds values of another kind than was asked for", c.Name)
+			d.Problem = fmt.Sprintf("column %s has values of another kind than in the question", c.Name)
 		case n != got.Rows:
-			d.Problem = fmt.Sprintf("column %s holds %d values for %d rows", c.Name, n, got.Rows)
+			d.Problem = fmt.Sprintf("column %s has %d values for %d rows", c.Name, n, got.Rows)
 		default:
 			continue
 		}
@@ -150,15 +152,15 @@ func shape(want, got *Answer) *Diff {
 	return nil
 }
 
-// CompareDigest holds the digest of an answer that another process decoded
-// against want: equal digests of 128 bits over every value and the order of
-// rows. The error is a *Diff without rows.
+// CompareDigest compares the digest of an answer that another process decoded with the digest of
+// want. The digest has 128 bits and covers every value and the order of rows. The error is a *Diff
+// without rows.
 func CompareDigest(want *Answer, got Digest, rows int) (Proof, error) {
 	if d := want.Digest(); d != got || rows != want.Rows {
 		problem := fmt.Sprintf("the answer's digest is %s, the reference's %s", FormatDigest(got), FormatDigest(d))
 		return Proof{}, &Diff{Problem: problem, WantRows: want.Rows, GotRows: rows}
 	}
-	return Proof{DigestAlone, got, want.Rows, 0}, nil
+	return Proof{DigestOnly, got, want.Rows, 0}, nil
 }
 
 // length is the number of values of column k.
@@ -171,7 +173,7 @@ func (a *Answer) length(k int) int {
 	case question.List:
 		return len(a.Vectors[k].End)
 	default:
-		return len(a.Vectors[k].Whole)
+		return len(a.Vectors[k].Seconds)
 	}
 }
 
@@ -181,7 +183,7 @@ func firstDifference(want, got *Answer) (column, row int) {
 	column, row = -1, want.Rows
 	for k := range want.Columns {
 		for i := range row {
-			if !want.same(got, k, i, i) {
+			if !want.equalAt(got, k, i, i) {
 				column, row = k, i
 				break
 			}
@@ -193,25 +195,25 @@ func firstDifference(want, got *Answer) (column, row int) {
 	return column, row
 }
 
-// same compares column k of row i of a with row j of o.
-func (a *Answer) same(o *Answer, k, i, j int) bool {
+// equalAt compares column k of row i of a with column k of row j of o.
+func (a *Answer) equalAt(o *Answer, k, i, j int) bool {
 	v, w := &a.Vectors[k], &o.Vectors[k]
 	switch a.Columns[k].Kind {
 	case question.Text:
 		return v.Text[i] == w.Text[j]
 	case question.Number:
-		return sameNumber(v.Num[i], w.Num[j])
+		return equalNumbers(v.Num[i], w.Num[j])
 	case question.List:
-		return slices.EqualFunc(v.List(i), w.List(j), sameNumber)
+		return slices.EqualFunc(v.List(i), w.List(j), equalNumbers)
 	default:
-		return v.Whole[i] == w.Whole[j]
+		return v.Seconds[i] == w.Seconds[j]
 	}
 }
 
-func sameNumber(x, y float64) bool { return x == y || (math.IsNaN(x) && math.IsNaN(y)) }
+func equalNumbers(x, y float64) bool { return x == y || (math.IsNaN(x) && math.IsNaN(y)) }
 
-// orderOnly returns a Diff if both answers hold the same rows in another order.
-func orderOnly(want, got *Answer, first int) *Diff {
+// diffOfOrder returns a Diff if both answers have the same rows in a different order, else nil.
+func diffOfOrder(want, got *Answer, first int) *Diff {
 	count := make(map[string]int, want.Rows)
 	for i := range want.Rows {
 		count[want.Row(i)]++
@@ -222,7 +224,8 @@ func orderOnly(want, got *Answer, first int) *Diff {
 			return nil
 		}
 	}
-	d := &Diff{Problem: fmt.Sprintf("all rows are right, but their order is not: the first differs at row %d", first), WantRows: want.Rows, GotRows: got.Rows}
+	d := &Diff{Problem: fmt.Sprintf("all rows are correct, but their order is not: the first differs at row %d", first),
+		WantRows: want.Rows, GotRows: got.Rows}
 	for i := first; i < want.Rows && len(d.Rows) < MaxDiffs; i++ {
 		if w, g := want.Row(i), got.Row(i); w != g {
 			d.Rows = append(d.Rows, DiffRow{Row: i, Want: w, Got: g})
@@ -231,9 +234,9 @@ func orderOnly(want, got *Answer, first int) *Diff {
 	return d
 }
 
-// explain finds which rows are missing, which should not be there, and, where
-// rows of the same place differ in a value, which value.
-func explain(want, got *Answer) *Diff {
+// diffOfRows finds the missing and the unexpected rows. Where such a pair differs in a single
+// value, it names the column.
+func diffOfRows(want, got *Answer) *Diff {
 	d := &Diff{WantRows: want.Rows, GotRows: got.Rows}
 	extra := make(map[string]int, got.Rows)
 	for i := range got.Rows {
@@ -257,21 +260,21 @@ func explain(want, got *Answer) *Diff {
 		}
 	}
 	d.Extra = len(surplus)
-	d.pair(want, got, missing, surplus)
+	d.pairRows(want, got, missing, surplus)
 	switch {
 	case d.Missing == d.Extra:
 		d.Problem = fmt.Sprintf("%d rows hold different values", d.Missing)
 	case d.Missing > d.Extra:
 		d.Problem = fmt.Sprintf("%d rows are missing", d.Missing-d.Extra)
 	default:
-		d.Problem = fmt.Sprintf("%d rows should not be there", d.Extra-d.Missing)
+		d.Problem = fmt.Sprintf("%d unexpected rows", d.Extra-d.Missing)
 	}
 	return d
 }
 
-// pair lists the first differing rows; a missing and a surplus row that differ
-// in one value only are shown as that value.
-func (d *Diff) pair(want, got *Answer, missing, surplus []int) {
+// pairRows lists the first differing rows. It shows a missing and an unexpected row as one entry if
+// they differ in a single value.
+func (d *Diff) pairRows(want, got *Answer, missing, surplus []int) {
 	used := make([]bool, len(surplus))
 	for _, i := range missing {
 		if len(d.Rows) == MaxDiffs {
@@ -279,7 +282,7 @@ func (d *Diff) pair(want, got *Answer, missing, surplus []int) {
 		}
 		row := DiffRow{Row: i, Want: want.Row(i)}
 		for s, j := range surplus {
-			if k := onlyDifference(want, got, i, j); !used[s] && k >= 0 {
+			if k := singleDifference(want, got, i, j); !used[s] && k >= 0 {
 				used[s] = true
 				row.Column, row.Got = want.Columns[k].Name, got.Row(j)
 				break
@@ -294,12 +297,12 @@ func (d *Diff) pair(want, got *Answer, missing, surplus []int) {
 	}
 }
 
-// onlyDifference returns the one column in which row i of want and row j of
-// got differ, or −1.
-func onlyDifference(want, got *Answer, i, j int) int {
+// singleDifference returns the column if row i of want and row j of got differ in exactly one, else
+// −1.
+func singleDifference(want, got *Answer, i, j int) int {
 	column := -1
 	for k := range want.Columns {
-		if !want.same(got, k, i, j) {
+		if !want.equalAt(got, k, i, j) {
 			if column >= 0 {
 				return -1
 			}
@@ -309,7 +312,7 @@ func onlyDifference(want, got *Answer, i, j int) int {
 	return column
 }
 
-// Row prints row i in canonical text, columns separated by " | ".
+// Row prints row i in canonical text, with " | " between columns.
 func (a *Answer) Row(i int) string {
 	var b []byte
 	for k := range a.Columns {
@@ -321,18 +324,18 @@ func (a *Answer) Row(i int) string {
 	return string(b)
 }
 
-// AppendValue appends the canonical text of column k in row i: ISO 8601 for
-// times, seconds for spans, the shortest text that parses to the same float64
-// for numbers, NA for missing, blanks between those of a list.
+// AppendValue appends the canonical text of column k in row i: ISO 8601 for times, seconds for
+// spans, for numbers the shortest text that parses to the same float64, NA for missing. The values
+// of a list are separated by blanks.
 func (a *Answer) AppendValue(b []byte, k, i int) []byte {
 	v := &a.Vectors[k]
 	switch a.Columns[k].Kind {
 	case question.Text:
 		return append(b, v.Text[i]...)
 	case question.Time:
-		return time.Unix(v.Whole[i], 0).UTC().AppendFormat(b, time.RFC3339)
+		return time.Unix(v.Seconds[i], 0).UTC().AppendFormat(b, time.RFC3339)
 	case question.Span:
-		return strconv.AppendInt(b, v.Whole[i], 10)
+		return strconv.AppendInt(b, v.Seconds[i], 10)
 	case question.List:
 		for k, f := range v.List(i) {
 			if k > 0 {
@@ -355,75 +358,79 @@ func appendNumber(b []byte, f float64) []byte {
 	return strconv.AppendFloat(b, f, 'g', -1, 64)
 }
 
-// Degree is how much of an answer a proof compared. Proofs of different degrees
-// are shown beside each other, and never ranked together.
+// Degree is how much of an answer a proof compared. Reports list proofs of different degrees next
+// to each other but never rank them together.
 type Degree string
 
 // The degrees.
 const (
-	EveryValue    Degree = "every value"
-	KeysAndCounts Degree = "keys and counts" // that what was asked for came, not what is in it
-	DigestAlone   Degree = "digest"          // 128 bits over all values
+	EveryValue Degree = "every value"
+	// the records have the requested keys and number; their values were not compared
+	KeysAndCounts Degree = "keys and counts"
+	DigestOnly    Degree = "digest" // 128 bits over all values
 )
 
-// Proof says that what an engine gave was compared with what it must give, and
-// is equal. Only the comparisons of this package make one.
+// Proof states that an engine's result was compared with the expected result, and is equal. Only
+// the comparison functions of this package create one.
 type Proof struct {
-	degree  Degree
-	digest  Digest
-	rows    int
-	largest float64
+	degree            Degree
+	digest            Digest
+	rows              int
+	largestDifference float64
 }
 
-// Largest is the largest relative difference of numbers that are Rounded.
-func (p Proof) Largest() float64 { return p.largest }
+// LargestDifference is the largest relative difference of numbers in a proof of degree Rounded.
+func (p Proof) LargestDifference() float64 { return p.largestDifference }
 
-// Degree is how much was compared.
+// Degree is how much of the answer was compared.
 func (p Proof) Degree() Degree { return p.degree }
 
-// Digest is the digest of the answer that was proven; zero where answers were
-// compared one by one.
+// Digest is the digest of the proven answer; zero where many answers were compared one by one.
 func (p Proof) Digest() Digest { return p.digest }
 
-// Rows is the number of rows that were proven.
+// Rows is the number of proven rows.
 func (p Proof) Rows() int { return p.rows }
 
 // Valid is false for the zero Proof, which proves nothing.
 func (p Proof) Valid() bool { return p.degree != "" }
 
-// Tally counts how answers turned out that were compared one by one, as they
-// came, and what they were held against.
+// Tally counts the outcomes of answers that were compared one by one during a run, by what they
+// were compared with.
 type Tally struct {
-	Succeeded int64 `json:"succeeded"`         // operations
-	Wrong     int64 `json:"wrong,omitempty"`   // answers that cannot be
-	Missing   int64 `json:"missing,omitempty"` // records that must be there, beyond those that are allowed
-	Failed    int64 `json:"failed,omitempty"`  // operations: errors, keys that were taken
+	Succeeded int64 `json:"succeeded"`       // operations
+	Wrong     int64 `json:"wrong,omitempty"` // answers that contradict the data
+	// records that must exist but were not found, beyond the number that the setting allows
+	Missing int64 `json:"missing,omitempty"`
+	Failed  int64 `json:"failed,omitempty"` // operations that ended in an error, or whose key existed already
 
-	Found   int64 `json:"found"`   // answers that were held against the keys and fields that must be there
-	Values  int64 `json:"values"`  // of these, those whose every value was compared
-	Written int64 `json:"written"` // inserts, updates, deletes: the engine's word
+	Found   int64 `json:"found"`   // answers that were compared with the keys and fields that must exist
+	Values  int64 `json:"values"`  // of Found: answers of which every value was compared
+	Written int64 `json:"written"` // inserts, updates and deletes that the engine acknowledged
 
-	// What was compared of values that carry their key, field and version, and of
-	// writes by what was read later. A folder of an older version has none of these.
-	Stamped  int64 `json:"stamped,omitempty"`  // records whose values were compared with key and field
-	Versions int64 `json:"versions,omitempty"` // of these, those compared with the last acknowledged version
-	Unmarked int64 `json:"unmarked,omitempty"` // values of other programs, which carry nothing
-	Short    int64 `json:"short,omitempty"`    // values that are too short to carry anything
-	Stale    int64 `json:"stale,omitempty"`    // reads of an older version, which the engine's setting allows
-	Reread   int64 `json:"reread,omitempty"`   // keys that were written, and read again during the run
-	Derived  bool  `json:"derived,omitempty"`  // every write of a field has the same value (dataintegrity)
+	Stamped int64 `json:"stamped,omitempty"` // records whose values were compared with their key and field
+	// of Stamped: records that were compared with the last acknowledged version
+	Versions int64 `json:"versions,omitempty"`
+	// values that another program wrote, without key, field and version
+	Unmarked int64 `json:"unmarked,omitempty"`
+	Short    int64 `json:"short,omitempty"` // values that are too short to contain key, field and version
+	// reads that returned an older version, where the engine's setting allows it
+	Stale   int64 `json:"stale,omitempty"`
+	Reread  int64 `json:"reread,omitempty"`  // written keys that were read again during the run
+	Derived bool  `json:"derived,omitempty"` // every write of a field has the same value (dataintegrity)
 
-	Updates      int64 `json:"updates,omitempty"` // that were acknowledged
-	Inserts      int64 `json:"inserts,omitempty"`
-	Deletes      int64 `json:"deletes,omitempty"`
-	KeysUpdated  int64 `json:"keys_updated,omitempty"` // that were read after the end, and showed the last version
+	Updates int64 `json:"updates,omitempty"` // acknowledged updates
+	Inserts int64 `json:"inserts,omitempty"`
+	Deletes int64 `json:"deletes,omitempty"`
+	// updated keys that showed the last version after the end of the run
+	KeysUpdated  int64 `json:"keys_updated,omitempty"`
 	KeysInserted int64 `json:"keys_inserted,omitempty"`
-	KeysDeleted  int64 `json:"keys_deleted,omitempty"` // that were looked for after the end, and are gone
-	ReadBack     int64 `json:"read_back,omitempty"`    // records of a load that were read after its end
-	Counted      int64 `json:"counted,omitempty"`      // records in the table after a load, by the engine's count
+	// deleted keys that were not found after the end of the run
+	KeysDeleted int64 `json:"keys_deleted,omitempty"`
+	ReadBack    int64 `json:"read_back,omitempty"` // records that were read back after a load
+	Counted     int64 `json:"counted,omitempty"`   // records in the table after a load, counted by the engine
 }
 
-// Add adds another client's.
+// Add adds the counts of another client.
 func (t *Tally) Add(o Tally) {
 	t.Succeeded, t.Wrong, t.Missing, t.Failed = t.Succeeded+o.Succeeded, t.Wrong+o.Wrong, t.Missing+o.Missing, t.Failed+o.Failed
 	t.Found, t.Values, t.Written = t.Found+o.Found, t.Values+o.Values, t.Written+o.Written
@@ -434,22 +441,23 @@ func (t *Tally) Add(o Tally) {
 	t.ReadBack, t.Counted = t.ReadBack+o.ReadBack, t.Counted+o.Counted
 }
 
-// CompareAll proves answers that were compared one by one: all of them must be
-// right, and some must have been checked. The error is a *Diff where one is
-// wrong; failed, the error with which the work ended, is that of the others.
-func CompareAll(t Tally, failed error) (Proof, error) {
+// CompareAll proves a set of answers that were compared one by one: all of them must be correct,
+// and at least one must have been checked. The error is a *Diff where an answer is wrong, else
+// workError, the error that ended the work.
+func CompareAll(t Tally, workError error) (Proof, error) {
 	switch all := t.Wrong + t.Missing + t.Failed; {
-	case failed != nil:
+	case workError != nil:
 	case all+t.Succeeded == 0:
-		failed = errors.New("no answer ended within the time that was measured; give it longer")
+		workError = errors.New("no answer finished within the measured time; measure longer")
 	case all > 0:
-		failed = fmt.Errorf("%d answers are wrong, %d records are missing, %d operations failed, %d succeeded", t.Wrong, t.Missing, t.Failed, t.Succeeded)
+		workError = fmt.Errorf("%d answers are wrong, %d records are missing, %d operations failed, %d succeeded",
+			t.Wrong, t.Missing, t.Failed, t.Succeeded)
 	}
 	switch {
 	case t.Wrong > 0:
-		return Proof{}, &Diff{Problem: failed.Error()}
-	case failed != nil:
-		return Proof{}, failed
+		return Proof{}, &Diff{Problem: workError.Error()}
+	case workError != nil:
+		return Proof{}, workError
 	case t.Found == 0:
 		return Proof{}, errors.New("no answer was checked")
 	case t.Values < t.Found:
@@ -458,16 +466,16 @@ func CompareAll(t Tally, failed error) (Proof, error) {
 	return Proof{degree: EveryValue}, nil
 }
 
-// Matcher decides which rows of a batch a question asks for. Headers are
-// looked at once per batch, not once per row.
+// Matcher decides which rows of a batch satisfy a question's conditions. It evaluates header
+// conditions once per batch, not once per row.
 type Matcher struct {
-	q     *question.Question
-	valid map[int64]struct{} // of a list; nil for ranges
-	b     *record.Batch
-	heads []bool
+	q             *question.Question
+	valid         map[int64]struct{} // of a list of times; nil for a range
+	batch         *record.Batch
+	headerMatches []bool
 }
 
-// NewMatcher prepares to match q.
+// NewMatcher prepares a Matcher for q.
 func NewMatcher(q *question.Question) *Matcher {
 	m := &Matcher{q: q}
 	if len(q.Valid.List) > 0 {
@@ -479,7 +487,7 @@ func NewMatcher(q *question.Question) *Matcher {
 	return m
 }
 
-// Header reports whether records under h can match.
+// Header reports whether records with header h can match.
 func (m *Matcher) Header(h *record.Header) bool {
 	for f, values := range m.q.Header {
 		if len(values) > 0 && !slices.Contains(values, h[f]) {
@@ -489,17 +497,17 @@ func (m *Matcher) Header(h *record.Header) bool {
 	return true
 }
 
-// Use points the matcher at b.
+// Use sets the batch whose rows Row tests.
 func (m *Matcher) Use(b *record.Batch) {
-	m.b, m.heads = b, m.heads[:0]
+	m.batch, m.headerMatches = b, m.headerMatches[:0]
 	for i := range b.Headers {
-		m.heads = append(m.heads, m.Header(&b.Headers[i]))
+		m.headerMatches = append(m.headerMatches, m.Header(&b.Headers[i]))
 	}
 }
 
-// Row reports whether row i of the batch in use matches.
+// Row reports whether row i of the current batch matches.
 func (m *Matcher) Row(i int) bool {
-	return m.heads[m.b.Head[i]] && m.Times(m.b.Valid[i], m.b.Lead[i])
+	return m.headerMatches[m.batch.Head[i]] && m.Times(m.batch.Valid[i], m.batch.Lead[i])
 }
 
 // Times reports whether a valid time and a lead match.

@@ -20,7 +20,7 @@ func rows(texts []string, times []int64, nums []float64) *Answer {
 	})
 	for i := range texts {
 		b.Text(0, texts[i])
-		b.Whole(1, times[i])
+		b.Seconds(1, times[i])
 		b.Num(2, nums[i])
 		b.Row()
 	}
@@ -42,7 +42,7 @@ func TestEqualAnswersAreProven(t *testing.T) {
 		if err != nil || !p.Valid() || p.Rows() != pair[0].Rows || p.Digest() != pair[1].Digest() {
 			t.Errorf("%s: proof %+v, %v", name, p, err)
 		}
-		if q, err := CompareDigest(pair[0], pair[1].Digest(), pair[1].Rows); err != nil || q.Digest() != p.Digest() || q.Rows() != p.Rows() || q.Degree() != DigestAlone || p.Degree() != EveryValue {
+		if q, err := CompareDigest(pair[0], pair[1].Digest(), pair[1].Rows); err != nil || q.Digest() != p.Digest() || q.Rows() != p.Rows() || q.Degree() != DigestOnly || p.Degree() != EveryValue {
 			t.Errorf("%s: by digest %+v, %v", name, q, err)
 		}
 	}
@@ -65,7 +65,7 @@ func TestDBMSBenchmarkerOneBitOneRowOrOrderIsWrong(t *testing.T) {
 	}{
 		{"one bit", oneBit, "1 rows hold different values", 1, 1, "fabar"},
 		{"missing row", rows([]string{"G2", "G2/NHX"}, []int64{0, 0}, []float64{1.5, -3}), "1 rows are missing", 1, 0, ""},
-		{"surplus row", rows([]string{"G2", "G2", "G2", "G2/NHX"}, []int64{0, 0, 21600, 0}, []float64{1.5, 1.5, math.NaN(), -3}), "1 rows should not be there", 0, 1, ""},
+		{"surplus row", rows([]string{"G2", "G2", "G2", "G2/NHX"}, []int64{0, 0, 21600, 0}, []float64{1.5, 1.5, math.NaN(), -3}), "1 unexpected rows", 0, 1, ""},
 		{"swapped rows", rows([]string{"G2", "G2", "G2/NHX"}, []int64{21600, 0, 0}, []float64{math.NaN(), 1.5, -3}), "order is not: the first differs at row 0", 0, 0, ""},
 		{"missing for a number", rows([]string{"G2", "G2", "G2/NHX"}, []int64{0, 21600, 0}, []float64{1.5, 0, -3}), "different values", 1, 1, "fabar"},
 		{"empty", rows(nil, nil, nil), "3 rows are missing", 3, 0, ""},
@@ -90,12 +90,12 @@ func TestDBMSBenchmarkerOneBitOneRowOrOrderIsWrong(t *testing.T) {
 
 func TestCompareRefusesOtherShapes(t *testing.T) {
 	for says, spoil := range map[string]func(a *Answer){
-		"fabar holds 2 values for 3 rows":              func(a *Answer) { a.Vectors[2].Num = a.Vectors[2].Num[:2] },
-		"2 columns came, 3 were asked for":             func(a *Answer) { a.Columns, a.Vectors = a.Columns[:2], a.Vectors[:2] },
-		"column 3 is oabar, fabar was asked for":       func(a *Answer) { a.Columns[2].Name = "oabar" },
-		"column fabar holds values of another kind":    func(a *Answer) { a.Columns[2].Kind, a.Vectors[2] = question.Text, Vector{Text: make([]string, 3)} },
-		"column vx_mask holds values of another kind":  func(a *Answer) { a.Columns[0].Kind, a.Vectors[0] = question.Time, Vector{Whole: make([]int64, 3)} },
-		"fcst_valid_beg holds values of another kind ": func(a *Answer) { a.Columns[1].Kind = question.Span },
+		"fabar has 2 values for 3 rows":              func(a *Answer) { a.Vectors[2].Num = a.Vectors[2].Num[:2] },
+		"got 2 columns, the question has 3":          func(a *Answer) { a.Columns, a.Vectors = a.Columns[:2], a.Vectors[:2] },
+		"column 3 is oabar, the question has fabar":  func(a *Answer) { a.Columns[2].Name = "oabar" },
+		"column fabar has values of another kind":    func(a *Answer) { a.Columns[2].Kind, a.Vectors[2] = question.Text, Vector{Text: make([]string, 3)} },
+		"column vx_mask has values of another kind":  func(a *Answer) { a.Columns[0].Kind, a.Vectors[0] = question.Time, Vector{Seconds: make([]int64, 3)} },
+		"fcst_valid_beg has values of another kind ": func(a *Answer) { a.Columns[1].Kind = question.Span },
 	} {
 		got := base()
 		spoil(got)

@@ -1,7 +1,6 @@
-// Package answer is what comes back: rows in canonical types and order.
+// Package answer represents the result of a question: rows in canonical types and order.
 //
-// Reference computes the answer to a question straight from the parsed
-// records, by no database. Compare holds an engine's answer against it, value
-// by value, and makes the Proof, without which no time enters a
-// run.
+// Reference computes the expected answer from the parsed records, without a database. Compare
+// checks an engine's answer against it, value by value, and returns a Proof. A run stores a time
+// only together with a Proof.
 package answer

@@ -6,30 +6,32 @@ import (
 	"slices"
 )
 
-// Expected is what a question may answer: the reference's rows, and more than
-// one answer where the question does not fix it.
+// Expected is the set of answers that a question allows: usually one, the reference's rows, and
+// several where the question does not determine the answer.
 type Expected struct {
-	rows          [][]value // of the question without its limit, as far as rows tie with the last one
-	offset, count int       // the answer is a part of them
-	width         int       // columns of an answer; those behind are what rows are ordered by, too
-	by            []int
-	cut           []int // rows [cut[0], cut[1]) and so on tie, and the limit cuts through them
-	others        []*Expected
-	degree        Degree // of an answer that is equal
-	why           string // what does not fix the answer; "" = it is fixed
+	// rows of the question without its limit, up to the last row that ties with the limit
+	rows          [][]value
+	offset, count int   // the answer is rows[offset:offset+count]
+	width         int   // number of columns of an answer; the columns after them only serve the order
+	orderColumns  []int // columns by which rows are sorted
+	// pairs: rows [t[0], t[1]) tie, and the limit cuts through them; likewise t[2], t[3] and so on
+	tiesAtLimit  []int
+	alternatives []*Expected
+	degree       Degree // the degree of a proof by equality
+	ambiguity    string // why the question does not determine the answer; "" = it does
 }
 
-// Shape is what is known of the reference's rows.
+// Shape describes the reference's rows.
 type Shape struct {
-	Width  int         // columns of an answer
-	By     []int       // columns by which rows are ordered, the first one first; none = in any order
-	Scales map[int]int // column of a sum → column with the sum of absolute values
+	Width  int         // number of columns of an answer
+	By     []int       // columns by which rows are sorted, the major one first; none = any order
+	Scales map[int]int // maps the column of a sum to the column with the sum of absolute values
 	Offset int
 	Limit  int    // -1 = none
-	Degree Degree // EveryValue where the rows are of a reference that no database computed; "" = Agreed
+	Degree Degree // EveryValue if no database computed the reference; "" = Agreed
 }
 
-// Expect makes what is expected of the reference's rows.
+// Expect builds the expectation from the reference's rows.
 func Expect(l *Loose, s Shape) *Expected {
 	for _, row := range l.rows {
 		for k, m := range s.Scales {
@@ -38,17 +40,17 @@ func Expect(l *Loose, s Shape) *Expected {
 			}
 		}
 	}
-	e := &Expected{rows: l.rows, offset: min(s.Offset, len(l.rows)), width: s.Width, by: s.By, degree: cmp.Or(s.Degree, Agreed)}
+	e := &Expected{rows: l.rows, offset: min(s.Offset, len(l.rows)), width: s.Width, orderColumns: s.By, degree: cmp.Or(s.Degree, Agreed)}
 	e.count = len(e.rows) - e.offset
 	if s.Limit >= 0 {
 		e.count = min(e.count, s.Limit)
 	}
-	e.groups(func(from, to int) bool {
+	e.eachTie(func(from, to int) bool {
 		inside := from >= e.offset && to <= e.offset+e.count
 		outside := to <= e.offset || from >= e.offset+e.count
 		alike := !slices.ContainsFunc(e.rows[from:to], func(r []value) bool { return !slices.Equal(r[:e.width], e.rows[from][:e.width]) })
 		if !inside && !outside && !alike {
-			e.cut = append(e.cut, from, to)
+			e.tiesAtLimit = append(e.tiesAtLimit, from, to)
 		}
 		return true
 	})
@@ -58,11 +60,12 @@ func Expect(l *Loose, s Shape) *Expected {
 // Len is the number of rows of the answer.
 func (e *Expected) Len() int { return e.count }
 
-// groups gives the groups of rows that tie; all rows are one where there is no order.
-func (e *Expected) groups(f func(from, to int) bool) {
+// eachTie calls f for each group of tied rows until f returns false. Without an order, all rows are
+// one group.
+func (e *Expected) eachTie(f func(from, to int) bool) {
 	for from := 0; from < len(e.rows); {
 		to := from + 1
-		for to < len(e.rows) && e.tie(to-1, to) {
+		for to < len(e.rows) && e.isTie(to-1, to) {
 			to++
 		}
 		if !f(from, to) {
@@ -72,35 +75,35 @@ func (e *Expected) groups(f func(from, to int) bool) {
 	}
 }
 
-// tie reports whether rows i and j are equal in the order.
-func (e *Expected) tie(i, j int) bool {
-	for _, k := range e.by {
-		if _, ok := e.rows[i][k].near(e.rows[j][k], Tolerance); !ok {
+// isTie reports whether the order does not distinguish rows i and j.
+func (e *Expected) isTie(i, j int) bool {
+	for _, k := range e.orderColumns {
+		if _, ok := e.rows[i][k].approxEqual(e.rows[j][k], Tolerance); !ok {
 			return false
 		}
 	}
 	return true
 }
 
-// Last reports whether a row is behind the last one that ties with row n - 1 of
-// an answer that is still read.
-func (l *Loose) Last(n int, by []int) bool {
+// PastTies reports whether the last row read so far comes after all rows that tie with row n − 1. A
+// reader can then stop.
+func (l *Loose) PastTies(n int, by []int) bool {
 	if n < 1 || len(l.rows) <= n {
 		return false
 	}
-	e := Expected{rows: l.rows, by: by}
-	return !e.tie(n-1, len(l.rows)-1)
+	e := Expected{rows: l.rows, orderColumns: by}
+	return !e.isTie(n-1, len(l.rows)-1)
 }
 
-// Allow adds another answer that the question allows, and why.
+// Allow adds another answer that the question permits, with the reason.
 func (e *Expected) Allow(o *Expected, why string) {
-	if _, err := e.compare(o.answer(), Tolerance); err != nil {
-		e.others, e.why = append(e.others, o), why
+	if _, err := e.compare(o.resultRows(), Tolerance); err != nil {
+		e.alternatives, e.ambiguity = append(e.alternatives, o), why
 	}
 }
 
-// answer are the rows of the answer itself.
-func (e *Expected) answer() *Loose {
+// resultRows returns the rows of the answer, without the columns that only serve the order.
+func (e *Expected) resultRows() *Loose {
 	out := &Loose{}
 	for _, row := range e.rows[e.offset : e.offset+e.count] {
 		out.rows = append(out.rows, row[:e.width])
@@ -108,12 +111,12 @@ func (e *Expected) answer() *Loose {
 	return out
 }
 
-// Cut returns how many rows of the answer tie where a limit cuts, and the first
-// column that tells them apart; -1 = no one column does.
-func (e *Expected) Cut() (rows, column int) {
+// LimitTies returns the number of rows in the answer that tie at a limit, and the first column that
+// distinguishes them; −1 = no single column does.
+func (e *Expected) LimitTies() (rows, column int) {
 	column = -1
-	for i := 0; i < len(e.cut); i += 2 {
-		from, to := e.cut[i], e.cut[i+1]
+	for i := 0; i < len(e.tiesAtLimit); i += 2 {
+		from, to := e.tiesAtLimit[i], e.tiesAtLimit[i+1]
 		rows += min(to, e.offset+e.count) - max(from, e.offset)
 		for k := 0; k < e.width && column < 0; k++ {
 			seen := map[string]bool{}
@@ -128,19 +131,19 @@ func (e *Expected) Cut() (rows, column int) {
 	return rows, column
 }
 
-// Why is what does not fix the answer: other answers were allowed; "" = nothing.
-func (e *Expected) Why() string { return e.why }
+// Ambiguity is the reason why other answers were allowed; "" = none were.
+func (e *Expected) Ambiguity() string { return e.ambiguity }
 
-// HasFloats reports whether a column holds floating-point numbers.
+// HasFloats reports whether a column contains floating-point numbers.
 func (e *Expected) HasFloats() bool {
 	return slices.ContainsFunc(e.rows, func(r []value) bool {
 		return slices.ContainsFunc(r[:e.width], func(v value) bool { return v.kind == float })
 	})
 }
 
-// HasNull reports whether a column by which rows are ordered has NULL.
+// HasNull reports whether a column of the order contains NULL.
 func (e *Expected) HasNull() bool {
 	return slices.ContainsFunc(e.rows, func(r []value) bool {
-		return slices.ContainsFunc(e.by, func(k int) bool { return r[k].kind == null })
+		return slices.ContainsFunc(e.orderColumns, func(k int) bool { return r[k].kind == null })
 	})
 }

@@ -14,38 +14,38 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Loose is an answer to a question that a user put in SQL: each engine chooses
-// the types of its columns.
+// Loose is the answer to a question that a user wrote in SQL, where each engine chooses the types
+// of its columns.
 type Loose struct {
 	rows [][]value
 }
 
-// Decimal is a number in digits; or NaN or Infinity, of PostgreSQL. Decimal, Date,
-// Moment and Untyped are what an engine's values are by the types of its answer's
-// columns. A string is a text, an integer and a floating-point number are what they are.
+// Decimal is a number in decimal digits, or PostgreSQL's NaN or Infinity. Engines convert values to
+// Decimal, Date, Moment or Untyped by the types of their result columns. A Go string is a text; Go
+// integers and floats are numbers.
 type Decimal string
 
 // Date is a day: 2024-07-01.
 type Date string
 
-// Moment is a time of a day in UTC: 2024-07-01 12:00:00.25.
+// Moment is a date with time of day, in UTC: 2024-07-01 12:00:00.25.
 type Moment string
 
-// Untyped is of an engine whose columns have no type: a text, or a date or time as text.
+// Untyped is a value of an engine whose columns have no type: a text, or a date or time as text.
 type Untyped string
 
-// MomentOf is a time as a Moment.
+// MomentOf converts a time to a Moment.
 func MomentOf(t time.Time) Moment { return Moment(t.UTC().Format("2006-01-02 15:04:05.999999")) }
 
-// DateOf is the day of a time as a Date.
+// DateOf returns the day of a time as a Date.
 func DateOf(t time.Time) Date { return Date(t.UTC().Format(time.DateOnly)) }
 
-// value is a value in one of the few forms that answers are compared in.
+// value is a value in one of the few kinds in which answers are compared.
 type value struct {
 	kind  byte
 	text  string
-	num   float64 // of numbers
-	scale float64 // what a sum that may cancel was computed of: the sum of absolute values; 0 = nothing
+	num   float64 // numbers only
+	scale float64 // for a sum whose terms may cancel: the sum of their absolute values; 0 = unknown
 }
 
 const (
@@ -60,23 +60,22 @@ const (
 
 var kindNames = [...]string{"NULL", "an exact number", "a floating-point number", "a text", "a date", "a time", "a text"} //nolint:gochecknoglobals // a constant table
 
-// The degrees of what two engines of different code answered: alike; alike but
-// for the rounding of floating-point numbers; or the question does not fix the
-// answer, and what came is one of those that it allows. No reference that no
-// database computed has a part in them.
+// The degrees of proof between two independent engines, where no reference exists that no database
+// computed.
 const (
-	Agreed       Degree = "engines agree"
+	Agreed Degree = "engines agree" // both engines return the same values
+	// both engines return the same values, except for the rounding of floating-point numbers
 	Rounded      Degree = "equal to rounding"
-	Undetermined Degree = "undetermined"
+	Undetermined Degree = "undetermined" // the question allows several answers, and the result is one of them
 )
 
-// Tolerance is the difference up to which two numbers are equal of which one at
-// least is no exact decimal, relative to the larger or, of a sum, to the sum of
-// the absolute values: engines sum in any order.
+// Tolerance is the largest relative difference between two numbers that count as equal, where at
+// least one is not an exact decimal. It is relative to the larger number or, for a sum, to the sum
+// of the absolute values, because engines add in any order.
 const Tolerance = 1e-9
 
-// exactTolerance is Tolerance between a decimal and the floating-point number in
-// which an engine without decimals keeps it: a cent of a hundred billion counts.
+// exactTolerance replaces Tolerance between a decimal and the floating-point number in which an
+// engine without decimals stores it. It distinguishes one cent in a hundred billion.
 const exactTolerance = 1e-12
 
 // Len is the number of rows.
@@ -86,7 +85,7 @@ func (l *Loose) Len() int { return len(l.rows) }
 func (l *Loose) Add(row []any) {
 	out := make([]value, len(row))
 	for k, v := range row {
-		out[k] = loosen(v)
+		out[k] = valueOf(v)
 	}
 	l.rows = append(l.rows, out)
 }
@@ -97,8 +96,8 @@ var (
 	timeISO = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]+)?(Z|\+00|\+00:00)?$`)
 )
 
-// loosen reads a value by its type.
-func loosen(v any) value {
+// valueOf converts a value by its Go type.
+func valueOf(v any) value {
 	switch v := v.(type) {
 	case nil:
 		return value{}
@@ -135,7 +134,7 @@ func loosen(v any) value {
 	return value{kind: text, text: fmt.Sprint(v)}
 }
 
-// numberOf reads digits as they are, and what has none as a floating-point number.
+// numberOf keeps plain decimal digits exact, and reads every other number as floating point.
 func numberOf(s string) value {
 	f, err := strconv.ParseFloat(s, 64)
 	if !number.MatchString(s) {
@@ -153,7 +152,7 @@ func numberOf(s string) value {
 	return value{kind: exact, text: s, num: f}
 }
 
-// momentOf reads a time to the microsecond.
+// momentOf normalizes a time to microseconds without trailing zeros.
 func momentOf(s string) value {
 	if m := timeISO.FindStringSubmatch(s); m != nil {
 		return value{kind: moment, text: m[1] + " " + m[2] + strings.TrimRight(m[3], "0.")}
@@ -161,8 +160,8 @@ func momentOf(s string) value {
 	return value{kind: moment, text: s}
 }
 
-// as reads a value without a type as the other side's is.
-func (v value) as(kind byte) value {
+// convertTo interprets a value without a type as the kind of the value that it is compared with.
+func (v value) convertTo(kind byte) value {
 	if v.kind != untyped {
 		return v
 	}
@@ -179,33 +178,33 @@ func (v value) as(kind byte) value {
 	return v
 }
 
-// fine are the decimals that a sum or a constant may have; a number of more is
-// a quotient, which each engine cuts elsewhere.
-const fine = 6
+// maxDecimals is the number of decimals of a sum or a constant. A number with more decimals is a
+// quotient, and engines cut quotients at different lengths.
+const maxDecimals = 6
 
-func (v value) quotient() bool { return v.kind == exact && decimals(v.text) > fine }
+func (v value) isQuotient() bool { return v.kind == exact && decimals(v.text) > maxDecimals }
 
-// near reports whether values are equal for all that can be determined; off is by how
-// much, relative to what the tolerance is.
-func (v value) near(o value, tolerance float64) (off float64, ok bool) {
-	v, o = v.as(o.kind), o.as(v.kind)
+// approxEqual reports whether two values count as equal, and by how much they differ, relative to
+// the size that the tolerance refers to.
+func (v value) approxEqual(o value, tolerance float64) (off float64, ok bool) {
+	v, o = v.convertTo(o.kind), o.convertTo(v.kind)
 	numbers := (v.kind == exact || v.kind == float) && (o.kind == exact || o.kind == float)
 	switch {
 	case !numbers:
 		return 0, v.kind == o.kind && v.text == o.text
 	case v.kind == o.kind && v.text == o.text:
 		return 0, true
-	case v.kind == exact && o.kind == exact && !v.quotient() && !o.quotient():
+	case v.kind == exact && o.kind == exact && !v.isQuotient() && !o.isQuotient():
 		return 0, false
-	case v.kind != o.kind && !v.quotient() && !o.quotient():
+	case v.kind != o.kind && !v.isQuotient() && !o.isQuotient():
 		tolerance = min(tolerance, exactTolerance)
 	}
 	size := max(math.Abs(v.num), math.Abs(o.num), v.scale, o.scale)
-	if math.IsInf(v.num, 0) || math.IsInf(o.num, 0) || math.IsNaN(v.num) || math.IsNaN(o.num) { // whose tolerance would be infinite, too
+	if math.IsInf(v.num, 0) || math.IsInf(o.num, 0) || math.IsNaN(v.num) || math.IsNaN(o.num) { // their tolerance would be infinite
 		return 0, v.num == o.num || math.IsNaN(v.num) && math.IsNaN(o.num)
 	}
 	off = math.Abs(v.num - o.num)
-	if v.kind == exact && o.kind == exact { // both of many digits: exactly, as far as a double does not see them
+	if v.kind == exact && o.kind == exact { // both have many digits: subtract exactly, because a double loses them
 		a, _ := new(big.Float).SetPrec(200).SetString(v.text)
 		b, _ := new(big.Float).SetPrec(200).SetString(o.text)
 		off, _ = a.Sub(a, b).Float64()
@@ -224,13 +223,12 @@ func decimals(s string) int {
 	return 0
 }
 
-// CompareLoose compares the answer of an engine with what is expected. Rows that
-// are equal in the order, or all where there is none, are compared as sets with
-// repetitions; where a limit cuts through rows that tie, those that came must be
-// among them. The error is a *Diff.
+// CompareLoose compares an engine's answer with the expected one. It compares rows that tie in the
+// order (all rows if there is no order) as multisets. Where a limit cuts through tied rows, the
+// returned rows must be among them. The error is a *Diff.
 func CompareLoose(e *Expected, got *Loose, tolerance float64) (Proof, error) {
 	p, err := e.compare(got, tolerance)
-	for _, o := range e.others {
+	for _, o := range e.alternatives {
 		if err == nil {
 			break
 		}
@@ -238,17 +236,17 @@ func CompareLoose(e *Expected, got *Loose, tolerance float64) (Proof, error) {
 			p, err = q, nil
 		}
 	}
-	if err != nil && len(e.others) > 0 {
-		p, err = e.fixed(got, tolerance, err)
+	if err != nil && len(e.alternatives) > 0 {
+		p, err = e.compareCommon(got, tolerance, err)
 	}
-	if err == nil && (len(e.cut) > 0 || e.why != "") {
+	if err == nil && (len(e.tiesAtLimit) > 0 || e.ambiguity != "") {
 		p.degree = Undetermined
 	}
 	return p, err
 }
 
-// source names what an answer is compared with, to begin with what it has.
-func (e *Expected) source() string {
+// sourceWords begins a sentence about the expected side.
+func (e *Expected) sourceWords() string {
 	if e.degree == EveryValue {
 		return "the reference has"
 	}
@@ -259,65 +257,65 @@ func (e *Expected) compare(got *Loose, tolerance float64) (p Proof, err error) {
 	want := e.rows[e.offset : e.offset+e.count]
 	d := &Diff{WantRows: len(want), GotRows: len(got.rows)}
 	if len(want) != len(got.rows) {
-		d.Problem = fmt.Sprintf("%d rows came, %s %d", len(got.rows), e.source(), len(want))
+		d.Problem = fmt.Sprintf("got %d rows, %s %d", len(got.rows), e.sourceWords(), len(want))
 		return Proof{}, d
 	}
 	if len(want) > 0 && e.width != len(got.rows[0]) {
-		d.Problem = fmt.Sprintf("%d columns came, %s %d", len(got.rows[0]), e.source(), e.width)
+		d.Problem = fmt.Sprintf("got %d columns, %s %d", len(got.rows[0]), e.sourceWords(), e.width)
 		return Proof{}, d
 	}
 	for i := range want {
-		for _, k := range e.by {
+		for _, k := range e.orderColumns {
 			if k >= e.width {
 				break
 			}
-			if _, ok := want[i][k].near(got.rows[i][k], tolerance); !ok {
+			if _, ok := want[i][k].approxEqual(got.rows[i][k], tolerance); !ok {
 				d.Problem = fmt.Sprintf("the order differs at row %d", i+1)
 				if (want[i][k].kind == null) != (got.rows[i][k].kind == null) {
-					d.Problem += ", as engines have NULL first or last: write NULLS FIRST or NULLS LAST"
+					d.Problem += ", because some engines sort NULL first and others last: write NULLS FIRST or NULLS LAST"
 				}
-				d.unlike(i, want[i][:e.width], got.rows[i])
+				d.addLooseRow(i, want[i][:e.width], got.rows[i])
 				return Proof{}, d
 			}
 		}
 	}
 	var largest float64
 	equal := true
-	e.groups(func(from, to int) bool {
+	e.eachTie(func(from, to int) bool {
 		first, last := max(from, e.offset), min(to, e.offset+e.count)
 		if first >= last {
 			return true
 		}
 		var off float64
-		off, equal = same(e.rows[from:to], got.rows[first-e.offset:last-e.offset], e.width, tolerance, d)
+		off, equal = matchRows(e.rows[from:to], got.rows[first-e.offset:last-e.offset], e.width, tolerance, d)
 		largest = max(largest, off)
 		return equal
 	})
 	if !equal {
 		return Proof{}, d
 	}
-	p = Proof{degree: e.degree, digest: got.Digest(), rows: len(want), largest: largest}
+	p = Proof{degree: e.degree, digest: got.Digest(), rows: len(want), largestDifference: largest}
 	if largest > 0 {
 		p.degree = Rounded
 	}
 	return p, nil
 }
 
-// agrees compares some columns of another answer.
-func (e *Expected) agrees(columns []int, l *Loose, tolerance float64) bool {
-	a, b := e.answer().project(columns), l.project(columns)
-	_, ok := same(a.rows, b.rows, len(columns), tolerance, &Diff{})
+// agreesOn compares some columns of another answer.
+func (e *Expected) agreesOn(columns []int, l *Loose, tolerance float64) bool {
+	a, b := e.resultRows().project(columns), l.project(columns)
+	_, ok := matchRows(a.rows, b.rows, len(columns), tolerance, &Diff{})
 	return len(a.rows) == len(b.rows) && ok
 }
 
-// common finds the columns whose values are the same in all answers that the
-// question allows, row by row or each for itself, and those that nobody can compare.
-func (e *Expected) common(tolerance float64) (checks [][]int, open []int) {
-	all := append([]*Expected{e}, e.others...)
+// commonColumns finds the columns that have the same values in all allowed answers, either together
+// row by row or each on its own, and the open ones, which nobody can compare.
+func (e *Expected) commonColumns(tolerance float64) (checks [][]int, open []int) {
+	all := append([]*Expected{e}, e.alternatives...)
 	var together []int
 	for k := range e.width {
 		fixed := func(columns []int) bool {
-			return !slices.ContainsFunc(all, func(o *Expected) bool { return !e.agrees(columns, o.answer(), tolerance) })
+			return !slices.ContainsFunc(all, func(o *Expected) bool { return !e.agreesOn(columns, o.resultRows(), tolerance) })
 		}
 		if more := append(slices.Clone(together), k); fixed(more) {
 			together = more
@@ -330,34 +328,34 @@ func (e *Expected) common(tolerance float64) (checks [][]int, open []int) {
 	return append(checks, together), open
 }
 
-// Open returns the columns that are not compared where an answer is none of those
-// that were found: the question allows too many.
-func (e *Expected) Open() []int {
-	if len(e.others) == 0 {
+// UncheckedColumns returns the columns that are not compared where a result matches none of the
+// allowed answers that were found, because the question allows too many.
+func (e *Expected) UncheckedColumns() []int {
+	if len(e.alternatives) == 0 {
 		return nil
 	}
-	_, open := e.common(Tolerance)
+	_, open := e.commonColumns(Tolerance)
 	return open
 }
 
-// fixed compares what all answers that the question allows have in common: the
-// number of rows, and the columns whose values are the same in all of them.
-func (e *Expected) fixed(got *Loose, tolerance float64, wrong error) (Proof, error) {
-	checks, _ := e.common(tolerance)
-	all := append([]*Expected{e}, e.others...)
+// compareCommon checks what all allowed answers have in common: the number of rows, and the columns
+// with the same values in all of them.
+func (e *Expected) compareCommon(got *Loose, tolerance float64, wrong error) (Proof, error) {
+	checks, _ := e.commonColumns(tolerance)
+	all := append([]*Expected{e}, e.alternatives...)
 	counted := !slices.ContainsFunc(all, func(o *Expected) bool { return o.count != e.count })
 	if counted && len(got.rows) != e.count || len(got.rows) > 0 && len(got.rows[0]) != e.width {
 		return Proof{}, wrong
 	}
 	for _, columns := range checks {
-		if counted && !e.agrees(columns, got, tolerance) {
+		if counted && !e.agreesOn(columns, got, tolerance) {
 			return Proof{}, wrong
 		}
 	}
 	return Proof{degree: Undetermined, digest: got.Digest(), rows: len(got.rows)}, nil
 }
 
-// project are some columns of an answer.
+// project returns some columns of an answer.
 func (l *Loose) project(columns []int) *Loose {
 	out := &Loose{}
 	for _, row := range l.rows {
@@ -370,11 +368,10 @@ func (l *Loose) project(columns []int) *Loose {
 	return out
 }
 
-// same finds got among the rows of want: all of them, or some where a limit cuts.
-// Columns in which both sides have nothing but texts and exact numbers bring
-// equal rows together; within those that are equal there the other numbers do,
-// in their order.
-func same(want, got [][]value, width int, tolerance float64, d *Diff) (largest float64, equal bool) {
+// matchRows finds each row of got among the rows of want; got has fewer rows where a limit cuts. It
+// first pairs rows by the columns in which both sides have only texts and exact numbers. Among rows
+// that are equal there, it pairs the remaining numbers in ascending order.
+func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (largest float64, equal bool) {
 	if len(got) == 0 {
 		return 0, true
 	}
@@ -385,7 +382,7 @@ func same(want, got [][]value, width int, tolerance float64, d *Diff) (largest f
 			if v := r[k]; v.kind != null && v.kind != untyped {
 				kinds[v.kind] = true
 			}
-			if r[k].quotient() {
+			if r[k].isQuotient() {
 				kinds[float] = true
 			}
 		}
@@ -396,7 +393,7 @@ func same(want, got [][]value, width int, tolerance float64, d *Diff) (largest f
 					for i := range rows {
 						if rows[i][k].kind == untyped {
 							rows[i] = slices.Clone(rows[i])
-							rows[i][k] = rows[i][k].as(kind)
+							rows[i][k] = rows[i][k].convertTo(kind)
 						}
 					}
 				}
@@ -413,7 +410,7 @@ func same(want, got [][]value, width int, tolerance float64, d *Diff) (largest f
 		}
 		for k := range width {
 			if !sure[k] {
-				if _, ok := a[k].near(b[k], tolerance); !ok {
+				if _, ok := a[k].approxEqual(b[k], tolerance); !ok {
 					return cmp.Or(cmp.Compare(a[k].num, b[k].num), cmp.Compare(a[k].kind, b[k].kind), strings.Compare(a[k].text, b[k].text))
 				}
 			}
@@ -421,20 +418,20 @@ func same(want, got [][]value, width int, tolerance float64, d *Diff) (largest f
 		return 0
 	}
 	want, got = slices.SortedStableFunc(slices.Values(want), order), slices.SortedStableFunc(slices.Values(got), order)
-	spare := len(want) - len(got) // rows that need not have come
+	spare := len(want) - len(got) // rows of want that may be absent
 	for i, j := 0, 0; j < len(got); i, j = i+1, j+1 {
 		for spare > 0 && order(want[i], got[j]) < 0 {
 			i, spare = i+1, spare-1
 		}
 		for k := range width {
-			off, ok := want[i][k].near(got[j][k], tolerance)
+			off, ok := want[i][k].approxEqual(got[j][k], tolerance)
 			if largest = max(largest, off); ok {
 				continue
 			}
 			if d.Missing, d.Extra = d.Missing+1, d.Extra+1; len(d.Rows) < MaxDiffs {
-				d.unlike(j, want[i][:width], got[j])
+				d.addLooseRow(j, want[i][:width], got[j])
 			}
-			if a, b := want[i][k].as(got[j][k].kind).kind, got[j][k].as(want[i][k].kind).kind; d.Problem == "" && kindNames[a] != kindNames[b] && a != null && b != null && (a > float || b > float) {
+			if a, b := want[i][k].convertTo(got[j][k].kind).kind, got[j][k].convertTo(want[i][k].kind).kind; d.Problem == "" && kindNames[a] != kindNames[b] && a != null && b != null && (a > float || b > float) {
 				d.Problem = fmt.Sprintf("column %d is %s, the other engine gave %s: cast it to one type", k+1, kindNames[b], kindNames[a])
 			}
 			break
@@ -446,11 +443,11 @@ func same(want, got [][]value, width int, tolerance float64, d *Diff) (largest f
 	return largest, d.Missing == 0
 }
 
-func (d *Diff) unlike(i int, want, got []value) {
-	d.Rows = append(d.Rows, DiffRow{Row: i, Want: inWords(want), Got: inWords(got)})
+func (d *Diff) addLooseRow(i int, want, got []value) {
+	d.Rows = append(d.Rows, DiffRow{Row: i, Want: rowText(want), Got: rowText(got)})
 }
 
-func inWords(row []value) string {
+func rowText(row []value) string {
 	var out []string
 	for _, v := range row {
 		switch v.kind {
@@ -463,19 +460,18 @@ func inWords(row []value) string {
 	return strings.Join(out, " | ")
 }
 
-// Digest is one over the rows as they came.
+// Digest covers the rows in the order in which the engine returned them.
 func (l *Loose) Digest() Digest {
 	h := xxh3.New()
 	for _, row := range l.rows {
-		_, _ = h.WriteString(inWords(row) + "\n") // a hash takes all
+		_, _ = h.WriteString(rowText(row) + "\n") // a hash takes all
 	}
 	return h.Sum128()
 }
 
-// CompareAgreed is CompareAll for answers each of which was held against
-// another engine's.
-func CompareAgreed(t Tally, failed error) (Proof, error) {
-	p, err := CompareAll(t, failed)
+// CompareAgreed is CompareAll for answers that were each compared with another engine's answer.
+func CompareAgreed(t Tally, workError error) (Proof, error) {
+	p, err := CompareAll(t, workError)
 	if err == nil {
 		p.degree = Agreed
 	}

@@ -110,13 +110,13 @@ func TestLooseOrder(t *testing.T) {
 		{"the same, as the reference has it", loose(a, b, c, d), loose(a, b, c), []int{1}, 0, 3, answer.Undetermined, ""},
 		{"a row twice", loose(a, b, c, d), loose(a, b, b), []int{1}, 0, 3, "", "1 rows hold different values"},
 		{"a value changed", loose(a, b, c, d), loose(a, b, []any{"x", int64(2), 0.125}), []int{1}, 0, 3, "", "1 rows hold different values"},
-		{"a row dropped", loose(a, b, c, d), loose(a, b), []int{1}, 0, 3, "", "2 rows came"},
+		{"a row dropped", loose(a, b, c, d), loose(a, b), []int{1}, 0, 3, "", "got 2 rows"},
 		{"a tie that an offset cuts", loose(a, b, c, d), loose(d, b), []int{1}, 2, none, answer.Undetermined, ""},
 		{"not behind the offset", loose(a, b, c, d), loose(a, b), []int{1}, 2, none, "", "order differs"},
 		{"a limit between ties", loose(b, c, a), loose(c, b), []int{1}, 0, 2, answer.Agreed, ""},
 		{"a limit without an order", loose(a, b, c, d), loose(d), nil, 0, 1, answer.Undetermined, ""},
 		{"an order that is not shown", loose([]any{"a", int64(1)}, []any{"b", int64(2)}), loose([]any{"b"}, []any{"a"}), []int{1}, 0, none, "", "1 rows hold different values"},
-		{"a column less", loose(a, b, c), loose([]any{"a"}, []any{"b"}, []any{"c"}), nil, 0, none, "", "1 columns came"},
+		{"a column less", loose(a, b, c), loose([]any{"a"}, []any{"b"}, []any{"c"}), nil, 0, none, "", "got 1 columns"},
 		{"a type", loose([]any{"1"}), loose([]any{int64(1)}), nil, 0, none, "", "column 1 is an exact number, the other engine gave a text"},
 	} {
 		width := 3
@@ -168,12 +168,12 @@ func TestAllowed(t *testing.T) {
 	} {
 		e := only(up, 2, nil, 0, -1)
 		e.Allow(only(down, 2, nil, 0, -1), "rows tie")
-		if p, err := answer.CompareLoose(e, c.got, answer.Tolerance); p.Degree() != c.says || (err != nil) != (c.says == "") || e.Why() != "rows tie" {
+		if p, err := answer.CompareLoose(e, c.got, answer.Tolerance); p.Degree() != c.says || (err != nil) != (c.says == "") || e.Ambiguity() != "rows tie" {
 			t.Errorf("%s: %q, %v", c.name, p.Degree(), err)
 		}
 	}
 	e := only(up, 2, nil, 0, -1)
-	if e.Allow(only(loose([]any{"c", int64(3)}, []any{"a", int64(1)}, []any{"b", int64(2)}), 2, nil, 0, -1), "x"); e.Why() != "" {
+	if e.Allow(only(loose([]any{"c", int64(3)}, []any{"a", int64(1)}, []any{"b", int64(2)}), 2, nil, 0, -1), "x"); e.Ambiguity() != "" {
 		t.Error("an answer that is the same is no other answer")
 	}
 }

@@ -14,31 +14,30 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// Means computes the answer to a question with Mean from the records alone. As
-// in Reference, the first of two records of one identity stands. It keeps some
-// 60 bytes of each record.
+// Means computes the answer to a question with Mean from the records, without a database. As in
+// Reference, the first of several records of one identity counts. It keeps about 60 bytes per
+// record.
 type Means struct {
 	q     *question.Question
 	by    []question.Column
 	stat  stat.Stat
-	slots []int // of what the statistic needs
+	slots []int // columns that the statistic needs
 	match *Matcher
 	hash  record.Hasher
 
 	texts  map[string]int32        // header fields of By, joined → number
-	groups map[meansKey]int32      // → number
-	keys   []meansKey              // by group
+	groups map[meansKey]int32      // → number of the group
+	keys   []meansKey              // by number of the group
 	names  [][]string              // by number of texts
 	seen   map[record.Key]struct{} // identities
-	group  []int32                 // by record
+	group  []int32                 // number of the group, by record
 	value  []float64               // by record; NaN = undefined
 }
 
-// meansKey tells groups apart.
+// meansKey identifies a group.
 type meansKey struct{ texts, lead int32 }
 
-// NewMeans prepares the answer to a question, which must group by header fields
-// and fcst_lead alone.
+// NewMeans prepares the answer to a question that groups by header fields and fcst_lead only.
 func NewMeans(q *question.Question) (*Means, error) {
 	s, err := stat.ByName(q.Type.Name, q.Mean)
 	if err != nil {
@@ -60,7 +59,7 @@ func NewMeans(q *question.Question) (*Means, error) {
 	return m, nil
 }
 
-// Add looks at every record of b; b may be reused afterwards.
+// Add evaluates every record of b, which the caller may reuse afterwards.
 func (m *Means) Add(b *record.Batch) {
 	if b.Type != m.q.Type || b.Len() == 0 {
 		return
@@ -69,7 +68,7 @@ func (m *Means) Add(b *record.Batch) {
 	m.hash.Use(b)
 	heads := make([]int32, len(b.Headers))
 	for i := range b.Headers {
-		heads[i] = m.head(&b.Headers[i])
+		heads[i] = m.headerNumber(&b.Headers[i])
 	}
 	byLead := slices.ContainsFunc(m.by, func(c question.Column) bool { return c.Role == question.Lead })
 	needs := make([]float64, len(m.slots))
@@ -88,12 +87,12 @@ func (m *Means) Add(b *record.Batch) {
 		if byLead {
 			k.lead = b.Lead[i]
 		}
-		m.put(m.hash.Record(i, b.Keep), k, value)
+		m.add(m.hash.Record(i, b.KeepConflicts), k, value)
 	}
 }
 
-// head is the number of a header's fields of By.
-func (m *Means) head(h *record.Header) int32 {
+// headerNumber numbers the combinations of header fields by which the question groups.
+func (m *Means) headerNumber(h *record.Header) int32 {
 	var fields []string
 	for _, c := range m.by {
 		if c.Role == question.HeaderField {
@@ -109,8 +108,8 @@ func (m *Means) head(h *record.Header) int32 {
 	return n
 }
 
-// put keeps the value of a record, unless there is an earlier one of its identity.
-func (m *Means) put(id record.Key, k meansKey, value float64) {
+// add keeps the value of a record, unless an earlier record had the same identity.
+func (m *Means) add(id record.Key, k meansKey, value float64) {
 	if _, ok := m.seen[id]; ok {
 		return
 	}
@@ -126,10 +125,10 @@ func (m *Means) put(id record.Key, k meansKey, value float64) {
 // Records is the number of records so far.
 func (m *Means) Records() int { return len(m.value) }
 
-// meansSum is a sum whose rounding errors are kept and added at its end
-// (Neumaier 1974), so that the reference is right to the last digit or two.
+// meansSum adds numbers and compensates the rounding errors (Neumaier 1974), which makes the
+// reference accurate to the last digit or two.
 type meansSum struct {
-	records, defined, sum, lost float64
+	records, defined, sum, compensation float64
 }
 
 func (s *meansSum) add(x float64) {
@@ -140,17 +139,17 @@ func (s *meansSum) add(x float64) {
 	s.defined++
 	t := s.sum + x
 	if math.Abs(s.sum) >= math.Abs(x) {
-		s.lost += (s.sum - t) + x
+		s.compensation += (s.sum - t) + x
 	} else {
-		s.lost += (x - t) + s.sum
+		s.compensation += (x - t) + s.sum
 	}
 	s.sum = t
 }
 
-// mean is NaN where nothing is defined.
-func (s *meansSum) mean() float64 { return (s.sum + s.lost) / s.defined }
+// mean is NaN if no value is defined.
+func (s *meansSum) mean() float64 { return (s.sum + s.compensation) / s.defined }
 
-// Answer is the answer to the records so far, its rows in the order of By.
+// Answer returns the answer for the records added until now, with its rows in the order of By.
 func (m *Means) Answer() *Answer {
 	sums := make([]meansSum, len(m.keys))
 	for i, g := range m.group {
@@ -170,7 +169,7 @@ func (m *Means) Answer() *Answer {
 		k, field := m.keys[g], 0
 		for i, c := range m.by {
 			if c.Role == question.Lead {
-				into.Whole(i, int64(k.lead))
+				into.Seconds(i, int64(k.lead))
 				continue
 			}
 			into.Text(i, m.names[k.texts][field])
@@ -185,81 +184,81 @@ func (m *Means) Answer() *Answer {
 	return into.Take()
 }
 
-// MeansTolerance is how far the mean of n statistics, none of them beyond ±1,
-// may lie from that of the reference. In whatever order an engine adds, each of
-// its additions rounds a sum that is at most n to within n·2⁻⁵³, so that the
-// mean is off by less than n·2⁻⁵³; twice that is allowed. The 10⁻¹² are for the
-// statistics themselves, which machines that multiply and add in one
-// instruction round otherwise.
+// MeansTolerance is the allowed difference between an engine's and the reference's mean of n
+// statistics, each within ±1. In whatever order an engine adds, each addition rounds a sum of at
+// most n to within n·2⁻⁵³, which puts the mean off by less than n·2⁻⁵³. Twice that is allowed. The
+// additional 10⁻¹² covers the statistics themselves, which machines with fused multiply-add round
+// differently.
 func MeansTolerance(n float64) float64 { return 1e-12 + n*0x1p-52 }
 
-// CompareMeans holds the answer to a question with Mean against the reference:
-// the same groups, in any order, the same counts, and means that differ by no
-// more than MeansTolerance. The error is a *Diff.
+// CompareMeans compares the answer to a question with Mean with the reference. Both must have the
+// same groups, in any order, the same counts, and means that differ by at most MeansTolerance. The
+// error is a *Diff.
 func CompareMeans(want, got *Answer) (Proof, error) {
-	if d := shape(want, got); d != nil {
+	if d := checkShape(want, got); d != nil {
 		return Proof{}, d
 	}
 	d := &Diff{WantRows: want.Rows, GotRows: got.Rows}
-	there := make(map[string]int, got.Rows)
+	gotRows := make(map[string]int, got.Rows)
 	for i := range got.Rows {
-		key := got.group(i)
-		if _, twice := there[key]; twice {
-			d.extra(got, i)
+		key := got.groupKey(i)
+		if _, twice := gotRows[key]; twice {
+			d.addExtra(got, i)
 			continue
 		}
-		there[key] = i
+		gotRows[key] = i
 	}
 	for i := range want.Rows {
-		key := want.group(i)
-		j, ok := there[key]
-		delete(there, key)
+		key := want.groupKey(i)
+		j, ok := gotRows[key]
+		delete(gotRows, key)
 		switch {
 		case !ok:
 			d.Missing++
-			d.row(DiffRow{Row: i, Want: want.Row(i)})
+			d.addRow(DiffRow{Row: i, Want: want.Row(i)})
 		default:
-			if k := want.meansDiffer(got, i, j); k >= 0 {
+			if k := want.differingColumn(got, i, j); k >= 0 {
 				d.Missing, d.Extra = d.Missing+1, d.Extra+1
-				d.row(DiffRow{Row: i, Column: want.Columns[k].Name, Want: want.Row(i), Got: got.Row(j)})
+				d.addRow(DiffRow{Row: i, Column: want.Columns[k].Name, Want: want.Row(i), Got: got.Row(j)})
 			}
 		}
 	}
-	for _, i := range slices.Sorted(maps.Values(there)) {
-		d.extra(got, i)
+	for _, i := range slices.Sorted(maps.Values(gotRows)) {
+		d.addExtra(got, i)
 	}
 	if d.Missing == 0 && d.Extra == 0 {
 		return Proof{EveryValue, want.Digest(), want.Rows, 0}, nil
 	}
-	d.Problem = fmt.Sprintf("%d groups of the reference are missing or have different values, %d groups came that it does not have so", d.Missing, d.Extra)
+	d.Problem = fmt.Sprintf("%d groups of the reference are missing or have different values, %d groups of the result are not in the reference",
+		d.Missing, d.Extra)
 	return Proof{}, d
 }
 
-func (d *Diff) extra(got *Answer, i int) {
+func (d *Diff) addExtra(got *Answer, i int) {
 	d.Extra++
-	d.row(DiffRow{Row: i, Got: got.Row(i)})
+	d.addRow(DiffRow{Row: i, Got: got.Row(i)})
 }
 
-func (d *Diff) row(r DiffRow) {
+func (d *Diff) addRow(r DiffRow) {
 	if len(d.Rows) < MaxDiffs {
 		d.Rows = append(d.Rows, r)
 	}
 }
 
-// group is what tells row i from those of other groups.
-func (a *Answer) group(i int) string {
+// groupKey joins the columns of row i that identify its group.
+func (a *Answer) groupKey(i int) string {
 	var b []byte
 	for k, c := range a.Columns {
-		if c.Role != question.OverGroup {
+		if c.Role != question.GroupStatistic {
 			b = append(a.AppendValue(b, k, i), 0)
 		}
 	}
 	return string(b)
 }
 
-// meansDiffer is the column in which row i of a and row j of got differ, which
-// are of one group, or −1.
-func (a *Answer) meansDiffer(got *Answer, i, j int) int {
+// differingColumn returns the first column in which row i of a and row j of got, both of one group,
+// differ; −1 = none.
+func (a *Answer) differingColumn(got *Answer, i, j int) int {
 	defined := math.NaN()
 	for k, c := range a.Columns {
 		if c.Name == question.Defined {
@@ -267,14 +266,14 @@ func (a *Answer) meansDiffer(got *Answer, i, j int) int {
 		}
 	}
 	for k, c := range a.Columns {
-		if c.Role != question.OverGroup {
+		if c.Role != question.GroupStatistic {
 			continue
 		}
 		x, y := a.Vectors[k].Num[i], got.Vectors[k].Num[j]
 		if c.Name == question.Mean && math.Abs(x-y) <= MeansTolerance(defined) {
 			continue
 		}
-		if !a.same(got, k, i, j) {
+		if !a.equalAt(got, k, i, j) {
 			return k
 		}
 	}

@@ -76,7 +76,7 @@ func TestMeans(t *testing.T) {
 		}
 	}
 	for i := range got.Rows {
-		g := group{got.Vectors[3].Text[i], got.Vectors[4].Whole[i]}
+		g := group{got.Vectors[3].Text[i], got.Vectors[4].Seconds[i]}
 		n, d, m := got.Vectors[5].Num[i], got.Vectors[6].Num[i], got.Vectors[7].Num[i]
 		if n != records[g] || d != defined[g] || d == n || math.Abs(m-sum[g]/d) > 1e-12 {
 			t.Errorf("%v: %g records, %g defined, mean %g; by hand %g, %g, %g", g, n, d, m, records[g], defined[g], sum[g]/defined[g])
@@ -110,7 +110,7 @@ func TestCompareMeans(t *testing.T) {
 	for k := range reversed.Vectors {
 		v := &reversed.Vectors[k]
 		slices.Reverse(v.Text)
-		slices.Reverse(v.Whole)
+		slices.Reverse(v.Seconds)
 		slices.Reverse(v.Num)
 	}
 	if _, err := answer.CompareMeans(want, reversed); err != nil {
@@ -125,7 +125,7 @@ func TestCompareMeans(t *testing.T) {
 		a.Rows = n
 		for k := range a.Vectors {
 			v := &a.Vectors[k]
-			v.Text, v.Whole, v.Num = v.Text[:min(n, len(v.Text))], v.Whole[:min(n, len(v.Whole))], v.Num[:min(n, len(v.Num))]
+			v.Text, v.Seconds, v.Num = v.Text[:min(n, len(v.Text))], v.Seconds[:min(n, len(v.Seconds))], v.Num[:min(n, len(v.Num))]
 		}
 	}
 	for name, spoil := range map[string]func(a *answer.Answer){
@@ -134,7 +134,7 @@ func TestCompareMeans(t *testing.T) {
 		"a count":         func(a *answer.Answer) { a.Vectors[5].Num[0]-- },
 		"a defined count": func(a *answer.Answer) { a.Vectors[6].Num[0]-- },
 		"a region":        func(a *answer.Answer) { a.Vectors[3].Text[0] = "G2/nhx" },
-		"a lead":          func(a *answer.Answer) { a.Vectors[4].Whole[0]++ },
+		"a lead":          func(a *answer.Answer) { a.Vectors[4].Seconds[0]++ },
 		"a lost group":    func(a *answer.Answer) { cut(a, a.Rows-1) },
 		"a group twice": func(a *answer.Answer) {
 			for k := range a.Vectors {
@@ -142,8 +142,8 @@ func TestCompareMeans(t *testing.T) {
 				if len(v.Text) > 0 {
 					v.Text[1] = v.Text[0]
 				}
-				if len(v.Whole) > 0 {
-					v.Whole[1] = v.Whole[0]
+				if len(v.Seconds) > 0 {
+					v.Seconds[1] = v.Seconds[0]
 				}
 			}
 		},

@@ -35,10 +35,10 @@ func TestCompareAll(t *testing.T) {
 			t.Errorf("%s: degree %q, %v", c.name, p.Degree(), err)
 		}
 	}
-	if _, err := answer.CompareAll(answer.Tally{}, nil); err == nil || !strings.Contains(err.Error(), "give it longer") {
+	if _, err := answer.CompareAll(answer.Tally{}, nil); err == nil || !strings.Contains(err.Error(), "measure longer") {
 		t.Errorf("an answer that took longer than was measured: %v", err)
 	}
-	if p, err := answer.CompareRecords(record.Digest{Hi: 1, Records: 1}, record.Digest{Hi: 1, Records: 1}); p.Degree() != answer.DigestAlone {
+	if p, err := answer.CompareRecords(record.Digest{Hi: 1, Records: 1}, record.Digest{Hi: 1, Records: 1}); p.Degree() != answer.DigestOnly {
 		t.Errorf("%q, %v", p.Degree(), err)
 	}
 }

@@ -8,40 +8,41 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Reference computes the answers to several questions from the records alone.
-// Records are added in the order of the files: where two have one identity, the
-// first stands, as in an archive. It holds the matching records only.
+// Reference computes the answers to several questions from the records, without a database. The
+// caller adds the records in the order of the files. Of records with the same identity, the first
+// one counts, as in an archive. A Reference keeps only the matching records.
 type Reference struct {
-	parts []*part
-	hash  record.Hasher
+	selections []*selection
+	hash       record.Hasher
 }
 
-type part struct {
-	q     *question.Question
-	match *Matcher
-	rows  record.Batch
-	heads map[record.Header]uint32
-	at    map[record.Key]bool // identities of the rows
+// selection is a question with the records that match it.
+type selection struct {
+	q       *question.Question
+	match   *Matcher
+	rows    record.Batch
+	headers map[record.Header]uint32
+	seen    map[record.Key]bool // identities of the rows
 }
 
-// NewReference prepares the reference for these questions.
+// NewReference prepares a Reference for these questions.
 func NewReference(qs ...*question.Question) *Reference {
 	r := &Reference{}
 	for _, q := range qs {
-		p := &part{q: q, match: NewMatcher(q), heads: map[record.Header]uint32{}, at: map[record.Key]bool{}}
+		p := &selection{q: q, match: NewMatcher(q), headers: map[record.Header]uint32{}, seen: map[record.Key]bool{}}
 		p.rows.Reset(q.Type, "")
-		r.parts = append(r.parts, p)
+		r.selections = append(r.selections, p)
 	}
 	return r
 }
 
-// Add looks at every record of b; b may be reused afterwards.
+// Add evaluates every record of b, which the caller may reuse afterwards.
 func (r *Reference) Add(b *record.Batch) {
 	if b.Len() == 0 {
 		return
 	}
 	hashed := false
-	for _, p := range r.parts {
+	for _, p := range r.selections {
 		if p.q.Type != b.Type {
 			continue
 		}
@@ -54,29 +55,29 @@ func (r *Reference) Add(b *record.Batch) {
 				r.hash.Use(b)
 				hashed = true
 			}
-			p.put(r.hash.Record(i, b.Keep), b, i)
+			p.add(r.hash.Record(i, b.KeepConflicts), b, i)
 		}
 	}
 }
 
-// put appends row i of b, unless there is an earlier row of the same identity.
-func (p *part) put(k record.Key, b *record.Batch, i int) {
-	if p.at[k] {
+// add appends row i of b, unless the selection has a row of that identity.
+func (p *selection) add(k record.Key, b *record.Batch, i int) {
+	if p.seen[k] {
 		return
 	}
 	h := *b.Header(i)
-	head, ok := p.heads[h]
+	head, ok := p.headers[h]
 	if !ok {
 		head = p.rows.AddHeader(h)
-		p.heads[h] = head
+		p.headers[h] = head
 	}
-	p.at[k] = true
+	p.seen[k] = true
 	p.rows.AppendRow(b, i, head)
 }
 
-// Rows are the records that the questions ask for, those of each for itself.
+// Rows returns the matching records of each question, in the order of NewReference.
 func (r *Reference) Rows() (out []*record.Batch) {
-	for _, p := range r.parts {
+	for _, p := range r.selections {
 		out = append(out, &p.rows)
 	}
 	return out
@@ -84,34 +85,33 @@ func (r *Reference) Rows() (out []*record.Batch) {
 
 // Answers returns one answer per question, in the order of NewReference.
 func (r *Reference) Answers() []*Answer {
-	out := make([]*Answer, len(r.parts))
-	for i, p := range r.parts {
+	out := make([]*Answer, len(r.selections))
+	for i, p := range r.selections {
 		out[i] = Select(p.q, &p.rows)
 	}
 	return out
 }
 
-// Select sorts the rows of b, all of which match q, and projects q's columns.
-// It is the definition of a question's order, used by the reference and by
-// engines that have no language of their own.
+// Select sorts the rows of b and projects q's columns; every row must match q. It defines a
+// question's order. The reference uses it, and so do engines without a query language.
 func Select(q *question.Question, b *record.Batch) *Answer {
 	var into Builder
 	SelectInto(q, b, &into)
 	return into.Take()
 }
 
-// SelectInto is Select into a builder.
+// SelectInto is Select into an existing builder.
 func SelectInto(q *question.Question, b *record.Batch, into *Builder) {
 	rows := make([]int, b.Len())
 	for i := range rows {
 		rows[i] = i
 	}
-	less := by(slices.Concat(q.Order, q.Tie()), b)
+	less := compareBy(slices.Concat(q.Order, q.TieBreakers()), b)
 	slices.SortFunc(rows, less)
 	into.Reset(q.Columns)
 	for n, i := range rows {
 		if n > 0 && less(rows[n-1], i) == 0 {
-			into.tie(n)
+			into.addTie(n)
 		}
 		for k := range q.Columns {
 			c := &q.Columns[k]
@@ -126,16 +126,15 @@ func SelectInto(q *question.Question, b *record.Batch, into *Builder) {
 			case question.Number:
 				into.Num(k, num)
 			default:
-				into.Whole(k, whole)
+				into.Seconds(k, whole)
 			}
 		}
 		into.Row()
 	}
 }
 
-// tie notes that the row under way, of that number, and the one before have one
-// identity.
-func (b *Builder) tie(row int) {
+// addTie records that the current row, with this number, has the same identity as the previous one.
+func (b *Builder) addTie(row int) {
 	if last := len(b.Ties) - 1; last >= 0 && b.Ties[last][1] == row {
 		b.Ties[last][1]++
 		return
@@ -143,9 +142,8 @@ func (b *Builder) tie(row int) {
 	b.Ties = append(b.Ties, [2]int{row - 1, row + 1})
 }
 
-// by compares two rows of b column by column: by q.Order and then by the rest
-// of the identity, where those are the columns.
-func by(cols []question.Column, b *record.Batch) func(i, j int) int {
+// compareBy returns a function that compares two rows of b, column by column.
+func compareBy(cols []question.Column, b *record.Batch) func(i, j int) int {
 	return func(i, j int) int {
 		for k := range cols {
 			c := &cols[k]

@@ -67,7 +67,7 @@ func TestReferenceSelectsAndSorts(t *testing.T) {
 	}
 	for i := 1; i < a.Rows; i++ { // within a level and mask, the tie is broken by valid time, then lead
 		same := a.Vectors[0].Text[i] == a.Vectors[0].Text[i-1] && a.Vectors[1].Text[i] == a.Vectors[1].Text[i-1]
-		if same && a.Vectors[3].Whole[i] < a.Vectors[3].Whole[i-1] {
+		if same && a.Vectors[3].Seconds[i] < a.Vectors[3].Seconds[i-1] {
 			t.Errorf("row %d: the order of times is not total", i)
 		}
 	}

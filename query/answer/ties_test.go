@@ -143,8 +143,8 @@ func TestOrderOnly(t *testing.T) {
 		got := numbered(slices.Clone(times), slices.Clone(nums)...)
 		for _, k := range []int{1, 2} {
 			v := &got.Vectors[k]
-			if len(v.Whole) > 0 {
-				v.Whole[i], v.Whole[j] = v.Whole[j], v.Whole[i]
+			if len(v.Seconds) > 0 {
+				v.Seconds[i], v.Seconds[j] = v.Seconds[j], v.Seconds[i]
 			} else {
 				v.Num[i], v.Num[j] = v.Num[j], v.Num[i]
 			}
@@ -158,7 +158,7 @@ func TestOrderOnly(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	backwards := numbered(slices.Clone(times), slices.Clone(nums)...)
-	slices.Reverse(backwards.Vectors[1].Whole)
+	slices.Reverse(backwards.Vectors[1].Seconds)
 	slices.Reverse(backwards.Vectors[2].Num)
 	_, err = Compare(want, backwards)
 	if d, _ = errors.AsType[*Diff](err); d == nil || len(d.Rows) != MaxDiffs || d.Rows[0].Row != 0 {
@@ -199,14 +199,14 @@ func TestPairs(t *testing.T) {
 		b.Copy(numbered([]int64{int64(i)}, float64(i)), 0)
 	}
 	_, err = Compare(want, b.Take())
-	if d, _ = errors.AsType[*Diff](err); d == nil || d.Missing != 0 || d.Extra != 36 || len(d.Rows) != MaxDiffs || d.Rows[0].Row != 4 || d.Problem != "36 rows should not be there" {
+	if d, _ = errors.AsType[*Diff](err); d == nil || d.Missing != 0 || d.Extra != 36 || len(d.Rows) != MaxDiffs || d.Rows[0].Row != 4 || d.Problem != "36 unexpected rows" {
 		t.Errorf("%+v", d)
 	}
 }
 
 func TestDiffAsText(t *testing.T) {
 	d := &Diff{Problem: "2 rows are missing", WantRows: 2, Missing: 2, Rows: []DiffRow{{Row: 0, Want: "a"}, {Row: 1, Column: "fbar", Want: "b", Got: "c"}}}
-	want := "2 rows are missing (2 rows expected, 0 came; 2 missing, 0 that should not be there)" +
+	want := "2 rows are missing (expected 2 rows, got 0: 2 missing, 0 unexpected)" +
 		"\n  row 0\n    want a\n    got  (no row)\n  row 1, fbar\n    want b\n    got  c"
 	if d.Error() != want {
 		t.Errorf("%q", d.Error())
@@ -224,7 +224,7 @@ func TestDiffAsText(t *testing.T) {
 // TestCompareRecords: the digest and the number count.
 func TestCompareRecords(t *testing.T) {
 	one := record.Digest{Hi: 1, Lo: 2, Records: 3}
-	if p, err := CompareRecords(one, one); err != nil || p.Rows() != 3 || p.Digest() != (Digest{Hi: 1, Lo: 2}) || p.Degree() != DigestAlone {
+	if p, err := CompareRecords(one, one); err != nil || p.Rows() != 3 || p.Digest() != (Digest{Hi: 1, Lo: 2}) || p.Degree() != DigestOnly {
 		t.Errorf("%+v %v", p, err)
 	}
 	for _, other := range []record.Digest{{Hi: 2, Lo: 2, Records: 3}, {Hi: 1, Lo: 1, Records: 3}, {Hi: 1, Lo: 2, Records: 4}} {
@@ -306,9 +306,9 @@ func TestRank(t *testing.T) {
 func TestRadix(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, bits := range []int{0, 1, 10, 11, 12, 22, 23, 33, 63, 64} {
-		keys := make([]packed, 500)
+		keys := make([]sortKey, 500)
 		for i := range keys {
-			keys[i] = packed{rng.Uint64(), int32(i)} //nolint:gosec // few
+			keys[i] = sortKey{rng.Uint64(), int32(i)} //nolint:gosec // few
 			if bits < 64 {
 				keys[i].key &= 1<<bits - 1
 			}
@@ -316,7 +316,7 @@ func TestRadix(t *testing.T) {
 				keys[i].key = keys[i-1].key
 			}
 		}
-		want := slices.SortedStableFunc(slices.Values(keys), func(a, b packed) int {
+		want := slices.SortedStableFunc(slices.Values(keys), func(a, b sortKey) int {
 			if a.key < b.key {
 				return -1
 			}
@@ -333,9 +333,9 @@ func TestRadix(t *testing.T) {
 
 // TestSortTies: each run of equal keys is sorted, and nothing else.
 func TestSortTies(t *testing.T) {
-	keys := []packed{{1, 9}, {1, 3}, {2, 1}, {3, 8}, {3, 7}, {3, 2}}
+	keys := []sortKey{{1, 9}, {1, 3}, {2, 1}, {3, 8}, {3, 7}, {3, 2}}
 	sortTies(keys, func(i, j int) int { return i - j })
-	if want := []packed{{1, 3}, {1, 9}, {2, 1}, {3, 2}, {3, 7}, {3, 8}}; !slices.Equal(keys, want) {
+	if want := []sortKey{{1, 3}, {1, 9}, {2, 1}, {3, 2}, {3, 7}, {3, 8}}; !slices.Equal(keys, want) {
 		t.Errorf("%v", keys)
 	}
 }
@@ -354,7 +354,7 @@ func TestWithoutImplied(t *testing.T) {
 			t.Fatal(err)
 		}
 		var names []string
-		for _, c := range withoutImplied(cols) {
+		for _, c := range dropImplied(cols) {
 			names = append(names, c.Name)
 		}
 		if got := strings.Join(names, " "); got != want {
@@ -383,24 +383,24 @@ func TestDecimals(t *testing.T) {
 			t.Errorf("%s has %d decimals, want %d", s, got, want)
 		}
 	}
-	if loosen(Decimal("1.123456")).quotient() || !loosen(Decimal("1.1234567")).quotient() || loosen(1.1234567).quotient() {
+	if valueOf(Decimal("1.123456")).isQuotient() || !valueOf(Decimal("1.1234567")).isQuotient() || valueOf(1.1234567).isQuotient() {
 		t.Error("a quotient is an exact number of more than six decimals")
 	}
 }
 
 // TestBordersOfLooseAnswers: what is as far off as the tolerance, and what ends where the answer begins.
 func TestBordersOfLooseAnswers(t *testing.T) {
-	one, two := loosen(1.0), loosen(2.0)
-	if off, ok := one.near(two, 0.5); !ok || off != 0.5 {
+	one, two := valueOf(1.0), valueOf(2.0)
+	if off, ok := one.approxEqual(two, 0.5); !ok || off != 0.5 {
 		t.Errorf("off by %g, %v", off, ok)
 	}
-	if _, ok := one.near(two, 0.4999); ok {
+	if _, ok := one.approxEqual(two, 0.4999); ok {
 		t.Error("beyond the tolerance is equal")
 	}
 	rows := rowsOf([]any{1, "a"}, []any{1, "b"}, []any{2, "c"}, []any{2, "d"}, []any{3, "e"})
 	for _, x := range [][3]int{{2, -1, 0}, {2, 2, 0}, {0, 2, 0}, {2, 1, 1}, {1, 3, 1}, {4, -1, 0}, {5, -1, 0}, {9, -1, 0}, {0, 0, 0}} {
 		e := Expect(rows, Shape{Width: 2, By: []int{0}, Offset: x[0], Limit: x[1]})
-		if n, column := e.Cut(); n != x[2] || (n == 0) != (column < 0) {
+		if n, column := e.LimitTies(); n != x[2] || (n == 0) != (column < 0) {
 			t.Errorf("offset %d and limit %d cut through %d rows, distinguished by column %d; want %d", x[0], x[1], n, column, x[2])
 		}
 	}
@@ -430,9 +430,9 @@ func TestBordersOfLooseAnswers(t *testing.T) {
 func TestCompareMeansCounts(t *testing.T) {
 	columns := []question.Column{
 		{Name: "vx_mask", Role: question.HeaderField, Kind: question.Text, Field: record.VxMask},
-		{Name: "records", Role: question.OverGroup, Kind: question.Number},
-		{Name: question.Defined, Role: question.OverGroup, Kind: question.Number},
-		{Name: question.Mean, Role: question.OverGroup, Kind: question.Number},
+		{Name: "records", Role: question.GroupStatistic, Kind: question.Number},
+		{Name: question.Defined, Role: question.GroupStatistic, Kind: question.Number},
+		{Name: question.Mean, Role: question.GroupStatistic, Kind: question.Number},
 	}
 	type group struct {
 		mask string

@@ -43,7 +43,7 @@ func TestLoosen(t *testing.T) {
 		{time.Minute, value{kind: text, text: "1m0s"}},
 		{[]int{1}, value{kind: text, text: "[1]"}},
 	} {
-		got := loosen(x.in)
+		got := valueOf(x.in)
 		if x.want.text == "0" && math.Signbit(got.num) {
 			got.num = 0
 		}
@@ -91,22 +91,22 @@ func TestNear(t *testing.T) {
 		{0.0, math.Copysign(0, -1), 0, true},
 	} {
 		for _, turned := range []bool{false, true} {
-			a, b := loosen(x.a), loosen(x.b)
+			a, b := valueOf(x.a), valueOf(x.b)
 			if turned {
 				a, b = b, a
 			}
-			off, ok := a.near(b, Tolerance)
+			off, ok := a.approxEqual(b, Tolerance)
 			if ok != x.ok || math.Abs(off-x.off) > 1e-6*x.off {
 				t.Errorf("%T %v and %T %v: %v, off by %g; want %v, %g", x.a, x.a, x.b, x.b, ok, off, x.ok, x.off)
 			}
 		}
 	}
-	a, b := loosen(1e-12), loosen(0.0)
-	if _, ok := a.near(b, Tolerance); ok {
+	a, b := valueOf(1e-12), valueOf(0.0)
+	if _, ok := a.approxEqual(b, Tolerance); ok {
 		t.Error("a small number is no zero")
 	}
 	if a.scale = 1; true {
-		if off, ok := a.near(b, Tolerance); !ok || off != 1e-12 {
+		if off, ok := a.approxEqual(b, Tolerance); !ok || off != 1e-12 {
 			t.Errorf("a sum of values of size 1 that cancels: %v %g", ok, off)
 		}
 	}
@@ -128,25 +128,25 @@ func TestCutAndLast(t *testing.T) {
 	}
 	for limit, want := range map[int][2]int{0: {0, -1}, 1: {0, -1}, 2: {1, 1}, 3: {2, 1}, 4: {0, -1}, 5: {0, -1}} {
 		e := Expect(rows(), Shape{Width: 3, By: []int{0}, Limit: limit})
-		if n, column := e.Cut(); n != want[0] || column != want[1] {
+		if n, column := e.LimitTies(); n != want[0] || column != want[1] {
 			t.Errorf("limit %d cuts %d rows, distinguished by %d; want %v", limit, n, column, want)
 		}
 	}
 	e := Expect(rowsOf([]any{1, "a"}, []any{1, "b"}, []any{1, "b"}, []any{1, "a"}), Shape{Width: 2, By: []int{0}, Limit: 2})
-	if n, column := e.Cut(); n != 2 || column != -1 {
+	if n, column := e.LimitTies(); n != 2 || column != -1 {
 		t.Errorf("%d rows, distinguished by %d", n, column)
 	}
 	e = Expect(rows(), Shape{Width: 3, By: []int{0}, Offset: 2, Limit: -1})
-	if n, column := e.Cut(); n != 2 || column != 1 || e.Len() != 3 {
+	if n, column := e.LimitTies(); n != 2 || column != 1 || e.Len() != 3 {
 		t.Errorf("an offset cuts %d rows of %d, distinguished by %d", n, e.Len(), column)
 	}
 	l := &Loose{}
 	var last []bool
 	for _, r := range rows().rows {
 		l.rows = append(l.rows, r)
-		last = append(last, l.Last(2, []int{0}))
+		last = append(last, l.PastTies(2, []int{0}))
 	}
-	if !slices.Equal(last, []bool{false, false, false, false, true}) || l.Last(0, []int{0}) {
+	if !slices.Equal(last, []bool{false, false, false, false, true}) || l.PastTies(0, []int{0}) {
 		t.Errorf("read to the end of what ties with row 2: %v", last)
 	}
 }
@@ -164,9 +164,9 @@ func TestDiffsOfLooseAnswers(t *testing.T) {
 		"two numbers":   {rowsOf([]any{1}), rowsOf([]any{2.5}), nil, "1 rows hold different values", 1, 1},
 		"NULL":          {rowsOf([]any{nil}), rowsOf([]any{"x"}), nil, "1 rows hold different values", 1, 1},
 		"an order":      {rowsOf([]any{1}, []any{2}), rowsOf([]any{2}, []any{1}), []int{0}, "the order differs at row 1", 0, 1},
-		"NULL last":     {rowsOf([]any{nil}, []any{2}), rowsOf([]any{2}, []any{nil}), []int{0}, "the order differs at row 1, as engines have NULL first or last: write NULLS FIRST or NULLS LAST", 0, 1},
-		"a row more":    {rowsOf([]any{1}), rowsOf([]any{1}, []any{1}), nil, "2 rows came, the other engine gave 1", 0, 0},
-		"a column more": {rowsOf([]any{1}), rowsOf([]any{1, 1}), nil, "2 columns came, the other engine gave 1", 0, 0},
+		"NULL last":     {rowsOf([]any{nil}, []any{2}), rowsOf([]any{2}, []any{nil}), []int{0}, "the order differs at row 1, because some engines sort NULL first and others last: write NULLS FIRST or NULLS LAST", 0, 1},
+		"a row more":    {rowsOf([]any{1}), rowsOf([]any{1}, []any{1}), nil, "got 2 rows, the other engine gave 1", 0, 0},
+		"a column more": {rowsOf([]any{1}), rowsOf([]any{1, 1}), nil, "got 2 columns, the other engine gave 1", 0, 0},
 	} {
 		e := Expect(x.want, Shape{Width: len(x.want.rows[0]), By: x.by, Limit: -1})
 		_, err := CompareLoose(e, x.got, Tolerance)
@@ -177,7 +177,7 @@ func TestDiffsOfLooseAnswers(t *testing.T) {
 	}
 	e := Expect(rowsOf([]any{nil, "a"}), Shape{Width: 2, Limit: -1, Degree: EveryValue})
 	_, err := CompareLoose(e, rowsOf([]any{1, "a"}, []any{1, "a"}), Tolerance)
-	if err == nil || !strings.Contains(err.Error(), "2 rows came, the reference has 1") {
+	if err == nil || !strings.Contains(err.Error(), "got 2 rows, the reference has 1") {
 		t.Error(err)
 	}
 	if p, err := CompareLoose(e, rowsOf([]any{nil, "a"}), Tolerance); err != nil || p.degree != EveryValue {

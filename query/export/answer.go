@@ -77,7 +77,7 @@ func writeTable(w io.Writer, a *answer.Answer) error {
 				line = append(line, '\t')
 			}
 			if a.Columns[k].Kind == question.Span { // a person reads hours; files have seconds
-				line = append(line, question.LeadWords([]int32{int32(a.Vectors[k].Whole[i])})[0]...) //nolint:gosec // a lead
+				line = append(line, question.FormatLeads([]int32{int32(a.Vectors[k].Seconds[i])})[0]...) //nolint:gosec // a lead
 			} else {
 				line = a.AppendValue(line, k, i)
 			}
@@ -123,7 +123,7 @@ func writeJSON(w io.Writer, a *answer.Answer) error {
 	return nil
 }
 
-// value is column k of row i as JSON has it: times as ISO 8601.
+// value is column k of row i for JSON: times as ISO 8601.
 func value(a *answer.Answer, k, i int) any {
 	v := &a.Vectors[k]
 	switch a.Columns[k].Kind {
@@ -132,14 +132,14 @@ func value(a *answer.Answer, k, i int) any {
 	case question.Time:
 		return string(a.AppendValue(nil, k, i))
 	case question.Span:
-		return v.Whole[i]
+		return v.Seconds[i]
 	case question.List:
 		return optional(v.List(i))
 	}
 	return optional(v.Num[i : i+1])[0]
 }
 
-// optional are numbers as JSON has them: a missing one is null.
+// optional returns numbers for JSON: a missing one is null.
 func optional(list []float64) []any {
 	out := make([]any, len(list))
 	for k, f := range list {
@@ -187,7 +187,7 @@ func writeParquet(w io.Writer, a *answer.Answer) error {
 	return pw.Close()
 }
 
-// parquetValues appends the value of a row, or all of its list, with their levels.
+// parquetValues appends the value of a row, or all values of its list, with their levels.
 func parquetValues(dst []parquet.Value, a *answer.Answer, k, i, column int) []parquet.Value {
 	v := &a.Vectors[k]
 	switch a.Columns[k].Kind {
@@ -207,5 +207,5 @@ func parquetValues(dst []parquet.Value, a *answer.Answer, k, i, column int) []pa
 		}
 		return append(dst, parquet.DoubleValue(v.Num[i]).Level(0, 1, column))
 	}
-	return append(dst, parquet.Int64Value(v.Whole[i]).Level(0, 0, column))
+	return append(dst, parquet.Int64Value(v.Seconds[i]).Level(0, 0, column))
 }

@@ -19,19 +19,18 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Gauges writes decoded values as they come.
+// Gauges writes decoded values one by one.
 type Gauges interface {
 	Write(r *shef.Result) error
-	Flush() error // what was written can be read; of Parquet nothing can before Close
+	Flush() error // makes the written values readable; Parquet is only readable after Close
 	Close() error
 }
 
-// GaugeFormats are those that NewGauges writes; shefit is text form 1 of the
-// National Weather Service's decoder.
+// GaugeFormats are the formats of NewGauges; shefit is text form 1 of the National Weather
+// Service's decoder.
 func GaugeFormats() []string { return []string{"table", "csv", "json", "parquet", "shefit"} }
 
-// NewGauges begins to write values in a format, with what is known of their
-// stations.
+// NewGauges starts to write values in a format, with the properties of their stations.
 func NewGauges(w io.Writer, format string, cell Cell, sites Sites) (Gauges, error) {
 	switch format {
 	case "table":

@@ -20,17 +20,16 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// ReadGauges reads values as NewGauges writes them in CSV and Parquet, of a file or a
-// pipe; of CSV station, time, code and value are enough, in any order. each gets
-// every row; of one that is no value it gets the error instead. t are the tables
-// by which codes are read, nil = the manual's.
+// ReadGauges reads values that NewGauges wrote in CSV or Parquet, from a file or a pipe. CSV only
+// needs station, time, code and value, in any order. each receives every row, or an error if the
+// row is not a value. t are the tables of codes, nil = the manual's.
 func ReadGauges(name string, in io.Reader, t *shef.Tables, each func(g *record.Gauge, err error) error) error {
 	text := bufio.NewReader(in)
 	row := gaugeRow{file: name, tables: t, each: each}
 	if magic, _ := text.Peek(4); string(magic) != "PAR1" {
 		return row.csv(text)
 	}
-	f, err := seekable(name, text)
+	f, err := seekableFile(name, text)
 	if err != nil {
 		return err
 	}
@@ -38,9 +37,9 @@ func ReadGauges(name string, in io.Reader, t *shef.Tables, each func(g *record.G
 	return row.parquet(f)
 }
 
-// seekable is a file that Parquet can be read of: the named one, or, of a pipe, a
-// copy without a name.
-func seekable(name string, text io.Reader) (*os.File, error) {
+// seekableFile is a file from which Parquet can be read: the named one or, for a pipe, an unnamed
+// copy.
+func seekableFile(name string, text io.Reader) (*os.File, error) {
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 		f, err := os.Open(name)
 		if err != nil {
@@ -65,7 +64,7 @@ func seekable(name string, text io.Reader) (*os.File, error) {
 	return f, nil
 }
 
-// gaugeRow is the row at hand.
+// gaugeRow is the current row.
 type gaugeRow struct {
 	file   string
 	line   int
@@ -77,7 +76,7 @@ func (r *gaugeRow) parquet(f *os.File) error {
 	bad := func(err error) error {
 		return &fault.Error{File: r.file, Problem: "is no whole Parquet file of values", Err: err, Cure: "write it with barograph shef decode --format parquet"}
 	}
-	rows, err := gaugesIn(f)
+	rows, err := newParquetGauges(f)
 	if err != nil {
 		return bad(err)
 	}
@@ -90,7 +89,7 @@ func (r *gaugeRow) parquet(f *os.File) error {
 		}
 		for i := range buffer[:n] {
 			r.line++
-			if err := r.give(&buffer[i]); err != nil {
+			if err := r.convert(&buffer[i]); err != nil {
 				return err
 			}
 		}
@@ -102,14 +101,14 @@ func (r *gaugeRow) parquet(f *os.File) error {
 	}
 }
 
-// gaugesIn opens a Parquet file of values.
-func gaugesIn(f *os.File) (_ *gaugeReader, err error) {
+// newParquetGauges opens a Parquet file of values.
+func newParquetGauges(f *os.File) (_ *gaugeReader, err error) {
 	defer parquetfile.Damaged(&err)
 	file, err := parquetfile.Open(f)
 	if err != nil {
 		return nil, err
 	}
-	for _, must := range gaugeColumns {
+	for _, must := range requiredColumns {
 		if _, ok := file.Schema().Lookup(must); !ok {
 			return nil, errors.New("it has no column " + must)
 		}
@@ -117,9 +116,9 @@ func gaugesIn(f *os.File) (_ *gaugeReader, err error) {
 	return newGaugeReader(file), nil
 }
 
-// gaugeReader looks at each row before parquet-go makes a Gauge of it: of a
-// damaged file a row may lack a column, and the library then takes its
-// neighbour's number for the length of a text.
+// gaugeReader checks each row before parquet-go makes a Gauge of it: a row of a damaged file may
+// lack a column, and the library then interprets the number of the neighboring column as the length
+// of a text.
 type gaugeReader struct {
 	*parquet.GenericReader[Gauge]
 	kinds  []parquet.Kind // of the columns
@@ -142,7 +141,7 @@ func (r *gaugeReader) Read(into []Gauge) (n int, err error) {
 	}
 	n, err = r.ReadRows(r.buffer[:len(into)])
 	for i, row := range r.buffer[:n] {
-		if bad := r.whole(row); bad != nil {
+		if bad := r.checkRow(row); bad != nil {
 			return i, bad
 		}
 		if bad := r.Schema().Reconstruct(&into[i], row); bad != nil {
@@ -152,8 +151,8 @@ func (r *gaugeReader) Read(into []Gauge) (n int, err error) {
 	return n, err
 }
 
-// whole reports a row that has not one value of each column, of its kind.
-func (r *gaugeReader) whole(row parquet.Row) error {
+// checkRow returns an error if a row does not have one value of each column, of its kind.
+func (r *gaugeReader) checkRow(row parquet.Row) error {
 	if len(row) != len(r.kinds) {
 		return fmt.Errorf("the file is damaged: a row has %d columns, not %d", len(row), len(r.kinds))
 	}
@@ -165,8 +164,8 @@ func (r *gaugeReader) whole(row parquet.Row) error {
 	return nil
 }
 
-// gaugeColumns are those that a table of values cannot lack.
-var gaugeColumns = []string{"station", "time", "code", "value"} //nolint:gochecknoglobals // a constant table
+// requiredColumns are the columns that a table of values must have.
+var requiredColumns = []string{"station", "time", "code", "value"} //nolint:gochecknoglobals // a constant table
 
 func (r *gaugeRow) csv(text io.Reader) error {
 	rows := csv.NewReader(text)
@@ -174,7 +173,7 @@ func (r *gaugeRow) csv(text io.Reader) error {
 	if errors.Is(err, io.EOF) {
 		return nil // the caller reports that nothing was there
 	}
-	for _, must := range gaugeColumns {
+	for _, must := range requiredColumns {
 		if !slices.Contains(head, must) {
 			return &fault.Error{File: r.file, Line: 1, Problem: "names no column " + must, Err: err, Cure: "begin with the line station,time,code,value, as barograph shef decode --format csv does"}
 		}
@@ -191,7 +190,7 @@ func (r *gaugeRow) csv(text io.Reader) error {
 			}
 		}
 		if err == nil {
-			err = r.give(&g)
+			err = r.convert(&g)
 		} else {
 			err = r.each(nil, &fault.Error{File: r.file, Line: r.line, Problem: "is no value", Err: err, Cure: "repair the line"})
 		}
@@ -232,8 +231,8 @@ func (g *Gauge) set(column, text string) (err error) {
 	return err
 }
 
-// give makes a row a value.
-func (r *gaugeRow) give(row *Gauge) error {
+// convert makes a value of a row.
+func (r *gaugeRow) convert(row *Gauge) error {
 	g := record.Gauge{Time: row.Time.Unix(), Created: record.NoTime, Value: record.NoValue, Revised: row.Revised, Comment: strings.TrimSpace(row.Comment), Line: uint32(r.line)}
 	err := r.tables.Resolve(row.Code, &g)
 	if g.Code[2] == 'V' {

@@ -2,11 +2,11 @@ package flavour
 
 import "strconv"
 
-// clock phrases the conditions on the hours of valid and init time and on the
-// init time itself. valid is the column of the valid time, validEpoch and
-// initEpoch are expressions for Unix seconds, init is the init time in the form
-// that literal writes.
-func (p *phrasing) clock(valid, validEpoch, init, initEpoch string, literal func(int64) string) []string {
+// clock writes the conditions on the hours of valid and initialization time and on the
+// initialization time itself. valid is the column of the valid time, validEpoch and initEpoch are
+// expressions for Unix seconds, and init is the initialization time in the form that literal
+// writes.
+func (p *builder) clock(valid, validEpoch, init, initEpoch string, literal func(int64) string) []string {
 	c := &p.q.Clock
 	var out []string
 	if len(c.ValidHour) > 0 {
@@ -25,20 +25,19 @@ func (p *phrasing) clock(valid, validEpoch, init, initEpoch string, literal func
 	return out
 }
 
-// hours phrases "the hour of the day is one of". METviewer's own words are
-// HOUR(column) IN (…); elsewhere whole seconds are compared, which every
-// dialect computes alike.
-func (p *phrasing) hours(column, epoch string, hours []int) string {
+// hours writes the condition "the hour of the day is one of". METviewer's form is HOUR(column) IN
+// (…); the other flavours compare seconds, which every dialect computes in the same way.
+func (p *builder) hours(column, epoch string, hours []int) string {
 	if p.flavour == MetviewerSQL && p.d.Hour != nil {
 		return oneOf(p.d, p.d.Hour(column), hours, strconv.Itoa)
 	}
 	e := "(" + epoch + ")"
-	return oneOf(p.d, p.d.rest(e, "86400")+" - "+p.d.rest(e, "3600"), hours, func(h int) string { return strconv.Itoa(3600 * h) })
+	return oneOf(p.d, p.d.modulo(e, "86400")+" - "+p.d.modulo(e, "3600"), hours, func(h int) string { return strconv.Itoa(3600 * h) })
 }
 
-// docClock is clock on the entries of documents.
-func (p *phrasing) docClock() []string {
+// docClock is clock for the entries of documents.
+func (p *builder) docClock() []string {
 	valid := p.d.DocField("fcst_valid_epoch")
 	init := valid + " - " + p.d.DocEntry("fcst_lead")
-	return p.clock(valid, valid, init, init, whole)
+	return p.clock(valid, valid, init, init, integer)
 }

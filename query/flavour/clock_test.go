@@ -50,7 +50,7 @@ func TestClockIsPhrased(t *testing.T) {
 		{plain(), design.Document, Keys, []string{"r.fcst_valid_epoch - d.fcst_lead BETWEEN 1514764800 AND 1514851200"}},
 		{mod, design.Document, EpochRange, []string{"MOD((r.fcst_valid_epoch), 86400) - MOD((r.fcst_valid_epoch), 3600) IN (0, 21600)"}},
 	} {
-		p, err := Put(tc.d, tc.design, tc.flavour, q.In("a"), c)
+		p, err := Build(tc.d, tc.design, tc.flavour, q.InSubset("a"), c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,68 +11,70 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Dialect is what differs between SQL engines. Expressions go in and come out
-// as text; a nil function means the engine does not offer the design.
+// Dialect describes how SQL engines differ. Expressions are passed and returned as text. A nil
+// function means that the engine does not offer the design.
 type Dialect struct {
 	Name string
 
-	NullsFirst string // stands after a column that may be NULL in ORDER BY, as missing values come first; "" where they do anyway
+	// follows a column that may be NULL in ORDER BY, because missing values sort first; "" if the
+	// engine does this by default
+	NullsFirst string
 
-	// Where texts, lists and rows are not written as in SQL; zero = they are.
 	Literal func(text string) string      // a text literal
-	List    [2]string                     // what stands before and after a list of values
-	Select  func(columns []string) string // SELECT and what it returns
+	List    [2]string                     // brackets of a list of values
+	Select  func(columns []string) string // SELECT and the columns that it returns
 
-	Sorted func(expr string) string // what to sort a text by, in the designs normalized and document; nil = Bytewise there, or the text itself
+	// SortKey is the expression by which a text is sorted in the designs normalized and document; nil
+	// = Bytewise in normalized, or the text itself.
+	SortKey func(expr string) string
 
-	// What few engines have otherwise than all others.
-	EmptyIsNull bool                     // an empty text is NULL: it is asked for by IS NULL, and sorts first by NullsFirst
-	MaxList     int                      // the most members of a list behind IN; 0 = any number
-	Mod         func(a, b string) string // the rest of a division; nil = a % b
+	EmptyIsNull bool                     // an empty text is NULL: the condition is IS NULL, and it sorts first by NullsFirst
+	MaxList     int                      // maximum length of a list after IN; 0 = no limit
+	Mod         func(a, b string) string // remainder of a division; nil = a % b
 
-	// Normalized and wide.
-	Table         func(subset, table string) string // the table of a subset, quoted
-	Binary        func(expr string) string          // the nearest honest equivalent of MySQL's BINARY expr, which compares as bytes; nil = metviewer-sql cannot be put
-	BinaryLiteral func(text string) string          // a text literal to compare with Binary(…)
-	DateTime      func(epoch int64) string          // literal of the type of fcst_valid_beg
-	Epoch         func(expr string) string          // fcst_valid_beg … → Unix seconds
-	Fence         string                            // ends a selection that the engine would else compute anew for each expression that uses it
-	Real          func(expr string) string          // a number as a float64; nil = a cast to DOUBLE
-	Hour          func(expr string) string          // fcst_valid_beg … → hour of the day, as METviewer's HOUR(); nil = from Epoch
+	Table func(subset, table string) string // the quoted table of a subset
+	// Binary is the closest equivalent of MySQL's BINARY expr, which compares bytes; nil =
+	// metviewer-sql is not available.
+	Binary        func(expr string) string
+	BinaryLiteral func(text string) string // a text literal to compare with Binary(…)
+	DateTime      func(epoch int64) string // literal of the type of fcst_valid_beg
+	Epoch         func(expr string) string // fcst_valid_beg … → Unix seconds
+	// MaterializeHint ends a selection that the engine would otherwise compute again for each
+	// expression that uses it.
+	MaterializeHint string
+	Real            func(expr string) string // a number as a float64; nil = a cast to DOUBLE
+	Hour            func(expr string) string // fcst_valid_beg … → hour of the day, as METviewer's HOUR(); nil = from Epoch
 
 	// Where the columns of METviewer's tables do not hold what records hold, or
 	// do not compare bytewise. Nil = they do.
 	HeaderField func(f record.Field) string               // expression of a header field, of stat_header h or line table ld
 	LineColumn  func(name string) string                  // expression of another column of the line table ld
 	Equal       func(expr string, values []string) string // expr is one of values, bytewise; metviewer-sql uses Binary instead
-	Bytewise    func(expr string) string                  // what to sort a text by
-	Join        string                                    // the condition that joins h and ld; "" = their stat_header_id are equal
+	Bytewise    func(expr string) string                  // the expression by which a text is sorted
+	Join        string                                    // the condition that joins h and ld; "" = equal stat_header_id
 
 	// Document. A document is a row r; its entries are rows d.
 	DocFrom  func(subset, table, where string) string // FROM clause: documents that satisfy where, unnested
 	DocField func(field string) string                // a member of the document: model, fcst_valid_epoch …
 	DocEntry func(column string) string               // a member of an entry: fcst_lead, fabar …
-	DocAnd   string                                   // joins a condition on entries to what DocFrom wrote: WHERE or AND
+	DocAnd   string                                   // connects a condition on entries to the result of DocFrom: WHERE or AND
 	DocKeys  func(keys []string) (where string, args []any)
 
 	// DocEqual is Equal for the fields of documents; nil = as in SQL.
 	DocEqual func(expr string, values []string) string
 
-	// DocWhere are the conditions that pick a subset and the line type of a
-	// table, where documents of others stand beside them; nil = none do. Derived
-	// ids need no such conditions.
+	// DocWhere selects a subset and the line type of a table, if the table also contains documents of
+	// others; nil = it does not. Derived ids need no such conditions.
 	DocWhere func(subset, table string) []string
 
-	// DocFromLeads is DocFrom for entries of these leads alone, where the
-	// engine can pick them before it unnests; "" = it had better not. nil = it
-	// never does.
+	// DocFromLeads is DocFrom for the entries of these leads only, if the engine can select them
+	// before it unnests; "" = not for these leads; nil = never.
 	DocFromLeads func(subset, table, where string, leads []int32) string
 
 	// DocNumber is DocEntry for numbers of the line type; nil = DocEntry.
 	DocNumber func(column string) string
 
-	// DocTable takes the place of DocFrom where the members of an entry that are
-	// asked for must be declared.
+	// DocTable replaces DocFrom if the requested members of an entry must be declared.
 	DocTable func(subset, table, where string, used []question.Column) string
 }
 
@@ -82,7 +84,7 @@ func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'
 // Ident quotes an identifier in standard SQL.
 func Ident(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
-func same(s string) string { return s }
+func identity(s string) string { return s }
 
 // DateTime writes a time as METviewer does: 2019-01-01 06:00:00.
 func DateTime(epoch int64) string { return time.Unix(epoch, 0).UTC().Format(time.DateTime) }
@@ -109,7 +111,7 @@ func Join[T any](items []T, separator string, f func(T) string) string {
 	return strings.Join(out, separator)
 }
 
-// oneOf is the condition that an expression is one of some values.
+// oneOf is the condition that an expression equals one of several values.
 func oneOf[T any](d *Dialect, expr string, items []T, f func(T) string) string {
 	if d.MaxList == 0 || len(items) <= d.MaxList {
 		return expr + " IN " + listIn(d.List, items, f)
@@ -121,16 +123,16 @@ func oneOf[T any](d *Dialect, expr string, items []T, f func(T) string) string {
 	return "(" + strings.Join(parts, "\n       OR ") + ")"
 }
 
-// rest is the rest of a division of whole numbers.
-func (d *Dialect) rest(a, b string) string {
+// modulo is the remainder of a division of integers.
+func (d *Dialect) modulo(a, b string) string {
 	if d.Mod != nil {
 		return d.Mod(a, b)
 	}
 	return a + " % " + b
 }
 
-func whole(v int64) string { return strconv.FormatInt(v, 10) }
+func integer(v int64) string { return strconv.FormatInt(v, 10) }
 
-// inHeader reports whether METviewer keeps a header field in stat_header;
-// cov_thresh and alpha stand in the line tables.
+// inHeader reports whether METviewer stores a header field in stat_header. It stores cov_thresh and
+// alpha in the line tables.
 func inHeader(f record.Field) bool { return f < record.CovThresh }

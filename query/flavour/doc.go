@@ -1,10 +1,9 @@
-// Package flavour puts a question into the words of an engine: question ×
-// design × flavour → text.
+// Package flavour writes a question as a query of an engine: question × design × flavour → text. A
+// flavour is the form in which a query is sent.
 //
-// One question has one answer, whatever the flavour; the flavours differ in
-// what they let an engine use. metviewer-sql is what METviewer sends, its casts
-// included, which no index serves; sql is the same question written so that
-// indexes serve it; keys derives the ids of the documents instead of
+// A question has the same answer in every flavour; flavours differ in what they allow an engine to
+// use. metviewer-sql is METviewer's query, including its casts, which prevent the use of indexes.
+// sql is the same query without these casts. keys derives the ids of the documents instead of
 // searching for them.
 package flavour
 
@@ -15,8 +14,8 @@ type Name string
 
 // The flavours.
 const (
-	MetviewerSQL Name = "metviewer-sql" // METviewer's own SELECT, BINARY casts and date strings included
-	SQL          Name = "sql"           // the same, written so that indexes serve it
+	MetviewerSQL Name = "metviewer-sql" // METviewer's own SELECT, including BINARY casts and date strings
+	SQL          Name = "sql"           // the same query in a form that can use indexes
 	CachedSQL    Name = "cached-sql"    // sql, answered by the server's query cache
 	ISOList      Name = "iso-list"      // valid times as a list of ISO strings
 	ISORange     Name = "iso-range"     // valid times between two ISO strings
@@ -24,7 +23,7 @@ const (
 	EpochRange   Name = "epoch-range"   // valid times between two epochs
 	Keys         Name = "keys"          // derived ids, in the query language
 	KeysNative   Name = "keys-native"   // derived ids, by the engine's own batch get
-	Recall       Name = "recall"        // the answer is recalled from memory: what the client itself costs
+	Recall       Name = "recall"        // the answer is returned from memory, to measure the client overhead
 )
 
 // Names lists the flavours in their documented order.
@@ -32,7 +31,7 @@ func Names() []Name {
 	return []Name{MetviewerSQL, SQL, CachedSQL, ISOList, ISORange, EpochList, EpochRange, Keys, KeysNative, Recall}
 }
 
-// Summary says in one line what a flavour is.
+// Summary describes a flavour in one line.
 func (n Name) Summary() string {
 	switch n {
 	case MetviewerSQL:
@@ -59,6 +58,6 @@ func (n Name) Summary() string {
 	return ""
 }
 
-// ErrCannotExpress is the error of a flavour that cannot put a question, e.g.
-// a list of times where the question leaves them open.
+// ErrCannotExpress is the error of a flavour that cannot express a question, for example a list of
+// times if the question has no condition on them.
 var ErrCannotExpress = errors.New("this flavour cannot express the question")

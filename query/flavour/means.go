@@ -8,9 +8,8 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// MeansFlavour is the flavour in which a question with Mean is put under a
-// design; "" where there is none. It looks at every record, so that there are
-// no ways to choose from.
+// MeansFlavour is the flavour of a question with Mean under a design; "" if there is none. Such a
+// question reads every record, hence there is only one flavour.
 func MeansFlavour(n design.Name) Name {
 	switch n {
 	case design.Normalized, design.Wide:
@@ -21,34 +20,33 @@ func MeansFlavour(n design.Name) Name {
 	return ""
 }
 
-// means phrases a question with Mean. Its records are selected as those of any
-// question; around that selection stand, one in the other, the partial sums'
-// covariance and variances, the correlation where it is defined, its cut to ±1,
-// and the groups. Nothing of it is computed by the client.
-func (p *phrasing) means(n design.Name) (Phrase, error) {
+// means writes a question with Mean. It selects the records as for any question. Nested around that
+// selection are the covariance and variances of the partial sums, the correlation where it is
+// defined, its limitation to ±1, and the groups. The client computes nothing.
+func (p *builder) means(n design.Name) (Query, error) {
 	if p.flavour != MeansFlavour(n) || p.q.Mean != "ANOM_CORR" || p.q.Type.Name != "SAL1L2" {
-		return Phrase{}, ErrCannotExpress
+		return Query{}, ErrCannotExpress
 	}
 	sums, err := question.Columns(p.q.Type, "fabar", "oabar", "foabar", "ffabar", "ooabar")
 	if err != nil {
-		return Phrase{}, err
+		return Query{}, err
 	}
 	by := p.q.By()
 	records := *p.q
 	records.Mean, records.Columns = "", append(by, sums...)
 	inner := *p
-	inner.q, inner.within = &records, true
-	out, err := inner.put(n)
+	inner.q, inner.isSubquery = &records, true
+	out, err := inner.build(n)
 	if err != nil {
-		return Phrase{}, err
+		return Query{}, err
 	}
 	key := func(c question.Column) string { return "r." + c.Name }
 	named := p.list(by, func(c question.Column) string { return key(c) + " AS " + c.Name })
 	nest := func(text string, exprs ...string) string {
 		return "SELECT " + named + ", " + strings.Join(exprs, ", ") + "\nFROM (" + text + ") AS r"
 	}
-	text := nest(out.Text+p.d.Fence, "r.foabar - r.fabar * r.oabar AS cov", "r.ffabar - r.fabar * r.fabar AS fvar", "r.ooabar - r.oabar * r.oabar AS ovar")
-	text = nest(text, "CASE WHEN r.fvar > 0 AND r.ovar > 0 THEN r.cov / (sqrt(r.fvar) * sqrt(r.ovar)) END AS corr") + p.d.Fence
+	text := nest(out.Text+p.d.MaterializeHint, "r.foabar - r.fabar * r.oabar AS cov", "r.ffabar - r.fabar * r.fabar AS fvar", "r.ooabar - r.oabar * r.oabar AS ovar")
+	text = nest(text, "CASE WHEN r.fvar > 0 AND r.ovar > 0 THEN r.cov / (sqrt(r.fvar) * sqrt(r.ovar)) END AS corr") + p.d.MaterializeHint
 	text = nest(text, "CASE WHEN r.corr BETWEEN -1.0 AND 1.0 THEN r.corr WHEN r.corr BETWEEN 1.0 AND 1.000000001 THEN 1.0 WHEN r.corr BETWEEN -1.000000001 AND -1.0 THEN -1.0 END AS acc")
 	group := key
 	if n == design.Normalized && p.d.Bytewise != nil { // texts that only look alike are not one
@@ -59,12 +57,12 @@ func (p *phrasing) means(n design.Name) (Phrase, error) {
 			return key(c)
 		}
 	}
-	out.Text = p.grouped(by, key) + "\nFROM (" + text + ") AS r\nGROUP BY " + p.list(by, group)
+	out.Text = p.groupColumns(by, key) + "\nFROM (" + text + ") AS r\nGROUP BY " + p.list(by, group)
 	return out, nil
 }
 
-// grouped is what a question with Mean selects of each group.
-func (p *phrasing) grouped(by []question.Column, key func(question.Column) string) string {
+// groupColumns is what a question with Mean selects for each group.
+func (p *builder) groupColumns(by []question.Column, key func(question.Column) string) string {
 	double := p.d.Real
 	if double == nil {
 		double = func(e string) string { return "CAST(" + e + " AS DOUBLE)" }
@@ -80,7 +78,7 @@ func (p *phrasing) grouped(by []question.Column, key func(question.Column) strin
 	return "SELECT " + strings.Join(columns, ", ")
 }
 
-// held is a number of METviewer's tables, NULL where it is missing.
-func held(expr string) string {
+// nullIfMissing is a number of METviewer's tables, NULL if it is missing.
+func nullIfMissing(expr string) string {
 	return "CASE WHEN " + expr + " <> " + strconv.Itoa(design.MissingNumber) + " THEN " + expr + " END"
 }

@@ -8,12 +8,11 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Escaped stands before the name of a subset that an engine keeps for itself.
+// Escaped begins the name of a subset that an engine reserves.
 const Escaped = "^_"
 
-// EscapeCase writes a subset's name for an engine that does not tell A from a in
-// names: a capital is ^ and its small letter, and ^ is ^^. Most names stay as
-// they are.
+// EscapeCase writes a subset's name for an engine whose names ignore case: a capital becomes ^ and
+// its lower-case letter, and ^ becomes ^^. Most names do not change.
 func EscapeCase(subset string) string {
 	var b strings.Builder
 	for i := range len(subset) {
@@ -45,9 +44,9 @@ func UnescapeCase(schema string) string {
 	return b.String()
 }
 
-// Shortened cuts a name that is longer than so many bytes, and puts the digest of
-// what it stands for in front.
-func Shortened(name, of string, most int) string {
+// ShortenName shortens a name to maxBytes and puts the digest of its full form in front; shorter
+// names do not change.
+func ShortenName(name, of string, most int) string {
 	digest := fmt.Sprintf("^%016x_", xxh3.HashString(of))
 	cut := name[:most-len(digest)]
 	for !utf8.ValidString(cut) && cut != "" {

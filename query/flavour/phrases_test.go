@@ -50,21 +50,21 @@ func ask(t *testing.T, change func(q *question.Question)) *question.Question {
 	q := &question.Question{Name: "q", Type: lt, Weight: 1, Drawing: question.NewDrawing(lt, "ANOM_CORR", "fcst_lead")}
 	change(q)
 	q.Select()
-	return q.In("s")
+	return q.InSubset("s")
 }
 
 // TestPhrases: each question in each flavour of each design, in a plain dialect and in one
 // that writes everything otherwise, is the text in testdata/phrases.txt.
 func TestPhrases(t *testing.T) {
 	other := &Dialect{
-		Name: "other", NullsFirst: " NULLS FIRST", EmptyIsNull: true, MaxList: 2, List: [2]string{"[", "]"}, DocAnd: " AND ", Fence: " OFFSET 0",
+		Name: "other", NullsFirst: " NULLS FIRST", EmptyIsNull: true, MaxList: 2, List: [2]string{"[", "]"}, DocAnd: " AND ", MaterializeHint: " OFFSET 0",
 		Literal:     func(s string) string { return "$" + s + "$" },
 		Select:      func(columns []string) string { return "RETURN {" + strings.Join(columns, "; ") + "}" },
-		Sorted:      func(e string) string { return "sortable(" + e + ")" },
+		SortKey:      func(e string) string { return "sortable(" + e + ")" },
 		Mod:         func(a, b string) string { return "mod(" + a + "; " + b + ")" },
 		Table:       func(subset, table string) string { return "[" + subset + "/" + table + "]" },
 		Binary:      func(e string) string { return "BINARY " + e },
-		DateTime:    func(v int64) string { return "T" + whole(v) },
+		DateTime:    func(v int64) string { return "T" + integer(v) },
 		Epoch:       func(e string) string { return "seconds(" + e + ")" },
 		Real:        func(e string) string { return e + "::real" },
 		Hour:        func(e string) string { return "HOUR(" + e + ")" },
@@ -120,13 +120,13 @@ func TestPhrases(t *testing.T) {
 						if held != "VSDB" && (d != other || f != MetviewerSQL && f != Keys) || d == declared && n != design.Document {
 							continue // what differs there is shown once
 						}
-						p, err := Put(d, n, f, questions[name], catalogs[held])
+						p, err := Build(d, n, f, questions[name], catalogs[held])
 						if errors.Is(err, ErrCannotExpress) {
 							continue
 						} else if err != nil {
 							t.Fatal(err)
 						}
-						fmt.Fprintf(&out, "# %s, %s, %s: %s (%s); leads %d, keys %q, %v\n%s\n\n", d.Name, n, f, name, held, p.Leads, p.Keys, p.Args, p.Text)
+						fmt.Fprintf(&out, "# %s, %s, %s: %s (%s); leads %d, keys %q, %v\n%s\n\n", d.Name, n, f, name, held, p.LeadCoding, p.Keys, p.Args, p.Text)
 					}
 				}
 			}
@@ -139,7 +139,7 @@ func TestPhrases(t *testing.T) {
 		})
 		for _, n := range []design.Name{design.Normalized, design.Document, design.Wide} {
 			for _, f := range Names() {
-				p, err := Put(d, n, f, q, catalogs["VSDB"])
+				p, err := Build(d, n, f, q, catalogs["VSDB"])
 				if (err == nil) != (f == MeansFlavour(n)) {
 					t.Errorf("means, %s, %s, %s: %v", d.Name, n, f, err)
 				}
@@ -194,12 +194,12 @@ func TestCannotExpress(t *testing.T) {
 		{plain(), design.Wide, EpochList, open},
 		{plain(), design.Wide, ISORange, ask(t, func(q *question.Question) { q.Valid = question.Times{List: []int64{1, 2, 4}} })},
 	} {
-		if p, err := Put(x.d, x.n, x.f, x.q, c); !errors.Is(err, ErrCannotExpress) {
+		if p, err := Build(x.d, x.n, x.f, x.q, c); !errors.Is(err, ErrCannotExpress) {
 			t.Errorf("%s %s: %v\n%s", x.n, x.f, err, p.Text)
 		}
 	}
 	other := ask(t, func(q *question.Question) { q.Mean = "RMSE" })
-	if _, err := Put(plain(), design.Wide, SQL, other, c); !errors.Is(err, ErrCannotExpress) {
+	if _, err := Build(plain(), design.Wide, SQL, other, c); !errors.Is(err, ErrCannotExpress) {
 		t.Error("a mean of RMSE:", err)
 	}
 }
@@ -207,10 +207,10 @@ func TestCannotExpress(t *testing.T) {
 // TestLeads: METviewer's codes of a lead.
 func TestLeads(t *testing.T) {
 	for _, x := range []struct {
-		l          Leads
+		l          LeadCoding
 		code, want int64
 	}{{Seconds, 7200, 7200}, {Hours, 24, 86400}, {HMS, 240000, 86400}, {HMS, 13000, 5400}, {HMS, -10000, -3600}} {
-		if got := x.l.InSeconds(x.code); got != x.want {
+		if got := x.l.Seconds(x.code); got != x.want {
 			t.Errorf("%d of %d: %d, want %d", x.l, x.code, got, x.want)
 		}
 	}
@@ -231,11 +231,11 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q is %q, want %q", schema, got, want)
 		}
 	}
-	a, b := Shortened("ääääääääääääää", "one", 30), Shortened("ääääääääääääää", "two", 30)
+	a, b := ShortenName("ääääääääääääää", "one", 30), ShortenName("ääääääääääääää", "two", 30)
 	if len(a) > 30 || a == b || !strings.HasSuffix(a, "_ääääää") || !strings.HasPrefix(a, "^") {
 		t.Errorf("%q, %q", a, b)
 	}
-	if got := Shortened("ääääääääääääää", "one", 29); !strings.HasSuffix(got, "_äääää") || len(got) != 28 {
+	if got := ShortenName("ääääääääääääää", "one", 29); !strings.HasSuffix(got, "_äääää") || len(got) != 28 {
 		t.Errorf("%q of %d bytes", got, len(got))
 	}
 }

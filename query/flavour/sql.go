@@ -10,27 +10,27 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Phrase is a question in the words of an engine.
-type Phrase struct {
+// Query is a question in the form that is sent to an engine.
+type Query struct {
 	Text string
 	Args []any    // bound to the placeholders of Text
 	Keys []string // the derived ids, for keys and keys-native
 
-	Leads Leads // how fcst_lead comes back
+	LeadCoding LeadCoding // coding of fcst_lead in the result
 }
 
-// Leads tells how the column fcst_lead of a reply is coded.
-type Leads uint8
+// LeadCoding is the coding of the column fcst_lead in a result.
+type LeadCoding uint8
 
 // The codings. The two others are METviewer's, for records of VSDB and of MET.
 const (
-	Seconds Leads = iota
-	Hours         // 24
-	HMS           // [H]HHMMSS: 240000
+	Seconds LeadCoding = iota
+	Hours              // 24
+	HMS                // [H]HHMMSS: 240000
 )
 
-// InSeconds decodes a lead.
-func (l Leads) InSeconds(code int64) int64 {
+// Seconds decodes a lead.
+func (l LeadCoding) Seconds(code int64) int64 {
 	switch l {
 	case Hours:
 		return code * 3600
@@ -40,16 +40,16 @@ func (l Leads) InSeconds(code int64) int64 {
 	return code
 }
 
-// Put phrases q for the subset that c describes.
-func Put(d *Dialect, n design.Name, f Name, q *question.Question, c *design.Catalog) (Phrase, error) {
-	p := phrasing{d: d, q: q, flavour: f, facts: c.Facts(q), catalog: c}
+// Build writes q for the subset that c describes.
+func Build(d *Dialect, n design.Name, f Name, q *question.Question, c *design.Catalog) (Query, error) {
+	p := builder{d: d, q: q, flavour: f, facts: c.Facts(q), catalog: c}
 	if q.Mean != "" {
 		return p.means(n)
 	}
-	return p.put(n)
+	return p.build(n)
 }
 
-func (p *phrasing) put(n design.Name) (Phrase, error) {
+func (p *builder) build(n design.Name) (Query, error) {
 	switch n {
 	case design.Normalized:
 		return p.normalized()
@@ -58,27 +58,27 @@ func (p *phrasing) put(n design.Name) (Phrase, error) {
 	case design.Wide:
 		return p.wide()
 	}
-	return Phrase{}, ErrCannotExpress
+	return Query{}, ErrCannotExpress
 }
 
-// phrasing carries what every clause needs.
-type phrasing struct {
-	d       *Dialect
-	q       *question.Question
-	flavour Name
-	facts   design.Facts
-	catalog *design.Catalog
-	within  bool // the text stands in that of means: columns are named, rows have no order
+// builder contains what every clause needs.
+type builder struct {
+	d          *Dialect
+	q          *question.Question
+	flavour    Name
+	facts      design.Facts
+	catalog    *design.Catalog
+	isSubquery bool // the text is the inner query of means: columns have names, rows have no order
 }
 
-// order lists the columns to sort by: those of the question and, of those that
-// complete the order, the ones that can differ on this archive.
-func (p *phrasing) order() []question.Column {
-	if p.within {
+// order lists the columns to sort by: those of the question and, of its tie breakers, those that
+// can differ in this archive.
+func (p *builder) order() []question.Column {
+	if p.isSubquery {
 		return nil
 	}
 	cols := append([]question.Column(nil), p.q.Order...)
-	for _, c := range p.q.Tie() {
+	for _, c := range p.q.TieBreakers() {
 		switch {
 		case c.Role == question.HeaderField && !p.facts.Varies[c.Field]:
 		case c.Role >= question.ValidEnd && p.facts.Plain:
@@ -89,7 +89,7 @@ func (p *phrasing) order() []question.Column {
 	return cols
 }
 
-// conditions joins conditions, or is "true" where there are none.
+// conditions joins conditions; "true" if there are none.
 func conditions(parts []string) string {
 	if len(parts) == 0 {
 		return "1 = 1"
@@ -97,9 +97,9 @@ func conditions(parts []string) string {
 	return strings.Join(parts, "\n     AND ")
 }
 
-// fields are the conditions on header fields; expr names a field's column,
-// equal, if it is not nil, writes a condition.
-func (p *phrasing) fields(expr func(record.Field) string, literal func(string) string, equal func(string, []string) string) []string {
+// fields writes the conditions on header fields. expr is a field's column; equal, if not nil,
+// writes a condition.
+func (p *builder) fields(expr func(record.Field) string, literal func(string) string, equal func(string, []string) string) []string {
 	var out []string
 	for f, values := range p.q.Header {
 		switch e := expr(record.Field(f)); {
@@ -116,9 +116,9 @@ func (p *phrasing) fields(expr func(record.Field) string, literal func(string) s
 	return out
 }
 
-// orEmpty is the condition that a text is empty, which is NULL, or one of the
-// different values.
-func (p *phrasing) orEmpty(expr string, values []string, literal func(string) string) string {
+// orEmpty is the condition that a text is empty, which is stored as NULL, or equals one of the
+// remaining values.
+func (p *builder) orEmpty(expr string, values []string, literal func(string) string) string {
 	null := expr + " IS NULL"
 	others := slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })
 	if len(others) == 0 {
@@ -127,9 +127,9 @@ func (p *phrasing) orEmpty(expr string, values []string, literal func(string) st
 	return "(" + null + " OR " + oneOf(p.d, expr, others, literal) + ")"
 }
 
-// validTimes are the conditions on the valid time: text is a column that holds
-// it in the form that literal writes, epoch an expression for Unix seconds.
-func (p *phrasing) validTimes(text, epoch string, literal func(int64) string) ([]string, error) {
+// validTimes writes the conditions on the valid time. text is a column with the valid time in the
+// form that literal writes, and epoch an expression for Unix seconds.
+func (p *builder) validTimes(text, epoch string, literal func(int64) string) ([]string, error) {
 	v := &p.q.Valid
 	if v.All() {
 		return nil, nil
@@ -148,17 +148,16 @@ func (p *phrasing) validTimes(text, epoch string, literal func(int64) string) ([
 		if !v.Discrete() {
 			return nil, ErrCannotExpress
 		}
-		return []string{oneOf(p.d, epoch, v.Expand(), whole)}, nil
+		return []string{oneOf(p.d, epoch, v.Expand(), integer)}, nil
 	case ISORange, EpochRange:
 		return p.timeRange(text, epoch, literal)
 	}
 	return nil, nil
 }
 
-// timeRange asks for times between two bounds. A range also holds the times
-// between the steps of a grid; those are excluded, as one question has one
-// answer in every flavour.
-func (p *phrasing) timeRange(text, epoch string, literal func(int64) string) ([]string, error) {
+// timeRange requests times between two bounds. It excludes times between the steps of a grid,
+// because the question must have the same answer in every flavour.
+func (p *builder) timeRange(text, epoch string, literal func(int64) string) ([]string, error) {
 	first, last, step, ok := p.q.Valid.Grid()
 	if !ok {
 		return nil, ErrCannotExpress
@@ -167,20 +166,20 @@ func (p *phrasing) timeRange(text, epoch string, literal func(int64) string) ([]
 	if p.flavour == ISORange {
 		out = append(out, text+" BETWEEN "+literal(first)+" AND "+literal(last))
 	} else {
-		out = append(out, epoch+" BETWEEN "+whole(first)+" AND "+whole(last))
+		out = append(out, epoch+" BETWEEN "+integer(first)+" AND "+integer(last))
 	}
 	if step > 1 {
-		out = append(out, p.d.rest("("+epoch+" - "+whole(first)+")", whole(step))+" = 0")
+		out = append(out, p.d.modulo("("+epoch+" - "+integer(first)+")", integer(step))+" = 0")
 	}
 	return out, nil
 }
 
-// normalized phrases the join of stat_header and a line table.
-func (p *phrasing) normalized() (Phrase, error) {
+// normalized writes the join of stat_header and a line table.
+func (p *builder) normalized() (Query, error) {
 	switch p.flavour {
 	case MetviewerSQL, SQL, CachedSQL, ISORange, EpochRange:
 	default:
-		return Phrase{}, ErrCannotExpress
+		return Query{}, ErrCannotExpress
 	}
 	name := p.d.HeaderField
 	if name == nil {
@@ -190,26 +189,26 @@ func (p *phrasing) normalized() (Phrase, error) {
 	if line == nil {
 		line = func(name string) string { return "ld." + name }
 	}
-	binary, literal, lead, equal := same, p.quote, whole, p.d.Equal
+	binary, literal, lead, equal := identity, p.quote, integer, p.d.Equal
 	moment := p.d.DateTime
 	if p.flavour == MetviewerSQL {
 		if p.d.Binary == nil {
-			return Phrase{}, ErrCannotExpress
+			return Query{}, ErrCannotExpress
 		}
 		binary, literal, equal = p.d.Binary, p.d.BinaryLiteral, nil
-		lead = func(v int64) string { return literal(whole(v)) }
+		lead = func(v int64) string { return literal(integer(v)) }
 		moment = func(v int64) string { return literal(DateTime(v)) }
 	}
 	where := p.fields(func(f record.Field) string { return binary(name(f)) }, literal, equal)
 	times, err := p.validTimes(binary("ld.fcst_valid_beg"), p.d.Epoch("ld.fcst_valid_beg"), moment)
 	if err != nil {
-		return Phrase{}, err
+		return Query{}, err
 	}
 	where = append(where, times...)
 	where = append(where, p.leadCodes(name(record.Version), binary(line("fcst_lead")), lead)...)
 	where = append(where, p.clock("ld.fcst_valid_beg", p.d.Epoch("ld.fcst_valid_beg"), binary("ld.fcst_init_beg"), p.d.Epoch("ld.fcst_init_beg"), moment)...)
 	join := p.d.Join
-	if join == "" || p.within { // of all rows, no index finds any sooner
+	if join == "" || p.isSubquery { // of all rows, no index finds any sooner
 		join = "ld.stat_header_id = h.stat_header_id"
 	}
 	where = append(where, join)
@@ -220,35 +219,35 @@ func (p *phrasing) normalized() (Phrase, error) {
 		case c.Role == question.Lead && p.mixedLeads():
 			return p.d.Epoch("ld.fcst_valid_beg") + " - " + p.d.Epoch("ld.fcst_init_beg")
 		}
-		if p.within && c.Kind == question.Number {
-			return held(line(c.Name))
+		if p.isSubquery && c.Kind == question.Number {
+			return nullIfMissing(line(c.Name))
 		}
-		return line(c.Stored())
+		return line(c.StoredName())
 	}
 	sorted := p.sorted(columns, p.d.Bytewise)
 	text := p.selects(columns) +
 		"\n  FROM " + p.d.Table(p.q.Subset, design.HeaderTable) + " h, " + p.d.Table(p.q.Subset, design.LineTable(p.q.Type)) + " ld" +
 		"\n   WHERE " + conditions(where) + p.orderBy(sorted)
-	return Phrase{Text: text, Leads: p.leads()}, nil
+	return Query{Text: text, LeadCoding: p.leads()}, nil
 }
 
-// leads is the coding of fcst_lead in the reply of the normalized design.
-func (p *phrasing) leads() Leads {
+// leads is the coding of fcst_lead in the result of the normalized design.
+func (p *builder) leads() LeadCoding {
 	switch {
 	case p.mixedLeads():
 		return Seconds
-	case len(p.facts.Versions) > 0 && design.InHours(p.facts.Versions[0]):
+	case len(p.facts.Versions) > 0 && design.LeadsInHours(p.facts.Versions[0]):
 		return Hours
 	}
 	return HMS
 }
 
-// mixedLeads reports whether series of both VSDB and MET can match: then
-// METviewer's fcst_lead holds hours for some and HHMMSS for others.
-func (p *phrasing) mixedLeads() bool {
+// mixedLeads reports whether series of both VSDB and MET can match. METviewer's fcst_lead then
+// contains hours for some and HHMMSS for others.
+func (p *builder) mixedLeads() bool {
 	hours, hms := false, false
 	for _, v := range p.facts.Versions {
-		if design.InHours(v) {
+		if design.LeadsInHours(v) {
 			hours = true
 		} else {
 			hms = true
@@ -258,7 +257,7 @@ func (p *phrasing) mixedLeads() bool {
 }
 
 // leadCodes is the condition on METviewer's fcst_lead.
-func (p *phrasing) leadCodes(version, expr string, literal func(int64) string) []string {
+func (p *builder) leadCodes(version, expr string, literal func(int64) string) []string {
 	if len(p.q.Lead) == 0 {
 		return nil
 	}
@@ -291,33 +290,33 @@ func headerField(f record.Field) string {
 	return "ld." + f.String()
 }
 
-// wide phrases a selection from one table.
-func (p *phrasing) wide() (Phrase, error) {
+// wide writes a selection from one table.
+func (p *builder) wide() (Query, error) {
 	switch p.flavour {
 	case SQL, ISOList, ISORange, EpochList, EpochRange:
 	default:
-		return Phrase{}, ErrCannotExpress
+		return Query{}, ErrCannotExpress
 	}
 	where := p.fields(record.Field.String, p.quote, nil)
 	times, err := p.validTimes("fcst_valid_beg", "fcst_valid_epoch", p.d.DateTime)
 	if err != nil {
-		return Phrase{}, err
+		return Query{}, err
 	}
 	where = append(where, times...)
 	if len(p.q.Lead) > 0 {
 		where = append(where, oneOf(p.d, "fcst_lead", p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) }))
 	}
 	where = append(where, p.clock("fcst_valid_beg", "fcst_valid_epoch", "fcst_init_beg", "fcst_valid_epoch - fcst_lead", p.d.DateTime)...)
-	columns := func(c question.Column) string { return c.Stored() }
+	columns := func(c question.Column) string { return c.StoredName() }
 	text := p.selects(columns) +
 		"\n  FROM " + p.d.Table(p.q.Subset, design.WideTable(p.q.Type)) +
 		"\n   WHERE " + conditions(where) + p.orderBy(columns)
-	return Phrase{Text: text}, nil
+	return Query{Text: text}, nil
 }
 
-// document phrases a selection of documents and the unnesting of their leads.
-func (p *phrasing) document() (Phrase, error) {
-	var out Phrase
+// document writes a selection of documents and the unnesting of their leads.
+func (p *builder) document() (Query, error) {
+	var out Query
 	var where []string
 	switch p.flavour {
 	case Keys:
@@ -333,14 +332,14 @@ func (p *phrasing) document() (Phrase, error) {
 		where = p.fields(func(f record.Field) string { return p.d.DocField(f.String()) }, p.quote, p.d.DocEqual)
 		times, err := p.validTimes(p.d.DocField("fcst_valid_beg"), p.d.DocField("fcst_valid_epoch"), func(v int64) string { return p.quote(iso(v)) })
 		if err != nil {
-			return Phrase{}, err
+			return Query{}, err
 		}
 		if p.d.DocWhere != nil {
 			where = append(p.d.DocWhere(p.q.Subset, design.DocTable(p.q.Type)), where...)
 		}
 		where = append(where, times...)
 	default:
-		return Phrase{}, ErrCannotExpress
+		return Query{}, ErrCannotExpress
 	}
 	from, picked := p.documents(conditions(where))
 	out.Text = p.selects(p.docColumn) + "\n  FROM " + from
@@ -355,9 +354,9 @@ func (p *phrasing) document() (Phrase, error) {
 	return out, nil
 }
 
-// documents is the FROM clause: the documents that satisfy where, unnested.
-// picked reports that only the entries of the question's leads are.
-func (p *phrasing) documents(where string) (from string, picked bool) {
+// documents is the FROM clause: the documents that satisfy where, unnested. picked reports that it
+// only returns the entries of the question's leads.
+func (p *builder) documents(where string) (from string, picked bool) {
 	table := design.DocTable(p.q.Type)
 	if p.d.DocTable != nil {
 		return p.d.DocTable(p.q.Subset, table, where, p.members()), false
@@ -370,8 +369,8 @@ func (p *phrasing) documents(where string) (from string, picked bool) {
 	return p.d.DocFrom(p.q.Subset, table, where), false
 }
 
-// members are the columns that a question needs of a document's entries.
-func (p *phrasing) members() []question.Column {
+// members returns the columns that a question needs from a document's entries.
+func (p *builder) members() []question.Column {
 	lead := question.Column{Name: "fcst_lead", Role: question.Lead, Kind: question.Span}
 	out := []question.Column{lead} // always: fcst_init_beg is derived from it
 	for _, c := range append(p.order(), p.q.Columns...) {
@@ -384,9 +383,9 @@ func (p *phrasing) members() []question.Column {
 	return out
 }
 
-// docColumn is the expression of a column in the document design. Times come
-// as epochs; init is valid minus lead.
-func (p *phrasing) docColumn(c question.Column) string {
+// docColumn is the expression of a column in the document design. Times are returned as epochs;
+// init is valid minus lead.
+func (p *builder) docColumn(c question.Column) string {
 	switch c.Role {
 	case question.HeaderField:
 		return p.d.DocField(c.Name)
@@ -403,10 +402,10 @@ func (p *phrasing) docColumn(c question.Column) string {
 			return p.d.DocNumber(c.Name)
 		}
 	}
-	return p.d.DocEntry(c.Stored())
+	return p.d.DocEntry(c.StoredName())
 }
 
-func (p *phrasing) list(cols []question.Column, expr func(question.Column) string) string {
+func (p *builder) list(cols []question.Column, expr func(question.Column) string) string {
 	out := make([]string, len(cols))
 	for i, c := range cols {
 		out[i] = expr(c)
@@ -414,11 +413,11 @@ func (p *phrasing) list(cols []question.Column, expr func(question.Column) strin
 	return strings.Join(out, ", ")
 }
 
-// sorted are the expressions to sort columns by, where those that they are
-// selected by are given, and what to sort a text by unless the dialect says.
-func (p *phrasing) sorted(columns func(question.Column) string, text func(string) string) func(question.Column) string {
-	if p.d.Sorted != nil {
-		text = p.d.Sorted
+// sorted returns the expressions to sort columns by. columns are the expressions by which they are
+// selected, and text is the default expression to sort a text by.
+func (p *builder) sorted(columns func(question.Column) string, text func(string) string) func(question.Column) string {
+	if p.d.SortKey != nil {
+		text = p.d.SortKey
 	}
 	if text == nil {
 		return columns
@@ -431,9 +430,9 @@ func (p *phrasing) sorted(columns func(question.Column) string, text func(string
 	}
 }
 
-// selects writes what the question's columns are selected by.
-func (p *phrasing) selects(expr func(question.Column) string) string {
-	if p.within {
+// selects writes the expressions of the question's columns.
+func (p *builder) selects(expr func(question.Column) string) string {
+	if p.isSubquery {
 		return "SELECT " + p.list(p.q.Columns, func(c question.Column) string { return expr(c) + " AS " + c.Name })
 	}
 	if p.d.Select == nil {
@@ -446,14 +445,14 @@ func (p *phrasing) selects(expr func(question.Column) string) string {
 	return p.d.Select(out)
 }
 
-func (p *phrasing) quote(text string) string {
+func (p *builder) quote(text string) string {
 	if p.d.Literal != nil {
 		return p.d.Literal(text)
 	}
 	return Quote(text)
 }
 
-func (p *phrasing) orderBy(expr func(question.Column) string) string {
+func (p *builder) orderBy(expr func(question.Column) string) string {
 	cols := p.order()
 	if len(cols) == 0 {
 		return ""

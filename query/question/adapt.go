@@ -10,10 +10,10 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Adapt makes of a question whose conditions have been changed since before one whose
-// words and curves are those of the new conditions: its curves are those that it still
-// asks for, and its title and labels, which were written for other ones, are derived
-// from what is computed. stats are those that are computed of it; none = its own.
+// Adapt adjusts the drawing and the texts of a question whose conditions were changed; before is
+// the question without these changes. It keeps only the curves that the conditions still include.
+// It drops the title and the labels, which were written for the earlier conditions, and they are
+// derived again. stats are the statistics to be computed; none = the question's own.
 func (q *Question) Adapt(before *Question, stats ...string) {
 	var changed []string
 	fields := false
@@ -25,19 +25,19 @@ func (q *Question) Adapt(before *Question, stats ...string) {
 				values = append(values, EscapeItem(v))
 			}
 			changed = append(changed, f.String()+"="+strings.Join(values, ","))
-			q.redraw(f.String(), q.Header[f])
+			q.setCurveValues(f.String(), q.Header[f])
 		}
 	}
 	if !slices.Equal(q.Lead, before.Lead) {
-		changed = append(changed, "fcst_lead="+strings.Join(LeadWords(q.Lead), ","))
-		q.redraw("fcst_lead", leadTexts(q.Lead))
+		changed = append(changed, "fcst_lead="+strings.Join(FormatLeads(q.Lead), ","))
+		q.setCurveValues("fcst_lead", leadTexts(q.Lead))
 	}
 	if !reflect.DeepEqual(q.Valid, before.Valid) {
 		changed = append(changed, "other valid times")
-		q.redrawTimes()
+		q.setTimeValues()
 	}
-	own := before.Drawing != nil && len(stats) > 0 && !subset(stats, before.Drawing.Stats) || before.Drawing == nil && len(stats) > 0
-	pictured := q.picture() != before.picture() && (q.Drawing.Whole() || before.Drawing.Whole() || q.picture() == "revision" || before.picture() == "revision")
+	own := before.Drawing != nil && len(stats) > 0 && !isSubset(stats, before.Drawing.Stats) || before.Drawing == nil && len(stats) > 0
+	pictured := q.picture() != before.picture() && (q.Drawing.ShowsLineType() || before.Drawing.ShowsLineType() || q.picture() == "revision" || before.picture() == "revision")
 	if len(changed) == 0 && !own && !pictured {
 		return
 	}
@@ -48,13 +48,13 @@ func (q *Question) Adapt(before *Question, stats ...string) {
 			copied.XLabel, copied.YLabel = "", ""
 		}
 		q.Drawing = &copied
-		if d.Picture == "scorecard" && d.Minus != "" {
-			q.Title, q.Untitled = cardTitle(q.Header[record.Model], d.Minus), false
+		if d.Picture == "scorecard" && d.Baseline != "" {
+			q.Title, q.Untitled = cardTitle(q.Header[record.Model], d.Baseline), false
 		}
 	}
 }
 
-// cardTitle is the title of a scorecard, which has statistics and variables in its rows.
+// cardTitle is the title of a scorecard. Its rows already name statistics and variables.
 func cardTitle(models []string, baseline string) string {
 	candidates := slices.DeleteFunc(slices.Clone(models), func(m string) bool { return m == baseline })
 	return "Scorecard of " + strings.Join(candidates, ", ") + " against " + baseline
@@ -67,7 +67,7 @@ func (q *Question) picture() string {
 	return q.Drawing.Picture
 }
 
-func subset(some, all []string) bool {
+func isSubset(some, all []string) bool {
 	return !slices.ContainsFunc(some, func(s string) bool {
 		return !slices.ContainsFunc(all, func(a string) bool { return strings.EqualFold(a, s) })
 	})
@@ -80,9 +80,9 @@ func leadTexts(leads []int32) (out []string) {
 	return out
 }
 
-// redraw gives the curves of a field the values that the question now has; none =
-// each value that the answer has.
-func (q *Question) redraw(field string, values []string) {
+// setCurveValues replaces the values of a field that makes curves; no values = each value that
+// occurs in the answer.
+func (q *Question) setCurveValues(field string, values []string) {
 	if q.Drawing == nil {
 		return
 	}
@@ -101,9 +101,9 @@ func (q *Question) redraw(field string, values []string) {
 			continue
 		}
 		var items [][]string
-		place := make([]int, len(g.Values)) // of each item among those that stay; −1 = it does not
+		place := make([]int, len(g.Values)) // new index of each item; −1 = removed
 		for k, item := range g.Values {
-			if place[k] = -1; subset(item, values) {
+			if place[k] = -1; isSubset(item, values) {
 				place[k], items = len(items), append(items, item)
 			}
 		}
@@ -113,13 +113,14 @@ func (q *Question) redraw(field string, values []string) {
 			}
 		}
 		d.Curves[i].Values = items
-		d.Derived = q.moved(d.Derived, g, i, place)
+		d.Derived = q.remapDerived(d.Derived, g, i, place)
 	}
 	q.Drawing = &d
 }
 
-// moved are the derived curves whose sides are still curves; of the others Omitted says why.
-func (q *Question) moved(all []Derived, g Group, field int, place []int) (out []Derived) {
+// remapDerived keeps the derived curves whose two sides are still drawn, and lists the others in
+// Omitted.
+func (q *Question) remapDerived(all []Derived, g Group, field int, place []int) (out []Derived) {
 	for _, made := range all {
 		made.A, made.B = slices.Clone(made.A), slices.Clone(made.B)
 		lost := ""
@@ -133,13 +134,13 @@ func (q *Question) moved(all []Derived, g Group, field int, place []int) (out []
 			out = append(out, made)
 			continue
 		}
-		q.Omitted = append(slices.Clip(q.Omitted), fmt.Sprintf("%s of curves, since %s %s is no longer asked for", made.Operation, g.Field, lost))
+		q.Omitted = append(slices.Clip(q.Omitted), fmt.Sprintf("%s of curves, because the question no longer includes %s %s", made.Operation, g.Field, lost))
 	}
 	return out
 }
 
-// redrawTimes gives curves by time the times that the question now has.
-func (q *Question) redrawTimes() {
+// setTimeValues replaces the values of curves by time with the question's present times.
+func (q *Question) setTimeValues() {
 	if q.Drawing == nil {
 		return
 	}
@@ -151,15 +152,14 @@ func (q *Question) redrawTimes() {
 					values = append(values, timeText(t))
 				}
 			}
-			q.redraw(g.Field, values)
+			q.setCurveValues(g.Field, values)
 		}
 	}
 }
 
-// Rename gives questions that were changed names of what they now ask, for the names
-// of their files.
+// Rename names changed questions after their present conditions. The names serve as file names.
 func Rename(qs []*Question) {
 	if slices.ContainsFunc(qs, func(q *Question) bool { return len(q.Changed) > 0 }) {
-		name("", qs)
+		assignNames("", qs)
 	}
 }

@@ -12,22 +12,23 @@ import (
 // Kind is the canonical type of a column of an answer.
 type Kind uint8
 
-// The canonical types. Engines convert to them; answers are compared in them.
+// The canonical types. Engines convert their values to these types, and answers are compared in
+// them.
 const (
 	Text   Kind = iota // string
 	Time               // int64, Unix seconds, UTC
 	Span               // int64, seconds (forecast lead, observation lead)
 	Number             // float64; NaN = missing
-	List               // []float64, as many as the record repeats its columns; NaN = missing
+	List               // []float64, one for each repetition in the record; NaN = missing
 )
 
-// Role tells where in a record a column's value stands.
+// Role says where in a record a column's value is stored.
 type Role uint8
 
-// The roles. Those from ValidBeg to ObsEnd are times and spans.
+// The roles. ValidBeg to ObsEnd are times and spans.
 const (
-	HeaderField Role = iota // Column.Field says which
-	Data                    // a column of the line type; Column.Slot says which
+	HeaderField Role = iota // Column.Field is the field
+	Data                    // a column of the line type; Column.Slot is its index
 	ValidBeg
 	InitBeg
 	Lead
@@ -35,35 +36,36 @@ const (
 	ObsLead
 	ObsBeg
 	ObsEnd
-	Repeating // a repeating column of the line type; Column.Slot says which of Group.Fields
-	OverGroup // of a question with Mean: a count or mean over the records of a row
+	Repeating      // a repeating column of the line type; Column.Slot is its index in Group.Fields
+	GroupStatistic // only in a question with Mean: a count or mean over the records of a row
 )
 
 // Column is one column of an answer or of an order, under METviewer's name.
 type Column struct {
-	Name  string
-	Role  Role
-	Kind  Kind
-	Field record.Field // for HeaderField
-	Slot  int          // for Data: into Batch.Num (Number) or Batch.Text (Text)
-	every int          // for Repeating: how many columns repeat together
+	Name   string
+	Role   Role
+	Kind   Kind
+	Field  record.Field // HeaderField only
+	Slot   int          // Data only: index in Batch.Num (Number) or Batch.Text (Text)
+	stride int          // Repeating only: how many columns repeat together
 }
 
-// Repeats is where all repeating columns of a record stand.
+// Repeats names the list in which an engine stores all repeating columns of a record.
 const Repeats = stat.Repeats
 
-// Stored is the column by which an engine selects c: all repeating columns of a
-// record stand in one list.
-func (c *Column) Stored() string {
+// StoredName is the name under which an engine stores c. All repeating columns of a record are
+// stored in one list.
+func (c *Column) StoredName() string {
 	if c.Role == Repeating {
 		return Repeats
 	}
 	return c.Name
 }
 
-// AppendList appends the values of a Repeating column, of all that a record repeats.
+// AppendList appends the values of a Repeating column. repeats are the values of all repeating
+// columns of the record.
 func (c *Column) AppendList(dst, repeats []float64) []float64 {
-	for i := c.Slot; i < len(repeats); i += c.every {
+	for i := c.Slot; i < len(repeats); i += c.stride {
 		dst = append(dst, repeats[i])
 	}
 	return dst
@@ -99,7 +101,7 @@ func ColumnByName(t *record.LineType, name string) (Column, error) {
 		}
 		if t.Group != nil {
 			if k := slices.Index(t.Group.Fields, name); k >= 0 {
-				return Column{Name: name, Role: Repeating, Kind: List, Slot: k, every: len(t.Group.Fields)}, nil
+				return Column{Name: name, Role: Repeating, Kind: List, Slot: k, stride: len(t.Group.Fields)}, nil
 			}
 		}
 		return Column{}, &fault.Error{Setting: strconv.Quote(name), Problem: "is no header field, no time and no column of " + t.Name, Cure: "see `barograph list linetypes`"}
@@ -120,9 +122,9 @@ func Columns(t *record.LineType, names ...string) ([]Column, error) {
 	return cols, nil
 }
 
-// Value reads the column from row i of b: text, or seconds, or a number,
-// according to Kind; the other two results are zero. A List is read by AppendList.
-func (c *Column) Value(b *record.Batch, i int) (text string, whole int64, number float64) {
+// Value reads the column from row i of b. Kind decides which of the three results is set: text,
+// seconds or number. Use AppendList for a List.
+func (c *Column) Value(b *record.Batch, i int) (text string, seconds int64, number float64) {
 	switch c.Role {
 	case HeaderField:
 		return b.Header(i)[c.Field], 0, 0

@@ -5,51 +5,55 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// Drawing says how the answer to a question becomes curves, where a METviewer
-// plot says so.
+// Drawing describes how the answer to a question becomes curves, as a METviewer plot does.
 type Drawing struct {
-	Stats    []string // METviewer's names; each is drawn on its own; none = no picture
-	Picture  string   // box, roc …, see Pictures; "" = curves
-	Right    bool     // drawn against the right axis of the picture of the question before
-	Finished bool     // the statistics are columns of the line type (CNT, CTS …) and are read, not computed
-	Axis     string   // the independent variable: fcst_lead, fcst_lev, valid_hour …; "" = as the answer suggests
-	Curves   []Group  // the fields whose values make curves; none = as the answer suggests
-	Method   string   // overall: aggregate the partial sums; mean, median, sum: of the records' statistics
+	Stats     []string // METviewer's names; each statistic is drawn separately; none = no picture
+	Picture   string   // box, roc …, see Pictures; "" = curves
+	RightAxis bool     // drawn against the right axis of the previous question's picture
+	Finished  bool     // read the statistics from columns of the line type (CNT, CTS …) instead of computing them
+	Axis      string   // the independent variable: fcst_lead, fcst_lev, valid_hour …; "" = default of the answer
+	Curves    []Group  // the fields whose values make curves; none = default of the answer
+	Method    string   // overall: aggregate the partial sums; mean, median, sum: combine the records' statistics
 
-	Replicates int     // of the bootstrap; 0 = no interval
+	Replicates int     // bootstrap replicates; 0 = no interval
 	Seed       *uint64 // nil = the caller's
 	Confidence float64 // of the interval, e.g. 0.95
-	BootCI     string  // METviewer's boot_ci: perc (as ""), pivotal, bca
-	Block      int     // of records drawn together; 0 = the root of their number, 1 = single ones
-	// Intervals are METviewer's plot_ci, of each curve, over again where there
-	// are more: none, std, met_prm, met_boot, boot; no one = boot with replicates.
+	BootCI     string  // METviewer's boot_ci: perc (the default), pivotal, bca
+	// records that the bootstrap draws together; 0 = the square root of their number, 1 = single
+	// records
+	Block int
+	// Intervals are METviewer's plot_ci, one for each curve and repeated if there are more curves:
+	// none, std, met_prm, met_boot, boot. No value = boot if there are replicates.
 	Intervals  []string
-	NoVIF      bool // std of a median does not heed autocorrelation
-	EventEqual bool // only cases (valid time and lead) that every curve has
+	NoVIF      bool // the standard error of a median ignores autocorrelation
+	EventEqual bool // use only cases (valid time and lead) that every curve has
 
-	Equalize []Group // fixed fields of which every case needs every value, too
+	Equalize []Group // fixed fields; with EventEqual, each case must also have each of their values
 
-	Derived []Derived // curves made of others
+	Derived []Derived // curves that are computed from two others
 
-	EqBounds [2]*float64 // of a test of equivalence, in standard deviations of the difference; nil = METviewer's own
+	// bounds of an equivalence test, in standard deviations of the difference; nil = METviewer's own
+	EqBounds [2]*float64
 
-	Only []Bound // the records that are drawn of those that the question asks for
+	Bounds []Bound // conditions that a record must fulfill to be drawn
 
-	EqualPlaces bool   // with EventEqual: and that it has at every place of the axis
-	Minus       string // the curve, or the value of a field of Curves, that is taken off the others, case by case; "" = none
+	EqualPlaces bool // with EventEqual: the curves must also have the case at all places of the axis
+	// the curve, or the value of a field of Curves, that is subtracted from the others case by case;
+	// "" = none
+	Baseline string
 
-	XLabel, YLabel string // "" = the axis's own
+	XLabel, YLabel string // "" = the axis's default
 }
 
-// Bound is a condition on a column of numbers: =, <, <=, > or >= a value. A missing
-// number fulfils none.
+// Bound is a condition on a numeric column: =, <, <=, > or >= a value. A missing number does not
+// fulfill it.
 type Bound struct {
 	Column, Op string
 	Value      float64
 }
 
-// Holds reports whether a number fulfils the condition.
-func (b *Bound) Holds(v float64) bool {
+// Admits reports whether a number fulfills the condition.
+func (b *Bound) Admits(v float64) bool {
 	switch b.Op {
 	case "<":
 		return v < b.Value
@@ -63,17 +67,17 @@ func (b *Bound) Holds(v float64) bool {
 	return v == b.Value
 }
 
-// Derived is a curve that is made of two others, each given by the item of every
-// one of Curves that it is of, and by its statistic; "" = the one that is drawn.
-// It is drawn with the curves of the statistic of A.
+// Derived is a curve that is computed from two others, A and B. A and B have, for each field of
+// Curves, the index of one of its values. StatA and StatB are their statistics; "" = the drawn one.
+// The curve is drawn together with those of A's statistic.
 type Derived struct {
 	stat.Operation
 	A, B         []int
 	StatA, StatB string
 }
 
-// Pictures are the ways of drawing besides curves, each with the line types that
-// it shows as a whole; nil = one statistic, as curves are.
+// Pictures maps each picture other than curves to the line types that it draws without choosing a
+// statistic; nil = the picture draws one statistic, as curves do.
 func Pictures() map[string][]string {
 	return map[string][]string{
 		"bar": nil, "box": nil, "contour": nil, "revision": nil, "scorecard": nil,
@@ -82,25 +86,24 @@ func Pictures() map[string][]string {
 	}
 }
 
-// Whole reports whether the drawing shows a line type, and no statistic of its own.
-func (d *Drawing) Whole() bool { return d != nil && len(Pictures()[d.Picture]) > 0 }
+// ShowsLineType reports whether the picture shows a line type instead of a single statistic.
+func (d *Drawing) ShowsLineType() bool { return d != nil && len(Pictures()[d.Picture]) > 0 }
 
-// Scorecard has q drawn as who of two models is better, by how much and how
-// surely: a row for each variable, level and region, a column for each lead.
+// Scorecard makes q draw which of two models is better, by how much and with what confidence: a row
+// for each variable, level and region, a column for each lead.
 func (q *Question) Scorecard(candidate, baseline string) {
 	q.Header[record.Model] = []string{candidate, baseline}
 	q.Title, q.Untitled = cardTitle(q.Header[record.Model], baseline), false
 	d := NewDrawing(q.Type, DefaultStat(q.Type), "fcst_lead")
-	d.Picture, d.Minus = "scorecard", baseline
+	d.Picture, d.Baseline = "scorecard", baseline
 	d.Curves = []Group{{Field: "model", Values: [][]string{{candidate}, {baseline}}}, {Field: "fcst_var"}, {Field: "fcst_lev"}, {Field: "vx_mask"}}
 	q.Drawing = d
 	q.Select()
 }
 
-// Group is a field that makes curves. Each item of Values is one curve, and
-// without any each value that occurs; several values of an item are drawn
-// together. Leads and hours are written as numbers of hours, times as
-// 2019-01-01T00:00:00Z.
+// Group is a field that makes curves. Each item of Values is one curve; a curve combines all values
+// of its item. Without Values, each value that occurs is a curve. Leads and hours are written as
+// numbers of hours, times as 2019-01-01T00:00:00Z.
 type Group struct {
 	Field  string
 	Values [][]string

@@ -24,7 +24,7 @@ func randomDrawing(r *rand.Rand) *Drawing {
 	pick := func() string { return awkward[r.IntN(len(awkward))] }
 	flag := func() bool { return r.IntN(3) == 0 }
 	float := func() *float64 { f := r.NormFloat64(); return &f }
-	d := &Drawing{Method: "overall", Right: flag(), NoVIF: flag(), EventEqual: flag(), EqualPlaces: flag()}
+	d := &Drawing{Method: "overall", RightAxis: flag(), NoVIF: flag(), EventEqual: flag(), EqualPlaces: flag()}
 	names := []string{"RMSE", "ME", "MAE"}
 	if flag() {
 		d.Stats = names[:1+r.IntN(3)]
@@ -84,10 +84,10 @@ func randomDrawing(r *rand.Rand) *Drawing {
 		}
 	}
 	for range r.IntN(3) {
-		d.Only = append(d.Only, Bound{[]string{"total", "fbar"}[r.IntN(2)], []string{"=", "<", "<=", ">", ">="}[r.IntN(5)], *float()})
+		d.Bounds = append(d.Bounds, Bound{[]string{"total", "fbar"}[r.IntN(2)], []string{"=", "<", "<=", ">", ">="}[r.IntN(5)], *float()})
 	}
 	if flag() {
-		d.Minus, d.XLabel, d.YLabel = pick(), pick(), pick()
+		d.Baseline, d.XLabel, d.YLabel = pick(), pick(), pick()
 	}
 	return d
 }
@@ -120,7 +120,7 @@ func randomOf(r *rand.Rand) *Question {
 		return t
 	}
 	q := &Question{
-		Name: pick(), Title: pick(), Untitled: r.IntN(2) == 0, Changed: list(2), Weight: 1 + r.IntN(3), Subset: pick(), Others: list(2),
+		Name: pick(), Title: pick(), Untitled: r.IntN(2) == 0, Changed: list(2), Weight: 1 + r.IntN(3), Subset: pick(), MoreSubsets: list(2),
 		Type: t, Valid: times(), Clock: Clock{Init: times()}, Omitted: list(2), Refused: list(2),
 	}
 	for f := range q.Header {
@@ -141,13 +141,13 @@ func randomOf(r *rand.Rand) *Question {
 	if t.Name == "SAL1L2" && r.IntN(2) == 0 {
 		q.Mean = "ANOM_CORR"
 		by, _ := Columns(t, "model", "fcst_lead")
-		q.Columns = append(by, overGroup()...)
+		q.Columns = append(by, groupStatistics()...)
 		return q
 	}
 	if t.Name == "SL1L2" && r.IntN(4) > 0 {
 		q.Drawing = randomDrawing(r)
 		for _, g := range q.Drawing.Curves { // series are of values that are asked for
-			if err := q.narrow(g); err != nil {
+			if err := q.addSeriesCondition(g); err != nil {
 				panic(err)
 			}
 		}

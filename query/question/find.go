@@ -12,27 +12,26 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Find is FindAll where one question is meant: that case, or the only question
-// of that file.
+// Find is FindAll for exactly one question: the case of that name, or the only question of that
+// file.
 func Find(name string) (*Question, error) {
 	qs, _, err := FindAll(name)
 	if err != nil {
 		return nil, err
 	}
 	if len(qs) > 1 {
-		return nil, &fault.Error{File: name, Problem: "holds " + strconv.Itoa(len(qs)) + " questions", Cure: "choose one: " + name + "#" + qs[0].Name}
+		return nil, &fault.Error{File: name, Problem: "contains " + strconv.Itoa(len(qs)) + " questions", Cure: "choose one: " + name + "#" + qs[0].Name}
 	}
 	return qs[0], nil
 }
 
-// FindAll returns the case of that name, or one of more, or all of them for NOAA; or the
-// questions in a file, if the name ends in .yaml or .yml; or those of a METviewer
-// plot_spec, if it ends in .xml. "plot.xml#name" is one of them. The notes say what of a plot is not
-// supported, with its line; a plot of which nothing can be asked is an error
-// that holds them.
+// FindAll finds questions by name: a case, one of more, or all of them for NOAA. A name that ends
+// in .yaml or .yml is a file of questions, and one that ends in .xml a METviewer plot_spec;
+// "plot.xml#name" selects one question of a file. The notes list what of a plot is not supported,
+// with its line. If no question can be made of a plot, the error contains the notes.
 func FindAll(name string, more ...*Question) (qs []*Question, notes []string, err error) {
 	file, wanted := name, ""
-	if m := oneOf.FindStringSubmatch(name); m != nil {
+	if m := fileAndQuestion.FindStringSubmatch(name); m != nil {
 		file, wanted = m[1], m[2]
 	}
 	switch path.Ext(file) {
@@ -52,22 +51,22 @@ func FindAll(name string, more ...*Question) (qs []*Question, notes []string, er
 		return qs[i : i+1], notes, nil
 	}
 	if wanted == name {
-		unknown := fault.Unknown("case", name, append(names(qs), NOAA))
+		unknown := fault.Unknown("case", name, append(questionNames(qs), NOAA))
 		if !strings.Contains(unknown.Cure, "did you mean") {
 			unknown.Cure += ", or a .yaml file (`barograph cases` writes one) or a METviewer plot .xml"
 		}
 		return nil, nil, unknown
 	}
-	return nil, notes, &fault.Error{File: file, Problem: "holds no question " + strconv.Quote(wanted), Cure: "choose one of " + strings.Join(names(qs), ", ")}
+	return nil, notes, &fault.Error{File: file, Problem: "contains no question " + strconv.Quote(wanted), Cure: "choose one of " + strings.Join(questionNames(qs), ", ")}
 }
 
-// oneOf is a question of a file.
-var oneOf = regexp.MustCompile(`^(.+\.(?:xml|ya?ml))#(.+)$`)
+// fileAndQuestion matches the name of one question in a file.
+var fileAndQuestion = regexp.MustCompile(`^(.+\.(?:xml|ya?ml))#(.+)$`)
 
-// NOAA names the cases of the original experiment together.
+// NOAA is the name of all cases of the original experiment.
 const NOAA = "noaa"
 
-func names(qs []*Question) []string {
+func questionNames(qs []*Question) []string {
 	out := make([]string, len(qs))
 	for i, q := range qs {
 		out[i] = q.Name
@@ -76,21 +75,21 @@ func names(qs []*Question) []string {
 }
 
 func findYAML(file string) ([]*Question, error) {
-	text, err := readSome(file)
+	text, err := readLimited(file)
 	if err != nil {
 		return nil, &fault.Error{File: file, Problem: "cannot be read", Err: err, Cure: "check the path"}
 	}
 	qs, err := Parse(file, text)
 	for i, q := range qs {
-		if q.Name == "" { // Parse lets one be without
-			qs[i].Name = unfit.ReplaceAllString(strings.TrimSuffix(path.Base(file), path.Ext(file)), "_")
+		if q.Name == "" { // Parse accepts one question without a name
+			qs[i].Name = invalidInName.ReplaceAllString(strings.TrimSuffix(path.Base(file), path.Ext(file)), "_")
 		}
 	}
 	return qs, err
 }
 
-// readSome reads a file, or as much of it as shows that it is too long.
-func readSome(file string) ([]byte, error) {
+// readLimited reads a file up to the first byte beyond the size limit.
+func readLimited(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func FuzzParse(f *testing.F) {
 		var plain struct {
 			Name  string `yaml:"name"`
 			Title string `yaml:"title"`
-			Lead  words  `yaml:"fcst_lead"`
+			Lead  stringList  `yaml:"fcst_lead"`
 		}
 		if err := yaml.Unmarshal(text, &plain); err != nil {
 			t.Fatal(err)

@@ -17,46 +17,46 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// MostOfMix is how many different questions of a mix are asked, the most frequent ones.
-const MostOfMix = 40
+// MaxMixQuestions is the number of different questions that ReadMix keeps, the most frequent ones.
+const MaxMixQuestions = 40
 
-// mix gathers questions and how often each comes.
-type mix struct {
-	qs    []*Question
-	of    map[string]*Question // by what they ask
-	notes []string
-	lost  int // statements that are not understood
+// mixReader collects questions and counts how often each occurs.
+type mixReader struct {
+	qs               []*Question
+	byConditions     map[string]*Question // by their conditions
+	notes            []string
+	unreadStatements int // number of statements that could not be read
 }
 
-// Mix reads what users asked: the METviewer plots of a folder, or those that a
-// file names, a line each; or a query log, of METviewer or of a server, in which
-// METviewer's and METexpress's SQL is found. Each question comes once and weighs
-// as often as it was asked. The notes say what was not understood.
-func Mix(path string) ([]*Question, []string, error) {
-	m := &mix{of: map[string]*Question{}}
+// ReadMix reads questions that users asked, from one of these sources: a folder of METviewer plots;
+// a file that lists such plots, one per line; a query log of METviewer or of a server that contains
+// METviewer's or METexpress's SQL. Each different question is returned once, with the number of its
+// occurrences as Weight. The notes list what could not be read.
+func ReadMix(path string) ([]*Question, []string, error) {
+	m := &mixReader{byConditions: map[string]*Question{}}
 	err := m.read(path)
 	if err == nil && len(m.qs) == 0 {
-		err = &fault.Error{File: path, Problem: strings.TrimSuffix("holds no question; "+strings.Join(m.notes, "; "), "; "), Cure: "name a folder of METviewer plots (.xml), or a log of METviewer's SQL"}
+		err = &fault.Error{File: path, Problem: strings.TrimSuffix("contains no question; "+strings.Join(m.notes, "; "), "; "), Cure: "name a folder of METviewer plots (.xml), or a log of METviewer's SQL"}
 	}
 	if err != nil {
 		return nil, m.notes, err
 	}
-	if m.lost > 0 {
-		m.notes = append(m.notes, fmt.Sprintf("%d statements of line data are not understood, and left out", m.lost))
+	if m.unreadStatements > 0 {
+		m.notes = append(m.notes, fmt.Sprintf("%d statements of line data could not be read and were omitted", m.unreadStatements))
 	}
-	name(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), m.qs)
+	assignNames(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), m.qs)
 	slices.SortStableFunc(m.qs, func(a, b *Question) int { return b.Weight - a.Weight })
-	if rare := m.qs[min(len(m.qs), MostOfMix):]; len(rare) > 0 {
+	if rare := m.qs[min(len(m.qs), MaxMixQuestions):]; len(rare) > 0 {
 		n := 0
 		for _, q := range rare {
 			n += q.Weight
 		}
-		m.notes = append(m.notes, fmt.Sprintf("%d rarer questions, asked %d times, are left out", len(rare), n))
+		m.notes = append(m.notes, fmt.Sprintf("%d rarer questions, asked %d times, were omitted", len(rare), n))
 	}
-	return m.qs[:min(len(m.qs), MostOfMix)], m.notes, nil
+	return m.qs[:min(len(m.qs), MaxMixQuestions)], m.notes, nil
 }
 
-func (m *mix) read(path string) error {
+func (m *mixReader) read(path string) error {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		return filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && filepath.Ext(file) == ".xml" {
@@ -74,7 +74,7 @@ func (m *mix) read(path string) error {
 }
 
 // plot adds the questions of a METviewer plot.
-func (m *mix) plot(file string) {
+func (m *mixReader) plot(file string) {
 	qs, notes, err := FromPlotFile(file)
 	if err != nil {
 		notes = []string{err.Error()}
@@ -87,34 +87,34 @@ func (m *mix) plot(file string) {
 	}
 }
 
-// add counts a question. How its answer is drawn makes no other question.
-func (m *mix) add(q *Question) {
+// add counts a question. Questions that differ only in their drawing count as the same.
+func (m *mixReader) add(q *Question) {
 	key := fmt.Sprintf("%s %v %v %v %v", q.Type.Name, q.Header, q.Valid, q.Lead, q.Clock)
-	if same := m.of[key]; same != nil {
+	if same := m.byConditions[key]; same != nil {
 		same.Weight++
 		return
 	}
-	m.of[key], m.qs = q, append(m.qs, q)
+	m.byConditions[key], m.qs = q, append(m.qs, q)
 }
 
 var (
-	// newEntry begins an entry of a log: a date, a thread's command, or a remark of the slow log.
+	// newEntry matches the start of a log entry: a date, a thread's command, or a comment of the slow log.
 	newEntry = regexp.MustCompile(`^(?:#|\d{6} +\d|\d{4}-\d\d-\d\d|\s+\d+ (?:Query|Quit|Connect|Prepare|Execute|Close|Init DB)\b|SET timestamp|[A-Z]+ +\[)`)
 	selects  = regexp.MustCompile(`(?i)\bSELECT\b`)
 	union    = regexp.MustCompile(`(?i)\bUNION(?:\s+ALL)?\b`)
 	lineData = regexp.MustCompile(`(?i)\bFROM\b[^()]*\bline_data_(\w+)`)
 	where    = regexp.MustCompile(`(?is)\bWHERE\b(.*?)(?:\bGROUP\s+BY\b.*|\bORDER\s+BY\b.*|\bLIMIT\b.*|;.*|$)$`)
 	and      = regexp.MustCompile(`(?i)\bAND\b`)
-	// idle is a condition that narrows nothing: a missing value, the join, what is always so.
-	idle     = regexp.MustCompile(`(?i)!=|\bstat_header_id\b|^\s*1\s*=\s*1\s*$`)
-	statName = regexp.MustCompile(`(?i)'(\w+)'\s+stat_name`)
+	// alwaysTrue matches conditions that exclude no record: on missing values, the join, 1=1.
+	alwaysTrue = regexp.MustCompile(`(?i)!=|\bstat_header_id\b|^\s*1\s*=\s*1\s*$`)
+	statName   = regexp.MustCompile(`(?i)'(\w+)'\s+stat_name`)
 )
 
-// mostStatement bounds a statement of a log, in bytes.
-const mostStatement = 1 << 20
+// maxStatement is the longest statement of a log that is read, in bytes.
+const maxStatement = 1 << 20
 
-// log reads a list of plots, or the statements of a log.
-func (m *mix) log(path string, r *bufio.Reader) error {
+// log reads a list of plots, or the SQL statements of a log.
+func (m *mixReader) log(path string, r *bufio.Reader) error {
 	var statement strings.Builder
 	at := 0
 	finish := func() {
@@ -136,7 +136,7 @@ func (m *mix) log(path string, r *bufio.Reader) error {
 			statement.WriteString(line[begins[0]:])
 		case newEntry.MatchString(line):
 			finish()
-		case statement.Len() > 0 && statement.Len() < mostStatement:
+		case statement.Len() > 0 && statement.Len() < maxStatement:
 			statement.WriteString(line)
 		}
 		if strings.HasSuffix(text, ";") || err != nil {
@@ -151,8 +151,8 @@ func (m *mix) log(path string, r *bufio.Reader) error {
 	}
 }
 
-// statement adds the questions of a statement: one for each SELECT of line data.
-func (m *mix) statement(sql string, line int) {
+// statement adds a question for each SELECT of line data in a statement.
+func (m *mixReader) statement(sql string, line int) {
 	for _, part := range union.Split(sql, -1) {
 		if !strings.Contains(strings.ToLower(part), "line_data_") {
 			continue
@@ -162,14 +162,13 @@ func (m *mix) statement(sql string, line int) {
 			m.add(q)
 			continue
 		}
-		if m.lost++; m.lost <= 3 {
+		if m.unreadStatements++; m.unreadStatements <= 3 {
 			m.notes = append(m.notes, err.Error())
 		}
 	}
 }
 
-// fromSQL reads METviewer's SQL, or METexpress's: what it asks for stands in
-// its conditions.
+// fromSQL reads a question from the conditions of METviewer's or METexpress's SQL.
 func fromSQL(sql string, line int) (*Question, error) {
 	no := func(format string, args ...any) error {
 		return fmt.Errorf("line %d: "+format, append([]any{line}, args...)...)
@@ -180,16 +179,16 @@ func fromSQL(sql string, line int) (*Question, error) {
 	}
 	t, ok := record.TypeByName(strings.ToUpper(from[1]))
 	if !ok {
-		return nil, no("line type %s is not read", from[1])
+		return nil, no("line type %s is not supported", from[1])
 	}
-	b := &builder{p: &metviewer.Plot{}, q: &Question{Type: t, Weight: 1}, read: map[*string]Times{}}
-	for _, c := range ands(conditions[1]) {
-		if idle.MatchString(c) {
+	b := &builder{p: &metviewer.Plot{}, q: &Question{Type: t, Weight: 1}, parsedTimes: map[*string]Times{}}
+	for _, c := range splitAnd(conditions[1]) {
+		if alwaysTrue.MatchString(c) {
 			continue
 		}
-		f, ok := compared(c)
+		f, ok := parseComparison(c)
 		if f.Line = line; !ok {
-			return nil, no("the condition %q is not understood", strings.TrimSpace(c))
+			return nil, no("the condition %q could not be read", strings.TrimSpace(c))
 		}
 		if err := b.narrow(f, f.List); err != nil {
 			return nil, err
@@ -205,9 +204,9 @@ func fromSQL(sql string, line int) (*Question, error) {
 	return b.q, b.q.Check()
 }
 
-// ands parts conditions at the ANDs that stand outside of quotes and brackets,
-// and belong to no BETWEEN.
-func ands(text string) (out []string) {
+// splitAnd splits conditions at each AND that is outside of quotes and brackets and does not belong
+// to a BETWEEN.
+func splitAnd(text string) (out []string) {
 	depth, quoted, between, begin := 0, false, false, 0
 	words := and.FindAllStringIndex(text, -1)
 	for i := 0; i <= len(text); i++ {

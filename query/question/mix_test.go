@@ -46,7 +46,7 @@ func TestMixOfLogs(t *testing.T) {
 		if err := os.WriteFile(file, []byte(log), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		qs, notes, err := Mix(file)
+		qs, notes, err := ReadMix(file)
 		if err != nil || len(qs) != 2 || qs[0].Weight != 2 || qs[1].Weight != 2 {
 			t.Errorf("%s: %d questions, %q, %v", what, len(qs), notes, err)
 			continue
@@ -79,7 +79,7 @@ func TestMixOfTimes(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	qs, notes, err := Mix(file)
+	qs, notes, err := ReadMix(file)
 	if err != nil || len(qs) != 1 || len(qs[0].Valid.List) != 2 || qs[0].Clock.Init.First != time.Date(2023, 12, 31, 0, 0, 0, 0, time.UTC).Unix() || qs[0].Lead[0] != 86400 {
 		t.Errorf("%+v, %q, %v", qs, notes, err)
 	}
@@ -99,7 +99,7 @@ func TestMixOfPlots(t *testing.T) {
 		}
 	}
 	for path, times := range map[string]int{dir: 2, list: 3} {
-		qs, notes, err := Mix(path)
+		qs, notes, err := ReadMix(path)
 		if err != nil || len(qs) == 0 || strings.Contains(strings.Join(notes, " "), "c.xml") != (path == list) {
 			t.Fatalf("%d questions, %q, %v", len(qs), notes, err)
 		}
@@ -109,13 +109,13 @@ func TestMixOfPlots(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := Mix(filepath.Join(dir, "none")); err == nil {
+	if _, _, err := ReadMix(filepath.Join(dir, "none")); err == nil {
 		t.Error("no file, no error")
 	}
 	if err := os.WriteFile(list, []byte("nothing of the kind\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Mix(list); err == nil || !strings.Contains(err.Error(), "holds no question") {
+	if _, _, err := ReadMix(list); err == nil || !strings.Contains(err.Error(), "contains no question") {
 		t.Error(err)
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Where changes header fields of q: "vx_mask=G2/NHX" once for each value. Values
-// may also stand in one text with commas between them; a comma that belongs to a
-// value has a backslash before it. An empty value ("fcst_lev=") asks for all.
-func (q *Question) Where(texts ...string) error {
+// SetHeader replaces conditions on header fields of q. Each text is FIELD=VALUE, such as
+// "vx_mask=G2/NHX"; repeat it for further values, or separate values by commas. A backslash before
+// a comma makes it part of the value. An empty value ("fcst_lev=") removes the condition.
+func (q *Question) SetHeader(texts ...string) error {
 	named := map[record.Field]bool{}
 	for _, text := range texts {
 		f, values, err := Condition(text)
@@ -20,7 +20,7 @@ func (q *Question) Where(texts ...string) error {
 			return err
 		}
 		if named[f] && (len(values) == 0 || len(q.Header[f]) == 0) {
-			return &fault.Error{Setting: strconv.Quote(text), Problem: "both all values of " + f.String() + " and some are asked for", Cure: "leave one out"}
+			return &fault.Error{Setting: strconv.Quote(text), Problem: "requests both all values of " + f.String() + " and some", Cure: "leave one out"}
 		}
 		if !named[f] {
 			named[f], q.Header[f] = true, nil
@@ -34,7 +34,7 @@ func (q *Question) Where(texts ...string) error {
 	return nil
 }
 
-// Condition reads one text of Where; no values = all.
+// Condition parses one text of SetHeader; no values = all.
 func Condition(text string) (f record.Field, values []string, err error) {
 	name, list, ok := strings.Cut(text, "=")
 	f, known := record.FieldByName(name)
@@ -54,8 +54,8 @@ func Condition(text string) (f record.Field, values []string, err error) {
 	return f, values, nil
 }
 
-// SplitList cuts a list at its commas. A comma behind a backslash belongs to the
-// item, and two backslashes are one.
+// SplitList splits a list at its commas. A backslash before a comma makes the comma part of the
+// item, and two backslashes stand for one.
 func SplitList(text string) (items []string) {
 	var item strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -73,17 +73,17 @@ func SplitList(text string) (items []string) {
 	return append(items, item.String())
 }
 
-// EscapeItem writes an item as SplitList reads it.
+// EscapeItem writes an item in the form that SplitList reads.
 func EscapeItem(item string) string { return strings.NewReplacer(`\`, `\\`, ",", `\,`).Replace(item) }
 
-// At changes the valid times of q: one time, a list "a,b,c", or a range
-// "first..last" with or without a step "/6h"; "all" asks for every time.
-func (q *Question) At(text string) error {
+// SetValidTimes replaces the valid times of q by one time, a list "a,b,c", or a range "first..last"
+// with an optional step "/6h". "all" removes the condition.
+func (q *Question) SetValidTimes(text string) error {
 	if text == "all" {
 		q.Valid = Times{}
 		return nil
 	}
-	t := timesOf(text)
+	t := parseTimesText(text)
 	valid, err := t.parse()
 	if err != nil {
 		return err
@@ -95,8 +95,8 @@ func (q *Question) At(text string) error {
 	return nil
 }
 
-// timesOf takes one time, a list "a,b,c", or a range "first..last/6h" apart.
-func timesOf(text string) (t times) {
+// parseTimesText splits one time, a list "a,b,c", or a range "first..last/6h" into its parts.
+func parseTimesText(text string) (t times) {
 	if first, rest, ok := strings.Cut(text, ".."); ok {
 		t.First = first
 		t.Last, t.Step, _ = strings.Cut(rest, "/")
@@ -106,9 +106,9 @@ func timesOf(text string) (t times) {
 	return t
 }
 
-// Leads changes the leads of q: "0,24,72" or "0-240/6,252-384/12" in hours, or
-// durations; "all" asks for every lead.
-func (q *Question) Leads(text string) error {
+// SetLeads replaces the leads of q: "0,24,72" or "0-240/6,252-384/12" in hours, or durations. "all"
+// removes the condition.
+func (q *Question) SetLeads(text string) error {
 	if text == "all" {
 		q.Lead = nil
 		return nil

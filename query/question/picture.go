@@ -17,50 +17,50 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// picture is the part of the YAML form that says how an answer is drawn.
+// picture is the YAML form of a drawing.
 type picture struct {
-	Picture    string    `yaml:"picture,omitempty"`
-	Right      bool      `yaml:"right,omitempty"`
-	Stat       words     `yaml:"stat,flow,omitempty"`
-	Axis       string    `yaml:"axis,omitempty"`
-	Series     groups    `yaml:"series,flow,omitempty"`
-	Method     string    `yaml:"method,omitempty"`
-	Finished   bool      `yaml:"finished,omitempty"`
-	BootCI     string    `yaml:"boot_ci,omitempty"`
-	Block      int       `yaml:"block,omitempty"`
-	PlotCI     words     `yaml:"plot_ci,flow,omitempty"`
-	NoVIF      bool      `yaml:"no_vif,omitempty"`
-	Interval   *interval `yaml:"interval,flow,omitempty"`
-	EventEqual bool      `yaml:"event_equal,omitempty"`
-	Equalize   groups    `yaml:"equalize,flow,omitempty"`
-	EqualAll   bool      `yaml:"equal_places,omitempty"`
-	Minus      string    `yaml:"minus,omitempty"`
-	Derived    []derived `yaml:"derived,omitempty"`
-	EqLow      *float64  `yaml:"eqbound_low,omitempty"`
-	EqHigh     *float64  `yaml:"eqbound_high,omitempty"`
-	Only       words     `yaml:"only,flow,omitempty"`
-	XLabel     string    `yaml:"x_label,omitempty"`
-	YLabel     string    `yaml:"y_label,omitempty"`
+	Picture    string     `yaml:"picture,omitempty"`
+	Right      bool       `yaml:"right,omitempty"`
+	Stat       stringList `yaml:"stat,flow,omitempty"`
+	Axis       string     `yaml:"axis,omitempty"`
+	Series     groups     `yaml:"series,flow,omitempty"`
+	Method     string     `yaml:"method,omitempty"`
+	Finished   bool       `yaml:"finished,omitempty"`
+	BootCI     string     `yaml:"boot_ci,omitempty"`
+	Block      int        `yaml:"block,omitempty"`
+	PlotCI     stringList `yaml:"plot_ci,flow,omitempty"`
+	NoVIF      bool       `yaml:"no_vif,omitempty"`
+	Interval   *interval  `yaml:"interval,flow,omitempty"`
+	EventEqual bool       `yaml:"event_equal,omitempty"`
+	Equalize   groups     `yaml:"equalize,flow,omitempty"`
+	EqualAll   bool       `yaml:"equal_places,omitempty"`
+	Minus      string     `yaml:"minus,omitempty"`
+	Derived    []derived  `yaml:"derived,omitempty"`
+	EqLow      *float64   `yaml:"eqbound_low,omitempty"`
+	EqHigh     *float64   `yaml:"eqbound_high,omitempty"`
+	Only       stringList `yaml:"only,flow,omitempty"`
+	XLabel     string     `yaml:"x_label,omitempty"`
+	YLabel     string     `yaml:"y_label,omitempty"`
 }
 
-// noPicture takes the place of statistics where nothing is to be drawn.
+// noPicture replaces the statistics in YAML if nothing is to be drawn.
 const noPicture = "none"
 
-// The bootstrap of a question that says nothing of it, and the most resamplings.
+// The bootstrap of a question that specifies none, and the maximum of replicates.
 const (
-	UsualReplicates = 300
-	UsualConfidence = 0.95
-	mostReplicates  = 100_000
+	DefaultReplicates = 300
+	DefaultConfidence = 0.95
+	mostReplicates    = 100_000
 )
 
-// interval is a bootstrap; a number alone is its confidence, and 0 none.
+// interval is the YAML form of a bootstrap. A single number is its confidence, and 0 means none.
 type interval struct {
 	Confidence float64 `yaml:"confidence"`
-	Replicates *int    `yaml:"replicates,omitempty"` // nil = the usual number
+	Replicates *int    `yaml:"replicates,omitempty"` // nil = the default
 	Seed       *uint64 `yaml:"seed,omitempty"`
 }
 
-// derived is the YAML form of a curve made of two others.
+// derived is the YAML form of a derived curve.
 type derived struct {
 	Op    string `yaml:"op"`
 	A     []int  `yaml:"a,flow"`
@@ -75,18 +75,18 @@ func (i *interval) UnmarshalYAML(decode func(any) error) error {
 	}
 	var given map[string]any
 	if decode(&given) == nil && len(given) > 0 {
-		i.Confidence = UsualConfidence // where only the rest is given
+		i.Confidence = DefaultConfidence // if only other keys are given
 	}
 	type keys interval
 	return decode((*keys)(i))
 }
 
-// groups are the fields that make curves: one field, several, or fields with
-// their values, of which a list within the list is one curve.
+// groups is the YAML form of the fields that make curves: one field, several, or fields with their
+// values. A list within the list of values is one curve.
 type groups []Group
 
 func (s *groups) UnmarshalYAML(decode func(any) error) error {
-	var fields words
+	var fields stringList
 	if decode(&fields) == nil {
 		for _, f := range fields {
 			*s = append(*s, Group{Field: f})
@@ -101,9 +101,9 @@ func (s *groups) UnmarshalYAML(decode func(any) error) error {
 	}
 	for _, item := range all {
 		g := Group{Field: fmt.Sprint(item.Key)}
-		for _, v := range list(item.Value) {
+		for _, v := range asList(item.Value) {
 			var together []string
-			for _, one := range list(v) {
+			for _, one := range asList(v) {
 				together = append(together, fmt.Sprint(one))
 			}
 			g.Values = append(g.Values, together)
@@ -113,21 +113,21 @@ func (s *groups) UnmarshalYAML(decode func(any) error) error {
 	return nil
 }
 
-// list is a YAML list, or one value without brackets.
-func list(v any) []any {
+// asList returns a YAML list, or a list of one for a value without brackets.
+func asList(v any) []any {
 	if all, ok := v.([]any); ok {
 		return all
 	}
 	return []any{v}
 }
 
-// MarshalYAML is the other way.
+// MarshalYAML writes the shortest of these forms.
 func (s groups) MarshalYAML() (any, error) {
-	var fields words
+	var fields stringList
 	var all yaml.MapSlice
 	for _, g := range s {
 		fields = append(fields, g.Field)
-		values := make([]words, len(g.Values))
+		values := make([]stringList, len(g.Values))
 		for i, v := range g.Values {
 			values[i] = v
 		}
@@ -149,11 +149,11 @@ func (s groups) MarshalYAML() (any, error) {
 	return all, nil
 }
 
-// groupable are the fields besides those of the header that make curves.
-var groupable = []string{"fcst_lead", "fcst_valid_beg", "fcst_init_beg", "valid_hour", "init_hour"} //nolint:gochecknoglobals // a constant table
+// groupFields are the fields outside of the header that can make curves.
+var groupFields = []string{"fcst_lead", "fcst_valid_beg", "fcst_init_beg", "valid_hour", "init_hour"} //nolint:gochecknoglobals // a constant table
 
-// drawing reads how q is drawn, and narrows it to the values of its series; nil
-// where nothing is said of it.
+// drawing reads how q is drawn, and restricts q to the values of its series. It returns nil for an
+// empty picture.
 func (p *picture) drawing(q *Question) (*Drawing, error) {
 	if reflect.ValueOf(*p).IsZero() {
 		return nil, nil //nolint:nilnil // as its line type suggests
@@ -162,13 +162,13 @@ func (p *picture) drawing(q *Question) (*Drawing, error) {
 		return nil, err
 	}
 	d := &Drawing{
-		Picture: p.Picture, Right: p.Right, Axis: p.Axis, Curves: p.Series, Method: p.Method, BootCI: p.BootCI, Block: p.Block, Intervals: p.PlotCI,
-		NoVIF: p.NoVIF, EventEqual: p.EventEqual, Equalize: p.Equalize, EqualPlaces: p.EqualAll, Minus: p.Minus,
+		Picture: p.Picture, RightAxis: p.Right, Axis: p.Axis, Curves: p.Series, Method: p.Method, BootCI: p.BootCI, Block: p.Block, Intervals: p.PlotCI,
+		NoVIF: p.NoVIF, EventEqual: p.EventEqual, Equalize: p.Equalize, EqualPlaces: p.EqualAll, Baseline: p.Minus,
 		EqBounds: [2]*float64{p.EqLow, p.EqHigh}, XLabel: p.XLabel, YLabel: p.YLabel,
 	}
 	switch {
-	case slices.Equal(p.Stat, words{noPicture}):
-	case len(p.Stat) == 0 && !d.Whole() && DefaultStat(q.Type) != "":
+	case slices.Equal(p.Stat, stringList{noPicture}):
+	case len(p.Stat) == 0 && !d.ShowsLineType() && DefaultStat(q.Type) != "":
 		d.Stats = []string{DefaultStat(q.Type)}
 	default:
 		d.Stats = p.Stat
@@ -190,22 +190,22 @@ func (p *picture) drawing(q *Question) (*Drawing, error) {
 		return nil, fault.Unknown("method of "+q.Type.Name, p.Method, methods)
 	}
 	for _, g := range p.Series {
-		if err := q.narrow(g); err != nil {
+		if err := q.addSeriesCondition(g); err != nil {
 			return nil, err
 		}
 	}
 	var err error
-	if d.Derived, err = p.made(q, d); err != nil {
+	if d.Derived, err = p.derivedCurves(q, d); err != nil {
 		return nil, err
 	}
-	if d.Only, err = bounds(q.Type, p.Only); err != nil {
+	if d.Bounds, err = parseBounds(q.Type, p.Only); err != nil {
 		return nil, err
 	}
 	return d, d.bootstrap(p.Interval)
 }
 
-// made are the curves made of two others, whose sides must be curves.
-func (p *picture) made(q *Question, d *Drawing) (all []Derived, err error) {
+// derivedCurves reads the derived curves and checks that their sides are curves.
+func (p *picture) derivedCurves(q *Question, d *Drawing) (all []Derived, err error) {
 	for _, m := range p.Derived {
 		if !slices.Contains(stat.Operations(), m.Op) {
 			return nil, fault.Unknown("derived", m.Op, stat.Operations())
@@ -217,8 +217,8 @@ func (p *picture) made(q *Question, d *Drawing) (all []Derived, err error) {
 			}
 			if !fits {
 				return nil, &fault.Error{
-					Setting: "derived " + m.Op, Problem: fmt.Sprintf("has a side %v, which is no curve of series", items),
-					Cure: "write for each field of series the place of one of its values, counted from 0",
+					Setting: "derived " + m.Op, Problem: fmt.Sprintf("has a side %v, which is not a curve of series", items),
+					Cure: "write for each field of series the index of one of its values, counted from 0",
 				}
 			}
 		}
@@ -232,13 +232,13 @@ func (p *picture) made(q *Question, d *Drawing) (all []Derived, err error) {
 	return all, nil
 }
 
-var boundText = regexp.MustCompile(`^\s*(\w+)\s*(<=|>=|<|>|=)\s*(\S+)\s*$`)
+var boundPattern = regexp.MustCompile(`^\s*(\w+)\s*(<=|>=|<|>|=)\s*(\S+)\s*$`)
 
-// bounds reads conditions on columns of numbers: total>=10.
-func bounds(t *record.LineType, texts []string) (all []Bound, err error) {
+// parseBounds reads conditions on numeric columns, such as total>=10.
+func parseBounds(t *record.LineType, texts []string) (all []Bound, err error) {
 	for _, text := range texts {
-		bad := &fault.Error{Setting: "only " + strconv.Quote(text), Problem: "is no condition on a column of numbers of " + t.Name, Cure: "write total>=10"}
-		m := boundText.FindStringSubmatch(text)
+		bad := &fault.Error{Setting: "only " + strconv.Quote(text), Problem: "is not a condition on a numeric column of " + t.Name, Cure: "write total>=10"}
+		m := boundPattern.FindStringSubmatch(text)
 		if m == nil {
 			return nil, bad
 		}
@@ -252,11 +252,11 @@ func bounds(t *record.LineType, texts []string) (all []Bound, err error) {
 	return all, nil
 }
 
-// String is the form that bounds reads.
+// String is the form that parseBounds reads.
 func (b *Bound) String() string { return b.Column + b.Op + strconv.FormatFloat(b.Value, 'g', -1, 64) }
 
-// Draw has q drawn as a picture of that name.
-func (q *Question) Draw(name string) error {
+// SetPicture chooses the picture of q by name.
+func (q *Question) SetPicture(name string) error {
 	if err := checkPicture(q.Type, name); err != nil {
 		return err
 	}
@@ -267,7 +267,7 @@ func (q *Question) Draw(name string) error {
 	return nil
 }
 
-// checkPicture refuses a picture that is none, or none of a line type.
+// checkPicture returns an error for an unknown picture, or one that cannot draw a line type.
 func checkPicture(t *record.LineType, name string) error {
 	of, ok := Pictures()[name]
 	switch {
@@ -279,14 +279,14 @@ func checkPicture(t *record.LineType, name string) error {
 	return nil
 }
 
-// isStat reports whether there is such a statistic of q's line type.
+// isStat reports whether q's line type has this statistic.
 func isStat(q *Question, name string) bool {
 	plain := Question{Type: q.Type}
 	_, err := StatOf(&plain, name)
 	return err == nil
 }
 
-// NewDrawing draws a statistic on an axis in the usual way; "" draws nothing.
+// NewDrawing draws a statistic on an axis with default settings. Without a name it draws nothing.
 func NewDrawing(t *record.LineType, name, axis string) *Drawing {
 	d := &Drawing{Method: DefaultMethod(t)}
 	if name != "" {
@@ -296,8 +296,8 @@ func NewDrawing(t *record.LineType, name, axis string) *Drawing {
 	return d
 }
 
-// DefaultMethod makes one value of many records: it aggregates their partial
-// sums, or takes the median of finished statistics.
+// DefaultMethod is the default way to compute one value from many records: "overall" aggregates
+// their partial sums; for finished statistics it is "median".
 func DefaultMethod(t *record.LineType) string {
 	if Finished(t) {
 		return "median"
@@ -305,11 +305,11 @@ func DefaultMethod(t *record.LineType) string {
 	return "overall"
 }
 
-// narrow asks for the values of a series alone, unless the question names some.
-func (q *Question) narrow(g Group) error {
+// addSeriesCondition restricts q to the values of a series, unless q has a condition on that field.
+func (q *Question) addSeriesCondition(g Group) error {
 	f, ok := record.FieldByName(g.Field)
-	if !ok && !slices.Contains(groupable, g.Field) {
-		return fault.Unknown("series", g.Field, append(fieldNames(), groupable...))
+	if !ok && !slices.Contains(groupFields, g.Field) {
+		return fault.Unknown("series", g.Field, append(fieldNames(), groupFields...))
 	}
 	if ok && len(q.Header[f]) == 0 {
 		q.Header[f] = unique(slices.Concat(g.Values...))
@@ -317,22 +317,22 @@ func (q *Question) narrow(g Group) error {
 	return nil
 }
 
-// bootstrap takes the interval; nil = the usual one. Only sums are resampled.
+// bootstrap applies the interval; nil = the default. Only sums are resampled.
 func (d *Drawing) bootstrap(i *interval) error {
 	overall := d.Method == "overall"
 	if i == nil && !overall {
 		return nil
 	}
-	i = cmp.Or(i, &interval{Confidence: UsualConfidence})
-	n := UsualReplicates
+	i = cmp.Or(i, &interval{Confidence: DefaultConfidence})
+	n := DefaultReplicates
 	if i.Replicates != nil {
 		n = *i.Replicates
 	}
 	if math.IsNaN(i.Confidence) || i.Confidence < 0 || i.Confidence >= 1 || n < 0 || n > mostReplicates {
-		return &fault.Error{Setting: "interval", Problem: "is no confidence from 0 to 1", Cure: fmt.Sprintf("write 0.95, or {confidence: 0.95, replicates: %d, seed: 1}, or 0 for none", UsualReplicates)}
+		return &fault.Error{Setting: "interval", Problem: "is not a confidence from 0 to 1", Cure: fmt.Sprintf("write 0.95, or {confidence: 0.95, replicates: %d, seed: 1}, or 0 for none", DefaultReplicates)}
 	}
 	if !overall && i.Replicates != nil && n > 0 {
-		return &fault.Error{Setting: "interval", Problem: "has replicates, and method " + d.Method + " does not resample", Cure: "leave them out, or write method: overall"}
+		return &fault.Error{Setting: "interval", Problem: "has replicates, but method " + d.Method + " does not resample", Cure: "omit them, or write method: overall"}
 	}
 	if d.Confidence, d.Seed = i.Confidence, i.Seed; !overall || i.Confidence == 0 {
 		n = 0
@@ -341,26 +341,26 @@ func (d *Drawing) bootstrap(i *interval) error {
 	return nil
 }
 
-// pictureOf is the YAML form of a drawing.
+// pictureOf returns the YAML form of a drawing.
 func pictureOf(q *Question) picture {
 	d := q.Drawing
 	if d == nil {
 		return picture{}
 	}
 	p := picture{
-		Picture: d.Picture, Right: d.Right, Stat: d.Stats, Axis: d.Axis, Series: d.Curves, BootCI: d.BootCI, Block: d.Block, PlotCI: d.Intervals,
-		NoVIF: d.NoVIF, EventEqual: d.EventEqual, Equalize: d.Equalize, EqualAll: d.EqualPlaces, Minus: d.Minus,
+		Picture: d.Picture, Right: d.RightAxis, Stat: d.Stats, Axis: d.Axis, Series: d.Curves, BootCI: d.BootCI, Block: d.Block, PlotCI: d.Intervals,
+		NoVIF: d.NoVIF, EventEqual: d.EventEqual, Equalize: d.Equalize, EqualAll: d.EqualPlaces, Minus: d.Baseline,
 		EqLow: d.EqBounds[0], EqHigh: d.EqBounds[1], XLabel: d.XLabel, YLabel: d.YLabel,
 	}
 	for _, m := range d.Derived {
 		p.Derived = append(p.Derived, derived{string(m.Operation), m.A, m.B, m.StatA, m.StatB})
 	}
-	for i := range d.Only {
-		p.Only = append(p.Only, d.Only[i].String())
+	for i := range d.Bounds {
+		p.Only = append(p.Only, d.Bounds[i].String())
 	}
 	p.Finished = d.Finished && (len(d.Stats) == 0 || !finished(q.Type, d.Stats[0]))
-	if len(d.Stats) == 0 && !d.Whole() {
-		p.Stat = words{noPicture}
+	if len(d.Stats) == 0 && !d.ShowsLineType() {
+		p.Stat = stringList{noPicture}
 	}
 	if d.Method != DefaultMethod(q.Type) {
 		p.Method = d.Method

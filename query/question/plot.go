@@ -15,7 +15,7 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// FromPlotFile is FromPlots of a file.
+// FromPlotFile is FromPlots for a file.
 func FromPlotFile(file string) (qs []*Question, notes []string, err error) {
 	spec, err := metviewer.ReadPlotSpec(file)
 	if err != nil {
@@ -26,16 +26,15 @@ func FromPlotFile(file string) (qs []*Question, notes []string, err error) {
 		notes = append(notes, w.String())
 	}
 	if len(qs) == 0 {
-		return nil, notes, &fault.Error{File: file, Problem: "holds no plot that can be asked for: " + strings.Join(notes, "; "), Cure: "see docs/metviewer.md"}
+		return nil, notes, &fault.Error{File: file, Problem: "contains no plot that can be turned into a question: " + strings.Join(notes, "; "), Cure: "see docs/metviewer.md"}
 	}
 	return qs, notes, nil
 }
 
-// FromPlots turns the plots of a plot_spec into questions: one for each set of
-// fixed values, dependent variable, axis and line type. What changes which
-// records a plot is made of and cannot be asked for makes that plot be left
-// out; what changes its looks only is left out of the picture. The notes name
-// both, with their lines.
+// FromPlots turns the plots of a plot_spec into questions: one for each combination of fixed
+// values, dependent variable, axis and line type. It omits a plot if it cannot reproduce what
+// determines the plot's records. It omits only the detail if that concerns appearance. The notes
+// list both, with their lines.
 func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 	base := strings.TrimSuffix(path.Base(spec.File), path.Ext(spec.File))
 	var omitted []string
@@ -48,16 +47,16 @@ func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 		read, claims := map[*string]Times{}, claims{}
 		var ofPlot []*Question
 		if !whole {
-			omitted = append(omitted, fmt.Sprintf("line %d: plot_fix: stands for more than %d plots; the others are left out", p.Line, maxPlots))
+			omitted = append(omitted, fmt.Sprintf("line %d: plot_fix: specifies more than %d plots; the others are omitted", p.Line, maxPlots))
 		}
 		for _, fixed := range all {
-			deps := made(p, fixed)
+			deps := dependentVariables(p, fixed)
 			for _, d := range deps {
-				found, more, lacking := asked(p, fixed, d, read, claims)
+				found, more, lacking := questionsOf(p, fixed, d, read, claims)
 				ofPlot, notes, omitted = append(ofPlot, found...), append(notes, more...), append(omitted, lacking...)
 			}
 		}
-		if len(p.Deps) == 0 && len(made(p, nil)) == 0 {
+		if len(p.Deps) == 0 && len(dependentVariables(p, nil)) == 0 {
 			omitted = append(omitted, fmt.Sprintf("line %d: dep: the plot has no dependent variable", p.Line))
 		}
 		notes = append(notes, omitted...)
@@ -70,19 +69,19 @@ func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 		}
 		qs = append(qs, ofPlot...)
 	}
-	if len(qs) > 0 { // what is left of plots without a question
+	if len(qs) > 0 { // omissions of plots without a question
 		qs[0].Omitted = unique(append(qs[0].Omitted, omitted...))
 	}
 	for _, q := range qs {
 		if len(spec.Databases) > 0 {
-			q.Subset, q.Others = spec.Databases[0], spec.Databases[1:]
+			q.Subset, q.MoreSubsets = spec.Databases[0], spec.Databases[1:]
 		}
 	}
-	name(base, qs)
+	assignNames(base, qs)
 	return qs, unique(notes)
 }
 
-// unique keeps the first of equal texts.
+// unique removes repeated texts and keeps the order.
 func unique(texts []string) (out []string) {
 	seen := make(map[string]bool, len(texts))
 	for _, n := range texts {
@@ -93,25 +92,25 @@ func unique(texts []string) (out []string) {
 	return out
 }
 
-var unfit = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+var invalidInName = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// NameOf makes a question's name of what it asks.
+// NameOf joins parts of a question to a name for it.
 func NameOf(parts ...string) string {
 	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
-	return unfit.ReplaceAllString(strings.ToLower(strings.Join(parts, "_")), "_")
+	return invalidInName.ReplaceAllString(strings.ToLower(strings.Join(parts, "_")), "_")
 }
 
-// name names the questions after their file: the only one as the file, several
-// with a variable and, where that does not tell them apart, a number.
-func name(base string, qs []*Question) {
-	base = unfit.ReplaceAllString(base, "_")
+// assignNames names the questions after their file. A single question has the file's name; several
+// also have a variable and, if necessary, a number.
+func assignNames(base string, qs []*Question) {
+	base = invalidInName.ReplaceAllString(base, "_")
 	if len(qs) == 1 {
 		qs[0].Name = cmp.Or(base, qs[0].Name)
 		return
 	}
 	used, last := map[string]bool{}, map[string]int{}
 	for _, q := range qs {
-		stem := strings.TrimPrefix(base+"-", "-") + strings.TrimPrefix(unfit.ReplaceAllString(strings.Join(q.Header[record.FcstVar], "_")+"_"+q.Type.Name, "_"), "_")
+		stem := strings.TrimPrefix(base+"-", "-") + strings.TrimPrefix(invalidInName.ReplaceAllString(strings.Join(q.Header[record.FcstVar], "_")+"_"+q.Type.Name, "_"), "_")
 		q.Name = stem
 		for n := max(2, last[stem]+1); used[q.Name]; n++ {
 			q.Name, last[stem] = stem+"-"+strconv.Itoa(n), n
@@ -120,11 +119,11 @@ func name(base string, qs []*Question) {
 	}
 }
 
-// maxPlots bounds the combinations of fixed values.
+// maxPlots is the maximum number of combinations of fixed values.
 const maxPlots = 1000
 
-// combinations are all choices of one set per fixed field, or the first
-// maxPlots of them; whole is false then.
+// combinations returns all choices of one set for each fixed field, up to maxPlots of them. If
+// there are more, complete is false.
 func combinations(fix []metviewer.Fix) (all [][]metviewer.Field, whole bool) {
 	all, whole = [][]metviewer.Field{nil}, true
 	for _, f := range fix {
@@ -146,9 +145,9 @@ func combinations(fix []metviewer.Fix) (all [][]metviewer.Field, whole bool) {
 	return all, whole
 }
 
-// made are the dependent variables of a plot: those that it names or, where its
-// template says what is drawn, those of its fixed variables.
-func made(p *metviewer.Plot, fixed []metviewer.Field) []metviewer.Dep {
+// dependentVariables returns the dependent variables of a plot: those that it names or, where its
+// template determines what is drawn, those that follow from its fixed variables.
+func dependentVariables(p *metviewer.Plot, fixed []metviewer.Field) []metviewer.Dep {
 	var stats []string
 	switch p.Template {
 	case "performance":
@@ -184,8 +183,9 @@ func made(p *metviewer.Plot, fixed []metviewer.Field) []metviewer.Dep {
 	return deps
 }
 
-// rowsOf is the line type that a template reads as it is, without a statistic.
-func rowsOf(p *metviewer.Plot) *record.LineType {
+// lineTypeOfTemplate is the line type that a template draws directly, without a statistic; nil =
+// none.
+func lineTypeOfTemplate(p *metviewer.Plot) *record.LineType {
 	name := strings.ToUpper(p.Template)
 	switch p.Template {
 	case "roc", "rely":
@@ -201,13 +201,13 @@ func rowsOf(p *metviewer.Plot) *record.LineType {
 	return t
 }
 
-// asked makes the questions of one dependent variable: one per line type of its
-// statistics; notes say what changes, and omitted what is left out;
-// read are the lists of times that the plot's other questions have read.
-func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, read map[*string]Times, claims claims) (qs []*Question, notes, omitted []string) {
+// questionsOf returns the questions of one dependent variable, one for each line type of its
+// statistics. The notes list changes, and omitted lists what is left out. parsedTimes caches the
+// lists of times that the plot's other questions parsed.
+func questionsOf(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, read map[*string]Times, claims claims) (qs []*Question, notes, omitted []string) {
 	byType := map[*record.LineType]*Question{}
 	add := func(t *record.LineType, drawing *Drawing) error {
-		b := &builder{p: p, fixed: fixed, dep: d, read: read, claims: claims, q: &Question{Type: t, Weight: 1, Drawing: drawing}}
+		b := &builder{p: p, fixed: fixed, dep: d, parsedTimes: read, claims: claims, q: &Question{Type: t, Weight: 1, Drawing: drawing}}
 		if err := b.build(); err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, read map
 		return nil
 	}
 	if len(d.Stats) == 0 {
-		t := rowsOf(p)
+		t := lineTypeOfTemplate(p)
 		if t == nil {
 			return nil, nil, []string{fmt.Sprintf("line %d: dep%d/%s: has no statistic", d.Line, d.Axis, d.Var)}
 		}
@@ -248,9 +248,9 @@ func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, read map
 	return qs, notes, omitted
 }
 
-// Select selects what METviewer's SQL does: times, the header fields that the
-// question names, and the line type's numbers; of finished statistics that are
-// drawn theirs alone. Rows are ordered by time.
+// Select chooses the columns that METviewer's SQL selects: times, the header fields that the
+// question names, and the numeric columns of the line type. If finished statistics are drawn, it
+// selects only their columns. Rows are ordered by time.
 func (q *Question) Select() {
 	d := cmp.Or(q.Drawing, &Drawing{})
 	q.Columns = nil
@@ -272,7 +272,7 @@ func (q *Question) Select() {
 			}
 		}
 	}
-	for _, b := range d.Only {
+	for _, b := range d.Bounds {
 		finished = append(finished, b.Column)
 	}
 	for _, c := range q.Type.Columns {

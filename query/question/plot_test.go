@@ -118,7 +118,7 @@ func TestFinishedStatistics(t *testing.T) {
 	} {
 		qs, notes := plotOf(t, `<dep><dep1><fcst_var name="TMP"><stat>`+name+`</stat></fcst_var></dep1></dep>`+byLead)
 		if want == "" {
-			if len(qs) != 0 || !strings.Contains(strings.Join(notes, " "), "in no line type") {
+			if len(qs) != 0 || !strings.Contains(strings.Join(notes, " "), "not in any supported line type") {
 				t.Errorf("%s: %+v %v", name, qs, notes)
 			}
 			continue

@@ -11,37 +11,37 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// METviewer adds plot_cond to its SQL as it is; logs have its SQL, and METexpress's. Understood are conditions that a
-// question has: fields of the header, times, leads and hours that are equal to a
-// value, IN a list or BETWEEN two values; times and hours before or after one;
-// joined by AND, and of one field by OR in brackets.
+// METviewer inserts plot_cond into its SQL unchanged, and logs contain METviewer's and METexpress's SQL. These
+// expressions match the conditions that a question can have: header fields, times, leads and hours that are
+// equal to a value, IN a list or BETWEEN two values; times and hours before or after a value. Conditions are
+// joined by AND; several on one field may be joined by OR in brackets.
 var (
 	condition = regexp.MustCompile("(?is)^\\(*(?:BINARY\\s+)?(?:(HOUR|UNIX_TIMESTAMP)\\s*\\(\\s*)?(?:\\w+\\.)?`?([a-z_]+)`?\\s*\\)?(%\\(24\\*3600\\)/3600)?\\s*([<>]?=|[<>]|IN\\s*\\(|BETWEEN\\s)\\s*(.*?)\\)*$")
 	literal   = regexp.MustCompile(`^\s*(?:'((?:[^']|'')*)'|"([^"]*)"|(-?[0-9.]+))\s*(,|(?i:AND)\s)?`)
 	disjoined = regexp.MustCompile(`(?i)\s+OR\s+`)
 )
 
-// conditions reads the plot's condition; what it cannot read leaves the plot out.
+// conditions reads the plot's condition. If it cannot read a part, the plot is omitted.
 func (b *builder) conditions() (fields []metviewer.Field) {
-	for parts := ands(strings.Join(strings.Fields(b.p.Cond), " ")); len(parts) > 0; {
+	for parts := splitAnd(strings.Join(strings.Fields(b.p.Cond), " ")); len(parts) > 0; {
 		text := strings.TrimSpace(parts[0])
 		parts = parts[1:]
 		alternatives := []string{text}
-		if inner, ok := bracketed(text); ok {
-			if more := ands(inner); len(more) > 1 {
+		if inner, ok := stripBrackets(text); ok {
+			if more := splitAnd(inner); len(more) > 1 {
 				parts = append(parts, more...)
 				continue
 			}
 			alternatives = disjoined.Split(inner, -1)
 		}
-		if len(alternatives) == 1 && b.bounded(alternatives[0]) {
+		if len(alternatives) == 1 && b.addBound(alternatives[0]) {
 			continue
 		}
 		f := metviewer.Field{Line: b.p.CondLine}
 		for i, one := range alternatives {
-			g, ok := compared(one)
+			g, ok := parseComparison(one)
 			if !ok || i > 0 && (g.Name != f.Name || g.First+f.First != "") {
-				b.notQueried = fmt.Sprintf("line %d: plot_cond: the condition %q cannot be asked for", b.p.CondLine, text)
+				b.unsupported = fmt.Sprintf("line %d: plot_cond: the condition %q is not supported", b.p.CondLine, text)
 				return nil
 			}
 			g.List, g.Line = append(f.List, g.List...), f.Line
@@ -52,9 +52,9 @@ func (b *builder) conditions() (fields []metviewer.Field) {
 	return fields
 }
 
-// bounded takes a condition on a column of numbers, ld.baser > 0.02, for the picture:
-// a question has none.
-func (b *builder) bounded(text string) bool {
+// addBound applies a condition on a numeric column, such as ld.baser > 0.02, to the picture,
+// because a question has no such condition.
+func (b *builder) addBound(text string) bool {
 	m := condition.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil || m[1] != "" {
 		return false
@@ -62,7 +62,7 @@ func (b *builder) bounded(text string) bool {
 	op := strings.ToUpper(strings.TrimSpace(m[4]))
 	c, ok := b.q.Type.Column(strings.ToLower(m[2]))
 	list, read := literals(m[5])
-	if !ok || !read || c.Kind == record.Text || known(c.Name) {
+	if !ok || !read || c.Kind == record.Text || isKnownField(c.Name) {
 		return false
 	}
 	ops, numbers := []string{op}, make([]float64, len(list))
@@ -80,14 +80,14 @@ func (b *builder) bounded(text string) bool {
 		return false
 	}
 	for i, op := range ops {
-		b.q.Drawing.Only = append(b.q.Drawing.Only, Bound{c.Name, op, numbers[i]})
+		b.q.Drawing.Bounds = append(b.q.Drawing.Bounds, Bound{c.Name, op, numbers[i]})
 	}
-	b.notes = append(b.notes, fmt.Sprintf("line %d: plot_cond: %q holds for what is drawn; rows come whole", b.p.CondLine, text))
+	b.notes = append(b.notes, fmt.Sprintf("line %d: plot_cond: %q applies to the picture; the answer's rows also include other records", b.p.CondLine, text))
 	return true
 }
 
-// bracketed is what stands in brackets around a whole condition.
-func bracketed(text string) (inner string, ok bool) {
+// stripBrackets removes a pair of brackets around the complete condition.
+func stripBrackets(text string) (inner string, ok bool) {
 	depth := 0
 	for i, c := range text {
 		depth += strings.Count("(", string(c)) - strings.Count(")", string(c))
@@ -98,8 +98,8 @@ func bracketed(text string) (inner string, ok bool) {
 	return "", false
 }
 
-// compared reads a condition on one field.
-func compared(text string) (f metviewer.Field, ok bool) {
+// parseComparison reads a condition on one field.
+func parseComparison(text string) (f metviewer.Field, ok bool) {
 	m := condition.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		return f, false
@@ -115,14 +115,14 @@ func compared(text string) (f metviewer.Field, ok bool) {
 			f.List[i], ok = time.Unix(n, 0).UTC().Format(time.RFC3339), ok && err == nil
 		}
 	}
-	if !ok || !known(f.Name) {
+	if !ok || !isKnownField(f.Name) {
 		return f, false
 	}
 	switch op := strings.ToUpper(strings.TrimSpace(m[4])); {
 	case op == "BETWEEN" && len(f.List) == 2:
 		f.First, f.Last, f.List = f.List[0], f.List[1], nil
 	case strings.ContainsAny(op, "<>"):
-		f.First, f.Last, ok = limits(f.Name, op, f.List[0])
+		f.First, f.Last, ok = timeLimits(f.Name, op, f.List[0])
 		f.List = nil
 	default:
 		ok = op != "BETWEEN"
@@ -130,8 +130,8 @@ func compared(text string) (f metviewer.Field, ok bool) {
 	return f, ok
 }
 
-// limits are the first and last time or hour of the day that a comparison leaves.
-func limits(field, op, value string) (first, last string, ok bool) {
+// timeLimits returns the first and last time, or hour of the day, that satisfy a comparison.
+func timeLimits(field, op, value string) (first, last string, ok bool) {
 	var at int64
 	var err error
 	text := func(n int64) string { return time.Unix(n, 0).UTC().Format(time.DateTime) }
@@ -173,7 +173,7 @@ func literals(text string) (values []string, ok bool) {
 	}
 }
 
-func known(field string) bool {
+func isKnownField(field string) bool {
 	_, header := record.FieldByName(field)
 	switch field {
 	case "fcst_lead", "fcst_valid_beg", "fcst_init_beg", "valid_hour", "init_hour":

@@ -13,11 +13,11 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// claims tell for each derived curve of a plot, by axis and place, why no question
-// computes it; "" where one does.
+// claims maps each derived curve of a plot (axis, index) to the reason why no question computes it;
+// "" = a question does.
 type claims map[[2]int]string
 
-// refused names the derived curves of a plot that no question of it computes.
+// refused lists the derived curves of a plot that none of its questions computes.
 func (c claims) refused(p *metviewer.Plot) (out []string) {
 	for axis, all := range p.Derived {
 		for i, d := range all {
@@ -34,41 +34,41 @@ func (c claims) refused(p *metviewer.Plot) (out []string) {
 	return unique(out)
 }
 
-const noCurve = " is no curve of this axis"
+const noCurve = " is not a curve of this axis"
 
-// side is one of the two curves that a derived curve is made of.
+// side is one of the two curves from which a derived curve is computed.
 type side struct {
-	items []int
-	stat  string
-	of    *record.LineType // whose lines have the statistic
+	items    []int
+	stat     string
+	lineType *record.LineType // whose lines contain the statistic
 }
 
-// derived adds the derived curves whose sides are both of the question.
-func (b *builder) derived() {
+// addDerivedCurves adds the derived curves of which the question has both sides.
+func (b *builder) addDerivedCurves() {
 	axis := b.dep.Axis - 1
 	for i, d := range b.p.Derived[axis] {
 		at := [2]int{axis, i}
 		before, known := b.claims[at]
-		if known && before == "" && !b.makes(d) {
+		if known && before == "" && !b.hasBothSides(d) {
 			continue // another question of the plot computes it
 		}
-		if why := b.derive(d); !known || !strings.HasSuffix(why, noCurve) { // which says less than any other reason
+		if why := b.addDerivedCurve(d); !known || !strings.HasSuffix(why, noCurve) { // any other reason is more specific
 			b.claims[at] = why
 		}
 	}
 }
 
-// makes reports whether both sides of a derived curve are of the question.
-func (b *builder) makes(d metviewer.Derived) bool {
+// hasBothSides reports whether the question has both sides of a derived curve.
+func (b *builder) hasBothSides(d metviewer.Derived) bool {
 	one, errA := b.side(d.A)
 	other, errB := b.side(d.B)
-	return errA == nil && errB == nil && one.of == b.q.Type && other.of == b.q.Type
+	return errA == nil && errB == nil && one.lineType == b.q.Type && other.lineType == b.q.Type
 }
 
-// derive adds a derived curve, or reports why it cannot be computed.
-func (b *builder) derive(d metviewer.Derived) (why string) {
+// addDerivedCurve adds a derived curve, or returns the reason why it cannot be computed.
+func (b *builder) addDerivedCurve(d metviewer.Derived) (why string) {
 	if !slices.Contains(stat.Operations(), d.Op) {
-		return "there is no such operation" + fault.Meant(d.Op, stat.Operations())
+		return "the operation does not exist" + fault.Meant(d.Op, stat.Operations())
 	}
 	one, err := b.side(d.A)
 	if err != nil {
@@ -80,25 +80,25 @@ func (b *builder) derive(d metviewer.Derived) (why string) {
 	switch {
 	case err != nil:
 		return err.Error()
-	case one.of != other.of:
-		return fmt.Sprintf("%s is of %s lines and %s of %s lines, which have no common cases", one.stat, one.of.Name, other.stat, other.of.Name)
+	case one.lineType != other.lineType:
+		return fmt.Sprintf("%s comes from %s lines and %s from %s lines, which have no common cases", one.stat, one.lineType.Name, other.stat, other.lineType.Name)
 	case objects:
 		return "objects have no cases to pair"
-	case drawing.Whole() || drawing.Picture == "revision":
-		return "the template " + b.p.Template + " draws no curve made of two others"
+	case drawing.ShowsLineType() || drawing.Picture == "revision":
+		return "the template " + b.p.Template + " draws no derived curves"
 	case op == stat.Significant && drawing.Replicates == 0:
-		return "its significance comes from a bootstrap, which the plot does not ask for (boot_repl and agg_stat)"
+		return "its significance requires a bootstrap, which the plot does not request (boot_repl and agg_stat)"
 	case op == stat.Significant && one.stat != other.stat:
 		return "two statistics have no perfect score in common"
 	case drawing.Picture == "box" && op == stat.Equivalence:
 		return "a test of equivalence has no box"
-	case one.of == b.q.Type:
+	case one.lineType == b.q.Type:
 		drawing.Derived = append(drawing.Derived, Derived{Operation: op, A: one.items, B: other.items, StatA: one.stat, StatB: other.stat})
 	}
 	return ""
 }
 
-// side finds the curve that a derived curve names: METviewer joins the values of the
+// side finds a curve by the name that a derived curve uses: METviewer joins the values of the
 // series' fields, the variable and the statistic with blanks.
 func (b *builder) side(name string) (side, error) {
 	type curve struct {
@@ -131,7 +131,7 @@ func (b *builder) side(name string) (side, error) {
 			rest = strings.TrimSpace(r)
 		}
 		if rest == "" && len(b.dep.Stats) > 1 {
-			return side{}, fmt.Errorf("%q names no statistic, and the axis has %s", name, strings.Join(b.dep.Stats, " and "))
+			return side{}, fmt.Errorf("%q names no statistic, but the axis has %s", name, strings.Join(b.dep.Stats, " and "))
 		}
 		for _, s := range b.dep.Stats {
 			if rest != "" && rest != s {
@@ -149,7 +149,7 @@ func (b *builder) side(name string) (side, error) {
 	case len(found) == 0:
 		return side{}, errors.New(strconv.Quote(name) + noCurve)
 	case len(found) > 1:
-		return side{}, fmt.Errorf("%q names %d curves of this axis, since values have blanks", name, len(found))
+		return side{}, fmt.Errorf("%q names %d curves of this axis, because values contain blanks", name, len(found))
 	}
 	return found[0], nil
 }

@@ -22,12 +22,13 @@ type builder struct {
 	q     *Question
 	notes []string
 
-	claims     claims
-	notQueried string            // why the plot's condition cannot be asked for
-	read       map[*string]Times // lists of times, by their first text: those of a plot have thousands
+	claims      claims
+	unsupported string // why the plot's condition cannot be expressed; "" = it can
+	// parsed lists of times, by the address of their first text: those of a plot have thousands
+	parsedTimes map[*string]Times
 }
 
-// axes are the independent variables that are drawn, beside every field of the header.
+// axes are the independent variables that can be drawn, in addition to every header field.
 var axes = []string{"fcst_lead", "fcst_lev", "fcst_valid_beg", "fcst_init_beg", "valid_hour", "init_hour", "fcst_thresh"} //nolint:gochecknoglobals // a constant table
 
 func isAxis(name string) bool {
@@ -43,30 +44,30 @@ func (b *builder) build() error {
 		}
 	}
 	for _, f := range slices.Concat(b.fixed, b.dep.Fix, b.conditions()) {
-		if err := b.narrow(f, opened(f.List)); err != nil {
+		if err := b.narrow(f, members(f.List)); err != nil {
 			return err
 		}
 		if (f.Equalize && b.p.EventEqual || b.p.Template == "taylor_plot") && f.Name != "fcst_var" && len(f.List) > 0 {
-			b.q.Drawing.Equalize = append(b.q.Drawing.Equalize, Group{Field: f.Name, Values: [][]string{b.written(f, opened(f.List))}})
+			b.q.Drawing.Equalize = append(b.q.Drawing.Equalize, Group{Field: f.Name, Values: [][]string{b.canonicalValues(f, members(f.List))}})
 		}
 	}
-	if b.notQueried != "" {
-		return errors.New(b.notQueried)
+	if b.unsupported != "" {
+		return errors.New(b.unsupported)
 	}
 	for _, f := range b.p.Series[b.dep.Axis-1] {
-		if err := b.curves(f); err != nil {
+		if err := b.addCurves(f); err != nil {
 			return err
 		}
 	}
-	if err := b.indep(); err != nil {
+	if err := b.setAxis(); err != nil {
 		return err
 	}
 	b.draw()
 	return nil
 }
 
-// objects gives the fields of a plot of MODE's or MTD's objects, whose headers are
-// of their own, the names of those in which records have them.
+// objects replaces the names of fields in a plot of MODE or MTD objects, whose headers differ, by
+// the names that records use.
 func (b *builder) objects() {
 	if _, ok := b.q.Type.Column("object_id"); !ok {
 		return
@@ -90,8 +91,8 @@ var objectFields = map[string]string{ //nolint:gochecknoglobals // a constant ta
 	"fcst_thr": "fcst_thresh", "obs_thr": "obs_thresh", "fcst_rad": "interp_pnts", "fcst_init": "fcst_init_beg", "fcst_valid": "fcst_valid_beg",
 }
 
-// indep narrows the question to the values of the independent variable.
-func (b *builder) indep() error {
+// setAxis restricts the question to the values of the independent variable.
+func (b *builder) setAxis() error {
 	indep := b.p.Indep
 	etb := slices.ContainsFunc(slices.Concat(b.p.Derived[0], b.p.Derived[1]), func(d metviewer.Derived) bool { return d.Op == "ETB" })
 	if indep.Name == "" && (etb || !slices.Contains([]string{"series_plot", "bar_plot", "box_plot", "contour_plot"}, b.p.Template)) {
@@ -101,14 +102,14 @@ func (b *builder) indep() error {
 		return nil
 	}
 	if !isAxis(indep.Name) {
-		return fmt.Errorf("line %d: indep: %q is no axis that is drawn%s; header fields and %s are", indep.Line, indep.Name, fault.Meant(indep.Name, append(fieldNames(), axes...)), strings.Join(axes, ", "))
+		return fmt.Errorf("line %d: indep: %q is not a supported axis%s; use a header field or one of %s", indep.Line, indep.Name, fault.Meant(indep.Name, append(fieldNames(), axes...)), strings.Join(axes, ", "))
 	}
 	b.q.Drawing.Axis = indep.Name
 	if indep.Depends != "" {
 		on := ""
 		for _, f := range b.fixed {
 			if f.Name == indep.Depends {
-				on = f.Last // of a range METviewer takes the end
+				on = f.Last // METviewer takes the end of a range
 				if len(f.List) > 0 {
 					on = f.List[0]
 				}
@@ -122,12 +123,12 @@ func (b *builder) indep() error {
 	if len(indep.List) == 0 && indep.First == "" {
 		return nil
 	}
-	return b.narrow(indep, opened(indep.List))
+	return b.narrow(indep, members(indep.List))
 }
 
-// opened are the values of groups, A and B of "A:B".
-func opened(values []string) (out []string) {
-	if dates(values) {
+// members expands groups: A and B for "A:B".
+func members(values []string) (out []string) {
+	if areDateTimes(values) {
 		return values
 	}
 	for _, v := range values {
@@ -136,8 +137,8 @@ func opened(values []string) (out []string) {
 	return unique(out)
 }
 
-// dates reports whether all values are date-times, each later than the one before.
-func dates(values []string) bool {
+// areDateTimes reports whether all values are date-times, each later than the previous one.
+func areDateTimes(values []string) bool {
 	for i, v := range values {
 		if len(v) != len(time.DateTime) || v[4] != '-' || v[10] != ' ' || v[13] != ':' || i > 0 && v <= values[i-1] {
 			return false
@@ -146,10 +147,10 @@ func dates(values []string) bool {
 	return len(values) > 0
 }
 
-// written are the values of a field as Group has them; those that it cannot
-// write are reported where the question is narrowed.
-func (b *builder) written(f metviewer.Field, values []string) (out []string) {
-	f.List = opened(f.List)
+// canonicalValues writes the values of a field as Group does. It skips invalid values; narrow
+// reports them.
+func (b *builder) canonicalValues(f metviewer.Field, values []string) (out []string) {
+	f.List = members(f.List)
 	for _, v := range values {
 		if text, err := canonical(f, v); err == nil {
 			out = append(out, text)
@@ -158,7 +159,7 @@ func (b *builder) written(f metviewer.Field, values []string) (out []string) {
 	return out
 }
 
-// templates are METviewer's names of pictures.
+// templates maps METviewer's templates to pictures.
 var templates = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"bar_plot": "bar", "box_plot": "box", "revision_box": "box", "revision_box_plot": "box", "contour_plot": "contour", "revision_series_plot": "revision", "revision_series": "revision", "roc": "roc",
 	"rely": "reliability", "performance": "performance", "taylor_plot": "taylor", "rhist": "rank_histogram", "phist": "rank_histogram",
@@ -168,7 +169,7 @@ var templates = map[string]string{ //nolint:gochecknoglobals // a constant table
 // draw fills the drawing from the plot.
 func (b *builder) draw() {
 	d, p := b.q.Drawing, b.p
-	d.Picture, d.Right = templates[p.Template], b.dep.Axis == 2
+	d.Picture, d.RightAxis = templates[p.Template], b.dep.Axis == 2
 	if checkPicture(b.q.Type, d.Picture) != nil {
 		d.Picture = ""
 	}
@@ -178,7 +179,7 @@ func (b *builder) draw() {
 		d.Method = "overall"
 		if p.BootRepl > 1 {
 			d.Replicates, d.Seed, d.Confidence = p.BootRepl, p.BootSeed, 1-p.Alpha
-			if d.BootCI = p.BootCI; p.Single {
+			if d.BootCI = p.BootCI; p.SingleRecords {
 				d.Block = 1
 			}
 		}
@@ -194,14 +195,14 @@ func (b *builder) draw() {
 	}
 	d.Intervals, d.NoVIF, d.EqBounds = p.CI, p.NoVIF, [2]*float64{p.EqLow, p.EqHigh}
 	if d.Picture == "scorecard" {
-		b.card()
+		b.drawScorecard()
 	} else {
-		b.derived()
+		b.addDerivedCurves()
 	}
-	d.XLabel, d.YLabel = b.filled(p.XLabel), b.filled(p.YLabel[b.dep.Axis-1])
-	b.q.Title = b.filled(p.Title)
-	if b.q.Title == "" && d.Minus != "" {
-		b.q.Title = cardTitle([]string{strings.Join(d.Curves[0].Values[0], "+")}, d.Minus)
+	d.XLabel, d.YLabel = b.fillTags(p.XLabel), b.fillTags(p.YLabel[b.dep.Axis-1])
+	b.q.Title = b.fillTags(p.Title)
+	if b.q.Title == "" && d.Baseline != "" {
+		b.q.Title = cardTitle([]string{strings.Join(d.Curves[0].Values[0], "+")}, d.Baseline)
 	}
 	if b.q.Title == "" {
 		b.q.Untitled = true
@@ -209,16 +210,16 @@ func (b *builder) draw() {
 	}
 }
 
-// card takes the second model off the first, in a row for each level, region …
-// that the scorecard names; times and hours are pooled.
-func (b *builder) card() {
+// drawScorecard subtracts the second model from the first, with a row for each level, region … that
+// the scorecard names. It pools times and hours.
+func (b *builder) drawScorecard() {
 	d := b.q.Drawing
 	if len(d.Curves) == 1 && len(d.Curves[0].Values) == 2 {
-		d.Minus = strings.Join(d.Curves[0].Values[1], "+")
+		d.Baseline = strings.Join(d.Curves[0].Values[1], "+")
 	}
 	for i, made := range b.p.Derived[b.dep.Axis-1] {
-		why := "a scorecard shows DIFF and DIFF_SIG of the first model and the second alone"
-		if len(d.Curves) > 0 && len(d.Curves[0].Values) == 2 && made.A == strings.Join(d.Curves[0].Values[0], "+") && made.B == d.Minus && (made.Op == "DIFF" || made.Op == "DIFF_SIG") {
+		why := "a scorecard shows only DIFF and DIFF_SIG of the first model and the second"
+		if len(d.Curves) > 0 && len(d.Curves[0].Values) == 2 && made.A == strings.Join(d.Curves[0].Values[0], "+") && made.B == d.Baseline && (made.Op == "DIFF" || made.Op == "DIFF_SIG") {
 			why = ""
 		}
 		b.claims[[2]int{b.dep.Axis - 1, i}] = why
@@ -230,15 +231,15 @@ func (b *builder) card() {
 	}
 }
 
-// curves narrows the question to the values of a series and notes which of
-// them make one curve together.
-func (b *builder) curves(f metviewer.Field) error {
+// addCurves restricts the question to the values of a series and records which of them make one
+// curve together.
+func (b *builder) addCurves(f metviewer.Field) error {
 	if f.First != "" {
-		return fmt.Errorf("line %d: series field %s: a range makes no curves", f.Line, f.Name)
+		return fmt.Errorf("line %d: series field %s: a range cannot make curves; write the values out", f.Line, f.Name)
 	}
 	g := Group{Field: f.Name}
 	all := f
-	all.List = opened(f.List)
+	all.List = members(f.List)
 	for _, v := range f.List {
 		var together []string
 		for _, one := range metviewer.Members(v) {
@@ -254,44 +255,44 @@ func (b *builder) curves(f metviewer.Field) error {
 	return b.narrow(all, all.List)
 }
 
-// narrow adds the condition that a field has one of some values, or lies in a range.
+// narrow adds the condition that a field has one of some values, or is within a range.
 func (b *builder) narrow(f metviewer.Field, values []string) error {
 	if i := slices.IndexFunc(values, func(v string) bool { return strings.Contains(v, "*") }); i >= 0 {
 		if len(values) == 1 && values[i] == "*" {
 			return nil // all
 		}
-		if f.Name == "fcst_var" && strings.HasPrefix(values[i], "PROB(") { // see Patterned
+		if f.Name == "fcst_var" && strings.HasPrefix(values[i], "PROB(") { // see HasPattern
 			b.q.Header[record.FcstVar] = values
 			return nil
 		}
-		return fmt.Errorf("line %d: %s: the pattern %q cannot be asked for: write the values out", f.Line, f.Name, values[i])
+		return fmt.Errorf("line %d: %s: the pattern %q is not supported: write the values out", f.Line, f.Name, values[i])
 	}
 	if f.Name == "cov_thresh" && !slices.Contains([]string{"PCT", "PSTD", "PJC", "PRC", "NBRCTC", "NBRCTS"}, b.q.Type.Name) {
-		return nil // no column of METviewer's other tables: the condition is dropped
+		return nil // METviewer's other tables have no such column, so it drops the condition
 	}
 	field, ok := record.FieldByName(f.Name)
 	var err error
 	switch {
 	case ok:
-		b.q.Header[field], err = both(b.q.Header[field], plotTexts, f, values)
+		b.q.Header[field], err = intersect(b.q.Header[field], plotTexts, f, values)
 	case f.Name == "fcst_lead":
-		b.q.Lead, err = both(b.q.Lead, plotLeads, f, values)
+		b.q.Lead, err = intersect(b.q.Lead, plotLeads, f, values)
 	case f.Name == "fcst_valid_beg":
-		b.q.Valid, err = b.bothTimes(b.q.Valid, f, values)
+		b.q.Valid, err = b.intersectTimes(b.q.Valid, f, values)
 	case f.Name == "fcst_init_beg":
-		b.q.Clock.Init, err = b.bothTimes(b.q.Clock.Init, f, values)
+		b.q.Clock.Init, err = b.intersectTimes(b.q.Clock.Init, f, values)
 	case f.Name == "valid_hour":
-		b.q.Clock.ValidHour, err = both(b.q.Clock.ValidHour, plotHours, f, values)
+		b.q.Clock.ValidHour, err = intersect(b.q.Clock.ValidHour, plotHours, f, values)
 	case f.Name == "init_hour":
-		b.q.Clock.InitHour, err = both(b.q.Clock.InitHour, plotHours, f, values)
+		b.q.Clock.InitHour, err = intersect(b.q.Clock.InitHour, plotHours, f, values)
 	default:
-		err = fmt.Errorf("line %d: %s: is no field that can be asked for%s", f.Line, f.Name, fault.Meant(f.Name, append(fieldNames(), axes...)))
+		err = fmt.Errorf("line %d: %s: is not a supported field%s", f.Line, f.Name, fault.Meant(f.Name, append(fieldNames(), axes...)))
 	}
 	return err
 }
 
-// both are the values that a field may have by what was said of it before and by what is said now.
-func both[T comparable](old []T, parse func(metviewer.Field, []string) ([]T, error), f metviewer.Field, values []string) ([]T, error) {
+// intersect returns the values that satisfy both an earlier condition on a field and a new one.
+func intersect[T comparable](old []T, parse func(metviewer.Field, []string) ([]T, error), f metviewer.Field, values []string) ([]T, error) {
 	now, err := parse(f, values)
 	if err != nil || len(old) == 0 {
 		return now, err
@@ -304,20 +305,20 @@ func both[T comparable](old []T, parse func(metviewer.Field, []string) ([]T, err
 }
 
 func contradiction(f metviewer.Field) error {
-	return fmt.Errorf("line %d: %s: contradicts what the plot says elsewhere", f.Line, f.Name)
+	return fmt.Errorf("line %d: %s: contradicts another condition of the plot", f.Line, f.Name)
 }
 
-// bothTimes is both of times.
-func (b *builder) bothTimes(old Times, f metviewer.Field, values []string) (now Times, err error) {
+// intersectTimes is intersect for times.
+func (b *builder) intersectTimes(old Times, f metviewer.Field, values []string) (now Times, err error) {
 	now, known := Times{}, false
 	if len(values) > 0 {
-		now, known = b.read[&values[0]]
+		now, known = b.parsedTimes[&values[0]]
 	}
 	if !known {
 		now, err = plotTimes(f, values)
 	}
 	if len(values) > 0 && err == nil {
-		b.read[&values[0]] = now
+		b.parsedTimes[&values[0]] = now
 	}
 	switch {
 	case err != nil || old.All() || now.All():
@@ -339,22 +340,22 @@ func (b *builder) bothTimes(old Times, f metviewer.Field, values []string) (now 
 
 func plotTexts(f metviewer.Field, values []string) ([]string, error) {
 	if f.First != "" {
-		return nil, fmt.Errorf("line %d: %s: a range of texts cannot be asked for", f.Line, f.Name)
+		return nil, fmt.Errorf("line %d: %s: a range of texts is not supported", f.Line, f.Name)
 	}
 	return values, nil
 }
 
-// canonical writes a value of a series as Group has it.
+// canonical writes a value of a series as Group does.
 func canonical(f metviewer.Field, value string) (string, error) {
 	one := []string{value}
 	switch f.Name {
 	case "fcst_lead":
-		// Codes are read together with their neighbours: see plotLeads.
+		// The other codes of the list determine the unit: see plotLeads.
 		leads, err := plotLeads(metviewer.Field{Name: f.Name, Line: f.Line}, f.List)
 		if err != nil || len(leads) == 0 {
 			return "", err
 		}
-		seconds, err := leadSeconds(f, value, hms(f.List))
+		seconds, err := leadSeconds(f, value, isHHMMSS(f.List))
 		return strconv.FormatFloat(float64(seconds)/3600, 'g', -1, 64), err
 	case "valid_hour", "init_hour":
 		hs, err := plotHours(metviewer.Field{Name: f.Name, Line: f.Line}, one)
@@ -372,20 +373,20 @@ func canonical(f metviewer.Field, value string) (string, error) {
 	return value, nil
 }
 
-// timeText writes a time as Group has it.
+// timeText writes a time as Group does.
 func timeText(t int64) string { return time.Unix(t, 0).UTC().Format(time.RFC3339) }
 
-// plotLeads reads METviewer's codes of leads. METviewer compares them with what
-// its tables hold: [H]HHMMSS from MET's files, hours from VSDB files. A list
-// with a code of 1000 or more is HHMMSS, another one hours: no forecast of VSDB
-// reaches 1000 hours, and no list of MET's leads ends before ten minutes.
+// plotLeads reads METviewer's lead codes. METviewer compares them with the values in its tables:
+// [H]HHMMSS from MET's files, hours from VSDB files. A list that contains a code of 1000 or more is
+// HHMMSS, any other list is hours: no VSDB forecast reaches 1000 hours, and every list of MET's
+// leads goes beyond ten minutes.
 func plotLeads(f metviewer.Field, values []string) ([]int32, error) {
 	if f.First != "" {
-		return nil, fmt.Errorf("line %d: fcst_lead: a range of leads cannot be asked for: write the leads out", f.Line)
+		return nil, fmt.Errorf("line %d: fcst_lead: a range of leads is not supported: write the leads out", f.Line)
 	}
 	var leads []int32
 	for _, v := range values {
-		s, err := leadSeconds(f, v, hms(values))
+		s, err := leadSeconds(f, v, isHHMMSS(values))
 		if err != nil {
 			return nil, err
 		}
@@ -395,8 +396,8 @@ func plotLeads(f metviewer.Field, values []string) ([]int32, error) {
 	return slices.Compact(leads), nil
 }
 
-// hms reports whether a list of codes is HHMMSS.
-func hms(values []string) bool {
+// isHHMMSS reports whether a list of codes is HHMMSS.
+func isHHMMSS(values []string) bool {
 	return slices.ContainsFunc(values, func(v string) bool {
 		n, err := strconv.Atoi(v)
 		return err == nil && (n >= 1000 || n <= -1000)
@@ -406,7 +407,7 @@ func hms(values []string) bool {
 func leadSeconds(f metviewer.Field, code string, hms bool) (int32, error) {
 	n, err := strconv.ParseInt(code, 10, 32)
 	if err != nil {
-		return 0, fmt.Errorf("line %d: fcst_lead: %q is no lead", f.Line, code)
+		return 0, fmt.Errorf("line %d: fcst_lead: %q is not a lead", f.Line, code)
 	}
 	if !hms {
 		return int32(n) * 3600, nil
@@ -450,7 +451,7 @@ func plotHours(f metviewer.Field, values []string) ([]int, error) {
 	for _, v := range values {
 		h, err := strconv.Atoi(v)
 		if err != nil || h < 0 || h > 23 {
-			return nil, fmt.Errorf("line %d: %s: %q is no hour from 00 to 23", f.Line, f.Name, v)
+			return nil, fmt.Errorf("line %d: %s: %q is not an hour from 00 to 23", f.Line, f.Name, v)
 		}
 		hs = append(hs, h)
 	}

@@ -172,7 +172,7 @@ func TestDerivedAndIntervals(t *testing.T) {
 	if got := fmt.Sprint(d.Derived, d.Intervals, d.BootCI, d.Block, d.Equalize); got != "[{DIFF_SIG [0] [1] RMSE RMSE}] [boot none std]bca1 [{vx_mask [[E W]]}]" {
 		t.Error(got)
 	}
-	const refused = `listDiffSeries1: DIFF(A TMP RMSE-Q TMP RMSE): "Q TMP RMSE" is no curve of this axis`
+	const refused = `listDiffSeries1: DIFF(A TMP RMSE-Q TMP RMSE): "Q TMP RMSE" is not a curve of this axis`
 	if len(qs[1].Drawing.Derived) != 0 || !strings.Contains(strings.Join(notes, "\n"), refused) || len(qs[0].Refused) != 1 || !strings.HasSuffix(qs[0].Refused[0], refused) {
 		t.Error(notes, qs[0].Refused)
 	}
@@ -192,23 +192,23 @@ func TestDerivedOfTwoStatistics(t *testing.T) {
 		t.Fatalf("%+v %v", qs[0].Drawing.Derived, notes)
 	}
 	for list, want := range map[string]string{
-		`c("A TMP RMSE","A HGT RMSE")`:              `DIFF(A TMP RMSE-A HGT RMSE): "A HGT RMSE" is no curve of this axis`,
-		`c("A TMP RMSE","A TMP ME","PRODUCT")`:      "there is no such operation",
-		`c("A TMP RMSE")`:                           "there is no such operation",
-		`c("A TMP","B TMP")`:                        `"A TMP" names no statistic, and the axis has ME and RMSE`,
-		`c("A TMP RMSE","B TMP RMSE","DIFF_SIG")`:   "comes from a bootstrap",
-		`c("A TMP RMSE","B TMP CSI")`:               `"B TMP CSI" is no curve of this axis`,
-		`c("Group_y1_1 TMP RMSE","B TMP RMSE")`:     `"Group_y1_1 TMP RMSE" is no curve`,
-		`c("A  TMP RMSE and more","B TMP RMSE")`:    "is no curve of this axis",
-		`c("A TMP RMSE","B TMP RMSE"),c("x","y")`:   `"x" is no curve of this axis`,
-		`c("A TMP RMSE","B TMP RMSE","difference")`: "there is no such operation",
+		`c("A TMP RMSE","A HGT RMSE")`:              `DIFF(A TMP RMSE-A HGT RMSE): "A HGT RMSE" is not a curve of this axis`,
+		`c("A TMP RMSE","A TMP ME","PRODUCT")`:      "the operation does not exist",
+		`c("A TMP RMSE")`:                           "the operation does not exist",
+		`c("A TMP","B TMP")`:                        `"A TMP" names no statistic, but the axis has ME and RMSE`,
+		`c("A TMP RMSE","B TMP RMSE","DIFF_SIG")`:   "requires a bootstrap",
+		`c("A TMP RMSE","B TMP CSI")`:               `"B TMP CSI" is not a curve of this axis`,
+		`c("Group_y1_1 TMP RMSE","B TMP RMSE")`:     `"Group_y1_1 TMP RMSE" is not a curve`,
+		`c("A  TMP RMSE and more","B TMP RMSE")`:    "is not a curve of this axis",
+		`c("A TMP RMSE","B TMP RMSE"),c("x","y")`:   `"x" is not a curve of this axis`,
+		`c("A TMP RMSE","B TMP RMSE","difference")`: "the operation does not exist",
 	} {
 		if qs, _ := of(list, sums); len(qs) == 0 || len(qs[0].Refused) != 1 || !strings.Contains(qs[0].Refused[0], want) {
 			t.Errorf("%s: %q, want %s", list, qs[0].Refused, want)
 		}
 	}
 	qs, _ = plotOf(t, strings.Replace(two, "<stat>ME", "<stat>CSI", 1)+`<tmpl><listDiffSeries1>list(c("A TMP RMSE","A TMP CSI"))</listDiffSeries1></tmpl>`)
-	if len(qs) == 0 || len(qs[0].Refused) != 1 || !strings.Contains(qs[0].Refused[0], "RMSE is of CNT lines and CSI of CTS lines") {
+	if len(qs) == 0 || len(qs[0].Refused) != 1 || !strings.Contains(qs[0].Refused[0], "RMSE comes from CNT lines and CSI from CTS lines") {
 		t.Errorf("%+v", qs)
 	}
 }
@@ -219,9 +219,9 @@ func TestMisspelt(t *testing.T) {
 	for plot, want := range map[string]string{
 		"<template>serie_plot.R_tmpl</template>" + dep + sums + by:                                                                      "serie_plot has no picture here: curves are drawn (did you mean series_plot?)",
 		"<template>series_plot.R_tmpl</template>" + strings.Replace(dep, "RMSE", "RMS", 1) + sums + by:                                  "stat RMS: is not computed from SL1L2 (did you mean RMSE?)",
-		"<template>series_plot.R_tmpl</template>" + dep + strings.ReplaceAll(sums, "sl1l2", "sl1l") + by:                                "SL1L is no line type (did you mean SL1L2?)",
-		"<template>series_plot.R_tmpl</template>" + dep + sums + by + `<series1><field name="modell"><val>GFS</val></field></series1>`:  "modell: is no field that can be asked for (did you mean model?)",
-		"<template>series_plot.R_tmpl</template>" + dep + sums + strings.Replace(by, "fcst_lead", "fcst_leads", 1):                      `"fcst_leads" is no axis that is drawn (did you mean fcst_lead?)`,
+		"<template>series_plot.R_tmpl</template>" + dep + strings.ReplaceAll(sums, "sl1l2", "sl1l") + by:                                "SL1L is not a line type (did you mean SL1L2?)",
+		"<template>series_plot.R_tmpl</template>" + dep + sums + by + `<series1><field name="modell"><val>GFS</val></field></series1>`:  "modell: is not a supported field (did you mean model?)",
+		"<template>series_plot.R_tmpl</template>" + dep + sums + strings.Replace(by, "fcst_lead", "fcst_leads", 1):                      `"fcst_leads" is not a supported axis (did you mean fcst_lead?)`,
 		"<template>series_plot.R_tmpl</template>" + dep + strings.ReplaceAll(sums, "agg_stat", "aggstat") + by:                          "plot/aggstat: is not known and has no effect (did you mean agg_stat?)",
 		"<template>series_plot.R_tmpl</template>" + dep + sums + by + "<listDiffSeries1/>":                                              "plot/listDiffSeries1: is not known and has no effect: it stands in <tmpl>",
 		"<template>series_plot.R_tmpl</template>" + dep + sums + by + "<calc_stat><calc_sl1l2>true</calc_sl1l2></calc_stat>":            "calc_stat: stands beside agg_stat, which counts",

@@ -13,9 +13,8 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// StatOf finds a statistic of q by METviewer's name: one that is computed from
-// partial sums or, where the drawing says so or there is no such, one that stands
-// finished in a column.
+// StatOf finds a statistic of q by METviewer's name. It returns a statistic that is read from a
+// column if the drawing requests that or if the line type has no computed one of that name.
 func StatOf(q *Question, name string) (stat.Stat, error) {
 	if q.Drawing != nil && q.Drawing.Finished {
 		return stat.Finished(name)
@@ -26,17 +25,18 @@ func StatOf(q *Question, name string) (stat.Stat, error) {
 	return stat.ByName(q.Type.Name, name)
 }
 
-// finished reports whether a line type holds a statistic that is not computed of it.
+// finished reports whether a line type contains this statistic in a column and has no computed one
+// of that name.
 func finished(t *record.LineType, name string) bool {
 	_, err := stat.ByName(t.Name, name)
 	s, none := stat.Finished(name)
 	return err != nil && none == nil && s.LineType == t.Name
 }
 
-// Finished reports whether what is drawn of a line type stands finished in it.
+// Finished reports whether the default statistic of a line type is read from a column.
 func Finished(t *record.LineType) bool { return finished(t, DefaultStat(t)) }
 
-// statsOf are the names of statistics of a line type, to choose from.
+// statsOf lists the names of all statistics of a line type.
 func statsOf(t *record.LineType) (names []string) {
 	for _, s := range stat.Table() {
 		if s.LineType == t.Name {
@@ -51,8 +51,8 @@ func statsOf(t *record.LineType) (names []string) {
 	return names
 }
 
-// DefaultStat is the statistic that is drawn of a line type where none is
-// named; "" where the line type has none.
+// DefaultStat is the statistic that is drawn of a line type if none is named; "" if the line type
+// has none.
 func DefaultStat(t *record.LineType) string { return defaultStats[t.Name] }
 
 var defaultStats = map[string]string{ //nolint:gochecknoglobals // a constant table
@@ -63,7 +63,7 @@ var defaultStats = map[string]string{ //nolint:gochecknoglobals // a constant ta
 	"MTD_3D_OBJ_PAIR": "3D_INTEREST_AA", "TCMPR": "TK_ERR",
 }
 
-// sumTypes are the line types from whose lines statistics are computed.
+// sumTypes lists the line types from which statistics are computed.
 func sumTypes() (types []string) {
 	for _, s := range stat.Table() {
 		types = append(types, s.LineType)
@@ -71,7 +71,7 @@ func sumTypes() (types []string) {
 	return slices.Compact(types)
 }
 
-// statNames are the statistics that are computed from lines of these types.
+// statNames lists the statistics that are computed from these line types.
 func statNames(types []string) (names []string) {
 	for _, s := range stat.Table() {
 		if slices.Contains(types, s.LineType) {
@@ -81,9 +81,9 @@ func statNames(types []string) (names []string) {
 	return names
 }
 
-// lineTypeOf finds the line type from which METviewer takes a statistic: with
-// agg_stat or calc_stat the partial sums that the plot names, else the line
-// type that holds the finished statistic.
+// lineTypeOf finds the line type from which METviewer takes a statistic: with agg_stat or
+// calc_stat, the partial sums that the plot names, otherwise the line type that contains the
+// finished statistic.
 func lineTypeOf(p *metviewer.Plot, name string) (t *record.LineType, finished bool, err error) {
 	sums := slices.Concat(p.Agg, p.Calc)
 	switch {
@@ -91,7 +91,7 @@ func lineTypeOf(p *metviewer.Plot, name string) (t *record.LineType, finished bo
 		sums = []string{p.Roc}
 	case p.Template == "taylor_plot":
 		sums = []string{"SL1L2"}
-	case p.Template == "scorecard": // of sums always, by the statistic's name
+	case p.Template == "scorecard": // METviewer always computes its statistics from sums
 		sums = []string{"SAL1L2", "SL1L2", "VL1L2", "VAL1L2", "CTC", "GRAD", "NBRCNT", "NBRCTC", "ECNT", "PCT", "RPS"}
 	}
 	var s stat.Stat
@@ -100,7 +100,7 @@ func lineTypeOf(p *metviewer.Plot, name string) (t *record.LineType, finished bo
 		if s, err = stat.ByName(lineType, name); err == nil {
 			break
 		}
-		why = cmp.Or(why, stat.Refused(lineType, name))
+		why = cmp.Or(why, stat.WhyUnsupported(lineType, name))
 	}
 	if len(sums) > 0 && err != nil {
 		if why != "" {
@@ -111,14 +111,14 @@ func lineTypeOf(p *metviewer.Plot, name string) (t *record.LineType, finished bo
 		}
 		for _, lineType := range sums {
 			if _, ok := record.TypeByName(lineType); !ok {
-				return nil, false, fmt.Errorf("%s is no line type%s", lineType, fault.Meant(lineType, sumTypes()))
+				return nil, false, fmt.Errorf("%s is not a line type%s", lineType, fault.Meant(lineType, sumTypes()))
 			}
 		}
 		return nil, false, errors.New("is not computed from " + strings.Join(sums, ", ") + fault.Meant(name, statNames(sums)))
 	}
 	if len(sums) == 0 {
 		if s, err = stat.Finished(name); err != nil {
-			return nil, false, errors.New("is in no line type that is read" + fault.Meant(name, statNames(sumTypes())))
+			return nil, false, errors.New("is not in any supported line type" + fault.Meant(name, statNames(sumTypes())))
 		}
 	}
 	t, _ = record.TypeByName(s.LineType)

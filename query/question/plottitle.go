@@ -15,28 +15,29 @@ import (
 // tag is a place in a title or label that METviewer fills in:
 // {fcst_lead?format=HH}, {vx_mask?map=true}, {dep1_1_stat1}.
 var (
-	tag       = regexp.MustCompile(`\{(\w+)(?:\?([^{}]*))?\}`)
-	depTag    = regexp.MustCompile(`^dep([12])_(\d+)(?:_stat(\d+))?$`)
-	separator = regexp.MustCompile(`\s*[&;]\s*`)
-	bounding  = regexp.MustCompile(`^([<>=!]{1,2})(\d*(?:\.\d+)?)$`)
+	tagText       = regexp.MustCompile(`\{(\w+)(?:\?([^{}]*))?\}`)
+	depTag        = regexp.MustCompile(`^dep([12])_(\d+)(?:_stat(\d+))?$`)
+	separator     = regexp.MustCompile(`\s*[&;]\s*`)
+	thresholdText = regexp.MustCompile(`^([<>=!]{1,2})(\d*(?:\.\d+)?)$`)
 )
 
-// filled is a title or label with what it names; tags that name nothing stay. R's
-// escapes of quotes are taken away, and its line ends are blanks.
-func (b *builder) filled(text string) string {
-	text = tag.ReplaceAllStringFunc(text, func(t string) string {
-		m := tag.FindStringSubmatch(t)
-		value, ok := b.valueOf(m[1])
+// fillTags replaces the tags of a title or label. It keeps tags that refer to nothing, removes R's
+// escapes of quotes, and replaces line ends by blanks.
+func (b *builder) fillTags(text string) string {
+	text = tagText.ReplaceAllStringFunc(text, func(t string) string {
+		m := tagText.FindStringSubmatch(t)
+		value, ok := b.tagValue(m[1])
 		if !ok {
 			return t
 		}
-		return b.parameters(m[1], value, m[2])
+		return b.formatTag(m[1], value, m[2])
 	})
 	return strings.Join(strings.Fields(strings.NewReplacer(`\\n`, " ", `\n`, " ", `\\\"`, `"`, `\\"`, `"`, `\"`, `"`).Replace(text)), " ")
 }
 
-// valueOf is what a tag names: a variable or statistic of the plot, or a fixed field.
-func (b *builder) valueOf(name string) (value string, ok bool) {
+// tagValue is the value that a tag refers to: a variable or statistic of the plot, or a fixed
+// field.
+func (b *builder) tagValue(name string) (value string, ok bool) {
 	if m := depTag.FindStringSubmatch(name); m != nil {
 		axis, _ := strconv.Atoi(m[1])
 		nth, _ := strconv.Atoi(m[2])
@@ -44,7 +45,7 @@ func (b *builder) valueOf(name string) (value string, ok bool) {
 		if nth < 1 || nth > len(deps) {
 			return "", false
 		}
-		if axis == b.dep.Axis && nth == 1 { // of a plot of several groups the one that is drawn
+		if axis == b.dep.Axis && nth == 1 { // a plot of several groups draws this one
 			deps[0] = b.dep
 		}
 		if m[3] == "" {
@@ -67,10 +68,10 @@ func (b *builder) valueOf(name string) (value string, ok bool) {
 	return "", false
 }
 
-// parameters writes a value as the parameters of its tag say (MVUtil.java,
-// buildTemplate and formatThresh): from a val_map, a lead as HH or HHmm, an hour as HH,
-// a threshold of millimetres in inches or with letters for its symbol.
-func (b *builder) parameters(name, value, list string) string {
+// formatTag formats a value by the parameters of its tag (MVUtil.java, buildTemplate and
+// formatThresh): a value from a val_map, a lead as HH or HHmm, an hour as HH, a threshold of
+// millimeters in inches or with letters instead of its symbol.
+func (b *builder) formatTag(name, value, list string) string {
 	with := map[string]string{}
 	for _, pair := range separator.Split(list, -1) {
 		k, v, _ := strings.Cut(pair, "=")
@@ -104,7 +105,7 @@ func (b *builder) parameters(name, value, list string) string {
 }
 
 func threshold(value, units, format, symbol string) string {
-	m := bounding.FindStringSubmatch(value)
+	m := thresholdText.FindStringSubmatch(value)
 	n, err := 0.0, error(nil)
 	if m != nil {
 		n, err = strconv.ParseFloat(m[2], 64)

@@ -12,7 +12,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// plotXML is a plot_spec with one plot, as METviewer's batch mode reads it.
+// plotXML is a plot_spec with one plot, in the form that METviewer's batch mode reads.
 type plotXML struct {
 	XMLName    xml.Name   `xml:"plot_spec"`
 	Database   string     `xml:"connection>database"`
@@ -41,7 +41,7 @@ type depXML struct {
 
 type fieldXML struct {
 	Name   string    `xml:"name,attr"`
-	Set    *fieldXML `xml:"set"` // of plot_fix: its values together
+	Set    *fieldXML `xml:"set"` // plot_fix only: its values together
 	Values []string  `xml:"val"`
 	Range  *spanXML  `xml:"date_range"`
 }
@@ -51,38 +51,38 @@ type spanXML struct {
 	End   string `xml:"end"`
 }
 
-// wordXML is an element that holds a word.
+// wordXML is an element that contains one word.
 type wordXML struct {
 	XMLName xml.Name
 	Text    string `xml:",chardata"`
 }
 
-func word(name string, text any) wordXML {
+func newWordXML(name string, text any) wordXML {
 	return wordXML{xml.Name{Local: name}, fmt.Sprint(text)}
 }
 
-// PlotXML writes a question whose drawing names its axis, and of its curves the
-// values, as a METviewer plot_spec that FromPlots reads; seed is that of intervals
-// whose drawing names none. What METviewer has no words for is an error.
+// PlotXML writes a question as a METviewer plot_spec that FromPlots reads. The drawing must name
+// its axis and the values of its curves. seed is used for intervals whose drawing has no seed. If
+// METviewer cannot express the question, PlotXML returns an error.
 func PlotXML(q *Question, seed uint64) ([]byte, error) {
 	d := q.Drawing
-	if why := q.unwritable(); why != "" {
-		return nil, &fault.Error{Setting: "plot XML", Problem: "has no words for " + why, Cure: "take the question as YAML"}
+	if why := q.unsupportedByPlotXML(); why != "" {
+		return nil, &fault.Error{Setting: "plot XML", Problem: "cannot express " + why, Cure: "write the question as YAML"}
 	}
 	p := plotXML{
-		Database: strings.Join(append([]string{q.Subset}, q.Others...), ","), Template: q.template() + ".R_tmpl", Title: q.Title, XLabel: d.XLabel, YLabel: d.YLabel,
+		Database: strings.Join(append([]string{q.Subset}, q.MoreSubsets...), ","), Template: q.template() + ".R_tmpl", Title: q.Title, XLabel: d.XLabel, YLabel: d.YLabel,
 		EventEqual: d.EventEqual, Inflate: !d.NoVIF,
 	}
 	if d.Confidence > 0 {
 		p.Alpha = strconv.FormatFloat(1-d.Confidence, 'g', 6, 64)
 	}
-	if d.Whole() { // METviewer takes the variable from what is fixed
+	if d.ShowsLineType() { // METviewer takes the variable from plot_fix
 		p.Fix = []fieldXML{{Name: "fcst_var", Set: &fieldXML{Name: "fcst_var_0", Values: q.Header[record.FcstVar]}}}
 	} else {
 		p.Var = &depXML{q.Header[record.FcstVar][0], d.Stats}
 	}
 	if d.Picture == "roc" {
-		p.Roc = []wordXML{word("roc_"+strings.ToLower(q.Type.Name), true)}
+		p.Roc = []wordXML{newWordXML("roc_"+strings.ToLower(q.Type.Name), true)}
 	}
 	if d.Axis != "" {
 		p.Indep = &fieldXML{Name: d.Axis}
@@ -91,7 +91,7 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 	for _, g := range d.Curves {
 		f := fieldXML{Name: g.Field}
 		for _, together := range g.Values {
-			f.Values = append(f.Values, strings.Join(q.codes(g.Field, together), ":"))
+			f.Values = append(f.Values, strings.Join(q.metviewerValues(g.Field, together), ":"))
 		}
 		p.Series, curves = append(p.Series, f), curves*len(g.Values)
 	}
@@ -107,8 +107,8 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 	if d.Method != "overall" {
 		p.PlotStat, sums, of = d.Method, "calc", &p.Calc
 	}
-	if !d.Finished && (!d.Whole() || slices.Contains([]string{"CTC", "PCT", "NBRCTC", "SSVAR"}, q.Type.Name)) {
-		*of = append(*of, word(sums+"_"+strings.ToLower(q.Type.Name), true))
+	if !d.Finished && (!d.ShowsLineType() || slices.Contains([]string{"CTC", "PCT", "NBRCTC", "SSVAR"}, q.Type.Name)) {
+		*of = append(*of, newWordXML(sums+"_"+strings.ToLower(q.Type.Name), true))
 	}
 	if d.Method == "overall" {
 		if d.Seed != nil {
@@ -118,7 +118,7 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 		if ci == "" {
 			ci = "perc"
 		}
-		p.Agg = append(p.Agg, word("boot_repl", max(d.Replicates, 1)), word("boot_random_seed", seed), word("boot_ci", ci), word("circular_block_bootstrap", d.Block != 1))
+		p.Agg = append(p.Agg, newWordXML("boot_repl", max(d.Replicates, 1)), newWordXML("boot_random_seed", seed), newWordXML("boot_ci", ci), newWordXML("circular_block_bootstrap", d.Block != 1))
 	}
 	if d.Replicates > 0 || len(d.Intervals) > 0 {
 		kinds := d.Intervals
@@ -131,12 +131,12 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 	return append([]byte(xml.Header), append(text, '\n')...), err
 }
 
-// template is METviewer's name of a question's picture; "" = it has none.
+// template is METviewer's template for a question's picture; "" = there is none.
 func (q *Question) template() string {
 	switch {
 	case q.Drawing.Picture == "rank_histogram":
 		return strings.ToLower(q.Type.Name)
-	case q.Drawing.Whole() && q.Type.Name == "NBRCTS": // METviewer takes those of CTS
+	case q.Drawing.ShowsLineType() && q.Type.Name == "NBRCTS": // METviewer takes those of CTS
 		return ""
 	}
 	return map[string]string{
@@ -145,30 +145,30 @@ func (q *Question) template() string {
 	}[q.Drawing.Picture]
 }
 
-// unwritable names what of a question a plot_spec cannot say; "" = nothing.
-func (q *Question) unwritable() string {
+// unsupportedByPlotXML names the first property of q that a plot_spec cannot express; "" = none.
+func (q *Question) unsupportedByPlotXML() string {
 	d := q.Drawing
 	switch {
-	case d == nil || !d.Whole() && (d.Axis == "" || len(d.Stats) == 0) || slices.ContainsFunc(d.Curves, func(g Group) bool { return len(g.Values) == 0 }):
-		return "a drawing that follows its answer"
+	case d == nil || !d.ShowsLineType() && (d.Axis == "" || len(d.Stats) == 0) || slices.ContainsFunc(d.Curves, func(g Group) bool { return len(g.Values) == 0 }):
+		return "a drawing that depends on its answer"
 	case q.template() == "":
 		return "a picture " + d.Picture + " of " + q.Type.Name // Taylor's are equalized, a scorecard is several plots
-	case d.Minus != "" || len(d.Derived) > 0:
+	case d.Baseline != "" || len(d.Derived) > 0:
 		return "differences of curves without the curves themselves"
-	case len(d.Only) > 0:
+	case len(d.Bounds) > 0:
 		return "conditions on values of what is drawn"
 	case len(d.Equalize) > 0:
 		return "fixed fields that are equalized"
-	case d.Right:
+	case d.RightAxis:
 		return "the right axis of another question's picture"
 	case d.EqualPlaces:
 		return "cases that are the same at all places"
 	case len(q.Header[record.FcstVar]) != 1:
 		return "several variables in one curve"
-	case strings.Contains(strings.Join(append(q.Others, q.Subset), ""), ","):
+	case strings.Contains(strings.Join(append(q.MoreSubsets, q.Subset), ""), ","):
 		return "a subset whose name has a comma"
 	}
-	for _, g := range d.Curves { // METviewer takes what colons join for several values
+	for _, g := range d.Curves { // METviewer reads a value with a colon as several values
 		_, isHeader := record.FieldByName(g.Field)
 		for _, v := range slices.Concat(g.Values...) {
 			if isHeader && strings.Contains(v, ":") {
@@ -179,7 +179,7 @@ func (q *Question) unwritable() string {
 	return ""
 }
 
-// conditions are those of a question but for the variable, as METviewer writes them.
+// conditions returns the conditions of a question, except the variable, in METviewer's form.
 func (q *Question) conditions() (out []fieldXML) {
 	for f := range record.NumFields {
 		if len(q.Header[f]) > 0 && f != record.FcstVar {
@@ -205,7 +205,7 @@ func (q *Question) conditions() (out []fieldXML) {
 			for i := range n {
 				f.Values = append(f.Values, at(i))
 			}
-			f.Values = q.codes(name, f.Values)
+			f.Values = q.metviewerValues(name, f.Values)
 			out = append(out, f)
 		}
 	}
@@ -216,9 +216,9 @@ func (q *Question) conditions() (out []fieldXML) {
 	return out
 }
 
-// codes are values of a field as METviewer's tables hold them: leads as
-// [H]HHMMSS, but as hours in what came from VSDB files (V01); hours of two digits.
-func (q *Question) codes(field string, values []string) []string {
+// metviewerValues writes values of a field as METviewer's tables store them: leads as [H]HHMMSS,
+// but as hours in data from VSDB files (V01); hours with two digits.
+func (q *Question) metviewerValues(field string, values []string) []string {
 	vsdb := slices.Equal(q.Header[record.Version], []string{"V01"})
 	out := slices.Clone(values)
 	for i, v := range out {

@@ -12,11 +12,11 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// FromQuery reads a question from a query string: header fields stand once for
-// each value, times and leads as on the command line, and lists with commas. An
-// unknown key is an error. What says nothing of a picture, axis, series or equal
-// cases is drawn as its answer suggests.
-func FromQuery(v url.Values) (*Question, error) {
+// FromURLQuery reads a question from a URL's query string. A header field appears once for each
+// value. Times and leads are written as on the command line, and lists with commas. An unknown key
+// is an error. Without a picture, axis, series or equal cases, the answer has the default drawing
+// of its line type.
+func FromURLQuery(v url.Values) (*Question, error) {
 	q, d := &Question{}, &Drawing{}
 	for key, values := range v {
 		if f, ok := record.FieldByName(key); ok {
@@ -36,10 +36,10 @@ func FromQuery(v url.Values) (*Question, error) {
 	if err := checkPicture(q.Type, d.Picture); err != nil {
 		return nil, err
 	}
-	if d.Whole() {
+	if d.ShowsLineType() {
 		d.Stats = nil
 	}
-	if d.Picture != "" || d.Stats != nil || d.Axis != "" || d.Curves != nil || d.EventEqual || d.Minus != "" {
+	if d.Picture != "" || d.Stats != nil || d.Axis != "" || d.Curves != nil || d.EventEqual || d.Baseline != "" {
 		usual := NewDrawing(q.Type, strings.Join(d.Stats, ","), "")
 		d.Method, d.Finished, d.Replicates, d.Confidence = usual.Method, usual.Finished, usual.Replicates, usual.Confidence
 		q.Drawing = d
@@ -53,7 +53,7 @@ func FromQuery(v url.Values) (*Question, error) {
 	return q, q.Check()
 }
 
-// set puts one key of a query string into a question or its drawing.
+// set stores one key of a query string in a question or its drawing.
 func (q *Question) set(d *Drawing, key, value string) (err error) {
 	switch key {
 	case "name":
@@ -66,16 +66,16 @@ func (q *Question) set(d *Drawing, key, value string) (err error) {
 			err = fault.Misuse(key+" "+value, "is not known", "see `barograph list linetypes`")
 		}
 	case "fcst_valid_beg":
-		err = q.At(value)
+		err = q.SetValidTimes(value)
 	case "fcst_init_beg":
-		t := timesOf(value)
+		t := parseTimesText(value)
 		q.Clock.Init, err = t.parse()
 	case "fcst_lead":
-		err = q.Leads(value)
+		err = q.SetLeads(value)
 	case "valid_hour":
-		q.Clock.ValidHour, err = hoursOf(value)
+		q.Clock.ValidHour, err = parseHourList(value)
 	case "init_hour":
-		q.Clock.InitHour, err = hoursOf(value)
+		q.Clock.InitHour, err = parseHourList(value)
 	case "stat":
 		d.Stats = strings.Split(value, ",")
 	case "picture":
@@ -91,26 +91,26 @@ func (q *Question) set(d *Drawing, key, value string) (err error) {
 	case "equal_places":
 		d.EqualPlaces, err = strconv.ParseBool(value)
 	case "minus":
-		d.Minus = value
+		d.Baseline = value
 	default:
 		err = fault.Unknown("URL", key, append(fieldNames(), "line_type", "picture", "stat", "axis", "series", "fcst_valid_beg", "fcst_init_beg", "fcst_lead", "valid_hour", "init_hour", "event_equal", "equal_places", "minus"))
 	}
 	return err
 }
 
-func hoursOf(text string) (hs []int, err error) {
+func parseHourList(text string) (hs []int, err error) {
 	for item := range strings.SplitSeq(text, ",") {
 		h, err := strconv.Atoi(strings.TrimSpace(item))
 		if err != nil {
-			return nil, fault.Misuse("hours "+text, "are no numbers", "write 0,6,12,18")
+			return nil, fault.Misuse("hours "+text, "are not numbers", "write 0,6,12,18")
 		}
 		hs = append(hs, h)
 	}
 	return hs, nil
 }
 
-// Query writes what a question asks, but for its columns and their order, as
-// FromQuery reads it; of series whose values are drawn together the fields alone.
+// Query writes a question as FromURLQuery reads it, without its columns and their order. Where a
+// curve combines several values of a series, it writes only the field.
 func Query(q *Question) url.Values {
 	v := url.Values{"line_type": {q.Type.Name}}
 	for f := range record.NumFields {
@@ -123,9 +123,9 @@ func Query(q *Question) url.Values {
 			v.Set(key, strings.Join(words, ","))
 		}
 	}
-	put("fcst_valid_beg", q.Valid.words())
-	put("fcst_init_beg", q.Clock.Init.words())
-	put("fcst_lead", LeadWords(q.Lead))
+	put("fcst_valid_beg", q.Valid.formatItems())
+	put("fcst_init_beg", q.Clock.Init.formatItems())
+	put("fcst_lead", FormatLeads(q.Lead))
 	put("valid_hour", strings.Fields(strings.Trim(fmt.Sprint(q.Clock.ValidHour), "[]")))
 	put("init_hour", strings.Fields(strings.Trim(fmt.Sprint(q.Clock.InitHour), "[]")))
 	if d := q.Drawing; d != nil {
@@ -135,7 +135,7 @@ func Query(q *Question) url.Values {
 		}
 		put("series", fields)
 		put("stat", d.Stats)
-		for key, value := range map[string]string{"picture": d.Picture, "axis": d.Axis, "minus": d.Minus} {
+		for key, value := range map[string]string{"picture": d.Picture, "axis": d.Axis, "minus": d.Baseline} {
 			if value != "" {
 				v.Set(key, value)
 			}
@@ -149,8 +149,8 @@ func Query(q *Question) url.Values {
 	return v
 }
 
-// words are a list of times, or one range, as timesOf reads it.
-func (t *Times) words() (out []string) {
+// formatItems writes a list of times, or one range, as parseTimesText reads it.
+func (t *Times) formatItems() (out []string) {
 	at := func(v int64) string { return time.Unix(v, 0).UTC().Format(time.RFC3339) }
 	for _, v := range t.List {
 		out = append(out, at(v))
@@ -160,7 +160,7 @@ func (t *Times) words() (out []string) {
 	}
 	text := at(t.First) + ".." + at(t.Last)
 	if t.Step > 0 {
-		text += "/" + span(t.Step)
+		text += "/" + formatSpan(t.Step)
 	}
 	return []string{text}
 }

@@ -23,7 +23,7 @@ func TestQuery(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := FromQuery(v)
+		got, err := FromURLQuery(v)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
@@ -34,7 +34,7 @@ func TestQuery(t *testing.T) {
 	const drawn = "axis=valid_hour&equal_places=true&event_equal=true&fcst_init_beg=2024-01-01T00%3A00%3A00Z..2024-01-02T00%3A00%3A00Z&fcst_lead=6%2C1h30m0s&init_hour=0%2C12&line_type=SL1L2&minus=A&model=A&model=B&series=model%2Cvx_mask&stat=ME&valid_hour=6"
 	for _, text := range []string{drawn, "line_type=PCT&picture=reliability", "line_type=RHIST&picture=rank_histogram&series=model", "line_type=SL1L2&picture=box&stat=ME"} {
 		v, _ := url.ParseQuery(text)
-		q, err := FromQuery(v)
+		q, err := FromURLQuery(v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func TestQuery(t *testing.T) {
 			t.Error(got)
 		}
 		again, err := YAML(q)
-		if err != nil || q.Drawing.Picture != "" && !strings.Contains(string(again), "picture: "+q.Drawing.Picture+"\n") || q.Drawing.Whole() && strings.Contains(string(again), "stat:") {
+		if err != nil || q.Drawing.Picture != "" && !strings.Contains(string(again), "picture: "+q.Drawing.Picture+"\n") || q.Drawing.ShowsLineType() && strings.Contains(string(again), "stat:") {
 			t.Errorf("%v\n%s", err, again)
 		}
 	}
@@ -50,7 +50,7 @@ func TestQuery(t *testing.T) {
 		"": "line_type", "line_type=X": "not known", "line_type=SL1L2&picture=roc": "PCT", "line_type=PCT&picture=pie": "rank_histogram", "line_type=SL1L2&colour=red": "colour", "line_type=SL1L2&line_type=CTC": "twice", "line_type=SL1L2&valid_hour=25": "25", "line_type=SL1L2&valid_hour=x": "numbers", "line_type=SL1L2&fcst_valid_beg=x": "time",
 	} {
 		v, _ := url.ParseQuery(text)
-		if _, err := FromQuery(v); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := FromURLQuery(v); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -64,18 +64,18 @@ func TestPicturesAsPlots(t *testing.T) {
 		}
 		for _, lineType := range types {
 			v := url.Values{"line_type": {lineType}, "fcst_var": {"T"}, "fcst_lead": {"24"}, "picture": {name}}
-			q, err := FromQuery(v)
+			q, err := FromURLQuery(v)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := q.Drawing; !d.Whole() {
+			if d := q.Drawing; !d.ShowsLineType() {
 				d.Stats, d.Axis = []string{"RMSE"}, "fcst_lead"
 			} else if name == "roc" && lineType == "CTC" {
 				d.Axis = "fcst_thresh"
 			}
 			text, err := PlotXML(q, 1)
 			if name == "taylor" || name == "scorecard" || lineType == "NBRCTS" {
-				if err == nil || !strings.Contains(err.Error(), "no words for a picture "+name) {
+				if err == nil || !strings.Contains(err.Error(), "cannot express a picture "+name) {
 					t.Errorf("%s: %v", name, err)
 				}
 				continue
@@ -94,7 +94,7 @@ func TestPicturesAsPlots(t *testing.T) {
 			}
 			want := Query(q)
 			back := Query(got[0])
-			if got[0].Drawing.Whole() {
+			if got[0].Drawing.ShowsLineType() {
 				back.Del("stat") // which METviewer's template names
 			}
 			if back.Encode() != want.Encode() {
@@ -104,26 +104,26 @@ func TestPicturesAsPlots(t *testing.T) {
 	}
 }
 
-// TestPlotXMLRefuses: what a plot_spec has no words for is refused by name.
+// TestPlotXMLRefuses: what a plot_spec cannot express is refused by name.
 func TestPlotXMLRefuses(t *testing.T) {
 	float := 0.5
 	for want, change := range map[string]func(d *Drawing){
 		"":                                      func(*Drawing) {},
 		"fixed fields that are equalized":       func(d *Drawing) { d.Equalize = []Group{{Field: "vx_mask", Values: [][]string{{"E", "W"}}}} },
-		"the right axis of another":             func(d *Drawing) { d.Right = true },
-		"differences of curves":                 func(d *Drawing) { d.Minus = "A" },
-		"conditions on values of what is drawn": func(d *Drawing) { d.Only = []Bound{{"total", ">", float}} },
+		"the right axis of another":             func(d *Drawing) { d.RightAxis = true },
+		"differences of curves":                 func(d *Drawing) { d.Baseline = "A" },
+		"conditions on values of what is drawn": func(d *Drawing) { d.Bounds = []Bound{{"total", ">", float}} },
 		"cases that are the same at all places": func(d *Drawing) { d.EqualPlaces = true },
 		"a value with a colon, in a curve":      func(d *Drawing) { d.Curves = []Group{{Field: "model", Values: [][]string{{"A:B"}}}} },
-		"a drawing that follows its answer":     func(d *Drawing) { d.Curves = []Group{{Field: "model"}} },
+		"a drawing that depends on its answer":     func(d *Drawing) { d.Curves = []Group{{Field: "model"}} },
 		"a picture scorecard of SL1L2":          func(d *Drawing) { d.Picture = "scorecard" },
 	} {
-		q, err := FromQuery(url.Values{"line_type": {"SL1L2"}, "fcst_var": {"T"}, "stat": {"RMSE"}, "axis": {"fcst_lead"}})
+		q, err := FromURLQuery(url.Values{"line_type": {"SL1L2"}, "fcst_var": {"T"}, "stat": {"RMSE"}, "axis": {"fcst_lead"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		change(q.Drawing)
-		if _, err := PlotXML(q, 1); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), "has no words for ") || err != nil && !strings.Contains(err.Error(), want) {
+		if _, err := PlotXML(q, 1); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), "cannot express ") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

@@ -9,52 +9,54 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Question is what is asked, nothing of how. An empty list means "all".
+// Question states which data is requested, and nothing about how an engine retrieves it. An empty
+// list means "all".
 //
-// Its answer holds one row per record that matches every condition, sorted by
-// Order and, where that leaves ties, by the record's whole identity (Tie), so
-// that the order of rows is total on every archive. Text sorts bytewise.
+// Its answer has one row for each record that matches every condition, sorted by Order. TieBreakers
+// then orders rows that Order does not distinguish by the record's complete identity, which makes
+// the order total on every archive. Text sorts bytewise.
 type Question struct {
 	Name  string // "test_3"
 	Title string // one line for people
-	// Untitled: nobody wrote Title for what is now asked, so a picture derives its own.
+	// True if nobody wrote Title for the present conditions. A picture then derives its own title.
 	Untitled bool
-	Changed  []string // conditions that are not those that Name stands for, see Adapt
-	Weight   int      // how often it is asked beside others, at least 1
-	Subset   string   // the copy of the data set that is asked
-	Others   []string // further ones, of a METviewer plot of several databases: their records count as well
+	Changed  []string // conditions that differ from the case called Name, see Adapt
+	Weight   int      // how often it is queried, relative to other questions; at least 1
+	Subset   string   // the copy of the data set that is queried
+	// further subsets of a METviewer plot of several databases, whose records count as well
+	MoreSubsets []string
 
 	Type    *record.LineType
 	Header  [record.NumFields][]string // allowed values of each header field
 	Valid   Times                      // fcst_valid_beg
 	Lead    []int32                    // fcst_lead, seconds, ascending
 	Clock   Clock                      // further conditions on times
-	Columns []Column                   // what each row of the answer holds
+	Columns []Column                   // columns of the answer
 	Order   []Column                   // header fields and times only
 
-	// Mean names a statistic, e.g. ANOM_CORR: then the answer holds, in any order,
-	// one row for each combination of values of By instead of one for each
-	// record, with the columns that Verification has. "" = records.
+	// Mean names a statistic, such as ANOM_CORR. The answer then has one row for each combination of
+	// values of By, in any order, with the columns that Verification lists. "" = one row for each
+	// record.
 	Mean string
 
-	Drawing *Drawing // how the answer is drawn; nil = as its line type suggests
+	Drawing *Drawing // how the answer is drawn; nil = the default of its line type
 
-	// Of a METviewer plot: what else it asks for, and no question of it draws; and the
-	// curves made of two that cannot be computed as it asks. Each with line and reason.
+	// Only for a METviewer plot, each with line and reason: Omitted lists what the plot requests but
+	// no question draws, and Refused lists its derived curves that cannot be computed as it requests.
 	Omitted, Refused []string
 }
 
-// In returns a copy of q that asks another subset.
-func (q *Question) In(subset string) *Question {
+// InSubset returns a copy of q for another subset.
+func (q *Question) InSubset(subset string) *Question {
 	c := *q
 	c.Subset = subset
 	return &c
 }
 
-// Tie lists the columns that complete Order to a total order: every header
-// field and time that is neither in Order nor fixed to one value by the
-// question, then the key columns of the line type.
-func (q *Question) Tie() []Column {
+// TieBreakers lists the columns that complete Order to a total order: every header field and time
+// that Order does not contain and that the question does not fix to one value, then the key columns
+// of the line type.
+func (q *Question) TieBreakers() []Column {
 	var tie []Column
 	has := func(name string) bool {
 		return slices.ContainsFunc(q.Order, func(c Column) bool { return c.Name == name })
@@ -77,16 +79,16 @@ func (q *Question) Tie() []Column {
 	return tie
 }
 
-// Patterned reports whether a variable of q is METviewer's PROB(…*…), which stands
-// for all variables of an archive that begin and end so: design.Catalog.Open names them.
-func (q *Question) Patterned() bool {
+// HasPattern reports whether a variable of q is METviewer's PROB(…*…), which denotes all variables
+// of an archive that begin and end in that form. design.Catalog.ExpandPatterns replaces it by their names.
+func (q *Question) HasPattern() bool {
 	return slices.ContainsFunc(q.Header[record.FcstVar], IsPattern)
 }
 
-// IsPattern reports whether a variable stands for several, see Patterned.
+// IsPattern reports whether a variable denotes several, see HasPattern.
 func IsPattern(v string) bool { return strings.HasPrefix(v, "PROB(") && strings.Contains(v, "*") }
 
-// Check reports whether q can be asked at all; the error names the field.
+// Check returns an error that names the first invalid field of q; nil if q is valid.
 func (q *Question) Check() error {
 	bad := func(field, problem, cure string) error {
 		return &fault.Error{Setting: "question " + q.Name + ": " + field, Problem: problem, Cure: cure}
@@ -95,7 +97,7 @@ func (q *Question) Check() error {
 		return bad("line_type", "is missing", "name one of `barograph list linetypes`")
 	}
 	if q.Mean != "" && len(q.Order) > 0 {
-		return bad("order_by", "is given for means, which have no order", "leave it out")
+		return bad("order_by", "is given for a question with mean, whose answer has no order", "leave it out")
 	}
 	if len(q.Columns) == 0 {
 		return bad("columns", "is empty", "name header fields, times or columns of "+q.Type.Name)

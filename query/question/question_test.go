@@ -90,7 +90,7 @@ func TestTieCompletesTheOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := map[string]bool{}
-	for _, c := range append(q.Order, q.Tie()...) {
+	for _, c := range append(q.Order, q.TieBreakers()...) {
 		if names[c.Name] {
 			t.Errorf("%s stands twice", c.Name)
 		}
@@ -142,8 +142,8 @@ fcst_lead: 0-12/6, 24, 1h30m
 	for text, says := range map[string]string{
 		"fcst_valid_beg: {frist: 2019-01-01}": "frist",
 		"fcst_valid_beg: 2019":                "is not a time",
-		"fcst_lead: ''":                       "is no lead",
-		"fcst_lead: 6,,12":                    "is no lead",
+		"fcst_lead: ''":                       "is not a lead",
+		"fcst_lead: 6,,12":                    "is not a lead",
 		"where: {modle: GFS}":                 "did you mean model?",
 		"where: {model: {a: b}}":              "",
 		"columns: fbar":                       "",
@@ -172,7 +172,7 @@ func TestDrawings(t *testing.T) {
 		{"SAL1L2\naxis: fcst_lead\ninterval: 0.9\n", Drawing{Stats: []string{"ANOM_CORR"}, Axis: "fcst_lead", Method: "overall", Replicates: 300, Confidence: 0.9}},
 		{"CNT\nstat: rmse\n", Drawing{Stats: []string{"rmse"}, Finished: true, Method: "median"}},
 		{"CTC\ninterval: 0\nseries: [model, fcst_thresh]\n", Drawing{Stats: []string{"CSI"}, Curves: []Group{{Field: "model"}, {Field: "fcst_thresh"}}, Method: "overall"}},
-		{"SL1L2\nstat: none\nseries: {model: [GFS, [GFS, ECM]], init_hour: 12}\nmethod: sum\nminus: GFS\n", Drawing{Minus: "GFS", Curves: []Group{{"model", [][]string{{"GFS"}, {"GFS", "ECM"}}}, {"init_hour", [][]string{{"12"}}}}, Method: "sum"}},
+		{"SL1L2\nstat: none\nseries: {model: [GFS, [GFS, ECM]], init_hour: 12}\nmethod: sum\nminus: GFS\n", Drawing{Baseline: "GFS", Curves: []Group{{"model", [][]string{{"GFS"}, {"GFS", "ECM"}}}, {"init_hour", [][]string{{"12"}}}}, Method: "sum"}},
 	} {
 		qs, err := Parse("q.yaml", []byte(base+c.yaml))
 		if err != nil {

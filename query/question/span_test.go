@@ -6,7 +6,7 @@ import "testing"
 // of a URL stand as ranges.
 func TestSpans(t *testing.T) {
 	for seconds, want := range map[int64]string{600: "10m", 1800: "30m", 21600: "6h", 72000: "20h", 5400: "1h30m", 30: "30s", 86400: "24h"} {
-		if got := span(seconds); got != want {
+		if got := formatSpan(seconds); got != want {
 			t.Errorf("%d s is written %s, not %s", seconds, got, want)
 		}
 	}

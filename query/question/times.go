@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// Times is a set of valid times, Unix seconds. The zero value is "all times".
-// It is either a List, or a grid First, First+Step … ≤ Last, or, with Step 0
-// and Last set, every time from First to Last.
+// Times is a set of valid times in Unix seconds. The zero value means all times. The set is either
+// a List; or a grid First, First+Step … ≤ Last; or, with Step 0 and Last set, every time from First
+// to Last.
 type Times struct {
 	List              []int64 // ascending
 	First, Last, Step int64
 }
 
-// All reports whether every time is meant.
+// All reports whether the set contains every time.
 func (t *Times) All() bool { return len(t.List) == 0 && t.Last == 0 && t.First == 0 }
 
 // Discrete reports whether the set can be written as a list.
 func (t *Times) Discrete() bool { return len(t.List) > 0 || (t.Step > 0 && !t.All()) }
 
-// Expand returns the set as a list; nil where it is not Discrete.
+// Expand returns the set as a list; nil if it is not Discrete.
 func (t *Times) Expand() []int64 {
 	if len(t.List) > 0 {
 		return t.List
@@ -35,7 +35,7 @@ func (t *Times) Expand() []int64 {
 	return list
 }
 
-// Bounds returns the first and the last time of the set; ok is false for "all".
+// Bounds returns the first and the last time of the set. For "all", ok is false.
 func (t *Times) Bounds() (first, last int64, ok bool) {
 	switch {
 	case t.All():
@@ -47,9 +47,8 @@ func (t *Times) Bounds() (first, last int64, ok bool) {
 	}
 }
 
-// Grid returns first, last and step where the set is all times between its
-// bounds (step 0) or all multiples of a step; ok is false for an uneven list
-// and for "all".
+// Grid returns first, last and step if the set contains every time between its bounds (step 0) or
+// all times at multiples of a step. For an irregular list and for "all", ok is false.
 func (t *Times) Grid() (first, last, step int64, ok bool) {
 	if t.All() {
 		return 0, 0, 0, false
@@ -83,7 +82,7 @@ func (t *Times) Contains(v int64) bool {
 	return t.Step == 0 || (v-t.First)%t.Step == 0
 }
 
-// Check tells what is wrong with the set.
+// Check returns an error if the set is inconsistent or too large.
 func (t *Times) Check() error {
 	switch {
 	case len(t.List) > 0 && (t.First != 0 || t.Last != 0 || t.Step != 0):
@@ -95,7 +94,7 @@ func (t *Times) Check() error {
 	case t.Step < 0:
 		return errors.New("has a negative step")
 	case t.Step > 0 && (t.Last-t.First)/t.Step >= maxTimes:
-		return fmt.Errorf("is more than %d times", maxTimes)
+		return fmt.Errorf("has more than %d times", maxTimes)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func summary(qs []*Question) string {
 				parts = append(parts, fmt.Sprint(hours))
 			}
 		}
-		for _, b := range d.Only {
+		for _, b := range d.Bounds {
 			parts = append(parts, fmt.Sprint(b.Column, b.Op, b.Value))
 		}
 		out = append(out, strings.Join(strings.Fields(strings.Join(parts, " ")), " "))

@@ -13,23 +13,23 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// YAML writes questions as a file that Parse reads; what has its default is left out.
+// YAML writes questions as a file that Parse reads. It omits fields that have their default.
 func YAML(qs ...*Question) ([]byte, error) {
 	var out bytes.Buffer
 	to := yaml.NewEncoder(&out)
 	for _, q := range qs {
-		if err := to.Encode(q.file()); err != nil {
+		if err := to.Encode(q.yamlForm()); err != nil {
 			return nil, err
 		}
 	}
 	return out.Bytes(), to.Close()
 }
 
-func (q *Question) file() *file {
+func (q *Question) yamlForm() *file {
 	f := &file{
-		Name: q.Name, Title: q.Title, Untitled: q.Untitled, Changed: q.Changed, Subset: q.Subset, Others: q.Others, LineType: q.Type.Name,
-		Where: map[string]words{}, Valid: q.Valid.write(), Init: q.Clock.Init.write(), Hour: q.Clock.ValidHour, InitHour: q.Clock.InitHour,
-		Lead: LeadWords(q.Lead), Mean: q.Mean, Omitted: q.Omitted, Refused: q.Refused, Picture: pictureOf(q),
+		Name: q.Name, Title: q.Title, Untitled: q.Untitled, Changed: q.Changed, Subset: q.Subset, Others: q.MoreSubsets, LineType: q.Type.Name,
+		Where: map[string]stringList{}, Valid: q.Valid.format(), Init: q.Clock.Init.format(), Hour: q.Clock.ValidHour, InitHour: q.Clock.InitHour,
+		Lead: FormatLeads(q.Lead), Mean: q.Mean, Omitted: q.Omitted, Refused: q.Refused, Picture: pictureOf(q),
 	}
 	if q.Weight > 1 {
 		f.Weight = q.Weight
@@ -58,7 +58,7 @@ func columnNames(cols []Column) (names []string) {
 	return names
 }
 
-func (t *Times) write() times {
+func (t *Times) format() times {
 	at := func(v int64) string {
 		return strings.TrimSuffix(time.Unix(v, 0).UTC().Format(time.RFC3339), "T00:00:00Z")
 	}
@@ -70,12 +70,12 @@ func (t *Times) write() times {
 		out.First, out.Last = at(t.First), at(t.Last)
 	}
 	if t.Step > 0 {
-		out.Step = span(t.Step)
+		out.Step = formatSpan(t.Step)
 	}
 	return out
 }
 
-// MarshalYAML writes times as the command line has them.
+// MarshalYAML writes times in the command line's form.
 func (t times) MarshalYAML() (any, error) {
 	if t.List != nil {
 		return strings.Join(t.List, ","), nil
@@ -86,8 +86,8 @@ func (t times) MarshalYAML() (any, error) {
 	return t.First + ".." + t.Last + t.Step, nil
 }
 
-// span writes seconds as 6h, 10m or 1h30m.
-func span(seconds int64) string {
+// formatSpan writes seconds as 6h, 10m or 1h30m.
+func formatSpan(seconds int64) string {
 	text := (time.Duration(seconds) * time.Second).String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")
@@ -98,8 +98,8 @@ func span(seconds int64) string {
 	return text
 }
 
-// LeadWords writes leads as questions take them: 0-240/6 in hours, or durations.
-func LeadWords(leads []int32) []string {
+// FormatLeads writes leads in the form that questions accept: 0-240/6 in hours, or durations.
+func FormatLeads(leads []int32) []string {
 	var out []string
 	for i := 0; i < len(leads); {
 		n := 1
@@ -111,15 +111,15 @@ func LeadWords(leads []int32) []string {
 			i += n
 			continue
 		}
-		out = append(out, lead(leads[i]))
+		out = append(out, formatLead(leads[i]))
 		i++
 	}
 	return out
 }
 
-func lead(seconds int32) string {
+func formatLead(seconds int32) string {
 	if seconds%3600 == 0 {
 		return strconv.Itoa(int(seconds / 3600))
 	}
-	return span(int64(seconds))
+	return formatSpan(int64(seconds))
 }

@@ -28,43 +28,43 @@ var caseFiles embed.FS
 
 // file is the YAML form of a question.
 type file struct {
-	Name     string           `yaml:"name"`
-	Title    string           `yaml:"title"`
-	Untitled bool             `yaml:"untitled,omitempty"`
-	Changed  words            `yaml:"changed,flow,omitempty"`
-	Weight   int              `yaml:"weight,omitempty"`
-	Subset   string           `yaml:"subset,omitempty"`
-	Others   words            `yaml:"and_subsets,omitempty"`
-	LineType string           `yaml:"line_type"`
-	Where    map[string]words `yaml:"where,flow,omitempty"`
-	Valid    times            `yaml:"fcst_valid_beg,omitempty"`
-	Init     times            `yaml:"fcst_init_beg,omitempty"`
-	Hour     []int            `yaml:"valid_hour,flow,omitempty"`
-	InitHour []int            `yaml:"init_hour,flow,omitempty"`
-	Lead     words            `yaml:"fcst_lead,flow,omitempty"`
-	Columns  words            `yaml:"columns,flow,omitempty"`
-	OrderBy  words            `yaml:"order_by,flow,omitempty"`
-	Mean     string           `yaml:"mean,omitempty"`
-	Omitted  words            `yaml:"omitted,omitempty"`
-	Refused  words            `yaml:"refused,omitempty"`
+	Name     string                `yaml:"name"`
+	Title    string                `yaml:"title"`
+	Untitled bool                  `yaml:"untitled,omitempty"`
+	Changed  stringList            `yaml:"changed,flow,omitempty"`
+	Weight   int                   `yaml:"weight,omitempty"`
+	Subset   string                `yaml:"subset,omitempty"`
+	Others   stringList            `yaml:"and_subsets,omitempty"`
+	LineType string                `yaml:"line_type"`
+	Where    map[string]stringList `yaml:"where,flow,omitempty"`
+	Valid    times                 `yaml:"fcst_valid_beg,omitempty"`
+	Init     times                 `yaml:"fcst_init_beg,omitempty"`
+	Hour     []int                 `yaml:"valid_hour,flow,omitempty"`
+	InitHour []int                 `yaml:"init_hour,flow,omitempty"`
+	Lead     stringList            `yaml:"fcst_lead,flow,omitempty"`
+	Columns  stringList            `yaml:"columns,flow,omitempty"`
+	OrderBy  stringList            `yaml:"order_by,flow,omitempty"`
+	Mean     string                `yaml:"mean,omitempty"`
+	Omitted  stringList            `yaml:"omitted,omitempty"`
+	Refused  stringList            `yaml:"refused,omitempty"`
 
 	Picture picture `yaml:",inline"`
 }
 
-// words are a list, or one word without brackets.
-type words []string
+// stringList is a YAML list of strings, or one string without brackets.
+type stringList []string
 
-func (w *words) UnmarshalYAML(decode func(any) error) error {
+func (w *stringList) UnmarshalYAML(decode func(any) error) error {
 	var one string
 	if decode(&one) == nil {
-		*w = words{one}
+		*w = stringList{one}
 		return nil
 	}
 	return decode((*[]string)(w))
 }
 
-// MarshalYAML is the other way.
-func (w words) MarshalYAML() (any, error) {
+// MarshalYAML writes a list of one as a single string.
+func (w stringList) MarshalYAML() (any, error) {
 	if len(w) == 1 {
 		return w[0], nil
 	}
@@ -72,24 +72,24 @@ func (w words) MarshalYAML() (any, error) {
 }
 
 type times struct {
-	First string `yaml:"first"`
-	Last  string `yaml:"last"`
-	Step  string `yaml:"step"`
-	List  words  `yaml:"list"`
+	First string     `yaml:"first"`
+	Last  string     `yaml:"last"`
+	Step  string     `yaml:"step"`
+	List  stringList `yaml:"list"`
 }
 
-// UnmarshalYAML takes times as the command line does, too: "2019-01-01..2019-01-31/6h".
+// UnmarshalYAML accepts a map or the command line's form, "2019-01-01..2019-01-31/6h".
 func (t *times) UnmarshalYAML(decode func(any) error) error {
 	var text string
 	if decode(&text) == nil {
-		*t = timesOf(text)
+		*t = parseTimesText(text)
 		return nil
 	}
 	type keys times
 	return decode((*keys)(t))
 }
 
-// Cases returns the seven cases of the original experiment, in its order.
+// Cases returns the seven cases of the original experiment, in their original order.
 func Cases() ([]*Question, error) {
 	names, err := fs.Glob(caseFiles, "cases/*.yaml")
 	if err != nil {
@@ -111,8 +111,8 @@ func Cases() ([]*Question, error) {
 	return qs, nil
 }
 
-// What a question may need at most: of bytes, of brackets and dashes within one
-// another, of times, and of leads. A few bytes of YAML can ask for gigabytes.
+// Limits of a question: bytes, nesting of brackets and dashes, times, and leads. Without them, a
+// few bytes of YAML can request gigabytes.
 const (
 	maxText  = 256 << 10
 	maxDepth = 16
@@ -122,8 +122,8 @@ const (
 
 var deepDashes = regexp.MustCompile(`(?m)^[ \t]*(?:[-?:][ \t]+){` + strconv.Itoa(maxDepth) + `}`)
 
-// hostile says why a text is not even parsed; "" where it may be.
-func hostile(text []byte) string {
+// unsafeYAML returns the reason why a text must not be parsed; "" if parsing is safe.
+func unsafeYAML(text []byte) string {
 	if len(text) > maxText {
 		return fmt.Sprintf("it is longer than %d KiB", maxText>>10)
 	}
@@ -136,24 +136,24 @@ func hostile(text []byte) string {
 			depth = max(depth-1, 0)
 		}
 		if depth > maxDepth {
-			return fmt.Sprintf("it has more than %d brackets within one another", maxDepth)
+			return fmt.Sprintf("it has more than %d nested brackets", maxDepth)
 		}
 	}
 	if deepDashes.Match(text) {
-		return fmt.Sprintf("it has more than %d lists within one another", maxDepth)
+		return fmt.Sprintf("it has more than %d nested lists", maxDepth)
 	}
 	for _, t := range lexer.Tokenize(string(text)) {
 		if t.Type == token.AnchorType || t.Type == token.AliasType {
-			return fmt.Sprintf("line %d: anchors and aliases are not read; write the values out", t.Position.Line)
+			return fmt.Sprintf("line %d: anchors and aliases are not supported; write the values out", t.Position.Line)
 		}
 	}
 	return ""
 }
 
-// Parse reads the questions of a YAML file, which --- parts. An unknown field is
-// an error with its line.
+// Parse reads the questions of a YAML file, separated by ---. An unknown field is an error that
+// names its line.
 func Parse(name string, text []byte) (qs []*Question, err error) {
-	if problem := hostile(text); problem != "" {
+	if problem := unsafeYAML(text); problem != "" {
 		return nil, &fault.Error{File: name, Problem: "is not a question: " + problem, Cure: "see docs/questions.md"}
 	}
 	from := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
@@ -171,14 +171,14 @@ func Parse(name string, text []byte) (qs []*Question, err error) {
 			return nil, &fault.Error{File: name, Err: err}
 		}
 		if slices.ContainsFunc(qs, func(o *Question) bool { return o.Name == q.Name }) {
-			return nil, &fault.Error{File: name, Problem: "holds two questions called " + strconv.Quote(q.Name), Cure: "give each a name of its own"}
+			return nil, &fault.Error{File: name, Problem: "contains two questions called " + strconv.Quote(q.Name), Cure: "give each a name of its own"}
 		}
 		qs = append(qs, q)
 	}
 }
 
-// decode reads one question; what the library stumbles over (a tag without a
-// value) is an error too.
+// decode reads one question. A panic of the library, for example on a tag without a value, becomes
+// an error.
 func decode(from *yaml.Decoder) (f file, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -201,7 +201,7 @@ func (f *file) question() (*Question, error) {
 		f.Title = f.Title[:5] // a longer title is cut in silence
 	}
 	q := &Question{
-		Name: f.Name, Title: f.Title, Untitled: f.Untitled, Changed: f.Changed, Subset: f.Subset, Others: f.Others, Weight: max(f.Weight, 1),
+		Name: f.Name, Title: f.Title, Untitled: f.Untitled, Changed: f.Changed, Subset: f.Subset, MoreSubsets: f.Others, Weight: max(f.Weight, 1),
 		Mean: f.Mean, Omitted: f.Omitted, Refused: f.Refused,
 	}
 	t, ok := record.TypeByName(strings.ToUpper(f.LineType))
@@ -242,7 +242,7 @@ func (f *file) question() (*Question, error) {
 	case q.Mean != "" && !isStat(q, q.Mean):
 		return nil, fault.Unknown("mean of "+t.Name, q.Mean, statsOf(t))
 	case q.Mean != "":
-		q.Columns = append(q.Columns, overGroup()...)
+		q.Columns = append(q.Columns, groupStatistics()...)
 	case len(f.Columns) == 0:
 		q.Select()
 	}
@@ -285,8 +285,8 @@ func (t *times) parse() (Times, error) {
 	return out, nil
 }
 
-// ParseTime reads 2019-01-01T00:00:00Z, 2019-01-01 00:00:00, 2019-01-01,
-// 2019010100 (NCEP) or 20190101_000000 (MET), all UTC.
+// ParseTime reads 2019-01-01T00:00:00Z, 2019-01-01 00:00:00, 2019-01-01, 2019010100 (NCEP) or
+// 20190101_000000 (MET), all in UTC.
 func ParseTime(s string) (int64, error) {
 	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateOnly, "2006010215", "20060102", "20060102_150405"} {
 		if t, err := time.ParseInLocation(layout, s, time.UTC); err == nil {
@@ -296,19 +296,20 @@ func ParseTime(s string) (int64, error) {
 	return 0, &fault.Error{Setting: strconv.Quote(s), Problem: "is not a time", Cure: "write 2019-01-01T00:00:00Z"}
 }
 
-// maxHours is the longest lead, whose seconds are an int32.
+// maxHours is the longest lead whose seconds fit into an int32.
 const maxHours = math.MaxInt32 / 3600
 
 var leadRange = regexp.MustCompile(`^(-?[0-9]+)-(-?[0-9]+)/([0-9]+)$`)
 
-// hour reads digits; what is too large for an int64 stays beyond every limit.
-func hour(s string) int64 {
+// parseHour reads digits. A number that does not fit into an int64 becomes the largest or smallest
+// int64, which exceeds every limit.
+func parseHour(s string) int64 {
 	h, _ := strconv.ParseInt(s, 10, 64) // an error gives the largest or smallest
 	return h
 }
 
-// parseLeads reads forecast leads: "24" is hours, "1h30m" a duration, and
-// "0-240/6" the hours from 0 to 240 by 6; an item may be several, with commas.
+// parseLeads reads forecast leads: "24" is hours, "1h30m" a duration, and "0-240/6" the hours from
+// 0 to 240 in steps of 6. An item may contain several of these, separated by commas.
 func parseLeads(items []string) ([]int32, error) {
 	var leads []int32
 	if len(items) == 0 {
@@ -316,18 +317,18 @@ func parseLeads(items []string) ([]int32, error) {
 	}
 	for s := range strings.SplitSeq(strings.Join(items, ","), ",") {
 		s = strings.TrimSpace(s)
-		bad := &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " is no lead", Cure: "write hours (24), a duration (1h30m) or a range of hours (0-240/6)"}
+		bad := &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " is not a lead", Cure: "write hours (24), a duration (1h30m) or a range of hours (0-240/6)"}
 		if h, err := strconv.ParseInt(s, 10, 32); err == nil && h >= -maxHours && h <= maxHours {
 			leads = append(leads, int32(h)*3600)
 			continue
 		}
 		if m := leadRange.FindStringSubmatch(s); m != nil {
-			first, last, step := hour(m[1]), hour(m[2]), hour(m[3])
+			first, last, step := parseHour(m[1]), parseHour(m[2]), parseHour(m[3])
 			if step <= 0 || step > maxHours || first < -maxHours || first > last || last > maxHours || len(leads) >= maxLeads {
 				return nil, bad
 			}
 			if (last-first)/step >= maxLeads {
-				return nil, &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " is more than 100,000 leads", Cure: "ask for fewer, or leave fcst_lead out: all"}
+				return nil, &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " has more than 100,000 leads", Cure: "name fewer, or omit fcst_lead to request all"}
 			}
 			for h := first; h <= last; h += step {
 				leads = append(leads, int32(h)*3600)

@@ -151,7 +151,7 @@ func (s *Study) Advise(w Weights) *Advice {
 func (s *Study) choice(x run.Archive, w Weights) Choice {
 	c := Choice{Engine: x.Engine, Design: x.Design, Archive: x, Figures: map[Criterion]measure.Estimate{}}
 	base, last := &s.Sizes[0], &s.Sizes[len(s.Sizes)-1]
-	if c.Struck = "its data are incomplete"; !x.Whole {
+	if c.Struck = "its data are incomplete"; !x.Complete {
 		return c
 	}
 	c.Struck = "no query was run on it"
@@ -172,7 +172,7 @@ func (s *Study) choice(x run.Archive, w Weights) Choice {
 	c.figure(Disk, float64(x.Bytes))
 	if before := len(s.Sizes) - 2; before >= 0 {
 		for _, y := range last.Archives {
-			if y.Engine == x.Engine && y.Design == x.Design && y.Whole {
+			if y.Engine == x.Engine && y.Design == x.Design && y.Complete {
 				c.figure(NextLoad, y.Load.Seconds()/float64(last.Copies-s.Sizes[before].Copies))
 			}
 		}

@@ -219,7 +219,7 @@ func made(t *testing.T, growth float64, archives map[string][3]float64) *Study {
 		}
 		for _, name := range slices.Sorted(maps.Keys(archives)) {
 			x := archives[name]
-			f.Run.Archives = append(f.Run.Archives, run.Archive{Engine: name, Design: "wide", Place: map[bool]string{true: "server", false: "embedded"}[name == "server"], Whole: true, Load: time.Duration(x[1] * 1e9), Bytes: int64(x[2])})
+			f.Run.Archives = append(f.Run.Archives, run.Archive{Engine: name, Design: "wide", Place: map[bool]string{true: "server", false: "embedded"}[name == "server"], Complete: true, Load: time.Duration(x[1] * 1e9), Bytes: int64(x[2])})
 			for rep := range 12 {
 				for c, times := range map[string]float64{"often": 1, "seldom": 10} {
 					law := 1.0

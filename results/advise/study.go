@@ -36,7 +36,7 @@ type cell struct {
 // barograph faults.
 func Read(dir string, with ...string) (*Study, error) {
 	s := &Study{}
-	dirs := run.Sizes(dir)
+	dirs := run.SizeFolders(dir)
 	if len(dirs) < 2 {
 		dirs = map[int]string{1: dir}
 	}
@@ -69,7 +69,7 @@ func sizeOf(copies int, r *run.Run, samples []run.Sample) Size {
 			z.cells[x.Cell] = c
 		}
 		switch m := x.Measured(); {
-		case x.Verdict == run.Wrong, !x.Verdict.Right() && x.Phase != run.Cold:
+		case x.Verdict == run.Wrong, !x.Verdict.IsCorrect() && x.Phase != run.Cold:
 			c.bad = x.Cell.At("case") + " is " + string(x.Verdict)
 		case m != nil && x.Phase != run.Cold:
 			c.times, c.proof = append(c.times, m.Total.Seconds()), x.Proof

@@ -28,7 +28,7 @@ func Read(dirs ...string) (out []Run, err error) {
 			return nil, err
 		}
 		state := run.Done
-		if r.Ended.IsZero() {
+		if r.Finished.IsZero() {
 			events, err := run.ReadEvents(dir)
 			if err != nil {
 				return nil, err
@@ -189,7 +189,7 @@ type key struct {
 func loads(base, other *run.Run) (out []Load) {
 	for _, a := range base.Archives {
 		for _, b := range other.Archives {
-			if a.Engine == b.Engine && a.Design == b.Design && a.Whole && b.Whole && a.Bytes+b.Bytes > 0 {
+			if a.Engine == b.Engine && a.Design == b.Design && a.Complete && b.Complete && a.Bytes+b.Bytes > 0 {
 				out = append(out, Load{a.Engine, a.Design, [2]time.Duration{a.Load, b.Load}, [2]int64{a.Bytes, b.Bytes}})
 			}
 		}
@@ -259,7 +259,7 @@ func Runs(base Run, others []Run, seed uint64) *Comparison {
 		}
 		out.Others = append(out.Others, Against{o.Dir, unfinished, pending, differences(base.Run, o.Run), shared, findings, append(base.busy(), o.busy()...), loads(base.Run, o.Run)})
 	}
-	measure.Correct(tests)
+	measure.CorrectTogether(tests)
 	out.Tests = len(tests)
 	for i, f := range tested {
 		f.judge(tests[i])
@@ -320,7 +320,7 @@ func gather(r Run) (map[key]*side, []key) {
 			}
 		}
 		for _, a := range r.Archives {
-			if a.Engine == k.cell.Engine && a.Design == k.cell.At("design") && a.Digest != "" && !a.Whole && x.State != Wrong {
+			if a.Engine == k.cell.Engine && a.Design == k.cell.At("design") && a.Digest != "" && !a.Complete && x.State != Wrong {
 				x.State, x.Problem = Failed, cmp.Or(a.Problem, "the archive is incomplete")
 			}
 		}
@@ -403,7 +403,7 @@ func (x *side) add(s run.Sample) {
 	switch {
 	case s.Verdict == run.Wrong:
 		x.State, x.Problem = Wrong, s.Problem
-	case !s.Verdict.Right() && x.State != Wrong:
+	case !s.Verdict.IsCorrect() && x.State != Wrong:
 		x.State, x.Problem = Failed, s.Problem
 	case s.Measured() != nil && (x.State == Right || x.State == Untimed):
 		if v := x.of(s.Measured()); v > 0 {
@@ -484,7 +484,7 @@ func (f *Finding) judge(t *measure.Comparison) {
 		f.Verdict = Slower
 	case t.Significant():
 		f.Verdict = Faster
-	case !t.Enough():
+	case !t.CanDiffer():
 		f.Verdict = TooFew
 	}
 }

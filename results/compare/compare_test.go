@@ -67,7 +67,7 @@ type cells map[string]any
 // made is a run of cells, in memory.
 func made(t *testing.T, seed uint64, of cells) Run {
 	t.Helper()
-	f, err := run.Create("", run.Run{Workload: "met", Data: run.Data{Digest: "d"}, Archives: []run.Archive{{Engine: "sqlite", Design: "wide", Whole: true, Digest: "d"}}})
+	f, err := run.Create("", run.Run{Workload: "met", Data: run.Data{Digest: "d"}, Archives: []run.Archive{{Engine: "sqlite", Design: "wide", Complete: true, Digest: "d"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,14 +16,14 @@ type quantity struct {
 // quantitiesOf are those of a cell, of any workload.
 func quantitiesOf(c run.Cell) []quantity {
 	switch {
-	case c.Workload == run.Mixed && c.Number("target_ops_s") > 0: // the rate is given
+	case c.Workload == run.MixWorkload && c.Number("target_ops_s") > 0: // the rate is given
 		return []quantity{{"99th percentile", "ms", false, mixed(func(x *run.Mix) float64 { return ms(x.Response.P99) })}}
-	case c.Workload == run.Mixed:
+	case c.Workload == run.MixWorkload:
 		return []quantity{
 			{"throughput", "ops/s", true, mixed(func(x *run.Mix) float64 { return x.Throughput })},
 			{"99th percentile", "ms", false, mixed(func(x *run.Mix) float64 { return ms(x.Response.P99) })},
 		}
-	case c.Workload == run.Posted:
+	case c.Workload == run.PostWorkload:
 		return []quantity{{"rate", "values/s", true, func(m *run.Measured) float64 {
 			if m.Posting == nil {
 				return 0

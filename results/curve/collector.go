@@ -18,19 +18,19 @@ import (
 
 // collector sorts the rows of an answer into curves and points.
 type collector struct {
-	q      *question.Question
-	a      *answer.Answer
-	axis   run.Axis
-	only   string                       // the name of a curve that no field tells apart
-	names  []string                     // curves, in order of first sight
-	points map[string]map[float64][]int // curve → x → rows
-	groups []grouping                   // of the drawing
-	labels map[string][]string          // curve of the drawing → its label in each of groups
-	place  []string                     // the curves of the drawing, those without rows too, in its order
-	absent []string                     // those that have no row, with the reason
-	off    int                          // rows that have no place on the axis
-	kept   int                          // rows that the drawing's conditions leave out
-	cols   [][]float64                  // the numeric columns of the type, by slot; nil = not in the answer
+	q           *question.Question
+	a           *answer.Answer
+	axis        run.Axis
+	singleCurve string                       // the name of the only curve, if no field distinguishes curves
+	names       []string                     // curves, in order of first occurrence
+	points      map[string]map[float64][]int // curve → x → rows
+	groups      []grouping                   // groupings of the drawing
+	labels      map[string][]string          // curve of the drawing → its label in each of groups
+	curveOrder  []string                     // the curves of the drawing in its order, including those without rows
+	absent      []string                     // curves without a row, with the reason
+	outsideAxis int                          // number of rows without a place on the axis
+	excluded    int                          // number of rows that the drawing's conditions exclude
+	cols        [][]float64                  // the numeric columns of the type, by slot; nil = not in the answer
 }
 
 func (c *collector) collect(needs []string) error {
@@ -45,17 +45,17 @@ func (c *collector) collect(needs []string) error {
 		c.repeat()
 	}
 	if d := c.q.Drawing; d != nil {
-		for _, b := range d.Only {
+		for _, b := range d.Bounds {
 			needs = append(slices.Clip(needs), b.Column)
 		}
 	}
 	for _, need := range append([]string{"total"}, needs...) {
 		if t := c.q.Type; t.Group != nil && slices.Contains(t.Group.Fields, need) && columnOf(c.a, need) < 0 {
-			return &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + need, Cure: "add it, or ask for another statistic"}
+			return &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + need, Cure: "add it, or choose another statistic"}
 		}
 		col, ok := c.q.Type.Column(need)
 		if ok && col.Kind != record.Text && c.cols[col.Slot] == nil {
-			return &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + need, Cure: "add it, or ask for another statistic"}
+			return &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + need, Cure: "add it, or choose another statistic"}
 		}
 	}
 	x, err := c.xOf()
@@ -65,35 +65,34 @@ func (c *collector) collect(needs []string) error {
 	if d := c.q.Drawing; d != nil && len(d.Curves) > 0 {
 		return c.collectDrawn(x)
 	}
-	naming := c.naming()
+	naming := c.namingColumns()
 	for i := range c.a.Rows {
-		if !c.drawn(i) {
+		if !c.admits(i) {
 			continue
 		}
-		c.put(cmp.Or(c.nameOf(naming, i), c.only), x(i), i)
+		c.addRow(cmp.Or(c.nameOf(naming, i), c.singleCurve), x(i), i)
 	}
-	c.inTime()
+	c.sortByTime()
 	return nil
 }
 
-// drawn reports whether a row fulfils the drawing's conditions, and counts those that do not.
-func (c *collector) drawn(i int) bool {
+// admits reports whether a row fulfills the drawing's conditions, and counts the others.
+func (c *collector) admits(i int) bool {
 	if c.q.Drawing == nil {
 		return true
 	}
-	for k := range c.q.Drawing.Only {
-		b := &c.q.Drawing.Only[k]
-		if col, _ := c.q.Type.Column(b.Column); !b.Holds(c.cols[col.Slot][i]) {
-			c.kept++
+	for k := range c.q.Drawing.Bounds {
+		b := &c.q.Drawing.Bounds[k]
+		if col, _ := c.q.Type.Column(b.Column); !b.Admits(c.cols[col.Slot][i]) {
+			c.excluded++
 			return false
 		}
 	}
 	return true
 }
 
-// repeat puts the repeating columns behind the others, those of a record in the
-// order in which they stand in it. Of a record that repeats less often than
-// others the rest is missing.
+// repeat appends the repeating columns to the others, in the order in which the record has them. If
+// a record repeats less often than others, the rest is missing.
 func (c *collector) repeat() {
 	fixed, fields := len(c.cols), len(c.q.Type.Group.Fields)
 	for k, col := range c.a.Columns {
@@ -113,14 +112,14 @@ func (c *collector) repeat() {
 	}
 }
 
-// inTime puts the rows of each point into the order of time, in which blocks of
-// them are drawn: valid time, then lead.
-func (c *collector) inTime() {
+// sortByTime sorts the rows of each point by valid time and lead, because the bootstrap draws
+// blocks of consecutive rows.
+func (c *collector) sortByTime() {
 	valid, lead := columnOf(c.a, "fcst_valid_beg"), columnOf(c.a, "fcst_lead")
 	if valid < 0 || lead < 0 {
 		return
 	}
-	v, l := c.a.Vectors[valid].Whole, c.a.Vectors[lead].Whole
+	v, l := c.a.Vectors[valid].Seconds, c.a.Vectors[lead].Seconds
 	order := func(i, j int) int { return cmp.Or(cmp.Compare(v[i], v[j]), cmp.Compare(l[i], l[j])) }
 	for _, points := range c.points {
 		for _, rows := range points {
@@ -131,7 +130,7 @@ func (c *collector) inTime() {
 	}
 }
 
-func (c *collector) put(name string, x float64, row int) {
+func (c *collector) addRow(name string, x float64, row int) {
 	p := c.points[name]
 	if p == nil {
 		p = map[float64][]int{}
@@ -139,21 +138,20 @@ func (c *collector) put(name string, x float64, row int) {
 		c.names = append(c.names, name)
 	}
 	if math.IsNaN(x) { // a level without a pressure, a threshold without a number
-		c.off++
+		c.outsideAxis++
 		return
 	}
 	p[x] = append(p[x], row)
 }
 
-// naming chooses the columns that name a curve: the header fields that have
-// several values, but for the independent one; where there are none, model and
-// vx_mask.
-func (c *collector) naming() []int {
+// namingColumns chooses the columns that name a curve: the header fields with several values,
+// except the independent one, or else model and vx_mask.
+func (c *collector) namingColumns() []int {
 	var differ, fixed []int
-	for k, col := range c.a.Columns[:len(c.q.Columns)] { // what was added to see what is pooled names nothing
+	for k, col := range c.a.Columns[:len(c.q.Columns)] { // columns that Widen added do not name curves
 		switch {
 		case col.Role != question.HeaderField || col.Name == string(c.axis):
-		case several(c.a.Vectors[k].Text):
+		case varies(c.a.Vectors[k].Text):
 			differ = append(differ, k)
 		case col.Name == "model" || col.Name == "vx_mask":
 			fixed = append(fixed, k)
@@ -165,33 +163,33 @@ func (c *collector) naming() []int {
 	return fixed
 }
 
-// parting are the fields by whose values a row is of one curve or another.
-func (c *collector) parting() (fields []string) {
+// curveFields are the fields whose values decide to which curve a row belongs.
+func (c *collector) curveFields() (fields []string) {
 	if d := c.q.Drawing; d != nil && len(d.Curves) > 0 {
 		for _, g := range d.Curves {
 			fields = append(fields, g.Field)
 		}
 		return fields
 	}
-	for _, k := range c.naming() {
+	for _, k := range c.namingColumns() {
 		fields = append(fields, c.a.Columns[k].Name)
 	}
 	return fields
 }
 
-// pooled says of which header fields, leads and times a value has several. What
-// goes with the axis or with a curve, as obs_lev with fcst_lev, is none of them.
+// pooled says over how many values of header fields, leads and times each point pools. It ignores
+// fields that the axis or the curve determines, such as obs_lev for fcst_lev.
 func (c *collector) pooled() string {
-	fields, words := c.parting(), []string(nil)
+	fields, words := c.curveFields(), []string(nil)
 	for k, col := range c.a.Columns {
 		n := 1
 		for _, places := range c.points {
 			for _, rows := range places {
 				switch v := &c.a.Vectors[k]; col.Role {
 				case question.HeaderField:
-					n = max(n, among(v.Text, rows))
+					n = max(n, distinctCount(v.Text, rows))
 				case question.ValidBeg, question.Lead:
-					n = max(n, among(v.Whole, rows))
+					n = max(n, distinctCount(v.Seconds, rows))
 				}
 			}
 		}
@@ -205,28 +203,28 @@ func (c *collector) pooled() string {
 	return "; pools " + strings.Join(words, ", ")
 }
 
-// nameOf is the curve of row i.
+// nameOf is the name of row i's curve.
 func (c *collector) nameOf(naming []int, i int) string {
 	parts := make([]string, len(naming))
 	for j, k := range naming {
 		if parts[j] = c.a.Vectors[k].Text[i]; len(naming) > 1 {
-			parts[j] = word(parts[j])
+			parts[j] = quoteName(parts[j])
 		}
 	}
 	return strings.Join(parts, " ")
 }
 
-// word quotes a value that would not be one word among others: the curve of "X Y" and Z
-// is not that of X and "Y Z".
-func word(value string) string {
+// quoteName quotes a value that would be ambiguous among others: the curve of "X Y" and Z differs
+// from that of X and "Y Z".
+func quoteName(value string) string {
 	if strings.ContainsAny(value, ` "`) {
 		return strconv.Quote(value)
 	}
 	return value
 }
 
-// take copies some rows of the numeric columns; a column that the answer lacks is missing.
-func (c *collector) take(rows []int) [][]float64 {
+// copyRows copies some rows of the numeric columns. A column that the answer lacks is missing.
+func (c *collector) copyRows(rows []int) [][]float64 {
 	cols := make([][]float64, len(c.cols))
 	for slot, from := range c.cols {
 		cols[slot] = make([]float64, len(rows))

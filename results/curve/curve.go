@@ -18,58 +18,59 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// ErrNoRecords says that an answer is empty.
+// ErrNoRecords means that an answer is empty.
 var ErrNoRecords = errors.New("no record matches")
 
-// Drawn are curves whose values are known. Their intervals, which take far
-// longer, are computed on demand.
-type Drawn struct {
+// PointCurves are curves with known values. Their intervals take far longer and are computed on
+// demand.
+type PointCurves struct {
 	run.Curves
-	places [][]place        // of each of Series, along X
-	made   []stat.Operation // of each of Series: how it is made of two curves; "" = it is one
-	labels [][]string       // of each of Series: its label in each field of the drawing
-	kinds  []int            // of each of Series: its place among the curves that METviewer draws, see method.kind
-	c      *collector
-	stat   stat.Stat
-	method method
+	places [][]point // of each of Series, along X
+	// for each of Series: how it is derived from two curves; "" = it is not derived
+	operations []stat.Operation
+	labels     [][]string // for each of Series: its label in each field of the drawing
+	kinds      []int      // for each of Series: its index among the curves that METviewer draws, see method.kind
+	c          *collector
+	stat       stat.Stat
+	method     method
 }
 
-// place is a point of a curve: its rows, and those of the curve that is taken
-// off, paired with them; other is the statistic of the latter, nil = that of the former.
-type place struct {
-	rows, minus []int
-	other       *stat.Stat
+// point is a point of a curve: its rows, and the paired rows of the curve that is subtracted. other
+// is the statistic of the latter; nil = the same statistic.
+type point struct {
+	rows, baselineRows []int
+	other              *stat.Stat
 }
 
-// Of computes a statistic from an answer: one curve per model, region and
-// so on, along the lead where there are several, else along the level, else
-// along the valid time. The aggregation is METviewer's (weighted by total),
-// the interval a 95 % bootstrap over records with the given seed.
+// Compute computes a statistic from an answer: one curve per model, region and so on, along the
+// lead if there are several, else along the level, else along the valid time. The aggregation is
+// METviewer's (weighted by total); the interval is a 95 % bootstrap over records with the given
+// seed.
 //
-// Where the question has a Drawing, that says what the curves, their axis, their
-// method and their interval are.
-func Of(ctx context.Context, q *question.Question, a *answer.Answer, name string, seed uint64) (*run.Curves, error) {
-	d, err := Values(q, a, name, seed)
+// If the question has a Drawing, the Drawing determines the curves, their axis, method and
+// interval.
+func Compute(ctx context.Context, q *question.Question, a *answer.Answer, name string, seed uint64) (*run.Curves, error) {
+	d, err := ComputePoints(q, a, name, seed)
 	if err != nil {
 		return nil, err
 	}
-	return d.Whole(ctx)
+	return d.WithIntervals(ctx)
 }
 
-// Whole computes the intervals, and what a scorecard makes of them.
-func (d *Drawn) Whole(ctx context.Context) (*run.Curves, error) {
+// WithIntervals adds the intervals, and the marks of a scorecard, which follow from them.
+func (d *PointCurves) WithIntervals(ctx context.Context) (*run.Curves, error) {
 	if err := d.Intervals(ctx); err != nil {
 		return nil, err
 	}
 	if d.Picture == "scorecard" {
-		return &d.Curves, d.card()
+		return &d.Curves, d.markScorecard()
 	}
 	return &d.Curves, nil
 }
 
-// Values is Of without intervals: Low and High are missing.
-func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*Drawn, error) {
-	by := shapeOf(q)
+// ComputePoints is Compute without intervals: Low and High are missing.
+func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uint64) (*PointCurves, error) {
+	by := pictureShapeOf(q)
 	s, err := statOf(q, name, by)
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	if a.Rows == 0 {
 		return nil, ErrNoRecords
 	}
-	c := &collector{q: q, a: a, only: cmp.Or(s.Name, strings.Join(Stats(q), " ")), points: map[string]map[float64][]int{}}
+	c := &collector{q: q, a: a, singleCurve: cmp.Or(s.Name, strings.Join(Stats(q), " ")), points: map[string]map[float64][]int{}}
 	if by == nil || by.axis {
 		c.axis = axisOf(q, a)
 	}
@@ -90,9 +91,9 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	}
 	m := methodOf(q, seed)
 	m.note = c.noteOf(m.note, &s, by)
-	out := &Drawn{Curves: run.Curves{Case: q.Name, Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
+	out := &PointCurves{Curves: run.Curves{Case: q.Name, Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
 	if q.Drawing != nil {
-		out.XLabel, out.YLabel, out.Minus, out.Picture = q.Drawing.XLabel, q.Drawing.YLabel, q.Drawing.Minus, q.Drawing.Picture
+		out.XLabel, out.YLabel, out.Baseline, out.Picture = q.Drawing.XLabel, q.Drawing.YLabel, q.Drawing.Baseline, q.Drawing.Picture
 	}
 	if len(q.Changed) > 0 {
 		out.Case += " with " + strings.Join(q.Changed, ", ")
@@ -109,11 +110,11 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	if n := c.counts(c.rows()); n != "" {
 		out.Note += "; " + n
 	}
-	out.omit()
+	out.addOmitted()
 	said := len(m.note)
 	defer func() {
-		out.Note = out.Note[:said] + out.claim(by) + out.Note[said:]
-		out.leftOut()
+		out.Note = out.Note[:said] + out.intervalNote(by) + out.Note[said:]
+		out.noteOmitted()
 	}()
 	if by != nil {
 		return out, out.picture(by)
@@ -121,10 +122,10 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	if tests, err := out.equivalences(); tests || err != nil {
 		return out, err
 	}
-	if err := out.named(); err != nil {
+	if err := out.addSeries(); err != nil {
 		return nil, err
 	}
-	if err := out.derive(); err != nil {
+	if err := out.addDerived(); err != nil {
 		return nil, err
 	}
 	switch out.Picture {
@@ -140,9 +141,8 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	return out, err
 }
 
-// statOf is the statistic of a question's curves; pictures of a shape of their
-// own need columns alone.
-func statOf(q *question.Question, name string, by *shape) (s stat.Stat, err error) {
+// statOf is the statistic of a question's curves. Pictures with their own shape only need columns.
+func statOf(q *question.Question, name string, by *pictureShape) (s stat.Stat, err error) {
 	if by == nil {
 		return question.StatOf(q, name)
 	}
@@ -152,8 +152,8 @@ func statOf(q *question.Question, name string, by *shape) (s stat.Stat, err erro
 	return s, nil
 }
 
-// noteOf says what the values are made of; method is what their method says.
-func (c *collector) noteOf(method string, s *stat.Stat, by *shape) string {
+// noteOf describes how the values were computed; method is the method's own description.
+func (c *collector) noteOf(method string, s *stat.Stat, by *pictureShape) string {
 	switch {
 	case by != nil:
 		method = "all records of a curve together"
@@ -164,17 +164,17 @@ func (c *collector) noteOf(method string, s *stat.Stat, by *shape) string {
 	case s.Rows != nil:
 		method = "of all objects together"
 	}
-	if c.kept > 0 {
-		method += fmt.Sprintf("; %d rows are left out by the plot's condition on values", c.kept)
+	if c.excluded > 0 {
+		method += fmt.Sprintf("; the plot's condition on values excludes %d rows", c.excluded)
 	}
-	if c.off > 0 {
-		method += fmt.Sprintf("; %d rows are left out, which have no place on this axis", c.off)
+	if c.outsideAxis > 0 {
+		method += fmt.Sprintf("; %d rows without a place on this axis are omitted", c.outsideAxis)
 	}
 	return method
 }
 
-// claim is what the note says of intervals: nothing where no point has two records.
-func (d *Drawn) claim(by *shape) string {
+// intervalNote describes the intervals; it is empty if no point has two records.
+func (d *PointCurves) intervalNote(by *pictureShape) string {
 	most, fewest := 0, math.MaxInt
 	for _, places := range d.places {
 		for _, p := range places {
@@ -194,8 +194,8 @@ func (d *Drawn) claim(by *shape) string {
 	return words
 }
 
-// namePlaces names the places below the axis, since the axis has numbers.
-func (d *Drawn) namePlaces() {
+// namePlaces sets the labels below an axis whose positions are numbers.
+func (d *PointCurves) namePlaces() {
 	if places := slices.Clone(d.c.placesOf(string(d.c.axis))); places != nil {
 		for i, p := range places {
 			places[i] = fmt.Sprint(i+1, " ", p)
@@ -205,11 +205,11 @@ func (d *Drawn) namePlaces() {
 	}
 }
 
-// named adds the curves by their names, or their differences from another one.
-func (d *Drawn) named() error {
+// addSeries adds the curves by their names, or their differences from the baseline.
+func (d *PointCurves) addSeries() error {
 	for i, name := range d.c.names {
 		op, less := stat.Operation(""), ""
-		if d.Minus != "" {
+		if d.Baseline != "" {
 			if op, less = stat.Diff, d.c.counterpart(name); less == "" {
 				continue
 			}
@@ -218,38 +218,38 @@ func (d *Drawn) named() error {
 			return err
 		}
 		if less != "" {
-			d.Series[len(d.Series)-1].Made = op.Name(name, less)
+			d.Series[len(d.Series)-1].Derivation = op.Name(name, less)
 		}
-		if at := slices.Index(d.c.place, name); at >= 0 {
+		if at := slices.Index(d.c.curveOrder, name); at >= 0 {
 			i = at
 		}
 		d.kinds = append(d.kinds, i)
 	}
 	switch {
-	case d.Series == nil && d.Minus == "": // no row is of a curve that the drawing names
+	case d.Series == nil && d.Baseline == "": // no row is of a curve that the drawing names
 		return ErrNoRecords
 	case d.Series == nil:
-		return fault.Unknown("minus", d.Minus, d.c.names)
+		return fault.Unknown("minus", d.Baseline, d.c.names)
 	}
 	return nil
 }
 
-// ValuesOf are those of the i-th of Series in each field that makes curves.
-func (d *Drawn) ValuesOf(i int) (values []string) {
+// ValuesOf returns the values of the i-th of Series in each field that makes curves.
+func (d *PointCurves) ValuesOf(i int) (values []string) {
 	for g, label := range d.labels[i] {
 		values = append(values, d.c.groups[g].plain[slices.Index(d.c.groups[g].all, label)])
 	}
 	return values
 }
 
-// series computes the values of one curve: of the rows of a curve or, with an
-// operation, of those of two that are of the same cases.
-func (d *Drawn) series(title, name string, op stat.Operation, other string, second *stat.Stat) error {
-	out, places := run.Series{Name: cmp.Or(title, d.Stat)}, []place(nil)
+// series computes the values of one curve, from its rows or, with an operation, from the rows of
+// two curves in their common cases.
+func (d *PointCurves) series(title, name string, op stat.Operation, other string, second *stat.Stat) error {
+	out, places := run.Series{Name: cmp.Or(title, d.Stat)}, []point(nil)
 	for _, x := range slices.Sorted(maps.Keys(d.c.points[name])) {
-		p := place{rows: d.c.points[name][x]}
+		p := point{rows: d.c.points[name][x]}
 		if op != "" {
-			if p = d.c.matched(p.rows, d.c.points[other][x]); p.rows == nil {
+			if p = d.c.matchCases(p.rows, d.c.points[other][x]); p.rows == nil {
 				continue
 			}
 			p.other = second
@@ -259,59 +259,60 @@ func (d *Drawn) series(title, name string, op stat.Operation, other string, seco
 			return err
 		}
 		places = append(places, p)
-		out.X, out.N = append(out.X, x), append(out.N, d.count(p.rows))
+		out.X, out.Records = append(out.X, x), append(out.Records, d.recordCount(p.rows))
 		out.Y, out.Low, out.High = append(out.Y, y), append(out.Low, math.NaN()), append(out.High, math.NaN())
 	}
-	d.Series, d.places, d.made = append(d.Series, out), append(d.places, places), append(d.made, op)
+	d.Series, d.places, d.operations = append(d.Series, out), append(d.places, places), append(d.operations, op)
 	d.labels = append(d.labels, d.c.labels[name])
 	return nil
 }
 
-// of are records as package stat takes them, and off those that are taken off them.
-func (d *Drawn) of(p place) (of, off stat.Series) {
-	return stat.Series{Stat: &d.stat, Type: d.c.q.Type, Cols: d.c.take(p.rows)}, stat.Series{Stat: cmp.Or(p.other, &d.stat), Type: d.c.q.Type, Cols: d.c.take(p.minus)}
+// seriesOf returns the records of a point, and those that are subtracted, as package stat takes
+// them.
+func (d *PointCurves) seriesOf(p point) (of, off stat.Series) {
+	return stat.Series{Stat: &d.stat, Type: d.c.q.Type, Cols: d.c.copyRows(p.rows)}, stat.Series{Stat: cmp.Or(p.other, &d.stat), Type: d.c.q.Type, Cols: d.c.copyRows(p.baselineRows)}
 }
 
-func (d *Drawn) value(op stat.Operation, p place) (float64, error) {
+func (d *PointCurves) value(op stat.Operation, p point) (float64, error) {
 	switch {
 	case d.stat.OfObjects() && op != "":
-		return op.Of(d.ofObjects(p.rows), d.ofObjects(p.minus)), nil
+		return op.Apply(d.objectValue(p.rows), d.objectValue(p.baselineRows)), nil
 	case d.stat.OfObjects():
-		return d.ofObjects(p.rows), nil
+		return d.objectValue(p.rows), nil
 	case op == "":
-		return d.method.value(&d.stat, d.c.q.Type, d.c.take(p.rows))
+		return d.method.value(&d.stat, d.c.q.Type, d.c.copyRows(p.rows))
 	case op == stat.Significant:
 		if d.method.bootstrap == nil {
 			return math.NaN(), nil
 		}
-		y, ok, err := d.method.bootstrap.Significance(d.of(p))
+		y, ok, err := d.method.bootstrap.Significance(d.seriesOf(p))
 		if !ok {
 			y = math.NaN()
 		}
 		return y, err
 	case d.method.Method == stat.Overall:
-		a, err := d.method.value(&d.stat, d.c.q.Type, d.c.take(p.rows))
+		a, err := d.method.value(&d.stat, d.c.q.Type, d.c.copyRows(p.rows))
 		if err != nil {
 			return a, err
 		}
-		b, err := d.method.value(cmp.Or(p.other, &d.stat), d.c.q.Type, d.c.take(p.minus))
-		return op.Of(a, b), err
+		b, err := d.method.value(cmp.Or(p.other, &d.stat), d.c.q.Type, d.c.copyRows(p.baselineRows))
+		return op.Apply(a, b), err
 	}
 	values, err := d.perCase(op, p)
-	y, ok := d.method.Of(values)
+	y, ok := d.method.Combine(values)
 	if !ok {
 		y = math.NaN()
 	}
 	return y, err
 }
 
-// count is the number of records that a value is made of: of objects those, or
-// their times and leads, that the statistic chooses.
-func (d *Drawn) count(rows []int) (n int) {
+// recordCount is the number of records from which a value is computed. For statistics of objects,
+// it is the number of selected objects, or of their times and leads.
+func (d *PointCurves) recordCount(rows []int) (n int) {
 	if !slices.Contains(d.stat.Needs, "simple_flag") || d.stat.OfObjects() && !d.stat.PerCase && d.stat.Each == nil {
 		return len(rows)
 	}
-	values, _ := d.perCase("", place{rows: rows}) // what is wrong is reported with the value
+	values, _ := d.perCase("", point{rows: rows}) // what is wrong is reported with the value
 	for _, v := range values {
 		if !math.IsNaN(v) {
 			n++
@@ -320,24 +321,24 @@ func (d *Drawn) count(rows []int) (n int) {
 	return n
 }
 
-func (d *Drawn) ofObjects(rows []int) float64 {
-	values := d.objects(rows)
+func (d *PointCurves) objectValue(rows []int) float64 {
+	values := d.objectValues(rows)
 	if !d.stat.PerCase && d.stat.Each == nil && len(values) == 1 {
 		return values[0]
 	}
-	y, ok := d.method.Of(values)
+	y, ok := d.method.Combine(values)
 	if !ok {
 		y = math.NaN()
 	}
 	return y
 }
 
-// objects are the values of a statistic that is of several records at once: of all
-// of them, of those of each time and lead, or several of each.
-func (d *Drawn) objects(rows []int) (values []float64) {
+// objectValues are the values of a statistic that needs several records at once: one value from all
+// records, one for each time and lead, or several for each of these.
+func (d *PointCurves) objectValues(rows []int) (values []float64) {
 	id := columnOf(d.c.a, "object_id")
 	of := func(rows []int) {
-		cols, all := make([][]float64, len(d.stat.Needs)), d.c.take(rows)
+		cols, all := make([][]float64, len(d.stat.Needs)), d.c.copyRows(rows)
 		for k, need := range d.stat.Needs {
 			c, _ := d.c.q.Type.Column(need)
 			cols[k] = all[c.Slot]
@@ -369,7 +370,7 @@ func (d *Drawn) objects(rows []int) (values []float64) {
 	return values
 }
 
-// caseOf is what a row has in columns of these roles.
+// caseOf joins the values of a row in columns of these roles.
 func (c *collector) caseOf(row int, roles ...question.Role) string {
 	var key strings.Builder
 	for k, col := range c.a.Columns {
@@ -378,47 +379,47 @@ func (c *collector) caseOf(row int, roles ...question.Role) string {
 		case col.Role == question.HeaderField:
 			fmt.Fprintf(&key, "%s\x00", v.Text[row])
 		default:
-			fmt.Fprintf(&key, "%d\x00", v.Whole[row])
+			fmt.Fprintf(&key, "%d\x00", v.Seconds[row])
 		}
 	}
 	return key.String()
 }
 
-// each are the statistics of the records of both curves of a place.
-func (d *Drawn) each(p place) (a, b []float64, err error) {
-	if a, err = stat.PerRecord(&d.stat, d.c.q.Type, d.c.take(p.rows)); err == nil && p.minus != nil {
-		b, err = stat.PerRecord(cmp.Or(p.other, &d.stat), d.c.q.Type, d.c.take(p.minus))
+// perRecord are the statistics of the records of both curves at a point.
+func (d *PointCurves) perRecord(p point) (a, b []float64, err error) {
+	if a, err = stat.PerRecord(&d.stat, d.c.q.Type, d.c.copyRows(p.rows)); err == nil && p.baselineRows != nil {
+		b, err = stat.PerRecord(cmp.Or(p.other, &d.stat), d.c.q.Type, d.c.copyRows(p.baselineRows))
 	}
 	return a, b, err
 }
 
-// perCase are the statistics of the records of a place, or what the operation
-// makes of those of each case.
-func (d *Drawn) perCase(op stat.Operation, p place) ([]float64, error) {
+// perCase are the statistics of the records of a point, or the results of the operation for each
+// case.
+func (d *PointCurves) perCase(op stat.Operation, p point) ([]float64, error) {
 	if d.stat.OfObjects() {
-		return d.objects(p.rows), nil
+		return d.objectValues(p.rows), nil
 	}
-	a, b, err := d.each(p)
+	a, b, err := d.perRecord(p)
 	for i := range b {
-		a[i] = op.Of(a[i], b[i])
+		a[i] = op.Apply(a[i], b[i])
 	}
 	return a, err
 }
 
-// Intervals computes the intervals of all points; it ends soon after its context.
-func (d *Drawn) Intervals(ctx context.Context) error {
-	return d.Each(ctx, func(int, int, stat.Interval) {})
+// Intervals computes the intervals of all points. It stops soon after its context is cancelled.
+func (d *PointCurves) Intervals(ctx context.Context) error {
+	return d.EachInterval(ctx, func(int, int, stat.Interval) {})
 }
 
-// Each is Intervals, and hands each interval on, by its curve and point.
-func (d *Drawn) Each(ctx context.Context, f func(curve, point int, iv stat.Interval)) error {
+// EachInterval is Intervals, and passes each interval to f with its curve and point.
+func (d *PointCurves) EachInterval(ctx context.Context, f func(curve, point int, iv stat.Interval)) error {
 	for i := range d.Series {
 		s := &d.Series[i]
 		for k, p := range d.places[i] {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			iv, ok, err := d.interval(d.method.kind(d.kinds[i]), d.made[i], p, s.Y[k])
+			iv, ok, err := d.interval(d.method.kind(d.kinds[i]), d.operations[i], p, s.Y[k])
 			if err != nil {
 				return err
 			}
@@ -431,16 +432,16 @@ func (d *Drawn) Each(ctx context.Context, f func(curve, point int, iv stat.Inter
 	return nil
 }
 
-// interval is that of a place with value y, of METviewer's kind.
-func (d *Drawn) interval(kind string, op stat.Operation, p place, y float64) (iv stat.Interval, ok bool, err error) {
+// interval computes the interval of a point with value y, of METviewer's kind.
+func (d *PointCurves) interval(kind string, op stat.Operation, p point, y float64) (iv stat.Interval, ok bool, err error) {
 	switch {
 	case op == stat.Significant || len(p.rows) < 2 || d.stat.OfObjects() && kind != "std": // nothing to resample
 		return iv, false, nil
 	case kind == "boot" && d.method.bootstrap != nil && op != "":
-		one, other := d.of(p)
+		one, other := d.seriesOf(p)
 		return d.method.bootstrap.Difference(op, one, other)
 	case kind == "boot" && d.method.bootstrap != nil:
-		return d.method.bootstrap.Interval(&d.stat, d.c.q.Type, d.c.take(p.rows))
+		return d.method.bootstrap.Interval(&d.stat, d.c.q.Type, d.c.copyRows(p.rows))
 	case kind == "std" && d.method.Method != stat.Overall:
 		values, err := d.perCase(op, p)
 		se := stat.StandardError(d.method.Method, values, d.method.inflate)
@@ -453,7 +454,7 @@ func (d *Drawn) interval(kind string, op stat.Operation, p place, y float64) (iv
 			s := d.stat
 			s.Needs = []string{column}
 			if has && err == nil {
-				*to, err = d.method.value(&s, d.c.q.Type, d.c.take(p.rows))
+				*to, err = d.method.value(&s, d.c.q.Type, d.c.copyRows(p.rows))
 			}
 		}
 		return iv, has, err
@@ -461,8 +462,8 @@ func (d *Drawn) interval(kind string, op stat.Operation, p place, y float64) (iv
 	return iv, false, nil
 }
 
-// among is how many values some rows have.
-func among[T comparable](vs []T, rows []int) int {
+// distinctCount is the number of different values in some rows.
+func distinctCount[T comparable](vs []T, rows []int) int {
 	seen := map[T]bool{}
 	for _, i := range rows {
 		seen[vs[i]] = true
@@ -470,8 +471,8 @@ func among[T comparable](vs []T, rows []int) int {
 	return len(seen)
 }
 
-// axisOf chooses the independent axis: that of the drawing, or the first of
-// lead, level and valid time that has several values.
+// axisOf chooses the independent axis: that of the drawing, or the first of lead, level and valid
+// time that has several values.
 func axisOf(q *question.Question, a *answer.Answer) run.Axis {
 	if q.Drawing != nil && q.Drawing.Axis != "" {
 		return run.Axis(q.Drawing.Axis)
@@ -479,16 +480,16 @@ func axisOf(q *question.Question, a *answer.Answer) run.Axis {
 	if q.Drawing != nil && q.Drawing.Picture == "revision" {
 		return run.ByTime
 	}
-	if k := columnOf(a, "fcst_lead"); k >= 0 && several(a.Vectors[k].Whole) {
+	if k := columnOf(a, "fcst_lead"); k >= 0 && varies(a.Vectors[k].Seconds) {
 		return run.ByLead
 	}
-	if k := columnOf(a, "fcst_lev"); k >= 0 && several(a.Vectors[k].Text) {
+	if k := columnOf(a, "fcst_lev"); k >= 0 && varies(a.Vectors[k].Text) {
 		return run.ByLevel
 	}
 	return run.ByTime
 }
 
-func several[T comparable](vs []T) bool {
+func varies[T comparable](vs []T) bool {
 	return slices.ContainsFunc(vs, func(v T) bool { return v != vs[0] })
 }
 
@@ -496,8 +497,8 @@ func columnOf(a *answer.Answer, name string) int {
 	return slices.IndexFunc(a.Columns, func(c question.Column) bool { return c.Name == name })
 }
 
-// Widen returns the question whose answer holds, after q's own columns, what
-// the statistics need, and all that they may pool.
+// Widen returns a question whose answer has, after q's own columns, the columns that the statistics
+// need and those that may be pooled.
 func Widen(q *question.Question, names []string) (*question.Question, error) {
 	wide := *q
 	wide.Columns = slices.Clone(q.Columns)
@@ -508,11 +509,11 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 		}
 	}
 	if q.Drawing != nil {
-		for _, b := range q.Drawing.Only {
+		for _, b := range q.Drawing.Bounds {
 			more = append(more, b.Column)
 		}
 	}
-	if q.Drawing.Whole() {
+	if q.Drawing.ShowsLineType() {
 		for _, c := range q.Type.Columns {
 			more = append(more, c.Name)
 		}

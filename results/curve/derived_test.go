@@ -35,7 +35,7 @@ func TestDerivedCurves(t *testing.T) {
 		q := drawn(c.method)
 		q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}, {"B"}}}}
 		q.Drawing.Derived = []question.Derived{{Operation: c.op, A: []int{0}, B: []int{1}}}
-		got, err := curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
+		got, err := curve.Compute(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
 		if c.op == stat.Equivalence {
 			if err != nil || len(got.Series) != 1 || got.Picture != curve.Equivalence || !strings.Contains(got.Note, "ETB(A and B): not different and not equivalent") {
 				t.Fatalf("%v %+v", err, got)
@@ -46,7 +46,7 @@ func TestDerivedCurves(t *testing.T) {
 			t.Fatal(err, got)
 		}
 		s := got.Series[2]
-		if s.Name != c.name || s.N[0] != 3 || math.Abs(s.Y[0]-c.want) > 1e-12 || math.IsNaN(s.Y[0]) != math.IsNaN(c.want) {
+		if s.Name != c.name || s.Records[0] != 3 || math.Abs(s.Y[0]-c.want) > 1e-12 || math.IsNaN(s.Y[0]) != math.IsNaN(c.want) {
 			t.Errorf("%s %s: %+v, want %v", c.method, c.op, s, c.want)
 		}
 		if c.op == stat.Equivalence && !(s.Low[0] < s.Y[0] && s.Y[0] < s.High[0]) {
@@ -64,13 +64,13 @@ func TestEquivalencePools(t *testing.T) {
 	q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}, {"B"}}}}
 	q.Drawing.Derived = []question.Derived{{Operation: stat.Equivalence, A: []int{0}, B: []int{1}}, {Operation: stat.Diff, A: []int{0}, B: []int{1}}}
 	rows := []row{{"A", 6, 6, 1, 1}, {"A", 12, 12, 1, 6}, {"A", 18, 18, 1, 9}, {"B", 6, 6, 1, 2}, {"B", 12, 12, 1, 3}, {"B", 18, 18, 1, 3}}
-	got, err := curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
+	got, err := curve.Compute(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
 	if err != nil || len(got.Series) != 1 || len(got.Omitted) != 1 || !strings.HasPrefix(got.Omitted[0], "DIFF(A-B): ") {
 		t.Fatalf("%v %+v", err, got)
 	}
 	want, _ := stat.Equivalent([]float64{1, 6, 9}, []float64{2, 3, 3}, low, high)
 	s := got.Series[0]
-	if s.N[0] != 3 || math.Abs(s.Y[0]-8.0/3) > 1e-12 || s.Low[0] != want.Narrow[0] || s.Most[0] != want.Wide[1] || !slices.Equal(s.Bounds, run.Values(want.Bounds[:])) || want.Bounds[0] != -2*want.Bounds[1] {
+	if s.Records[0] != 3 || math.Abs(s.Y[0]-8.0/3) > 1e-12 || s.Low[0] != want.Narrow[0] || s.WhiskerHigh[0] != want.Wide[1] || !slices.Equal(s.Bounds, run.Values(want.Bounds[:])) || want.Bounds[0] != -2*want.Bounds[1] {
 		t.Errorf("%+v, want %+v", s, want)
 	}
 }
@@ -90,11 +90,11 @@ func TestDerivedOfTwoStatistics(t *testing.T) {
 				copy(a.Vectors[k].Num, []float64{4, 4, 4}) // ME is 4 in each record
 			}
 		}
-		me, err := curve.Of(t.Context(), q, a, "ME", 1)
+		me, err := curve.Compute(t.Context(), q, a, "ME", 1)
 		if err != nil || len(me.Series) != 1 {
 			t.Fatalf("%v %+v", err, me)
 		}
-		got, err := curve.Of(t.Context(), q, a, "RMSE", 1)
+		got, err := curve.Compute(t.Context(), q, a, "RMSE", 1)
 		if err != nil || len(got.Series) != 2 {
 			t.Fatalf("%v %+v", err, got)
 		}
@@ -102,10 +102,10 @@ func TestDerivedOfTwoStatistics(t *testing.T) {
 		if s.Name != "RATIO(A RMSE/A ME)" || math.Abs(s.Y[0]-want) > 1e-12 || method == "overall" && !(s.Low[0] <= s.Y[0] && s.Y[0] <= s.High[0]) {
 			t.Errorf("%s: %+v, want %v", method, s, want)
 		}
-		if none := curve.Undrawn(q, []string{"rmse"}); len(none) > 0 {
+		if none := curve.OmittedDerived(q, []string{"rmse"}); len(none) > 0 {
 			t.Errorf("%v is drawn with RMSE", none)
 		}
-		if one := curve.Undrawn(q, []string{"ME"}); !slices.Equal(one, []string{"RATIO(A RMSE/A ME)"}) {
+		if one := curve.OmittedDerived(q, []string{"ME"}); !slices.Equal(one, []string{"RATIO(A RMSE/A ME)"}) {
 			t.Errorf("%v, want the ratio", one)
 		}
 		wide, err := curve.Widen(&question.Question{Name: "q", Type: q.Type, Drawing: d}, []string{"RMSE"})
@@ -121,7 +121,7 @@ func TestKindsOfIntervals(t *testing.T) {
 		q := drawn(method)
 		q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}}}}
 		q.Drawing.Intervals, q.Drawing.BootCI, q.Drawing.Replicates, q.Drawing.Confidence = []string{kind}, boot, 200, 0.9
-		got, err := curve.Of(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
+		got, err := curve.Compute(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,22 +153,22 @@ func TestCasesOfEqualisation(t *testing.T) {
 		rows     int
 		says     string
 	}{
-		{[][]string{{"A"}, {"B"}}, nil, 4, "left out 1 of 5 rows"},
-		{[][]string{{"A", "B"}}, nil, 4, "left out 1 of 5 rows"},
-		{[][]string{{"A"}, {"B"}, {"C"}}, nil, 0, "left out 5 of 5 rows, since there is none at all of C"},
-		{[][]string{{"A"}}, []question.Group{{Field: "model", Values: [][]string{{"A", "Z"}}}}, 0, "none at all of A Z"},
-		{[][]string{{"A"}}, nil, 3, "left out 0 of 5 rows"},
+		{[][]string{{"A"}, {"B"}}, nil, 4, "omitted 1 of 5 rows"},
+		{[][]string{{"A", "B"}}, nil, 4, "omitted 1 of 5 rows"},
+		{[][]string{{"A"}, {"B"}, {"C"}}, nil, 0, "omitted 5 of 5 rows, because no row exists for C"},
+		{[][]string{{"A"}}, []question.Group{{Field: "model", Values: [][]string{{"A", "Z"}}}}, 0, "no row exists for A Z"},
+		{[][]string{{"A"}}, nil, 3, "omitted 0 of 5 rows"},
 	} {
 		q := drawn("overall")
 		q.Drawing.EventEqual, q.Drawing.Equalize = true, c.equalize
 		q.Drawing.Curves = []question.Group{{Field: "model", Values: c.values}}
-		got, err := curve.Values(q, answerOf(t, q, theRows), "RMSE", 1)
+		got, err := curve.ComputePoints(q, answerOf(t, q, theRows), "RMSE", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var n []int
 		for _, s := range got.Series {
-			n = append(n, s.N...)
+			n = append(n, s.Records...)
 		}
 		sum := 0
 		for _, k := range n {
@@ -193,8 +193,8 @@ func TestDifferenceOverWhatIsPooled(t *testing.T) {
 	}
 	a.Columns = append(slices.Clip(a.Columns), question.Column{Name: "obtype", Role: question.HeaderField})
 	a.Vectors = append(slices.Clip(a.Vectors), answer.Vector{Text: own})
-	got, err := curve.Values(q, a, "RMSE", 1)
-	if err != nil || len(got.Series) != 3 || !slices.Equal(got.Series[2].N, []int{2}) {
+	got, err := curve.ComputePoints(q, a, "RMSE", 1)
+	if err != nil || len(got.Series) != 3 || !slices.Equal(got.Series[2].Records, []int{2}) {
 		t.Errorf("%+v, %v", got.Series, err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // signs are the letters before the number of a threshold.
 const signs = "<>=!abcdefghijklmnopqrstuvwxyz"
 
-// Threshold reads the number of a threshold such as >=2.54 or ge2.54; NaN for others.
+// Threshold reads the number of a threshold such as >=2.54 or ge2.54; NaN for other texts.
 func Threshold(text string) float64 {
 	digits := strings.TrimLeft(text, signs)
 	v, err := strconv.ParseFloat(digits, 64)
@@ -28,8 +28,8 @@ func Threshold(text string) float64 {
 	return v
 }
 
-// collectDrawn sorts the rows into the curves of the drawing, in its order. A
-// row can stand in several: in that of a model, and in that of two together.
+// collectDrawn sorts the rows into the curves of the drawing, in its order. A row can belong to
+// several curves: that of a model, and that of two models together.
 func (c *collector) collectDrawn(x func(i int) float64) error {
 	groups := make([]grouping, len(c.q.Drawing.Curves))
 	for g, group := range c.q.Drawing.Curves {
@@ -49,24 +49,24 @@ func (c *collector) collectDrawn(x func(i int) float64) error {
 		})
 	}
 	for i := range c.a.Rows {
-		if !c.drawn(i) {
+		if !c.admits(i) {
 			continue
 		}
 		for _, name := range names(i) {
 			if name == "" {
-				name = c.only
+				name = c.singleCurve
 			}
-			c.put(name, x(i), i)
+			c.addRow(name, x(i), i)
 		}
 	}
 	c.order()
-	c.absent = c.lacking()
-	c.inTime()
+	c.absent = c.missingCurves()
+	c.sortByTime()
 	return nil
 }
 
-// combined names the curves of every combination of labels, one of each field, the first
-// field changing slowest.
+// combined names the curves of all combinations of labels, one of each field. The first field
+// changes slowest.
 func (c *collector) combined(of func(g int) []string) (names []string) {
 	all := [][]string{nil}
 	for g := range c.groups {
@@ -86,11 +86,11 @@ func (c *collector) combined(of func(g int) []string) (names []string) {
 	return names
 }
 
-// counterpart is the curve that is taken off another one: the one that the
-// drawing names, or where that is a label of one field, such as a model, the one
-// that is alike in all others; "" where there is none.
+// counterpart is the curve that is subtracted from another one: the one that the drawing names or,
+// if the drawing names a label of one field, such as a model, the curve with that label and
+// otherwise equal labels; "" if there is none.
 func (c *collector) counterpart(name string) string {
-	minus := c.q.Drawing.Minus
+	minus := c.q.Drawing.Baseline
 	if slices.Contains(c.names, minus) && name != minus {
 		return minus
 	}
@@ -99,7 +99,7 @@ func (c *collector) counterpart(name string) string {
 		if other == nil {
 			return ""
 		}
-		label := c.groups[g].called(minus)
+		label := c.groups[g].labelOf(minus)
 		other[g] = label
 		if to := strings.Join(other, " "); label != "" && to != name && slices.Contains(c.names, to) {
 			return to
@@ -108,10 +108,10 @@ func (c *collector) counterpart(name string) string {
 	return ""
 }
 
-// named is the curve of these items of the drawing's groups.
-func (c *collector) named(items []int) string { return wordsOf(c.q.Drawing.Curves, items) }
+// curveName is the curve of these items of the drawing's groups.
+func (c *collector) curveName(items []int) string { return joinLabels(c.q.Drawing.Curves, items) }
 
-func wordsOf(groups []question.Group, items []int) string {
+func joinLabels(groups []question.Group, items []int) string {
 	var words []string
 	for g, group := range groups {
 		words = append(words, labelsOf(group, len(groups))[items[g]])
@@ -119,17 +119,17 @@ func wordsOf(groups []question.Group, items []int) string {
 	return strings.Join(words, " ")
 }
 
-// grouping tells the curves of a row by one field.
+// grouping finds the curves of a row by one field.
 type grouping struct {
 	text   func(i int) string
 	labels map[string][]string // value → curves
-	all    []string            // curves, in the drawing's order
-	plain  []string            // the values of each of them, as they are
-	seen   map[string]bool     // those that a row is of
+	all    []string            // labels, in the drawing's order
+	plain  []string            // the unquoted values of each of them
+	seen   map[string]bool     // labels that occur in a row
 }
 
-// called is the label of an item that is given by it or by its values as they are.
-func (g *grouping) called(text string) string {
+// labelOf is the label of an item that is given by its label or by its unquoted values.
+func (g *grouping) labelOf(text string) string {
 	if slices.Contains(g.all, text) {
 		return text
 	}
@@ -174,8 +174,8 @@ func (c *collector) eachValue(text func(i int) string) (values [][]string) {
 	return values
 }
 
-// labelsOf names the items of a field that makes curves, each differently: a value that
-// would read as several, or as a part of another field's, is quoted.
+// labelsOf gives the items of a field that makes curves distinct names. It quotes a value that
+// could be read as several values, or as a part of another field's.
 func labelsOf(group question.Group, fields int) []string {
 	joined := slices.ContainsFunc(group.Values, func(values []string) bool { return len(values) > 1 })
 	labels := make([]string, len(group.Values))
@@ -186,7 +186,7 @@ func labelsOf(group question.Group, fields int) []string {
 			case joined && strings.ContainsAny(v, `+"`):
 				v = strconv.Quote(v)
 			case fields > 1:
-				v = word(v)
+				v = quoteName(v)
 			}
 			switch group.Field {
 			case "fcst_lead":
@@ -203,7 +203,7 @@ func labelsOf(group question.Group, fields int) []string {
 	return labels
 }
 
-// text reads a field of a row as question.Group writes it.
+// text reads a field of a row in the form of question.Group.
 func (c *collector) text(field string) (func(i int) string, error) {
 	column := map[string]string{"valid_hour": "fcst_valid_beg", "init_hour": "fcst_init_beg"}[field]
 	if column == "" {
@@ -211,34 +211,32 @@ func (c *collector) text(field string) (func(i int) string, error) {
 	}
 	k := columnOf(c.a, column)
 	if k < 0 {
-		return nil, &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + column, Cure: "add it: it makes the curves"}
+		return nil, &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + column, Cure: "add it: its values make the curves"}
 	}
 	v := &c.a.Vectors[k]
 	switch {
 	case c.a.Columns[k].Kind == question.Text:
 		return func(i int) string { return v.Text[i] }, nil
 	case field == "fcst_lead":
-		return func(i int) string { return strconv.FormatFloat(float64(v.Whole[i])/3600, 'g', -1, 64) }, nil
+		return func(i int) string { return strconv.FormatFloat(float64(v.Seconds[i])/3600, 'g', -1, 64) }, nil
 	case column != field:
-		return func(i int) string { return strconv.Itoa(question.HourOf(v.Whole[i])) }, nil
+		return func(i int) string { return strconv.Itoa(question.HourOf(v.Seconds[i])) }, nil
 	case c.a.Columns[k].Kind == question.Time:
-		return func(i int) string { return time.Unix(v.Whole[i], 0).UTC().Format(time.RFC3339) }, nil
+		return func(i int) string { return time.Unix(v.Seconds[i], 0).UTC().Format(time.RFC3339) }, nil
 	}
-	return nil, &fault.Error{Setting: "question " + c.q.Name, Problem: fmt.Sprintf("%q makes no curves", field), Cure: "group by header fields, leads, times or hours"}
+	return nil, &fault.Error{Setting: "question " + c.q.Name, Problem: fmt.Sprintf("%q cannot make curves", field), Cure: "group by header fields, leads, times or hours"}
 }
 
-// order puts the curves into the order of the drawing, the first field
-// changing slowest.
+// order sorts the curves into the order of the drawing. The first field changes slowest.
 func (c *collector) order() {
-	c.place = c.combined(func(g int) []string { return c.groups[g].all })
-	slices.SortStableFunc(c.names, func(a, b string) int { return slices.Index(c.place, a) - slices.Index(c.place, b) })
+	c.curveOrder = c.combined(func(g int) []string { return c.groups[g].all })
+	slices.SortStableFunc(c.names, func(a, b string) int { return slices.Index(c.curveOrder, a) - slices.Index(c.curveOrder, b) })
 }
 
-// cases are what every event must have: each combination of the values of the
-// fields that make curves, groups opened, and of the fixed fields that are
-// equalized; of says which one a row is of. Times and leads are the event itself
-// (METcalcpy event_equalize).
-func (c *collector) cases() (all []string, of func(row int) string, err error) {
+// requiredCases returns what every event must have: each combination of the values of the fields
+// that make curves, with groups expanded, and of the equalized fixed fields. of returns the case of
+// a row. Times and leads are the event itself (METcalcpy event_equalize).
+func (c *collector) requiredCases() (all []string, of func(row int) string, err error) {
 	var texts []func(i int) string
 	all = []string{""}
 	for _, g := range slices.Concat(c.q.Drawing.Curves, c.q.Drawing.Equalize) {
@@ -259,7 +257,7 @@ func (c *collector) cases() (all []string, of func(row int) string, err error) {
 		var next []string
 		for _, head := range all {
 			for _, v := range slices.Compact(values) {
-				next = append(next, head+" "+word(v))
+				next = append(next, head+" "+quoteName(v))
 			}
 		}
 		all = next
@@ -267,21 +265,20 @@ func (c *collector) cases() (all []string, of func(row int) string, err error) {
 	return all, func(row int) string {
 		var id strings.Builder
 		for _, text := range texts {
-			id.WriteString(" " + word(text(row)))
+			id.WriteString(" " + quoteName(text(row)))
 		}
 		return id.String()
 	}, nil
 }
 
-// equalize keeps, at each place of the axis, only the events (valid time and
-// lead) that every case has there: METviewer's event equalisation, which leaves
-// nothing where a case has no row at all. With EqualPlaces those are left that
-// every case has at every place that all cases have, whereby an event is what
-// the axis leaves of valid time and lead. It says how many rows are left out of
-// every curve, and which cases have none.
+// equalize keeps, at each place of the axis, only the events (valid time and lead) for which every
+// case has rows there. This is METviewer's event equalization, which keeps nothing if a case has no
+// row at all. With EqualPlaces, it keeps the events that every case has at every place that all
+// cases have; an event is then the part of valid time and lead that the axis does not determine.
+// The note says how many rows were removed from every curve, and which cases have none.
 func (c *collector) equalize() (note string, err error) {
 	valid, lead := columnOf(c.a, "fcst_valid_beg"), columnOf(c.a, "fcst_lead")
-	all, of, err := c.cases()
+	all, of, err := c.requiredCases()
 	if valid < 0 || lead < 0 || err != nil {
 		return "", err
 	}
@@ -291,7 +288,7 @@ func (c *collector) equalize() (note string, err error) {
 		valid, lead int64
 	}
 	at := func(x float64, row int) event {
-		e := event{x, c.a.Vectors[valid].Whole[row], c.a.Vectors[lead].Whole[row]}
+		e := event{x, c.a.Vectors[valid].Seconds[row], c.a.Vectors[lead].Seconds[row]}
 		if everywhere {
 			e.x = 0
 			switch c.axis {
@@ -305,14 +302,14 @@ func (c *collector) equalize() (note string, err error) {
 		}
 		return e
 	}
-	type stand struct {
+	type caseAtPlace struct {
 		of string
 		x  float64
 	}
-	held, count := map[stand]bool{}, map[float64]int{}
-	c.each(func(x float64, row int) bool {
-		if s := (stand{of(row), x}); !held[s] {
-			held[s] = true
+	seen, count := map[caseAtPlace]bool{}, map[float64]int{}
+	c.filterRows(func(x float64, row int) bool {
+		if s := (caseAtPlace{of(row), x}); !seen[s] {
+			seen[s] = true
 			count[x]++
 		}
 		return true
@@ -326,32 +323,32 @@ func (c *collector) equalize() (note string, err error) {
 			}
 		}
 	}
-	stands := map[event]map[stand]struct{}{}
-	before := c.each(func(x float64, row int) bool {
+	casesOfEvent := map[event]map[caseAtPlace]struct{}{}
+	before := c.filterRows(func(x float64, row int) bool {
 		e := at(x, row)
-		if stands[e] == nil {
-			stands[e] = map[stand]struct{}{}
+		if casesOfEvent[e] == nil {
+			casesOfEvent[e] = map[caseAtPlace]struct{}{}
 		}
 		if count[x] == len(all) {
-			stands[e][stand{of(row), x}] = struct{}{}
+			casesOfEvent[e][caseAtPlace{of(row), x}] = struct{}{}
 		}
 		return true
 	})
-	after := c.each(func(x float64, row int) bool { return count[x] == len(all) && len(stands[at(x, row)]) >= need })
+	after := c.filterRows(func(x float64, row int) bool { return count[x] == len(all) && len(casesOfEvent[at(x, row)]) >= need })
 	present := map[string]bool{}
-	for s := range held {
+	for s := range seen {
 		present[s.of] = true
 	}
-	note = fmt.Sprintf("; event equalisation left out %d of %d rows", before-after, c.a.Rows)
+	note = fmt.Sprintf("; event equalization omitted %d of %d rows", before-after, c.a.Rows)
 	if all = slices.DeleteFunc(all, func(one string) bool { return present[one] }); len(all) > 0 {
-		note += ", since there is none at all of" + strings.Join(all, ", of")
+		note += ", because no row exists for" + strings.Join(all, ", for")
 	}
 	return note, nil
 }
 
-// each calls keep with every row of every curve, takes away those that are not
-// kept, and returns how many are left; a row counts once.
-func (c *collector) each(keep func(x float64, row int) bool) int {
+// filterRows calls keep with every row of every curve, removes rows for which it returns false, and
+// returns the number of remaining rows. A row counts once.
+func (c *collector) filterRows(keep func(x float64, row int) bool) int {
 	left := map[int]struct{}{}
 	for _, name := range c.names {
 		for x, rows := range c.points[name] {
@@ -367,18 +364,18 @@ func (c *collector) each(keep func(x float64, row int) bool) int {
 	return len(left)
 }
 
-// Question is the question with all that its answer suggested written out: the
-// statistic, the axis, and what makes the curves, with its values.
-func (d *Drawn) Question() *question.Question {
+// Question is the question with all defaults written out: the statistic, the axis, and the fields
+// that make curves, with their values.
+func (d *PointCurves) Question() *question.Question {
 	q := *d.c.q
 	drawing := *cmp.Or(q.Drawing, question.NewDrawing(q.Type, d.Stat, ""))
-	if !drawing.Whole() {
+	if !drawing.ShowsLineType() {
 		drawing.Stats = []string{d.Stat}
 	}
 	drawing.Axis = string(d.c.axis)
 	curves := slices.Clone(drawing.Curves)
 	if len(curves) == 0 {
-		for _, field := range d.c.parting() {
+		for _, field := range d.c.curveFields() {
 			curves = append(curves, question.Group{Field: field})
 		}
 	}
@@ -392,8 +389,8 @@ func (d *Drawn) Question() *question.Question {
 	return &q
 }
 
-// xOf returns the place of a row on the axis: hours, hPa, Unix seconds, hours
-// of the day or the number of a threshold.
+// xOf returns the position of a row on the axis: hours, hPa, Unix seconds, hours of the day or the
+// number of a threshold.
 func (c *collector) xOf() (func(i int) float64, error) {
 	name := string(c.axis)
 	switch c.axis {
@@ -412,11 +409,11 @@ func (c *collector) xOf() (func(i int) float64, error) {
 	v := &c.a.Vectors[k]
 	switch c.axis {
 	case run.ByLead:
-		return func(i int) float64 { return float64(v.Whole[i]) / 3600 }, nil
+		return func(i int) float64 { return float64(v.Seconds[i]) / 3600 }, nil
 	case run.ByTime, run.ByInit:
-		return func(i int) float64 { return float64(v.Whole[i]) }, nil
+		return func(i int) float64 { return float64(v.Seconds[i]) }, nil
 	case run.ByValidHour, run.ByInitHour:
-		return func(i int) float64 { return float64(question.HourOf(v.Whole[i])) }, nil
+		return func(i int) float64 { return float64(question.HourOf(v.Seconds[i])) }, nil
 	case run.ByLevel:
 		return func(i int) float64 { return pressure(v.Text[i]) }, nil
 	}
@@ -427,8 +424,8 @@ func (c *collector) xOf() (func(i int) float64, error) {
 	return func(i int) float64 { return float64(slices.Index(texts, v.Text[i]) + 1) }, nil
 }
 
-// placesOf are the values of a text field that is the axis, in the question's
-// order or, where it names none, the alphabet's; nil of another axis.
+// placesOf returns the values of a text field that is the axis, in the question's order or, if the
+// question names none, in alphabetical order; nil for another axis.
 func (c *collector) placesOf(axis string) []string {
 	f, ok := record.FieldByName(axis)
 	k := columnOf(c.a, axis)
@@ -436,16 +433,16 @@ func (c *collector) placesOf(axis string) []string {
 	case !ok || k < 0 || c.axis == run.ByLevel:
 		return nil
 	case c.axis == run.ByThresh:
-		return unlike(c.a.Vectors[k].Text)
+		return distinctThresholds(c.a.Vectors[k].Text)
 	case len(c.q.Header[f]) > 0:
 		return c.q.Header[f]
 	}
 	return slices.Compact(slices.Sorted(slices.Values(c.a.Vectors[k].Text)))
 }
 
-// unlike are thresholds in the order of their numbers, where two of one number, <273
-// and >=273, are not the same; else nil: the number tells them apart.
-func unlike(texts []string) []string {
+// distinctThresholds returns the thresholds in the order of their numbers if two different ones
+// have the same number, such as <273 and >=273; else nil, because the numbers are sufficient.
+func distinctThresholds(texts []string) []string {
 	all := slices.Compact(slices.Sorted(slices.Values(texts)))
 	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(Threshold(a), Threshold(b)) })
 	sign := func(text string) string {

@@ -66,7 +66,7 @@ func drawn(method string) *question.Question {
 func values(t *testing.T, q *question.Question) (names []string, ys []float64, c *run.Curves) {
 	t.Helper()
 	a := answerOf(t, q, theRows)
-	c, err := curve.Of(t.Context(), q, a, "RMSE", 1)
+	c, err := curve.Compute(t.Context(), q, a, "RMSE", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestEventEqualisation(t *testing.T) {
 	q := drawn("sum")
 	q.Drawing.EventEqual = true
 	_, ys, c := values(t, q)
-	if !slices.Equal(ys, []float64{6, 6, 12}) || !strings.Contains(c.Note, "left out 1 of 5 rows") {
+	if !slices.Equal(ys, []float64{6, 6, 12}) || !strings.Contains(c.Note, "omitted 1 of 5 rows") {
 		t.Errorf("%v %s", ys, c.Note)
 	}
 }
@@ -113,7 +113,7 @@ func TestBootstrapOfAPlot(t *testing.T) {
 	a := answerOf(t, q, theRows)
 	var got []*run.Curves
 	for _, callers := range []uint64{1, 2} {
-		c, err := curve.Of(t.Context(), q, a, "RMSE", callers)
+		c, err := curve.Compute(t.Context(), q, a, "RMSE", callers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestAxes(t *testing.T) {
 	} {
 		q := drawn("overall")
 		q.Drawing.Axis = axis
-		c, err := curve.Of(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
+		c, err := curve.Compute(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestPooled(t *testing.T) {
 	for axis, want := range map[string]string{"fcst_lead": "; pools 3 values of fcst_valid_beg", "valid_hour": ""} {
 		q := drawn("overall")
 		q.Drawing.Axis = axis
-		c, err := curve.Of(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
+		c, err := curve.Compute(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestFinishedStatistic(t *testing.T) {
 			b.Num[c.Slot] = append(b.Num[c.Slot], x)
 		}
 	}
-	c, err := curve.Of(t.Context(), q, answer.Select(q, &b), "RMSE", 1)
+	c, err := curve.Compute(t.Context(), q, answer.Select(q, &b), "RMSE", 1)
 	if err != nil || len(c.Series) != 1 || c.Series[0].Name != "RMSE" || stat.RoundHalfUp(c.Series[0].Y[0], 7) != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -244,7 +244,7 @@ func TestUnlikeThresholds(t *testing.T) {
 		}
 		q := &question.Question{Name: "q", Type: ctc, Drawing: &question.Drawing{Stats: []string{"CSI"}, Axis: "fcst_thresh", Method: "overall"}}
 		q.Select()
-		got, err := curve.Of(t.Context(), q, answer.Select(q, &b), "CSI", 1)
+		got, err := curve.Compute(t.Context(), q, answer.Select(q, &b), "CSI", 1)
 		if err != nil || len(got.Series) != 1 || !slices.Equal(got.Series[0].X, c.x) || got.XLabel != c.label {
 			t.Errorf("%v: %+v, %v", c.thresholds, got, err)
 		}
@@ -254,17 +254,17 @@ func TestUnlikeThresholds(t *testing.T) {
 // TestOnlyWhatIsDrawn: rows that a plot's condition on values leaves out are counted.
 func TestOnlyWhatIsDrawn(t *testing.T) {
 	q := drawn("overall")
-	q.Drawing.Only = []question.Bound{{Column: "total", Op: "<", Value: 2}, {Column: "ffbar", Op: ">=", Value: 4}}
-	c, err := curve.Of(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
+	q.Drawing.Bounds = []question.Bound{{Column: "total", Op: "<", Value: 2}, {Column: "ffbar", Op: ">=", Value: 4}}
+	c, err := curve.Compute(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []int{2, 1} { // B: 2 and 4, A: 9
-		if c.Series[i].N[0] != want {
-			t.Errorf("%s is of %d rows, want %d", c.Series[i].Name, c.Series[i].N[0], want)
+		if c.Series[i].Records[0] != want {
+			t.Errorf("%s is of %d rows, want %d", c.Series[i].Name, c.Series[i].Records[0], want)
 		}
 	}
-	if !strings.Contains(c.Note, "2 rows are left out by the plot's condition") {
+	if !strings.Contains(c.Note, "the plot's condition on values excludes 2 rows") {
 		t.Error(c.Note)
 	}
 }
@@ -294,7 +294,7 @@ func TestCurvesWhoseValuesReadAsOthers(t *testing.T) {
 	}
 	check := func(want map[string]float64) {
 		t.Helper()
-		got, err := curve.Of(t.Context(), q, answer.Select(q, &b), "ME", 1)
+		got, err := curve.Compute(t.Context(), q, answer.Select(q, &b), "ME", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -308,6 +308,6 @@ func TestCurvesWhoseValuesReadAsOthers(t *testing.T) {
 	}
 	check(map[string]float64{`"A+B" Z`: 1, "A+B Z": 3, `X "Y Z"`: 8, `"X Y" Z`: 16, "A+A Z": 2})
 	q.Drawing.Curves[0].Values = [][]string{{"X Y"}, {"A+B"}} // a scorecard's rows are called by what is not the model
-	q.Drawing.Minus, q.Drawing.Picture = "A+B", "scorecard"
+	q.Drawing.Baseline, q.Drawing.Picture = "A+B", "scorecard"
 	check(map[string]float64{"Z": 15})
 }

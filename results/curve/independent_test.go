@@ -143,7 +143,7 @@ func pooled(f func(m []float64) float64, lines []*rawLine) float64 {
 }
 
 // some draws from one value to all of them.
-func some[T any](r *rand.Rand, all []T) []T {
+func listOrCount[T any](r *rand.Rand, all []T) []T {
 	all = slices.Clone(all)
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all[:1+r.IntN(len(all))]
@@ -255,12 +255,12 @@ func randomQuestion(t *testing.T, rng *rand.Rand, name string, set []*rawLine, b
 
 	models := distinctOf(set, func(l *rawLine) string { return l.model })
 	if rng.IntN(4) == 0 {
-		models = some(rng, models)
+		models = listOrCount(rng, models)
 	}
 	rng.Shuffle(len(models), func(i, j int) { models[i], models[j] = models[j], models[i] })
-	masks := some(rng, distinctOf(set, func(l *rawLine) string { return l.mask }))
-	valids := some(rng, distinctOf(set, func(l *rawLine) int64 { return l.valid }))
-	leads := some(rng, distinctOf(set, func(l *rawLine) int { return l.lead }))
+	masks := listOrCount(rng, distinctOf(set, func(l *rawLine) string { return l.mask }))
+	valids := listOrCount(rng, distinctOf(set, func(l *rawLine) int64 { return l.valid }))
+	leads := listOrCount(rng, distinctOf(set, func(l *rawLine) int { return l.lead }))
 	axis := []string{"fcst_lead", "fcst_valid_beg"}[rng.IntN(2)]
 
 	q := &question.Question{Name: "q", Subset: "s", Type: lt, Weight: 1}
@@ -307,7 +307,7 @@ func randomQuestion(t *testing.T, rng *rand.Rand, name string, set []*rawLine, b
 	for _, b := range batches {
 		ref.Add(b)
 	}
-	got, err := curve.Values(q, ref.Answers()[0], statistic, 1)
+	got, err := curve.ComputePoints(q, ref.Answers()[0], statistic, 1)
 	if errors.Is(err, curve.ErrNoRecords) && len(want) == 0 {
 		return 0, 0
 	} else if err != nil {
@@ -318,7 +318,7 @@ func randomQuestion(t *testing.T, rng *rand.Rand, name string, set []*rawLine, b
 	for _, s := range got.Series {
 		values[s.Name], counts[s.Name] = map[int64]float64{}, map[int64]int{}
 		for i, x := range s.X {
-			values[s.Name][int64(x)], counts[s.Name][int64(x)] = s.Y[i], s.N[i]
+			values[s.Name][int64(x)], counts[s.Name][int64(x)] = s.Y[i], s.Records[i]
 		}
 	}
 	check := func(series string, x int64, lines int, y float64) {

@@ -11,10 +11,10 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// Stats lists the statistics that are drawn of a question where none is named:
-// those of its drawing, or the default of its line type; none where that has none.
+// Stats lists the statistics that are drawn if none is named: those of the question's drawing, or
+// the default of its line type; none if that has none.
 func Stats(q *question.Question) []string {
-	if q.Drawing.Whole() {
+	if q.Drawing.ShowsLineType() {
 		return []string{q.Drawing.Picture}
 	}
 	if q.Drawing != nil && len(q.Drawing.Stats) > 0 {
@@ -26,22 +26,22 @@ func Stats(q *question.Question) []string {
 	return nil
 }
 
-// method makes one value of many records.
+// method computes one value from many records.
 type method struct {
 	stat.Method
 	bootstrap  *stat.Bootstrap // nil = no interval
-	kinds      []string        // of intervals, see question.Drawing.Intervals
+	kinds      []string        // kinds of intervals, see question.Drawing.Intervals
 	confidence float64
 	inflate    bool
 	note       string
-	interval   string // what the note says of it
+	interval   string // description of the interval for the note
 }
 
-// methodOf is METviewer's for a drawing: agg_stat aggregates, plot_stat is of
-// the records' statistics.
+// methodOf is METviewer's method for a drawing: agg_stat aggregates, plot_stat combines the
+// records' statistics.
 func methodOf(q *question.Question, seed uint64) method {
-	replicates, how := question.UsualReplicates, question.DefaultMethod(q.Type)
-	m := method{note: "partial sums weighted by total", confidence: question.UsualConfidence, inflate: true}
+	replicates, how := question.DefaultReplicates, question.DefaultMethod(q.Type)
+	m := method{note: "partial sums weighted by total", confidence: question.DefaultConfidence, inflate: true}
 	b := stat.Bootstrap{}
 	if d := q.Drawing; d != nil {
 		how = d.Method
@@ -87,9 +87,9 @@ func (m *method) kind(i int) string {
 	return "none"
 }
 
-// value computes s of records; what they do not define is NaN.
+// value computes s from records; NaN if they do not define it.
 func (m *method) value(s *stat.Stat, t *record.LineType, cols [][]float64) (float64, error) {
-	y, ok, err := stat.Summarise(m.Method, s, t, cols)
+	y, ok, err := stat.Summarize(m.Method, s, t, cols)
 	if err != nil || !ok {
 		return math.NaN(), err
 	}

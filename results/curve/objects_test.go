@@ -42,11 +42,11 @@ func TestGreatestInterest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := curve.Of(t.Context(), wide, answer.Select(wide, &b), "MAXINTF_SA", 1)
+	c, err := curve.Compute(t.Context(), wide, answer.Select(wide, &b), "MAXINTF_SA", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := c.Series[0]; len(s.Y) != 1 || s.N[0] != 3 || s.Y[0] < 0.5999 || s.Y[0] > 0.6001 { // of 0.9, 0.3 and 0.6
+	if s := c.Series[0]; len(s.Y) != 1 || s.Records[0] != 3 || s.Y[0] < 0.5999 || s.Y[0] > 0.6001 { // of 0.9, 0.3 and 0.6
 		t.Errorf("%+v", s)
 	}
 }
@@ -80,11 +80,11 @@ func TestRevisedObjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := curve.Of(t.Context(), wide, answer.Select(wide, &b), "2D_AREA_FSA", 1)
+	c, err := curve.Compute(t.Context(), wide, answer.Select(wide, &b), "2D_AREA_FSA", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := c.Series[0].N; !slices.Equal(n, []int{1, 1, 1, 1, 0, 0, 1, 1, 1, 1}) { // of observed objects there is none
+	if n := c.Series[0].Records; !slices.Equal(n, []int{1, 1, 1, 1, 0, 0, 1, 1, 1, 1}) { // of observed objects there is none
 		t.Error(n)
 	}
 	if want := stat.RevisionsOf([][]float64{{1, -3, 2, -1}, {2, 4, -4, 6}}).String(); !strings.HasSuffix(c.Note, ": "+want) {

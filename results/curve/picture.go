@@ -15,31 +15,31 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// shape is a picture of all rows of each curve.
-type shape struct {
-	x, y string // what stands on the axes
+// pictureShape describes a picture that uses all rows of each curve.
+type pictureShape struct {
+	x, y string // quantities on the axes
 	axis bool   // the rows are partitioned along the question's axis
-	draw func(s *shaper) error
+	draw func(s *pictureBuilder) error
 }
 
-// shapeOf is the shape of a question's picture; nil where it is of a statistic.
-func shapeOf(q *question.Question) *shape {
-	if !q.Drawing.Whole() {
+// pictureShapeOf is the shape of a question's picture; nil if the picture shows a statistic.
+func pictureShapeOf(q *question.Question) *pictureShape {
+	if !q.Drawing.ShowsLineType() {
 		return nil
 	}
-	of := map[string]shape{
-		"roc":            {"POFD", "PODY", q.Type.Name == "CTC", (*shaper).roc},
-		"reliability":    {"probability", "frequency", false, (*shaper).reliability},
-		"performance":    {"success_ratio", "PODY", true, (*shaper).performance},
-		"taylor":         {"PR_CORR", "FSTDEV/OSTDEV", q.Drawing.Axis != "", (*shaper).taylor},
-		"rank_histogram": {countOf(q.Type), "share", false, (*shaper).ranks},
-		"eclv":           {"cost_loss_ratio", "ECLV", false, (*shaper).value},
-		"spread_skill":   {"VAR_MEAN", "MSE", false, (*shaper).spreadSkill},
+	of := map[string]pictureShape{
+		"roc":            {"POFD", "PODY", q.Type.Name == "CTC", (*pictureBuilder).roc},
+		"reliability":    {"probability", "frequency", false, (*pictureBuilder).reliability},
+		"performance":    {"success_ratio", "PODY", true, (*pictureBuilder).performance},
+		"taylor":         {"PR_CORR", "FSTDEV/OSTDEV", q.Drawing.Axis != "", (*pictureBuilder).taylor},
+		"rank_histogram": {countOf(q.Type), "share", false, (*pictureBuilder).ranks},
+		"eclv":           {"cost_loss_ratio", "ECLV", false, (*pictureBuilder).value},
+		"spread_skill":   {"VAR_MEAN", "MSE", false, (*pictureBuilder).spreadSkill},
 	}[q.Drawing.Picture]
 	return &of
 }
 
-// countOf is what a line type repeats: rank, bin, ens.
+// countOf names what a line type repeats: rank, bin, ens.
 func countOf(t *record.LineType) string {
 	if t.Group == nil {
 		return ""
@@ -47,22 +47,22 @@ func countOf(t *record.LineType) string {
 	return strings.TrimPrefix(t.Group.Count, "n_")
 }
 
-// shaper makes one curve of a picture.
-type shaper struct {
-	*Drawn
+// pictureBuilder builds one curve of a picture.
+type pictureBuilder struct {
+	*PointCurves
 	run.Series
 	at map[float64][]int // place on the axis → rows
 }
 
-func (s *shaper) add(x, y float64, n int) {
-	s.X, s.Y, s.N = append(s.X, x), append(s.Y, y), append(s.N, n)
+func (s *pictureBuilder) add(x, y float64, n int) {
+	s.X, s.Y, s.Records = append(s.X, x), append(s.Y, y), append(s.Records, n)
 	s.Low, s.High = append(s.Low, math.NaN()), append(s.High, math.NaN())
 }
 
-// picture draws all curves by a shape.
-func (d *Drawn) picture(by *shape) error {
+// picture draws all curves of a shape.
+func (d *PointCurves) picture(by *pictureShape) error {
 	for _, name := range d.c.names {
-		s := &shaper{Drawn: d, Series: run.Series{Name: name}, at: d.c.points[name]}
+		s := &pictureBuilder{PointCurves: d, Series: run.Series{Name: name}, at: d.c.points[name]}
 		if err := by.draw(s); err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (d *Drawn) picture(by *shape) error {
 	}
 	d.Stat, d.Unit, d.Axis = by.y, stat.UnitOne, run.Axis(by.x)
 	if d.places == nil {
-		d.places = make([][]place, len(d.Series))
+		d.places = make([][]point, len(d.Series))
 	}
 	for i := range d.Series {
 		d.kinds = append(d.kinds, i)
@@ -81,18 +81,18 @@ func (d *Drawn) picture(by *shape) error {
 	return nil
 }
 
-// of computes a statistic of rows.
-func (s *shaper) of(name string, rows []int) (float64, error) {
+// statistic computes a statistic from rows.
+func (s *pictureBuilder) statistic(name string, rows []int) (float64, error) {
 	st, err := question.StatOf(s.c.q, name)
 	if err != nil {
 		return 0, err
 	}
-	return s.method.value(&st, s.c.q.Type, s.c.take(rows))
+	return s.method.value(&st, s.c.q.Type, s.c.copyRows(rows))
 }
 
-// repeats are the repeating columns of rows by field and repetition: what must be
-// the same in all of them (thresholds), and the sums of all else.
-func (s *shaper) repeats(rows []int) (fields [][]float64, err error) {
+// repeats returns the repeating columns of rows by field and repetition: values that must be equal
+// in all rows (thresholds), and the sums of all others.
+func (s *pictureBuilder) repeats(rows []int) (fields [][]float64, err error) {
 	t := s.c.q.Type
 	fields = make([][]float64, len(t.Group.Fields))
 	for k, col := range s.c.cols[t.NumCols():] {
@@ -119,15 +119,15 @@ func (s *shaper) repeats(rows []int) (fields [][]float64, err error) {
 	return fields, nil
 }
 
-// roc are the points of "yes" above each threshold, from none to all.
-func (s *shaper) roc() error {
+// roc draws the points of "yes" above each threshold, from none to all.
+func (s *pictureBuilder) roc() error {
 	if s.c.q.Type.Name == "CTC" {
 		for _, x := range slices.Sorted(maps.Keys(s.at)) {
-			pofd, err := s.of("POFD", s.at[x])
+			pofd, err := s.statistic("POFD", s.at[x])
 			if err != nil {
 				return err
 			}
-			pody, err := s.of("PODY", s.at[x])
+			pody, err := s.statistic("PODY", s.at[x])
 			if err != nil {
 				return err
 			}
@@ -158,8 +158,8 @@ func total(values []float64) (sum float64) {
 	return sum
 }
 
-// reliability is how often the event came in each bin of probability.
-func (s *shaper) reliability() error {
+// reliability draws the observed frequency of the event in each bin of probability.
+func (s *pictureBuilder) reliability() error {
 	f, err := s.repeats(s.at[0])
 	if err != nil {
 		return err
@@ -172,9 +172,9 @@ func (s *shaper) reliability() error {
 	return nil
 }
 
-// performance is the probability of detection against the success ratio 1 − FAR;
-// of the former, as in METviewer, there are intervals.
-func (s *shaper) performance() (err error) {
+// performance draws the probability of detection against the success ratio 1 − FAR. As in
+// METviewer, only the former has intervals.
+func (s *pictureBuilder) performance() (err error) {
 	prefix := ""
 	if strings.HasPrefix(s.c.q.Type.Name, "NBR") {
 		prefix = "NBR_"
@@ -182,31 +182,31 @@ func (s *shaper) performance() (err error) {
 	if s.stat, err = question.StatOf(s.c.q, prefix+"PODY"); err != nil {
 		return err
 	}
-	var places []place
+	var places []point
 	for _, x := range slices.Sorted(maps.Keys(s.at)) {
-		far, err := s.of(prefix+"FAR", s.at[x])
+		far, err := s.statistic(prefix+"FAR", s.at[x])
 		if err != nil {
 			return err
 		}
-		pody, err := s.of(prefix+"PODY", s.at[x])
+		pody, err := s.statistic(prefix+"PODY", s.at[x])
 		if err != nil {
 			return err
 		}
 		s.add(1-far, pody, len(s.at[x]))
-		places = append(places, place{rows: s.at[x]})
+		places = append(places, point{rows: s.at[x]})
 	}
-	s.places, s.made = append(s.places, places), append(s.made, "")
+	s.places, s.operations = append(s.places, places), append(s.operations, "")
 	return nil
 }
 
-// taylor is the forecast's standard deviation, that of the observations being
-// one, against the correlation.
-func (s *shaper) taylor() error {
+// taylor draws the forecast's standard deviation, relative to that of the observations, against the
+// correlation.
+func (s *pictureBuilder) taylor() error {
 	for _, x := range slices.Sorted(maps.Keys(s.at)) {
 		var v [3]float64
 		for i, name := range []string{"PR_CORR", "FSTDEV", "OSTDEV"} {
 			var err error
-			if v[i], err = s.of(name, s.at[x]); err != nil {
+			if v[i], err = s.statistic(name, s.at[x]); err != nil {
 				return err
 			}
 		}
@@ -215,8 +215,8 @@ func (s *shaper) taylor() error {
 	return nil
 }
 
-// ranks are the shares of all ranks, bins or members.
-func (s *shaper) ranks() error {
+// ranks draws the shares of all ranks, bins or members.
+func (s *pictureBuilder) ranks() error {
 	rows := s.at[0]
 	f, err := s.repeats(rows)
 	if err != nil {
@@ -233,9 +233,9 @@ func (s *shaper) ranks() error {
 	return nil
 }
 
-// value is the economic value of forecasts: METviewer's plot_stat of what the
-// lines hold or, of contingency tables and probabilities, computed of their sums.
-func (s *shaper) value() error {
+// value draws the economic value of forecasts: METviewer's plot_stat of the values in the lines or,
+// for contingency tables and probabilities, the value computed from their sums.
+func (s *pictureBuilder) value() error {
 	rows := s.at[0]
 	switch s.c.q.Type.Name {
 	case "PCT":
@@ -257,7 +257,7 @@ func (s *shaper) value() error {
 		var v [3]float64
 		for i, name := range []string{"PODY", "POFD", "BASER"} {
 			var err error
-			if v[i], err = s.of(name, rows); err != nil {
+			if v[i], err = s.statistic(name, rows); err != nil {
 				return err
 			}
 		}
@@ -277,7 +277,7 @@ func (s *shaper) value() error {
 			how = stat.MedianOfStats
 		}
 		for _, x := range slices.Sorted(maps.Keys(values)) {
-			if y, ok := how.Of(values[x]); ok {
+			if y, ok := how.Combine(values[x]); ok {
 				s.add(x, y, len(values[x]))
 			}
 		}
@@ -285,14 +285,14 @@ func (s *shaper) value() error {
 	return nil
 }
 
-func (s *shaper) addAll(values map[float64]float64, n int) {
+func (s *pictureBuilder) addAll(values map[float64]float64, n int) {
 	for _, x := range slices.Sorted(maps.Keys(values)) {
 		s.add(x, values[x], n)
 	}
 }
 
-// economic is the value at each ratio of cost and loss (METcalcpy calculate_eclv)
-// of the probabilities of detection and of false detection, and the base rate.
+// economic is the value at each ratio of cost and loss (METcalcpy calculate_eclv), from the
+// probabilities of detection and of false detection, and the base rate.
 func economic(pody, pofd, base float64) map[float64]float64 {
 	out := map[float64]float64{}
 	for i := 1; i < 20; i++ {
@@ -306,9 +306,9 @@ func economic(pody, pofd, base float64) map[float64]float64 {
 	return out
 }
 
-// spreadSkill is the mean squared error against the ensemble's variance: bins of
-// variance are put together until they hold a tenth of all pairs.
-func (s *shaper) spreadSkill() error {
+// spreadSkill draws the mean squared error against the ensemble's variance. It combines bins of
+// variance until they contain a tenth of all pairs.
+func (s *pictureBuilder) spreadSkill() error {
 	col := func(name string) []float64 {
 		c, _ := s.c.q.Type.Column(name)
 		return s.c.cols[c.Slot]
@@ -330,19 +330,19 @@ func (s *shaper) spreadSkill() error {
 	return nil
 }
 
-// Beside puts a statistic against the right axis of the picture of another one,
-// and reports whether they share the axis below.
-func Beside(left, right *run.Curves) bool {
+// ShareAxis draws a statistic against the right axis of another one's picture, and reports whether
+// they have the same lower axis.
+func ShareAxis(left, right *run.Curves) bool {
 	if left == nil || left.Axis != right.Axis {
 		return false
 	}
-	if left.Right == nil {
+	if left.RightAxis == nil {
 		one := *right
-		one.Series, left.Right = nil, &one
+		one.Series, left.RightAxis = nil, &one
 	}
 	for _, s := range right.Series {
 		s.Name = right.Stat + " " + s.Name
-		left.Right.Series = append(left.Right.Series, s)
+		left.RightAxis.Series = append(left.RightAxis.Series, s)
 	}
 	return true
 }
@@ -350,14 +350,14 @@ func Beside(left, right *run.Curves) bool {
 // fewest are the cases below which a scorecard says nothing.
 const fewest = 8
 
-// card marks in each difference of two models who is better, that is nearer to a
-// perfect score, and how surely: by the interval or, of statistics of records, by
+// markScorecard marks in each difference of two models which model is better, that is nearer to a
+// perfect score, and with what confidence: by the interval or, for statistics of records, by
 // METviewer's t-test of the cases' differences (stat_flag NCAR).
-func (d *Drawn) card() error {
+func (d *PointCurves) markScorecard() error {
 	for i := range d.Series {
 		s := &d.Series[i]
 		s.Name = strings.Join(d.labels[i][min(1, len(d.labels[i])):], " ") // all rows are of the one candidate, which Made names
-		if vars := d.c.q.Header[record.FcstVar]; len(vars) == 1 && !slices.Contains(d.c.parting(), "fcst_var") {
+		if vars := d.c.q.Header[record.FcstVar]; len(vars) == 1 && !slices.Contains(d.c.curveFields(), "fcst_var") {
 			s.Name = strings.TrimSpace(d.Stat + " " + vars[0] + " " + s.Name)
 		}
 		for k, p := range d.places[i] {
@@ -371,9 +371,9 @@ func (d *Drawn) card() error {
 	return nil
 }
 
-// mark is that of a point of a scorecard.
-func (d *Drawn) mark(s *run.Series, k int, p place) (int, error) {
-	if s.N[k] < fewest {
+// mark is the mark of a point of a scorecard.
+func (d *PointCurves) mark(s *run.Series, k int, p point) (int, error) {
+	if s.Records[k] < fewest {
 		return run.TooFew, nil
 	}
 	how := 0
@@ -386,7 +386,7 @@ func (d *Drawn) mark(s *run.Series, k int, p place) (int, error) {
 		}
 	} else if values, err := d.perCase(stat.Diff, p); err != nil {
 		return 0, err
-	} else if sure := stat.Surely(values); sure >= 0.99 {
+	} else if sure := stat.MeanDiffersConfidence(values); sure >= 0.99 {
 		how = 2 * run.Better
 	} else if sure >= 0.95 {
 		how = run.Better
@@ -395,19 +395,19 @@ func (d *Drawn) mark(s *run.Series, k int, p place) (int, error) {
 	if how == 0 || !ok || math.IsNaN(perfect) {
 		return 0, nil
 	}
-	a, err := d.value("", place{rows: p.rows})
+	a, err := d.value("", point{rows: p.rows})
 	if err != nil {
 		return 0, err
 	}
-	b, err := d.value("", place{rows: p.minus})
+	b, err := d.value("", point{rows: p.baselineRows})
 	if math.Abs(a-perfect) > math.Abs(b-perfect) {
 		how = -how
 	}
 	return how, err
 }
 
-// Card adds the rows of another scorecard, and reports whether there is one to add to.
-func Card(to, more *run.Curves) bool {
+// MergeScorecards adds the rows of another scorecard to to, and reports whether to is a scorecard.
+func MergeScorecards(to, more *run.Curves) bool {
 	if to == nil || to.Picture != "scorecard" || more.Picture != to.Picture || to.Axis != more.Axis {
 		return false
 	}
@@ -415,33 +415,33 @@ func Card(to, more *run.Curves) bool {
 	return true
 }
 
-// boxes turns values into the boxes of what the records of each point are.
-func (d *Drawn) boxes() error {
+// boxes replaces values by the boxes of the records of each point.
+func (d *PointCurves) boxes() error {
 	for i := range d.Series {
 		s := &d.Series[i]
-		s.Least, s.Most, s.Beyond = slices.Clone(s.Low), slices.Clone(s.High), make([][]float64, len(s.X))
+		s.WhiskerLow, s.WhiskerHigh, s.Outliers = slices.Clone(s.Low), slices.Clone(s.High), make([][]float64, len(s.X))
 		for k, p := range d.places[i] {
-			values, err := d.perCase(d.made[i], p)
+			values, err := d.perCase(d.operations[i], p)
 			if err != nil {
 				return err
 			}
 			if b, ok := stat.BoxOf(values); ok {
-				s.Least[k], s.Low[k], s.Y[k], s.High[k], s.Most[k], s.Beyond[k] = b.Least, b.Lower, b.Middle, b.Upper, b.Most, b.Beyond
+				s.WhiskerLow[k], s.Low[k], s.Y[k], s.High[k], s.WhiskerHigh[k], s.Outliers[k] = b.WhiskerLow, b.Lower, b.Middle, b.Upper, b.WhiskerHigh, b.Outliers
 			}
 		}
 	}
 	return nil
 }
 
-// ofRevisions reports whether a question is about the revisions of MTD's objects,
-// which METdbLoad makes, and METviewer tests wherever they are drawn.
+// ofRevisions reports whether a question is about the revisions of MTD's objects. METdbLoad creates
+// them, and METviewer tests them in every plot.
 func ofRevisions(q *question.Question) bool {
 	return q.Type.Name == "MTD_2D_OBJ" && len(q.Header[record.FcstVar]) > 0 && !slices.ContainsFunc(q.Header[record.FcstVar], func(name string) bool { return !strings.HasPrefix(name, "REV_") })
 }
 
-// testRevised puts METviewer's tests of revisions into the note: of each object in
-// the order of its times.
-func (d *Drawn) testRevised() error {
+// testRevised adds METviewer's tests of revisions to the note, for each object in the order of its
+// times.
+func (d *PointCurves) testRevised() error {
 	object, index := columnOf(d.c.a, "object_id"), columnOf(d.c.a, "time_index")
 	if !ofRevisions(d.c.q) || object < 0 || index < 0 {
 		return nil
@@ -459,7 +459,7 @@ func (d *Drawn) testRevised() error {
 		for _, key := range slices.Sorted(maps.Keys(objects)) {
 			rows := objects[key]
 			slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(order[a], order[b]) })
-			values, err := d.perCase("", place{rows: rows})
+			values, err := d.perCase("", point{rows: rows})
 			if err != nil {
 				return err
 			}
@@ -470,10 +470,9 @@ func (d *Drawn) testRevised() error {
 	return nil
 }
 
-// revisions are what each forecast of a valid time changes of the one before it.
-// Those of one time stand between it and the next. METviewer's tests of them
-// (revis_stat) stand in the note.
-func (d *Drawn) revisions() error {
+// revisions computes what each forecast of a valid time changes compared with the previous one, and
+// draws it between the two times. It adds METviewer's tests of them (revis_stat) to the note.
+func (d *PointCurves) revisions() error {
 	lead := columnOf(d.c.a, "fcst_lead")
 	for i := range d.Series {
 		s := &d.Series[i]
@@ -485,12 +484,12 @@ func (d *Drawn) revisions() error {
 		*s = run.Series{Name: old.Name}
 		for k, p := range d.places[i] {
 			rows := slices.Clone(p.rows)
-			slices.SortStableFunc(rows, func(a, b int) int { return int(d.c.a.Vectors[lead].Whole[b] - d.c.a.Vectors[lead].Whole[a]) })
-			values, err := d.perCase("", place{rows: rows})
+			slices.SortStableFunc(rows, func(a, b int) int { return int(d.c.a.Vectors[lead].Seconds[b] - d.c.a.Vectors[lead].Seconds[a]) })
+			values, err := d.perCase("", point{rows: rows})
 			if err != nil {
 				return err
 			}
-			to := shaper{Series: *s}
+			to := pictureBuilder{Series: *s}
 			first := len(to.Y)
 			for j := 1; j < len(values); j++ {
 				to.add(old.X[k]+step*float64(j-1)/float64(len(values)), values[j]-values[j-1], 1)

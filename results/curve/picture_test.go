@@ -47,7 +47,7 @@ func TestPictures(t *testing.T) {
 		if c.picture != "revision" && err != nil || len(wide.Columns) < len(q.Columns) {
 			t.Fatal(err)
 		}
-		got, err := curve.Of(t.Context(), q, a, "MAE", 1)
+		got, err := curve.Compute(t.Context(), q, a, "MAE", 1)
 		if err != nil {
 			t.Errorf("%s of %s: %v", c.picture, c.lineType, err)
 			continue
@@ -70,7 +70,7 @@ func points(c *run.Curves) string {
 func TestOtherThresholds(t *testing.T) {
 	q, a := asked(t, "PCT", &question.Drawing{Picture: "roc", Method: "overall"},
 		line{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, line{[]float64{5, 3}, []float64{0, 1, 2, 0.4, 2, 0, 1}})
-	if _, err := curve.Of(t.Context(), q, a, "roc", 1); err == nil || !strings.Contains(err.Error(), "differ in their thresh_i") {
+	if _, err := curve.Compute(t.Context(), q, a, "roc", 1); err == nil || !strings.Contains(err.Error(), "differ in their thresh_i") {
 		t.Error(err)
 	}
 }
@@ -104,7 +104,7 @@ func TestScorecard(t *testing.T) {
 	lt, _ := record.TypeByName("SL1L2")
 	q := &question.Question{Name: "q", Type: lt}
 	q.Scorecard("a", "b")
-	got, err := curve.Of(t.Context(), q, answer.Select(q, pair(lt)), "RMSE", 1)
+	got, err := curve.Compute(t.Context(), q, answer.Select(q, pair(lt)), "RMSE", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestScorecard(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	more := *got
-	if !curve.Card(got, &more) || len(got.Series) != 2 {
+	if !curve.MergeScorecards(got, &more) || len(got.Series) != 2 {
 		t.Error("a second card is not added")
 	}
 }
@@ -124,12 +124,12 @@ func TestBoxes(t *testing.T) {
 		lines = append(lines, line{[]float64{10, 0, 0, 2, 4, 1, mae}, nil})
 	}
 	q, a := asked(t, "SL1L2", &question.Drawing{Picture: "box", Axis: "fcst_lead", Method: "median"}, lines...)
-	got, err := curve.Of(t.Context(), q, a, "MAE", 1)
+	got, err := curve.Compute(t.Context(), q, a, "MAE", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := got.Series[0]
-	if text := fmt.Sprint(s.Least, s.Low, s.Y, s.High, s.Most, s.Beyond); text != "[1] [2] [3] [4] [4] [[100]]" {
+	if text := fmt.Sprint(s.WhiskerLow, s.Low, s.Y, s.High, s.WhiskerHigh, s.Outliers); text != "[1] [2] [3] [4] [4] [[100]]" {
 		t.Error(text)
 	}
 }
@@ -143,7 +143,7 @@ func TestPerformanceIntervals(t *testing.T) {
 		lines = append(lines, line{[]float64{100, hits, 10, 30 - hits, 60, 0.5}, nil})
 	}
 	q, a := asked(t, "CTC", d, lines...)
-	got, err := curve.Of(t.Context(), q, a, "performance", 1)
+	got, err := curve.Compute(t.Context(), q, a, "performance", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestRevisionTests(t *testing.T) {
 	q := &question.Question{Name: "q", Type: lt, Drawing: &question.Drawing{Picture: "revision", Axis: "fcst_valid_beg", Method: "median"}}
 	q.Header[record.Model] = []string{"gfs"}
 	q.Select()
-	got, err := curve.Of(t.Context(), q, answer.Select(q, b), "MAE", 1)
+	got, err := curve.Compute(t.Context(), q, answer.Select(q, b), "MAE", 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func TestWordsOfRandomQuestions(t *testing.T) {
 		if a.Rows == 0 {
 			continue
 		}
-		got, err := curve.Of(t.Context(), q, a, stat, 1)
+		got, err := curve.Compute(t.Context(), q, a, stat, 1)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -98,7 +98,7 @@ func TestWordsOfRandomQuestions(t *testing.T) {
 				t.Errorf("seed %d: two curves are called %q", seed, s.Name)
 			}
 			names[s.Name] = true
-			for _, k := range s.N {
+			for _, k := range s.Records {
 				n += k
 			}
 		}
@@ -234,7 +234,7 @@ func TestCurvesOfRandomGroups(t *testing.T) {
 				}
 			}
 		}
-		got, err := curve.Of(t.Context(), q, answer.Select(q, &b), "FBAR", 1)
+		got, err := curve.Compute(t.Context(), q, answer.Select(q, &b), "FBAR", 1)
 		if count == 0 && errors.Is(err, curve.ErrNoRecords) {
 			continue
 		}
@@ -251,7 +251,7 @@ func TestCurvesOfRandomGroups(t *testing.T) {
 				t.Errorf("seed %d: two curves are called %q", seed, s.Name)
 			}
 			names[s.Name] = true
-			if id := fmt.Sprintf("%d %.9g", s.N[0], s.Y[0]); !means[id] {
+			if id := fmt.Sprintf("%d %.9g", s.Records[0], s.Y[0]); !means[id] {
 				t.Errorf("seed %d: %q is of %s records and mean, of %v", seed, s.Name, id, means)
 			}
 		}

@@ -59,7 +59,7 @@ func TestStatisticsOfRepeatingColumns(t *testing.T) {
 		{"MCTC", "MCTS_ACC", []line{{[]float64{4, 2, 0.5}, []float64{1, 1, 1, 1}}, {[]float64{4, 2, 0.5}, []float64{3, 0, 0, 1}}}, 0.75},
 	} {
 		q, a := asked(t, c.lineType, &question.Drawing{Axis: "fcst_lead"}, c.lines...)
-		got, err := curve.Values(q, a, c.stat, 1)
+		got, err := curve.ComputePoints(q, a, c.stat, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

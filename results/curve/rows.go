@@ -14,8 +14,8 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// Text writes a statistic as a table: a line for each curve and point,
-// rounded to METviewer's seven decimals.
+// Text writes a statistic as a table: a line for each curve and point, rounded to METviewer's seven
+// decimals.
 func Text(w io.Writer, c *run.Curves) error {
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	unit := map[run.Axis]string{run.ByLead: " (h)", run.ByLevel: " (hPa)"}[c.Axis]
@@ -30,13 +30,13 @@ func Text(w io.Writer, c *run.Curves) error {
 			if !math.IsNaN(s.Y[i]) {
 				y = sevenDecimals(s.Y[i])
 			}
-			fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\n", cmp.Or(s.Made, s.Name), axisValue(c.Axis, x), s.N[i], y, interval)
+			fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\n", cmp.Or(s.Derivation, s.Name), axisValue(c.Axis, x), s.Records[i], y, interval)
 		}
 	}
 	return tw.Flush()
 }
 
-// Rows are statistics of one axis as rows: a line for each statistic, curve and point.
+// Rows returns statistics of one axis as rows: one for each statistic, curve and point.
 func Rows(all []*run.Curves) *answer.Answer {
 	at := question.Column{Name: string(all[0].Axis), Kind: question.Number}
 	if all[0].Axis == run.ByTime || all[0].Axis == run.ByInit {
@@ -55,9 +55,9 @@ func Rows(all []*run.Curves) *answer.Answer {
 		for _, s := range c.Series {
 			for i, x := range s.X {
 				v := a.Vectors
-				v[0].Text, v[1].Text = append(v[0].Text, c.Stat), append(v[1].Text, cmp.Or(s.Made, s.Name))
-				v[2].Whole, v[2].Num = append(v[2].Whole, int64(x)), append(v[2].Num, x)
-				for k, n := range []float64{float64(s.N[i]), s.Y[i], s.Low[i], s.High[i]} {
+				v[0].Text, v[1].Text = append(v[0].Text, c.Stat), append(v[1].Text, cmp.Or(s.Derivation, s.Name))
+				v[2].Seconds, v[2].Num = append(v[2].Seconds, int64(x)), append(v[2].Num, x)
+				for k, n := range []float64{float64(s.Records[i]), s.Y[i], s.Low[i], s.High[i]} {
 					v[3+k].Num = append(v[3+k].Num, n)
 				}
 				a.Rows++
@@ -70,7 +70,7 @@ func Rows(all []*run.Curves) *answer.Answer {
 // sevenDecimals prints a statistic as METviewer does: ties are rounded up.
 func sevenDecimals(v float64) string { return fmt.Sprintf("%.7f", stat.RoundHalfUp(v, 7)) }
 
-// axisValue prints a place on the independent axis.
+// axisValue prints a position on the independent axis.
 func axisValue(axis run.Axis, x float64) string {
 	if axis == run.ByTime || axis == run.ByInit {
 		return time.Unix(int64(x), 0).UTC().Format(time.RFC3339)

@@ -12,7 +12,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Title is the title of a question with how much of the data answers it.
+// Title is the title of a question, with the amount of data in its answer.
 func Title(q *question.Question, a *answer.Answer) string {
 	rows := make([]int, a.Rows)
 	for i := range rows {
@@ -28,7 +28,7 @@ func Title(q *question.Question, a *answer.Answer) string {
 	return strings.TrimPrefix(q.Title+"; "+n, "; ")
 }
 
-// counts says how many levels, regions, leads and days some rows have.
+// counts describes how many levels, regions, leads and days some rows have.
 func (c *collector) counts(rows []int) string {
 	var parts []string
 	add := func(n int, what string) {
@@ -43,15 +43,15 @@ func (c *collector) counts(rows []int) string {
 		v := &c.a.Vectors[k]
 		switch col.Name {
 		case "fcst_lev":
-			add(among(v.Text, rows), "level")
+			add(distinctCount(v.Text, rows), "level")
 		case "vx_mask":
-			add(among(v.Text, rows), "region")
+			add(distinctCount(v.Text, rows), "region")
 		case "fcst_lead":
-			add(among(v.Whole, rows), "lead")
+			add(distinctCount(v.Seconds, rows), "lead")
 		case "fcst_valid_beg":
 			days := map[int64]bool{}
 			for _, i := range rows {
-				days[v.Whole[i]/(24*3600)] = true
+				days[v.Seconds[i]/(24*3600)] = true
 			}
 			add(len(days), "day")
 		}
@@ -59,7 +59,7 @@ func (c *collector) counts(rows []int) string {
 	return strings.Join(parts, ", ")
 }
 
-// rows are those of all curves, each once, in order.
+// rows returns the rows of all curves, each once, in order.
 func (c *collector) rows() []int {
 	seen := map[int]bool{}
 	var out []int
@@ -77,15 +77,15 @@ func (c *collector) rows() []int {
 	return out
 }
 
-// pictureWords begin the titles of pictures that are of no single statistic.
+// pictureWords begin the titles of pictures without a single statistic.
 var pictureWords = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"roc": "ROC diagram", "reliability": "Reliability diagram", "performance": "Performance diagram", "taylor": "Taylor diagram",
 	"rank_histogram": "Rank histogram", "eclv": "Economic value", "spread_skill": "Spread and skill",
 }
 
-// title is what the author of the question wrote or, where that was of other
-// conditions, what the rows of the curves have.
-func (d *Drawn) title() string {
+// title is the title that the author of the question wrote or, if its conditions were changed, a
+// description of the curves' rows.
+func (d *PointCurves) title() string {
 	q := d.c.q
 	if q.Title != "" && !q.Untitled {
 		return q.Title
@@ -98,8 +98,8 @@ func (d *Drawn) title() string {
 		if q.Drawing.Picture == "revision" {
 			title = "Revision of " + title
 		}
-		if d.Minus != "" {
-			title += " minus that of " + d.Minus
+		if d.Baseline != "" {
+			title += " minus that of " + d.Baseline
 		}
 	}
 	rows := d.c.rows()
@@ -115,14 +115,14 @@ func (d *Drawn) title() string {
 	} {
 		values := d.c.valuesOf(part.field, rows)
 		if len(values) > 0 && part.field.String() != string(d.c.axis) {
-			title += part.word + some(values, part.many)
+			title += part.word + listOrCount(values, part.many)
 		}
 	}
-	return title + d.c.when(rows)
+	return title + d.c.leadAndDays(rows)
 }
 
-// valuesOf are the values of a field in some rows or, where there are none, those
-// that the question asks for.
+// valuesOf returns the values of a field in some rows or, without rows, the values that the
+// question requests.
 func (c *collector) valuesOf(f record.Field, rows []int) (values []string) {
 	k := columnOf(c.a, f.String())
 	if k < 0 || len(rows) == 0 {
@@ -136,8 +136,8 @@ func (c *collector) valuesOf(f record.Field, rows []int) (values []string) {
 	return slices.DeleteFunc(slices.Compact(values), func(v string) bool { return v == "" || v == record.NA })
 }
 
-// some are a few values, or the number of many.
-func some(values []string, many string) string {
+// listOrCount lists a few values, or prints the number of many.
+func listOrCount(values []string, many string) string {
 	const most = 4
 	if len(values) > most {
 		return fmt.Sprintf("%d %s", len(values), many)
@@ -145,18 +145,18 @@ func some(values []string, many string) string {
 	return strings.Join(values, ", ")
 }
 
-// when are the lead of some rows, where they have one, and their days.
-func (c *collector) when(rows []int) (words string) {
-	if k := columnOf(c.a, "fcst_lead"); k >= 0 && len(rows) > 0 && c.axis != run.ByLead && among(c.a.Vectors[k].Whole, rows) == 1 {
-		words = fmt.Sprintf(", lead %g h", float64(c.a.Vectors[k].Whole[rows[0]])/3600)
+// leadAndDays describes the lead of some rows, if they have a single one, and their days.
+func (c *collector) leadAndDays(rows []int) (words string) {
+	if k := columnOf(c.a, "fcst_lead"); k >= 0 && len(rows) > 0 && c.axis != run.ByLead && distinctCount(c.a.Vectors[k].Seconds, rows) == 1 {
+		words = fmt.Sprintf(", lead %g h", float64(c.a.Vectors[k].Seconds[rows[0]])/3600)
 	}
 	k := columnOf(c.a, "fcst_valid_beg")
 	if k < 0 || len(rows) == 0 || c.axis == run.ByTime {
 		return words
 	}
-	first, last := c.a.Vectors[k].Whole[rows[0]], c.a.Vectors[k].Whole[rows[0]]
+	first, last := c.a.Vectors[k].Seconds[rows[0]], c.a.Vectors[k].Seconds[rows[0]]
 	for _, r := range rows {
-		first, last = min(first, c.a.Vectors[k].Whole[r]), max(last, c.a.Vectors[k].Whole[r])
+		first, last = min(first, c.a.Vectors[k].Seconds[r]), max(last, c.a.Vectors[k].Seconds[r])
 	}
 	day := func(t int64) string { return time.Unix(t, 0).UTC().Format(time.DateOnly) }
 	if words += ", " + day(first); day(last) != day(first) {
@@ -165,9 +165,9 @@ func (c *collector) when(rows []int) (words string) {
 	return words
 }
 
-// omit names the curves that the question asks for and none of whose rows is there,
-// and what of its plot no question draws.
-func (d *Drawn) omit() {
+// addOmitted lists the requested curves without rows, and the parts of the question's plot that no
+// question draws.
+func (d *PointCurves) addOmitted() {
 	d.Omitted = slices.Clone(d.c.q.Omitted)
 	d.Omitted = append(d.Omitted, d.c.absent...)
 	for _, name := range d.c.names {
@@ -177,19 +177,19 @@ func (d *Drawn) omit() {
 	}
 }
 
-// leftOut ends the note with what is omitted.
-func (d *Drawn) leftOut() {
+// noteOmitted adds the omitted curves to the note.
+func (d *PointCurves) noteOmitted() {
 	if n := len(d.Omitted); n > 0 {
-		d.Note += "; left out: " + strings.Join(d.Omitted[:min(n, 6)], ", ")
+		d.Note += "; omitted: " + strings.Join(d.Omitted[:min(n, 6)], ", ")
 		if n > 6 {
 			d.Note += fmt.Sprintf(" and %d more", n-6)
 		}
 	}
 }
 
-// lacking names what of the drawing's curves no row is of: values of a field and, where
-// each value has rows, combinations of values that the question writes out.
-func (c *collector) lacking() (out []string) {
+// missingCurves lists the curves of the drawing without rows: values of a field and, if each value
+// has rows, combinations of values that the question names.
+func (c *collector) missingCurves() (out []string) {
 	written := true
 	for g, group := range c.q.Drawing.Curves {
 		for _, label := range c.groups[g].all {

@@ -45,18 +45,18 @@ func TestEqualisation(t *testing.T) {
 		note          string
 	}{
 		{"off", false, false, []float64{24, 48, 72, 96}, []int{4, 3, 2, 1}, ""},
-		{"per place", true, false, []float64{24, 48, 72}, []int{3, 3, 2}, "left out 3 of 19 rows"},
-		{"all", true, true, []float64{24, 48, 72}, []int{2, 2, 2}, "left out 7 of 19 rows"},
+		{"per place", true, false, []float64{24, 48, 72}, []int{3, 3, 2}, "omitted 3 of 19 rows"},
+		{"all", true, true, []float64{24, 48, 72}, []int{2, 2, 2}, "omitted 7 of 19 rows"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			q := byLead()
 			q.Drawing.EventEqual, q.Drawing.EqualPlaces = c.equal, c.places
-			got, err := curve.Values(q, answerOf(t, q, leads()), "RMSE", 1)
+			got, err := curve.ComputePoints(q, answerOf(t, q, leads()), "RMSE", 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s := got.Series[0]; !slices.Equal(s.X, c.xs) || !slices.Equal(s.N, c.n) || !strings.Contains(got.Note, c.note) {
-				t.Errorf("%v %v: %s", s.X, s.N, got.Note)
+			if s := got.Series[0]; !slices.Equal(s.X, c.xs) || !slices.Equal(s.Records, c.n) || !strings.Contains(got.Note, c.note) {
+				t.Errorf("%v %v: %s", s.X, s.Records, got.Note)
 			}
 		})
 	}
@@ -67,11 +67,11 @@ func TestEqualisation(t *testing.T) {
 func TestValuesFirst(t *testing.T) {
 	q := byLead()
 	a := answerOf(t, q, leads())
-	first, err := curve.Values(q, a, "RMSE", 1)
+	first, err := curve.ComputePoints(q, a, "RMSE", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := curve.Of(t.Context(), q, a, "RMSE", 1)
+	whole, err := curve.Compute(t.Context(), q, a, "RMSE", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestValuesFirst(t *testing.T) {
 // in METviewer.
 func TestDifference(t *testing.T) {
 	q := byLead()
-	q.Drawing.EventEqual, q.Drawing.Minus = false, "B"
+	q.Drawing.EventEqual, q.Drawing.Baseline = false, "B"
 	rows := leads()
 	for i := range rows {
 		if rows[i].model == "B" {
@@ -100,11 +100,11 @@ func TestDifference(t *testing.T) {
 		}
 	}
 	slices.Reverse(rows)
-	got, err := curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
+	got, err := curve.Compute(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := got.Series[0]; len(got.Series) != 1 || !slices.Equal(s.N, []int{3, 3, 2}) {
+	if s := got.Series[0]; len(got.Series) != 1 || !slices.Equal(s.Records, []int{3, 3, 2}) {
 		t.Fatalf("%+v", got.Series)
 	}
 	if y, want := got.Series[0].Y[2], -math.Sqrt(12.5); stat.RoundHalfUp(y, 9) != stat.RoundHalfUp(want, 9) {
@@ -113,15 +113,15 @@ func TestDifference(t *testing.T) {
 	for i := range rows {
 		rows[i].mistake = float64(1 + rows[i].valid%7)
 	}
-	if got, err = curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1); err != nil || got.Series[0].Y[0] != 0 || !math.IsNaN(got.Series[0].Low[0]) {
+	if got, err = curve.Compute(t.Context(), q, answerOf(t, q, rows), "RMSE", 1); err != nil || got.Series[0].Y[0] != 0 || !math.IsNaN(got.Series[0].Low[0]) {
 		t.Errorf("%+v %v", got, err)
 	}
 	q.Drawing.Curves = append(q.Drawing.Curves, question.Group{Field: "fcst_lead", Values: [][]string{{"24"}, {"48"}}})
-	if got, err = curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1); err != nil || len(got.Series) != 2 || got.Series[1].Name != "A 48 h" || got.Series[1].N[0] != 3 {
+	if got, err = curve.Compute(t.Context(), q, answerOf(t, q, rows), "RMSE", 1); err != nil || len(got.Series) != 2 || got.Series[1].Name != "A 48 h" || got.Series[1].Records[0] != 3 {
 		t.Errorf("of two fields: %+v %v", got, err)
 	}
-	q.Drawing.Minus = "C"
-	if _, err := curve.Values(q, answerOf(t, q, rows), "RMSE", 1); err == nil {
+	q.Drawing.Baseline = "C"
+	if _, err := curve.ComputePoints(q, answerOf(t, q, rows), "RMSE", 1); err == nil {
 		t.Error("a curve that is not there was taken off")
 	}
 }

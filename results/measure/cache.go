@@ -8,23 +8,22 @@ import (
 	"runtime"
 )
 
-// ErrCannotDrop is returned where the operating system offers no way to drop
-// files from its page cache. A run there has no cold times.
+// ErrCannotDrop is returned if the operating system cannot drop files from its page cache. Runs on
+// such a system have no cold times.
 var ErrCannotDrop = errors.New("the page cache cannot be dropped on " + runtime.GOOS)
 
-// DropCaches drops files from the operating system's page cache, so that the
-// next read comes from the disk. Each path is a file, or a folder whose regular
-// files are meant. The files are synced first, since dirty pages stay.
+// DropCaches drops files from the operating system's page cache, which makes the next read come
+// from the disk. Each path is a file, or a folder with its regular files. It first syncs the files,
+// because dirty pages cannot be dropped.
 //
-// Any user can do so for files of his own (posix_fadvise, DONTNEED); root also
-// drops the whole cache, directories and inodes included, through
-// /proc/sys/vm/drop_caches. how says in words which was done, for the run's
-// record: a "cold" that was not is worse than none. Pages that a process has
-// mapped stay in memory: close the database or stop the server first. Disks
-// and hypervisors have caches of their own, which nothing here reaches.
+// Any user can do this for his own files (posix_fadvise, DONTNEED). Root also drops the complete
+// cache, including directories and inodes, through /proc/sys/vm/drop_caches. how describes which
+// was done, for the run's record, because a false "cold" is worse than none. Pages that a process
+// has mapped stay in memory: close the database or stop the server first. DropCaches does not
+// affect the caches of disks and hypervisors.
 func DropCaches(paths []string) (how string, err error) { return dropCaches(paths, globalCache) }
 
-// globalCache is where root drops everything at once.
+// globalCache is the file through which root drops the complete cache.
 const globalCache = "/proc/sys/vm/drop_caches"
 
 // regularFiles lists the files under the paths.

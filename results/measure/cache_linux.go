@@ -19,7 +19,7 @@ func dropCaches(paths []string, global string) (string, error) {
 	}
 	how := fmt.Sprintf("fsync and posix_fadvise(DONTNEED) on %d file(s)", len(files))
 	if os.Geteuid() != 0 {
-		return how + "; not root, so " + global + " was left alone", nil
+		return how + "; without root, " + global + " was not used", nil
 	}
 	unix.Sync()
 	if err := os.WriteFile(global, []byte("3\n"), 0o200); err != nil {

@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// ClientMeter measures what this process itself costs over an interval. It
-// touches nothing while it runs.
+// ClientMeter measures the resources that this process uses in an interval. It does nothing between
+// start and stop.
 type ClientMeter struct {
 	clock Clock
-	begin usage
+	start usage
 	gc    debug.GCStats
 }
 
-// usage is what the operating system says of this process since it started.
+// usage is what the operating system reports about this process since its start.
 type usage struct {
 	user, system time.Duration
 	peakRSS      uint64 // bytes; 0 = not known
 }
 
-// ClientLoad is what the process spent. For an embedded engine it contains the
-// engine, which works inside this process; for a server it is the client alone.
+// ClientLoad is what the process used. For an embedded engine it includes the engine, which runs in
+// this process; for a server it is the client only.
 type ClientLoad struct {
 	Wall   time.Duration `json:"wall_ns"`
 	User   time.Duration `json:"user_cpu_ns"`
@@ -34,13 +34,13 @@ type ClientLoad struct {
 	// started: the operating system keeps no other peak. 0 = not known.
 	PeakRSS uint64 `json:"peak_rss_bytes"`
 	GCs     int64  `json:"gc_count"`
-	// GCPause is the time that all goroutines stood still for the collector.
+	// GCPause is the time for which the garbage collector stopped all goroutines.
 	GCPause    time.Duration `json:"gc_pause_ns"`
 	GCPauseMax time.Duration `json:"gc_pause_max_ns"` // of the last 256 collections
 }
 
-// CPUTime is the processor time of this process so far, of all its threads; 0
-// where the system does not tell.
+// CPUTime is the processor time of all threads of this process until now; 0 if the system does not
+// report it.
 func CPUTime() time.Duration {
 	u, err := processUsage()
 	if err != nil {
@@ -49,20 +49,19 @@ func CPUTime() time.Duration {
 	return u.user + u.system
 }
 
-// StartClient begins an interval.
+// StartClient starts an interval.
 func StartClient() (*ClientMeter, error) {
 	u, err := processUsage()
 	if err != nil {
 		return nil, fmt.Errorf("read the client's own CPU time: %w", err)
 	}
-	m := &ClientMeter{begin: u}
+	m := &ClientMeter{start: u}
 	debug.ReadGCStats(&m.gc)
 	m.clock = StartClock()
 	return m, nil
 }
 
-// Stop returns what was spent since StartClient. It may be called again, for
-// an interval that goes on.
+// Stop returns the use since StartClient. It may be called several times.
 func (m *ClientMeter) Stop() (ClientLoad, error) {
 	wall := m.clock.Now()
 	u, err := processUsage()
@@ -72,7 +71,7 @@ func (m *ClientMeter) Stop() (ClientLoad, error) {
 	var gc debug.GCStats
 	debug.ReadGCStats(&gc)
 	out := ClientLoad{
-		Wall: wall, User: u.user - m.begin.user, System: u.system - m.begin.system,
+		Wall: wall, User: u.user - m.start.user, System: u.system - m.start.system,
 		Cores: runtime.GOMAXPROCS(0), PeakRSS: u.peakRSS,
 		GCs: gc.NumGC - m.gc.NumGC, GCPause: gc.PauseTotal - m.gc.PauseTotal,
 	}
@@ -82,8 +81,8 @@ func (m *ClientMeter) Stop() (ClientLoad, error) {
 	return out, nil
 }
 
-// Share is the part of the cores' time that the process used, 0 … 1; above 1
-// where threads outside Go (an embedded engine's) use further cores.
+// Share is the used part of the cores' time, 0 … 1. It exceeds 1 if threads outside Go (of an
+// embedded engine) use further cores.
 func (l ClientLoad) Share() float64 {
 	if l.Wall <= 0 || l.Cores <= 0 {
 		return 0
@@ -91,14 +90,13 @@ func (l ClientLoad) Share() float64 {
 	return float64(l.User+l.System) / (float64(l.Wall) * float64(l.Cores))
 }
 
-// BusyShare is the share above which the client counts as the bottleneck:
-// beyond it a waiting goroutine often finds no free core, so that its times
-// contain the client's own queue.
+// BusyShare is the share above which the client counts as the bottleneck. Above it, a goroutine
+// often waits for a free core, and its times include this wait.
 const BusyShare = 0.8
 
-// Warning says in words that the client, not the engine, may have set the pace;
-// "" where its share is at most threshold (0 = BusyShare). It is meant for
-// engines that are servers: an embedded one is expected to use the cores.
+// Warning explains that the client, not the engine, may have been the bottleneck; "" if its share
+// is at most threshold (0 = BusyShare). Use it for servers only: an embedded engine is expected to
+// use the cores.
 func (l ClientLoad) Warning(threshold float64) string {
 	if threshold == 0 {
 		threshold = BusyShare

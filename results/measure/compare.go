@@ -10,61 +10,57 @@ import (
 	"github.com/aclements/go-moremath/stats"
 )
 
-// Alpha is the level below which a difference counts as larger than the noise.
+// Alpha is the significance level for differences.
 const Alpha = 0.05
 
-// resamples of the bootstrap: the ends of a 95 % interval then rest on 50
-// resamples each.
-const resamples = 2000
+// bootstrapResamples is the number of resamples. Each end of a 95 % interval then rests on 50
+// resamples.
+const bootstrapResamples = 2000
 
-// Comparison says how sample A stands to sample B.
+// Comparison compares sample A with sample B.
 type Comparison struct {
 	NA, NB int
-	// Ratio is median(A) / median(B): 2 means that A takes twice as long. NaN
-	// where a sample is empty or median(B) is 0.
+	// Ratio is median(A) / median(B): 2 means that A takes twice as long. NaN if a sample is empty or
+	// median(B) is 0.
 	Ratio float64
-	// Lo and Hi bound the ratio at the level Confidence, by bootstrap. NaN
-	// where a sample has fewer than five values: resampling them shows nothing.
+	// Lo and Hi bound the ratio at the level Confidence, by bootstrap. NaN if a sample has fewer than
+	// five values, which are too few to resample.
 	Lo, Hi float64
-	// P is the probability of ranks at least this far apart if both samples came
-	// from one distribution (Mann-Whitney, two-sided); 1 where all values are
-	// equal, NaN where a sample is empty.
+	// P is the probability of ranks at least this far apart if both samples have the same distribution
+	// (Mann-Whitney, two-sided); 1 if all values are equal, NaN if a sample is empty.
 	P float64
-	// PHolm is P corrected for all comparisons made together; P itself until
-	// Correct is called.
+	// PHolm is P, corrected for all simultaneous comparisons; it equals P until CorrectTogether is
+	// called.
 	PHolm float64
-	// Least is the smallest P that samples of these sizes can reach.
-	Least float64
-	// Together is how many comparisons were corrected together; 0 = none.
-	Together int
+	// LeastP is the smallest P that samples of these sizes can reach.
+	LeastP float64
+	// ComparedTogether is the number of comparisons that were corrected together; 0 = none.
+	ComparedTogether int
 }
 
-// Compare compares two samples. The bootstrap (Efron, 1979; percentile
-// interval) is seeded: the same samples and seed give the same interval.
-// Values that are not finite are left out.
+// Compare compares two samples. The bootstrap (Efron, 1979; percentile interval) is seeded: the
+// same samples and seed give the same interval. Values that are not finite are skipped.
 func Compare(a, b []float64, seed uint64) Comparison {
-	a, b = finite(a), finite(b)
+	a, b = sortedFinite(a), sortedFinite(b)
 	out := Comparison{NA: len(a), NB: len(b), Ratio: medianRatio(a, b), Lo: math.NaN(), Hi: math.NaN()}
 	out.P = MannWhitney(a, b)
 	out.PHolm = out.P
-	out.Least = leastP(len(a), len(b))
+	out.LeastP = leastP(len(a), len(b))
 	if len(a) >= 5 && len(b) >= 5 {
 		out.Lo, out.Hi = bootstrapRatio(a, b, seed)
 	}
 	return out
 }
 
-// Significant reports whether the difference is larger than the noise, after
-// correction.
+// Significant reports whether the corrected difference is significant.
 func (c Comparison) Significant() bool { return c.PHolm < Alpha }
 
-// Enough reports whether samples of these sizes can show a difference at all, if it
-// is the only one among those compared together.
-func (c Comparison) Enough() bool { return c.Least*float64(max(c.Together, 1)) < Alpha }
+// CanDiffer reports whether samples of these sizes can show a difference at all, if it is the only
+// one among those compared together.
+func (c Comparison) CanDiffer() bool { return c.LeastP*float64(max(c.ComparedTogether, 1)) < Alpha }
 
-// Mark is what a table prints beside the ratio: "~" for no difference larger
-// than the noise, "?" where the samples are too few to tell, and "*", "**",
-// "***" below 0.05, 0.01, 0.001.
+// Mark is printed next to the ratio in tables: "~" for no significant difference, "?" for samples
+// that are too small to show one, and "*", "**", "***" below 0.05, 0.01, 0.001.
 func (c Comparison) Mark() string {
 	switch {
 	case c.PHolm < 0.001:
@@ -73,7 +69,7 @@ func (c Comparison) Mark() string {
 		return "**"
 	case c.Significant():
 		return "*"
-	case !c.Enough():
+	case !c.CanDiffer():
 		return "?"
 	}
 	return "~"
@@ -84,16 +80,15 @@ func (c Comparison) String() string {
 	return fmt.Sprintf("%.3gx [%.3g, %.3g] p=%.2g %s", c.Ratio, c.Lo, c.Hi, c.PHolm, c.Mark())
 }
 
-// MannWhitney returns the two-sided p of the Mann-Whitney U test: exact up to
-// 50 values a sample, or 25 where values are tied, beyond that by the normal
-// approximation with corrections for ties and continuity. NaN where a sample
-// has no finite value, 1 where all values are equal.
+// MannWhitney returns the two-sided p of the Mann-Whitney U test. It is exact up to 50 values per
+// sample, or 25 with ties, and above that a normal approximation with corrections for ties and
+// continuity. NaN if a sample has no finite value, 1 if all values are equal.
 //
-// The test is that of go-moremath, the one benchstat uses. With ties and
-// samples of unequal size the distribution of U is not symmetric, so the sample
-// with the smaller U goes first, which makes the doubled tail the true one.
+// The test is that of go-moremath, which benchstat uses. With ties and samples of unequal size, the
+// distribution of U is not symmetric. Doubling the tail is correct for the sample with the smaller
+// U, which therefore comes first.
 func MannWhitney(a, b []float64) float64 {
-	a, b = finite(a), finite(b)
+	a, b = sortedFinite(a), sortedFinite(b)
 	if len(a) == 0 || len(b) == 0 {
 		return math.NaN()
 	}
@@ -123,10 +118,9 @@ func leastP(na, nb int) float64 {
 	return min(1, 2*math.Exp(-logChoose(float64(na+nb), float64(na))))
 }
 
-// Holm corrects p-values for being made together (Holm, A simple sequentially
-// rejective multiple test procedure, Scand. J. Stat. 6, 1979), as R's
-// p.adjust does. The result has the order of ps; NaN stays NaN and does not
-// count.
+// Holm corrects p-values of simultaneous tests (Holm, A simple sequentially rejective multiple test
+// procedure, Scand. J. Stat. 6, 1979), as R's p.adjust does. The result has the order of ps. NaN
+// stays NaN and does not count.
 func Holm(ps []float64) []float64 {
 	out := slices.Repeat([]float64{math.NaN()}, len(ps))
 	var order []int
@@ -144,9 +138,9 @@ func Holm(ps []float64) []float64 {
 	return out
 }
 
-// Correct sets PHolm of comparisons that are shown together. A comparison
-// without a test (P is NaN) does not count.
-func Correct(cs []*Comparison) {
+// CorrectTogether sets PHolm of comparisons that are shown together. A comparison without a test (P
+// is NaN) does not count.
+func CorrectTogether(cs []*Comparison) {
 	ps, together := make([]float64, len(cs)), 0
 	for i, c := range cs {
 		if ps[i] = c.P; !math.IsNaN(c.P) {
@@ -154,25 +148,25 @@ func Correct(cs []*Comparison) {
 		}
 	}
 	for i, p := range Holm(ps) {
-		cs[i].PHolm, cs[i].Together = p, together
+		cs[i].PHolm, cs[i].ComparedTogether = p, together
 	}
 }
 
-// Against compares every sample with samples[base] and corrects the
-// comparisons together; the base's own place holds a ratio of 1 and no test.
-func Against(samples [][]float64, base int, seed uint64) []Comparison {
+// CompareWithBase compares every sample with samples[base] and corrects the comparisons together.
+// The result for the base has a ratio of 1 and no test.
+func CompareWithBase(samples [][]float64, base int, seed uint64) []Comparison {
 	out := make([]Comparison, len(samples))
 	var all []*Comparison
 	for i := range samples {
 		if i == base {
-			n := len(finite(samples[i]))
-			out[i] = Comparison{NA: n, NB: n, Ratio: 1, Lo: 1, Hi: 1, P: 1, PHolm: 1, Least: leastP(n, n)}
+			n := len(sortedFinite(samples[i]))
+			out[i] = Comparison{NA: n, NB: n, Ratio: 1, Lo: 1, Hi: 1, P: 1, PHolm: 1, LeastP: leastP(n, n)}
 			continue
 		}
 		out[i] = Compare(samples[i], samples[base], seed)
 		all = append(all, &out[i])
 	}
-	Correct(all)
+	CorrectTogether(all)
 	return out
 }
 
@@ -184,14 +178,13 @@ func medianRatio(a, b []float64) float64 {
 	return stats.Sample{Xs: a, Sorted: true}.Quantile(0.5) / over
 }
 
-// bootstrapRatio draws resamples of both, each with its own stream of numbers,
-// so that the result depends on the seed alone. Of 1,500 pairs of
-// log-normal samples of 5, 10, 20 and 30 values, the 95 % interval held the true
-// ratio 96 to 97 times in a hundred.
+// bootstrapRatio resamples both samples. Each resample has its own random stream, which makes the
+// result depend on the seed only. For 1,500 pairs of log-normal samples of 5, 10, 20 and 30 values,
+// the 95 % interval contained the true ratio in 96 to 97 % of the cases.
 func bootstrapRatio(a, b []float64, seed uint64) (lo, hi float64) {
-	ratios := make([]float64, 0, resamples)
+	ratios := make([]float64, 0, bootstrapResamples)
 	ra, rb := make([]float64, len(a)), make([]float64, len(b))
-	for i := range resamples {
+	for i := range bootstrapResamples {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		draw(r, ra, a)
 		draw(r, rb, b)
@@ -204,7 +197,7 @@ func bootstrapRatio(a, b []float64, seed uint64) (lo, hi float64) {
 	return s.Quantile((1 - Confidence) / 2), s.Quantile((1 + Confidence) / 2)
 }
 
-// draw fills into with values of from, with replacement, sorted.
+// draw fills into with values of from, drawn with replacement and sorted.
 func draw(r *rand.Rand, into, from []float64) {
 	for i := range into {
 		into[i] = from[r.IntN(len(from))]
@@ -212,7 +205,7 @@ func draw(r *rand.Rand, into, from []float64) {
 	slices.Sort(into)
 }
 
-// drawMedians are the medians of samples that are drawn anew.
+// drawMedians computes the medians of resampled samples.
 func drawMedians(r *rand.Rand, into []float64, samples [][]float64) {
 	for i, s := range samples {
 		anew := make([]float64, len(s))
@@ -221,10 +214,9 @@ func drawMedians(r *rand.Rand, into []float64, samples [][]float64) {
 	}
 }
 
-// RepsFor returns how many values each of two samples must have so that a rank
-// test between them can show a difference after Holm's correction for so many
-// comparisons: the smallest n ≥ 6 with m · 2 / C(2n, n) < Alpha. (Below 6 values
-// no 95 % interval of a median exists.)
+// RepsFor returns how many values each of two samples needs to show a difference in a rank test,
+// after Holm's correction for this number of comparisons: the smallest n ≥ 6 with m · 2 / C(2n, n)
+// < Alpha. (With fewer than 6 values, no 95 % interval of a median exists.)
 func RepsFor(comparisons int) int {
 	n, ways := 6, 924.0 // C(12, 6)
 	for float64(comparisons)*2/ways >= Alpha {

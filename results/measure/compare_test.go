@@ -177,7 +177,7 @@ func TestCompare(t *testing.T) {
 	if same := Compare(times(3, 20, 10), times(4, 20, 10), 1); same.Significant() || same.Mark() != "~" {
 		t.Errorf("equal medians: %v", same)
 	}
-	if few := Compare([]float64{1, 2, 3}, []float64{7, 8, 9}, 1); few.Mark() != "?" || !math.IsNaN(few.Lo) || few.Enough() {
+	if few := Compare([]float64{1, 2, 3}, []float64{7, 8, 9}, 1); few.Mark() != "?" || !math.IsNaN(few.Lo) || few.CanDiffer() {
 		t.Errorf("three against three: %v", few)
 	}
 	if none := Compare(nil, []float64{1}, 1); !math.IsNaN(none.P) || !math.IsNaN(none.Ratio) || none.Significant() || none.Mark() != "?" {
@@ -233,10 +233,10 @@ func TestAgainst(t *testing.T) {
 	if one := Compare(small[0], small[1], 1); one.Mark() != "*" {
 		t.Errorf("alone: %v", one)
 	}
-	if three := Against(append(small, times(4, 4, 9)), 0, 1)[1]; three.Mark() != "?" || three.Enough() {
+	if three := CompareWithBase(append(small, times(4, 4, 9)), 0, 1)[1]; three.Mark() != "?" || three.CanDiffer() {
 		t.Errorf("among three: %v", three)
 	}
-	base := Against(samples, 0, 1)
+	base := CompareWithBase(samples, 0, 1)
 	if base[0].Ratio != 1 || base[0].Mark() != "~" || base[1].Mark() != "~" || base[2].Mark() == "~" || base[2].Ratio < 2.5 {
 		t.Errorf("%v", base)
 	}

@@ -13,16 +13,17 @@ import (
 	"github.com/shirou/gopsutil/v4/disk"
 )
 
-// DiskLoad is what a block device did over an interval.
+// DiskLoad is what a block device did in an interval.
 type DiskLoad struct {
-	Device string        `json:"device"` // as the system names it: "sda", "loop3"
-	Read   uint64        `json:"read_bytes"`
-	Reads  uint64        `json:"reads"`   // requests that were ended
-	Busy   time.Duration `json:"busy_ns"` // while a request was under way; of devices that serve many at once it says little
+	Device string `json:"device"` // as the system names it: "sda", "loop3"
+	Read   uint64 `json:"read_bytes"`
+	Reads  uint64 `json:"reads"` // completed requests
+	// time with a request in flight; not informative for devices that serve many requests at once
+	Busy time.Duration `json:"busy_ns"`
 }
 
-// Devices names the block device under each path, or "" where the system counts
-// none: in memory, over a network, on an overlay.
+// Devices names the block device of each path, or "" if the system has no counters for it: in
+// memory, over a network, on an overlay.
 func Devices(ctx context.Context, paths []string) ([]string, error) {
 	mounts, err := disk.PartitionsWithContext(ctx, true)
 	if err != nil {
@@ -42,7 +43,7 @@ func Devices(ctx context.Context, paths []string) ([]string, error) {
 			abs = target
 		}
 		device := ""
-		if m := deepest(mounts, abs); m != nil {
+		if m := deepestMount(mounts, abs); m != nil {
 			device = m.Device
 		}
 		if target, err := filepath.EvalSymlinks(device); err == nil { // /dev/mapper/x → ../dm-0
@@ -61,7 +62,7 @@ type DiskMeter struct {
 	begin map[string]disk.IOCountersStat
 }
 
-// StartDisks begins an interval. Names that are empty or not known are left out.
+// StartDisks starts an interval. It skips empty and unknown names.
 func StartDisks(ctx context.Context, devices []string) (*DiskMeter, error) {
 	m := &DiskMeter{}
 	var err error
@@ -77,7 +78,7 @@ func StartDisks(ctx context.Context, devices []string) (*DiskMeter, error) {
 	return m, nil
 }
 
-// Stop returns what the devices did since StartDisks, each once.
+// Stop returns what each device did since StartDisks.
 func (m *DiskMeter) Stop(ctx context.Context) ([]DiskLoad, error) {
 	if len(m.names) == 0 {
 		return nil, nil
@@ -94,12 +95,11 @@ func (m *DiskMeter) Stop(ctx context.Context) ([]DiskLoad, error) {
 	return out, nil
 }
 
-// readRateBytes is how much ReadRate writes and reads.
+// readRateBytes is the size of ReadRate's file.
 const readRateBytes = 64 << 20
 
-// ReadRate measures how many bytes a second can be read from a folder, one
-// request after the other: a file of 64 MiB is written there, dropped from the
-// page cache, read, and removed. how says what was done.
+// ReadRate measures the sequential read rate of a folder in bytes per second: it writes a file of
+// 64 MiB, drops it from the page cache, reads and removes it. how describes the method.
 func ReadRate(dir string) (rate float64, how string, err error) {
 	f, err := os.CreateTemp(dir, ".barograph-rate-")
 	if err != nil {

@@ -19,14 +19,14 @@ type Estimate struct {
 	High  float64 `json:"high"`
 }
 
-// estimateJSON is an estimate of which what is not known is null.
+// estimateJSON is an estimate with null for unknown values.
 type estimateJSON struct {
 	Value *float64 `json:"value"`
 	Low   *float64 `json:"low"`
 	High  *float64 `json:"high"`
 }
 
-// MarshalJSON writes what is not finite, which JSON lacks, as null.
+// MarshalJSON writes values that are not finite as null, because JSON has no such numbers.
 func (e Estimate) MarshalJSON() ([]byte, error) {
 	known := func(v *float64) *float64 {
 		if !isFinite(*v) {
@@ -37,7 +37,7 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(estimateJSON{known(&e.Value), known(&e.Low), known(&e.High)})
 }
 
-// UnmarshalJSON reads it; null is NaN.
+// UnmarshalJSON reads null as NaN.
 func (e *Estimate) UnmarshalJSON(text []byte) error {
 	*e = Estimate{math.NaN(), math.NaN(), math.NaN()}
 	var in estimateJSON
@@ -50,34 +50,34 @@ func (e *Estimate) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Growth is how time grows with size: time = Factor · size^Exponent, a straight
-// line where both are drawn as logarithms.
+// Growth is the growth of time with size: time = Factor · size^Exponent, a straight line in a
+// diagram with logarithmic axes.
 type Growth struct {
-	Exponent Estimate `json:"exponent"` // 0 = size does not matter, 1 = proportional
+	Exponent Estimate `json:"exponent"` // 0 = independent of size, 1 = proportional
 	Factor   float64  `json:"factor"`   // the time at size 1, in the unit of the times
-	Scatter  float64  `json:"scatter"`  // standard deviation of the medians' logarithms about the line; 0 with two sizes
-	Sizes    int      `json:"sizes"`
+	// standard deviation of the medians' logarithms from the line; 0 with two sizes
+	Scatter float64 `json:"scatter"`
+	Sizes   int     `json:"sizes"`
 
 	x, y   []float64    // logarithms of sizes and medians
-	redraw [][2]float64 // intercept and slope of lines through redrawn samples
+	redraw [][2]float64 // intercepts and slopes of the lines through resampled samples
 }
 
 // growthDraws is the number of bootstrap lines.
 const growthDraws = 1000
 
-// FitGrowth fits a power law to the medians of times, one sample for each
-// size, by least squares of the logarithms.
+// FitGrowth fits a power law to the medians of times, one sample for each size, by least squares of
+// the logarithms.
 //
-// Two things make the exponent uncertain: the noise of the repetitions, seen by
-// a bootstrap within each size, and that the law may not hold, seen by the
-// scatter about the line (Student's t, from three sizes on). The interval is
-// the wider of the two. The error tells where sizes are fewer than two, not
-// above 0, or without a time above 0.
+// Two effects make the exponent uncertain: the noise of the repetitions, which a bootstrap within
+// each size estimates, and deviations from the law, which the scatter about the line estimates
+// (Student's t, from three sizes on). The interval is the wider of the two. FitGrowth returns an
+// error for fewer than two sizes, and for sizes or times that are not above 0.
 func FitGrowth(sizes []float64, times [][]float64, seed uint64) (Growth, error) {
 	g := Growth{}
 	var samples [][]float64
 	for i, n := range sizes {
-		sample := finite(times[i])
+		sample := sortedFinite(times[i])
 		if n <= 0 || len(sample) == 0 || slices.Min(sample) <= 0 {
 			return g, &fault.Error{Setting: "growth", Problem: "a size or a time is not above 0, or a size has no times", Cure: "measure each size, with a clock that resolves it"}
 		}
@@ -91,22 +91,22 @@ func FitGrowth(sizes []float64, times [][]float64, seed uint64) (Growth, error) 
 	a, b := stat.LinearRegression(g.x, g.y, nil, false)
 	g.Factor, g.Sizes = math.Exp(a), len(g.x)
 	g.Exponent = Estimate{Value: b, Low: b, High: b}
-	g.redrawn(samples, seed)
+	g.drawLines(samples, seed)
 	slopes := make([]float64, len(g.redraw))
 	for i, line := range g.redraw {
 		slopes[i] = line[1]
 	}
-	g.Exponent.Hold(slopes)
+	g.Exponent.Widen(slopes)
 	if len(g.x) > 2 {
 		g.Scatter = scatter(g.x, g.y, a, b)
 		half := student(len(g.x)-2) * g.Scatter / math.Sqrt(spread(g.x))
-		g.Exponent.widen(b-half, b+half)
+		g.Exponent.widenTo(b-half, b+half)
 	}
 	return g, nil
 }
 
-// redrawn fits lines to samples that are drawn anew from the samples.
-func (g *Growth) redrawn(samples [][]float64, seed uint64) {
+// drawLines fits lines to resampled samples.
+func (g *Growth) drawLines(samples [][]float64, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	y := make([]float64, len(samples))
 	for range growthDraws {
@@ -119,8 +119,8 @@ func (g *Growth) redrawn(samples [][]float64, seed uint64) {
 	}
 }
 
-// At is the time that the law gives for a size, with the interval in which the
-// median of a new measurement lies with 95 % probability, if the law holds there.
+// At is the time that the law predicts for a size. If the law holds there, the median of a new
+// measurement is in the interval with a probability of 95 %.
 func (g Growth) At(size float64) Estimate {
 	x, mean := math.Log(size), stat.Mean(g.x, nil)
 	center := math.Log(g.Factor) + g.Exponent.Value*x
@@ -129,29 +129,28 @@ func (g Growth) At(size float64) Estimate {
 	for i, line := range g.redraw {
 		ends[i] = line[0] + line[1]*x
 	}
-	e.Hold(ends)
+	e.Widen(ends)
 	if g.Sizes > 2 {
 		half := student(g.Sizes-2) * g.Scatter * math.Sqrt(1+1/float64(g.Sizes)+(x-mean)*(x-mean)/spread(g.x))
-		e.widen(center-half, center+half)
+		e.widenTo(center-half, center+half)
 	}
 	return Estimate{Value: math.Exp(e.Value), Low: math.Exp(e.Low), High: math.Exp(e.High)}
 }
 
-// Hold widens the interval so that 95 % of a bootstrap's draws, which it sorts, lie
-// in it.
-func (e *Estimate) Hold(draws []float64) { e.widen(percentiles(draws)) }
+// Widen extends the interval to contain 95 % of a bootstrap's draws, which it sorts.
+func (e *Estimate) Widen(draws []float64) { e.widenTo(percentiles(draws)) }
 
-func (e *Estimate) widen(low, high float64) {
+func (e *Estimate) widenTo(low, high float64) {
 	e.Low, e.High = min(e.Low, low), max(e.High, high)
 }
 
-// percentiles are the 2.5th and the 97.5th.
+// percentiles returns the 2.5th and the 97.5th percentile.
 func percentiles(xs []float64) (low, high float64) {
 	slices.Sort(xs)
 	return stat.Quantile(0.025, stat.Empirical, xs, nil), stat.Quantile(0.975, stat.Empirical, xs, nil)
 }
 
-// scatter is the standard deviation about a line, with n - 2 degrees of freedom.
+// scatter is the standard deviation from a line, with n - 2 degrees of freedom.
 func scatter(x, y []float64, a, b float64) float64 {
 	var sum float64
 	for i := range x {

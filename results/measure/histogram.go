@@ -21,9 +21,8 @@ const (
 	SignificantDigits = 3
 )
 
-// Histogram counts durations from 1 ns to 1 h to 3 significant digits, in
-// constant memory (about 270 KiB). It is not safe for concurrent use: each
-// worker owns one, and they are merged.
+// Histogram counts durations from 1 ns to 1 h to 3 significant digits, in constant memory (about
+// 270 KiB). It is not safe for concurrent use: each worker owns one, and they are merged later.
 type Histogram struct{ hdr *hdrhistogram.Histogram }
 
 // NewHistogram returns an empty histogram.
@@ -31,8 +30,8 @@ func NewHistogram() *Histogram {
 	return &Histogram{hdr: hdrhistogram.New(int64(ShortestTime), int64(LongestTime), SignificantDigits)}
 }
 
-// Record counts one duration. A duration outside the range is counted at the
-// end of the range, so that the total stays right.
+// Record counts one duration. A duration outside the range counts as the end of the range, which
+// keeps the total correct.
 func (h *Histogram) Record(d time.Duration) { h.RecordN(d, 1) }
 
 // RecordN counts a duration n times.
@@ -42,11 +41,11 @@ func (h *Histogram) RecordN(d time.Duration, n int64) {
 	}
 }
 
-// Reset forgets all that was recorded.
+// Reset removes all durations.
 func (h *Histogram) Reset() { h.hdr.Reset() }
 
-// Merge adds the counts of from. It fails where from holds values that h cannot
-// hold, which only happens to histograms read from logs of other programs.
+// Merge adds the counts of from. It fails if from has values outside of h's range, which is only
+// possible for histograms from logs of other programs.
 func (h *Histogram) Merge(from *Histogram) error {
 	if dropped := h.hdr.Merge(from.hdr); dropped > 0 {
 		return fmt.Errorf("merge of histograms: %d values do not fit the range 0 … %v",
@@ -55,11 +54,11 @@ func (h *Histogram) Merge(from *Histogram) error {
 	return nil
 }
 
-// Count returns how many durations were recorded, clamped ones included.
+// Count returns the number of recorded durations, including clamped ones.
 func (h *Histogram) Count() int64 { return h.hdr.TotalCount() }
 
-// of is what the histogram tells; 0 where nothing was recorded.
-func (h *Histogram) of(what func() int64) time.Duration {
+// orZero is a property of the histogram; 0 if it is empty.
+func (h *Histogram) orZero(what func() int64) time.Duration {
 	if h.Count() == 0 {
 		return 0
 	}
@@ -67,23 +66,22 @@ func (h *Histogram) of(what func() int64) time.Duration {
 }
 
 // Min returns the shortest recorded duration; 0 for an empty histogram.
-func (h *Histogram) Min() time.Duration { return h.of(h.hdr.Min) }
+func (h *Histogram) Min() time.Duration { return h.orZero(h.hdr.Min) }
 
 // Max returns the longest recorded duration, to 3 digits, rounded up.
-func (h *Histogram) Max() time.Duration { return h.of(h.hdr.Max) }
+func (h *Histogram) Max() time.Duration { return h.orZero(h.hdr.Max) }
 
 // Mean returns the arithmetic mean; 0 for an empty histogram.
 func (h *Histogram) Mean() time.Duration {
-	return h.of(func() int64 { return int64(h.hdr.Mean()) })
+	return h.orZero(func() int64 { return int64(h.hdr.Mean()) })
 }
 
-// At returns the duration that p percent (0 … 100) of the recorded ones do not
-// exceed.
+// At returns the duration that p percent (0 … 100) of the recorded ones do not exceed.
 func (h *Histogram) At(p float64) time.Duration {
-	return h.of(func() int64 { return h.hdr.ValueAtPercentile(p) })
+	return h.orZero(func() int64 { return h.hdr.ValueAtPercentile(p) })
 }
 
-// Percentiles are the ones that Barograph always shows.
+// Percentiles are those that Barograph always shows.
 type Percentiles struct {
 	P50   time.Duration `json:"p50_ns"`
 	P90   time.Duration `json:"p90_ns"`
@@ -106,8 +104,8 @@ func (h *Histogram) Percentiles() Percentiles {
 	}
 }
 
-// Interval is one line of a histogram log: what was recorded under a tag
-// between two wall times. The log keeps milliseconds.
+// Interval is one line of a histogram log: durations with a tag, recorded between two wall times.
+// The log has a resolution of milliseconds.
 type Interval struct {
 	Tag        string // operation, such as "READ"; may be empty
 	Start, End time.Time
@@ -121,8 +119,8 @@ type LogWriter struct {
 	log *hdrhistogram.HistogramLogWriter
 }
 
-// NewLogWriter writes the head of a log: the comments, one per line, the
-// version, the start of the run and the legend.
+// NewLogWriter writes the header of a log: the comments, one per line, the version, the start of
+// the run and the legend.
 func NewLogWriter(w io.Writer, start time.Time, comments ...string) (*LogWriter, error) {
 	log := hdrhistogram.NewHistogramLogWriter(w)
 	for _, c := range comments {
@@ -139,8 +137,8 @@ func NewLogWriter(w io.Writer, start time.Time, comments ...string) (*LogWriter,
 	return &LogWriter{log}, nil
 }
 
-// Write adds one interval. A tag must not contain commas, white space or
-// control characters: the format has no way to quote them.
+// Write adds one interval. A tag must not contain commas, white space or control characters,
+// because the format cannot quote them.
 func (l *LogWriter) Write(i Interval) error {
 	if strings.ContainsFunc(i.Tag, func(r rune) bool { return r == ',' || r <= ' ' || r == 0x7f }) {
 		return &fault.Error{
@@ -158,11 +156,10 @@ func (l *LogWriter) Write(i Interval) error {
 	return nil
 }
 
-// ReadLog yields the intervals of a histogram log, of ours or of another tool,
-// plain or tagged. A line that is no interval ends it with a *fault.Error that
-// has the line number: the library's own reader passes over such lines in
-// silence, and what was measured would be lost unseen. Start and end may be one
-// millisecond early, since the library truncates decimal seconds.
+// ReadLog yields the intervals of a histogram log, written by Barograph or another tool, with or
+// without tags. An invalid line ends it with a *fault.Error that has the line number. (The
+// library's own reader silently skips such lines, and measurements would be lost.) Start and end
+// may be one millisecond early, because the library truncates decimal seconds.
 func ReadLog(r io.Reader) iter.Seq2[Interval, error] {
 	return func(yield func(Interval, error) bool) {
 		lines := bufio.NewReader(r)
@@ -198,7 +195,7 @@ func ReadLog(r io.Reader) iter.Seq2[Interval, error] {
 	}
 }
 
-// readInterval decodes one line behind the time lines seen so far.
+// readInterval decodes one line. head contains the preceding time lines.
 func readInterval(head, line string) (Interval, error) {
 	h, err := hdrhistogram.NewHistogramLogReader(strings.NewReader(head + line + "\n")).NextIntervalHistogram()
 	if err != nil {
@@ -214,17 +211,17 @@ func readInterval(head, line string) (Interval, error) {
 	}, nil
 }
 
-// Packed is a histogram as a log holds it: compressed, as base64.
-type Packed string
+// EncodedHistogram is a histogram as in a log: compressed, in base64.
+type EncodedHistogram string
 
-// Pack packs a histogram.
-func (h *Histogram) Pack() (Packed, error) {
+// Pack encodes a histogram.
+func (h *Histogram) Pack() (EncodedHistogram, error) {
 	text, err := h.hdr.EncodeV2()
-	return Packed(text), err
+	return EncodedHistogram(text), err
 }
 
-// Histogram unpacks it.
-func (p Packed) Histogram() (*Histogram, error) {
+// Histogram decodes it.
+func (p EncodedHistogram) Histogram() (*Histogram, error) {
 	h, err := hdrhistogram.Decode([]byte(p))
 	if err != nil {
 		return nil, fmt.Errorf("read a histogram: %w", err)

@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// Interleave yields (cell, repetition) pairs: reps rounds, each of which visits
-// every cell 0 … cells-1 once, in a fresh random order. Whatever drifts during
-// a run (a warming machine, a neighbour, compaction) then meets all cells
-// alike, instead of the ones that happen to come last; interleaving also
-// lowered the variance of repeated runs by 40 % in google/benchmark#1051.
+// Interleave yields (cell, repetition) pairs: reps rounds, each of which visits every cell 0 …
+// cells-1 once, in a new random order. A drift during the run (a warming machine, a neighbor,
+// compaction) then affects all cells equally. Interleaving also reduced the variance of repeated
+// runs by 40 % in google/benchmark#1051.
 //
-// Round r is shuffled by rand.NewPCG(seed, r), so that any round can be
-// repeated without the ones before it. It is lazy: it holds one round at a time.
+// Round r is shuffled by rand.NewPCG(seed, r), which allows repeating any round without the
+// previous ones. The iterator computes one round at a time.
 func Interleave(seed uint64, cells, reps int) iter.Seq2[int, int] {
 	return func(yield func(cell, rep int) bool) {
 		order := make([]int, max(cells, 0))
@@ -32,9 +31,9 @@ func Interleave(seed uint64, cells, reps int) iter.Seq2[int, int] {
 	}
 }
 
-// Clock tells monotonic time since it was started. Steps of the wall clock
-// (NTP, an administrator) do not reach it. The zero Clock is not usable; it is
-// a small value, safe to copy and to share between goroutines.
+// Clock shows the monotonic time since its start. Steps of the wall clock (NTP, an administrator)
+// do not affect it. The zero Clock is not usable. A Clock is a small value, safe to copy and to
+// share between goroutines.
 type Clock struct{ start time.Time }
 
 // StartClock returns a clock that shows zero now.

@@ -5,11 +5,10 @@ import (
 	"strconv"
 )
 
-// Letters returns a label for each of n samples such that two samples share a
-// letter exactly where they do not differ: "a", "ab", "b". It is the insert
-// and absorb method of Piepho (An algorithm for a letter-based representation
-// of all-pairwise comparisons, J. Comput. Graph. Stat. 13, 2004). Samples
-// should come in the order of their medians, so that "a" is the fastest group.
+// Letters returns a label for each of n samples. Two samples share a letter if and only if they do
+// not differ: "a", "ab", "b". It is the insert and absorb method of Piepho (An algorithm for a
+// letter-based representation of all-pairwise comparisons, J. Comput. Graph. Stat. 13, 2004). If
+// the samples are in the order of their medians, "a" is the fastest group.
 func Letters(n int, differ func(i, j int) bool) []string {
 	if n == 0 {
 		return nil
@@ -34,8 +33,7 @@ func Letters(n int, differ func(i, j int) bool) []string {
 	return out
 }
 
-// split replaces each column that holds both i and j by one without i and one
-// without j.
+// split replaces each column with both i and j by one without i and one without j.
 func split(columns [][]bool, i, j int) [][]bool {
 	var out [][]bool
 	for _, c := range columns {
@@ -58,7 +56,7 @@ func absorb(columns [][]bool) [][]bool {
 	for a, c := range columns {
 		contained := false
 		for b, other := range columns {
-			if a != b && within(c, other) && (!within(other, c) || b < a) {
+			if a != b && isSubset(c, other) && (!isSubset(other, c) || b < a) {
 				contained = true
 				break
 			}
@@ -71,7 +69,7 @@ func absorb(columns [][]bool) [][]bool {
 }
 
 // within reports whether every member of c is one of other.
-func within(c, other []bool) bool {
+func isSubset(c, other []bool) bool {
 	for i, in := range c {
 		if in && !other[i] {
 			return false
@@ -80,7 +78,7 @@ func within(c, other []bool) bool {
 	return true
 }
 
-// letter counts a … z, then A … Z, then (52), (53) … as that many groups need.
+// letter returns a … z, then A … Z, then (52), (53) …
 func letter(i int) string {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	if i < len(letters) {
@@ -89,9 +87,9 @@ func letter(i int) string {
 	return "(" + strconv.Itoa(i) + ")"
 }
 
-// Groups returns the letters of samples, in the order of their medians, each
-// pair of which is tested and all pairs corrected together; "" for all where no
-// pair differs, since samples so small could not show it.
+// Groups returns the letters of samples in the order of their medians. It tests each pair and
+// corrects all pairs together. If no pair differs, it returns "" for all, because such small
+// samples could not show a difference.
 func Groups(samples [][]float64) []string {
 	n := len(samples)
 	var ps []float64

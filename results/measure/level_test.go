@@ -22,7 +22,7 @@ func TestIntervalsAreOf95Percent(t *testing.T) {
 		}
 	}
 	a, b := times(1, 60, 20), times(2, 60, 10)
-	lo, hi := bootstrapRatio(finite(a), finite(b), 5)
+	lo, hi := bootstrapRatio(sortedFinite(a), sortedFinite(b), 5)
 	below, above, draws := 0, 0, 4000
 	into, onto := make([]float64, len(a)), make([]float64, len(b))
 	for i := range draws {

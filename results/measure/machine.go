@@ -17,9 +17,9 @@ import (
 	"github.com/shirou/gopsutil/v4/mem"
 )
 
-// Machine holds the facts of the machine that a reader needs to judge a time.
-// No name, address or user is among them. What the operating system does not
-// tell is empty, and Unknown says why.
+// Machine contains the facts about the machine that a reader needs to judge a time. It contains no
+// name, address or user. A fact that the operating system does not report is empty, and Unknown
+// gives the reason.
 type Machine struct {
 	CPU        string `json:"cpu"`
 	Cores      int    `json:"cores"`       // physical; 0 = not known
@@ -31,16 +31,16 @@ type Machine struct {
 	Kernel string `json:"kernel"` // "linux 6.1.0 x86_64"
 	Go     string `json:"go"`
 	Arch   string `json:"arch"`
-	// Virtual is the kind of virtualization the machine says it runs under.
+	// Virtual is the kind of virtualization that the machine reports.
 	Virtual string `json:"virtual,omitempty"`
 
 	Disk Disk       `json:"disk"`
-	Load [3]float64 `json:"load"` // averages of 1, 5 and 15 minutes
+	Load [3]float64 `json:"load"` // load averages over 1, 5 and 15 minutes
 
 	Unknown []string `json:"unknown,omitempty"`
 }
 
-// Disk is the file system that holds a path.
+// Disk is the file system that contains a path.
 type Disk struct {
 	Type  string `json:"type"`  // "ext4"
 	Mount string `json:"mount"` // mount point
@@ -48,7 +48,7 @@ type Disk struct {
 	Free  uint64 `json:"free_bytes"` // for this user
 }
 
-// Shared reports whether the file system is another machine's, or may be.
+// Shared reports whether the file system may belong to another machine.
 func (d *Disk) Shared() bool {
 	switch d.Type {
 	case "nfs", "nfs4", "cifs", "smb2", "smb3", "9p", "fuse", "fuse.sshfs", "fuse.glusterfs", "ceph", "glusterfs", "lustre", "gpfs", "beegfs", "afs":
@@ -57,16 +57,16 @@ func (d *Disk) Shared() bool {
 	return false
 }
 
-// ReadDisk reads the file system that a path, which may be made later, lies in; its type
-// is "" where that is unknown.
+// ReadDisk describes the file system of a path, which need not exist yet. Its type is "" if
+// unknown.
 func ReadDisk(ctx context.Context, path string) Disk {
 	var m Machine
 	m.readDisk(ctx, path)
 	return m.Disk
 }
 
-// ReadMachine reads the facts; path is where archives are kept. A fact that
-// cannot be read is no error: measuring goes on, and Unknown names it.
+// ReadMachine reads the facts; path is the folder of the archives. A fact that cannot be read is
+// not an error: Unknown names it.
 func ReadMachine(ctx context.Context, path string) Machine {
 	m := Machine{Go: runtime.Version(), Arch: runtime.GOARCH, UsableCPUs: runtime.GOMAXPROCS(0)}
 	m.readCPU(ctx)
@@ -85,7 +85,7 @@ func ReadMachine(ctx context.Context, path string) Machine {
 	return m
 }
 
-// AvailableMemory is how many bytes was available without swapping; 0 = not known.
+// AvailableMemory is the number of bytes available without swapping; 0 = not known.
 func AvailableMemory(ctx context.Context) uint64 {
 	v, err := mem.VirtualMemoryWithContext(ctx)
 	if err != nil {
@@ -94,7 +94,7 @@ func AvailableMemory(ctx context.Context) uint64 {
 	return v.Available
 }
 
-// Warnings says what of the machine makes times doubtful.
+// Warnings lists properties of the machine that make times doubtful.
 func (m Machine) Warnings() []string {
 	var out []string
 	if m.UsableCPUs > 0 && m.Load[0] > 0.5*float64(m.UsableCPUs) {
@@ -142,9 +142,8 @@ func (m *Machine) readSystem(ctx context.Context) {
 	}
 }
 
-// readDisk finds the deepest mount point above the path, which may be made later:
-// the name that the mount table gives the file system is finer than statfs's
-// (ext2/ext3/ext4).
+// readDisk finds the deepest mount point above the path, which need not exist yet. It takes the
+// file system's name from the mount table, because statfs is less precise (ext2/ext3/ext4).
 func (m *Machine) readDisk(ctx context.Context, path string) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -166,23 +165,24 @@ func (m *Machine) readDisk(ctx context.Context, path string) {
 	mounts, err := disk.PartitionsWithContext(ctx, true)
 	if err != nil {
 		m.missing("mount table", err)
-	} else if p := deepest(mounts, abs); p != nil {
+	} else if p := deepestMount(mounts, abs); p != nil {
 		m.Disk.Type, m.Disk.Mount = p.Fstype, p.Mountpoint
 	}
 }
 
-// deepest is the mount that a path lies in, the last of several at one point; nil = none.
-func deepest(mounts []disk.PartitionStat, path string) (best *disk.PartitionStat) {
+// deepestMount is the mount that contains a path, the last one if several have the same mount
+// point; nil = none.
+func deepestMount(mounts []disk.PartitionStat, path string) (best *disk.PartitionStat) {
 	for i, p := range mounts {
-		if below(path, p.Mountpoint) && (best == nil || len(p.Mountpoint) >= len(best.Mountpoint)) {
+		if isBelow(path, p.Mountpoint) && (best == nil || len(p.Mountpoint) >= len(best.Mountpoint)) {
 			best = &mounts[i]
 		}
 	}
 	return best
 }
 
-// below reports whether path is mount or lies in it.
-func below(path, mount string) bool {
+// isBelow reports whether path is mount or inside it.
+func isBelow(path, mount string) bool {
 	rel, err := filepath.Rel(mount, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }

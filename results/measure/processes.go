@@ -11,52 +11,52 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 )
 
-// ProcessLoad is what other processes of this machine spent over an interval:
-// a server and all that it started.
+// ProcessLoad is what other processes of this machine used in an interval: a server and its
+// children.
 type ProcessLoad struct {
-	Processes int           `json:"processes"` // the most at once
+	Processes int           `json:"processes"` // largest number at the same time
 	CPU       time.Duration `json:"cpu_ns"`    // user and system
 	PeakRSS   uint64        `json:"peak_rss_bytes"`
-	Read      uint64        `json:"read_bytes"` // from disks, as the system counts it; 0 also where it may not be read
-	Written   uint64        `json:"written_bytes"`
+	// from disks, as the system counts it; 0 also if it is not readable
+	Read    uint64 `json:"read_bytes"`
+	Written uint64 `json:"written_bytes"`
 }
 
-// ProcessMeter measures processes and their children. It is used by one
-// goroutine. On Linux a child that begins and ends between two looks counts, too,
-// but for its memory: the system adds what it used to its parent's.
+// ProcessMeter measures processes and their children. Only one goroutine may use it. On Linux it
+// includes children that start and end between two samples, except for their memory: the system
+// adds their use to their parent's.
 type ProcessMeter struct {
 	roots []int32
-	seen  map[int32]*processUse // by pid; one whose pid was given anew is in ended
+	seen  map[int32]*processUse // by pid; a process whose pid was reused is in ended
 	ended []*processUse
 	looks int
 	peak  uint64
 	most  int
 }
 
-// processUse is what a process used and, on Linux, the children that it has
-// waited for.
+// processUse is what a process used, including, on Linux, the children that it has waited for.
 type processUse struct {
 	parent      int32
-	began       int64    // ms
-	look        int      // the last one that saw it
-	used, used0 spending // at that look, and when the interval began
+	began       int64       // ms
+	look        int         // number of the last sample that saw it
+	used, used0 processCost // at that sample, and at the start of the interval
 }
 
-type spending struct {
+type processCost struct {
 	cpu         float64 // seconds
 	read, write uint64  // bytes
 }
 
-// StartProcesses begins an interval. A process that does not run is left out.
+// StartProcesses starts an interval. It skips processes that do not run.
 func StartProcesses(ctx context.Context, pids []int32) *ProcessMeter {
 	m := &ProcessMeter{roots: pids}
 	m.look(ctx, true)
 	return m
 }
 
-// Look notes what the processes have used so far; call it about once a second,
-// as children come and go.
-func (m *ProcessMeter) Look(ctx context.Context) { m.look(ctx, false) }
+// Sample records what the processes have used until now. Call it about once per second, because
+// children come and go.
+func (m *ProcessMeter) Sample(ctx context.Context) { m.look(ctx, false) }
 
 func (m *ProcessMeter) look(ctx context.Context, first bool) {
 	// one that ends during a look is neither seen nor yet its parent's
@@ -67,27 +67,27 @@ func (m *ProcessMeter) look(ctx context.Context, first bool) {
 	}
 }
 
-// tryLook reports whether no process ended meanwhile.
-func (m *ProcessMeter) tryLook(ctx context.Context, first bool) (whole bool) {
+// tryLook reports whether no process ended during the sample.
+func (m *ProcessMeter) tryLook(ctx context.Context, first bool) (complete bool) {
 	rss, shared, n := uint64(0), uint64(0), 0
 	m.looks++
-	whole = true
+	complete = true
 	if first { // what an earlier try saw may be its parent's by now
 		m.seen, m.ended = map[int32]*processUse{}, nil
 	}
 	for _, p := range m.family(ctx) {
 		began, err := p.CreateTimeWithContext(ctx)
 		if err != nil {
-			whole = false
+			complete = false
 			continue
 		}
-		used, err := usedBy(ctx, p)
+		used, err := costOf(ctx, p)
 		if err != nil {
-			whole = false
+			complete = false
 			continue
 		}
 		u := m.seen[p.Pid]
-		if u != nil && (began-u.began > anotherProcess || u.began-began > anotherProcess) {
+		if u != nil && (began-u.began > maxStartDifference || u.began-began > maxStartDifference) {
 			m.ended, u = append(m.ended, u), nil
 		}
 		if u == nil {
@@ -109,11 +109,11 @@ func (m *ProcessMeter) tryLook(ctx context.Context, first bool) (whole bool) {
 		}
 	}
 	m.peak, m.most = max(m.peak, rss+shared), max(m.most, n)
-	return whole
+	return complete
 }
 
-// usedBy is what a process has used since it began.
-func usedBy(ctx context.Context, p *process.Process) (u spending, err error) {
+// costOf is what a process has used since its start.
+func costOf(ctx context.Context, p *process.Process) (u processCost, err error) {
 	times, err := p.TimesWithContext(ctx)
 	if err != nil {
 		return u, err
@@ -125,12 +125,11 @@ func usedBy(ctx context.Context, p *process.Process) (u spending, err error) {
 	return u, nil
 }
 
-// anotherProcess is by how many ms the start of a process differs from that of
-// an earlier one of its pid. The start of one process differs from look to look,
-// where the time since the boot is a container's.
-const anotherProcess = 10_000
+// maxStartDifference is the difference in start time, in ms, above which a pid belongs to a new
+// process. The reported start of one process varies if a container reports the time since boot.
+const maxStartDifference = 10_000
 
-// family are the roots and all that descends from them.
+// family returns the roots and all their descendants.
 func (m *ProcessMeter) family(ctx context.Context) []*process.Process {
 	all, err := process.ProcessesWithContext(ctx)
 	if err != nil {
@@ -154,16 +153,16 @@ func (m *ProcessMeter) family(ctx context.Context) []*process.Process {
 	return out
 }
 
-// Stop returns what was used since StartProcesses. Of the memory that processes
-// share, such as a server's buffers, the most that one of them has is counted, once.
+// Stop returns the use since StartProcesses. Memory that processes share, such as a server's
+// buffers, counts once: as the largest share of a single process.
 func (m *ProcessMeter) Stop(ctx context.Context) ProcessLoad {
 	m.look(ctx, false)
 	out := ProcessLoad{Processes: m.most, PeakRSS: m.peak}
 	seconds, read, written := 0.0, int64(0), int64(0)
 	for _, u := range slices.AppendSeq(m.ended, maps.Values(m.seen)) {
 		used := u.used
-		if m.passedOn(u) {
-			used = spending{} // its parent's usage holds it
+		if m.countedByParent(u) {
+			used = processCost{} // its parent's usage holds it
 		}
 		seconds += used.cpu - u.used0.cpu
 		read += int64(used.read) - int64(u.used0.read)      //nolint:gosec // far below 2^63
@@ -174,28 +173,27 @@ func (m *ProcessMeter) Stop(ctx context.Context) ProcessLoad {
 	return out
 }
 
-// passedOn reports whether a process has ended and its parent, which runs, has
-// waited for it.
-func (m *ProcessMeter) passedOn(u *processUse) bool {
+// countedByParent reports whether a process has ended and its running parent has waited for it.
+func (m *ProcessMeter) countedByParent(u *processUse) bool {
 	if !childrenCounted || m.seen[u.parent] == nil {
 		return false
 	}
 	return u.look < m.looks && m.seen[u.parent].look == m.looks
 }
 
-// MachineLoad is what the whole machine did over an interval, of the time of
-// all its cores; shares are 0 … 1.
+// MachineLoad is the load of the machine in an interval, as shares (0 … 1) of the time of all its
+// cores.
 type MachineLoad struct {
 	Cores  int     `json:"cores"`
 	Busy   float64 `json:"busy"`
-	Disk   float64 `json:"waiting_for_disk"` // idle, while a process waited for a disk
-	Stolen float64 `json:"stolen"`           // by other guests of the host
+	Disk   float64 `json:"waiting_for_disk"` // idle while a process waited for a disk
+	Stolen float64 `json:"stolen"`           // used by other guests of the host
 }
 
 // MachineMeter measures the machine over an interval.
 type MachineMeter struct{ begin cpu.TimesStat }
 
-// StartMachine begins an interval.
+// StartMachine starts an interval.
 func StartMachine(ctx context.Context) (*MachineMeter, error) {
 	t, err := machineTimes(ctx)
 	return &MachineMeter{t}, err

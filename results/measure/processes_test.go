@@ -35,7 +35,7 @@ func TestProcessMeter(t *testing.T) {
 	if _, err := out.Read(make([]byte, 8)); err != nil { // it has counted
 		t.Fatal(err)
 	}
-	m.Look(t.Context())
+	m.Sample(t.Context())
 	used := m.Stop(t.Context())
 	if used.Processes != 2 || used.CPU <= 0 || used.PeakRSS == 0 {
 		t.Errorf("%+v", used)

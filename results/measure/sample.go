@@ -9,16 +9,15 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Confidence is the level that Barograph asks of every interval.
+// Confidence is the confidence level of all intervals.
 const Confidence = 0.95
 
-// MedianInterval is a confidence interval of a median. It is a value even where
-// the sample is too small for one: then Known is false, Lo and Hi are NaN, and
-// Need says how many samples the level takes.
+// MedianInterval is a confidence interval of a median. If the sample is too small, Known is false,
+// Lo and Hi are NaN, and Need is the required number of samples.
 type MedianInterval struct {
 	Lo, Hi   float64
-	Level    float64 // asked for, such as 0.95
-	Coverage float64 // what the interval really has, never less than Level; 0 where not Known
+	Level    float64 // requested level, such as 0.95
+	Coverage float64 // actual coverage, never less than Level; 0 if not Known
 	Known    bool
 	N, Need  int
 }
@@ -31,21 +30,19 @@ func (i MedianInterval) String() string {
 	return fmt.Sprintf("[%.4g, %.4g] %.1f %%", i.Lo, i.Hi, 100*i.Coverage)
 }
 
-// MedianCI returns the narrowest interval between the r-th smallest and the
-// r-th largest value that covers the median with at least the level asked for,
-// whatever the distribution: its coverage is 1 - 2·P(B ≤ r-1), B binomial with
-// n trials of 1/2 (David and Nagaraja 2003, section 7.1). It is exact for every
-// n, and symmetric; benchmath, which benchstat uses, takes a normal
-// approximation above 30 samples and leans to the left.
+// MedianCI returns the narrowest interval between the r-th smallest and the r-th largest value that
+// covers the median with at least the requested level, for any distribution. Its coverage is 1 -
+// 2·P(B ≤ r-1), with B binomial, n trials of 1/2 (David and Nagaraja 2003, section 7.1). It is
+// exact for every n, and symmetric. In contrast, benchmath, which benchstat uses, takes a normal
+// approximation above 30 samples, which is biased to the left.
 //
-// Ties make the coverage higher, never lower. Values that are not finite are
-// left out.
+// Ties can only increase the coverage. Values that are not finite are skipped.
 func MedianCI(xs []float64, level float64) MedianInterval {
-	return medianCI(finite(xs), level)
+	return medianCI(sortedFinite(xs), level)
 }
 
-// MedianEstimate is the median with its interval at the level Confidence; both
-// ends are NaN where the sample is too small for one.
+// MedianEstimate is the median with its interval at the level Confidence. Both ends are NaN if the
+// sample is too small.
 func MedianEstimate(xs []float64) Estimate {
 	ci := MedianCI(xs, Confidence)
 	return Estimate{Value: Median(xs), Low: ci.Lo, High: ci.Hi}
@@ -62,8 +59,8 @@ func medianCI(sorted []float64, level float64) MedianInterval {
 	return out
 }
 
-// medianOrder returns the largest r such that the r-th smallest and r-th
-// largest of n values cover the median with the level; 0 where none does.
+// medianOrder returns the largest r for which the r-th smallest and r-th largest of n values cover
+// the median with the level; 0 if there is none.
 func medianOrder(n int, level float64) (r int, coverage float64) {
 	if n < 2 || !(level < 1) {
 		return 0, 0
@@ -85,8 +82,8 @@ func medianOrder(n int, level float64) (r int, coverage float64) {
 	return lo, 1 - 2*tail(lo)
 }
 
-// samplesFor returns how many samples the interval from minimum to maximum
-// needs to reach a level: 1 - 2·2⁻ⁿ ≥ level.
+// samplesFor returns the number of samples for which the interval from minimum to maximum reaches a
+// level: 1 - 2·2⁻ⁿ ≥ level.
 func samplesFor(level float64) int {
 	if !(level < 1) {
 		return math.MaxInt
@@ -94,13 +91,13 @@ func samplesFor(level float64) int {
 	return max(2, int(math.Ceil(1-math.Log2(1-level))))
 }
 
-// Median returns the median of the finite values; NaN where there is none.
+// Median returns the median of the finite values; NaN if there is none.
 func Median(xs []float64) float64 {
-	return stats.Sample{Xs: finite(xs), Sorted: true}.Quantile(0.5)
+	return stats.Sample{Xs: sortedFinite(xs), Sorted: true}.Quantile(0.5)
 }
 
-// finite returns the finite values, sorted, in new memory.
-func finite(xs []float64) []float64 {
+// sortedFinite returns the finite values, sorted, in new memory.
+func sortedFinite(xs []float64) []float64 {
 	out := make([]float64, 0, len(xs))
 	for _, x := range xs {
 		if isFinite(x) {
@@ -113,11 +110,11 @@ func finite(xs []float64) []float64 {
 
 func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// Mean is the mean of values and its interval at the level Confidence, by
-// Student's t: exact for normal values, and fair for means of many. One value
-// has no interval: Low and High are the value. NaN where there is none.
+// Mean is the mean of values and its interval at the level Confidence, by Student's t: exact for
+// normal values, and a good approximation for means of many values. A single value has no interval:
+// Low and High equal the value. Without values, all are NaN.
 func Mean(xs []float64) Estimate {
-	xs = finite(xs)
+	xs = sortedFinite(xs)
 	if len(xs) == 0 {
 		return Estimate{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	}

@@ -5,53 +5,54 @@ import (
 	"time"
 )
 
-// Standstill notices that this process did not run though it could have: it was
-// stopped (SIGSTOP), its machine was paused, or slept. What was timed meanwhile
-// is no time of what was timed.
-type Standstill struct {
+// StandstillMeter detects times in which this process did not run although it could have: it was
+// stopped (SIGSTOP), or its machine was paused or asleep. Such time must not count as the time of
+// an operation.
+type StandstillMeter struct {
 	mu    sync.Mutex
 	last  time.Time
-	stood time.Duration
+	total time.Duration
 	done  chan struct{}
 }
 
+// The meter checks the clock every checkEvery. No scheduler delays a check by minStandstill.
 const (
-	progress   = 100 * time.Millisecond // a look is due so often
-	standstill = time.Second            // a look that comes so much later was held up by no scheduler
+	checkEvery    = 100 * time.Millisecond
+	minStandstill = time.Second
 )
 
-// WatchStandstill watches until Stop.
-func WatchStandstill() *Standstill {
-	s := &Standstill{last: time.Now(), done: make(chan struct{})}
+// StartStandstillMeter starts a meter that runs until Stop.
+func StartStandstillMeter() *StandstillMeter {
+	s := &StandstillMeter{last: time.Now(), done: make(chan struct{})}
 	go func() {
-		tick := time.NewTicker(progress)
+		tick := time.NewTicker(checkEvery)
 		defer tick.Stop()
 		for {
 			select {
 			case <-s.done:
 				return
 			case <-tick.C:
-				s.Stood()
+				s.Total()
 			}
 		}
 	}()
 	return s
 }
 
-// Stood is for how long in all the process stood still so far. It looks itself,
-// so that what just ended is in it.
-func (s *Standstill) Stood() time.Duration {
+// Total is the total standstill until now. It checks the clock itself and therefore includes a
+// standstill that just ended.
+func (s *StandstillMeter) Total() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
 	// While a machine sleeps the monotonic clock may stand, and the wall's goes on.
 	gap := max(now.Sub(s.last), now.Round(0).Sub(s.last.Round(0)))
-	if gap -= progress; gap > standstill {
-		s.stood += gap
+	if gap -= checkEvery; gap > minStandstill {
+		s.total += gap
 	}
 	s.last = now
-	return s.stood
+	return s.total
 }
 
-// Stop ends the watch.
-func (s *Standstill) Stop() { close(s.done) }
+// Stop ends the meter.
+func (s *StandstillMeter) Stop() { close(s.done) }

@@ -41,7 +41,7 @@ func TestStandstillIsNoticed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s == syscall.SIGSTOP {
-			time.Sleep(standstill + 3*progress)
+			time.Sleep(minStandstill + 3*checkEvery)
 		}
 	}
 	if err := in.Close(); err != nil { // the child looks once more
@@ -57,17 +57,17 @@ func TestStandstillIsNoticed(t *testing.T) {
 }
 
 func stoppedChild() {
-	s := WatchStandstill()
+	s := StartStandstillMeter()
 	defer s.Stop()
-	fmt.Fprintln(os.Stdout, s.Stood() > 0)
+	fmt.Fprintln(os.Stdout, s.Total() > 0)
 	_, _ = os.Stdin.Read(make([]byte, 1)) // until its end
-	fmt.Fprintln(os.Stdout, s.Stood() > 0)
+	fmt.Fprintln(os.Stdout, s.Total() > 0)
 }
 
 // A gap is counted once.
 func TestStandstillIsCountedOnce(t *testing.T) {
-	s := &Standstill{last: time.Now().Add(-7 * time.Second)}
-	if got := s.Stood().Round(time.Second); got != 7*time.Second || s.Stood().Round(time.Second) != got {
+	s := &StandstillMeter{last: time.Now().Add(-7 * time.Second)}
+	if got := s.Total().Round(time.Second); got != 7*time.Second || s.Total().Round(time.Second) != got {
 		t.Errorf("seven seconds are %s", got)
 	}
 }

@@ -105,7 +105,7 @@ func TestBelow(t *testing.T) {
 		path, mount string
 		want        bool
 	}{{"/data/a", "/", true}, {"/data/a", "/data", true}, {"/database", "/data", false}, {"/data", "/data", true}, {"/", "/data", false}} {
-		if got := below(filepath.FromSlash(c.path), filepath.FromSlash(c.mount)); got != c.want {
+		if got := isBelow(filepath.FromSlash(c.path), filepath.FromSlash(c.mount)); got != c.want {
 			t.Errorf("%s below %s: %v", c.path, c.mount, got)
 		}
 	}

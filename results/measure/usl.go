@@ -10,37 +10,36 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// USL is Gunther's universal scalability law (Guerrilla Capacity Planning,
-// 2007, chapter 5): the throughput of n clients is
+// USL is Gunther's universal scalability law (Guerrilla Capacity Planning, 2007, chapter 5): the
+// throughput of n clients is
 //
 //	X(n) = Lambda·n / (1 + Sigma·(n-1) + Kappa·n·(n-1))
 type USL struct {
 	Lambda Estimate `json:"lambda"` // throughput of one client
-	Sigma  Estimate `json:"sigma"`  // contention: the share of the work that is done one at a time
-	Kappa  Estimate `json:"kappa"`  // crosstalk: what each pair of clients costs
+	Sigma  Estimate `json:"sigma"`  // contention: the serial share of the work
+	Kappa  Estimate `json:"kappa"`  // crosstalk: the cost of each pair of clients
 	Error  float64  `json:"error"`  // root mean square of the relative errors
 
-	clients int // how many numbers of them it was fitted to
+	clients int // how many numbers of clients it was fitted to
 }
 
-// Holds reports whether the law was put to the test and describes what was
-// measured: three parameters fit any three numbers of clients, and one that is
-// off by more than a tenth is another law.
-func (u USL) Holds() bool { return u.clients > 3 && u.Error <= 0.1 }
+// IsValid reports whether the law describes the measurements. More than three numbers of clients
+// are required, because three parameters fit any three numbers. The error must be at most a tenth.
+func (u USL) IsValid() bool { return u.clients > 3 && u.Error <= 0.1 }
 
 // uslDraws is the number of bootstrap fits.
 const uslDraws = 500
 
-// FitUSL fits the law to throughputs, one sample for each number of clients,
-// so that the relative errors of their medians are least; no parameter is below 0.
-// The intervals are a bootstrap's within each number of clients. The error
-// tells where numbers of clients are fewer than three, or a value is not above 0.
+// FitUSL fits the law to throughputs, one sample for each number of clients, by the least relative
+// errors of their medians. No parameter is below 0. The intervals come from a bootstrap within each
+// number of clients. FitUSL returns an error for fewer than three numbers of clients, or if a value
+// is not above 0.
 func FitUSL(clients []float64, throughputs [][]float64, seed uint64) (USL, error) {
 	var u USL
 	medians := make([]float64, len(clients))
 	samples := make([][]float64, len(clients))
 	for i, n := range clients {
-		samples[i] = finite(throughputs[i])
+		samples[i] = sortedFinite(throughputs[i])
 		if n < 1 || len(samples[i]) == 0 || slices.Min(samples[i]) <= 0 {
 			return u, &fault.Error{Setting: "USL", Problem: "a number of clients has no throughput above 0", Cure: "measure each number of clients"}
 		}
@@ -50,7 +49,7 @@ func FitUSL(clients []float64, throughputs [][]float64, seed uint64) (USL, error
 		return u, &fault.Error{Setting: "USL", Problem: "three parameters need three numbers of clients", Cure: "name more, such as 1,2,4,8"}
 	}
 	best := fitUSL(clients, medians)
-	u.Lambda, u.Sigma, u.Kappa = only(best[0]), only(best[1]), only(best[2])
+	u.Lambda, u.Sigma, u.Kappa = exactEstimate(best[0]), exactEstimate(best[1]), exactEstimate(best[2])
 	var sum float64
 	for i, n := range clients {
 		e := u.At(n)/medians[i] - 1
@@ -61,7 +60,7 @@ func FitUSL(clients []float64, throughputs [][]float64, seed uint64) (USL, error
 	return u, nil
 }
 
-func only(v float64) Estimate { return Estimate{Value: v, Low: v, High: v} }
+func exactEstimate(v float64) Estimate { return Estimate{Value: v, Low: v, High: v} }
 
 func (u *USL) bootstrap(clients []float64, samples [][]float64, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -73,31 +72,31 @@ func (u *USL) bootstrap(clients []float64, samples [][]float64, seed uint64) {
 			all[k] = append(all[k], v)
 		}
 	}
-	u.Lambda.Hold(all[0])
-	u.Sigma.Hold(all[1])
-	u.Kappa.Hold(all[2])
+	u.Lambda.Widen(all[0])
+	u.Sigma.Widen(all[1])
+	u.Kappa.Widen(all[2])
 }
 
-// fitUSL returns lambda, sigma and kappa. n/X is linear in 1/lambda,
-// sigma/lambda and kappa/lambda; those of the last two that would be below 0
-// are 0, and of all such choices the best stands.
+// fitUSL returns lambda, sigma and kappa. n/X is linear in 1/lambda, sigma/lambda and kappa/lambda.
+// It tries all choices of which of the last two are 0 and returns the best one without a negative
+// parameter.
 func fitUSL(clients, throughput []float64) (best [3]float64) {
 	least := math.Inf(1)
 	for _, free := range [][]int{{0, 1, 2}, {0, 1}, {0, 2}, {0}} {
-		c, err := linear(clients, throughput, free)
+		c, err := leastSquares(clients, throughput, free)
 		if err != nil || c[0] <= 0 || c[1] < 0 || c[2] < 0 {
 			continue
 		}
 		p := [3]float64{1 / c[0], c[1] / c[0], c[2] / c[0]}
-		if e := relative(p, clients, throughput); e < least-1e-15 {
+		if e := relativeError(p, clients, throughput); e < least-1e-15 {
 			best, least = p, e
 		}
 	}
 	return best
 }
 
-// linear solves the relative least squares for the coefficients that are free.
-func linear(clients, throughput []float64, free []int) (c [3]float64, err error) {
+// leastSquares solves the relative least squares for the free coefficients.
+func leastSquares(clients, throughput []float64, free []int) (c [3]float64, err error) {
 	a := mat.NewDense(len(clients), len(free), nil)
 	y := mat.NewVecDense(len(clients), nil)
 	for i, n := range clients {
@@ -118,7 +117,7 @@ func linear(clients, throughput []float64, free []int) (c [3]float64, err error)
 	return c, nil
 }
 
-func relative(p [3]float64, clients, throughput []float64) float64 {
+func relativeError(p [3]float64, clients, throughput []float64) float64 {
 	var sum float64
 	for i, n := range clients {
 		e := throughput[i]*(1+p[1]*(n-1)+p[2]*n*(n-1))/(p[0]*n) - 1
@@ -132,8 +131,7 @@ func (u USL) At(n float64) float64 {
 	return u.Lambda.Value * n / (1 + u.Sigma.Value*(n-1) + u.Kappa.Value*n*(n-1))
 }
 
-// Peak is the number of clients at which throughput is highest; +Inf where
-// it only grows.
+// Peak is the number of clients with the highest throughput; +Inf if throughput always grows.
 func (u USL) Peak() float64 {
 	if u.Kappa.Value == 0 {
 		return math.Inf(1)

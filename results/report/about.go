@@ -100,7 +100,7 @@ func settings(of map[string]string) string {
 
 func engineTable(r *run.Run) *Table {
 	second := "design"
-	if r.Workload == run.Mixed {
+	if r.Workload == run.MixWorkload {
 		second = "layout"
 	}
 	t := table("engine", second, "product", "place", "URL", "an acknowledged write", "settings")

@@ -160,7 +160,7 @@ func (e *evidence) silent() cause {
 		return cause{}
 	}
 	for _, s := range e.Series {
-		if s.Ended-s.Failed == 0 {
+		if s.Completed-s.Failed == 0 {
 			n++
 		}
 	}
@@ -233,7 +233,7 @@ func Bottleneck(s run.Sample) string { return bottleneck(pointsOf([]run.Sample{s
 // of the scalability law over the threads, or notFitted.
 func bottleneck(p *point, sigma float64) string {
 	e := newEvidence(p, sigma)
-	if !p.Verdict.Right() || e.cores == 0 || p.Client.Wall == 0 {
+	if !p.Verdict.IsCorrect() || e.cores == 0 || p.Client.Wall == 0 {
 		return "Not known."
 	}
 	busy := fmt.Sprintf("The machine’s %s cores were %s %% busy; the client used %s", cores(e.cores), share(e.busy), cores(e.client))
@@ -269,10 +269,10 @@ func bottleneck(p *point, sigma float64) string {
 
 // said is what a server elsewhere reports that it used; "" if it reports nothing.
 func said(p *point) string {
-	if p.Server == nil || p.Server.Said == nil || p.Client.Wall == 0 {
+	if p.Server == nil || p.Server.Reported == nil || p.Client.Wall == 0 {
 		return ""
 	}
-	s, wall := p.Server.Said, p.Client.Wall.Seconds()
+	s, wall := p.Server.Reported, p.Client.Wall.Seconds()
 	var words []string
 	if s.CPU >= 0 {
 		words = append(words, "it used "+cores(s.CPU.Seconds()/wall)+" cores")

@@ -86,7 +86,7 @@ func costTable(all []run.Sample) *Table {
 		before, without, back := dim(none), dim(none), dim(none)
 		if m := s.Measured(); m != nil && m.Cost != nil {
 			c := m.Cost
-			before, without, back = numeric(c.Rate), value(c.Without.Seconds(), fmt.Sprintf("%.1f", c.Without.Seconds())), when(c.Back >= 0, value(c.Back.Seconds(), fmt.Sprintf("%.1f", c.Back.Seconds())), "not again")
+			before, without, back = numeric(c.Rate), value(c.NoSuccess.Seconds(), fmt.Sprintf("%.1f", c.NoSuccess.Seconds())), when(c.RecoveryTime >= 0, value(c.RecoveryTime.Seconds(), fmt.Sprintf("%.1f", c.RecoveryTime.Seconds())), "not again")
 		}
 		var became []string
 		for _, kind := range slices.Sorted(maps.Keys(f.Errors)) {
@@ -129,7 +129,7 @@ func unkept(h *run.History) (out []string) {
 	for _, p := range h.Promises {
 		words := strings.TrimSpace(p.Promise + " " + p.When)
 		switch {
-		case p.Held:
+		case p.Kept:
 			continue
 		case p.Broken > 0:
 			words += ": violated " + several(p.Broken, "time")
@@ -156,7 +156,7 @@ func promiseTable(all []run.Sample) *Table {
 			switch {
 			case p.Broken > 0:
 				outcome = bad("violated " + several(p.Broken, "time"))
-			case !p.Held:
+			case !p.Kept:
 				outcome = bad("not decided in time")
 			}
 			t.add("", text(nameOf(&all[i])), whole(h.Operations), whole(h.Unknown), text(p.Promise), text(cmp.Or(p.When, "all of the run")), text(map[bool]string{true: "yes", false: "no"}[p.Promised]), outcome, text(p.Example), text(map[bool]string{true: h.File}[k == 0]))
@@ -180,7 +180,7 @@ func timelines(s *run.Sample, m *run.Measured) []Drawing {
 	}
 	for i, x := range m.Series[:min(len(m.Series), max(1, int(m.Total/m.Interval)))] {
 		at := (float64(i) + 0.5) * m.Interval.Seconds()
-		add(&rate, "succeeded", at, float64(x.Ended-x.Failed)/m.Interval.Seconds())
+		add(&rate, "succeeded", at, float64(x.Completed-x.Failed)/m.Interval.Seconds())
 		add(&rate, "failed", at, float64(x.Failed)/m.Interval.Seconds())
 		for k, q := range []time.Duration{x.P50, x.P95, x.P99} {
 			v := ms(q)
@@ -200,7 +200,7 @@ func costInWords(all []run.Sample) (out []Words) {
 		s := &all[i]
 		words := faultName(s) + ": no figure, because its results were not correct"
 		if m := s.Measured(); m != nil && m.Cost != nil {
-			words = fmt.Sprintf("%s %.1f s without service, %s operations lost", faultName(s), m.Cost.Without.Seconds(), count(s.Fault.Lost))
+			words = fmt.Sprintf("%s %.1f s without service, %s operations lost", faultName(s), m.Cost.NoSuccess.Seconds(), count(s.Fault.Lost))
 		}
 		if h := s.Fault.History; h != nil && len(unkept(h)) > 0 {
 			words += ", " + strings.Join(unkept(h), "; ")

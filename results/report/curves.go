@@ -56,8 +56,8 @@ func (d drawnCurves) Draw() ([]byte, error) {
 		Frame: plot.Frame{Title: c.Title, Subtitle: c.Case + " · " + c.Stat, Caption: c.Note, Width: d.width, Format: d.format, XLabel: cmp.Or(c.XLabel, axis.label), YLabel: cmp.Or(c.YLabel, label)},
 		By:    axis.by, References: references(c.Stat),
 	}
-	if c.Minus != "" {
-		l.YLabel += " minus that of " + c.Minus
+	if c.Baseline != "" {
+		l.YLabel += " minus that of " + c.Baseline
 		l.References = []plot.Reference{{Value: 0, Label: "no difference"}}
 	}
 	if c.Picture == "equivalence" {
@@ -96,12 +96,12 @@ func (d drawnCurves) Draw() ([]byte, error) {
 			s = broken(s, c)
 		}
 		lo, hi := band(s, ribbons)
-		l.Curves = append(l.Curves, plot.Curve{Name: s.Name, At: s.X, Value: s.Y, Lo: lo, Hi: hi, Least: s.Least, Most: s.Most, Beyond: s.Beyond, Count: countsOf(s, c), Style: style})
+		l.Curves = append(l.Curves, plot.Curve{Name: s.Name, At: s.X, Value: s.Y, Lo: lo, Hi: hi, Least: s.WhiskerLow, Most: s.WhiskerHigh, Beyond: s.Outliers, Count: countsOf(s, c), Style: style})
 	}
 	if known {
 		picture.shape(&l, c)
 	}
-	if r := c.Right; r != nil {
+	if r := c.RightAxis; r != nil {
 		l.RightLabel = cmp.Or(r.YLabel, statName(r.Stat))
 		for _, s := range r.Series {
 			lo, hi := band(s, ribbons)
@@ -115,7 +115,7 @@ func (d drawnCurves) Draw() ([]byte, error) {
 func counts(c *run.Curves) (least, most int) {
 	var all []int
 	for _, s := range c.Series {
-		all = append(all, s.N...)
+		all = append(all, s.Records...)
 	}
 	if len(all) == 0 { // a run of an earlier version wrote none
 		return 0, 0
@@ -126,11 +126,11 @@ func counts(c *run.Curves) (least, most int) {
 // countsOf are the records behind each point of a curve, none of which are in its holes;
 // nil of pictures whose points are not of records alone, and of earlier versions.
 func countsOf(s run.Series, c *run.Curves) []float64 {
-	if _, known := pictures(c); known || c.Picture == "equivalence" || c.Picture == "revision" || len(s.N) == 0 {
+	if _, known := pictures(c); known || c.Picture == "equivalence" || c.Picture == "revision" || len(s.Records) == 0 {
 		return nil
 	}
 	out := slices.Repeat([]float64{math.NaN()}, len(s.X))
-	for i, n := range s.N {
+	for i, n := range s.Records {
 		out[i] = float64(n)
 	}
 	return out
@@ -259,8 +259,8 @@ func pointTable(c *run.Curves) *Table {
 				at = time.Unix(int64(x), 0).UTC().Format("2006-01-02 15Z")
 			}
 			cells := []Cell{text(s.Name), value(x, at), dim(none), value(s.Y[i], number(s.Y[i]))}
-			if i < len(s.N) { // a run of an earlier version wrote none
-				cells[2] = value(s.N[i], count(s.N[i]))
+			if i < len(s.Records) { // a run of an earlier version wrote none
+				cells[2] = value(s.Records[i], count(s.Records[i]))
 			}
 			if lo, hi := band(s, true); lo != nil && !math.IsNaN(lo[i]) {
 				cells = append(cells, value(lo[i], number(lo[i])), value(hi[i], number(hi[i])))

@@ -27,13 +27,13 @@ func openKills(dir string, of *run.Run, kills []run.Sample) *Report {
 		Section{
 			ID: "load", Title: "Node failure during a load", Terminal: true, Words: say("A client loads file after file; a new client resumes a load that fails. Acknowledged records must exist without being loaded again."),
 			Table: killed(kills, run.DuringLoad, []string{"acknowledged (records)", "found afterwards (records)", "ends whole"}, func(k *run.Kill) []Cell {
-				return []Cell{whole(k.Acknowledged), badIf(k.Found < k.Acknowledged, whole(k.Found)), map[bool]Cell{true: {Text: "yes", Class: "ok"}, false: bad("no")}[k.Whole]}
+				return []Cell{whole(k.Acknowledged), badIf(k.Found < k.Acknowledged, whole(k.Found)), map[bool]Cell{true: {Text: "yes", Class: "ok"}, false: bad("no")}[k.Complete]}
 			}),
 		},
 		Section{
 			ID: "questions", Title: "Node failure during queries", Terminal: true, Words: say("A client runs the cases in turn and compares every result with the reference: a call returns the correct result or fails."),
 			Table: killed(kills, run.DuringQuestions, []string{"right answers", "of these, while it was down", "wrong answers"}, func(k *run.Kill) []Cell {
-				return []Cell{whole(k.Right), whole(k.Amid), badIf(k.Wrong > 0, whole(k.Wrong))}
+				return []Cell{whole(k.Right), whole(k.RightWhileDown), badIf(k.Wrong > 0, whole(k.Wrong))}
 			}),
 		},
 		Section{ID: "errors", Title: "Error messages", Terminal: true, Table: messages})

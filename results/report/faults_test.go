@@ -14,8 +14,8 @@ func madeKills(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir() + "/r"
 	folder, err := run.Create(dir, run.Run{
-		ID: "r", Workload: "faults", Started: time.Unix(1_700_000_000, 0), Ended: time.Unix(1_700_000_100, 0),
-		Data: run.Data{Source: "data", Files: 3}, Archives: []run.Archive{{Engine: "valkey", Design: "keyvalue", URL: "valkey://x", Place: "server", Whole: true}},
+		ID: "r", Workload: "faults", Started: time.Unix(1_700_000_000, 0), Finished: time.Unix(1_700_000_100, 0),
+		Data: run.Data{Source: "data", Files: 3}, Archives: []run.Archive{{Engine: "valkey", Design: "keyvalue", URL: "valkey://x", Place: "server", Complete: true}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -27,9 +27,9 @@ func madeKills(t *testing.T) string {
 		times  run.Measured
 		err    error
 	}{
-		{run.DuringLoad, run.Kill{Nodes: 3, Node: 2, Acknowledged: 1000, Found: 1000, Whole: true}, run.Measured{Total: 5 * time.Second, Silence: time.Second}, nil},
+		{run.DuringLoad, run.Kill{Nodes: 3, Node: 2, Acknowledged: 1000, Found: 1000, Complete: true}, run.Measured{Total: 5 * time.Second, Silence: time.Second}, nil},
 		{run.DuringLoad, run.Kill{Nodes: 3, Node: 1, Acknowledged: 1000, Found: 10, Errors: 2, Messages: map[string]int{"CLUSTERDOWN": 2}}, run.Measured{Total: 8 * time.Second}, &answer.Diff{Problem: "3 files <lost>"}},
-		{run.DuringQuestions, run.Kill{Nodes: 3, Node: 3, Right: 50, Amid: 20}, run.Measured{Recovered: 7 * time.Second}, nil},
+		{run.DuringQuestions, run.Kill{Nodes: 3, Node: 3, Right: 50, RightWhileDown: 20}, run.Measured{Recovered: 7 * time.Second}, nil},
 		{run.DuringQuestions, run.Kill{Nodes: 3, Node: 3, Right: 50, Wrong: 4}, run.Measured{}, bad},
 	} {
 		design := "keyvalue"
@@ -73,17 +73,17 @@ func TestCosts(t *testing.T) {
 		x.Cell = run.MixCell(engine, "columns", "workloada", 4, 100, "", "nodes", 3, "acknowledged", "flushed", "fault", "kill:node2@4s")
 		x.Fault = &run.Fault{
 			Moments: []run.Moment{{What: "kill node2", At: 4 * time.Second}}, Errors: map[string]int64{"connection lost": 7}, Lost: 7, Reconnects: 4,
-			History: &run.History{Clients: 8, Operations: 2345, Unknown: 6, Promises: []run.Kept{{Promise: "no acknowledged write lost", Promised: promised, Held: broken == 0, Broken: broken, Example: "client 3 read k"}}},
+			History: &run.History{Clients: 8, Operations: 2345, Unknown: 6, Promises: []run.PromiseResult{{Promise: "no acknowledged write lost", Promised: promised, Kept: broken == 0, Broken: broken, Example: "client 3 read k"}}},
 		}
-		x.Cost = &run.Cost{Rate: 100, Without: 3200 * time.Millisecond, Back: 4 * time.Second}
+		x.Cost = &run.Cost{Rate: 100, NoSuccess: 3200 * time.Millisecond, RecoveryTime: 4 * time.Second}
 		if promised && broken > 0 {
 			x.Problem = "a promise is broken"
 		}
 		return x
 	}
 	steady := madePoint("quiet", "server", 4, 1, 100)
-	steady.History = &run.History{Clients: 8, Operations: 77, Promises: []run.Kept{{Promise: "read your writes", When: run.BeforeFault, Promised: true, Held: true}}}
-	dir := madeFolderOf(t, []run.Archive{{Engine: "lossy", Design: "columns", Acknowledged: "flushed", Whole: true}}, faulty("good", true, 0), faulty("lossy", false, 9), faulty("liar", true, 9), steady, madePoint("lossy", "server", 4, 1, 100))
+	steady.History = &run.History{Clients: 8, Operations: 77, Promises: []run.PromiseResult{{Promise: "read your writes", When: run.BeforeFault, Promised: true, Kept: true}}}
+	dir := madeFolderOf(t, []run.Archive{{Engine: "lossy", Design: "columns", Acknowledged: "flushed", Complete: true}}, faulty("good", true, 0), faulty("lossy", false, 9), faulty("liar", true, 9), steady, madePoint("lossy", "server", 4, 1, 100))
 	r, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ import (
 func made() (run.Run, []cellPlan) {
 	r := run.Run{
 		ID: "20261120-120000-met", Workload: "met", Version: "v0.1.0", Args: []string{"met", "my data", "--engine", "duckdb"}, Seed: 7,
-		Started: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Ended: time.Date(2026, 11, 20, 12, 3, 4, 0, time.UTC),
+		Started: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Finished: time.Date(2026, 11, 20, 12, 3, 4, 0, time.UTC),
 		Machine: measure.Machine{
 			CPU: "Example CPU", Cores: 2, Threads: 4, UsableCPUs: 4, Memory: 16e9, OS: "debian 12", Kernel: "linux 6.1 x86_64", Go: "go1.26", Arch: "amd64",
 			Disk: measure.Disk{Type: "ext4", Total: 500e9, Free: 100e9},
@@ -35,11 +35,11 @@ func made() (run.Run, []cellPlan) {
 			{Name: "test_2", Title: "all levels", LineType: "SAL1L2", Rows: 16960, Bytes: 1483152, Columns: []string{"a"}},
 			{Name: "test_3", Title: "die-off", LineType: "SAL1L2", Rows: 28718, Bytes: 2527184, Columns: []string{"a"}},
 		},
-		Reps: reps, Planned: 30, Warmups: 1, ColdHow: "new process per answer; files dropped",
+		Reps: reps, PlannedReps: 30, Warmups: 1, ColdMethod: "new process per answer; files dropped",
 		Warnings: []string{"1 of 493521 lines could not be read"},
 	}
 	archive := func(engine, design, place string, load time.Duration, bytes int64) {
-		r.Archives = append(r.Archives, run.Archive{Engine: engine, Design: design, Place: place, URL: engine + ":x", Product: engine, Version: "1.0", Load: load, Commits: 2, Bytes: bytes, Objects: 493520, Object: "rows", Digest: "d1/493520", Whole: true})
+		r.Archives = append(r.Archives, run.Archive{Engine: engine, Design: design, Place: place, URL: engine + ":x", Product: engine, Version: "1.0", Load: load, Commits: 2, Bytes: bytes, Objects: 493520, Object: "rows", Digest: "d1/493520", Complete: true})
 	}
 	archive("dry", "memory", "memory", 2*time.Second, 0)
 	archive("duckdb", "wide", "embedded", 4*time.Second, 16.5e6)
@@ -52,7 +52,7 @@ func made() (run.Run, []cellPlan) {
 		Isolation: &run.Isolation{CPUs: 0.5, Memory: 2e9, Latency: 500 * time.Microsecond},
 	}
 	broken := &r.Archives[len(r.Archives)-1]
-	broken.Whole, broken.Digest, broken.Problem = false, "d2/345464", "the archive holds 345464 records, the data 493520"
+	broken.Complete, broken.Digest, broken.Problem = false, "d2/345464", "the archive holds 345464 records, the data 493520"
 	return r, cells()
 }
 
@@ -146,7 +146,7 @@ func write(t *testing.T, r run.Run, cells []cellPlan, n int) string {
 	for rep := range n {
 		for _, c := range cells {
 			d := time.Duration(c.ms * (1 + c.noise*math.Abs(g.NormFloat64())) * 1e6)
-			s, m := run.Sample{Cell: c.key(), Phase: run.Warm, Rep: rep}, &run.Measured{Start: time.Duration(rep) * time.Second, First: d / 3, Total: d, Derive: c.derive, Keys: c.keys}
+			s, m := run.Sample{Cell: c.key(), Phase: run.Warm, Rep: rep}, &run.Measured{Start: time.Duration(rep) * time.Second, FirstRow: d / 3, Total: d, Derive: c.derive, Keys: c.keys}
 			switch rep {
 			case c.wrongAt:
 				must(f.Add(s.Judge(m, answer.Proof{}, &answer.Diff{
@@ -160,7 +160,7 @@ func write(t *testing.T, r run.Run, cells []cellPlan, n int) string {
 			}
 			if c.cold > 0 && rep < 6 {
 				s.Phase = run.Cold
-				m = &run.Measured{Start: m.Start, First: d / 3, Total: time.Duration(c.cold*1e6) + d, Derive: c.derive, Keys: c.keys}
+				m = &run.Measured{Start: m.Start, FirstRow: d / 3, Total: time.Duration(c.cold*1e6) + d, Derive: c.derive, Keys: c.keys}
 				must(f.Add(s.Judge(m, proof(t, c.rows), nil)))
 			}
 		}
@@ -173,7 +173,7 @@ func write(t *testing.T, r run.Run, cells []cellPlan, n int) string {
 // proof of an answer of so many rows.
 func proof(t *testing.T, rows int) answer.Proof {
 	t.Helper()
-	a := &answer.Answer{Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Span}}, Vectors: []answer.Vector{{Whole: make([]int64, rows)}}, Rows: rows}
+	a := &answer.Answer{Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Span}}, Vectors: []answer.Vector{{Seconds: make([]int64, rows)}}, Rows: rows}
 	p, err := answer.Compare(a, a)
 	if err != nil {
 		t.Fatal(err)

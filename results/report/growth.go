@@ -51,7 +51,7 @@ type growth struct {
 }
 
 func readGrowth(dir string) (*growth, error) {
-	subs := run.Sizes(dir)
+	subs := run.SizeFolders(dir)
 	g := &growth{sizes: slices.Sorted(maps.Keys(subs))}
 	if len(g.sizes) < 2 {
 		return nil, &fault.Error{File: dir, Problem: "contains no studies of several sizes", Cure: "make them: barograph met FILES --subsets 1,2,4"}

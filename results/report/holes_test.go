@@ -47,12 +47,12 @@ func TestBrokenAtHoles(t *testing.T) {
 
 // The caption says how many records are behind the points where that differs.
 func TestCountsInCaption(t *testing.T) {
-	c := &run.Curves{Case: "c", Title: "t", Stat: "ME", Unit: "K", Axis: run.ByLead, Note: "pooled", Series: []run.Series{{Name: "a", X: []float64{0, 24, 48}, N: []int{29, 29, 21}, Y: run.Values{1, 2, 3}}}}
+	c := &run.Curves{Case: "c", Title: "t", Stat: "ME", Unit: "K", Axis: run.ByLead, Note: "pooled", Series: []run.Series{{Name: "a", X: []float64{0, 24, 48}, Records: []int{29, 29, 21}, Y: run.Values{1, 2, 3}}}}
 	svg, err := Curves(c, plot.SVG)
 	if text := "21 to 29 records for each point"; err != nil || !strings.Contains(string(svg), text) {
 		t.Errorf("%v: the caption lacks %q", err, text)
 	}
-	c.Series[0].N = []int{29, 29, 29}
+	c.Series[0].Records = []int{29, 29, 29}
 	if svg, err = Curves(c, plot.SVG); err != nil || strings.Contains(string(svg), "records for each point") {
 		t.Errorf("%v: a range of one number", err)
 	}

@@ -50,7 +50,7 @@ func (w *lakeWay) seconds(r *run.Run) (float64, bool) {
 	return w.whole(r, func(m *run.Measured) float64 { return m.Total.Seconds() })
 }
 
-func stored(m *run.Measured) run.Stored { return *cmp.Or(m.Stored, &run.Stored{}) }
+func stored(m *run.Measured) run.StoreTraffic { return *cmp.Or(m.StoreTraffic, &run.StoreTraffic{}) }
 
 // openLake reports a run of the workload lake.
 func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
@@ -71,7 +71,7 @@ func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
 		}
 	}
 	gate, times := "no limit", several(r.Reps, "time")
-	if r.Ended.IsZero() {
+	if r.Finished.IsZero() {
 		times += " at most"
 	}
 	if l.Rate > 0 || l.Latency > 0 {
@@ -80,7 +80,7 @@ func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
 	out.Facts = append(append([]Fact{{"Store", l.Store + "; " + gate}, {"Records", count(r.Data.Records)}}, machineFacts(r.Machine)...), Fact{"Command", commandLine(r.Args)})
 	out.Sections = filled(
 		Section{ID: "layouts", Title: "Time against file size and partitioning", Terminal: true, Pictures: l.pictures(), Table: l.table(), Words: say(
-			"The sum of the medians of all questions, each %s, in a new random order in each round; %s. A proxy in front of the store counts the bytes that it sends.", times, r.ColdHow)},
+			"The sum of the medians of all questions, each %s, in a new random order in each round; %s. A proxy in front of the store counts the bytes that it sends.", times, r.ColdMethod)},
 		Section{ID: "cases", Title: "Question by question", Table: l.byCase()},
 		Section{ID: "wrong", Title: "What was not correct", Terminal: true, Table: l.whatWasWrong()})
 	return out
@@ -90,7 +90,7 @@ func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
 // interrupted run has.
 func (l *laked) right(answers int) string {
 	which := fmt.Sprintf("Every answer of %s to %s is", list(l.engines()), several(len(l.run.Cases), "question"))
-	if planned := len(l.ways) * len(l.run.Cases) * l.run.Reps; l.run.Ended.IsZero() && answers < planned {
+	if planned := len(l.ways) * len(l.run.Cases) * l.run.Reps; l.run.Finished.IsZero() && answers < planned {
 		which = fmt.Sprintf("%d of %s are there, and each is", answers, several(planned, "timed answer"))
 	}
 	return which + " equal to the reference, which Barograph computed from the loaded files."
@@ -168,10 +168,10 @@ func (l *laked) advice(engine string) string {
 		return ""
 	}
 	alike, few := 0, false
-	against := measure.Against(sums, best, l.run.Seed)
+	against := measure.CompareWithBase(sums, best, l.run.Seed)
 	for i := range against {
 		if c := &against[i]; i != best {
-			few = few || !c.Enough()
+			few = few || !c.CanDiffer()
 			if !c.Significant() {
 				alike++
 			}

@@ -59,7 +59,7 @@ func TestLakeInterrupted(t *testing.T) {
 	if sentence := l.right(3); !strings.HasPrefix(sentence, "3 of 10 timed answers are there") {
 		t.Error(sentence)
 	}
-	l.run.Ended = time.Unix(1, 0)
+	l.run.Finished = time.Unix(1, 0)
 	if sentence := l.right(10); !strings.HasPrefix(sentence, "Every answer of duckdb to 1 question is") {
 		t.Error(sentence)
 	}

@@ -22,7 +22,7 @@ func (rs *results) loads() Section {
 		w := Way{a.Engine, a.Design, ""}
 		l := rs.loadOf(a)
 		end := []Cell{numeric(l.disk), numeric(l.disk * 1e6 / float64(d.Records)), numeric(l.disk * 1e6 / float64(d.Bytes)), whole(a.Objects), text(a.Object), {Text: "whole", Class: "ok"}}
-		if !a.Whole {
+		if !a.Complete {
 			end = []Cell{dim(none), dim(none), dim(none), dim(none), dim(none), bad("differs: incomplete")}
 		}
 		t.add(rs.class(w), append(append(texts(a.Engine, a.Design), numeric(l.seconds), numeric(float64(d.Records)/l.seconds), numeric(float64(d.Bytes)/1e6/l.seconds), when(l.seconds > 0, whole(a.Commits), none)), end...)...)
@@ -33,7 +33,7 @@ func (rs *results) loads() Section {
 		for i, v := range []float64{float64(d.Records) / l.seconds / 1e3, l.disk, l.disk * 1e6 / float64(d.Records)} {
 			note := "loaded before"
 			switch {
-			case !a.Whole:
+			case !a.Complete:
 				note = "incomplete"
 			case i > 0:
 				note = "not known"
@@ -56,10 +56,10 @@ type loading struct{ seconds, disk float64 } // MB on disk
 
 func (rs *results) loadOf(a run.Archive) loading {
 	l := loading{math.NaN(), math.NaN()}
-	if a.Whole && a.Load > 0 {
+	if a.Complete && a.Load > 0 {
 		l.seconds = a.Load.Seconds()
 	}
-	if a.Whole && a.Bytes > 0 {
+	if a.Complete && a.Bytes > 0 {
 		l.disk = float64(a.Bytes) / 1e6
 	}
 	return l

@@ -42,12 +42,12 @@ func (f *folder) head(question string) *Report {
 		}
 	}
 	repetitions := several(r.Reps, "repetition")
-	if r.Planned > 0 {
-		repetitions = fmt.Sprintf("%d of %d planned repetitions", r.Reps, r.Planned)
+	if r.PlannedReps > 0 {
+		repetitions = fmt.Sprintf("%d of %d planned repetitions", r.Reps, r.PlannedReps)
 	}
 	repetitions += fmt.Sprintf(" of each cell, after %s", several(r.Warmups, "warm-up"))
-	if !r.Ended.IsZero() {
-		repetitions += "; the run took " + elapsed(r.Ended.Sub(r.Started))
+	if !r.Finished.IsZero() {
+		repetitions += "; the run took " + elapsed(r.Finished.Sub(r.Started))
 	}
 	data := fmt.Sprintf("%s. %s, %s, %s.", d.Source, several(d.Files, "file"), byteSize(float64(d.Bytes)), several(int(d.Lines), "line"))
 	out.Facts = append(dataFacts(r, data), Fact{"Repetitions", repetitions})
@@ -141,7 +141,7 @@ func (f *folder) proof() Section {
 		t.Head = append(t.Head, Column{Name: c.Name, Unit: several(c.Rows, "row")})
 	}
 	for _, a := range f.run.Archives {
-		if !a.Whole {
+		if !a.Complete {
 			s.Words = append(s.Words, Words{"alarm", "Incomplete: " + a.Engine + " · " + a.Design + ": " + a.Problem})
 		}
 	}

@@ -63,8 +63,8 @@ func anchor(kind string, c Asked) string {
 // method says how it was measured, and how to repeat it.
 func (f *folder) method() Section {
 	s := Section{ID: "method", Title: "How it was measured", Facts: glossary(), Notes: []string{"Cold starts were not measured in this run."}}
-	if f.run.ColdHow != "" {
-		s.Notes = []string{"Cold starts here: " + f.run.ColdHow + "."}
+	if f.run.ColdMethod != "" {
+		s.Notes = []string{"Cold starts here: " + f.run.ColdMethod + "."}
 	}
 	load := Section{Title: "The client's own load", Words: []Words{{"none", "Not recorded."}}}
 	if c := f.run.Client; c.Wall > 0 {

@@ -13,11 +13,11 @@ import (
 // and breaks the time of its keys down.
 func TestNodesAndClientTime(t *testing.T) {
 	r := &run.Run{Cases: []run.Case{{Name: "test_1", Rows: 10}}, Archives: []run.Archive{
-		{Engine: "dry", Design: "memory", URL: "dry:", Place: "memory", Whole: true},
-		{Engine: "one", Design: "keyvalue", URL: "valkey://127.0.0.1:1", Place: "server", Whole: true, Server: &run.Server{Nodes: 1}},
-		{Engine: "three", Design: "keyvalue", URL: "valkey://127.0.0.1:2", Place: "server", Whole: true, Server: &run.Server{Nodes: 3, Isolation: &run.Isolation{}}},
-		{Engine: "other", Design: "keyvalue", URL: "valkey://127.0.0.1:3", Place: "server", Whole: true, Server: &run.Server{Nodes: 3}},
-		{Engine: "pebble", Design: "keyvalue", URL: "pebble:x", Place: "embedded", Whole: true},
+		{Engine: "dry", Design: "memory", URL: "dry:", Place: "memory", Complete: true},
+		{Engine: "one", Design: "keyvalue", URL: "valkey://127.0.0.1:1", Place: "server", Complete: true, Server: &run.Server{Nodes: 1}},
+		{Engine: "three", Design: "keyvalue", URL: "valkey://127.0.0.1:2", Place: "server", Complete: true, Server: &run.Server{Nodes: 3, Isolation: &run.Isolation{}}},
+		{Engine: "other", Design: "keyvalue", URL: "valkey://127.0.0.1:3", Place: "server", Complete: true, Server: &run.Server{Nodes: 3}},
+		{Engine: "pebble", Design: "keyvalue", URL: "pebble:x", Place: "embedded", Complete: true},
 	}}
 	var samples []run.Sample
 	for _, c := range []struct {
@@ -30,7 +30,7 @@ func TestNodesAndClientTime(t *testing.T) {
 		}
 		for rep := range 7 {
 			samples = append(samples, run.Sample{Cell: run.AnswerCell(c.engine, design, "test_1", c.flavour), Phase: run.Warm, Rep: rep}.Judge(&run.Measured{
-				Keys: 4, First: time.Millisecond, Total: c.total * time.Millisecond, CPU: c.client * time.Millisecond, Derive: 100 * time.Microsecond,
+				Keys: 4, FirstRow: time.Millisecond, Total: c.total * time.Millisecond, CPU: c.client * time.Millisecond, Derive: 100 * time.Microsecond,
 			}, proof(t, 10), nil))
 		}
 	}

@@ -101,7 +101,7 @@ func gatherOwned(r *run.Run, samples []run.Sample) *owned {
 		}
 	}
 	all.correct()
-	o.few = slices.ContainsFunc(all.tests, func(c *measure.Comparison) bool { return !c.Enough() })
+	o.few = slices.ContainsFunc(all.tests, func(c *measure.Comparison) bool { return !c.CanDiffer() })
 	return o
 }
 
@@ -367,15 +367,15 @@ func (o *owned) costs() *Table {
 				cpu, ok := o.run.Archives[i+1].CPU(m)
 				reported = ok
 				spent, took = spent+ms(cpu), took+ms(m.Total)
-				if m.Used == nil || m.Server == nil {
+				if m.Usage == nil || m.Server == nil {
 					continue
 				}
 				if s := m.Server; s.Local {
 					counted, by = true, "the operating system, for its processes"
 					read += float64(s.Used.Read)
-				} else if s.Said != nil {
-					counted, by = s.Said.Read >= 0, "the server’s own counters"
-					read += float64(max(s.Said.Read, 0))
+				} else if s.Reported != nil {
+					counted, by = s.Reported.Read >= 0, "the server’s own counters"
+					read += float64(max(s.Reported.Read, 0))
 				}
 			}
 			n := float64(len(c.answers))
@@ -492,8 +492,8 @@ func (o *owned) read() *Table {
 // aside names the files that no table has.
 func (o *owned) aside() []Words {
 	var all []string
-	for _, f := range o.Aside {
-		all = append(all, f.File+" ("+f.Why+")")
+	for _, f := range o.SkippedFiles {
+		all = append(all, f.File+" ("+f.Reason+")")
 	}
 	if len(all) == 0 {
 		return nil
@@ -506,7 +506,7 @@ func (o *owned) loads() *Table {
 	t := table("engine", "product", "load (s)", "size")
 	for i := range o.run.Archives {
 		if a := &o.run.Archives[i]; i > 0 {
-			t.add("", text(a.Engine), text(strings.TrimSpace(a.Product+" "+a.Version)), when(a.Whole, numeric(a.Load.Seconds()), none), when(a.Bytes > 0, size(a.Bytes, ""), none))
+			t.add("", text(a.Engine), text(strings.TrimSpace(a.Product+" "+a.Version)), when(a.Complete, numeric(a.Load.Seconds()), none), when(a.Bytes > 0, size(a.Bytes, ""), none))
 		}
 	}
 	return t

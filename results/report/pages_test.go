@@ -42,7 +42,7 @@ func madePosts(t *testing.T) string {
 	t.Helper()
 	p := madePosted(t, run.Run{
 		Started: time.Unix(1_700_000_000, 0).UTC(), Args: []string{"post", "x"}, Policy: "newer", Warnings: []string{"a warning"}, Machine: measure.Machine{CPU: "Example CPU"},
-		Data: run.Data{Source: "made up", Decoded: &run.Decoded{Products: 3, Values: 4321, Lost: 1}}, Archives: []run.Archive{{Product: "PostgreSQL", Version: "15"}},
+		Data: run.Data{Source: "made up", Decoded: &run.DecodeCounts{Products: 3, Values: 4321, Lost: 1}}, Archives: []run.Archive{{Product: "PostgreSQL", Version: "15"}},
 	})
 	times := run.PostTimes{Total: 2 * time.Second, Latency: run.Latency{Mean: 300 * time.Millisecond, Percentiles: measure.Percentiles{P50: 200 * time.Millisecond, P95: time.Second, P99: time.Second, Max: 1500 * time.Millisecond}}}
 	m := run.Measured{
@@ -74,7 +74,7 @@ type postFolder struct {
 
 func madePosted(t *testing.T, r run.Run) postFolder {
 	t.Helper()
-	r.Workload = run.Posted
+	r.Workload = run.PostWorkload
 	f, err := run.Create(t.TempDir(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func madeSweep(t *testing.T) string {
 			p := madePoint("postgres", "server", n, rep, []float64{1000, 1900, 3300, 4800}[i]+float64(rep))
 			p.Server = &run.ServerLoad{
 				Local: true, Used: measure.ProcessLoad{CPU: 10 * time.Second, PeakRSS: 1e9, Read: 1e6, Written: 2e6},
-				Counters: []run.Counter{{Name: "commits", Value: 1000}, {Name: "wal", Unit: "bytes", Value: 5e6}}, Waits: []run.Waiting{{Kind: "lock", What: "Lock:tuple", Sessions: 6}, {Kind: "cpu", What: "running", Sessions: 2}},
+				Counters: []run.Counter{{Name: "commits", Value: 1000}, {Name: "wal", Unit: "bytes", Value: 5e6}}, Waits: []run.SessionWait{{Kind: "lock", What: "Lock:tuple", Sessions: 6}, {Kind: "cpu", What: "running", Sessions: 2}},
 			}
 			all = append(all, p, madePoint("dry", "memory", n, rep, 1e6), madePoint("sqlite", "embedded", n, rep, 700+float64(rep)))
 		}

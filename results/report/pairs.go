@@ -106,7 +106,7 @@ func (f *family) cells(a, b *CellSummary, seed uint64, show func(c *measure.Comp
 }
 
 func (f *family) correct() {
-	measure.Correct(f.tests)
+	measure.CorrectTogether(f.tests)
 	for i, c := range f.tests {
 		f.shows[i](c)
 	}

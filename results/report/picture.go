@@ -83,7 +83,7 @@ func baseRate(c *run.Curves) float64 {
 	yes, all := 0.0, 0.0
 	for _, s := range c.Series {
 		for i := range s.X {
-			yes, all = yes+s.Y[i]*float64(s.N[i]), all+float64(s.N[i])
+			yes, all = yes+s.Y[i]*float64(s.Records[i]), all+float64(s.Records[i])
 		}
 	}
 	return yes / all
@@ -156,7 +156,7 @@ func (d diagram) shape(l *plot.Lines, c *run.Curves) {
 		l.RightLabel = "forecasts"
 		for _, s := range c.Series {
 			var n []float64
-			for _, v := range s.N {
+			for _, v := range s.Records {
 				n = append(n, float64(v))
 			}
 			l.Curves = append(l.Curves, plot.Curve{Of: s.Name, At: s.X, Value: n, Style: plot.Bars, Right: true})

@@ -16,7 +16,7 @@ func sample(name string, n int, f func(part float64) (x, y float64)) run.Series 
 	s := run.Series{Name: name}
 	for i := range n {
 		x, y := f(float64(i) / float64(n-1))
-		s.X, s.Y, s.N = append(s.X, x), append(s.Y, y), append(s.N, 1000-90*i)
+		s.X, s.Y, s.Records = append(s.X, x), append(s.Y, y), append(s.Records, 1000-90*i)
 		s.Low, s.High = append(s.Low, math.NaN()), append(s.High, math.NaN())
 	}
 	return s
@@ -59,12 +59,12 @@ func samples() map[string]*run.Curves {
 	for _, name := range []string{"die_off_of_holes", "days_of_holes", "profile_of_holes"} {
 		for i := range out[name].Series {
 			s := &out[name].Series[i]
-			for k := range s.N {
-				s.N[k] = 29
+			for k := range s.Records {
+				s.Records[k] = 29
 			}
-			s.N[1+i] = 21
+			s.Records[1+i] = 21
 			if name == "days_of_holes" {
-				s.X, s.Y, s.N = slices.Delete(s.X, 12, 13), slices.Delete(s.Y, 12, 13), slices.Delete(s.N, 12, 13)
+				s.X, s.Y, s.Records = slices.Delete(s.X, 12, 13), slices.Delete(s.Y, 12, 13), slices.Delete(s.Records, 12, 13)
 				s.Low, s.High = s.Low[1:], s.High[1:]
 			}
 		}
@@ -73,9 +73,9 @@ func samples() map[string]*run.Curves {
 		s := &out["box"].Series[i]
 		for k, y := range s.Y {
 			s.Low[k], s.High[k] = y-0.4, y+0.6
-			s.Least, s.Most, s.Beyond = append(s.Least, y-0.8), append(s.Most, y+1.1), append(s.Beyond, nil)
+			s.WhiskerLow, s.WhiskerHigh, s.Outliers = append(s.WhiskerLow, y-0.8), append(s.WhiskerHigh, y+1.1), append(s.Outliers, nil)
 			if k%3 == 0 {
-				s.Beyond[k] = []float64{y - 1.1, y + 1.4, y + 1.6}
+				s.Outliers[k] = []float64{y - 1.1, y + 1.4, y + 1.6}
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func samples() map[string]*run.Curves {
 		out["scorecard"].Series[i].Marks = []int{2, 2, 1, 0, 0, run.TooFew, -1, -1, -2, -2}
 	}
 	for _, name := range []string{"right", "right_bar"} {
-		out[name].Right = curves("", "ME", run.ByLead, sample("ME GFS", 10, func(p float64) (float64, float64) { return 24 + 216*p, 0.5 - p }))
+		out[name].RightAxis = curves("", "ME", run.ByLead, sample("ME GFS", 10, func(p float64) (float64, float64) { return 24 + 216*p, 0.5 - p }))
 	}
 	return out
 }

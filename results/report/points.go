@@ -55,7 +55,7 @@ func pointsOf(samples []run.Sample) (all []*point) {
 		if level := c.At("isolation"); level != "" {
 			p.Mix += " · " + level
 		}
-		p.Measured = *cmp.Or(s.Measured(), &run.Measured{Mix: &run.Mix{}, Used: &run.Used{}})
+		p.Measured = *cmp.Or(s.Measured(), &run.Measured{Mix: &run.Mix{}, Usage: &run.Usage{}})
 		p.Answers = cmp.Or(p.Answers, &run.Answers{})
 		all = append(all, p)
 	}
@@ -122,7 +122,7 @@ func gather(r *run.Run, all []*point) *points {
 // add adds a repetition; one that is not right takes the numbers of all.
 func (c *pointCell) add(x *point) {
 	c.reps = append(c.reps, x)
-	if !x.Verdict.Right() && c.problem == "" {
+	if !x.Verdict.IsCorrect() && c.problem == "" {
 		c.problem, c.verdict = x.Problem, x.Verdict
 	}
 	if c.proof == "" || c.proof == everyValue {
@@ -217,7 +217,7 @@ func (p *points) mixInWords(mix string) string {
 			continue
 		}
 		for _, g := range x.Groups {
-			if g.Whole {
+			if g.InTotal {
 				order = once(order, g.Operation)
 				count[g.Operation] += g.Count
 				all += g.Count
@@ -302,7 +302,7 @@ func rates(x *point) []float64 {
 	n := min(len(x.Series), max(1, int(x.Total/x.Interval)))
 	out := make([]float64, n)
 	for i := range out {
-		out[i] = float64(x.Series[i].Ended) / x.Interval.Seconds()
+		out[i] = float64(x.Series[i].Completed) / x.Interval.Seconds()
 	}
 	return out
 }
@@ -333,7 +333,7 @@ func (p *points) usl() (out []fitted) {
 				}
 			}
 			var err error
-			if f.law, err = measure.FitUSL(n, x, p.run.Seed); err == nil && !few && f.law.Holds() {
+			if f.law, err = measure.FitUSL(n, x, p.run.Seed); err == nil && !few && f.law.IsValid() {
 				out = append(out, f)
 			}
 		}

@@ -24,10 +24,10 @@ func madePoint(engine, place string, threads, rep int, perSecond float64) *point
 	}
 	m := run.Measured{Total: 10 * time.Second}
 	m.Mix = &run.Mix{
-		Place: place, Clients: 1, Operations: int64(10 * perSecond), Throughput: perSecond, Interval: time.Second, Response: run.Short(h), Service: run.Short(h),
+		Place: place, Clients: 1, Operations: int64(10 * perSecond), Throughput: perSecond, Interval: time.Second, Response: run.Summarize(h), Service: run.Summarize(h),
 		Groups: []run.Group{
-			{Operation: "READ", Outcome: "OK", Count: 500, Records: 500, Whole: true, Service: run.Short(h), Response: run.Short(h)},
-			{Operation: "UPDATE", Outcome: "OK", Count: 500, Records: 500, Whole: true, Service: run.Short(h), Response: run.Short(h)},
+			{Operation: "READ", Outcome: "OK", Count: 500, Records: 500, InTotal: true, Service: run.Summarize(h), Response: run.Summarize(h)},
+			{Operation: "UPDATE", Outcome: "OK", Count: 500, Records: 500, InTotal: true, Service: run.Summarize(h), Response: run.Summarize(h)},
 		},
 	}
 	for i := range m.Groups {
@@ -35,13 +35,13 @@ func madePoint(engine, place string, threads, rep int, perSecond float64) *point
 			panic(err)
 		}
 	}
-	m.Used = &run.Used{Client: measure.ClientLoad{Wall: 10 * time.Second, User: 3 * time.Second, Cores: 4}, Machine: measure.MachineLoad{Cores: 4, Busy: 0.5}}
+	m.Usage = &run.Usage{Client: measure.ClientLoad{Wall: 10 * time.Second, User: 3 * time.Second, Cores: 4}, Machine: measure.MachineLoad{Cores: 4, Busy: 0.5}}
 	for i := range 10 {
 		n := int64(perSecond)
 		if i == 5 {
 			n /= 100
 		}
-		m.Series = append(m.Series, run.Slice{Ended: n, Slow: time.Second / 10})
+		m.Series = append(m.Series, run.SeriesInterval{Completed: n, Slowest: time.Second / 10})
 	}
 	half := int64(5 * perSecond)
 	return judged(run.Sample{Cell: run.MixCell(engine, "columns", "workloada", threads, 0, ""), Rep: rep}, m, run.Answers{Succeeded: 2 * half, Found: half, Written: half}, nil)
@@ -71,7 +71,7 @@ func madeFolder(t *testing.T, all ...*point) string {
 func madeFolderOf(t *testing.T, archives []run.Archive, all ...*point) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "r")
-	f, err := run.Create(dir, run.Run{ID: "r", Workload: run.Mixed, Archives: archives, Started: time.Unix(1_700_000_000, 0).UTC(), Ended: time.Unix(1_700_000_100, 0).UTC(), Args: []string{"ycsb", "sweep"}})
+	f, err := run.Create(dir, run.Run{ID: "r", Workload: run.MixWorkload, Archives: archives, Started: time.Unix(1_700_000_000, 0).UTC(), Finished: time.Unix(1_700_000_100, 0).UTC(), Args: []string{"ycsb", "sweep"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 func waits(all ...any) *run.ServerLoad {
 	s := &run.ServerLoad{Local: true, Looks: 10}
 	for i := 0; i < len(all); i += 3 {
-		s.Waits = append(s.Waits, run.Waiting{Kind: all[i].(string), What: all[i+1].(string), Sessions: all[i+2].(float64)})
+		s.Waits = append(s.Waits, run.SessionWait{Kind: all[i].(string), What: all[i+1].(string), Sessions: all[i+2].(float64)})
 	}
 	return s
 }
@@ -215,7 +215,7 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 		"a server stopped by SIGSTOP": {notFitted, func(p *point) {
 			for i := range p.Series {
 				if i > 2 {
-					p.Series[i] = run.Slice{}
+					p.Series[i] = run.SeriesInterval{}
 				}
 			}
 			p.Response.P50 = time.Millisecond

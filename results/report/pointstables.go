@@ -16,7 +16,7 @@ import (
 func (p *points) fill(r *Report) {
 	wrong, clients := 0, 1
 	for _, x := range p.all {
-		if !x.Verdict.Right() {
+		if !x.Verdict.IsCorrect() {
 			wrong++
 		}
 		for _, w := range x.Warnings {
@@ -137,7 +137,7 @@ func (c *pointCell) timeline() Drawing {
 	x := c.middle()
 	g := plot.Group{Name: c.engine}
 	for k, rate := range rates(x) {
-		g.Bars = append(g.Bars, plot.Bar{Value: plot.Value{V: rate}, Line: ms(x.Series[k].Slow), Stalled: rate < stalled*c.throughput.Value})
+		g.Bars = append(g.Bars, plot.Bar{Value: plot.Value{V: rate}, Line: ms(x.Series[k].Slowest), Stalled: rate < stalled*c.throughput.Value})
 	}
 	return plot.Columns{
 		Frame:   plot.Frame{Title: fmt.Sprintf("%s, %s", c.engine, several(c.threads, "thread")), XLabel: "time since the warm-up (s)", YLabel: "operations/s", Width: curveWidth, Height: 280},

@@ -50,7 +50,7 @@ func openPosts(dir string, of *run.Run, samples []run.Sample) *Report {
 	out := ofRun(dir, of, "How fast does each engine post river data?")
 	out.Name, out.Data = "post · "+filepath.Base(dir), map[string]any{"run": of, "samples": samples}
 	out.Answers = append(out.Answers, headline("%s", postSentence(r)))
-	d := cmp.Or(of.Data.Decoded, &run.Decoded{})
+	d := cmp.Or(of.Data.Decoded, &run.DecodeCounts{})
 	out.Facts = slices.Concat([]Fact{
 		{"Engine", r.product},
 		{"Products", of.Data.Source},

@@ -24,13 +24,13 @@ func rateOf(engine string, rate, done float64, p99 time.Duration) run.Sample {
 // other tables; accounts that are not right have no times, and the page says whose.
 func TestKneesAndTransfers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "r")
-	f, err := run.Create(dir, run.Run{ID: "r", Workload: run.Mixed, Args: []string{"ycsb", "sweep"}, Findings: []string{"the knee: it holds 1500/s"}})
+	f, err := run.Create(dir, run.Run{ID: "r", Workload: run.MixWorkload, Args: []string{"ycsb", "sweep"}, Findings: []string{"the knee: it holds 1500/s"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	wrong := madePoint("mariadb", "server", 8, 1, 99999).Sample
 	wrong.Cell = run.MixCell("mariadb", "columns", "transfers", 8, 0, "", "isolation", "repeatable-read")
-	wrong.Transfers = &run.Transfers{Isolation: "repeatable-read", Accounts: 20, Moved: 17, Conflicts: 4, Unknown: 2, Stand: 1, Sum: 20455, Expected: 20000, Off: 7, Example: "user1"}
+	wrong.Transfers = &run.Transfers{Isolation: "repeatable-read", Accounts: 20, Moved: 17, Conflicts: 4, Unknown: 2, UnknownApplied: 1, Sum: 20455, Expected: 20000, Unexplained: 7, Example: "user1"}
 	wrong = wrong.Judge(nil, answer.Proof{}, &answer.Diff{})
 	for _, s := range []run.Sample{rateOf("postgres", 2250, 1700, 3*time.Second), rateOf("postgres", 1000, 1000, 4*time.Millisecond), rateOf("postgres", 1500, 1499, 9*time.Millisecond), wrong} {
 		if err := f.Add(s); err != nil {

@@ -27,12 +27,12 @@ func repeated[K comparable](samples []run.Sample, asked func(s *run.Sample) K) m
 		x, m := cmp.Or(out[k], &repeats{}), s.Measured()
 		out[k] = x
 		switch {
-		case !s.Verdict.Right():
+		case !s.Verdict.IsCorrect():
 			x.verdict, x.problem = s.Verdict, s.Problem
 		case m == nil:
 			x.problem = cmp.Or(x.problem, "another result of this question was wrong")
 		default:
-			if x.largest = max(x.largest, s.Largest); s.Verdict != run.Equal && x.soft != run.Undetermined {
+			if x.largest = max(x.largest, s.LargestDifference); s.Verdict != run.Equal && x.soft != run.Undetermined {
 				x.soft = s.Verdict
 			}
 			x.answers, x.seconds, x.proof = append(x.answers, m), append(x.seconds, m.Total.Seconds()), string(s.Proof)

@@ -32,14 +32,14 @@ func OpenAdvising(dir string, o Advising) (*Report, error) {
 	if o.Weights == nil {
 		o.Weights = advise.Defaults()
 	}
-	if len(run.Sizes(dir)) > 1 {
+	if len(run.SizeFolders(dir)) > 1 {
 		return openGrowth(dir, o)
 	}
 	r, samples, err := run.Read(dir)
 	if err != nil {
 		return nil, err
 	}
-	if open := map[string]func(string, *run.Run, []run.Sample) *Report{run.Mixed: openPoints, run.Scanned: openScans, run.Posted: openPosts, run.Owned: openOwned, run.Laked: openLake, "faults": openKills}[r.Workload]; open != nil {
+	if open := map[string]func(string, *run.Run, []run.Sample) *Report{run.MixWorkload: openPoints, run.ScanWorkload: openScans, run.PostWorkload: openPosts, run.OwnWorkload: openOwned, run.LakeWorkload: openLake, "faults": openKills}[r.Workload]; open != nil {
 		return open(dir, r, samples), nil
 	}
 	f, err := openMet(dir, r, samples)
@@ -182,7 +182,7 @@ func ofRun(dir string, r *run.Run, question string) *Report {
 	switch events, err := run.ReadEvents(dir); {
 	case err == nil && run.StateOf(events, time.Now()) == run.Running:
 		out.Answers = append(out.Answers, Words{"alarm", "RUNNING: this run has not finished. The report contains what it has recorded so far."})
-	case r.Ended.IsZero():
+	case r.Finished.IsZero():
 		out.Answers = append(out.Answers, Words{"alarm", "INTERRUPTED: this run was interrupted. The report contains what it had recorded until then."})
 	}
 	out.About = filled(Section{Title: "Engines, versions and settings", Folded: true, Table: engineTable(r)})

@@ -225,7 +225,7 @@ func TestMarkup(t *testing.T) {
 	const evil = `<script>alert(1)</script>"'><img src=x onerror=alert(2)>&`
 	r, cells := made()
 	r.ID, r.Data.Source, r.Warnings, r.Args = evil, evil, []string{evil}, []string{evil}
-	r.Cases[0].Title, r.Machine.CPU, r.ColdHow = evil, evil, evil
+	r.Cases[0].Title, r.Machine.CPU, r.ColdMethod = evil, evil, evil
 	r.Archives[1].Version, r.Archives[1].Settings, r.Archives[5].Problem = evil, map[string]string{evil: evil}, evil
 	for i := range cells {
 		if cells[i].Flavour == "iso-list" {
@@ -329,7 +329,7 @@ func TestEmptyRun(t *testing.T) {
 
 func TestInterruptedRun(t *testing.T) {
 	r, cells := made()
-	r.Ended, r.Reps = time.Time{}, 2
+	r.Finished, r.Reps = time.Time{}, 2
 	dir := write(t, r, cells, 2)
 	s, _ := summary(t, dir)
 	if s.Finished {
@@ -380,7 +380,7 @@ func TestACaseThatNothingMayBeTimedIn(t *testing.T) {
 
 func TestColdFailureKeepsWarmTimes(t *testing.T) {
 	c := run.AnswerCell("duckdb", "wide", "test_1", "sql")
-	r := &run.Run{Archives: []run.Archive{{Engine: "duckdb", Design: "wide", Whole: true}}, Cases: []run.Case{{Name: "test_1"}}}
+	r := &run.Run{Archives: []run.Archive{{Engine: "duckdb", Design: "wide", Complete: true}}, Cases: []run.Case{{Name: "test_1"}}}
 	samples := []run.Sample{
 		run.Sample{Cell: c, Phase: run.Warm}.Judge(&run.Measured{Total: 5e6}, proof(t, 1), nil), run.Sample{Cell: c, Phase: run.Cold}.Judge(&run.Measured{Total: 9e6}, proof(t, 1), nil),
 		{Cell: c, Phase: run.Cold, Verdict: run.Failed, Problem: "cannot drop"},

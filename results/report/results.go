@@ -90,7 +90,7 @@ func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
 		out.add(s)
 	}
 	for c, res := range out.cells {
-		if !out.archive(c.Way).Whole && res.state != failed && res.state != wrong {
+		if !out.archive(c.Way).Complete && res.state != failed && res.state != wrong {
 			res.raise(incomplete, "the archive is incomplete")
 		}
 		if res.state != equal {

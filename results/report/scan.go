@@ -20,7 +20,7 @@ func openScans(dir string, r *run.Run, samples []run.Sample) *Report {
 	out.Name, out.Data = "scan · "+filepath.Base(dir), map[string]any{"run": r, "samples": samples}
 	out.Answers = append(out.Answers, headline("%s", s.sentence()))
 	out.Facts = slices.Concat([]Fact{{"Engine", s.product}, {"Data", s.data()}, {"Disks", s.Limited}}, machineFacts(r.Machine), []Fact{{"Command", commandLine(r.Args)}})
-	for _, f := range []Fact{{"Server", s.server()}, {"Partitions", s.Rule}, {"Cold", r.ColdHow}} {
+	for _, f := range []Fact{{"Server", s.server()}, {"Partitions", s.Rule}, {"Cold", r.ColdMethod}} {
 		if f.Text != "" {
 			out.Facts = append(out.Facts, f)
 		}
@@ -216,7 +216,7 @@ func (s *scans) fastest(c *scanCell) string {
 		return fmt.Sprintf("%s times as fast (%s) with %s as with %s", number(x.Ratio), interval(x.Lo, x.Hi), s.names[c.config], s.names[b.config])
 	case x.Significant() && math.IsNaN(x.Lo):
 		return fmt.Sprintf("%s is faster than %s; %d repetitions are too few to determine by how much", s.names[c.config], s.names[b.config], len(c.seconds))
-	case !x.Enough():
+	case !x.CanDiffer():
 		return "too few repetitions to distinguish it from " + s.names[b.config]
 	}
 	return "nothing is faster than " + s.names[b.config] + " significantly"
@@ -275,7 +275,7 @@ func (s *scans) use(c *scanCell) scanUse {
 	n := float64(len(c.answers))
 	a := &s.run.Archives[0]
 	for _, p := range c.answers {
-		if p.Used == nil {
+		if p.Usage == nil {
 			continue
 		}
 		t := p.Total.Seconds()
@@ -289,10 +289,10 @@ func (s *scans) use(c *scanCell) scanUse {
 		u.busy += most / n
 		if s := p.Server; s != nil {
 			u.remote = !s.Local
-			if len(p.Devices) == 0 && s.Said != nil && s.Said.Read >= 0 {
+			if len(p.Devices) == 0 && s.Reported != nil && s.Reported.Read >= 0 {
 				u.said = true
-				u.read += float64(s.Said.Read) / t / n
-				u.bytes += float64(s.Said.Read) / n
+				u.read += float64(s.Reported.Read) / t / n
+				u.bytes += float64(s.Reported.Read) / n
 			}
 		}
 		cpu, known := a.CPU(p)
@@ -398,7 +398,7 @@ func lawInWords(l *run.ScanLaw) string {
 	if l.Counted {
 		work += ", as counted"
 	}
-	return fmt.Sprintf("share drawn %s, %s, %s; errors %s %%", of(l.Drawn), work, start, number(100*l.Error))
+	return fmt.Sprintf("share drawn %s, %s, %s; errors %s %%", of(l.DiskShare), work, start, number(100*l.Error))
 }
 
 // loads says what was loaded, and what lies where.

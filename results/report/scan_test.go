@@ -18,7 +18,7 @@ import (
 func unanswered(t *testing.T) *run.Folder {
 	t.Helper()
 	f, err := run.Create(t.TempDir(), run.Run{
-		Workload: run.Scanned, Started: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Seed: 1, ColdHow: "dropped",
+		Workload: run.ScanWorkload, Started: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Seed: 1, ColdMethod: "dropped",
 		Machine:  measure.Machine{CPU: "Example CPU", UsableCPUs: 4, Threads: 4, Memory: 16e9},
 		Archives: []run.Archive{{Engine: "duckdb", Place: "embedded", Product: "DuckDB", Version: "1.5.5"}},
 		Scan: &run.Scan{
@@ -48,7 +48,7 @@ func addScan(t *testing.T, f *run.Folder, config int, query string, s run.Sample
 // ended ends a run.
 func ended(t *testing.T, f *run.Folder) (dir string) {
 	t.Helper()
-	f.Run.Ended = f.Run.Started.Add(time.Hour)
+	f.Run.Finished = f.Run.Started.Add(time.Hour)
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -63,11 +63,11 @@ func madeScans(t *testing.T) *run.Folder {
 	add := func(config int, query string, phase run.Phase, seconds, cores, diskMB, left float64) {
 		for rep := range 8 {
 			s := seconds * (1 + float64(rep)/100)
-			u := &run.Used{Free: uint64(left), Machine: measure.MachineLoad{Cores: 4, Busy: cores / 4}}
+			u := &run.Usage{Free: uint64(left), Machine: measure.MachineLoad{Cores: 4, Busy: cores / 4}}
 			for k := range config + 1 {
 				u.Devices = append(u.Devices, measure.DiskLoad{Device: f.Run.Scan.Disks[k].Device, Read: uint64(diskMB * 1e6 * s / float64(config+1)), Reads: 10, Busy: time.Duration(s * 0.5e9)})
 			}
-			addScan(t, f, config, query, run.Sample{Phase: phase, Rep: rep + 1}, run.Measured{Total: time.Duration(s * 1e9), CPU: time.Duration(s * cores * 1e9), Used: u}, nil)
+			addScan(t, f, config, query, run.Sample{Phase: phase, Rep: rep + 1}, run.Measured{Total: time.Duration(s * 1e9), CPU: time.Duration(s * cores * 1e9), Usage: u}, nil)
 		}
 	}
 	add(0, "scan", run.Cold, 1, 0.5, 98, 8e9)
@@ -77,7 +77,7 @@ func madeScans(t *testing.T) *run.Folder {
 	add(0, "q3", run.Warm, 0.2, 1, 0, 8e9)
 	f.Run.Scan.Laws = []run.ScanLaw{
 		{
-			Query: "scan", Phase: run.Cold, Drawn: measure.Estimate{Value: 0.98, Low: 0.9, High: 1}, Work: measure.Estimate{Value: 2, Low: 1, High: 3}, Error: 0.01,
+			Query: "scan", Phase: run.Cold, DiskShare: measure.Estimate{Value: 0.98, Low: 0.9, High: 1}, Work: measure.Estimate{Value: 2, Low: 1, High: 3}, Error: 0.01,
 			Fits: []run.ScanFit{{Config: 0, Measured: 1, Predicted: 1.1, Residual: -0.09, Bound: "disks"}},
 		},
 		{Query: "q3", Phase: run.Cold, Problem: "2 setups cannot tell three parameters"},
@@ -177,7 +177,7 @@ func TestScanHeadline(t *testing.T) {
 		for range c.reps {
 			for config, seconds := range []float64{4, c.second} {
 				s := seconds * (1 + c.noise*g.Float64())
-				addScan(t, f, config, "scan", run.Sample{Phase: run.Cold}, run.Measured{Total: time.Duration(s * 1e9), Used: &run.Used{Free: 8e9, Devices: []measure.DiskLoad{{Read: uint64(rate * s), Busy: 1}}}}, nil)
+				addScan(t, f, config, "scan", run.Sample{Phase: run.Cold}, run.Measured{Total: time.Duration(s * 1e9), Usage: &run.Usage{Free: 8e9, Devices: []measure.DiskLoad{{Read: uint64(rate * s), Busy: 1}}}}, nil)
 			}
 		}
 		dir := ended(t, f)
@@ -219,7 +219,7 @@ func TestScanRemoteServer(t *testing.T) {
 			t.Errorf("%+v: %s", c.use, sentence)
 		}
 	}
-	cell := &scanCell{repeats: &repeats{answers: []*run.Measured{{Total: time.Second, Used: &run.Used{Server: &run.ServerLoad{Said: &run.Said{CPU: 1500 * time.Millisecond, Read: 2e6}}}}}}}
+	cell := &scanCell{repeats: &repeats{answers: []*run.Measured{{Total: time.Second, Usage: &run.Usage{Server: &run.ServerLoad{Reported: &run.ReportedLoad{CPU: 1500 * time.Millisecond, Read: 2e6}}}}}}}
 	if u := s.use(cell); !u.remote || !u.said || !u.coresKnown || u.cores < 1.49 || u.cores > 1.51 || u.read != 2e6 {
 		t.Errorf("%+v", u)
 	}

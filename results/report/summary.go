@@ -135,7 +135,7 @@ func (rs *results) summarise() Summary {
 		n[res.state]++
 	}
 	s := Summary{
-		Finished: !rs.run.Ended.IsZero(),
+		Finished: !rs.run.Finished.IsZero(),
 		Equal:    n[equal], Wrong: n[wrong], Failed: n[failed], Incomplete: n[incomplete], NotTimed: n[untimed],
 	}
 	for _, c := range rs.cases {
@@ -195,7 +195,7 @@ func median(samples []*run.Measured) (mid, lo, hi Number) {
 func summariseTimes(res *result, c run.Case) *Times {
 	t := &Times{
 		N: len(res.warm), Keys: res.warm[0].Keys, ColdN: len(res.cold), ColdProblem: res.coldProblem, values: times(res.warm, total),
-		FirstRow: positive(res.warm, func(m *run.Measured) time.Duration { return m.First }), Server: positive(res.warm, func(m *run.Measured) time.Duration { return m.Inside }),
+		FirstRow: positive(res.warm, func(m *run.Measured) time.Duration { return m.FirstRow }), Server: positive(res.warm, func(m *run.Measured) time.Duration { return m.ServerTime }),
 		Client: positive(res.warm, func(m *run.Measured) time.Duration { return m.CPU }), Derive: positive(res.warm, func(m *run.Measured) time.Duration { return m.Derive }),
 		Ratio: nan(), RatioLo: nan(), RatioHi: nan(), P: nan(), PHolm: nan(),
 	}
@@ -226,10 +226,10 @@ func (c *CaseSummary) compare(seed uint64) {
 		return
 	}
 	c.Comparisons = len(timed) - 1
-	against := measure.Against(samples, 0, seed)
+	against := measure.CompareWithBase(samples, 0, seed)
 	least := math.Inf(1)
 	for _, a := range against[1:] {
-		least = min(least, a.Least)
+		least = min(least, a.LeastP)
 	}
 	c.LeastP = Number(min(1, least*float64(c.Comparisons)))
 	for i, a := range against[1:] {

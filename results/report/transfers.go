@@ -20,17 +20,17 @@ func transferred(samples []run.Sample) []Section {
 		if x == nil {
 			continue
 		}
-		right, off := Cell{Text: "yes", Class: "ok"}, whole(x.Off)
+		right, off := Cell{Text: "yes", Class: "ok"}, whole(x.Unexplained)
 		if x.Sum != x.Expected {
 			right = bad(fmt.Sprintf("no: %s, not %s", count(x.Sum), count(x.Expected)))
 		}
 		if x.Undecided {
 			off = text("not decided")
 		}
-		if x.Wrong() != "" {
+		if x.Problem() != "" {
 			wrong = once(wrong, s.Cell.Engine+" at "+x.Isolation)
 		}
-		t.add("", append(texts(s.Cell.Engine, x.Isolation, s.Cell.At("threads")), whole(x.Moved), whole(x.Conflicts), whole(x.Unknown), whole(x.Stand), right, badIf(x.Off > 0, off))...)
+		t.add("", append(texts(s.Cell.Engine, x.Isolation, s.Cell.At("threads")), whole(x.Moved), whole(x.Conflicts), whole(x.Unknown), whole(x.UnknownApplied), right, badIf(x.Unexplained > 0, off))...)
 	}
 	words := "Each transaction moved money between two accounts: it read two records and wrote both. At the end Barograph compared the sum of all balances, and each balance, with the acknowledged transfers. All are correct."
 	if len(wrong) > 0 {

@@ -25,7 +25,7 @@ const odd = 271828182
 
 // measured is what could be measured of anything, each number odd.
 func measured() *run.Measured {
-	m := &run.Measured{Mix: &run.Mix{Series: make([]run.Slice, 4), Groups: make([]run.Group, 1)}, Posting: &run.Posting{}, Used: &run.Used{Server: &run.ServerLoad{}, Devices: make([]measure.DiskLoad, 1)}}
+	m := &run.Measured{Mix: &run.Mix{Series: make([]run.SeriesInterval, 4), Groups: make([]run.Group, 1)}, Posting: &run.Posting{}, Usage: &run.Usage{Server: &run.ServerLoad{}, Devices: make([]measure.DiskLoad, 1)}}
 	fill(reflect.ValueOf(m).Elem())
 	m.Place, m.Interval = "server", time.Second
 	h := measure.NewHistogram()
@@ -87,16 +87,16 @@ func TestNothingWrongLeavesANumber(t *testing.T) {
 	config := run.ScanConfig{Paths: 1, Partitions: 4, Workers: 2}
 	cells := map[string]run.Cell{
 		"met":       run.AnswerCell("x", "wide", "test_1", "sql"),
-		run.Mixed:   run.MixCell("x", "columns", "workloada", 4, 0, ""),
-		run.Posted:  run.PostCell("x", "quiet", "insert", "array96", "bulk"),
-		run.Scanned: run.NewCell(run.Scanned, "x", "paths", config.Paths, "partitions", config.Partitions, "workers", config.Workers, "design", "", "query", "q3"),
+		run.MixWorkload:   run.MixCell("x", "columns", "workloada", 4, 0, ""),
+		run.PostWorkload:  run.PostCell("x", "quiet", "insert", "array96", "bulk"),
+		run.ScanWorkload: run.NewCell(run.ScanWorkload, "x", "paths", config.Paths, "partitions", config.Partitions, "workers", config.Workers, "design", "", "query", "q3"),
 		"faults":    run.NewCell("faults", "x", "design", "wide", "during", run.DuringQuestions),
-		run.Owned:   run.OwnCell("x", "q"),
+		run.OwnWorkload:   run.OwnCell("x", "q"),
 	}
 	for workload, cell := range cells {
 		numbers := func(t *testing.T, wrong func() (answer.Proof, error)) map[string]int {
-			r := run.Run{ID: "r", Workload: workload, Cases: []run.Case{{Name: "test_1", Rows: 2}}, Archives: []run.Archive{{Engine: "x", Design: "wide", Place: "server", Whole: true}}}
-			if workload == run.Scanned {
+			r := run.Run{ID: "r", Workload: workload, Cases: []run.Case{{Name: "test_1", Rows: 2}}, Archives: []run.Archive{{Engine: "x", Design: "wide", Place: "server", Complete: true}}}
+			if workload == run.ScanWorkload {
 				r.Scan = &run.Scan{Configs: []run.ScanConfig{config}}
 			}
 			f, err := run.Create(t.TempDir(), r)

@@ -9,21 +9,21 @@ import (
 	"github.com/barograph/barograph/results/measure/pace"
 )
 
-// Asking is a number of clients who ask an engine at once; each holds its answers
-// against those that are right.
-type Asking struct {
+// ConcurrentClients is a set of clients that query an engine at the same time. Each compares its
+// answers with the correct ones.
+type ConcurrentClients struct {
 	Workers []pace.Worker
-	Pace    pace.Options // of its Kinds each is a question
+	Pace    pace.Options // each of its Kinds is a question
 	Place   string       // of the engine
-	Server  Watch        // what is known of the engine's server
+	Server  Watch        // counters of the engine's server
 
-	// Proves makes the proof of the answers.
-	Proves func(t answer.Tally, failed error) (answer.Proof, error)
+	// Prove proves the counted answers.
+	Prove func(t answer.Tally, failed error) (answer.Proof, error)
 }
 
-// Ask lets them ask, and judges the sample by their answers.
-func (f *Folder) Ask(ctx context.Context, out Sample, a Asking) (Sample, error) {
-	if err := a.Server.Begin(ctx); err != nil { // it is gone
+// RunClients runs the clients, and judges the sample by their answers.
+func (f *Folder) RunClients(ctx context.Context, out Sample, a ConcurrentClients) (Sample, error) {
+	if err := a.Server.Start(ctx); err != nil { // the server is down
 		return out.Judge(nil, answer.Proof{}, err), ctx.Err()
 	}
 	client, err := measure.StartClient()
@@ -39,7 +39,7 @@ func (f *Folder) Ask(ctx context.Context, out Sample, a Asking) (Sample, error) 
 		return out, failed
 	}
 	m := &Measured{
-		Start: res.Began.Add(a.Pace.Warmup).Sub(f.Run.Started), Total: res.Elapsed, Used: &Used{},
+		Start: res.Began.Add(a.Pace.Warmup).Sub(f.Run.Started), Total: res.Elapsed, Usage: &Usage{},
 		Mix: &Mix{Clients: 1, Place: a.Place, Ending: string(res.Ending), Interval: res.Interval, Unstarted: res.Unstarted},
 	}
 	if m.Client, err = client.Stop(); err != nil {
@@ -49,13 +49,13 @@ func (f *Folder) Ask(ctx context.Context, out Sample, a Asking) (Sample, error) 
 		return out, err
 	}
 	var unread error
-	if m.Server, unread = a.Server.End(ctx); failed == nil {
+	if m.Server, unread = a.Server.Stop(ctx); failed == nil {
 		failed = unread
 	}
 	for _, s := range res.Series {
-		m.Series = append(m.Series, Slice{Ended: s.Ended, Failed: s.Failed, Slow: s.Slow})
+		m.Series = append(m.Series, SeriesInterval{Completed: s.Finished, Failed: s.Failed, Slowest: s.Slowest})
 	}
-	t, err := m.gather(res, a.Pace.Kinds)
+	t, err := m.addResult(res, a.Pace.Kinds)
 	if err != nil {
 		return out, err
 	}
@@ -63,25 +63,25 @@ func (f *Folder) Ask(ctx context.Context, out Sample, a Asking) (Sample, error) 
 		t.Wrong = 1
 	}
 	out.Answers = &t
-	proof, failed := a.Proves(t, failed)
+	proof, failed := a.Prove(t, failed)
 	return out.Judge(m, proof, failed), nil
 }
 
-// gather keeps what was measured of each question, and of all together.
-func (m *Measured) gather(res *pace.Result, questions []string) (t answer.Tally, err error) {
+// addResult adds the measurements of each question, and of all together.
+func (m *Measured) addResult(res *pace.Result, questions []string) (t answer.Tally, err error) {
 	service, response := measure.NewHistogram(), measure.NewHistogram()
 	for k := range questions {
 		g := res.Groups[k][0]
 		if g == nil {
 			continue
 		}
-		one := Group{Operation: questions[k], Outcome: "OK", Count: g.Count, Records: g.Records, Whole: true}
+		one := Group{Operation: questions[k], Outcome: "OK", Count: g.Count, Records: g.RecordCount, InTotal: true}
 		err = errors.Join(err, one.Times(g.Service, g.Response), service.Merge(g.Service), response.Merge(g.Response))
 		m.Groups = append(m.Groups, one)
 		t.Succeeded += g.Count
 	}
 	t.Found, t.Values = t.Succeeded, t.Succeeded
-	m.Operations, m.Service, m.Response = t.Succeeded, Short(service), Short(response)
+	m.Operations, m.Service, m.Response = t.Succeeded, Summarize(service), Summarize(response)
 	if res.Elapsed > 0 {
 		m.Throughput = float64(t.Succeeded) / res.Elapsed.Seconds()
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Axis tells what stands on the independent axis of a verification plot.
+// Axis is the independent axis of a verification plot.
 type Axis string
 
 // The axes.
@@ -19,56 +19,55 @@ const (
 	ByInit      Axis = "fcst_init_beg" // Unix seconds
 	ByValidHour Axis = "valid_hour"    // hour of the day, UTC
 	ByInitHour  Axis = "init_hour"     // hour of the day, UTC
-	ByThresh    Axis = "fcst_thresh"   // the number of the threshold
+	ByThresh    Axis = "fcst_thresh"   // the number in the threshold
 )
 
-// Curves is a verification plot: a statistic computed from the proven answer
-// to a case.
+// Curves is a verification plot: a statistic computed from the proven answer to a case.
 type Curves struct {
-	Case    string   `json:"case"`
-	Title   string   `json:"title"`
-	Stat    string   `json:"stat"` // METviewer's name: ANOM_CORR
-	Unit    string   `json:"unit"`
-	Axis    Axis     `json:"axis"`
-	XLabel  string   `json:"x_label,omitempty"` // "" = the axis's own
-	YLabel  string   `json:"y_label,omitempty"` // "" = the statistic's own
-	Minus   string   `json:"minus,omitempty"`   // the curve that is taken off those that are shown; "" = they are themselves
-	Picture string   `json:"picture,omitempty"` // how it is drawn: box, roc … as a question's drawing says; "" = as curves
-	Right   *Curves  `json:"right,omitempty"`   // what is drawn in the same picture against an axis at the right
-	Note    string   `json:"note"`              // how it was aggregated, what the interval is
-	Omitted []string `json:"omitted,omitempty"` // curves that were asked for and are not here, with the reasons
-	Series  []Series `json:"series"`
+	Case      string   `json:"case"`
+	Title     string   `json:"title"`
+	Stat      string   `json:"stat"` // METviewer's name: ANOM_CORR
+	Unit      string   `json:"unit"`
+	Axis      Axis     `json:"axis"`
+	XLabel    string   `json:"x_label,omitempty"` // "" = the axis's default
+	YLabel    string   `json:"y_label,omitempty"` // "" = the statistic's default
+	Baseline  string   `json:"minus,omitempty"`   // the curve that was subtracted from the shown ones; "" = none
+	Picture   string   `json:"picture,omitempty"` // box, roc … as in a question's drawing; "" = curves
+	RightAxis *Curves  `json:"right,omitempty"`   // drawn in the same picture against the right axis
+	Note      string   `json:"note"`              // how the statistic was aggregated, and what the interval is
+	Omitted   []string `json:"omitted,omitempty"` // requested curves that are missing, with the reasons
+	Series    []Series `json:"series"`
 }
 
 // Series is one curve; X, N, Y, Low and High have one length. A value that the
 // records do not define is missing (NaN, null in JSON).
 type Series struct {
-	Name string    `json:"name"`
-	Made string    `json:"made,omitempty"` // of what it is made where the name does not say it: DIFF(A-B)
-	X    []float64 `json:"x"`
-	N    []int     `json:"n,omitempty"` // records behind each point
-	Y    Values    `json:"y"`
-	Low  Values    `json:"low,omitempty"` // of the confidence interval
-	High Values    `json:"high,omitempty"`
-	// Marks are of a scorecard: Better or −Better at 95 %, twice that at 99 %, 0 for
-	// no difference, TooFew.
+	Name       string    `json:"name"`
+	Derivation string    `json:"made,omitempty"` // how it was derived, if the name does not say: DIFF(A-B)
+	X          []float64 `json:"x"`
+	Records    []int     `json:"n,omitempty"` // number of records of each point
+	Y          Values    `json:"y"`
+	Low        Values    `json:"low,omitempty"` // bounds of the confidence interval; of a box plot, the quartiles
+	High       Values    `json:"high,omitempty"`
+	// Marks are for a scorecard: Better or −Better at 95 %, twice that at 99 %, 0 for no difference,
+	// TooFew.
 	Marks []int `json:"marks,omitempty"`
-	// Of box plots Low and High are the quartiles, these the whiskers.
-	Least Values `json:"least,omitempty"`
-	Most  Values `json:"most,omitempty"`
-	// Bounds are of a test of equivalence: differences between them are of no importance.
+	// of a box plot
+	WhiskerLow  Values `json:"least,omitempty"`
+	WhiskerHigh Values `json:"most,omitempty"`
+	// Bounds of an equivalence test. Differences within them are irrelevant.
 	Bounds Values `json:"bounds,omitempty"`
-	// Beyond are the values farther out than the whiskers, of each point.
-	Beyond [][]float64 `json:"beyond,omitempty"`
+	// Outliers are the values beyond the whiskers, by point.
+	Outliers [][]float64 `json:"beyond,omitempty"`
 }
 
-// What Series.Marks hold.
+// Values of Series.Marks.
 const (
 	Better = 1
 	TooFew = 9
 )
 
-// Values are numbers in which NaN is written as null.
+// Values are numbers. JSON contains null for NaN.
 type Values []float64
 
 // MarshalJSON writes NaN as null.
@@ -98,7 +97,7 @@ func (v *Values) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Curves keeps a verification plot in the folder.
+// Curves stores a verification plot in the folder.
 func (f *Folder) Curves(c *Curves) error {
 	return writeJSON(f.Dir, filepath.Join("plots", FileName(c.Case)+".json"), c)
 }

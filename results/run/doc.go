@@ -1,17 +1,17 @@
-// Package run is step 7: the run folder, which holds everything that is needed
-// to repeat a run and to judge it.
+// Package run writes and reads the run folder, which contains everything that is needed to repeat a
+// run and to check its results.
 //
 //	run.json         what was run: command, seed, versions, settings, machine, data, loads, warnings
-//	cases.yaml       the questions that were asked, to be asked again: --case RUN/cases.yaml
-//	events.jsonl     what happened, sample by sample, a line each: what Read reads
+//	cases.yaml       the questions of the run, to query them again: --case RUN/cases.yaml
+//	events.jsonl     the events of the run, one per line; Read takes the samples from it
 //	samples.csv      one row per sample, also as samples.parquet
 //	latency.hlog     HdrHistogram log, one interval per phase and cell
-//	plans/           each query's text and plan (.txt), and how the plan reaches what is stored (.json)
-//	answers/         each distinct answer that was proven, by its digest
+//	plans/           text and plan of each query (.txt), and the plan's accesses to stored data (.json)
+//	answers/         each distinct proven answer, named after its digest
 //	plots/           the verification curves that were computed from proven answers
 //	quarantine.csv   file, line, reason and text of every line that could not be read
-//	report.html      the report: one file that opens offline
+//	report.html      the report: one file that works offline
 //
-// A time enters a run with the proof of its answer and in no other way
-// (Folder.Add). A password never does.
+// Folder.Add stores a time only together with the proof of its answer. Passwords are removed from
+// everything that is stored.
 package run

@@ -21,13 +21,13 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// longestName leaves room for an ending within the 255 bytes of file systems.
-const longestName = 200
+// maxNameBytes leaves room for a suffix within the 255 bytes that file systems allow.
+const maxNameBytes = 200
 
-// FileName makes the name of a file, without its ending, from names that
-// anybody may have chosen: of questions, engines, designs, subsets. As many other
-// names make different file names, of letters, digits, blanks and _ - + = , . ~ @ (the
-// rest as %2F, in further parts the point too), and none leads out of its folder.
+// FileName makes a file name, without suffix, from arbitrary names of questions, engines, designs
+// or subsets. Different names give different file names. These consist of letters, digits, blanks
+// and _ - + = , . ~ @; other characters are written as %2F, and so is the point in all parts but
+// the first. No name leads out of its folder.
 func FileName(parts ...string) string {
 	escaped := make([]string, len(parts))
 	for i, p := range parts {
@@ -35,22 +35,22 @@ func FileName(parts ...string) string {
 		for _, c := range "+=,@" {
 			e = strings.ReplaceAll(e, url.QueryEscape(string(c)), string(c))
 		}
-		if i > 0 || strings.HasPrefix(e, ".") { // a point parts them, and hides what it begins
+		if i > 0 || strings.HasPrefix(e, ".") { // a point separates the parts, and hides a file whose name begins with it
 			e = strings.ReplaceAll(e, ".", "%2E")
 		}
 		escaped[i] = cmp.Or(e, "%")
 	}
 	name := strings.Join(escaped, ".")
-	if len(name) > longestName {
-		whole := fnv.New128a()
-		whole.Write([]byte(name))
-		name = fmt.Sprintf("%s~%x", name[:longestName-33], whole.Sum(nil))
+	if len(name) > maxNameBytes {
+		digest := fnv.New128a()
+		digest.Write([]byte(name))
+		name = fmt.Sprintf("%s~%x", name[:maxNameBytes-33], digest.Sum(nil))
 	}
 	return name
 }
 
-// write writes a file of a folder whole or not at all, and never outside.
-func write(dir, name string, text []byte) (err error) {
+// writeFile writes a file of a folder atomically, and never outside of the folder.
+func writeFile(dir, name string, text []byte) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -65,18 +65,18 @@ func write(dir, name string, text []byte) (err error) {
 	return root.Rename(name+".new", name)
 }
 
-// writeJSON writes a document in which no text holds a secret.
+// writeJSON writes a JSON document without secrets.
 func writeJSON(dir, name string, v any) error {
 	text, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
 		return err
 	}
-	return write(dir, name, append(jsonString.ReplaceAllFunc(text, redact), '\n'))
+	return writeFile(dir, name, append(jsonString.ReplaceAllFunc(text, redact), '\n'))
 }
 
 var jsonString = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// redact takes the secrets out of a JSON string.
+// redact removes secrets from a JSON string.
 func redact(quoted []byte) []byte {
 	var s string
 	if json.Unmarshal(quoted, &s) == nil && fault.Redact(s) != s {
@@ -87,26 +87,25 @@ func redact(quoted []byte) []byte {
 	return quoted
 }
 
-// The rows of an answer that a folder keeps: all where there are so few, else
-// the first.
+// A folder stores all rows of an answer with up to smallAnswer rows, otherwise the first ones.
 const (
 	smallAnswer = 1000
 	firstRows   = 10
 )
 
-// keptAnswer is a file of answers/.
-type keptAnswer struct {
+// storedAnswer is a file of answers/.
+type storedAnswer struct {
 	Digest  string     `json:"digest"`
 	Proof   string     `json:"proof"`
 	Rows    int        `json:"rows"`
 	Columns []string   `json:"columns"`
-	Values  [][]string `json:"values"` // of all rows, or of the first ones; in canonical text
+	Values  [][]string `json:"values"` // all rows, or the first ones, in canonical text
 }
 
-// CasesFile is the file of a run folder that holds the questions.
+// CasesFile is the file of a run folder with the questions.
 const CasesFile = "cases.yaml"
 
-// Cases keeps the questions, as YAML.
+// Cases stores the questions as YAML.
 func (f *Folder) Cases(yaml []byte) error {
 	if f.Dir == "" {
 		return nil
@@ -114,14 +113,14 @@ func (f *Folder) Cases(yaml []byte) error {
 	return os.WriteFile(filepath.Join(f.Dir, CasesFile), yaml, 0o644)
 }
 
-// Answer keeps a proven answer, once for all cells that gave it: answers/DIGEST.json,
-// which the samples name.
+// Answer stores a proven answer as answers/DIGEST.json, once for all cells that returned it. The
+// samples refer to it by the digest.
 func (f *Folder) Answer(a *answer.Answer, p answer.Proof) error {
 	if f.Dir == "" || !p.Valid() || f.answers[p.Digest()] {
 		return nil
 	}
 	f.answers[p.Digest()] = true
-	k := keptAnswer{Digest: answer.FormatDigest(p.Digest()), Proof: string(p.Degree()), Rows: a.Rows}
+	k := storedAnswer{Digest: answer.FormatDigest(p.Digest()), Proof: string(p.Degree()), Rows: a.Rows}
 	for _, c := range a.Columns {
 		k.Columns = append(k.Columns, c.Name)
 	}
@@ -139,7 +138,7 @@ func (f *Folder) Answer(a *answer.Answer, p answer.Proof) error {
 	return writeJSON(f.Dir, filepath.Join("answers", k.Digest+".json"), k)
 }
 
-// histograms writes latency.hlog: an interval for each phase of a cell.
+// histograms writes latency.hlog, with one interval for each phase of a cell.
 func (f *Folder) histograms() error {
 	byTag := map[string]*measure.Interval{}
 	for _, s := range f.samples {
@@ -154,7 +153,7 @@ func (f *Folder) histograms() error {
 			continue
 		}
 		for _, g := range m.Groups {
-			for what, packed := range map[string]measure.Packed{"service": g.ServiceTimes, "response": g.ResponseTimes} {
+			for what, packed := range map[string]measure.EncodedHistogram{"service": g.ServiceTimes, "response": g.ResponseTimes} {
 				h, err := packed.Histogram()
 				if err != nil {
 					return err
@@ -178,7 +177,7 @@ func (f *Folder) histograms() error {
 	return errors.Join(err, file.Close())
 }
 
-// intervalOf finds the histogram of a tag, and widens its interval.
+// intervalOf finds or creates the histogram of a tag, and extends its interval.
 func intervalOf(byTag map[string]*measure.Interval, tag string, from, to time.Time) *measure.Histogram {
 	iv := byTag[tag]
 	if iv == nil {

@@ -20,27 +20,28 @@ import (
 	"github.com/barograph/barograph/query/answer"
 )
 
-// Folder is a run that is being written. All but Event is used by one goroutine.
+// Folder is a run folder that is being written. Any goroutine may call Event; only one may call the
+// other methods.
 type Folder struct {
 	Dir string
 	Run Run
 
-	samples    []*Sample
-	journal    journal
-	journaled  int                    // warnings that are in the journal
-	answers    map[answer.Digest]bool // that are kept
-	quarantine *os.File
-	rejects    *csv.Writer
-	created    bool // the folder did not exist before
+	samples         []*Sample
+	journal         journal
+	warningsWritten int                    // number of warnings in the journal
+	answers         map[answer.Digest]bool // digests of the stored answers
+	quarantine      *os.File
+	rejects         *csv.Writer
+	created         bool // Create made the folder
 }
 
-// Create makes dir, which must not hold a run yet, and begins to write. Without
-// a dir the run is kept in memory alone.
+// Create makes dir, which must not contain a run, and starts to write. Without a dir, the run is
+// only in memory.
 func Create(dir string, r Run) (*Folder, error) {
 	f := &Folder{Dir: dir, Run: r, journal: journal{dir: dir}, answers: map[answer.Digest]bool{}}
 	if dir != "" {
 		if _, err := os.Stat(filepath.Join(dir, File)); err == nil {
-			return nil, &fault.Error{File: dir, Problem: "holds a run already", Cure: "name another folder"}
+			return nil, &fault.Error{File: dir, Problem: "already contains a run", Cure: "name another folder"}
 		}
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			f.created = true
@@ -55,17 +56,17 @@ func Create(dir string, r Run) (*Folder, error) {
 	return f.start()
 }
 
-// started writes the first event; a folder that cannot be written is closed again.
+// start writes the first event. If the folder cannot be written, start closes it.
 func (f *Folder) start() (*Folder, error) {
-	err := errors.Join(f.journal.add(&Event{Kind: Began, PID: os.Getpid(), Text: f.Run.ID}), f.Save())
+	err := errors.Join(f.journal.add(&Event{Kind: BeginEvent, PID: os.Getpid(), Text: f.Run.ID}), f.Save())
 	if err != nil {
 		return nil, errors.Join(err, f.journal.close())
 	}
 	return f, nil
 }
 
-// Resume opens the folder of a run that was interrupted, to go on with it; those
-// of its samples stay that keep says.
+// Resume opens the folder of an interrupted run to continue it. It keeps the samples for which keep
+// returns true.
 func Resume(dir string, keep func(s *Sample) bool) (*Folder, error) {
 	r, _, err := Read(dir)
 	if err != nil {
@@ -75,11 +76,11 @@ func Resume(dir string, keep func(s *Sample) bool) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{Dir: dir, Run: *r, journal: journal{dir: dir, stop: make(chan struct{})}, journaled: len(r.Warnings), answers: map[answer.Digest]bool{}}
+	f := &Folder{Dir: dir, Run: *r, journal: journal{dir: dir, stop: make(chan struct{})}, warningsWritten: len(r.Warnings), answers: map[answer.Digest]bool{}}
 	for i := range events {
 		f.journal.events, f.journal.next = append(f.journal.events, &events[i]), events[i].Sequence
 	}
-	if err := f.journal.rewrite(func(e *Event) bool { return e.Kind == Beat || e.Sample != nil && !keep(e.Sample) }); err != nil {
+	if err := f.journal.rewrite(func(e *Event) bool { return e.Kind == BeatEvent || e.Sample != nil && !keep(e.Sample) }); err != nil {
 		return nil, err
 	}
 	for _, e := range f.journal.events {
@@ -91,10 +92,10 @@ func Resume(dir string, keep func(s *Sample) bool) (*Folder, error) {
 	return f.start()
 }
 
-// Save writes run.json and samples.csv as they stand. Of several errors it returns
-// the first: a full disk is one fault, not one for each file.
+// Save writes run.json and samples.csv in their present state. It returns only the first error,
+// because a full disk would otherwise be reported once for each file.
 func (f *Folder) Save() error {
-	if f.warn(); f.Dir == "" {
+	if f.writeWarnings(); f.Dir == "" {
 		return nil
 	}
 	for _, err := range []error{f.journal.err(), writeJSON(f.Dir, File, &f.Run), writeCSV(f.Dir, f.Samples())} {
@@ -105,29 +106,29 @@ func (f *Folder) Save() error {
 	return nil
 }
 
-// Warn adds a warning, and writes it at once. Where that fails the next sample
-// fails, and so does Save.
+// Warn adds a warning and writes it immediately. If writing fails, the next sample and Save return
+// the error.
 func (f *Folder) Warn(text string) {
 	f.Run.Warnings = append(f.Run.Warnings, text)
-	f.warn()
+	f.writeWarnings()
 }
 
-func (f *Folder) warn() {
-	for ; f.journaled < len(f.Run.Warnings); f.journaled++ {
-		_ = f.journal.add(&Event{Kind: Warned, Text: f.Run.Warnings[f.journaled]}) // the journal keeps the error
+func (f *Folder) writeWarnings() {
+	for ; f.warningsWritten < len(f.Run.Warnings); f.warningsWritten++ {
+		_ = f.journal.add(&Event{Kind: WarningEvent, Text: f.Run.Warnings[f.warningsWritten]}) // the journal keeps the error
 	}
 }
 
-// Tells has what is said of a run's steps stand in the folder, too.
-func (f *Folder) Tells(says func(string)) func(string) {
+// LogSteps returns a function that writes a message as an event and passes it to print.
+func (f *Folder) LogSteps(says func(string)) func(string) {
 	return func(text string) {
-		_ = f.Event(Event{Kind: Step, Text: text}) // the journal keeps the error
+		_ = f.Event(Event{Kind: StepEvent, Text: text}) // the journal keeps the error
 		says(text)
 	}
 }
 
-// Verdict is the error of samples that are not right, with its status: wrong of
-// those that differ, else failed of those that did not come.
+// Verdict returns the error for incorrect samples, with its exit status: wrong if an answer
+// differs, failed if an answer is missing.
 func (f *Folder) Verdict(wrong, failed error) error {
 	for _, v := range []struct {
 		verdict Verdict
@@ -140,42 +141,42 @@ func (f *Folder) Verdict(wrong, failed error) error {
 	return nil
 }
 
-// Event records what happened; any goroutine may. An error that the caller drops
-// is returned by the next sample and by Save.
+// Event records an event. Any goroutine may call it. The caller may ignore the error: the next
+// sample and Save return it, too.
 func (f *Folder) Event(e Event) error { return f.journal.add(&e) }
 
-// Add records a repetition that was judged. One that is not right takes the times
-// of all others of its cell, also of those that were recorded before; a cold
-// start without an answer takes those of the cold ones.
+// Add records a judged repetition. An incorrect one removes the times of all repetitions of its
+// cell, including earlier ones. A cold start without an answer removes only the times of cold
+// starts.
 func (f *Folder) Add(s Sample) error {
 	if s.Verdict == "" {
 		return errNoProof
 	}
-	if s.measured != nil && !f.fit(&s) {
+	if s.measured != nil && !f.mayHaveTimes(&s) {
 		s.measured = nil
 	}
 	f.samples = append(f.samples, &s)
-	if err := f.journal.add(&Event{Kind: Sampled, Sample: &s}); err != nil || s.Verdict.Right() {
+	if err := f.journal.add(&Event{Kind: SampleEvent, Sample: &s}); err != nil || s.Verdict.IsCorrect() {
 		return err
 	}
 	for _, o := range f.samples {
-		if s.spoils(o) {
+		if s.invalidates(o) {
 			o.measured = nil
 		}
 	}
-	return f.journal.rewrite(func(e *Event) bool { return e.Kind == Rate && e.Cell == s.Cell })
+	return f.journal.rewrite(func(e *Event) bool { return e.Kind == RateEvent && e.Cell == s.Cell })
 }
 
-// fit reports whether a repetition may have times: none of its cell was not
-// right, and its archive holds the whole data.
-func (f *Folder) fit(s *Sample) bool {
-	return !slices.ContainsFunc(f.samples, func(o *Sample) bool { return o.spoils(s) }) &&
+// mayHaveTimes reports whether a repetition may have times: its cell has no incorrect repetition,
+// and its archive is complete.
+func (f *Folder) mayHaveTimes(s *Sample) bool {
+	return !slices.ContainsFunc(f.samples, func(o *Sample) bool { return o.invalidates(s) }) &&
 		!slices.ContainsFunc(f.Run.Archives, func(a Archive) bool {
-			return a.Engine == s.Cell.Engine && a.Design == s.Cell.At("design") && a.Design != "" && !a.Whole
+			return a.Engine == s.Cell.Engine && a.Design == s.Cell.At("design") && a.Design != "" && !a.Complete
 		})
 }
 
-// Samples are those that were recorded.
+// Samples returns the recorded samples.
 func (f *Folder) Samples() []Sample {
 	out := make([]Sample, len(f.samples))
 	for i, s := range f.samples {
@@ -184,7 +185,7 @@ func (f *Folder) Samples() []Sample {
 	return out
 }
 
-// Reject keeps a quarantined line.
+// Reject writes a quarantined line to quarantine.csv.
 func (f *Folder) Reject(file string, line uint32, reason, text string) error {
 	if f.rejects == nil {
 		var err error
@@ -203,8 +204,8 @@ func (f *Folder) Reject(file string, line uint32, reason, text string) error {
 	return f.rejects.Error()
 }
 
-// Close writes samples.parquet, latency.hlog and run.json. What was written
-// before stays readable if it fails.
+// Close writes samples.parquet, latency.hlog and run.json. If it fails, everything written earlier
+// remains readable.
 func (f *Folder) Close() error {
 	errs := []error{f.Save()}
 	if f.quarantine != nil {
@@ -213,9 +214,9 @@ func (f *Folder) Close() error {
 	if f.Dir != "" {
 		errs = append(errs, writeParquet(filepath.Join(f.Dir, "samples.parquet"), f.Samples()), f.histograms())
 	}
-	last := Ended
-	if f.Run.Ended.IsZero() {
-		last = Stopped
+	last := EndEvent
+	if f.Run.Finished.IsZero() {
+		last = StopEvent
 	}
 	if err := f.journal.add(&Event{Kind: last}); !errors.Is(errs[0], err) {
 		errs = append(errs, err)
@@ -223,8 +224,8 @@ func (f *Folder) Close() error {
 	return errors.Join(append(errs, f.journal.close())...)
 }
 
-// Discard closes the folder of a run that failed before it measured anything, and removes
-// it if Create made it.
+// Discard closes the folder of a run that failed before it measured anything, and removes the
+// folder if Create made it.
 func (f *Folder) Discard() error {
 	err := f.journal.close()
 	if f.created {
@@ -233,21 +234,21 @@ func (f *Folder) Discard() error {
 	return err
 }
 
-// ID makes the name of a run's folder from its start and workload.
+// ID is the name of a run's folder, from its start and workload.
 func ID(started time.Time, workload string) string {
 	return started.UTC().Format("20060102-150405") + "-" + workload
 }
 
-// grid is samples as a table: a row each, what names it first, then each number
-// that was measured, under its name in events.jsonl. A value is a string, an
-// int64 or a float64; a column that a sample does not have is empty there.
-type grid struct {
+// sampleTable is samples as a table with one row each: first the columns that identify the sample,
+// then each measured number under its name in events.jsonl. A value is a string, an int64 or a
+// float64. A column that a sample does not have is empty.
+type sampleTable struct {
 	columns []string
 	rows    []map[string]any
 }
 
-func gridOf(samples []Sample) *grid {
-	g := &grid{}
+func newSampleTable(samples []Sample) *sampleTable {
+	g := &sampleTable{}
 	for i := range samples {
 		s := &samples[i]
 		row := map[string]any{}
@@ -267,27 +268,27 @@ func gridOf(samples []Sample) *grid {
 		}
 		put("rep", int64(s.Rep))
 		put("rows", int64(s.Rows))
-		numbers("", reflect.ValueOf(s.measured), put)
+		eachNumber("", reflect.ValueOf(s.measured), put)
 		g.rows = append(g.rows, row)
 	}
 	return g
 }
 
-// numbers walks over what was measured. A structure's fields have its name
-// before theirs, an element of a list the texts in it.
-func numbers(prefix string, v reflect.Value, put func(name string, v any)) {
+// eachNumber calls put for each measured number. The names of nested fields are joined by "_". For
+// an element of a list, its texts become part of the name.
+func eachNumber(prefix string, v reflect.Value, put func(name string, v any)) {
 	switch {
 	case v.Kind() == reflect.Pointer && !v.IsNil():
-		numbers(prefix, v.Elem(), put)
+		eachNumber(prefix, v.Elem(), put)
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
 			f := v.Type().Field(i)
 			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 			switch {
 			case f.Anonymous:
-				numbers(prefix, v.Field(i), put)
+				eachNumber(prefix, v.Field(i), put)
 			case name != "-" && f.Tag.Get("table") != "-" && (options == "" || !v.Field(i).IsZero()):
-				numbers(strings.TrimPrefix(prefix+"_"+name, "_"), v.Field(i), put)
+				eachNumber(strings.TrimPrefix(prefix+"_"+name, "_"), v.Field(i), put)
 			}
 		}
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
@@ -298,7 +299,7 @@ func numbers(prefix string, v reflect.Value, put func(name string, v any)) {
 					named = append(named, x.Field(k).String())
 				}
 			}
-			numbers(strings.Join(named, "_"), x, put)
+			eachNumber(strings.Join(named, "_"), x, put)
 		}
 	case v.CanInt():
 		put(prefix, v.Int())
@@ -309,10 +310,10 @@ func numbers(prefix string, v reflect.Value, put func(name string, v any)) {
 	}
 }
 
-// WriteCSV writes samples as CSV: times are in nanoseconds, sizes in bytes; what
-// is not proven has none.
+// WriteCSV writes samples as CSV, with times in nanoseconds and sizes in bytes. Samples without
+// proof have no times.
 func WriteCSV(w io.Writer, samples []Sample) error {
-	g := gridOf(samples)
+	g := newSampleTable(samples)
 	out := csv.NewWriter(w)
 	if err := out.Write(g.columns); err != nil {
 		return err
@@ -342,13 +343,12 @@ func writeCSV(dir string, samples []Sample) error {
 	if err := WriteCSV(&b, samples); err != nil {
 		return err
 	}
-	return write(dir, "samples.csv", b.Bytes())
+	return writeFile(dir, "samples.csv", b.Bytes())
 }
 
-// writeParquet writes the table of WriteCSV; its columns are in the order of
-// their names.
+// writeParquet writes the table of WriteCSV, with columns in alphabetical order.
 func writeParquet(path string, samples []Sample) error {
-	g := gridOf(samples)
+	g := newSampleTable(samples)
 	group := parquet.Group{}
 	for _, c := range g.columns {
 		for _, row := range g.rows {

@@ -15,21 +15,22 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Kind is what kind of thing happened.
+// Kind is the kind of an event.
 type Kind string
 
 // The kinds of events.
 const (
-	Began     Kind = "begin"  // with the process that runs
-	Beat      Kind = "beat"   // likewise: nothing else happened for a while
-	Step      Kind = "step"   // what is being done, and how much of it is
-	Sampled   Kind = "sample" // a repetition ended
-	Rate      Kind = "rate"   // what a repetition under way did since the last one
-	Counts    Kind = "server" // what a server counted since the last one of its cell
-	KilledOne Kind = "kill"
-	Warned    Kind = "warning"
-	Ended     Kind = "end"  // of a whole run
-	Stopped   Kind = "stop" // of one that was interrupted, and closed
+	BeginEvent Kind = "begin" // the run started or resumed, with its process id
+	// the run is alive, with its process id; written if nothing else happens for a while
+	BeatEvent     Kind = "beat"
+	StepEvent     Kind = "step"   // the current step, and its size
+	SampleEvent   Kind = "sample" // a repetition finished
+	RateEvent     Kind = "rate"   // operations of the current repetition since its previous rate event
+	CountersEvent Kind = "server" // growth of a server's counters since the previous one of its cell
+	KillEvent     Kind = "kill"
+	WarningEvent  Kind = "warning"
+	EndEvent      Kind = "end"  // the run finished
+	StopEvent     Kind = "stop" // the run was interrupted and closed its folder
 )
 
 // Event is a line of events.jsonl.
@@ -40,40 +41,42 @@ type Event struct {
 	PID      int        `json:"pid,omitempty"`
 	Text     string     `json:"text,omitempty"`
 	Cell     Cell       `json:"cell,omitzero"`
-	Done     int64      `json:"done,omitempty"` // of a step; of a rate: operations
-	Of       int64      `json:"of,omitempty"`
+	Done     int64      `json:"done,omitempty"` // progress of a step; for a rate: operations
+	Total    int64      `json:"of,omitempty"`
 	Failed   int64      `json:"failed,omitempty"`
-	Times    *Quantiles `json:"times,omitempty"` // of a rate: responses of what succeeded
+	Times    *Quantiles `json:"times,omitempty"` // rate only: response times of successful operations
 	Counters []Counter  `json:"counters,omitempty"`
 	Sample   *Sample    `json:"sample,omitempty"`
 }
 
-// Quantiles are the percentiles of a short while.
+// Quantiles are the percentiles of a short interval.
 type Quantiles struct {
 	P50 time.Duration `json:"p50_ns"`
 	P95 time.Duration `json:"p95_ns"`
 	P99 time.Duration `json:"p99_ns"`
 }
 
-// journal is events.jsonl, each line by one write. What is in it of a cell is
-// taken out when the cell turns out not to be right.
+// journal writes events.jsonl, one line per write call. If a cell turns out to be incorrect, the
+// journal removes the times of that cell.
 type journal struct {
-	dir string // "" = nothing is written
+	dir string // "" = only in memory
 
-	mu     sync.Mutex
-	file   *os.File
-	failed error    // of the first write that failed: nothing is written after it, and each later call returns it
-	events []*Event // but for beats
-	next   int
-	last   time.Time
-	stop   chan struct{}
+	mu   sync.Mutex
+	file *os.File
+	// firstError is the error of the first failed write. Nothing is written after it, and each later
+	// call returns it.
+	firstError error
+	events     []*Event // without beats
+	next       int
+	lastTime   time.Time
+	stop       chan struct{}
 }
 
-// beatEvery is the longest time between two events of a run that is alive;
-// silent is after how long without one it is not.
+// beatEvery is the longest time between two events of a running process. After silentAfter without
+// an event, the run counts as interrupted.
 const (
-	beatEvery = 3 * time.Second
-	silent    = 3 * beatEvery
+	beatEvery   = 3 * time.Second
+	silentAfter = 3 * beatEvery
 )
 
 func (j *journal) open() (err error) {
@@ -96,8 +99,8 @@ func (j *journal) beat() {
 			return
 		case <-tick.C:
 			j.mu.Lock()
-			if time.Since(j.last) > beatEvery*2/3 {
-				_ = j.put(&Event{Kind: Beat, PID: os.Getpid()}) // the journal keeps the error
+			if time.Since(j.lastTime) > beatEvery*2/3 {
+				_ = j.appendLocked(&Event{Kind: BeatEvent, PID: os.Getpid()}) // the journal keeps the error
 			}
 			j.mu.Unlock()
 		}
@@ -109,39 +112,39 @@ func (j *journal) add(e *Event) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.events = append(j.events, e)
-	return j.put(e)
+	return j.appendLocked(e)
 }
 
-// put numbers and writes an event; the caller holds the lock.
-func (j *journal) put(e *Event) error {
+// appendLocked numbers and writes an event. The caller must hold the lock.
+func (j *journal) appendLocked(e *Event) error {
 	j.next++
-	j.last = time.Now().UTC()
-	e.Sequence, e.Time = j.next, j.last
-	if j.file == nil || j.failed != nil {
-		return j.failed
+	j.lastTime = time.Now().UTC()
+	e.Sequence, e.Time = j.next, j.lastTime
+	if j.file == nil || j.firstError != nil {
+		return j.firstError
 	}
-	text, err := line(e)
+	text, err := encodeLine(e)
 	if err == nil {
 		_, err = j.file.Write(text)
 	}
-	j.failed = err
+	j.firstError = err
 	return err
 }
 
-// err is the error of the first write that failed.
+// err is the error of the first failed write.
 func (j *journal) err() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.failed
+	return j.firstError
 }
 
-func line(e *Event) ([]byte, error) {
+func encodeLine(e *Event) ([]byte, error) {
 	text, err := json.Marshal(e)
 	return append(jsonString.ReplaceAllFunc(text, redact), '\n'), err
 }
 
-// rewrite writes all events but some anew beside the old file, so that there is
-// always a whole one, and goes on in the new one.
+// rewrite removes some events. It writes the others to a new file and renames it, which guarantees
+// that a complete file exists at all times, and continues in the new file.
 func (j *journal) rewrite(without func(e *Event) bool) (err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -150,13 +153,13 @@ func (j *journal) rewrite(without func(e *Event) bool) (err error) {
 	}
 	var all bytes.Buffer
 	for _, e := range j.events {
-		text, err := line(e)
+		text, err := encodeLine(e)
 		if err != nil {
 			return err
 		}
 		all.Write(text)
 	}
-	if err := write(j.dir, eventsFile, all.Bytes()); err != nil {
+	if err := writeFile(j.dir, eventsFile, all.Bytes()); err != nil {
 		return err
 	}
 	if j.file != nil {
@@ -178,8 +181,8 @@ func (j *journal) close() error {
 
 const eventsFile = "events.jsonl"
 
-// ReadEvents reads what happened in a run, of one that is under way, too: a last
-// line that is not whole yet is left for later.
+// ReadEvents reads the events of a run, which may still be running. It ignores an incomplete last
+// line.
 func ReadEvents(dir string) ([]Event, error) {
 	path := filepath.Join(dir, eventsFile)
 	file, err := os.Open(path)
@@ -205,7 +208,7 @@ func ReadEvents(dir string) ([]Event, error) {
 	}
 }
 
-// State is how a run stands.
+// State is the state of a run.
 type State string
 
 // The states.
@@ -215,13 +218,13 @@ const (
 	Done        State = "done"
 )
 
-// StateOf tells from its events how a run stood at a moment: one that ended
-// says so, and one that is silent for long was interrupted.
+// StateOf derives the state of a run at a moment from its events. A run without an event for
+// silentAfter counts as interrupted.
 func StateOf(events []Event, at time.Time) State {
 	switch n := len(events); {
-	case n > 0 && events[n-1].Kind == Ended:
+	case n > 0 && events[n-1].Kind == EndEvent:
 		return Done
-	case n > 0 && events[n-1].Kind != Stopped && at.Sub(events[n-1].Time) < silent:
+	case n > 0 && events[n-1].Kind != StopEvent && at.Sub(events[n-1].Time) < silentAfter:
 		return Running
 	}
 	return Interrupted

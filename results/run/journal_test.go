@@ -12,11 +12,11 @@ import (
 func TestUnwrittenEvent(t *testing.T) {
 	for name, lose := range map[string]func(f *Folder){
 		"warning": func(f *Folder) { f.Warn("lost") },
-		"step":    func(f *Folder) { f.Tells(func(string) {})("lost") },
+		"step":    func(f *Folder) { f.LogSteps(func(string) {})("lost") },
 		"beat": func(f *Folder) {
 			f.journal.mu.Lock()
 			defer f.journal.mu.Unlock()
-			_ = f.journal.put(&Event{Kind: Beat})
+			_ = f.journal.appendLocked(&Event{Kind: BeatEvent})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestUnwrittenEvent(t *testing.T) {
 			f.journal.mu.Lock()
 			f.journal.file = file
 			f.journal.mu.Unlock()
-			if err := f.Event(Event{Kind: Step, Text: "after it"}); err == nil {
+			if err := f.Event(Event{Kind: StepEvent, Text: "after it"}); err == nil {
 				t.Error("the next event succeeded")
 			}
 			if err := f.Save(); err == nil {

@@ -12,163 +12,171 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// Mixed is the Workload of a run of mixes of operations.
-const Mixed = "ycsb"
+// MixWorkload is the Workload of a run of operation mixes.
+const MixWorkload = "ycsb"
 
-// MixCell is a mix of operations on an engine with so many workers; target is 0
-// in a closed loop, shard "" where the work is not divided; further axes are names and values in turn.
+// MixCell is the cell of an operation mix on an engine with a number of workers. target is 0 in a
+// closed loop; shard is "" if the work is not divided. further are alternating names and values of
+// more axes.
 func MixCell(engine, layout, mix string, threads int, target float64, shard string, further ...any) Cell {
-	asked := []any{"layout", layout, "mix", mix, "threads", threads}
+	axes := []any{"layout", layout, "mix", mix, "threads", threads}
 	if target > 0 {
-		asked = append(asked, "target_ops_s", target)
+		axes = append(axes, "target_ops_s", target)
 	}
 	if shard != "" {
-		asked = append(asked, "shard", shard)
+		axes = append(axes, "shard", shard)
 	}
-	return NewCell(Mixed, engine, append(asked, further...)...)
+	return NewCell(MixWorkload, engine, append(axes, further...)...)
 }
 
-// Mix is what was measured of operations.
+// Mix is the measurement of operations.
 type Mix struct {
-	Place      string        `json:"place" table:"-"` // of the engine: embedded, server, memory
-	Clients    int           `json:"clients"`         // machines whose samples were merged into this one
-	Ending     string        `json:"ending" table:"-"`
-	Operations int64         `json:"operations"`          // that ended, whatever way
-	Unstarted  int64         `json:"unstarted,omitempty"` // due and never started: the engine does not hold the target
+	Place      string `json:"place" table:"-"` // place of the engine: embedded, server, memory
+	Clients    int    `json:"clients"`         // number of machines whose samples were merged
+	Ending     string `json:"ending" table:"-"`
+	Operations int64  `json:"operations"` // finished operations, successful or not
+	// operations that were due but never started, because the engine does not sustain the target rate
+	Unstarted  int64         `json:"unstarted,omitempty"`
 	Reconnects int64         `json:"reconnects,omitempty"`
-	Outage     time.Duration `json:"outage_ns,omitempty"`          // during which a worker had no connection
-	Throughput float64       `json:"throughput_ops_s"`             // operations that succeeded, of all clients together
-	Response   Latency       `json:"response"`                     // of all operations, from when they were due
-	Service    Latency       `json:"service"`                      // likewise, from when they were started
-	Cost       *Cost         `json:"cost,omitempty"`               // of faults; nil = there was none
-	Groups     []Group       `json:"groups"`                       // by operation and outcome
-	Loaded     int64         `json:"rows_loaded_beside,omitempty"` // by a load that went on meanwhile, in tables that were stored whole
-	Interval   time.Duration `json:"interval_ns" table:"-"`
-	Series     []Slice       `json:"series" table:"-"` // from the end of the warm-up on
+	Outage     time.Duration `json:"outage_ns,omitempty"` // time during which a worker had no connection
+	// successful operations per second, of all clients together
+	Throughput float64 `json:"throughput_ops_s"`
+	Response   Latency `json:"response"`       // of all operations, from when they were due
+	Service    Latency `json:"service"`        // of all operations, from when they were started
+	Cost       *Cost   `json:"cost,omitempty"` // cost of faults; nil = there were none
+	Groups     []Group `json:"groups"`         // by operation and outcome
+	// rows of a concurrent load, in tables that were stored completely
+	Loaded   int64            `json:"rows_loaded_beside,omitempty"`
+	Interval time.Duration    `json:"interval_ns" table:"-"`
+	Series   []SeriesInterval `json:"series" table:"-"` // beginning with the end of the warm-up
 }
 
-// Group is what was measured of one kind of operation that ended one way.
+// Group is the measurement of one kind of operation with one outcome.
 type Group struct {
-	Operation string  `json:"operation"` // READ
-	Outcome   string  `json:"outcome"`   // OK
-	Count     int64   `json:"count"`
-	Records   int64   `json:"records"`
-	Whole     bool    `json:"whole"` // its times are among those of all operations; a read that is a part of a read-modify-write, or a failure, is not
-	Service   Latency `json:"service"`
-	Response  Latency `json:"response"`
+	Operation string `json:"operation"` // READ
+	Outcome   string `json:"outcome"`   // OK
+	Count     int64  `json:"count"`
+	Records   int64  `json:"records"`
+	// InTotal reports whether its times are among those of all operations. A failure is not, and
+	// neither is a read that is a part of a read-modify-write.
+	InTotal  bool    `json:"whole"`
+	Service  Latency `json:"service"`
+	Response Latency `json:"response"`
 
-	ServiceTimes  measure.Packed `json:"service_times" table:"-"`
-	ResponseTimes measure.Packed `json:"response_times" table:"-"`
+	ServiceTimes  measure.EncodedHistogram `json:"service_times" table:"-"`
+	ResponseTimes measure.EncodedHistogram `json:"response_times" table:"-"`
 }
 
-// Latency is a histogram in short.
+// Latency summarizes a histogram.
 type Latency struct {
 	Mean time.Duration `json:"mean_ns"`
 	measure.Percentiles
 }
 
-// Short is a histogram in short.
-func Short(h *measure.Histogram) Latency { return Latency{h.Mean(), h.Percentiles()} }
+// Summarize summarizes a histogram.
+func Summarize(h *measure.Histogram) Latency { return Latency{h.Mean(), h.Percentiles()} }
 
-// Slice is one interval of a series.
-type Slice struct {
-	Ended  int64         `json:"ended"`
-	Failed int64         `json:"failed,omitempty"`
-	Slow   time.Duration `json:"slowest_ns"` // response
+// SeriesInterval is one interval of a time series.
+type SeriesInterval struct {
+	Completed int64         `json:"ended"`
+	Failed    int64         `json:"failed,omitempty"`
+	Slowest   time.Duration `json:"slowest_ns"` // response time
 
-	P50 time.Duration `json:"p50_ns,omitempty"` // likewise, of what succeeded; in runs with faults alone
+	// response times of successful operations; only in runs with faults
+	P50 time.Duration `json:"p50_ns,omitempty"`
 	P95 time.Duration `json:"p95_ns,omitempty"`
 	P99 time.Duration `json:"p99_ns,omitempty"`
 }
 
-// Used is what was used meanwhile.
-type Used struct {
+// Usage is the use of resources during a measurement.
+type Usage struct {
 	Client  measure.ClientLoad  `json:"client"`  // of all clients together
 	Machine measure.MachineLoad `json:"machine"` // of the client's machine
 	Free    uint64              `json:"memory_available_bytes,omitempty"`
 	Server  *ServerLoad         `json:"server,omitempty"`  // nil = none, or not known
-	Devices []measure.DiskLoad  `json:"devices,omitempty"` // of the paths that were asked
+	Devices []measure.DiskLoad  `json:"devices,omitempty"` // devices of the queried paths
 }
 
-// CPU is the processor time of an answer: the client's, in which an embedded
-// engine works, and the server's. It is unknown for a server elsewhere whose
-// counters do not tell it.
+// CPU is the processor time of an answer: that of the client, which includes an embedded engine,
+// and that of the server. It is unknown for a server on another machine whose counters do not
+// report it.
 func (a *Archive) CPU(m *Measured) (spent time.Duration, known bool) {
 	spent = m.CPU
-	if m.Used != nil && m.Server != nil {
+	if m.Usage != nil && m.Server != nil {
 		cpu, known := m.Server.CPU()
 		return spent + cpu, known
 	}
 	return spent, a.Server == nil && a.Place == "embedded"
 }
 
-// ServerLoad is what a server spent and reported of itself.
+// ServerLoad is what a server used, and what it reported about itself.
 type ServerLoad struct {
-	Local    bool                `json:"local"` // its processes are this machine's, and Used is theirs
+	// its processes run on this machine, and Used is measured from them
+	Local    bool                `json:"local"`
 	Used     measure.ProcessLoad `json:"used"`
-	Said     *Said               `json:"said,omitempty"`               // nil = its counters tell nothing
-	Counters []Counter           `json:"counters,omitempty" table:"-"` // in the server's own words
-	Waits    []Waiting           `json:"waits,omitempty" table:"-"`    // what sessions at work were found waiting for
-	Looks    int                 `json:"looks"`                        // how often they were looked at
+	Reported *ReportedLoad       `json:"said,omitempty"`               // nil = its counters report nothing
+	Counters []Counter           `json:"counters,omitempty" table:"-"` // under the server's own names
+	// what active sessions were found waiting for
+	Waits []SessionWait `json:"waits,omitempty" table:"-"`
+	Looks int           `json:"looks"` // how often sessions were sampled
 }
 
-// Said is what a server spent by its own counters, wherever it runs.
-type Said struct {
-	CPU  time.Duration `json:"said_cpu_ns"`     // of all its processes and nodes; −1 = it does not tell, also below
-	Read int64         `json:"said_read_bytes"` // from files, past its own buffers
+// ReportedLoad is what a server used according to its own counters, wherever it runs.
+type ReportedLoad struct {
+	CPU  time.Duration `json:"said_cpu_ns"`     // of all its processes and nodes; −1 = not reported, as for Read
+	Read int64         `json:"said_read_bytes"` // read from files, past the server's own buffers
 }
 
-// Says has an engine's counters as a run keeps them; nil where it has none.
-func Says[T ~struct {
+// ReportFunc converts an engine's counter function for a run; nil if the engine has none.
+func ReportFunc[T ~struct {
 	CPU  time.Duration
 	Read int64
-}](spent func(ctx context.Context) (T, error)) func(ctx context.Context) (Said, error) {
+}](spent func(ctx context.Context) (T, error)) func(ctx context.Context) (ReportedLoad, error) {
 	if spent == nil {
 		return nil
 	}
-	return func(ctx context.Context) (Said, error) {
+	return func(ctx context.Context) (ReportedLoad, error) {
 		s, err := spent(ctx)
-		return Said(s), err
+		return ReportedLoad(s), err
 	}
 }
 
-// since is what was spent since an earlier moment. A count that has fallen was
-// restarted, and tells nothing.
-func (s Said) since(before Said) *Said {
+// since is the use since an earlier moment. A counter that decreased was restarted and counts as
+// not reported.
+func (s ReportedLoad) since(before ReportedLoad) *ReportedLoad {
 	if before.CPU < 0 || s.CPU < before.CPU {
 		s.CPU, before.CPU = -1, 0
 	}
 	if before.Read < 0 || s.Read < before.Read {
 		s.Read, before.Read = -1, 0
 	}
-	return &Said{s.CPU - before.CPU, s.Read - before.Read}
+	return &ReportedLoad{s.CPU - before.CPU, s.Read - before.Read}
 }
 
-// CPU is the processor time of a server, by its processes or by its own
-// counters.
+// CPU is the processor time of a server, from its processes or its own counters.
 func (s *ServerLoad) CPU() (spent time.Duration, known bool) {
 	switch {
 	case s.Local:
 		return s.Used.CPU, true
-	case s.Said != nil && s.Said.CPU >= 0:
-		return s.Said.CPU, true
+	case s.Reported != nil && s.Reported.CPU >= 0:
+		return s.Reported.CPU, true
 	}
 	return 0, false
 }
 
-// Watch reads what a server spends.
+// Watch measures what a server uses.
 type Watch struct {
-	PIDs []int32                                 // of its processes, as far as they are this machine's
-	Said func(ctx context.Context) (Said, error) // its own counters; nil = it has none
+	PIDs   []int32                                         // its processes on this machine
+	Report func(ctx context.Context) (ReportedLoad, error) // its own counters; nil = it has none
 
 	processes *measure.ProcessMeter
-	before    Said
+	before    ReportedLoad
 }
 
-// Begin begins an interval.
-func (w *Watch) Begin(ctx context.Context) (err error) {
-	if w.Said != nil {
-		w.before, err = w.Said(ctx)
+// Start begins an interval.
+func (w *Watch) Start(ctx context.Context) (err error) {
+	if w.Report != nil {
+		w.before, err = w.Report(ctx)
 	}
 	if len(w.PIDs) > 0 {
 		w.processes = measure.StartProcesses(ctx, w.PIDs)
@@ -176,101 +184,105 @@ func (w *Watch) Begin(ctx context.Context) (err error) {
 	return err
 }
 
-// End returns what was spent since Begin; nil where nobody tells.
-func (w *Watch) End(ctx context.Context) (*ServerLoad, error) {
-	if w.processes == nil && w.Said == nil {
+// Stop returns the use since Start; nil if neither processes nor counters are known.
+func (w *Watch) Stop(ctx context.Context) (*ServerLoad, error) {
+	if w.processes == nil && w.Report == nil {
 		return nil, nil
 	}
 	out := &ServerLoad{}
 	if w.processes != nil {
 		out.Local, out.Used = true, w.processes.Stop(ctx)
 	}
-	if w.Said == nil {
+	if w.Report == nil {
 		return out, nil
 	}
-	after, err := w.Said(ctx)
-	out.Said = after.since(w.before)
+	after, err := w.Report(ctx)
+	out.Reported = after.since(w.before)
 	return out, err
 }
 
-// Counter is what a count of the server grew by.
+// Counter is the growth of a server's counter.
 type Counter struct {
 	Name  string  `json:"name"`
 	Unit  string  `json:"unit,omitempty"`
 	Value float64 `json:"value"`
 }
 
-// Waiting is one thing that sessions were found waiting for.
-type Waiting struct {
+// SessionWait is one thing that sessions were found waiting for.
+type SessionWait struct {
 	Kind     string  `json:"kind"` // cpu, lock, disk, network, other
 	What     string  `json:"what"`
-	Sessions float64 `json:"sessions"` // on average over the looks
+	Sessions float64 `json:"sessions"` // average number over the samples
 }
 
-// Times keeps the times of a group.
+// Times stores the times of a group.
 func (g *Group) Times(service, response *measure.Histogram) (err error) {
-	g.Service, g.Response = Short(service), Short(response)
+	g.Service, g.Response = Summarize(service), Summarize(response)
 	var failed error
 	g.ServiceTimes, err = service.Pack()
 	g.ResponseTimes, failed = response.Pack()
 	return errors.Join(err, failed)
 }
 
-// Fault is what was done to a server while a mix was asked of it, and what
-// became of the operations. Counts are known also where nothing is measured, as
-// the store was not correct.
+// Fault lists the faults that were injected into a server during a mix, and their effects on
+// operations. The counts are known even if nothing is measured because the store was not correct.
 type Fault struct {
-	Moments    []Moment         `json:"moments"`
-	Errors     map[string]int64 `json:"errors,omitempty"` // operations that failed, by what became of them
-	Lost       int64            `json:"lost"`             // operations that were due, and failed or were never started
-	Retries    int64            `json:"retries"`          // further tries of operations that had failed
-	TimedOut   int64            `json:"timed_out"`        // tries that were given up
-	Reconnects int64            `json:"reconnects"`
-	History    *History         `json:"history,omitempty"` // nil = none was recorded
+	Moments []Moment         `json:"moments"`
+	Errors  map[string]int64 `json:"errors,omitempty"` // failed operations, by outcome
+	// operations that were due and either failed or were never started
+	Lost       int64    `json:"lost"`
+	Retries    int64    `json:"retries"`   // repeated attempts of failed operations
+	TimedOut   int64    `json:"timed_out"` // abandoned attempts
+	Reconnects int64    `json:"reconnects"`
+	History    *History `json:"history,omitempty"` // nil = not recorded
 }
 
-// Moment is when something was done, from the end of the warm-up.
+// Moment is when a fault was injected, counted from the end of the warm-up.
 type Moment struct {
-	What    string        `json:"what"` // kill node2
-	At      time.Duration `json:"at_ns"`
-	Took    time.Duration `json:"took_ns"` // of a start, until the node served
-	Problem string        `json:"problem,omitempty"`
-	Said    string        `json:"said,omitempty"` // by the command that did it: exit status, stdout, stderr
+	What     string        `json:"what"` // kill node2
+	At       time.Duration `json:"at_ns"`
+	Duration time.Duration `json:"took_ns"` // of a start: until the node was ready
+	Problem  string        `json:"problem,omitempty"`
+	// of the command that injected it: exit status, stdout, stderr
+	Output string `json:"said,omitempty"`
 }
 
-// Cost is what faults cost, counted from the first on.
+// Cost is the cost of faults, counted from the first one.
 type Cost struct {
-	Rate    float64       `json:"rate_before_ops_s"`  // that succeeded
-	Without time.Duration `json:"without_service_ns"` // in all, in which nothing succeeded
-	Back    time.Duration `json:"back_ns"`            // until three seconds in a row, the first of them counted, had 95 % of the rate before; -1 = never
+	Rate      float64       `json:"rate_before_ops_s"`  // successful operations before the first fault
+	NoSuccess time.Duration `json:"without_service_ns"` // total time without any success
+	// RecoveryTime is the time until the first of three consecutive seconds with 95 % of the rate
+	// before, including that second; −1 = never.
+	RecoveryTime time.Duration `json:"back_ns"`
 }
 
-// History is what became of a history that was recorded beside a run.
+// History is the check of a history that was recorded during a run.
 type History struct {
-	File       string `json:"file"` // in the folder; "" = none
-	Clients    int    `json:"clients"`
-	Operations int    `json:"operations"`
-	Unknown    int    `json:"unknown"` // of these, those that were not answered
-	Promises   []Kept `json:"promises"`
-	Problem    string `json:"problem,omitempty"` // why it proves nothing
+	File       string          `json:"file"` // in the folder; "" = none
+	Clients    int             `json:"clients"`
+	Operations int             `json:"operations"`
+	Unknown    int             `json:"unknown"` // of Operations: those without a response
+	Promises   []PromiseResult `json:"promises"`
+	Problem    string          `json:"problem,omitempty"` // why it proves nothing
 }
 
-// BeforeFault is the part of a run up to the first fault: what is promised of it
-// does not depend on what outlives a fault.
+// BeforeFault is the part of a run before the first fault. What the server promises for it does not
+// depend on what survives a fault.
 const BeforeFault = "before the first fault"
 
-// Kept is what became of a promise.
-type Kept struct {
+// PromiseResult is whether a promise was kept.
+type PromiseResult struct {
 	Promise  string `json:"promise"`
-	When     string `json:"when,omitempty"` // part of the run that it is about; "" = all of it
-	Promised bool   `json:"promised"`       // by the server, as it was set up, before the run
-	Held     bool   `json:"held"`
-	Broken   int    `json:"broken,omitempty"` // times, or keys; 0 and not held = not decided in time
-	Example  string `json:"example,omitempty"`
+	When     string `json:"when,omitempty"` // part of the run that it concerns; "" = all of it
+	Promised bool   `json:"promised"`       // the server promised it before the run, by its settings
+	Kept     bool   `json:"held"`
+	// number of violations, or of keys; if 0 and not Kept, it could not be decided in time
+	Broken  int    `json:"broken,omitempty"`
+	Example string `json:"example,omitempty"`
 }
 
-// KeepHistory keeps the calls of a history, a line each, as histories/NAMES.jsonl.gz,
-// and returns the name of the file; "" in memory.
+// KeepHistory stores the calls of a history, one per line, as histories/NAMES.jsonl.gz, and returns
+// the name of the file; "" if the run is only in memory.
 func KeepHistory[T any](f *Folder, calls []T, names ...string) (string, error) {
 	if f == nil || f.Dir == "" {
 		return "", nil
@@ -282,28 +294,29 @@ func KeepHistory[T any](f *Folder, calls []T, names ...string) (string, error) {
 		err = errors.Join(err, out.Encode(&calls[i]))
 	}
 	file := path.Join("histories", FileName(names...)+".jsonl.gz")
-	return file, errors.Join(err, z.Close(), write(f.Dir, file, b.Bytes()))
+	return file, errors.Join(err, z.Close(), writeFile(f.Dir, file, b.Bytes()))
 }
 
-// Posted is the Workload of a run that posts SHEF values.
-const Posted = "post"
+// PostWorkload is the Workload of a run that posts SHEF values.
+const PostWorkload = "post"
 
-// PostCell is a test of the report of 2006, under a design, by a method. What is
-// beside these: posters, together (messages in a transaction); of the live feed the day.
+// PostCell is the cell of a test of the 2006 report, under a design, by a method. Further axes are
+// posters, together (messages per transaction) and, for the live feed, the day.
 func PostCell(engine, test, scenario, design, method string, more ...any) Cell {
-	return NewCell(Posted, engine, append([]any{"test", test, "scenario", scenario, "design", design, "method", method}, more...)...)
+	return NewCell(PostWorkload, engine, append([]any{"test", test, "scenario", scenario, "design", design, "method", method}, more...)...)
 }
 
-// Decoded is what decoding came to, of the products once.
-type Decoded struct {
+// DecodeCounts is the result of decoding all products once.
+type DecodeCounts struct {
 	Products int64 `json:"products"`
 	Values   int64 `json:"values"`
-	Lost     int64 `json:"lost"` // not decoded; barograph shef decode --problems says which
+	// values that could not be decoded; barograph shef decode --problems lists them
+	Lost     int64 `json:"lost"`
 	Errors   int64 `json:"errors"`
 	Warnings int64 `json:"warnings"`
 }
 
-// Posting is what was measured of a posting.
+// Posting is the measurement of a posting.
 type Posting struct {
 	Products int64     `json:"products"`
 	Values   int64     `json:"values"`
@@ -311,27 +324,29 @@ type Posting struct {
 	Post     PostTimes `json:"post"`
 
 	RowsRead     int64 `json:"rows_read"`
-	RowsInserted int64 `json:"rows_inserted"` // −1 = not reported, as below
+	RowsInserted int64 `json:"rows_inserted"` // −1 = not reported, likewise below
 	RowsUpdated  int64 `json:"rows_updated"`
 	Retries      int64 `json:"retries"`
 	TableBytes   int64 `json:"table_bytes"`
 	IndexBytes   int64 `json:"index_bytes"`
 	DeadRows     int64 `json:"dead_rows"`
-	LogBytes     int64 `json:"log_bytes"` // of the write-ahead log, written meanwhile, by others too
+	// size of the write-ahead log during the posting, including writes of others
+	LogBytes int64 `json:"log_bytes"`
 
-	Late   int64 `json:"late,omitempty"`   // products of a day of the live feed that were started more than a minute of the feed's time after their time
+	// live feed only: products that started more than a minute of the feed's time after they were due
+	Late   int64 `json:"late,omitempty"`
 	Upkeep bool  `json:"upkeep,omitempty"` // maintenance followed
 }
 
-// PostTimes are times of products. Of products that were posted together each
-// has the time of all.
+// PostTimes are times of products. If products were posted together, each has the time of all of
+// them.
 type PostTimes struct {
 	Total time.Duration `json:"total_ns"`
 	Latency
-	Times measure.Packed `json:"times,omitempty" table:"-"`
+	Times measure.EncodedHistogram `json:"times,omitempty" table:"-"`
 }
 
-// Rate is values a second of posting, as the report has it: parsing left out.
+// Rate is values per second of posting, without parsing, as in the 2006 report.
 func (f *Posting) Rate() float64 {
 	if f.Post.Total <= 0 {
 		return 0

@@ -7,9 +7,8 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// Observe times one query. It reads the counters of devices, of the server's
-// processes, if there are any, and of the machine before and after the query, and
-// reads nothing in between.
+// Observe times one query. It reads the counters of devices, of the server's processes (if any) and
+// of the machine before and after the query, and nothing in between.
 func (f *Folder) Observe(ctx context.Context, devices []string, server *Watch, query func() error) (*Measured, error) {
 	disks, err := measure.StartDisks(ctx, devices)
 	if err != nil {
@@ -19,11 +18,11 @@ func (f *Folder) Observe(ctx context.Context, devices []string, server *Watch, q
 	if err != nil {
 		return nil, err
 	}
-	if err := server.Begin(ctx); err != nil {
+	if err := server.Start(ctx); err != nil {
 		return nil, err
 	}
 	spent := measure.CPUTime()
-	m := &Measured{Start: time.Since(f.Run.Started), Used: &Used{}}
+	m := &Measured{Start: time.Since(f.Run.Started), Usage: &Usage{}}
 	began := time.Now()
 	err = query()
 	m.Total = time.Since(began)
@@ -34,7 +33,7 @@ func (f *Folder) Observe(ctx context.Context, devices []string, server *Watch, q
 	if m.Machine, err = machine.Stop(ctx); err != nil {
 		return nil, err
 	}
-	if m.Server, err = server.End(ctx); err != nil {
+	if m.Server, err = server.Stop(ctx); err != nil {
 		return nil, err
 	}
 	m.Free = measure.AvailableMemory(ctx)

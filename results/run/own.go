@@ -6,18 +6,19 @@ import (
 	"time"
 )
 
-// Owned is the Workload of a run that asks a user's own questions of tables of
-// the user's own.
-const Owned = "own"
+// OwnWorkload is the Workload of a run that queries a user's own tables with the user's own
+// questions.
+const OwnWorkload = "own"
 
-// Own is what run.json has of such a run.
+// Own is the part of run.json about such a run.
 type Own struct {
-	Tables    []OwnTable    `json:"tables"`
-	Aside     []OwnAside    `json:"files_left_aside,omitempty"`
-	Questions []OwnQuestion `json:"questions"`
-	Tolerance float64       `json:"tolerance"` // relative, of numbers that are no exact decimals
-	Streams   []int         `json:"streams,omitempty"`
-	For       time.Duration `json:"stream_ns,omitempty"` // that each number of streams was asked
+	Tables       []OwnTable    `json:"tables"`
+	SkippedFiles []SkippedFile `json:"files_left_aside,omitempty"`
+	Questions    []OwnQuestion `json:"questions"`
+	Tolerance    float64       `json:"tolerance"` // relative, for numbers that are not exact decimals
+	Streams      []int         `json:"streams,omitempty"`
+	// duration of the queries with each number of streams
+	StreamDuration time.Duration `json:"stream_ns,omitempty"`
 }
 
 // OwnTable is a table.
@@ -26,15 +27,15 @@ type OwnTable struct {
 	Files   []string `json:"files"`
 	Bytes   int64    `json:"bytes_of_files"`
 	Rows    int64    `json:"rows"`
-	Columns []string `json:"columns"` // with what they hold: price (decimal(9, 2))
+	Columns []string `json:"columns"` // with their types: price (decimal(9, 2))
 
 	Sources []OwnFile `json:"sources,omitempty"`
-	Notes   []string  `json:"notes,omitempty"`   // columns left aside, or missing in some files
-	Problem string    `json:"problem,omitempty"` // why the table is left aside; "" = it was read
+	Notes   []string  `json:"notes,omitempty"`   // columns that were skipped, or are missing in some files
+	Problem string    `json:"problem,omitempty"` // why the table was skipped; "" = it was read
 }
 
-// What an answer was compared with: DuckDB's over the files. An answer of DuckDB
-// itself is Unconfirmed where no other engine gives it, too.
+// The sources that an answer was compared with: DuckDB's answer over the files. An answer of DuckDB
+// itself is Unconfirmed if no other engine confirms it.
 const (
 	OverFiles   = "DuckDB over the files"
 	Unconfirmed = "no engine of other code"
@@ -45,14 +46,14 @@ type OwnFile struct {
 	File   string `json:"file"`
 	Bytes  int64  `json:"bytes"`
 	Rows   int64  `json:"rows"`
-	Lines  int64  `json:"lines,omitempty"`  // of a CSV file, counted without an idea of rows
-	SHA256 string `json:"sha256,omitempty"` // of a CSV file as it is stored
+	Lines  int64  `json:"lines,omitempty"`  // CSV files only: number of lines, counted without parsing rows
+	SHA256 string `json:"sha256,omitempty"` // CSV files only: digest of the stored file
 }
 
-// OwnAside is a file that no table has, and why.
-type OwnAside struct {
-	File string `json:"file"`
-	Why  string `json:"why"`
+// SkippedFile is a file that belongs to no table, and the reason.
+type SkippedFile struct {
+	File   string `json:"file"`
+	Reason string `json:"why"`
 }
 
 // OwnQuestion is a question.
@@ -61,26 +62,30 @@ type OwnQuestion struct {
 	Title   string            `json:"title,omitempty"`
 	File    string            `json:"file"`
 	Line    int               `json:"line"`
-	Values  int               `json:"values"`           // how many sets of parameters it is asked with, in turn
-	Texts   map[string]string `json:"texts"`            // by engine; "" = of all others
-	Ordered string            `json:"order"`            // what was compared of the order of rows, in words
-	Rows    int               `json:"rows"`             // of the answer with the first values
-	Loose   int               `json:"loose,omitempty"`  // written by earlier versions: rows that tie where a limit cuts, of which only what orders them was compared
-	Agreed  map[string]string `json:"agreed,omitempty"` // engine → the one whose answer its own was compared with
+	Values  int               `json:"values"` // number of parameter sets, which are used in turn
+	Texts   map[string]string `json:"texts"`  // by engine; "" = all others
+	Ordered string            `json:"order"`  // how the order of rows was compared, in words
+	Rows    int               `json:"rows"`   // rows of the answer with the first parameter set
+	// Loose is written by earlier versions: the number of rows that tie at a limit, of which only the
+	// order columns were compared.
+	Loose int `json:"loose,omitempty"`
+	// maps an engine to the one whose answer its own was compared with
+	Agreed map[string]string `json:"agreed,omitempty"`
 
-	Undetermined string `json:"undetermined,omitempty"` // why the question does not fix its answer; "" = it does
-	Determined   string `json:"determined,omitempty"`   // what would fix it
+	// why the question allows several answers; "" = it does not
+	Undetermined string `json:"undetermined,omitempty"`
+	Determined   string `json:"determined,omitempty"` // a change that would determine the answer
 }
 
-// OwnCell is a question of a user's that an engine is asked.
-func OwnCell(engine, question string) Cell { return NewCell(Owned, engine, "query", question) }
+// OwnCell is the cell of a user's question on an engine.
+func OwnCell(engine, question string) Cell { return NewCell(OwnWorkload, engine, "query", question) }
 
-// Read are the lines that account for every file: table, its files and rows, its
-// columns with their types; then what was left aside.
-func (o *Own) Read() (out []string) {
+// Accounting returns lines that account for every file: each table with its files, rows and typed
+// columns, then the skipped files.
+func (o *Own) Accounting() (out []string) {
 	for _, t := range o.Tables {
 		if t.Problem != "" {
-			out = append(out, "table "+t.Name+" is left aside: "+t.Problem)
+			out = append(out, "table "+t.Name+" was skipped: "+t.Problem)
 			continue
 		}
 		out = append(out, fmt.Sprintf("table %s: %s, %s: %s", t.Name, Several(len(t.Files), "file"), Several(int(t.Rows), "row"), strings.Join(t.Columns, ", ")))
@@ -95,8 +100,8 @@ func (o *Own) Read() (out []string) {
 			out = append(out, "  "+note)
 		}
 	}
-	for _, f := range o.Aside {
-		out = append(out, "left aside: "+f.File+": "+f.Why)
+	for _, f := range o.SkippedFiles {
+		out = append(out, "skipped: "+f.File+": "+f.Reason)
 	}
 	return out
 }

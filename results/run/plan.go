@@ -11,21 +11,21 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Plan is a query and the engine's plan of it, as kept in plans/: the text as
-// NAME.txt, the rest as NAME.json, which the oldest folders lack.
+// Plan is a query with the engine's plan. plans/ contains the text as NAME.txt, and the rest as
+// NAME.json, which the oldest folders lack.
 type Plan struct {
-	Name   string   `json:"-"` // test_3.duckdb.wide.epoch-range, as FileName makes it
+	Name   string   `json:"-"` // test_3.duckdb.wide.epoch-range, made by FileName
 	Cell   Cell     `json:"cell"`
 	Text   string   `json:"-"`
-	Access []Access `json:"access"` // how the plan reaches what is stored; nil = not recorded
+	Access []Access `json:"access"` // how the plan accesses stored data; nil = not recorded
 }
 
-// Plan keeps the text and the plan of a query, and how it reaches what is stored.
+// Plan stores the text and the plan of a query, and its accesses to stored data.
 func (f *Folder) Plan(c Cell, text, plan string, access []Access) error {
 	_, values := c.Axes()
 	name := filepath.Join("plans", FileName(slices.Concat(values[:1], []string{c.Engine}, values[1:])...))
 	body := "-- " + values[0] + ", " + strings.Join(append([]string{c.Engine}, values[1:]...), " ") + "\n" + text + "\n\n-- plan\n" + fault.Redact(plan) + "\n"
-	if err := write(f.Dir, name+".txt", []byte(body)); err != nil {
+	if err := writeFile(f.Dir, name+".txt", []byte(body)); err != nil {
 		return err
 	}
 	return writeJSON(f.Dir, name+".json", Plan{Cell: c, Access: access})
@@ -54,21 +54,20 @@ func ReadPlans(dir string) ([]Plan, error) {
 	return out, nil
 }
 
-// Access is one step by which a plan reaches stored rows, documents or pairs.
+// Access is one step of a plan that reads stored rows, documents or pairs.
 type Access struct {
 	Object string `json:"object"` // the table, collection or keyspace
 	Method string `json:"method"` // "full scan", "pruned scan", "index scan", "key lookup"
 	Index  string `json:"index,omitempty"`
 
-	// Examined is how many were looked at, those that were thrown away included,
-	// and Kept how many were left: counts of the engine where Measured is set,
-	// otherwise its guesses; −1 = it tells neither.
+	// Examined is how many were read, including rejected ones, and Kept how many remained. They are counts
+	// of the engine if Measured is set, otherwise its estimates; −1 = the engine reports neither.
 	Examined int64 `json:"examined"`
 	Kept     int64 `json:"kept"`
 	Measured bool  `json:"measured"`
 }
 
-// Words says how it is reached: "index scan of wide_sal1l2 by series_idx".
+// Words describes the access: "index scan of wide_sal1l2 by series_idx".
 func (a Access) Words() string {
 	switch {
 	case a.Method == "key lookup" && a.Index != "":
@@ -81,8 +80,8 @@ func (a Access) Words() string {
 	return a.Method + " of " + a.Object
 }
 
-// Counts are the access's numbers in words, for people: "32,110 → 28,718",
-// "~1,200" for a guess, "not reported" where there is none.
+// Counts prints the access's numbers for people: "32,110 → 28,718", "~1,200" for an estimate, "not
+// reported" if there is none.
 func (a Access) Counts() string {
 	if a.Examined < 0 {
 		return "not reported"
@@ -97,7 +96,7 @@ func (a Access) Counts() string {
 	return out
 }
 
-// Count prints a whole number with commas between thousands.
+// Count prints an integer with commas between thousands.
 func Count[T int | int64 | uint64](n T) string {
 	text, sign := strconv.FormatInt(int64(n), 10), "" //nolint:gosec // counts are far below 2^63
 	if n < 0 {
@@ -109,7 +108,7 @@ func Count[T int | int64 | uint64](n T) string {
 	return sign + text
 }
 
-// Several writes a number and a noun: 1 case, 7 cases.
+// Several prints a number and a noun: 1 case, 7 cases.
 func Several(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -117,8 +116,8 @@ func Several(n int, noun string) string {
 	return Count(n) + " " + noun
 }
 
-// Examined sums what the accesses of a plan looked at; known is false where
-// one of them does not tell, measured where one only guesses.
+// Examined sums the rows that the accesses of a plan examined. known is false if one of them
+// reports none; measured is false if one is an estimate.
 func Examined(all []Access) (n int64, known, measured bool) {
 	known, measured = true, true
 	for _, a := range all {

@@ -37,7 +37,7 @@ func TestNoTimeWithoutProof(t *testing.T) {
 		if err := f.Add(run.Sample{Verdict: "", Rows: 1}); err == nil {
 			t.Error("a sample that nobody judged was taken")
 		}
-		m := run.Measured{First: took, Total: took, Inside: took, CPU: took, Derive: took}
+		m := run.Measured{FirstRow: took, Total: took, ServerTime: took, CPU: took, Derive: took}
 		if s := (run.Sample{}).Judge(&m, answer.Proof{}, nil); s.Verdict != run.Failed || s.Measured() != nil {
 			t.Errorf("without a proof: %+v", s)
 		}
@@ -47,7 +47,7 @@ func TestNoTimeWithoutProof(t *testing.T) {
 		right := func(name string) error {
 			return errors.Join(add(name, run.Warm, proof(t, 1), nil), add(name, run.Cold, proof(t, 1), nil))
 		}
-		rate := f.Event(run.Event{Kind: run.Rate, Cell: run.AnswerCell("x", "d", "bad", "f"), Done: int64(took)})
+		rate := f.Event(run.Event{Kind: run.RateEvent, Cell: run.AnswerCell("x", "d", "bad", "f"), Done: int64(took)})
 		if err := errors.Join(rate, right("bad"), right("good"), add("bad", c.phase, answer.Proof{}, c.err), right("bad"), f.Close()); err != nil {
 			t.Fatal(err)
 		}

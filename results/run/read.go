@@ -12,11 +12,11 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// File is the name of the file that makes a folder a run folder.
+// File is the name of the file that identifies a run folder.
 const File = "run.json"
 
-// Read reads a run folder of any workload, also of a run that is under way or
-// was killed: its samples are those that were recorded by then.
+// Read reads a run folder of any workload. If the run is still running or was killed, the samples
+// are those recorded until now.
 func Read(dir string) (*Run, []Sample, error) {
 	r, err := ReadRun(dir)
 	if err != nil {
@@ -30,20 +30,21 @@ func Read(dir string) (*Run, []Sample, error) {
 		}
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		err = &fault.Error{File: dir, Problem: "is of a version of Barograph before the first release, or not whole", Err: err, Cure: "make the run again, by the args in its run.json"}
+		err = &fault.Error{File: dir, Problem: "is incomplete, or from a version of Barograph before the first release", Err: err,
+			Cure: "repeat the run with the args in its run.json"}
 	}
-	if err == nil && !r.Ended.IsZero() && (len(events) == 0 || events[len(events)-1].Kind != Ended) {
-		r.Warnings = append(r.Warnings, eventsFile+" is not whole, although the run ended: what was measured may be missing here")
+	if err == nil && !r.Finished.IsZero() && (len(events) == 0 || events[len(events)-1].Kind != EndEvent) {
+		r.Warnings = append(r.Warnings, eventsFile+" is incomplete, although the run finished: measurements may be missing")
 	}
-	if err == nil && r.Workload == Scanned {
+	if err == nil && r.Workload == ScanWorkload {
 		err = r.checkScan(dir, samples)
 	}
 	return r, samples, err
 }
 
-// Sizes are the folders of a study of several sizes below dir, by their number of
+// SizeFolders returns the folders of a study of several data sizes below dir, by the number of
 // copies of the data: x1, x2, x4 …
-func Sizes(dir string) map[int]string {
+func SizeFolders(dir string) map[int]string {
 	out := map[int]string{}
 	paths, _ := filepath.Glob(filepath.Join(dir, "x*", File)) // an error is of a pattern that matches nothing
 	for _, p := range paths {
@@ -55,14 +56,16 @@ func Sizes(dir string) map[int]string {
 	return out
 }
 
-// ReadRun reads run.json of a folder.
+// ReadRun reads the run.json of a folder.
 func ReadRun(dir string) (*Run, error) {
 	var r Run
 	err := readJSON(filepath.Join(dir, File), &r)
 	if errors.Is(err, os.ErrNotExist) {
 		for _, old := range []string{"post.json", "scan.json"} {
-			if _, there := os.Stat(filepath.Join(dir, old)); there == nil {
-				return nil, &fault.Error{File: filepath.Join(dir, old), Problem: "is of a version of Barograph before the first release", Cure: "make the run again"}
+			if _, err := os.Stat(filepath.Join(dir, old)); err == nil {
+				return nil, &fault.Error{
+					File: filepath.Join(dir, old), Problem: "is from a version of Barograph before the first release", Cure: "repeat the run",
+				}
 			}
 		}
 		missing := &fault.Error{File: dir, Problem: "is not a run folder: it has no " + File, Cure: "name a folder that a study wrote, such as runs/20261126-120000-met"}

@@ -7,53 +7,54 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// Run is run.json. It grows by fields; a field is never given another meaning.
+// Run is run.json. Fields may be added, but no field ever changes its meaning.
 type Run struct {
 	ID       string    `json:"id"`       // folder name: 20261120-235959-met
 	Workload string    `json:"workload"` // "met"
 	Version  string    `json:"barograph_version"`
-	Args     []string  `json:"args"` // the command line, passwords replaced
+	Args     []string  `json:"args"` // the command line, without passwords
 	Seed     uint64    `json:"seed"`
 	Started  time.Time `json:"started"`
-	Ended    time.Time `json:"ended"` // zero where the run was interrupted
+	Finished time.Time `json:"ended"` // zero if the run was interrupted
 
 	Machine measure.Machine    `json:"machine"`
 	Client  measure.ClientLoad `json:"client"`
 
 	Data     Data         `json:"data"`
-	Policy   string       `json:"policy,omitempty"`  // of posting: what becomes of a value whose key is taken
+	Policy   string       `json:"policy,omitempty"`  // post only: what happens to a value whose key exists
 	Archives []Archive    `json:"archives"`          // in the order of the tables
 	Skipped  []fault.Skip `json:"skipped,omitempty"` // engines of the default set that are not installed
-	Scan     *Scan        `json:"scan,omitempty"`    // of the workload scan
-	Own      *Own         `json:"own,omitempty"`     // of the workload own
-	Lake     *Lake        `json:"lake,omitempty"`    // of the workload lake
-	Cases    []Case       `json:"cases"`             // likewise
+	Scan     *Scan        `json:"scan,omitempty"`    // scan only
+	Own      *Own         `json:"own,omitempty"`     // own only
+	Lake     *Lake        `json:"lake,omitempty"`    // lake only
+	Cases    []Case       `json:"cases"`             // in the order of the tables
 
-	Reps     int      `json:"repetitions"`                   // timed repetitions of each cell, warm
-	Planned  int      `json:"repetitions_planned,omitempty"` // that were asked for; 0 = not recorded
-	Warmups  int      `json:"warmups"`                       // repetitions before, not in the results
-	ColdHow  string   `json:"cold_how,omitempty"`            // how a cold start was made; empty = none was measured
-	Warnings []string `json:"warnings,omitempty"`
-	Findings []string `json:"findings,omitempty"` // what the run itself looked for and found, in words
+	Reps        int      `json:"repetitions"`                   // timed warm repetitions of each cell
+	PlannedReps int      `json:"repetitions_planned,omitempty"` // requested repetitions; 0 = not recorded
+	Warmups     int      `json:"warmups"`                       // preceding repetitions, which are not in the results
+	ColdMethod  string   `json:"cold_how,omitempty"`            // how cold starts were made; empty = none was measured
+	Warnings    []string `json:"warnings,omitempty"`
+	Findings    []string `json:"findings,omitempty"` // sentences about what the run itself detected
 }
 
-// Data says what was loaded.
+// Data describes the loaded data.
 type Data struct {
-	Source      string           `json:"source"`          // "preset seed, seed 1", or the paths
-	Paths       []string         `json:"paths,omitempty"` // of files and folders that can be loaded again
-	Subset      string           `json:"subset"`
-	Copies      int              `json:"copies,omitempty"` // of the data in every archive, under other subset names; 0 = 1
+	Source string   `json:"source"`          // "preset seed, seed 1", or the paths
+	Paths  []string `json:"paths,omitempty"` // files and folders that can be loaded again
+	Subset string   `json:"subset"`
+	// copies of the data in every archive, under other subset names; 0 = 1
+	Copies      int              `json:"copies,omitempty"`
 	Files       int              `json:"files"`
 	Bytes       int64            `json:"bytes"`
 	Lines       int64            `json:"lines"`       // read
 	Records     int64            `json:"records"`     // distinct
 	Quarantined int64            `json:"quarantined"` // lines
 	ByType      map[string]int64 `json:"records_by_line_type"`
-	Digest      string           `json:"digest"`            // of all records; every archive must have it
-	Decoded     *Decoded         `json:"decoded,omitempty"` // of SHEF products
+	Digest      string           `json:"digest"`            // digest of all records; every archive must have it
+	Decoded     *DecodeCounts    `json:"decoded,omitempty"` // SHEF products only
 }
 
-// Archive is one engine under one design, and what loading it cost.
+// Archive is one engine under one design, with the costs of its load.
 type Archive struct {
 	Engine   string            `json:"engine"` // scheme
 	Design   string            `json:"design"`
@@ -62,40 +63,44 @@ type Archive struct {
 	Product  string            `json:"product"`
 	Version  string            `json:"version"`
 	Settings map[string]string `json:"settings,omitempty"`
-	Server   *Server           `json:"server,omitempty"` // nil = no server, or none that this machine's lab started
-	Licence  string            `json:"licence,omitempty"`
-	Install  string            `json:"install,omitempty"`  // the packages of its server
-	Unranked string            `json:"unranked,omitempty"` // why its times are shown but stand in no ranking
+	// nil = no server, or one that the lab of this machine did not start
+	Server   *Server `json:"server,omitempty"`
+	Licence  string  `json:"licence,omitempty"`
+	Install  string  `json:"install,omitempty"`  // the packages of its server
+	Unranked string  `json:"unranked,omitempty"` // why reports show its times but do not rank it
 
-	Acknowledged string `json:"acknowledged,omitempty"` // what has become of a write that is acknowledged, in words; "" = the server does not tell
+	// what an acknowledged write guarantees, in words; "" = the server does not report it
+	Acknowledged string `json:"acknowledged,omitempty"`
 
-	Load    time.Duration `json:"load_ns"` // from the first record, parsed before where the data fit into memory, to the last durable commit; 0 = it was loaded before this run
+	// Load is the time from the first record to the last durable commit. If the data fit into memory,
+	// they were parsed before. 0 = the archive was loaded before this run.
+	Load    time.Duration `json:"load_ns"`
 	Commits int           `json:"load_commits"`
 	Bytes   int64         `json:"bytes_on_disk"`
 	Objects int64         `json:"objects"`
 	Object  string        `json:"object"` // documents, pairs, rows
-	Digest  string        `json:"digest"` // of what the archive holds
-	Whole   bool          `json:"whole"`  // the digest is that of the data; an archive that is not whole is not timed
-	Problem string        `json:"problem,omitempty"`
+	Digest  string        `json:"digest"` // digest of the archive's records
+	// the digest equals that of the data; queries of other archives are not timed
+	Complete bool   `json:"whole"`
+	Problem  string `json:"problem,omitempty"`
 }
 
-// Server is what the lab knows of a server that it started.
+// Server describes a server that the lab started.
 type Server struct {
 	Nodes    int               `json:"nodes"`
-	Profile  string            `json:"profile"`            // of settings
-	Settings map[string]string `json:"settings,omitempty"` // that the profile changes
-	Memory   int64             `json:"memory"`             // bytes that the profile counts on for a node
+	Profile  string            `json:"profile"`            // name of the settings profile
+	Settings map[string]string `json:"settings,omitempty"` // settings that the profile changes
+	Memory   int64             `json:"memory"`             // bytes per node for which the profile is designed
 
-	// Isolation is nil where the nodes are processes on loopback that share the
-	// machine and its network.
+	// Isolation is nil if the nodes are processes on loopback that share the machine and its network.
 	Isolation *Isolation `json:"isolation,omitempty"`
 }
 
-// Isolation is what keeps the nodes of a server apart, each in a network
-// namespace and a control group; 0 = no limit.
+// Isolation separates the nodes of a server, each in a network namespace and a control group; 0 =
+// no limit.
 type Isolation struct {
-	CPUs    float64       `json:"cpus"`       // cores of a node
-	Memory  int64         `json:"memory"`     // bytes of a node
+	CPUs    float64       `json:"cpus"`       // cores per node
+	Memory  int64         `json:"memory"`     // bytes per node
 	Latency time.Duration `json:"latency_ns"` // added to each packet that a node sends
 }
 
@@ -108,5 +113,6 @@ type Case struct {
 	Bytes    int64    `json:"bytes"` // of the reference, in canonical types
 	Digest   string   `json:"digest"`
 	Columns  []string `json:"columns"`
-	Weight   int      `json:"weight"` // how often it is asked beside the others; 0, of earlier versions, is 1
+	// how often it is queried, relative to the other cases; 0, from earlier versions, means 1
+	Weight int `json:"weight"`
 }

@@ -55,7 +55,7 @@ func TestFolderRoundTrip(t *testing.T) {
 	}
 	cell := run.AnswerCell("duckdb", "wide", "test_1", "sql")
 	for rep := range 3 {
-		m := &run.Measured{Start: time.Second, First: 2 * time.Millisecond, Total: time.Duration(3+rep) * time.Millisecond, Bytes: 24, Keys: 5}
+		m := &run.Measured{Start: time.Second, FirstRow: 2 * time.Millisecond, Total: time.Duration(3+rep) * time.Millisecond, Bytes: 24, Keys: 5}
 		if err := f.Add(run.Sample{Cell: cell, Phase: run.Warm, Rep: rep}.Judge(m, proof(t, 3), nil)); err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestFolderRoundTrip(t *testing.T) {
 	if err := f.Curves(c); err != nil {
 		t.Fatal(err)
 	}
-	f.Run.Ended = time.Now()
+	f.Run.Finished = time.Now()
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestFolderRoundTrip(t *testing.T) {
 	if err := os.WriteFile(events, bytes.Join(lines[:len(lines)-3], nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r, _, err := run.Read(dir); err != nil || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "is not whole") }) {
+	if r, _, err := run.Read(dir); err != nil || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "is incomplete") }) {
 		t.Errorf("of events that are cut nothing is said: %+v, %v", r, err)
 	}
 	if _, err := run.Create(dir, run.Run{}); err == nil {
@@ -202,7 +202,7 @@ func TestUnfinishedRuns(t *testing.T) {
 	if _, _, err := run.Read(f.Dir); err == nil || !strings.Contains(err.Error(), "events.jsonl:3") {
 		t.Errorf("a damaged line: %v", err)
 	}
-	f.Run.Ended = time.Now()
+	f.Run.Finished = time.Now()
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -2,35 +2,38 @@ package run
 
 import "fmt"
 
-// Transfers is what became of the accounts between which a run moved amounts, each
-// in a transaction. Counts are known also where nothing is measured.
+// Transfers describes accounts between which a run moved amounts, each in a transaction. The counts
+// are known even if nothing was measured.
 type Transfers struct {
-	Isolation string `json:"isolation"`
-	Accounts  int64  `json:"accounts"`
-	Moved     int64  `json:"moved"`               // transfers that were acknowledged and moved something
-	Conflicts int64  `json:"conflicts"`           // tries that the engine gave up for another transaction
-	Unknown   int64  `json:"unknown"`             // transfers whose commit was not answered
-	Stand     int64  `json:"stand"`               // of these, those that the balances show to be there
-	Sum       int64  `json:"sum"`                 // of all balances, in the end
-	Expected  int64  `json:"expected"`            // what it must be
-	Off       int64  `json:"off"`                 // accounts with a balance that no outcome of the unknown transfers explains
-	Undecided bool   `json:"undecided,omitempty"` // the unknown ones are too many to tell which of them stand, and Off is not known
+	Isolation      string `json:"isolation"`
+	Accounts       int64  `json:"accounts"`
+	Moved          int64  `json:"moved"`     // acknowledged transfers that moved something
+	Conflicts      int64  `json:"conflicts"` // attempts that the engine aborted in favor of another transaction
+	Unknown        int64  `json:"unknown"`   // transfers whose commit was not answered
+	UnknownApplied int64  `json:"stand"`     // of Unknown: transfers that the balances show to be committed
+	Sum            int64  `json:"sum"`       // sum of all balances at the end
+	Expected       int64  `json:"expected"`  // correct sum
+	// accounts with a balance that no outcome of the unknown transfers explains
+	Unexplained int64 `json:"off"`
+	// there are too many unknown transfers to decide which of them were committed; Unexplained is then
+	// not known
+	Undecided bool   `json:"undecided,omitempty"`
 	Example   string `json:"example,omitempty"`
 }
 
-// Wrong says what is not right with the accounts; "" where all is, or there are none.
-func (t *Transfers) Wrong() string {
-	if t == nil || t.Sum == t.Expected && t.Off == 0 {
+// Problem describes what is wrong with the accounts; "" if nothing is, or if there are none.
+func (t *Transfers) Problem() string {
+	if t == nil || t.Sum == t.Expected && t.Unexplained == 0 {
 		return ""
 	}
-	words := fmt.Sprintf("at isolation %s the balances sum up to %d", t.Isolation, t.Sum)
+	words := fmt.Sprintf("at isolation %s the sum of all balances is %d", t.Isolation, t.Sum)
 	if t.Sum != t.Expected {
 		words += fmt.Sprintf(", not %d", t.Expected)
 	} else {
-		words += " as they must"
+		words += ", which is correct"
 	}
-	if t.Off > 0 {
-		words += fmt.Sprintf("; %d of %d accounts hold what no transfer explains, such as %s", t.Off, t.Accounts, t.Example)
+	if t.Unexplained > 0 {
+		words += fmt.Sprintf("; %d of %d accounts have a balance that no transfer explains, such as %s", t.Unexplained, t.Accounts, t.Example)
 	}
 	return words
 }

@@ -39,7 +39,7 @@ func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 		return k, fmt.Errorf("questions failed before any node was killed: %v", k.Messages)
 	}
 	k.Right = 0
-	s.say(run.KilledOne, k, "node %d of %d is killed", k.Node, s.Nodes)
+	s.say(run.KillEvent, k, "node %d of %d is killed", k.Node, s.Nodes)
 	c.killed = time.Now()
 	c.last = c.killed
 	if err := s.Cluster.Kill(k.Node - 1); err != nil {
@@ -57,7 +57,7 @@ func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 		return k, err
 	}
 	k.times.Total = time.Since(c.killed)
-	k.Amid = k.Right
+	k.RightWhileDown = k.Right
 	// until all is well for as long as s.Settle, or nothing will be
 	for began := time.Now(); ; {
 		before := k.Errors
@@ -77,7 +77,7 @@ func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 	if k.Wrong > 0 {
 		k.failed = &answer.Diff{Problem: c.wrong}
 	}
-	s.say(run.Step, k, "%d right, %d wrong, %d errors", k.Right, k.Wrong, k.Errors)
+	s.say(run.StepEvent, k, "%d right, %d wrong, %d errors", k.Right, k.Wrong, k.Errors)
 	return k, nil
 }
 

@@ -104,7 +104,7 @@ func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driv
 	if c.Isolate {
 		o.Isolate = &lab.Isolate{}
 	}
-	c.Progress(run.Step, fmt.Sprintf("%s: starting %d nodes", d.Scheme, c.Nodes))
+	c.Progress(run.StepEvent, fmt.Sprintf("%s: starting %d nodes", d.Scheme, c.Nodes))
 	l, err := lab.Up(ctx, d, o)
 	if err != nil {
 		return err
@@ -156,6 +156,6 @@ func about(ctx context.Context, d *engine.Driver, o *Options, l *lab.Lab) run.Ar
 		_ = e.Close()
 	}
 	a := study.Participant(d, l.URL(), about, s.Server())
-	a.Design, a.Whole = string(o.Design), true
+	a.Design, a.Complete = string(o.Design), true
 	return a
 }

@@ -83,7 +83,7 @@ type Result struct {
 func Run(ctx context.Context, o Options) (Result, error) {
 	s := &runner{Options: o, rng: rand.New(rand.NewPCG(o.Seed, 0))}
 	for _, q := range o.Cases {
-		s.cases = append(s.cases, q.In(o.Subset))
+		s.cases = append(s.cases, q.InSubset(o.Subset))
 	}
 	err := s.read(ctx)
 	for i := 0; i < o.Kills && err == nil; i++ {
@@ -123,7 +123,7 @@ func (s *runner) read(ctx context.Context) error {
 			return nil
 		}
 		s.out.Unread++
-		s.Progress(run.Step, f.Err.Error())
+		s.Progress(run.StepEvent, f.Err.Error())
 		return reject(f.Path, 0, f.Err.Error(), "")
 	})
 	if err != nil {

@@ -174,7 +174,7 @@ func TestKills(t *testing.T) {
 				t.Errorf("%d files were not read: %v", got.Unread, rejects)
 			}
 			l, q, lost, wrong := kills[0].Kill, kills[1].Kill, kills[0].Measured(), kills[1].Measured()
-			if kills[0].Cell.At("during") != run.DuringLoad || l.Acknowledged == 0 || (l.Found < l.Acknowledged) != c.lost || !strings.Contains(kills[0].Problem, c.loadProblem) || !l.Whole {
+			if kills[0].Cell.At("during") != run.DuringLoad || l.Acknowledged == 0 || (l.Found < l.Acknowledged) != c.lost || !strings.Contains(kills[0].Problem, c.loadProblem) || !l.Complete {
 				t.Errorf("the load: %+v", l)
 			}
 			if c.lost != (lost == nil) || c.wrong != (wrong == nil) {
@@ -186,7 +186,7 @@ func TestKills(t *testing.T) {
 			if q.Right == 0 || (q.Wrong > 0) != c.wrong || (kills[1].Problem != "") != c.wrong || (q.Errors > 0) != c.questionErrors {
 				t.Errorf("the questions: %+v", q)
 			}
-			if c.questionErrors && (wrong.Recovered < wrong.Total || q.Amid > 0 || q.Messages[errDown.Error()] != q.Errors) {
+			if c.questionErrors && (wrong.Recovered < wrong.Total || q.RightWhileDown > 0 || q.Messages[errDown.Error()] != q.Errors) {
 				t.Errorf("questions that failed until the node was back: %+v", q)
 			}
 		})

@@ -40,7 +40,7 @@ func (s *runner) whileLoading(ctx context.Context, rep int) (*kill, error) {
 	if early != nil {
 		return k, fmt.Errorf("the load failed before any node was killed: %w", early)
 	}
-	s.say(run.KilledOne, k, "node %d of %d is killed", k.Node, s.Nodes)
+	s.say(run.KillEvent, k, "node %d of %d is killed", k.Node, s.Nodes)
 	killed = time.Now()
 	l.kill(killed)
 	if err := s.Cluster.Kill(k.Node - 1); err != nil {
@@ -64,7 +64,7 @@ func (s *runner) whileLoading(ctx context.Context, rep int) (*kill, error) {
 		return k, err
 	}
 	k.times.Recovered, k.times.Silence = l.recovery(), l.silence
-	s.say(run.Step, k, "%d acknowledged, %d found, %d errors", k.Acknowledged, k.Found, k.Errors)
+	s.say(run.StepEvent, k, "%d acknowledged, %d found, %d errors", k.Acknowledged, k.Found, k.Errors)
 	return k, nil
 }
 
@@ -126,7 +126,7 @@ func (s *runner) audit(ctx context.Context, subset string, l *ledger, due map[re
 		}
 	}
 	k.proof, k.failed = answer.CompareRecords(s.out.Digest, all)
-	if k.Whole = k.failed == nil; !k.Whole {
+	if k.Complete = k.failed == nil; !k.Complete {
 		k.failed = &answer.Diff{Problem: "unlike after an undisturbed load, " + k.failed.Error()}
 	}
 	if len(l.lost) > 0 {

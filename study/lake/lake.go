@@ -99,7 +99,7 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	r := &runner{Program: p, into: into}
 	into.Run.Lake = &run.Lake{Rate: p.Rate, Latency: p.Latency}
 	into.Run.Reps = p.Reps
-	into.Run.ColdHow = "no engine keeps anything of the store's files from one answer to the next"
+	into.Run.ColdMethod = "no engine keeps anything of the store's files from one answer to the next"
 	work, err := os.MkdirTemp(p.Work, "barograph-lake-")
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (r *runner) engine(ctx context.Context, raw, work string, s launch.Store) e
 	r.parties = append(r.parties, p)
 	about, err := p.db.About(ctx)
 	a := study.Participant(d, u.String(), about, nil)
-	a.Engine, a.Whole = p.name, true
+	a.Engine, a.Complete = p.name, true
 	r.into.Run.Archives = append(r.into.Run.Archives, a)
 	return err
 }
@@ -226,7 +226,7 @@ func (r *runner) load(ctx context.Context, work string) (err error) {
 	if err != nil {
 		return err
 	}
-	r.lacks.Refused = sum.Other
+	r.lacks.Refused = sum.Conflicts
 	if r.catalog, err = a.Catalog(ctx, subset); err != nil {
 		return err
 	}
@@ -237,10 +237,10 @@ func (r *runner) reference(ctx context.Context) error {
 	r.Progress("reading them again, for the reference")
 	all := r.catalog.Cases()
 	for i := range all {
-		all[i] = all[i].In(subset)
+		all[i] = all[i].InSubset(subset)
 	}
 	asked, d := answer.NewReference(all...), &r.into.Run.Data
-	held := r.catalog.Held()
+	held := r.catalog.Digest()
 	d.Records, d.Digest, d.ByType = held.Records, held.String(), r.catalog.Records()
 	d.Subset, d.Files = subset, len(r.Files)
 	err := load.Read(ctx, r.Files, load.Reading{}, func(_ *load.File, b *record.Batch) error {
@@ -374,7 +374,7 @@ func (r *runner) once(ctx context.Context, x *one, rep int) (right bool, err err
 	})
 	if asked == nil {
 		after, bytes := r.gate.Counted()
-		m.Bytes, m.Stored = b.Bytes(), &run.Stored{Requests: after - requests, Sent: bytes - sent}
+		m.Bytes, m.StoreTraffic = b.Bytes(), &run.StoreTraffic{Requests: after - requests, Sent: bytes - sent}
 	}
 	if ctx.Err() != nil {
 		return false, ctx.Err()

@@ -41,7 +41,7 @@ func (s *runner) concurrent(ctx context.Context) error {
 	step := Progress{Step: "many clients", Unit: "runs", Of: int64(len(ways) * len(s.o.Clients) * s.o.AskReps)}
 	err = c.all(ctx, ways, &step)
 	if ctx.Err() == nil {
-		points.Run.Ended = time.Now().UTC()
+		points.Run.Finished = time.Now().UTC()
 	}
 	points.Run.Data, points.Run.Archives, points.Run.Machine = s.folder.Run.Data, s.folder.Run.Archives, s.folder.Run.Machine
 	s.finished(step, fmt.Sprintf("%d numbers of clients, %d ways", len(s.o.Clients), len(ways)))
@@ -53,10 +53,10 @@ func (s *runner) concurrent(ctx context.Context) error {
 func (c *crowd) all(ctx context.Context, ways [][]*cell, step *Progress) error {
 	for i, round := range measure.Interleave(c.o.Seed, len(ways)*len(c.o.Clients), c.o.AskReps) {
 		way, n := ways[i/len(c.o.Clients)], c.o.Clients[i%len(c.o.Clients)]
-		stood := c.still.Stood()
+		stood := c.still.Total()
 		p, err := c.run(ctx, way, n, round+1)
 		for err == nil && c.stoodStill(stood) {
-			stood = c.still.Stood()
+			stood = c.still.Total()
 			p, err = c.run(ctx, way, n, round+1)
 		}
 		if err = errors.Join(err, ctx.Err()); err != nil {
@@ -104,8 +104,8 @@ func (c *crowd) run(ctx context.Context, way []*cell, n, rep int) (out run.Sampl
 		}
 		workers[i] = a
 	}
-	return c.points.Ask(ctx, out, run.Asking{
-		Workers: workers, Place: string(first.target.Driver.Place), Proves: answer.CompareAll,
+	return c.points.RunClients(ctx, out, run.ConcurrentClients{
+		Workers: workers, Place: string(first.target.Driver.Place), Prove: answer.CompareAll,
 		Pace: pace.Options{Kinds: []string{"QUESTION"}, Statuses: []string{"OK"}, Warmup: askWarmup, Limit: c.o.AskFor, Seed: c.o.Seed},
 	})
 }

@@ -49,14 +49,14 @@ func TestClients(t *testing.T) {
 		Cases: cases(t, "test_3", "test_6"), Files: files, Subset: "s", Reps: 1, Seed: 1,
 		Clients: []int{1, 3}, AskFor: 600 * time.Millisecond, AskReps: 2,
 		Points: func() (*run.Folder, error) {
-			return run.Create(filepath.Join(dir, "clients"), run.Run{ID: "clients", Workload: run.Mixed, Started: time.Now()})
+			return run.Create(filepath.Join(dir, "clients"), run.Run{ID: "clients", Workload: run.MixWorkload, Started: time.Now()})
 		},
 	})
 	if err != nil || out.Err() != nil {
 		t.Fatal(err, out)
 	}
 	r, points, err := run.Read(filepath.Join(dir, "clients"))
-	if err != nil || r.Ended.IsZero() || r.Data.Records == 0 {
+	if err != nil || r.Finished.IsZero() || r.Data.Records == 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	seen := map[string]int{}

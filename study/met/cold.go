@@ -35,21 +35,21 @@ func (s *runner) cold(ctx context.Context) error {
 	step := Progress{Step: "cold starts", Unit: "answers", Of: int64(len(cells) * s.o.ColdReps)}
 	for i, rep := range measure.Interleave(s.o.Seed+1, len(cells), s.o.ColdReps) {
 		c := cells[i]
-		stood, start := s.still.Stood(), s.clock.Now()
+		stood, start := s.still.Total(), s.clock.Now()
 		asked, how, err := s.o.Cold(ctx, c.target, c.Cell)
 		for s.stoodStill(stood) {
-			stood, start = s.still.Stood(), s.clock.Now()
+			stood, start = s.still.Total(), s.clock.Now()
 			asked, how, err = s.o.Cold(ctx, c.target, c.Cell)
 		}
 		asked.Start = start
-		s.folder.Run.ColdHow = how
+		s.folder.Run.ColdMethod = how
 		if err := s.keepCold(ctx, c, rep, &asked, err); err != nil {
 			return err
 		}
 		step.Done++
 		s.o.Progress(step)
 	}
-	s.finished(step, s.folder.Run.ColdHow)
+	s.finished(step, s.folder.Run.ColdMethod)
 	return nil
 }
 
@@ -65,7 +65,7 @@ func (s *runner) keepCold(ctx context.Context, c *cell, rep int, a *Asked, err e
 	if err == nil {
 		want := c.want
 		if a.AnyOrder {
-			want = want.AnyOrder()
+			want = want.SortedByText()
 		}
 		proof, err = answer.CompareDigest(want, digest, a.Rows)
 	}
@@ -133,19 +133,19 @@ func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Nam
 		return out, err
 	}
 	out.Total = time.Since(start)
-	out.First = out.Total
-	if !b.First.IsZero() {
-		out.First = b.First.Sub(start)
+	out.FirstRow = out.Total
+	if !b.FirstRow.IsZero() {
+		out.FirstRow = b.FirstRow.Sub(start)
 	}
 	out.Derive, out.Keys, out.Rows, out.Bytes = query.Derive, len(query.Keys), b.Rows, b.Bytes()
-	out.Inside = query.Server
+	out.ServerTime = query.Server
 	c, err := a.Catalog(ctx, q.Subset)
 	if err != nil {
 		return out, err
 	}
 	got := &b.Answer
-	if out.AnyOrder = c.Keeps; out.AnyOrder {
-		got = got.AnyOrder()
+	if out.AnyOrder = c.KeepsConflicts; out.AnyOrder {
+		got = got.SortedByText()
 	}
 	out.Digest = answer.FormatDigest(got.Digest())
 	return out, nil

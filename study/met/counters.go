@@ -45,7 +45,7 @@ func look(ctx context.Context, servers []*counter) {
 			for _, t := range now.Since(c.last) {
 				counted = append(counted, run.Counter(t))
 			}
-			_ = c.folder.Event(run.Event{Kind: run.Counts, Text: c.engine, Counters: counted}) // the folder keeps the error
+			_ = c.folder.Event(run.Event{Kind: run.CountersEvent, Text: c.engine, Counters: counted}) // the folder keeps the error
 		}
 		c.last = &now
 	}

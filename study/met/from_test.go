@@ -38,7 +38,7 @@ func TestStudyOfAnArchive(t *testing.T) {
 			t.Fatalf("%+v, %v, %v", out, out.Err(), err)
 		}
 		for _, a := range r.Archives {
-			if !a.Whole || (a.Digest != r.Data.Digest && a.Engine != "dry") {
+			if !a.Complete || (a.Digest != r.Data.Digest && a.Engine != "dry") {
 				t.Errorf("%s %s: %+v, want digest %s", a.Engine, a.Design, a, r.Data.Digest)
 			}
 		}
@@ -71,7 +71,7 @@ func TestOtherDataInTheSubset(t *testing.T) {
 	targets := []met.Target{target(&reg[0], dir, design.Document)}
 	for _, some := range [][]string{files[:1], files[1:2], files[:1]} {
 		out, r, samples, err := studyOf(t, met.Options{Registry: reg, Targets: targets, Files: some, Subset: "s"})
-		if err != nil || out.Wrong+out.NotWhole > 0 || !r.Archives[0].Whole || len(samples) == 0 {
+		if err != nil || out.Wrong+out.NotWhole > 0 || !r.Archives[0].Complete || len(samples) == 0 {
 			t.Errorf("%+v, %+v, %v", out, r.Archives, err)
 		}
 	}

@@ -30,12 +30,12 @@ import (
 const parsedMemory = 512 << 20
 
 // keeps is where the parsed records stay; more than fit are not even started to be kept.
-func keeps(o *Options) *load.Parsed {
+func keeps(o *Options) *load.ParseCache {
 	most := cmp.Or(o.Memory, parsedMemory)
 	if totalSize(o.Files) > int64(most) {
 		most = 0
 	}
-	return load.NewParsed(most)
+	return load.NewParseCache(most)
 }
 
 // reading is what is gathered while the data are read.
@@ -51,7 +51,7 @@ type reading struct {
 func (s *runner) read(ctx context.Context) error {
 	qs := make([]*question.Question, len(s.o.Cases))
 	for i, q := range s.o.Cases {
-		qs[i] = q.In(s.o.Subset)
+		qs[i] = q.InSubset(s.o.Subset)
 	}
 	s.asked, s.files = answer.NewReference(qs...), map[string]bool{}
 	d := &s.folder.Run.Data
@@ -64,7 +64,7 @@ func (s *runner) read(ctx context.Context) error {
 		}
 	}
 	each := func(f *load.File, b *record.Batch) error { return r.add(ctx, f, b) }
-	if err := load.Read(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, Parsed: s.parsed, From: s.origin}, each, r.end); err != nil {
+	if err := load.Read(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, ParseCache: s.parsed, Origin: s.origin}, each, r.end); err != nil {
 		return err
 	}
 	if err := r.sum(ctx); err != nil {
@@ -107,7 +107,7 @@ func (r *reading) add(ctx context.Context, f *load.File, b *record.Batch) error 
 	if err := r.out.Reject(b, r.folder.Reject); err != nil {
 		return err
 	}
-	for columns, n := range b.LeftOut {
+	for columns, n := range b.OmittedColumns {
 		r.left[b.Type.Name+": "+columns] += n
 	}
 	r.asked.Add(b)
@@ -146,7 +146,7 @@ func (r *reading) sum(ctx context.Context) (err error) {
 	d := &r.folder.Run.Data
 	if r.digest, d.ByType, err = r.prints.Sum(); err == nil && r.origin != nil {
 		err = r.sound(ctx)
-		r.digest, d.ByType = r.found.Held(), r.found.Records()
+		r.digest, d.ByType = r.found.Digest(), r.found.Records()
 	}
 	d.Records, d.Digest = r.digest.Records, r.digest.String()
 	return err
@@ -211,7 +211,7 @@ func (s *runner) note(ctx context.Context, q *question.Question, a *answer.Answe
 		return nil
 	}
 	for _, name := range curve.Stats(q) {
-		drawn, err := curve.Of(ctx, q, a, name, s.o.Seed)
+		drawn, err := curve.Compute(ctx, q, a, name, s.o.Seed)
 		if _, lacks := errors.AsType[*fault.Error](err); lacks {
 			continue // the question does not select what the statistic needs
 		}
@@ -221,7 +221,7 @@ func (s *runner) note(ctx context.Context, q *question.Question, a *answer.Answe
 		if len(curve.Stats(q)) > 1 {
 			drawn.Case += "-" + name
 		}
-		if q.Drawing != nil && q.Drawing.Right && curve.Beside(s.drawn, drawn) {
+		if q.Drawing != nil && q.Drawing.RightAxis && curve.ShareAxis(s.drawn, drawn) {
 			drawn = s.drawn
 		}
 		s.drawn = drawn
@@ -247,7 +247,7 @@ func (s *runner) load(ctx context.Context, o *opened) error {
 // the archive itself, err if it was not even opened, is kept next to it.
 func (s *runner) judge(ctx context.Context, t Target, o *opened, i int, err error) error {
 	r := study.Participant(t.Driver, t.URL, engine.About{}, t.Server)
-	r.Engine, r.Design, r.Whole = t.engine(), string(t.Design), true
+	r.Engine, r.Design, r.Complete = t.engine(), string(t.Design), true
 	if s := t.Driver.Server; s != nil {
 		r.Install = strings.Join(s.Packages, ", ")
 		for _, a := range s.Artifacts {
@@ -263,7 +263,7 @@ func (s *runner) judge(ctx context.Context, t Target, o *opened, i int, err erro
 	if err != nil {
 		s.incomplete(&r, err.Error())
 	}
-	if !r.Whole {
+	if !r.Complete {
 		r.Load = 0 // less than the data has no time
 	}
 	s.folder.Run.Archives = append(s.folder.Run.Archives, r)
@@ -302,7 +302,7 @@ func (s *runner) fill(ctx context.Context, t Target, o *opened, i int, r *run.Ar
 	}
 	step.Finished, step.Done = true, step.Of
 	step.Note = fmt.Sprintf("%d %s, %s on disk", r.Objects, r.Object, humanize.BytesN(uint64(r.Bytes), 3))
-	if r.Load > 0 && r.Whole {
+	if r.Load > 0 && r.Complete {
 		step.Note += fmt.Sprintf(", %.0f records/s", float64(read)/r.Load.Seconds())
 	}
 	s.o.Progress(step)
@@ -312,7 +312,7 @@ func (s *runner) fill(ctx context.Context, t Target, o *opened, i int, r *run.Ar
 // fillCopy loads the k-th copy and returns how many lines it read.
 func (s *runner) fillCopy(ctx context.Context, t Target, a archive.Archive, k int, r *run.Archive, step Progress) (int64, error) {
 	name, before := CopyName(t.Subset, k), int64(k)*s.folder.Run.Data.Bytes
-	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, Parsed: s.parsed, From: s.origin, Progress: func(p load.Progress) {
+	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, ParseCache: s.parsed, Origin: s.origin, Progress: func(p load.Progress) {
 		step.Done = before + p.Bytes
 		s.o.Progress(step)
 	}})
@@ -347,7 +347,7 @@ func (s *runner) inspect(ctx context.Context, a archive.Archive, k int, subset s
 	if k == 0 {
 		r.Objects, r.Object, r.Digest = contents.Objects, contents.Object, digest.String()
 	}
-	if _, differs := answer.CompareRecords(s.digest, digest); differs != nil && r.Whole {
+	if _, differs := answer.CompareRecords(s.digest, digest); differs != nil && r.Complete {
 		s.incomplete(r, "of subset "+subset+" "+differs.Error())
 	}
 	return nil
@@ -355,10 +355,10 @@ func (s *runner) inspect(ctx context.Context, a archive.Archive, k int, subset s
 
 // incomplete keeps an archive that does not hold the data out of the timing.
 func (s *runner) incomplete(r *run.Archive, problem string) {
-	if r.Whole {
+	if r.Complete {
 		s.out.NotWhole++
 	}
-	r.Whole, r.Problem = false, strings.TrimPrefix(r.Problem+"; "+problem, "; ")
+	r.Complete, r.Problem = false, strings.TrimPrefix(r.Problem+"; "+problem, "; ")
 	s.warn(r.Engine + " " + r.Design + " is not timed: " + problem)
 }
 

@@ -151,7 +151,7 @@ type runner struct {
 	o         Options
 	folder    *run.Folder
 	clock     measure.Clock
-	still     *measure.Standstill
+	still     *measure.StandstillMeter
 	stops     []time.Duration   // for which the process stood still in what was then timed again
 	origin    *load.Origin      // nil = files
 	found     *design.Catalog   // of what origin was found to hold
@@ -159,7 +159,7 @@ type runner struct {
 	asked     *answer.Reference // records of the cases, until every archive is loaded
 	reference []*answer.Answer  // by case
 	digest    record.Digest     // of the data
-	parsed    *load.Parsed      // the data, until every archive is loaded
+	parsed    *load.ParseCache      // the data, until every archive is loaded
 	cells     []*cell
 	drawn     *run.Curves // of the question before
 	causes    []cause     // of cells without a right result, not logged yet
@@ -185,10 +185,10 @@ func (c *cell) way() string { return c.Engine + " " + c.At("design") + " " + c.A
 // The error is one of the study itself; wrong answers and failed cells are
 // counted in the Outcome.
 func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
-	s := &runner{o: o.defaults(), folder: folder, parsed: keeps(&o), clock: measure.StartClock(), still: measure.WatchStandstill()}
+	s := &runner{o: o.defaults(), folder: folder, parsed: keeps(&o), clock: measure.StartClock(), still: measure.StartStandstillMeter()}
 	defer s.still.Stop()
 	s.o.Progress = watched(folder, s.o.Progress)
-	folder.Run.Planned = s.o.Reps
+	folder.Run.PlannedReps = s.o.Reps
 	meter, err := measure.StartClient()
 	if err != nil {
 		return s.out, err
@@ -225,7 +225,7 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 	load, stopErr := meter.Stop()
 	folder.Run.Client = load
 	if ctx.Err() == nil { // an interrupted run stays without an end
-		folder.Run.Ended = time.Now().UTC()
+		folder.Run.Finished = time.Now().UTC()
 	}
 	return s.out, errors.Join(err, stopErr)
 }
@@ -243,7 +243,7 @@ func watched(folder *run.Folder, report func(Progress)) func(Progress) {
 	return func(p Progress) {
 		if p.Finished || time.Since(last) > time.Second {
 			last = time.Now()
-			_ = folder.Event(run.Event{Kind: run.Step, Text: p.Step, Done: p.Done, Of: p.Of}) // the folder keeps the error
+			_ = folder.Event(run.Event{Kind: run.StepEvent, Text: p.Step, Done: p.Done, Total: p.Of}) // the folder keeps the error
 		}
 		report(p)
 	}

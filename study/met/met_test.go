@@ -112,7 +112,7 @@ func TestStudyProvesThenTimes(t *testing.T) {
 		t.Errorf("%d samples, want %d", len(samples), want)
 	}
 	for _, s := range samples {
-		if s.Verdict != run.Equal || s.Measured() == nil || s.Measured().First > s.Measured().Total || s.Digest == "" {
+		if s.Verdict != run.Equal || s.Measured() == nil || s.Measured().FirstRow > s.Measured().Total || s.Digest == "" {
 			t.Errorf("sample %+v is not a proven time", s)
 		}
 	}
@@ -120,8 +120,8 @@ func TestStudyProvesThenTimes(t *testing.T) {
 		t.Errorf("test_3 has %d rows on one day, want %d", r.Cases[0].Rows, 4*53*2)
 	}
 	for _, a := range r.Archives {
-		if !a.Whole || a.Digest != r.Data.Digest {
-			t.Errorf("%s %s: whole %v, digest %s, data %s", a.Engine, a.Design, a.Whole, a.Digest, r.Data.Digest)
+		if !a.Complete || a.Digest != r.Data.Digest {
+			t.Errorf("%s %s: whole %v, digest %s, data %s", a.Engine, a.Design, a.Complete, a.Digest, r.Data.Digest)
 		}
 	}
 }
@@ -161,13 +161,13 @@ func TestServersAreCounted(t *testing.T) {
 		}
 		counted, warned := 0, ""
 		for _, e := range events {
-			if e.Kind == run.Counts {
+			if e.Kind == run.CountersEvent {
 				counted++
 				if len(e.Counters) != 1 || e.Counters[0] != (run.Counter{Name: "commits", Value: 7}) || e.Text != "sqlite" {
 					t.Errorf("%+v", e)
 				}
 			}
-			if e.Kind == run.Warned {
+			if e.Kind == run.WarningEvent {
 				warned += e.Text
 			}
 		}
@@ -251,7 +251,7 @@ func TestOneDamagedArchiveDoesNotStopTheOthers(t *testing.T) {
 		}
 	}
 	out, r, samples := runStudy(t, files, reg, targets)
-	if out.NotWhole != 1 || len(r.Archives) != 2 || r.Archives[0].Whole || r.Archives[0].Problem == "" || !r.Archives[1].Whole {
+	if out.NotWhole != 1 || len(r.Archives) != 2 || r.Archives[0].Complete || r.Archives[0].Problem == "" || !r.Archives[1].Complete {
 		t.Fatalf("%+v, %+v", out, r.Archives)
 	}
 	timed := 0
@@ -344,7 +344,7 @@ func TestDamagedArchiveIsWrong(t *testing.T) {
 				}
 			}
 			for _, a := range r.Archives {
-				if a.Whole {
+				if a.Complete {
 					t.Errorf("%s %s counts as whole", a.Engine, a.Design)
 				}
 			}

@@ -85,7 +85,7 @@ func (s *runner) isSource(i int) bool { return s.o.From && i == 0 }
 // loaded it: its rows are read, but for that program's faults they are not all
 // found by what their records say.
 func (s *runner) foreign(i int) bool {
-	return s.isSource(i) && s.origin != nil && s.origin.Catalog.Foreign
+	return s.isSource(i) && s.origin != nil && s.origin.Catalog.AdoptedOnly
 }
 
 // source takes the first target for the data.
@@ -102,7 +102,7 @@ func (s *runner) source(ctx context.Context, a archive.Archive) (err error) {
 // sound ends a study of an archive that is not what was loaded. Of one that
 // another program has loaded nobody knows what that was.
 func (s *runner) sound(ctx context.Context) error {
-	if s.origin.Catalog.Foreign {
+	if s.origin.Catalog.AdoptedOnly {
 		s.warn(s.origin.Name + ", subset " + s.origin.Subset + ", was loaded by another program: this study queries copies of it; barograph adopt reports and repairs its faults, and then it is queried itself")
 		return nil
 	}
@@ -335,19 +335,19 @@ const DerivedCases = 12
 // derive makes cases of what the files, or the archive, hold, or names the variables
 // that those which are asked for have as patterns.
 func (s *runner) derive(ctx context.Context) (err error) {
-	if s.o.Cases != nil && !slices.ContainsFunc(s.o.Cases, (*question.Question).Patterned) {
+	if s.o.Cases != nil && !slices.ContainsFunc(s.o.Cases, (*question.Question).HasPattern) {
 		return nil
 	}
 	var held *design.Catalog
 	if s.origin != nil {
 		held = s.origin.Catalog
-	} else if held, _, _, err = load.Survey(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, Parsed: s.parsed}, nil); err != nil {
+	} else if held, _, _, err = load.Survey(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, ParseCache: s.parsed}, nil); err != nil {
 		return err
 	}
 	if s.o.Cases != nil {
 		s.o.Cases = slices.Clone(s.o.Cases)
 		for i, q := range s.o.Cases {
-			s.o.Cases[i] = held.Open(q)
+			s.o.Cases[i] = held.ExpandPatterns(q)
 		}
 		return nil
 	}
@@ -392,7 +392,7 @@ func Answerable(ctx context.Context, files []string, o load.Reading, qs []*quest
 func AnswerableIn(ctx context.Context, a archive.Archive, offered []flavour.Name, subset string, qs []*question.Question) (out []*question.Question, err error) {
 	var b answer.Builder
 	for _, q := range qs {
-		query, err := archive.PhraseBest(ctx, a, q.In(subset), offered)
+		query, err := archive.PhraseBest(ctx, a, q.InSubset(subset), offered)
 		if err == nil {
 			err = a.Ask(ctx, query, &b)
 		}

@@ -105,7 +105,7 @@ func (s *runner) proveCell(ctx context.Context, c *cell, q *question.Question, f
 	if c.archive == nil {
 		return s.keep(ctx, c, sample, nil, answer.Proof{}, c.unopened)
 	}
-	query, err := c.archive.Phrase(ctx, q.In(c.target.Subset), f)
+	query, err := c.archive.Phrase(ctx, q.InSubset(c.target.Subset), f)
 	if errors.Is(err, flavour.ErrCannotExpress) {
 		return nil // absent, not imitated
 	}
@@ -143,7 +143,7 @@ func (s *runner) proveCell(ctx context.Context, c *cell, q *question.Question, f
 		return s.keep(ctx, c, sample, nil, proof, nil)
 	case unranked: // asked for the proof alone: its times say nothing, however often they are taken
 		sample.Rep = 0
-		return s.keep(ctx, c, sample, &run.Measured{Start: start, Total: took, First: took, Derive: query.Derive, Keys: len(query.Keys), Bytes: b.Bytes()}, proof, nil)
+		return s.keep(ctx, c, sample, &run.Measured{Start: start, Total: took, FirstRow: took, Derive: query.Derive, Keys: len(query.Keys), Bytes: b.Bytes()}, proof, nil)
 	default:
 		s.cells = append(s.cells, c)
 	}
@@ -186,7 +186,7 @@ func Accesses(p archive.Plan) []run.Access {
 
 func (s *runner) whole(t Target) bool {
 	a := s.archive(t)
-	return a != nil && a.Whole
+	return a != nil && a.Complete
 }
 
 // compare holds an answer against the reference, unless there is none.
@@ -265,7 +265,7 @@ func (s *runner) time(ctx context.Context, servers []*counter) error {
 // stoodStill reports whether this process stood still since it had for so long:
 // what was timed meanwhile is to be timed again.
 func (s *runner) stoodStill(before time.Duration) bool {
-	stood := s.still.Stood() - before
+	stood := s.still.Total() - before
 	if stood > 0 {
 		s.stops = append(s.stops, stood)
 	}
@@ -323,7 +323,7 @@ func (s *runner) sample(ctx context.Context, c *cell, rep int, b *answer.Builder
 	}
 	out := &run.Measured{Start: s.clock.Now(), Derive: query.Derive, Keys: len(query.Keys)}
 	query.Server = 0
-	stood := s.still.Stood()
+	stood := s.still.Total()
 	busy := measure.CPUTime()
 	start := time.Now()
 	err := c.archive.Ask(ctx, query, b)
@@ -332,11 +332,11 @@ func (s *runner) sample(ctx context.Context, c *cell, rep int, b *answer.Builder
 	if s.stoodStill(stood) {
 		return s.sample(ctx, c, rep, b)
 	}
-	out.First = out.Total
-	if err == nil && !b.First.IsZero() {
-		out.First = b.First.Sub(start)
+	out.FirstRow = out.Total
+	if err == nil && !b.FirstRow.IsZero() {
+		out.FirstRow = b.FirstRow.Sub(start)
 	}
-	out.Inside, out.Bytes = query.Server, b.Bytes()
+	out.ServerTime, out.Bytes = query.Server, b.Bytes()
 	proof, err := s.compare(c, b, err)
 	if rep < 0 && err == nil {
 		return nil // a warm-up

@@ -115,13 +115,13 @@ func (o *otherwise) expect(ctx context.Context, q *Question, set int, out *run.O
 			if err != nil {
 				return err
 			}
-			if e.Allow(other, why); e.Why() == why && out.Undetermined == "" {
+			if e.Allow(other, why); e.Ambiguity() == why && out.Undetermined == "" {
 				out.Undetermined, out.Determined = why, cure
 			}
 		}
 		return nil
 	}
-	if n, column := e.Cut(); n > 0 && out.Undetermined == "" {
+	if n, column := e.LimitTies(); n > 0 && out.Undetermined == "" {
 		out.Undetermined = run.Several(n, "row") + " of the answer tie where the limit cuts"
 		more := names
 		if column >= 0 {
@@ -156,7 +156,7 @@ func (o *otherwise) expect(ctx context.Context, q *Question, set int, out *run.O
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range e.Open() {
+	for _, k := range e.UncheckedColumns() {
 		if note := "; " + names[k] + " is not compared where it is none of the answers that were found"; !strings.Contains(out.Undetermined, note) {
 			out.Undetermined += note
 		}
@@ -182,7 +182,7 @@ func answerOver(ctx context.Context, db *tables.Tables, text string, names []str
 	shape := answer.Shape{Width: len(names), By: by, Offset: order.offset, Limit: order.limit, Scales: map[int]int{}}
 	var enough func(l *answer.Loose) bool
 	if order.limit >= 0 {
-		enough = func(l *answer.Loose) bool { return l.Last(order.offset+order.limit, by) }
+		enough = func(l *answer.Loose) bool { return l.PastTies(order.offset+order.limit, by) }
 	}
 	if long, scales, ok := uncut(text, order, hidden); ok && !order.unknown {
 		for i, k := range scales {

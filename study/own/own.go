@@ -71,7 +71,7 @@ type party struct {
 
 // watch is what tells what its server spends.
 func (p *party) watch() run.Watch {
-	return run.Watch{PIDs: p.pids, Said: run.Says(p.own.Spent)}
+	return run.Watch{PIDs: p.pids, Report: run.ReportFunc(p.own.Spent)}
 }
 
 // runner is a program under way.
@@ -97,9 +97,9 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 		p.Reps = measure.RepsFor(max(len(p.Engines)-1, 1) * len(p.Questions))
 	}
 	r := &runner{Program: p, into: into}
-	into.Run.Own = &run.Own{Tolerance: p.Tolerance, Streams: p.Streams, For: p.Duration}
+	into.Run.Own = &run.Own{Tolerance: p.Tolerance, Streams: p.Streams, StreamDuration: p.Duration}
 	if into.Run.Reps = p.Reps; len(p.Streams) == 0 {
-		into.Run.Own.For = 0
+		into.Run.Own.StreamDuration = 0
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
 	if err := r.open(ctx); err != nil {
@@ -254,7 +254,7 @@ func (r *runner) read(ctx context.Context, work string) (err error) {
 		return err
 	}
 	own := r.into.Run.Own
-	own.Aside = aside
+	own.SkippedFiles = aside
 	for name := range declared.tables {
 		if !slices.ContainsFunc(sources, func(s *source) bool { return s.table.Name == name }) {
 			return &fault.Status{Code: fault.Usage, Err: &fault.Error{File: declared.file, Problem: "declares table " + name + ", which no file is", Cure: "name the table as its file or folder"}}
@@ -276,7 +276,7 @@ func (r *runner) read(ctx context.Context, work string) (err error) {
 		r.into.Run.Data.Bytes += s.out.Bytes
 		r.into.Run.Data.Records += s.out.Rows
 	}
-	for _, line := range own.Read() {
+	for _, line := range own.Accounting() {
 		r.Progress(line)
 	}
 	if len(r.tables) == 0 {
@@ -364,7 +364,7 @@ func (r *runner) load(ctx context.Context) error {
 }
 
 func (r *runner) loadOne(ctx context.Context, p *party, out *run.Archive) (err error) {
-	out.Whole = true
+	out.Complete = true
 	for _, t := range r.tables {
 		r.Progress(p.name + ": loading " + t.Name)
 		began := time.Now()
@@ -377,13 +377,13 @@ func (r *runner) loadOne(ctx context.Context, p *party, out *run.Archive) (err e
 			return ctx.Err()
 		}
 		if err != nil {
-			p.missing[t.Name], out.Whole = fmt.Errorf("table %s: %w", t.Name, err), false
+			p.missing[t.Name], out.Complete = fmt.Errorf("table %s: %w", t.Name, err), false
 			r.into.Warn(p.name + " holds no table " + t.Name + ": " + err.Error())
 			r.Progress(p.name + " holds no table " + t.Name + ": " + fault.Text(err))
 		}
 	}
 	if len(p.missing) < len(r.tables) { // a table that is not there cannot make others unfit
-		out.Whole = true
+		out.Complete = true
 	}
 	if out.Bytes, err = p.own.Size(ctx); err != nil && len(p.missing) == 0 {
 		return err

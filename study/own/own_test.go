@@ -49,7 +49,7 @@ func ask(t *testing.T, p own.Program) (*run.Run, []run.Sample, error) {
 	if p.Progress, p.Seed = func(string) {}, 1; p.Registry == nil {
 		p.Registry = all.Registry()
 	}
-	f, err := run.Create(filepath.Join(t.TempDir(), "run"), run.Run{Workload: run.Owned, Started: time.Now()})
+	f, err := run.Create(filepath.Join(t.TempDir(), "run"), run.Run{Workload: run.OwnWorkload, Started: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestOwnUnbounded(t *testing.T) {
 				t.Errorf("%s: %s %s", c.value, s.Verdict, s.Problem)
 			}
 		}
-		if said := strings.Join(r.Warnings, " "); c.says != "" && (!strings.Contains(said, "sqlite holds no table order: "+strings.TrimPrefix(c.says, "table order: ")) || r.Archives[2].Whole || !r.Archives[1].Whole) {
+		if said := strings.Join(r.Warnings, " "); c.says != "" && (!strings.Contains(said, "sqlite holds no table order: "+strings.TrimPrefix(c.says, "table order: ")) || r.Archives[2].Complete || !r.Archives[1].Complete) {
 			t.Errorf("%s: warned %q, %+v", c.value, said, r.Archives)
 		}
 	}

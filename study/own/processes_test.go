@@ -32,9 +32,9 @@ func TestProcessesOfItsOwn(t *testing.T) {
 		if m == nil || m.Mix == nil {
 			continue
 		}
-		worked := m.Used != nil && m.Server != nil && m.Server.Local && m.Server.Used.CPU > 0
+		worked := m.Usage != nil && m.Server != nil && m.Server.Local && m.Server.Used.CPU > 0
 		if worked != (s.Cell.Engine == "clickhouse") {
-			t.Errorf("%s: its own processes worked: %v, %+v", s.Cell, worked, m.Used)
+			t.Errorf("%s: its own processes worked: %v, %+v", s.Cell, worked, m.Usage)
 		}
 	}
 }

@@ -128,7 +128,7 @@ func (r *runner) streaming(ctx context.Context, p *party, known []int, out run.S
 	for i := range workers {
 		workers[i] = &stream{runner: r, p: p, known: known, draw: rand.New(rand.NewPCG(r.Seed, uint64(i)))} //nolint:gosec // no secret, not negative
 	}
-	return r.into.Ask(ctx, out, run.Asking{Workers: workers, Pace: o, Place: string(p.place), Server: p.watch(), Proves: answer.CompareAgreed})
+	return r.into.RunClients(ctx, out, run.ConcurrentClients{Workers: workers, Pace: o, Place: string(p.place), Server: p.watch(), Prove: answer.CompareAgreed})
 }
 
 // stream is one client. Its turns through the questions are each in a random order.

@@ -46,7 +46,7 @@ func isData(name string) (base string, csv, ok bool) {
 // findTables assigns every file of a folder to a table, or names it with the
 // reason why it is left aside. A file of the folder is a table of its name. The
 // files of a folder in it, at any depth, are one table; folders key=value add columns.
-func findTables(dir string, declared *declaration) (out []*source, aside []run.OwnAside, err error) {
+func findTables(dir string, declared *declaration) (out []*source, aside []run.SkippedFile, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, nil, err
 	}
@@ -60,7 +60,7 @@ func findTables(dir string, declared *declaration) (out []*source, aside []run.O
 		}
 	}
 	leave := func(path, why string) {
-		aside = append(aside, run.OwnAside{File: path, Why: why})
+		aside = append(aside, run.SkippedFile{File: path, Reason: why})
 	}
 	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {

@@ -78,7 +78,7 @@ func TestEveryFileIsAccountedFor(t *testing.T) {
 			t.Errorf("%s: %s", samples[i].Cell, samples[i].Problem)
 		}
 	}
-	said := strings.Join(r.Own.Read(), "\n")
+	said := strings.Join(r.Own.Accounting(), "\n")
 	for _, want := range []string{
 		"table sales: 3 files, 25 rows: id (whole number), price (floating-point number), day (date)", "sales/day=2024-01-01/p.parquet: 10 rows", "_SUCCESS: its name starts with _", "readme.txt: is no Parquet or CSV file",
 		"table deep: 2 files, 3 rows: x (whole number), y (text), z (decimal(2, 1))", "deep/c.csv: 2 rows, 3 lines, SHA-256 ", "table few: 2 files, 4 rows", "column price is missing in ",
@@ -88,8 +88,8 @@ func TestEveryFileIsAccountedFor(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, said)
 		}
 	}
-	if rows := r.Own.Questions[1].Rows; rows != 3 || len(r.Own.Aside) != 3 {
-		t.Errorf("%d rows, %v", rows, r.Own.Aside)
+	if rows := r.Own.Questions[1].Rows; rows != 3 || len(r.Own.SkippedFiles) != 3 {
+		t.Errorf("%d rows, %v", rows, r.Own.SkippedFiles)
 	}
 }
 
@@ -121,8 +121,8 @@ func TestBadFiles(t *testing.T) {
 		if fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q: %v", c.says, err)
 		}
-		if len(samples) != 2 || samples[0].Verdict != run.Equal || !slices.ContainsFunc(r.Own.Read(), func(s string) bool { return strings.Contains(s, "table bad is left aside: ") }) {
-			t.Errorf("%q: %d samples, %q", c.says, len(samples), r.Own.Read())
+		if len(samples) != 2 || samples[0].Verdict != run.Equal || !slices.ContainsFunc(r.Own.Accounting(), func(s string) bool { return strings.Contains(s, "table bad was skipped: ") }) {
+			t.Errorf("%q: %d samples, %q", c.says, len(samples), r.Own.Accounting())
 		}
 	}
 	if os.Getuid() == 0 {

@@ -68,7 +68,7 @@ func verdicts(t *testing.T, r engine.Registry, engines []string, tables, questio
 		if s.Problem != "" {
 			t.Log(s.Cell, s.Problem)
 		}
-		if (s.Measured() == nil) == s.Verdict.Right() {
+		if (s.Measured() == nil) == s.Verdict.IsCorrect() {
 			t.Errorf("%s is %s, timed: %v", s.Cell, s.Verdict, s.Measured() != nil)
 		}
 	}
@@ -271,7 +271,7 @@ func TestLimitsPerItem(t *testing.T) {
 		s := &samples[i]
 		if name := s.Cell.At("query"); s.Verdict == run.Failed {
 			problems[name] = s.Problem
-		} else if !s.Verdict.Right() || name == "b" || name == "tags" || name == "many" {
+		} else if !s.Verdict.IsCorrect() || name == "b" || name == "tags" || name == "many" {
 			t.Errorf("%s is %s %s", s.Cell, s.Verdict, s.Problem)
 		}
 	}

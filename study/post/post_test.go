@@ -98,7 +98,7 @@ func TestProgramme(t *testing.T) {
 		for _, s := range result.Samples() {
 			test, m := s.Cell.At("test"), s.Measured()
 			seen[test]++
-			if m == nil || s.Proof != answer.DigestAlone {
+			if m == nil || s.Proof != answer.DigestOnly {
 				t.Fatalf("%s: %q, not proven: %q", s.Cell, s.Digest, result.Run.Warnings)
 			}
 			if test == "delete" || test == "live" {
@@ -185,7 +185,7 @@ func TestService(t *testing.T) {
 	}
 	for _, s := range result.Samples() {
 		m := s.Measured()
-		if m == nil || s.Proof != answer.DigestAlone {
+		if m == nil || s.Proof != answer.DigestOnly {
 			t.Fatalf("%s: not proven: %q", s.Cell, result.Run.Warnings)
 		}
 		if m.Post.Mean > m.Post.Max || m.Parse.Mean > m.Parse.Max {

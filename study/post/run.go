@@ -60,7 +60,7 @@ func (t *Tally) postTimes() run.PostTimes {
 
 // Times puts a histogram and its total together.
 func times(h *measure.Histogram, total time.Duration, products int64) run.PostTimes {
-	t := run.PostTimes{Total: total, Latency: run.Short(h)}
+	t := run.PostTimes{Total: total, Latency: run.Summarize(h)}
 	if t.Mean = 0; products > 0 {
 		t.Mean = total / time.Duration(products)
 	}
@@ -241,7 +241,7 @@ func NewReferences(ctx context.Context, s Source) (*References, error) {
 }
 
 // Read is what decoding the source came to.
-func (r *References) Read() run.Decoded { return r.contents.Read }
+func (r *References) Read() run.DecodeCounts { return r.contents.Read }
 
 // state is how tables came to be as they are: the source was posted with these
 // numbers added, one after the other, then what was observed before a moment was

@@ -156,7 +156,7 @@ func rename(station *record.ID) { station[min(station.Len(), 7)] = '_' }
 type Contents struct {
 	Stations []record.ID
 	Series   []posts.Series
-	Read     run.Decoded
+	Read     run.DecodeCounts
 	First    int64 // moment of an observation; record.NoTime = there is none
 }
 

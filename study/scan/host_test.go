@@ -135,8 +135,8 @@ func oneEach(t *testing.T, base scan.Options) {
 			t.Errorf("no process was watched: %+v", s)
 		}
 	}
-	if c := result.Run.Scan.Configs[0]; c.Opens != 1 || c.Restarts != 2 || !strings.HasPrefix(result.Run.ColdHow, "the server was stopped and started again") || !strings.HasSuffix(result.Run.ColdHow, "; dropped") {
-		t.Errorf("%+v; cold: %s", c, result.Run.ColdHow)
+	if c := result.Run.Scan.Configs[0]; c.Opens != 1 || c.Restarts != 2 || !strings.HasPrefix(result.Run.ColdMethod, "the server was stopped and started again") || !strings.HasSuffix(result.Run.ColdMethod, "; dropped") {
+		t.Errorf("%+v; cold: %s", c, result.Run.ColdMethod)
 	}
 }
 
@@ -148,8 +148,8 @@ func forget(t *testing.T, base scan.Options) {
 	if err := scan.Run(t.Context(), h.serve, o, result); err != nil {
 		t.Fatal(err)
 	}
-	if slices.Contains(h.events, "stop") || result.Run.Scan.Configs[0].Restarts != 0 || result.Run.ColdHow != "the engine forgot what it held; dropped" {
-		t.Errorf("%v; cold: %s", h.events, result.Run.ColdHow)
+	if slices.Contains(h.events, "stop") || result.Run.Scan.Configs[0].Restarts != 0 || result.Run.ColdMethod != "the engine forgot what it held; dropped" {
+		t.Errorf("%v; cold: %s", h.events, result.Run.ColdMethod)
 	}
 }
 

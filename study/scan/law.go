@@ -154,7 +154,7 @@ func (m *Model) Forecast(s Setup) (Forecast, error) {
 	if err != nil {
 		return Forecast{}, err
 	}
-	best := law{1 / m.Drawn.Value, m.Work.Value, m.Start.Value}
+	best := law{1 / m.DiskShare.Value, m.Work.Value, m.Start.Value}
 	f := Forecast{Disks: best[0] * x.disk, Cores: best[1] * x.core, Bound: best.bound(x), Beyond: m.Seen.beyond(&s)}
 	far := 1 + m.Seen.distance(&s)
 	r := rand.New(rand.NewPCG(m.Seed, 2))
@@ -242,6 +242,6 @@ func digits(v, uncertainty float64) string {
 // EnoughDisks is how many disks of so many MB/s each keep the cores busy, if
 // parts divide evenly among them: with more, a scan is not faster.
 func (m *Model) EnoughDisks(mbps float64, parallel int) int {
-	perGB := 1000 / (mbps * m.Drawn.Value) // seconds of one disk
+	perGB := 1000 / (mbps * m.DiskShare.Value) // seconds of one disk
 	return max(1, int(math.Ceil(perGB*float64(parallel)/m.Work.Value)))
 }

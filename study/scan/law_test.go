@@ -24,7 +24,7 @@ func proven() answer.Proof {
 // folder is a run in memory.
 func folder(t *testing.T, r run.Run, of run.Scan) *run.Folder {
 	t.Helper()
-	r.Workload, r.Scan, r.Archives = run.Scanned, &of, []run.Archive{{Engine: "x", Place: "embedded"}}
+	r.Workload, r.Scan, r.Archives = run.ScanWorkload, &of, []run.Archive{{Engine: "x", Place: "embedded"}}
 	f, err := run.Create("", r)
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func folder(t *testing.T, r run.Run, of run.Scan) *run.Folder {
 // answered adds a cold answer that is right.
 func answered(t *testing.T, f *run.Folder, config int, query string, took time.Duration, read []measure.DiskLoad) {
 	t.Helper()
-	m := &run.Measured{Total: took, Used: &run.Used{Devices: read}}
+	m := &run.Measured{Total: took, Usage: &run.Usage{Devices: read}}
 	if err := f.Add(run.Sample{Cell: f.Run.ScanCell(config, query), Phase: run.Cold}.Judge(m, proven(), nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +64,8 @@ func TestLaws(t *testing.T) {
 	if len(laws) != 1 || laws[0].Problem != "" || len(laws[0].Fits) != len(of.Configs) {
 		t.Fatalf("%+v", laws)
 	}
-	if l := laws[0]; math.Abs(l.Drawn.Value-drawn) > 0.02 || math.Abs(l.Work.Value-work) > 0.1 {
-		t.Errorf("drawn %v, work %v", l.Drawn, l.Work)
+	if l := laws[0]; math.Abs(l.DiskShare.Value-drawn) > 0.02 || math.Abs(l.Work.Value-work) > 0.1 {
+		t.Errorf("drawn %v, work %v", l.DiskShare, l.Work)
 	}
 	of.Configs = of.Configs[:2]
 	if laws := scan.Laws(&f.Run, f.Samples()[:10]); len(laws) != 1 || laws[0].Problem == "" {

@@ -462,7 +462,7 @@ func drawn[T any](r *rand.Rand, into, from []T) []T {
 
 // intervals are the wider of those in which 95 % of each bootstrap's laws lie.
 func (m *Model) intervals(best law) {
-	m.Drawn = m.widest(1/best[0], func(p law) float64 { return 1 / p[0] })
+	m.DiskShare = m.widest(1/best[0], func(p law) float64 { return 1 / p[0] })
 	m.Work = m.widest(best[1], func(p law) float64 { return p[1] })
 	m.Start = m.widest(best[2], func(p law) float64 { return p[2] })
 }
@@ -474,7 +474,7 @@ func (m *Model) widest(value float64, of func(law) float64) measure.Estimate {
 		for i, p := range draws {
 			all[i] = of(p)
 		}
-		e.Hold(all)
+		e.Widen(all)
 	}
 	return e
 }

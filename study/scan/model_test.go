@@ -69,7 +69,7 @@ func TestModelExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !near(m.Drawn.Value, 0.9, 1e-9) || !near(m.Work.Value, 12, 1e-9) || !near(m.Start.Value, 0.8, 1e-9) || !m.StartKnown || m.Error > 1e-9 {
+	if !near(m.DiskShare.Value, 0.9, 1e-9) || !near(m.Work.Value, 12, 1e-9) || !near(m.Start.Value, 0.8, 1e-9) || !m.StartKnown || m.Error > 1e-9 {
 		t.Errorf("%+v", *m)
 	}
 }
@@ -93,8 +93,8 @@ func TestModelRecovers(t *testing.T) {
 			t.Errorf("sweep %d: %v", seed, err)
 			continue
 		}
-		if !near(m.Drawn.Value, 1/want[0], 0.12) || !near(m.Work.Value, want[1], 0.12) {
-			t.Errorf("sweep %d: drawn %.4g, work %.4g; the law is %.4g", seed, m.Drawn.Value, m.Work.Value, want)
+		if !near(m.DiskShare.Value, 1/want[0], 0.12) || !near(m.Work.Value, want[1], 0.12) {
+			t.Errorf("sweep %d: drawn %.4g, work %.4g; the law is %.4g", seed, m.DiskShare.Value, m.Work.Value, want)
 		}
 		yours := Setup{Bandwidth: []float64{mbps, mbps, mbps, mbps, mbps, mbps}, Partitions: 12, Cores: cores, Bytes: 2 * bytes}
 		f, err := m.Forecast(yours)
@@ -106,7 +106,7 @@ func TestModelRecovers(t *testing.T) {
 			t.Errorf("sweep %d: %s are said to decide; the law is %.4g", seed, f.Bound, want)
 		}
 		for i, in := range []bool{
-			m.Drawn.Low <= 1/want[0] && 1/want[0] <= m.Drawn.High, m.Work.Low <= want[1] && want[1] <= m.Work.High,
+			m.DiskShare.Low <= 1/want[0] && 1/want[0] <= m.DiskShare.High, m.Work.Low <= want[1] && want[1] <= m.Work.High,
 			m.Start.Low <= want[2] && want[2] <= m.Start.High, f.Seconds.Low <= want.at(x) && want.at(x) <= f.Seconds.High,
 		} {
 			if in {

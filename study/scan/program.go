@@ -334,7 +334,7 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 		return false, err
 	}
 	of = into.Run.Scan
-	o.Progress = into.Tells(p.Progress)
+	o.Progress = into.LogSteps(p.Progress)
 	if p.Servers.Engine != "" {
 		err = p.Servers.run(ctx, o, into)
 	} else {
@@ -371,7 +371,7 @@ func (p *Program) folder(result *run.Run) (*run.Folder, error) {
 	switch of, is := old.Scan, result.Scan; {
 	case run.StateOf(events, time.Now()) == run.Running:
 		return nil, refuse("holds a run that goes on", "wait for its end, some seconds longer where it was killed just now; or name another folder")
-	case old.Workload != run.Scanned || !old.Ended.IsZero():
+	case old.Workload != run.ScanWorkload || !old.Finished.IsZero():
 		return run.Create(p.Out, *result) // which says that there is one
 	case !slices.Equal(old.Args, result.Args):
 		return nil, refuse("holds an interrupted run of another command: "+strings.Join(old.Args, " "), "go on with it by the same command, or name another folder")
@@ -424,7 +424,7 @@ func hasStar(all engine.Registry, flag string, d *engine.Driver) error {
 // end.
 func (t *Target) ended(ctx context.Context, into *run.Folder, err error) (some bool, _ error) {
 	if ctx.Err() == nil {
-		into.Run.Ended = time.Now().UTC()
+		into.Run.Finished = time.Now().UTC()
 	}
 	return len(into.Samples())+GivenUp(into.Run.Scan) > 0, errors.Join(err, into.Close())
 }

@@ -67,8 +67,8 @@ func TestRun(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	if result.Run.ColdHow != "the engine forgot what it held; nothing was dropped" {
-		t.Errorf("cold: %s", result.Run.ColdHow)
+	if result.Run.ColdMethod != "the engine forgot what it held; nothing was dropped" {
+		t.Errorf("cold: %s", result.Run.ColdMethod)
 	}
 }
 

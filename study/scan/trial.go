@@ -166,7 +166,7 @@ func (t *trial) chill(ctx context.Context) error {
 			return err
 		}
 	}
-	t.into.Run.ColdHow = how + "; " + dropped
+	t.into.Run.ColdMethod = how + "; " + dropped
 	return nil
 }
 
@@ -190,7 +190,7 @@ func (t *trial) sample(ctx context.Context, q tables.StarQuery, phase run.Phase)
 	at := repeated{t.into.Run.ScanCell(t.config, string(q)), phase}
 	t.reps[at]++
 	var rows []tables.StarRow
-	m, err := t.into.Observe(ctx, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], &run.Watch{PIDs: t.host.PIDs, Said: run.Says(t.star.Spent)}, func() (err error) {
+	m, err := t.into.Observe(ctx, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], &run.Watch{PIDs: t.host.PIDs, Report: run.ReportFunc(t.star.Spent)}, func() (err error) {
 		rows, err = t.star.Ask(ctx, q)
 		return err
 	})

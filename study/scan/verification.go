@@ -273,7 +273,7 @@ func (v *verifier) chill() error {
 		how = "the connection was opened anew, the server's own memory left as it was"
 	}
 	dropped, err := v.Drop(v.Local)
-	v.into.Run.ColdHow = how + "; " + dropped
+	v.into.Run.ColdMethod = how + "; " + dropped
 	return err
 }
 

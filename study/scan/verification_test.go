@@ -99,8 +99,8 @@ func TestVerify(t *testing.T) {
 		if a := of.Archive; a.Groups == 0 || a.Records <= a.Groups || a.Quarantined != 0 {
 			t.Errorf("%+v", a)
 		}
-		if result.Run.ColdHow != "the database was closed and opened anew; nothing was dropped" {
-			t.Errorf("cold: %s", result.Run.ColdHow)
+		if result.Run.ColdMethod != "the database was closed and opened anew; nothing was dropped" {
+			t.Errorf("cold: %s", result.Run.ColdMethod)
 		}
 	}
 	// What cannot be read is reported, and the rest is scanned.

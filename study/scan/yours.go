@@ -71,7 +71,7 @@ func (y *Yours) Forecasts(dir string) (*Forecasts, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Workload != run.Scanned {
+	if r.Workload != run.ScanWorkload {
 		return nil, &fault.Error{File: dir, Problem: fmt.Sprintf("holds no run of barograph scan: it is one of %q", r.Workload), Cure: "name a run folder, as `barograph scan sweep --out` writes it"}
 	}
 	if err := y.check(samples); err != nil {

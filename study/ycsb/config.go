@@ -283,7 +283,7 @@ func takeRates(c *Config, v string) error {
 		if wrong != nil || !(n > 0 && n <= 1e9) || !timed || untimed != nil || d <= 0 {
 			return &fault.Error{Problem: strconv.Quote(part) + " is no rate and its time", Cure: "write like 500/s@30s,1000/s@30s; one rate for the whole run is --target"}
 		}
-		c.Rates = append(c.Rates, pace.Phase{Rate: n, For: d})
+		c.Rates = append(c.Rates, pace.Phase{Rate: n, Duration: d})
 	}
 	return nil
 }
@@ -295,7 +295,7 @@ func (r Rates) settle(c *Config) {
 	}
 	all := time.Duration(0)
 	for _, p := range r {
-		all += p.For
+		all += p.Duration
 	}
 	c.Target, c.Operations = r[0].Rate, 0
 	if c.Seconds == 0 {
@@ -307,7 +307,7 @@ func (r Rates) settle(c *Config) {
 func (r Rates) String() string {
 	var all []string
 	for _, p := range r {
-		all = append(all, strconv.FormatFloat(p.Rate, 'g', -1, 64)+"/s@"+p.For.String())
+		all = append(all, strconv.FormatFloat(p.Rate, 'g', -1, 64)+"/s@"+p.Duration.String())
 	}
 	return strings.Join(all, ",")
 }
@@ -315,7 +315,7 @@ func (r Rates) String() string {
 // phases are the rates of this client.
 func (w *workload) phases() (out []pace.Phase) {
 	for _, p := range w.Rates {
-		out = append(out, pace.Phase{Rate: p.Rate / float64(max(w.Shard.Of, 1)), For: p.For})
+		out = append(out, pace.Phase{Rate: p.Rate / float64(max(w.Shard.Of, 1)), Duration: p.Duration})
 	}
 	return out
 }

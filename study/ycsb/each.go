@@ -28,9 +28,9 @@ func (o *Options) reporting(pacing *pace.Options) (func(*pace.Result) error, err
 	switch len(all) {
 	case 0:
 	case 1:
-		pacing.Ended = all[0]
+		pacing.OnFinished = all[0]
 	default:
-		pacing.Ended = func(s []pace.Sample) {
+		pacing.OnFinished = func(s []pace.Sample) {
 			for _, f := range all {
 				f(s)
 			}

@@ -84,9 +84,9 @@ func (w *workload) inflict(ctx context.Context, f *Faults, pacing *pace.Options,
 		return func(context.Context) error { return nil }
 	}
 	r.Fault = &run.Fault{}
-	pacing.Interval, pacing.Fine = time.Second, fine(pacing.Rate)
-	each := pacing.Each
-	pacing.Each = func(from, to time.Duration, groups [][]*pace.Group) {
+	pacing.Interval, pacing.SeriesInterval = time.Second, fine(pacing.Rate)
+	each := pacing.OnInterval
+	pacing.OnInterval = func(from, to time.Duration, groups [][]*pace.Group) {
 		if r.second(from, groups); each != nil {
 			each(from, to, groups)
 		}
@@ -149,12 +149,12 @@ func (w *workload) witness(ctx context.Context, o *Options, r *Report) (func(ctx
 }
 
 // keptOf judges the calls of a part of a run.
-func keptOf(calls []history.Op, promises []engine.Promise, when string) (out []run.Kept) {
+func keptOf(calls []history.Op, promises []engine.Promise, when string) (out []run.PromiseResult) {
 	for _, f := range history.Judge(calls, judging) {
 		if when != "" && (f.Promise == engine.NoLostWrites || f.Promise == engine.NoRevivedRecords) {
 			continue // the last reads are not of this part
 		}
-		out = append(out, run.Kept{Promise: string(f.Promise), When: when, Promised: slices.Contains(promises, f.Promise), Held: f.Held, Broken: f.Broken, Example: f.Example})
+		out = append(out, run.PromiseResult{Promise: string(f.Promise), When: when, Promised: slices.Contains(promises, f.Promise), Kept: f.Held, Broken: f.Broken, Example: f.Example})
 	}
 	return out
 }
@@ -174,10 +174,10 @@ func (r *Report) second(from time.Duration, groups [][]*pace.Group) {
 	h := r.response(groups)
 	at := int((from + time.Second/2) / time.Second)
 	for len(r.quantiles) <= at {
-		r.quantiles = append(r.quantiles, run.Slice{})
+		r.quantiles = append(r.quantiles, run.SeriesInterval{})
 	}
 	if h.Count() > 0 {
-		r.quantiles[at] = run.Slice{P50: h.At(50), P95: h.At(95), P99: h.At(99)}
+		r.quantiles[at] = run.SeriesInterval{P50: h.At(50), P95: h.At(95), P99: h.At(99)}
 	}
 }
 
@@ -203,10 +203,10 @@ func (r *Report) inflictOne(ctx context.Context, f *Faults, x lab.Fault, began t
 	}
 	m := run.Moment{What: strings.ReplaceAll(x.What(), ":", " "), At: time.Since(began)}
 	var err error
-	if m.Said, err = f.Inflict(ctx, x); err != nil {
+	if m.Output, err = f.Inflict(ctx, x); err != nil {
 		m.Problem = fault.Redact(err.Error())
 	}
-	m.Took = time.Since(began) - m.At
+	m.Duration = time.Since(began) - m.At
 	r.Fault.Moments = append(r.Fault.Moments, m)
 }
 
@@ -236,7 +236,7 @@ func (r *Report) count(w *workload) {
 	r.Fault.Errors, r.Fault.TimedOut = w.errors.kinds, w.errors.kinds[timedOut]
 	w.errors.mu.Unlock()
 	r.Fault.Reconnects, r.Fault.Retries = w.outages.opened, w.retries.Load()
-	r.Fault.Lost = r.Result.Operations - r.Result.Right + r.Result.Unstarted
+	r.Fault.Lost = r.Result.Operations - r.Result.Succeeded + r.Result.Unstarted
 	if len(r.Fault.Moments) > 0 {
 		fine, length := r.Result.Interval, time.Duration(w.Seconds)*time.Second
 		if r.interrupted() {
@@ -248,13 +248,13 @@ func (r *Report) count(w *workload) {
 }
 
 // coarse joins so many intervals to one.
-func coarse(all []pace.Slice, n int) (out []pace.Slice) {
+func coarse(all []pace.Interval, n int) (out []pace.Interval) {
 	for i, s := range all {
 		if i%n == 0 {
-			out = append(out, pace.Slice{})
+			out = append(out, pace.Interval{})
 		}
 		o := &out[len(out)-1]
-		o.Ended, o.Failed, o.Slow = o.Ended+s.Ended, o.Failed+s.Failed, max(o.Slow, s.Slow)
+		o.Finished, o.Failed, o.Slowest = o.Finished+s.Finished, o.Failed+s.Failed, max(o.Slowest, s.Slowest)
 	}
 	return out
 }
@@ -267,10 +267,10 @@ const (
 )
 
 // cost is what a fault at a moment cost a run of that length.
-func cost(all []pace.Slice, fine, at, length time.Duration) *run.Cost {
+func cost(all []pace.Interval, fine, at, length time.Duration) *run.Cost {
 	good := make([]float64, int(length/fine)) // intervals in which nothing ended are in it
 	for i := range min(len(good), len(all)) {
-		good[i] = float64(all[i].Ended - all[i].Failed)
+		good[i] = float64(all[i].Finished - all[i].Failed)
 	}
 	first := min(int(at/fine), len(good))
 	sum := func(part []float64) (n float64) {
@@ -279,10 +279,10 @@ func cost(all []pace.Slice, fine, at, length time.Duration) *run.Cost {
 		}
 		return n
 	}
-	c := &run.Cost{Rate: sum(good[:first]) / (float64(first) * fine.Seconds()), Back: -1}
+	c := &run.Cost{Rate: sum(good[:first]) / (float64(first) * fine.Seconds()), RecoveryTime: -1}
 	for _, x := range good[first:] {
 		if x == 0 {
-			c.Without += fine
+			c.NoSuccess += fine
 		}
 	}
 	second := int(time.Second / fine)
@@ -292,7 +292,7 @@ func cost(all []pace.Slice, fine, at, length time.Duration) *run.Cost {
 			enough = enough && sum(good[i+k*second:i+(k+1)*second]) >= recovered*c.Rate
 		}
 		if enough {
-			c.Back = max(0, time.Duration(i)*fine-at)
+			c.RecoveryTime = max(0, time.Duration(i)*fine-at)
 			break
 		}
 	}
@@ -329,7 +329,7 @@ func (r *Report) undecided() string {
 		return ""
 	}
 	for _, k := range r.History.Promises {
-		if k.Promised && !k.Held && k.Broken == 0 {
+		if k.Promised && !k.Kept && k.Broken == 0 {
 			return k.Promise + " was not decided in time"
 		}
 	}
@@ -342,10 +342,10 @@ func (r *Report) outage() string {
 		return ""
 	}
 	back := "did not come again before the end"
-	if r.cost.Back >= 0 {
-		back = "came again after " + r.cost.Back.Round(100*time.Millisecond).String()
+	if r.cost.RecoveryTime >= 0 {
+		back = "came again after " + r.cost.RecoveryTime.Round(100*time.Millisecond).String()
 	}
-	return fmt.Sprintf("; %s cost %s without service, %.0f %% of %.0f/s %s, %d of what was due was lost", r.Fault.Moments[0].What, r.cost.Without, 100*recovered, r.cost.Rate, back, r.Fault.Lost)
+	return fmt.Sprintf("; %s cost %s without service, %.0f %% of %.0f/s %s, %d of what was due was lost", r.Fault.Moments[0].What, r.cost.NoSuccess, 100*recovered, r.cost.Rate, back, r.Fault.Lost)
 }
 
 // errorCounts counts operations that failed by what became of them.

@@ -97,18 +97,18 @@ func TestFaults(t *testing.T) {
 			if (m != nil) != (c.verdict == run.Equal) || f.History.Operations < 200 || len(f.Moments) != 2 {
 				t.Fatalf("%+v, %+v", f, m)
 			}
-			if held := f.History.Promises[3].Held; held == (c.forgets > 0) {
+			if held := f.History.Promises[3].Kept; held == (c.forgets > 0) {
 				t.Errorf("nothing lost: %v, %+v", held, f.History)
 			}
 			if m == nil {
 				return
 			}
-			if m.Cost.Without < 300*time.Millisecond || m.Cost.Without > 1500*time.Millisecond || m.Cost.Rate < 100 || !strings.Contains(err.Error(), "s without service") {
+			if m.Cost.NoSuccess < 300*time.Millisecond || m.Cost.NoSuccess > 1500*time.Millisecond || m.Cost.Rate < 100 || !strings.Contains(err.Error(), "s without service") {
 				t.Errorf("%+v, %v", m.Cost, err)
 			}
 			ended, failed := int64(0), int64(0)
 			for _, x := range m.Series {
-				ended, failed = ended+x.Ended, failed+x.Failed
+				ended, failed = ended+x.Completed, failed+x.Failed
 			}
 			if failed == 0 || failed != f.Lost-m.Unstarted || ended-failed != r.Succeeded() || m.Operations != ended || f.Errors[brokenOff]+f.Errors[unreached] != failed {
 				t.Errorf("%d of %d failed, %d succeeded: %+v", failed, ended, r.Succeeded(), f)
@@ -142,16 +142,16 @@ func TestHistoryWithoutFault(t *testing.T) {
 
 // TestCost: what a series of tenths of a second says of a fault at 2 s.
 func TestCost(t *testing.T) {
-	at := func(rates ...int) (out []pace.Slice) { // by half a second, 10 a tenth is the rate
+	at := func(rates ...int) (out []pace.Interval) { // by half a second, 10 a tenth is the rate
 		for _, r := range rates {
 			for range 5 {
-				out = append(out, pace.Slice{Ended: int64(r) + 1, Failed: 1})
+				out = append(out, pace.Interval{Finished: int64(r) + 1, Failed: 1})
 			}
 		}
 		return out
 	}
 	for name, c := range map[string]struct {
-		series        []pace.Slice
+		series        []pace.Interval
 		without, back time.Duration
 	}{
 		"nothing happens":       {at(10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10), 0, 0},
@@ -161,7 +161,7 @@ func TestCost(t *testing.T) {
 		"never":                 {at(10, 10, 10, 10), 4 * time.Second, -1},
 	} {
 		got := cost(c.series, 100*time.Millisecond, 2*time.Second, 6*time.Second)
-		if got.Without != c.without || got.Back != c.back || got.Rate != 100 {
+		if got.NoSuccess != c.without || got.RecoveryTime != c.back || got.Rate != 100 {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -235,7 +235,7 @@ func TestInterruptedBetweenFaults(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 4*time.Second)
 	defer stop()
 	r, err := Run(ctx, wrapped{loaded(t, config(t)), conns(b.change)}, config(t, "target=200", "maxexecutiontime=30"), Options{Faults: &Faults{All: faults, Inflict: b.inflict}})
-	if err != nil || r.Result.Ending != pace.Interrupted || code(r.Err()) != fault.Interrupted || !strings.Contains(r.Err().Error(), "without service") || r.cost == nil || r.cost.Without > 3*time.Second || b.down.Load() {
+	if err != nil || r.Result.Ending != pace.Interrupted || code(r.Err()) != fault.Interrupted || !strings.Contains(r.Err().Error(), "without service") || r.cost == nil || r.cost.NoSuccess > 3*time.Second || b.down.Load() {
 		t.Errorf("%v, %+v, %+v", err, r.Result.Ending, r.cost)
 	}
 }
@@ -243,14 +243,14 @@ func TestInterruptedBetweenFaults(t *testing.T) {
 // A run that is taken again is counted anew: its folder has no rate below nothing.
 func TestWatchedAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	f, err := run.Create(dir, run.Run{Workload: run.Mixed})
+	f, err := run.Create(dir, run.Run{Workload: run.MixWorkload})
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := Options{}
 	(&Target{Folder: f}).watch(&o, run.MixCell("fake", "", "a", 1, 0, ""))
 	for _, ended := range []int64{100, 150, 30} { // the third is of the second take
-		o.Watch(pace.Progress{Ended: ended})
+		o.Watch(pace.Progress{Finished: ended})
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
@@ -258,7 +258,7 @@ func TestWatchedAgain(t *testing.T) {
 	all, err := run.ReadEvents(dir)
 	var done []int64
 	for _, e := range all {
-		if e.Kind == run.Rate {
+		if e.Kind == run.RateEvent {
 			done = append(done, e.Done)
 		}
 	}

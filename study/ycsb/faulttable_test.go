@@ -66,9 +66,9 @@ func TestBandwidthIsReported(t *testing.T) {
 	var rates, medians []string
 	series := samples[0].Measured().Series
 	for _, s := range series[5:10] {
-		rates, medians = append(rates, fmt.Sprint(s.Ended-s.Failed)), append(medians, fmt.Sprintf("%.1f", s.P50.Seconds()))
+		rates, medians = append(rates, fmt.Sprint(s.Completed-s.Failed)), append(medians, fmt.Sprintf("%.1f", s.P50.Seconds()))
 	}
-	want := fmt.Sprintf("%s operations/s in its five seconds, the median after %s s, and %d in the second after.", strings.Join(rates, ", "), strings.Join(medians, ", "), series[10].Ended)
+	want := fmt.Sprintf("%s operations/s in its five seconds, the median after %s s, and %d in the second after.", strings.Join(rates, ", "), strings.Join(medians, ", "), series[10].Completed)
 	if !strings.Contains(string(text), want) {
 		t.Errorf("the text does not say: %s", want)
 	}
@@ -85,11 +85,11 @@ func faultRow(t *testing.T, folder string) []string {
 	s := &samples[0]
 	without, back, truth := "–", "–", "yes"
 	if m := s.Measured(); m != nil && m.Cost != nil {
-		without, back = fmt.Sprintf("%.1f", m.Cost.Without.Seconds()), fmt.Sprintf("%.1f", m.Cost.Back.Seconds())
+		without, back = fmt.Sprintf("%.1f", m.Cost.NoSuccess.Seconds()), fmt.Sprintf("%.1f", m.Cost.RecoveryTime.Seconds())
 	}
 	h := s.Fault.History
 	for _, p := range h.Promises {
-		if !p.Held {
+		if !p.Kept {
 			truth = "no"
 		}
 	}

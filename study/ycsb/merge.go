@@ -40,8 +40,8 @@ func Merge(dirs []string) (run.Run, []run.Sample, error) {
 		if r == nil {
 			return out, nil, err
 		}
-		if r.Workload != run.Mixed {
-			return out, nil, &fault.Error{File: dir, Problem: fmt.Sprintf("is a run of %q, not of %s", r.Workload, run.Mixed), Cure: "name a folder that barograph ycsb wrote"}
+		if r.Workload != run.MixWorkload {
+			return out, nil, &fault.Error{File: dir, Problem: fmt.Sprintf("is a run of %q, not of %s", r.Workload, run.MixWorkload), Cure: "name a folder that barograph ycsb wrote"}
 		}
 		if err != nil {
 			return out, nil, err
@@ -94,10 +94,10 @@ func widen(r, o *run.Run) {
 	if o.Started.Before(r.Started) {
 		r.Started = o.Started
 	}
-	if o.Ended.IsZero() {
-		r.Ended = time.Time{} // one was interrupted
-	} else if !r.Ended.IsZero() && o.Ended.After(r.Ended) {
-		r.Ended = o.Ended
+	if o.Finished.IsZero() {
+		r.Finished = time.Time{} // one was interrupted
+	} else if !r.Finished.IsZero() && o.Finished.After(r.Finished) {
+		r.Finished = o.Finished
 	}
 	for _, w := range o.Warnings {
 		if !slices.Contains(r.Warnings, w) {
@@ -113,8 +113,8 @@ func widen(r, o *run.Run) {
 
 func mergeParts(parts []part, since time.Time) (run.Sample, error) {
 	first := slices.MinFunc(parts, func(a, b part) int { return a.began.Compare(b.began) })
-	out, m, target, shards := first.Sample, &run.Measured{Start: first.began.Sub(since), Mix: &run.Mix{}, Used: &run.Used{}}, 0.0, map[string]bool{}
-	out.Answers, out.Problems, out.Warnings = &answer.Tally{}, nil, nil
+	out, m, target, shards := first.Sample, &run.Measured{Start: first.began.Sub(since), Mix: &run.Mix{}, Usage: &run.Usage{}}, 0.0, map[string]bool{}
+	out.Answers, out.ProblemCounts, out.Warnings = &answer.Tally{}, nil, nil
 	var failed error
 	for _, p := range parts {
 		shard := p.Cell.At("shard")
@@ -123,7 +123,7 @@ func mergeParts(parts []part, since time.Time) (run.Sample, error) {
 		}
 		shards[shard] = true
 		target += p.Cell.Number("target_ops_s")
-		out.Problems, out.Warnings = append(out.Problems, p.Problems...), append(out.Warnings, p.Warnings...)
+		out.ProblemCounts, out.Warnings = append(out.ProblemCounts, p.ProblemCounts...), append(out.Warnings, p.Warnings...)
 		if p.Answers != nil {
 			out.Answers.Add(*p.Answers)
 		}
@@ -165,7 +165,7 @@ func join(m *run.Measured, parts []part, began time.Time, warnings []string) ([]
 		shortest = min(shortest, p.measured.Total)
 		m.Total = max(m.Total, p.began.Add(p.measured.Total).Sub(began))
 		absorb(m.Mix, p.measured.Mix, p.began.Sub(began))
-		absorbUsed(m.Used, p.measured.Used)
+		absorbUsed(m.Usage, p.measured.Usage)
 	}
 	if float64(shortest) < 0.95*float64(m.Total) {
 		warnings = append(warnings, fmt.Sprintf("the clients did not run at the same time: %s from first to last, and one ran for %s; start them together", m.Total.Round(time.Millisecond), shortest.Round(time.Millisecond)))
@@ -194,15 +194,15 @@ func absorb(x, o *run.Mix, after time.Duration) {
 	at := int(after.Round(x.Interval) / x.Interval)
 	for i, s := range o.Series {
 		for len(x.Series) <= at+i {
-			x.Series = append(x.Series, run.Slice{})
+			x.Series = append(x.Series, run.SeriesInterval{})
 		}
 		to := &x.Series[at+i]
-		to.Ended, to.Failed, to.Slow = to.Ended+s.Ended, to.Failed+s.Failed, max(to.Slow, s.Slow)
+		to.Completed, to.Failed, to.Slowest = to.Completed+s.Completed, to.Failed+s.Failed, max(to.Slowest, s.Slowest)
 	}
 }
 
 // absorbUsed adds what a client used.
-func absorbUsed(u, o *run.Used) {
+func absorbUsed(u, o *run.Usage) {
 	c, d := &u.Client, &o.Client
 	c.User, c.System, c.Wall = c.User+d.User, c.System+d.System, max(c.Wall, d.Wall)
 	c.Cores, c.PeakRSS, c.GCs = c.Cores+d.Cores, c.PeakRSS+d.PeakRSS, c.GCs+d.GCs
@@ -225,7 +225,7 @@ func sum(x *run.Mix, parts []part) error {
 			i := slices.IndexFunc(x.Groups, func(o run.Group) bool { return o.Operation == g.Operation && o.Outcome == g.Outcome })
 			if i < 0 {
 				i = len(x.Groups)
-				x.Groups, sums = append(x.Groups, run.Group{Operation: g.Operation, Outcome: g.Outcome, Whole: g.Whole}), append(sums, times{measure.NewHistogram(), measure.NewHistogram()})
+				x.Groups, sums = append(x.Groups, run.Group{Operation: g.Operation, Outcome: g.Outcome, InTotal: g.InTotal}), append(sums, times{measure.NewHistogram(), measure.NewHistogram()})
 			}
 			service, err := g.ServiceTimes.Histogram()
 			response, failed := g.ResponseTimes.Histogram()
@@ -235,7 +235,7 @@ func sum(x *run.Mix, parts []part) error {
 			to := &x.Groups[i]
 			to.Count, to.Records = to.Count+g.Count, to.Records+g.Records
 			err = errors.Join(sums[i].service.Merge(service), sums[i].response.Merge(response))
-			if g.Whole {
+			if g.InTotal {
 				err = errors.Join(err, all.service.Merge(service), all.response.Merge(response))
 			}
 			if err != nil {
@@ -248,6 +248,6 @@ func sum(x *run.Mix, parts []part) error {
 			return err
 		}
 	}
-	x.Service, x.Response = run.Short(all.service), run.Short(all.response)
+	x.Service, x.Response = run.Summarize(all.service), run.Summarize(all.response)
 	return nil
 }

@@ -21,14 +21,14 @@ func aPoint(shard string, after time.Duration, times ...int) run.Sample {
 	for _, t := range times {
 		h.Record(time.Duration(t) * time.Millisecond)
 	}
-	m := &run.Measured{Start: after, Total: 2 * time.Second, Used: &run.Used{Client: measure.ClientLoad{User: time.Second, Wall: 2 * time.Second, Cores: 2}}}
-	g := run.Group{Operation: "READ", Outcome: "OK", Count: h.Count(), Records: h.Count(), Whole: true}
+	m := &run.Measured{Start: after, Total: 2 * time.Second, Usage: &run.Usage{Client: measure.ClientLoad{User: time.Second, Wall: 2 * time.Second, Cores: 2}}}
+	g := run.Group{Operation: "READ", Outcome: "OK", Count: h.Count(), Records: h.Count(), InTotal: true}
 	if err := g.Times(h, h); err != nil {
 		panic(err)
 	}
 	m.Mix = &run.Mix{
 		Place: "server", Clients: 1, Operations: int64(len(times)), Throughput: float64(len(times)) / 2, Response: g.Response,
-		Interval: time.Second, Series: []run.Slice{{Ended: int64(len(times)), Slow: time.Second}, {Ended: 1}}, Groups: []run.Group{g},
+		Interval: time.Second, Series: []run.SeriesInterval{{Completed: int64(len(times)), Slowest: time.Second}, {Completed: 1}}, Groups: []run.Group{g},
 	}
 	s := run.Sample{Cell: run.MixCell("postgres", "columns", "workloada", 8, 0, shard), Rep: 1, Answers: &run.Answers{Succeeded: h.Count(), Found: h.Count()}}
 	proof, failed := answer.CompareAll(*s.Answers, nil)
@@ -38,7 +38,7 @@ func aPoint(shard string, after time.Duration, times ...int) run.Sample {
 func folder(t *testing.T, points ...run.Sample) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "r")
-	f, err := run.Create(dir, run.Run{ID: "r", Workload: run.Mixed, Started: time.Unix(1_700_000_000, 0).UTC()})
+	f, err := run.Create(dir, run.Run{ID: "r", Workload: run.MixWorkload, Started: time.Unix(1_700_000_000, 0).UTC()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestMergeIsLossless(t *testing.T) {
 	}
 	s := points[0]
 	p := s.Measured()
-	if got, want := p.Response, run.Short(all); got != want {
+	if got, want := p.Response, run.Summarize(all); got != want {
 		t.Errorf("percentiles %+v, want %+v", got, want)
 	}
 	if p.Groups[0].Count != 1000 || p.Operations != 1000 || p.Clients != 2 || s.Cell.At("shard") != "" || p.Client.User != 2*time.Second {
@@ -85,7 +85,7 @@ func TestMergeIsLossless(t *testing.T) {
 	if p.Total != 3*time.Second || p.Throughput != 1000.0/3 || len(s.Warnings) != 1 {
 		t.Errorf("elapsed %s, %g/s, %q", p.Total, p.Throughput, s.Warnings)
 	}
-	if s := p.Series; len(s) != 3 || s[0].Ended != int64(len(a)) || s[1].Ended != int64(1+len(b)) || s[2].Ended != 1 {
+	if s := p.Series; len(s) != 3 || s[0].Completed != int64(len(a)) || s[1].Completed != int64(1+len(b)) || s[2].Completed != 1 {
 		t.Errorf("series %+v", s)
 	}
 }

@@ -92,7 +92,7 @@ func (o *observer) watch(ctx context.Context, warmup time.Duration) {
 
 func (o *observer) look(ctx context.Context) {
 	if o.processes != nil {
-		o.processes.Look(ctx)
+		o.processes.Sample(ctx)
 	}
 	if o.Metrics == nil || o.failed != nil {
 		return
@@ -150,9 +150,9 @@ func (o *observer) server(ctx context.Context) *run.ServerLoad {
 		out.Local, out.Used = true, o.processes.Stop(ctx)
 	}
 	for s, n := range o.waits {
-		out.Waits = append(out.Waits, run.Waiting{Kind: string(s.Wait), What: s.What, Sessions: float64(n) / float64(o.looks)})
+		out.Waits = append(out.Waits, run.SessionWait{Kind: string(s.Wait), What: s.What, Sessions: float64(n) / float64(o.looks)})
 	}
-	slices.SortFunc(out.Waits, func(a, b run.Waiting) int {
+	slices.SortFunc(out.Waits, func(a, b run.SessionWait) int {
 		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.What, b.What))
 	})
 	return out

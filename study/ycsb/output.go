@@ -62,7 +62,7 @@ func (r *Report) Measurements() []Measurement {
 		whole(name, "Conflicts", t.Conflicts)
 		whole(name, "Unknown", t.Unknown)
 		whole(name, "Sum", t.Sum)
-		whole(name, "AccountsOff", t.Off)
+		whole(name, "AccountsOff", t.Unexplained)
 	}
 	if timed && r.Cleanup.Count() > 0 {
 		out = r.latencies(out, "CLEANUP", r.Cleanup)
@@ -93,7 +93,7 @@ func (r *Report) operation(out []Measurement, name string, groups []*pace.Group)
 		if g == nil {
 			continue
 		}
-		counts = append(counts, Measurement{name, "Return=" + word, float64(g.Records), true})
+		counts = append(counts, Measurement{name, "Return=" + word, float64(g.RecordCount), true})
 		if status == statusOK || status == statusDeleted {
 			continue
 		}
@@ -115,8 +115,8 @@ func (r *Report) operation(out []Measurement, name string, groups []*pace.Group)
 	}
 	if g := groups[statusOK]; g != nil {
 		out = r.times(out, name, g, counts)
-		if g.Records != g.Count {
-			out = append(out, Measurement{name, "Records", float64(g.Records), true})
+		if g.RecordCount != g.Count {
+			out = append(out, Measurement{name, "Records", float64(g.RecordCount), true})
 		}
 	} else {
 		out = append(out, Measurement{name, "Operations", 0, true})
@@ -253,7 +253,7 @@ type ReportJSON struct {
 	Reconnects   int64               `json:"reconnects"`
 	Outage       time.Duration       `json:"outage_ns"`
 	Measurements []Measurement       `json:"measurements"`
-	Problems     []run.Counted       `json:"problems"`
+	Problems     []run.ProblemCount       `json:"problems"`
 	Warnings     []string            `json:"warnings"`
 	Machine      measure.MachineLoad `json:"machine"`
 	Server       *run.ServerLoad     `json:"server,omitempty"`

@@ -47,7 +47,7 @@ type Report struct {
 	Client   measure.ClientLoad
 	Machine  measure.MachineLoad
 	Server   *run.ServerLoad // nil = nothing is known of one
-	Problems []run.Counted
+	Problems []run.ProblemCount
 	Seen     int64 // after about how many operations the first of Problems was seen
 	Warnings []string
 	Inserted int64 // keys that a run took for inserts; see Config.Grown
@@ -66,7 +66,7 @@ type Report struct {
 	calls     []history.Op // next to it
 	struck    time.Time    // when the first fault began; zero = there was none
 	cost      *run.Cost
-	quantiles []run.Slice  // of each second
+	quantiles []run.SeriesInterval  // of each second
 	failed    error        // with which it ended
 	back      answer.Tally // of what was read back after it
 	seen      seen         // by the checks of values during the run
@@ -154,7 +154,7 @@ func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r 
 	pacing := w.pacing(o)
 	if w.HdrFiles {
 		pacing.Interval = time.Duration(w.StatusInterval) * time.Second
-		pacing.Each = func(from, to time.Duration, groups [][]*pace.Group) {
+		pacing.OnInterval = func(from, to time.Duration, groups [][]*pace.Group) {
 			r.intervals = append(r.intervals, logged{from, to, groups})
 		}
 	}
@@ -177,9 +177,9 @@ func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r 
 	if err != nil {
 		return errors.Join(err, watch.stop(ctx, r), inflicted(ctx), finish(ctx))
 	}
-	still := measure.WatchStandstill()
+	still := measure.StartStandstillMeter()
 	r.Result, err = pace.Run(ctx, workers, pacing)
-	r.Stood = still.Stood()
+	r.Stood = still.Total()
 	still.Stop()
 	err = errors.Join(err, kept(r.Result))
 	unmeasured := watch.stop(ctx, r)
@@ -303,7 +303,7 @@ func (w *workload) ready(ctx context.Context, conns []*kv.Conn, r *Report) error
 func (r *Report) tally(status int, kinds ...int) (n int64) {
 	for _, kind := range kinds {
 		if g := r.Result.Groups[kind][status]; g != nil {
-			n += g.Records
+			n += g.RecordCount
 		}
 	}
 	return n
@@ -354,7 +354,7 @@ func (r *Report) Succeeded() int64 {
 	if r.Load {
 		return r.tally(statusOK, opInsert)
 	}
-	return r.Result.Right
+	return r.Result.Succeeded
 }
 
 // Throughput is operations that succeeded, per second of the whole run, outages
@@ -375,7 +375,7 @@ func (r *Report) Err() error {
 			worst = &fault.Status{Code: code, Err: &fault.Error{Problem: problem, Cure: cure, Err: errors.Join(is...)}}
 		}
 	}
-	if wrong := r.Transfers.Wrong(); wrong != "" {
+	if wrong := r.Transfers.Problem(); wrong != "" {
 		say(fault.Differs, wrong, "transactions of this engine and isolation are not whole, or not apart: do not trust its speed")
 	}
 	if r.Transfers != nil && r.Transfers.Undecided {

@@ -134,32 +134,32 @@ func (t *Target) watch(o *Options, cell run.Cell) {
 		e.Cell = cell
 		_ = t.Folder.Event(e) // the folder keeps the error
 	}
-	o.Server.Tell = func(counted []run.Counter) { tell(run.Event{Kind: run.Counts, Text: t.Scheme, Counters: counted}) }
+	o.Server.Tell = func(counted []run.Counter) { tell(run.Event{Kind: run.CountersEvent, Text: t.Scheme, Counters: counted}) }
 	if o.Faults != nil {
 		f, inflict := *o.Faults, o.Faults.Inflict
 		f.Inflict = func(ctx context.Context, x lab.Fault) (string, error) {
-			tell(run.Event{Kind: run.KilledOne, Text: x.String()})
+			tell(run.Event{Kind: run.KillEvent, Text: x.String()})
 			said, err := inflict(ctx, x)
 			switch {
 			case err != nil:
-				tell(run.Event{Kind: run.Warned, Text: fmt.Sprintf("%s: %s: %s", x.What(), fault.Redact(err.Error()), said)})
+				tell(run.Event{Kind: run.WarningEvent, Text: fmt.Sprintf("%s: %s: %s", x.What(), fault.Redact(err.Error()), said)})
 			case said != "":
-				tell(run.Event{Kind: run.Step, Text: x.What() + ": " + said})
+				tell(run.Event{Kind: run.StepEvent, Text: x.What() + ": " + said})
 			}
 			return said, err
 		}
 		o.Faults = &f
 	}
 	o.Watch = func(p pace.Progress) {
-		if p.Ended < before {
+		if p.Finished < before {
 			before = 0 // it was taken again
 		}
-		e := run.Event{Kind: run.Rate, Done: p.Ended - before, Failed: p.Failed}
+		e := run.Event{Kind: run.RateEvent, Done: p.Finished - before, Failed: p.Failed}
 		if r := p.Response; r.Max > 0 {
 			e.Times = &run.Quantiles{P50: r.P50, P95: r.P95, P99: r.P99}
 		}
 		tell(e)
-		if before = p.Ended; report != nil {
+		if before = p.Finished; report != nil {
 			report(p)
 		}
 	}
@@ -300,7 +300,7 @@ func (r *Report) Answers() answer.Tally {
 	r.tallyChecks(&a)
 	if r.Transfers != nil {
 		a.Values += r.Transfers.Accounts
-		if r.Transfers.Wrong() != "" {
+		if r.Transfers.Problem() != "" {
 			a.Wrong++
 		}
 	}
@@ -325,19 +325,19 @@ func (r *Report) timed() bool {
 func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sample, error) {
 	res, a := r.Result, r.Answers()
 	tally := a
-	s := run.Sample{Cell: t.cell(r.Config, mix, r.Threads, r.faults), Rep: rep, Answers: &tally, Problems: r.Problems, Warnings: r.Warnings, Fault: r.Fault, Transfers: r.Transfers}
-	m := &run.Measured{Total: res.Elapsed, Used: &run.Used{Client: r.Client, Machine: r.Machine, Server: r.Server}}
+	s := run.Sample{Cell: t.cell(r.Config, mix, r.Threads, r.faults), Rep: rep, Answers: &tally, ProblemCounts: r.Problems, Warnings: r.Warnings, Fault: r.Fault, Transfers: r.Transfers}
+	m := &run.Measured{Total: res.Elapsed, Usage: &run.Usage{Client: r.Client, Machine: r.Machine, Server: r.Server}}
 	m.Start = max(0, res.Began.Add(time.Duration(r.Config.Warmup)*time.Second).Sub(since))
 	m.Mix = &run.Mix{
 		Place: string(t.Place), Clients: 1, Ending: string(res.Ending), Operations: r.Operations(), Unstarted: res.Unstarted, Reconnects: r.Reconnects, Outage: r.Outage,
 		Throughput: r.Throughput(), Interval: res.Interval, Cost: r.cost,
 	}
 	for i, x := range res.Series {
-		var s run.Slice
+		var s run.SeriesInterval
 		if i < len(r.quantiles) {
 			s = r.quantiles[i]
 		}
-		s.Ended, s.Failed, s.Slow = x.Ended, x.Failed, x.Slow
+		s.Completed, s.Failed, s.Slowest = x.Finished, x.Failed, x.Slowest
 		m.Series = append(m.Series, s)
 	}
 	if err := r.groups(m.Mix); err != nil {
@@ -376,13 +376,13 @@ func (r *Report) groups(m *run.Mix) error {
 			if whole {
 				_ = service.Merge(g.Service) // both have one range
 			}
-			out := run.Group{Operation: name, Outcome: outcome, Count: g.Count, Records: g.Records, Whole: whole}
+			out := run.Group{Operation: name, Outcome: outcome, Count: g.Count, Records: g.RecordCount, InTotal: whole}
 			if err := out.Times(g.Service, g.Response); err != nil {
 				return err
 			}
 			m.Groups = append(m.Groups, out)
 		}
 	}
-	m.Service, m.Response = run.Short(service), run.Short(r.Response())
+	m.Service, m.Response = run.Summarize(service), run.Summarize(r.Response())
 	return nil
 }

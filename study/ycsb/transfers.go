@@ -207,12 +207,12 @@ func (r *Report) audit(ctx context.Context, k *worker) error {
 	for i := range after {
 		off[i] = after[i] - a.before[i] - a.moved[i].Load()
 	}
-	t.Stand, t.Undecided = settle(off, a.unknown)
+	t.UnknownApplied, t.Undecided = settle(off, a.unknown)
 	for i, n := range off {
 		if n == 0 || t.Undecided {
 			continue
 		}
-		if t.Off++; t.Example == "" {
+		if t.Unexplained++; t.Example == "" {
 			t.Example = fmt.Sprintf("%s, which holds %d and must hold %d", k.appendKey(nil, k.InsertStart+int64(i)), after[i], after[i]-n)
 		}
 	}

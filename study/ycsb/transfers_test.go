@@ -38,14 +38,14 @@ func TestTransfers(t *testing.T) {
 			target := &Target{Scheme: "fake", KV: db}
 			s, r, err := target.Measure(t.Context(), c, target.Options(), "transfers", 1)
 			if f != "" {
-				if code(err) != fault.Differs || s.Verdict == run.Equal || s.Measured() != nil || s.Transfers.Wrong() == "" {
+				if code(err) != fault.Differs || s.Verdict == run.Equal || s.Measured() != nil || s.Transfers.Problem() == "" {
 					t.Fatalf("status %d, %s: %+v, %v", code(err), s.Verdict, s.Transfers, err)
 				}
 				t.Log(err)
 				return
 			}
 			x := s.Transfers
-			if err != nil || s.Verdict != run.Equal || x.Sum != 20*1000 || x.Off != 0 || x.Accounts != 20 || x.Unknown != 0 || x.Moved == 0 {
+			if err != nil || s.Verdict != run.Equal || x.Sum != 20*1000 || x.Unexplained != 0 || x.Accounts != 20 || x.Unknown != 0 || x.Moved == 0 {
 				t.Fatalf("%s, %+v, %v", s.Verdict, x, err)
 			}
 			retried := r.tally(statusRetried, opTransfer)
@@ -87,7 +87,7 @@ func TestTransfersGivenUp(t *testing.T) {
 		}
 	})}
 	r, err := Run(t.Context(), db, c, Options{})
-	if err != nil || code(r.Err()) != fault.Incomplete || r.tally(statusError, opTransfer) != 2 || r.Transfers.Moved != 6 || r.Transfers.Conflicts != 6 || r.Transfers.Wrong() != "" {
+	if err != nil || code(r.Err()) != fault.Incomplete || r.tally(statusError, opTransfer) != 2 || r.Transfers.Moved != 6 || r.Transfers.Conflicts != 6 || r.Transfers.Problem() != "" {
 		t.Errorf("%v, %v, %+v", err, r.Err(), r.Transfers)
 	}
 }
@@ -111,7 +111,7 @@ func TestTransfersOverAKill(t *testing.T) {
 				t.Fatal(err)
 			}
 			x := r.Transfers
-			if x.Unknown == 0 || (x.Wrong() == "") == lies || !lies && (x.Stand == 0) || code(r.Err()) != map[bool]int{false: fault.Incomplete, true: fault.Differs}[lies] {
+			if x.Unknown == 0 || (x.Problem() == "") == lies || !lies && (x.UnknownApplied == 0) || code(r.Err()) != map[bool]int{false: fault.Incomplete, true: fault.Differs}[lies] {
 				t.Errorf("%+v: %v", x, r.Err())
 			}
 			t.Logf("%+v", x)

@@ -56,7 +56,7 @@ func (k *worker) Do(ctx context.Context, r *pace.Recorder) error {
 		var reopened bool
 		reopened, err = k.recover(ctx, r, k.failure)
 		k.errors.note(k.failure, reopened)
-		if again := k.again; again == nil || err != nil || r.Over() {
+		if again := k.again; again == nil || err != nil || r.IsStopping() {
 			if again != nil {
 				again()
 			}

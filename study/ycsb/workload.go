@@ -196,9 +196,9 @@ func readHistogram(file string) (*dist.Buckets, error) {
 func (w *workload) pacing(o *Options) pace.Options {
 	_, operations := w.Shard.split(0, w.Operations)
 	return pace.Options{
-		Kinds: kinds(), Statuses: statuses(), Harmless: statusDeleted, Rate: w.Target / float64(max(w.Shard.Of, 1)), Arrivals: pace.Arrivals(w.Arrivals), Operations: operations,
+		Kinds: kinds(), Statuses: statuses(), FirstHarmless: statusDeleted, Rate: w.Target / float64(max(w.Shard.Of, 1)), Arrivals: pace.Arrivals(w.Arrivals), Operations: operations,
 		Warmup: time.Duration(w.Warmup) * time.Second, Limit: time.Duration(w.Seconds) * time.Second, Seed: uint64(w.Seed + w.Shard.Index), //nolint:gosec // not negative
-		Phases: w.phases(), Spin: w.Spin, Interval: o.Interval, Watch: o.Watch, Grace: o.Grace,
+		Phases: w.phases(), BusyWait: w.Spin, Interval: o.Interval, OnProgress: o.Watch, Grace: o.Grace,
 	}
 }
 
@@ -353,7 +353,7 @@ type Problems struct {
 	after atomic.Int64 // about how many operations the first was seen
 
 	mu    sync.Mutex
-	kinds []run.Counted
+	kinds []run.ProblemCount
 }
 
 const mostProblems = 20 // that are distinguished
@@ -368,10 +368,10 @@ func (p *Problems) note(what string, example func() string) {
 			return
 		}
 	}
-	p.kinds = append(p.kinds, run.Counted{What: what, Count: 1, Example: example()})
+	p.kinds = append(p.kinds, run.ProblemCount{What: what, Count: 1, Example: example()})
 }
 
-func (p *Problems) list() []run.Counted {
+func (p *Problems) list() []run.ProblemCount {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.kinds)

@@ -1,17 +1,16 @@
-// Package pace is the load loop: it runs operations by several workers, one
-// after the other as fast as they return (closed loop) or at a rate of the run
-// as a whole (open loop), and times each of them.
+// Package pace is the load loop: several workers run operations and time each of them. In a closed
+// loop, each worker starts the next operation as soon as the previous one returns. In an open loop,
+// operations start at a rate of the run as a whole.
 //
-// Two times are kept of every operation. The service time begins when a worker
-// begins it. The response time begins when it should have started: in an open
-// loop an operation that waits for a free worker, because the engine stalls,
-// has waited, as its user would have (Gil Tene's coordinated omission). In a
-// closed loop nobody waits, and both are the same: a stall is one slow
-// operation of each worker, which is what a closed loop hides.
+// Every operation has two times. The service time begins when a worker starts the operation. The
+// response time begins when the operation was due. In an open loop, an operation that is late
+// because the engine stalls has waited, as its user would have (Gil Tene's coordinated omission).
+// In a closed loop both times are the same: a stall is one slow operation of each worker, which is
+// what a closed loop hides.
 //
-// There is no queue that could overflow. Arrivals follow a schedule that is
-// known beforehand; a worker that becomes free takes the next one, however
-// late it is, and what was due but never started is counted in the result.
+// No queue can overflow. Arrivals follow a schedule that is fixed beforehand. A worker that becomes
+// free takes the next arrival, however late it is. Operations that were due but never started are
+// counted in the result.
 //
-// It neighbours measure, which has the histograms; workloads bring the workers.
+// Package measure provides the histograms; studies provide the workers.
 package pace

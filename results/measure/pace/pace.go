@@ -9,18 +9,18 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// ErrDone is returned by a Worker that has no more to do.
+// ErrDone is returned by a Worker that has finished its work.
 var ErrDone = errors.New("all work is done")
 
-// Worker runs operations. It is used by one goroutine.
+// Worker runs operations. Only one goroutine uses it.
 type Worker interface {
-	// Do runs one operation and tells r how its parts went. ctx ends only when
-	// the run cannot wait for the operation any longer. An operation that fails
-	// is a status, not an error; an error ends the run, ErrDone the worker.
+	// Do runs one operation and reports its parts to r. ctx is cancelled only if the run cannot wait
+	// for the operation any longer. A failed operation is a status, not an error. An error ends the
+	// run; ErrDone ends only this worker.
 	Do(ctx context.Context, r *Recorder) error
 }
 
-// Arrivals is how operations are spread in an open loop.
+// Arrivals is the distribution of operations over time in an open loop.
 type Arrivals string
 
 // The arrivals.
@@ -29,58 +29,62 @@ const (
 	Poisson Arrivals = "poisson" // independent of each other: exponential gaps of mean 1/rate
 )
 
-// Phase is a rate that holds for a time.
+// Phase is a rate and its duration.
 type Phase struct {
-	Rate float64
-	For  time.Duration
+	Rate     float64
+	Duration time.Duration
 }
 
-// Options for Run.
+// Options configures Run.
 type Options struct {
-	Kinds    []string // of operations; a Recorder is given the index
-	Statuses []string // how operations end; index 0 is success
-	Harmless int      // the first status that is no failure, as those behind it are none; 0 = there is none
+	Kinds    []string // kinds of operations; a Recorder receives the index
+	Statuses []string // outcomes of operations; index 0 is success
+	// the first status that is not a failure; it and all later ones are harmless; 0 = there is none
+	FirstHarmless int
 
-	Rate       float64       // operations per second of all workers together; 0 = closed loop
-	Phases     []Phase       // rates one after the other, after the warm-up, in which the first holds; the last one goes on. Nil = Rate alone
+	Rate float64 // operations per second of all workers together; 0 = closed loop
+	// Phases are successive rates after the warm-up, during which the first rate applies; the last
+	// rate has no end. nil = Rate only.
+	Phases     []Phase
 	Arrivals   Arrivals      // "" = Fixed
-	Operations int64         // ends the run after so many, those of the warm-up not counted; 0 = no limit
-	Warmup     time.Duration // operations that should begin before are run and not counted
-	Limit      time.Duration // ends the run so long after the warm-up; 0 = no limit
-	Grace      time.Duration // how long running operations may take when the run ends, until they are cancelled, and again until they are abandoned; 0 = DefaultGrace
-	Seed       uint64        // of Poisson arrivals
-	Spin       bool          // wait for an operation's time by looking at the clock: exact, at the price of a core
+	Operations int64         // maximum number of operations after the warm-up; 0 = no limit
+	Warmup     time.Duration // operations that are due earlier are run but not counted
+	Limit      time.Duration // duration of the run after the warm-up; 0 = no limit
+	// Grace is how long running operations may take at the end before they are cancelled, and after
+	// that before they are abandoned; 0 = DefaultGrace.
+	Grace    time.Duration
+	Seed     uint64 // of Poisson arrivals
+	BusyWait bool   // wait for an operation's time by polling the clock: exact, but uses a core
 
-	Interval time.Duration    // between two calls of Watch and of Each; 0 = one second
-	Fine     time.Duration    // of the series; 0 = Interval
-	Watch    func(p Progress) // called after each Interval, from one goroutine; nil = not
-	Clock    *Clock           // nil = the machine's
+	Interval       time.Duration    // between two calls of OnProgress and of OnInterval; 0 = one second
+	SeriesInterval time.Duration    // interval of the series; 0 = Interval
+	OnProgress     func(p Progress) // called after each Interval, from one goroutine; nil = not called
+	Clock          *Clock           // nil = the machine's
 
-	// Each is given what ended in each Interval after the warm-up, for logs of
-	// intervals, from one goroutine at a time; the groups are its own. What a
-	// worker keeps back is in the next: up to 100 ms. Nil = not.
-	Each func(from, to time.Duration, groups [][]*Group)
+	// OnInterval receives, for logs of intervals, the operations that finished in each Interval after
+	// the warm-up, from one goroutine at a time; it owns the groups. Operations that a worker still
+	// buffers, for up to 100 ms, are in the next interval. nil = not called.
+	OnInterval func(from, to time.Duration, groups [][]*Group)
 
-	// Ended is given all that ended after the warm-up, some at a time, in any
-	// order, from one goroutine at a time, which waits for it; it keeps nothing of
-	// what it is given. Nil = not.
-	Ended func(all []Sample)
+	// OnFinished receives all operations that finished after the warm-up, in batches and in any order,
+	// from one goroutine at a time, which waits for it. It must not keep its argument. nil = not
+	// called.
+	OnFinished func(all []Sample)
 }
 
-// DefaultGrace is the grace that a run gives where none is set.
+// DefaultGrace is the default of Options.Grace.
 const DefaultGrace = 10 * time.Second
 
-// Clock tells and spends time since the run began. Tests bring one of their own.
+// Clock is the time since the start of a run. Tests replace it.
 type Clock struct {
 	Now   func() time.Duration
 	Until func(t time.Duration, stop <-chan struct{}) // returns at t, or earlier where stop is closed
-	Leave func()                                      // a worker has ended; nil = nothing to do
+	Leave func()                                      // called when a worker has ended; nil = nothing to do
 }
 
-// Run runs operations until they are all done, the time is over, ctx is done
-// or a worker fails. A ctx that is done is no error: the result says
-// Interrupted and holds what was measured. The error is that of the first
-// worker that failed; the result is valid with it, too.
+// Run runs operations until all are done, the time is over, ctx is done or a worker fails. If ctx
+// is done, the result has the ending Interrupted and the measurements until then; this is not an
+// error. The error is that of the first failed worker; the result is valid in this case, too.
 func Run(ctx context.Context, workers []Worker, o Options) (*Result, error) {
 	if err := o.check(len(workers)); err != nil {
 		return nil, err
@@ -91,14 +95,14 @@ func Run(ctx context.Context, workers []Worker, o Options) (*Result, error) {
 		r.running.Add(1)
 		go r.work(w) // operations outlive a gentle stop
 	}
-	r.oversee(ctx)
+	r.supervise(ctx)
 	return r.result()
 }
 
 func (o *Options) check(workers int) error {
 	switch {
 	case workers == 0:
-		return &fault.Error{Setting: "threads", Problem: "nobody works", Cure: "give at least 1"}
+		return &fault.Error{Setting: "threads", Problem: "there are no workers", Cure: "give at least 1"}
 	case o.Rate < 0:
 		return &fault.Error{Setting: "target", Problem: "a rate is not negative", Cure: "give operations per second, or 0 for no target"}
 	case o.Arrivals != "" && o.Arrivals != Fixed && o.Arrivals != Poisson:
@@ -115,46 +119,46 @@ type runner struct {
 	clock    Clock
 	start    time.Time
 	schedule *schedule
-	opCtx    context.Context // of operations
+	opCtx    context.Context // passed to operations
 	abort    context.CancelFunc
 
-	running sync.WaitGroup
-	all     chan struct{} // closed when every worker has ended
-	stop    chan struct{} // closed when no operation may begin any more
-	once    sync.Once
-	why     Ending
+	running  sync.WaitGroup
+	finished chan struct{} // closed when every worker has ended
+	stop     chan struct{} // closed when no operation may start any more
+	once     sync.Once
+	ending   Ending
 
-	tally tally
+	tally totals
 }
 
 func newRunner(o Options) *runner {
 	if o.Interval == 0 {
 		o.Interval = time.Second
 	}
-	if o.Fine == 0 {
-		o.Fine = o.Interval
+	if o.SeriesInterval == 0 {
+		o.SeriesInterval = o.Interval
 	}
 	if o.Grace == 0 {
 		o.Grace = DefaultGrace
 	}
-	r := &runner{Options: o, schedule: newSchedule(&o), all: make(chan struct{}), stop: make(chan struct{})}
+	r := &runner{Options: o, schedule: newSchedule(&o), finished: make(chan struct{}), stop: make(chan struct{})}
 	r.tally.init(&o)
 	r.opCtx, r.abort = context.WithCancel(context.Background())
-	if r.clock = machine(o.Spin); o.Clock != nil {
+	if r.clock = machineClock(o.BusyWait); o.Clock != nil {
 		r.clock = *o.Clock
 	}
 	return r
 }
 
-// machine is the machine's monotonic clock, from now on.
-func machine(spin bool) Clock {
+// machineClock is the machine's monotonic clock, starting now.
+func machineClock(spin bool) Clock {
 	began := time.Now()
 	now := func() time.Duration { return time.Since(began) }
 	timers := sync.Pool{New: func() any { t := time.NewTimer(time.Hour); t.Stop(); return t }}
 	return Clock{Now: now, Until: func(t time.Duration, stop <-chan struct{}) {
 		wait := t - now()
 		if spin {
-			wait -= spinning
+			wait -= busyWait
 		}
 		if wait > 0 {
 			timer := timers.Get().(*time.Timer) //nolint:forcetypeassert // New makes no others
@@ -176,14 +180,14 @@ func machine(spin bool) Clock {
 	}}
 }
 
-// spinning is how long before its time an operation's worker begins to look
-// at the clock: the system wakes a sleeper up to about so much late.
-const spinning = 2 * time.Millisecond
+// busyWait is how long before an operation's time its worker starts to poll the clock: the system
+// wakes a sleeping goroutine up to about this much late.
+const busyWait = 2 * time.Millisecond
 
-// end stops the run, for the first reason that is given.
-func (r *runner) end(why Ending) {
+// stopFor stops the run; the first reason counts.
+func (r *runner) stopFor(why Ending) {
 	r.once.Do(func() {
-		r.why = why
+		r.ending = why
 		close(r.stop)
 	})
 }
@@ -214,7 +218,7 @@ func (r *runner) work(w Worker) {
 			return
 		}
 		if due > now {
-			rec.rest(now)
+			rec.flushBefore(now)
 			r.clock.Until(due, r.stop)
 			if r.stopped() {
 				r.schedule.giveBack(due)
@@ -230,19 +234,19 @@ func (r *runner) work(w Worker) {
 		}
 		if err != nil {
 			r.tally.fail(err)
-			r.end(Failed)
+			r.stopFor(Failed)
 			return
 		}
 		rec.finish()
 	}
 }
 
-// oversee waits for the workers, and sees that the run ends when it must.
-func (r *runner) oversee(ctx context.Context) {
+// supervise waits for the workers, and stops the run when necessary.
+func (r *runner) supervise(ctx context.Context) {
 	defer r.abort()
 	go func() {
 		r.running.Wait()
-		close(r.all)
+		close(r.finished)
 	}()
 	tick := time.NewTicker(r.Interval)
 	defer tick.Stop()
@@ -252,41 +256,41 @@ func (r *runner) oversee(ctx context.Context) {
 	}
 	for {
 		select {
-		case <-r.all:
-			r.end(r.schedule.ending())
+		case <-r.finished:
+			r.stopFor(r.schedule.ending())
 			return
 		case <-r.stop:
-			r.wind()
+			r.drain()
 			return
 		case <-ctx.Done():
-			r.end(Interrupted)
+			r.stopFor(Interrupted)
 		case <-over:
-			r.end(OutOfTime)
+			r.stopFor(OutOfTime)
 		case <-tick.C:
-			if r.Watch != nil {
-				r.Watch(r.tally.progress(r.clock.Now()))
+			if r.OnProgress != nil {
+				r.OnProgress(r.tally.progress(r.clock.Now()))
 			}
 			r.snapshot()
 		}
 	}
 }
 
-// snapshot gives Each the interval that ends now.
+// snapshot passes the interval that ends now to OnInterval.
 func (r *runner) snapshot() {
-	if r.Each == nil {
+	if r.OnInterval == nil {
 		return
 	}
 	now := r.clock.Now()
 	if from, groups := r.tally.swap(now); groups != nil {
-		r.Each(max(from-r.Warmup, 0), now-r.Warmup, groups)
+		r.OnInterval(max(from-r.Warmup, 0), now-r.Warmup, groups)
 	}
 }
 
-// wind gives running operations some grace, cancels them, then abandons them.
-func (r *runner) wind() {
+// drain waits for running operations, then cancels them, then abandons them.
+func (r *runner) drain() {
 	for range 2 {
 		select {
-		case <-r.all:
+		case <-r.finished:
 			return
 		case <-time.After(r.Grace):
 			r.abort()

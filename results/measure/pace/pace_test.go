@@ -158,8 +158,8 @@ func TestRateAfterWarmupIsTheTargetInEachSecond(t *testing.T) {
 			t.Fatalf("%d workers: %d slices, %d operations, %d unstarted", workers, len(got.Series), got.Groups[0][0].Count, got.Unstarted)
 		}
 		for i, s := range got.Series[:20] {
-			if s.Ended < 990 || s.Ended > 1010 {
-				t.Errorf("%d workers, second %d: %d operations", workers, i, s.Ended)
+			if s.Finished < 990 || s.Finished > 1010 {
+				t.Errorf("%d workers, second %d: %d operations", workers, i, s.Finished)
 			}
 		}
 	}
@@ -251,11 +251,11 @@ func TestPartsAreNotOperations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Operations != 300 || got.Right != 270 || got.Count(1, 0) != 300 || got.Count(2, 0) != 270 || len(got.Series) != 3 {
-		t.Errorf("%d operations, %d correct, %d reads, %d updates, %d seconds", got.Operations, got.Right, got.Count(1, 0), got.Count(2, 0), len(got.Series))
+	if got.Operations != 300 || got.Succeeded != 270 || got.Count(1, 0) != 300 || got.Count(2, 0) != 270 || len(got.Series) != 3 {
+		t.Errorf("%d operations, %d correct, %d reads, %d updates, %d seconds", got.Operations, got.Succeeded, got.Count(1, 0), got.Count(2, 0), len(got.Series))
 	}
 	for second, s := range got.Series {
-		if s.Ended != 100 || s.Failed != 10 || s.Slow != 3*time.Millisecond {
+		if s.Finished != 100 || s.Failed != 10 || s.Slowest != 3*time.Millisecond {
 			t.Errorf("second %d: %+v", second, s)
 		}
 	}
@@ -381,7 +381,7 @@ func TestIntervalsAddUp(t *testing.T) {
 	intervals := 0
 	o := Options{
 		Kinds: []string{"a"}, Statuses: []string{"ok", "bad"}, Operations: 400, Rate: 1000, Warmup: 50 * time.Millisecond, Interval: 100 * time.Millisecond,
-		Each: func(from, to time.Duration, groups [][]*Group) {
+		OnInterval: func(from, to time.Duration, groups [][]*Group) {
 			if from != last || to <= from {
 				t.Errorf("an interval from %s to %s follows one to %s", from, to, last)
 			}
@@ -431,8 +431,8 @@ func TestPhases(t *testing.T) {
 // TestProgressTellsWhatCameLately: the percentiles of what succeeded since the
 // progress before, and nothing of what failed or was reported already.
 func TestProgressTellsWhatCameLately(t *testing.T) {
-	var all tally
-	all.init(&Options{Kinds: []string{"READ"}, Statuses: []string{"OK", "ERROR"}, Fine: time.Second, Watch: func(Progress) {}})
+	var all totals
+	all.init(&Options{Kinds: []string{"READ"}, Statuses: []string{"OK", "ERROR"}, SeriesInterval: time.Second, OnProgress: func(Progress) {}})
 	all.add(nil, []operation{{response: 2 * time.Millisecond}, {response: time.Minute, failed: true}})
 	if p := all.progress(time.Second).Response; math.Abs(float64(p.P50-2*time.Millisecond)) > 1e4 || p.P99 != p.P50 {
 		t.Errorf("%+v", p)

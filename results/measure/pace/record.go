@@ -7,37 +7,37 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// Recorder takes the times of one worker's operations. It keeps some of them
-// before it adds them to the run's histograms, of which there is one set: the
-// memory does not grow with the workers.
+// Recorder records the times of one worker's operations. It buffers some of them before it adds
+// them to the run's only set of histograms. Memory therefore does not grow with the number of
+// workers.
 type Recorder struct {
 	runner *runner
 
-	due     time.Duration // when the current operation should have started
-	began   time.Duration // when it began
-	service time.Duration // of the last part
-	end     time.Duration // of it
-	flushed time.Duration
-	kept    [keptSamples]Sample
-	n       int
-	whole   [keptSamples]operation // that ended since the last flush
-	ended   int                    // their number
-	failed  bool                   // a part of the current operation has
-	skipped bool                   // the current operation is not counted
+	due            time.Duration // when the current operation was due
+	began          time.Duration // when it started
+	service        time.Duration // service time of the last part
+	end            time.Duration // end of the last part
+	flushed        time.Duration
+	samples        [maxSamples]Sample
+	sampleCount    int
+	operations     [maxSamples]operation // operations that finished since the last flush
+	operationCount int                   // their number
+	failed         bool                  // a part of the current operation failed
+	skipped        bool                  // the current operation does not count
 }
 
-// operation is a whole operation that ended.
+// operation is a finished operation.
 type operation struct {
 	end, response time.Duration
-	failed        bool // a part of it has
+	failed        bool // a part of it failed
 }
 
 const (
-	keptSamples = 128
-	keptFor     = 100 * time.Millisecond
+	maxSamples = 128
+	maxDelay   = 100 * time.Millisecond
 )
 
-// Sample is a part of an operation, or the whole of it, that ended.
+// Sample is a finished operation or a finished part of one.
 type Sample struct {
 	Kind, Status  uint8
 	End           time.Duration // since the run began, with its warm-up
@@ -48,17 +48,17 @@ type Sample struct {
 // Now is the time since the run began.
 func (r *Recorder) Now() time.Duration { return r.runner.clock.Now() }
 
-// Began is when the current operation began.
+// Began is when the current operation started.
 func (r *Recorder) Began() time.Duration { return r.began }
 
 func (r *Recorder) begin(due, now time.Duration) {
 	r.due, r.began, r.failed, r.skipped = due, now, false, false
 }
 
-// Service is the service time of the part that was noted last.
+// Service is the service time of the last recorded part.
 func (r *Recorder) Service() time.Duration { return r.service }
 
-// End is when the part ended that was noted last, or now, where it does not count.
+// End is when the last recorded part ended, or now if it does not count.
 func (r *Recorder) End() time.Duration {
 	if r.Counts() {
 		return r.end
@@ -66,15 +66,14 @@ func (r *Recorder) End() time.Duration {
 	return r.Now()
 }
 
-// Counts reports whether the current operation counts: the warm-up is over.
+// Counts reports whether the current operation counts, i.e. the warm-up is over.
 func (r *Recorder) Counts() bool { return r.due >= r.runner.Warmup }
 
-// Done notes a part of the current operation, or the whole of it, that began
-// then and ends now. Its response time is its service time and what the
-// operation waited for a worker.
+// Done records the current operation or a part of it, from began until now. Its response time is
+// its service time plus the time that the operation waited for a worker.
 func (r *Recorder) Done(kind, status int, began time.Duration) { r.DoneMany(kind, status, began, 1) }
 
-// DoneMany is Done for a part that handled so many records at once.
+// DoneMany is Done for a part that processed several records at once.
 func (r *Recorder) DoneMany(kind, status int, began time.Duration, records int) {
 	if !r.Counts() {
 		return
@@ -84,100 +83,100 @@ func (r *Recorder) DoneMany(kind, status int, began time.Duration, records int) 
 	}
 	now := r.runner.clock.Now()
 	r.service, r.end = now-began, now
-	if r.n == 0 {
+	if r.sampleCount == 0 {
 		r.flushed = now
 	}
-	r.kept[r.n] = Sample{uint8(kind), uint8(status), now, now - began, r.began - r.due, int32(records)} //nolint:gosec // few kinds, small batches
-	if r.n++; r.n == keptSamples || now-r.flushed > keptFor {
+	r.samples[r.sampleCount] = Sample{uint8(kind), uint8(status), now, now - began, r.began - r.due, int32(records)} //nolint:gosec // few kinds, small batches
+	if r.sampleCount++; r.sampleCount == maxSamples || now-r.flushed > maxDelay {
 		r.flush()
 	}
 }
 
-// Skip leaves the current operation out of all counts: there was nothing to do.
+// Skip excludes the current operation from all counts because there was nothing to do.
 func (r *Recorder) Skip() { r.skipped = true }
 
-// finish counts the current operation. It ended with its last part.
+// finish counts the current operation, which ended with its last part.
 func (r *Recorder) finish() {
 	if !r.Counts() || r.skipped {
 		return
 	}
 	end := max(r.end, r.began)
-	r.whole[r.ended] = operation{end, end - r.due, r.failed}
-	if r.ended++; r.ended == keptSamples {
+	r.operations[r.operationCount] = operation{end, end - r.due, r.failed}
+	if r.operationCount++; r.operationCount == maxSamples {
 		r.flush()
 	}
 }
 
-// Pause waits inside an operation, such as for a server that is away, and
-// reports whether the run goes on: it ends the wait. The time counts as the run's,
-// also where no operation ends behind it.
+// Pause waits inside an operation, for example for a server that is down, and reports whether the
+// run continues; the end of the run ends the wait. The time belongs to the run even if no operation
+// finishes after it.
 func (r *Recorder) Pause(d time.Duration) bool {
 	c := &r.runner.clock
-	r.rest(c.Now())
+	r.flushBefore(c.Now())
 	c.Until(c.Now()+d, r.runner.stop)
-	r.runner.tally.reach(c.Now())
+	r.runner.tally.extend(c.Now())
 	return !r.runner.stopped()
 }
 
-// Over reports whether no operation may begin any more.
-func (r *Recorder) Over() bool { return r.runner.stopped() }
+// IsStopping reports whether no operation may start any more.
+func (r *Recorder) IsStopping() bool { return r.runner.stopped() }
 
-// rest adds what is kept before the worker sleeps.
-func (r *Recorder) rest(now time.Duration) {
-	if r.n > 0 && now-r.flushed > keptFor/4 {
+// flushBefore adds buffered samples before the worker sleeps.
+func (r *Recorder) flushBefore(now time.Duration) {
+	if r.sampleCount > 0 && now-r.flushed > maxDelay/4 {
 		r.flush()
 	}
 }
 
 func (r *Recorder) flush() {
-	r.runner.tally.add(r.kept[:r.n], r.whole[:r.ended])
-	r.n, r.ended = 0, 0
+	r.runner.tally.add(r.samples[:r.sampleCount], r.operations[:r.operationCount])
+	r.sampleCount, r.operationCount = 0, 0
 }
 
-// Group is what was measured of one kind of operation that ended one way.
+// Group is the measurement of one kind of operation with one outcome.
 type Group struct {
 	Count             int64
-	Records           int64 // as Count, but for batches
+	RecordCount       int64 // as Count, but for batches
 	Service, Response *measure.Histogram
 }
 
-// Slice is one interval of the series. It counts whole operations, whatever the number
-// of their parts.
-type Slice struct {
-	Ended  int64         // operations that ended in it, also those that failed
-	Failed int64         // operations among Ended of which a part failed
-	Slow   time.Duration // the longest response of Ended
+// Interval is one interval of the series. It counts operations, not their parts.
+type Interval struct {
+	Finished int64         // finished operations, including failed ones
+	Failed   int64         // finished operations with a failed part
+	Slowest  time.Duration // longest response time
 }
 
-// tally gathers the samples of all workers.
-type tally struct {
+// totals collects the samples of all workers.
+type totals struct {
 	interval time.Duration
 	warmup   time.Duration
 	harmless int
 	ended    func([]Sample)
 
-	mu     sync.Mutex
-	closed bool
-	groups [][]*Group // by kind and status; nil = there was none
-	series []Slice    // from the end of the warm-up
-	last   time.Duration
-	whole  int64 // operations
-	failed int64 // operations of which a part failed
-	err    error
+	mu         sync.Mutex
+	closed     bool
+	groups     [][]*Group // by kind and status; nil = there was none
+	series     []Interval // beginning with the end of the warm-up
+	last       time.Duration
+	operations int64 // operations
+	failed     int64 // operations with a failed part
+	err        error
 
-	now    [][]*Group         // of the current interval; nil = nobody asks for it
-	lately *measure.Histogram // responses of what succeeded since the last progress; nil = nobody watches
-	from   time.Duration      // when it began
+	currentGroups [][]*Group // of the current interval; nil = OnInterval is not used
+	// response times of successful operations since the last progress; nil = OnProgress is not used
+	recent *measure.Histogram
+	from   time.Duration // start of the interval
 }
 
-func (t *tally) init(o *Options) {
-	t.interval, t.warmup, t.harmless, t.ended = o.Fine, o.Warmup, o.Harmless, o.Ended
+func (t *totals) init(o *Options) {
+	t.interval, t.warmup, t.harmless, t.ended = o.SeriesInterval, o.Warmup, o.FirstHarmless, o.OnFinished
 	t.groups = emptyGroups(len(o.Kinds), len(o.Statuses))
-	if o.Watch != nil {
-		t.lately = measure.NewHistogram()
+	if o.OnProgress != nil {
+		t.recent = measure.NewHistogram()
 	}
-	if o.Each != nil {
-		t.now, t.from = emptyGroups(len(o.Kinds), len(o.Statuses)), o.Warmup
+	if o.OnInterval != nil {
+		t.currentGroups, t.from = emptyGroups(len(o.Kinds), len(o.Statuses)), o.Warmup
 	}
 }
 
@@ -189,36 +188,36 @@ func emptyGroups(kinds, statuses int) [][]*Group {
 	return out
 }
 
-func (t *tally) failure(status int) bool {
+func (t *totals) failure(status int) bool {
 	return status != 0 && (t.harmless == 0 || status < t.harmless)
 }
 
 // swap ends the current interval; nil before the end of the warm-up.
-func (t *tally) swap(now time.Duration) (from time.Duration, groups [][]*Group) {
+func (t *totals) swap(now time.Duration) (from time.Duration, groups [][]*Group) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if now <= t.from || t.now == nil {
+	if now <= t.from || t.currentGroups == nil {
 		return 0, nil
 	}
-	from, groups = t.from, t.now
-	t.from, t.now = now, emptyGroups(len(groups), len(groups[0]))
+	from, groups = t.from, t.currentGroups
+	t.from, t.currentGroups = now, emptyGroups(len(groups), len(groups[0]))
 	return from, groups
 }
 
-// note counts a sample in the group of its kind and status.
-func note(in [][]*Group, s *Sample) {
+// addToGroup counts a sample in the group of its kind and status.
+func addToGroup(in [][]*Group, s *Sample) {
 	g := in[s.Kind][s.Status]
 	if g == nil {
 		g = &Group{Service: measure.NewHistogram(), Response: measure.NewHistogram()}
 		in[s.Kind][s.Status] = g
 	}
 	g.Count++
-	g.Records += int64(s.Records)
+	g.RecordCount += int64(s.Records)
 	g.Service.Record(s.Service)
 	g.Response.Record(s.Service + s.Wait)
 }
 
-func (t *tally) add(samples []Sample, whole []operation) {
+func (t *totals) add(samples []Sample, whole []operation) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -229,9 +228,9 @@ func (t *tally) add(samples []Sample, whole []operation) {
 	}
 	for i := range samples {
 		s := &samples[i]
-		note(t.groups, s)
-		if t.now != nil {
-			note(t.now, s)
+		addToGroup(t.groups, s)
+		if t.currentGroups != nil {
+			addToGroup(t.currentGroups, s)
 		}
 	}
 	for i := range whole {
@@ -239,27 +238,27 @@ func (t *tally) add(samples []Sample, whole []operation) {
 	}
 }
 
-// count adds a whole operation.
-func (t *tally) count(o *operation) {
-	t.whole++
+// count adds an operation.
+func (t *totals) count(o *operation) {
+	t.operations++
 	t.last = max(t.last, o.end)
 	at := int((o.end - t.warmup) / t.interval)
 	for len(t.series) <= at {
-		t.series = append(t.series, Slice{})
+		t.series = append(t.series, Interval{})
 	}
 	slice := &t.series[at]
-	slice.Ended++
-	slice.Slow = max(slice.Slow, o.response)
+	slice.Finished++
+	slice.Slowest = max(slice.Slowest, o.response)
 	if o.failed {
 		t.failed++
 		slice.Failed++
-	} else if t.lately != nil {
-		t.lately.Record(o.response)
+	} else if t.recent != nil {
+		t.recent.Record(o.response)
 	}
 }
 
-// reach says that the run went on until then.
-func (t *tally) reach(now time.Duration) {
+// extend records that the run continued until this time.
+func (t *totals) extend(now time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.closed {
@@ -267,7 +266,7 @@ func (t *tally) reach(now time.Duration) {
 	}
 }
 
-func (t *tally) fail(err error) {
+func (t *totals) fail(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.err == nil {
@@ -286,38 +285,38 @@ const (
 	Failed      Ending = "failed"      // a worker returned an error
 )
 
-// Result is what a run measured after its warm-up.
+// Result is the measurement of a run after its warm-up.
 type Result struct {
 	Ending     Ending
-	Groups     [][]*Group    // by kind and status, as in Options; nil where there was none
-	Began      time.Time     // of the run, with its warm-up
-	Operations int64         // that ended; one may have several parts, each in Groups
-	Right      int64         // of these, those of which no part failed
+	Groups     [][]*Group    // by kind and status, as in Options; nil if there was none
+	Began      time.Time     // start of the run, including the warm-up
+	Operations int64         // finished operations; one may have several parts, each in Groups
+	Succeeded  int64         // of Operations: those without a failed part
 	Elapsed    time.Duration // from the end of the warm-up to the end of the last operation, or of its last pause
-	Series     []Slice       // from the end of the warm-up; the last may be incomplete
+	Series     []Interval    // beginning with the end of the warm-up; the last interval may be incomplete
 	Interval   time.Duration // of Series
 
-	// Unstarted operations of an open loop were due when the run ended, and no
-	// worker had come to them: the engine does not hold the rate.
+	// Unstarted operations of an open loop were due when the run ended, but no worker had started
+	// them: the engine does not sustain the rate.
 	Unstarted int64
-	// Hung workers did not return though their operation was cancelled; what
-	// they last did is not counted.
+	// Hung workers did not return although their operation was cancelled. Their last operation is not
+	// counted.
 	Hung bool
 }
 
-// Progress is how far a run is.
+// Progress describes how far a run is.
 type Progress struct {
-	Elapsed       time.Duration       // since the end of the warm-up; negative before
-	Ended, Failed int64               // operations after the warm-up
-	Slice         Slice               // the last complete interval
-	Response      measure.Percentiles // of what succeeded since the progress before
+	Elapsed          time.Duration       // since the end of the warm-up; negative before
+	Finished, Failed int64               // operations after the warm-up
+	Slice            Interval            // the last complete interval
+	Response         measure.Percentiles // successful operations since the previous progress
 }
 
-// result closes the books.
+// result completes the result of the run.
 func (r *runner) result() (*Result, error) {
-	out := &Result{Began: r.start, Interval: r.Fine, Ending: r.why}
+	out := &Result{Began: r.start, Interval: r.SeriesInterval, Ending: r.ending}
 	select {
-	case <-r.all:
+	case <-r.finished:
 	default:
 		out.Hung = true
 	}
@@ -326,7 +325,7 @@ func (r *runner) result() (*Result, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
-	out.Groups, out.Series, out.Operations, out.Right = t.groups, t.series, t.whole, t.whole-t.failed
+	out.Groups, out.Series, out.Operations, out.Succeeded = t.groups, t.series, t.operations, t.operations-t.failed
 	out.Elapsed = max(t.last-r.Warmup, 0)
 	if out.Ending != Completed {
 		out.Unstarted = r.schedule.unstarted(r.clock.Now())
@@ -334,13 +333,13 @@ func (r *runner) result() (*Result, error) {
 	return out, t.err
 }
 
-func (t *tally) progress(now time.Duration) Progress {
+func (t *totals) progress(now time.Duration) Progress {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := Progress{Elapsed: now - t.warmup, Ended: t.whole, Failed: t.failed}
-	if t.lately != nil {
-		p.Response = t.lately.Percentiles()
-		t.lately.Reset()
+	p := Progress{Elapsed: now - t.warmup, Finished: t.operations, Failed: t.failed}
+	if t.recent != nil {
+		p.Response = t.recent.Percentiles()
+		t.recent.Reset()
 	}
 	if at := int(p.Elapsed/t.interval) - 1; p.Elapsed > 0 && at >= 0 && at < len(t.series) {
 		p.Slice = t.series[at]
@@ -348,7 +347,7 @@ func (t *tally) progress(now time.Duration) Progress {
 	return p
 }
 
-// Count is the number of operations of a kind, by the outcome asked for.
+// Count is the number of operations of a kind with an outcome.
 func (r *Result) Count(kind, status int) int64 {
 	if g := r.Groups[kind][status]; g != nil {
 		return g.Count

@@ -8,37 +8,37 @@ import (
 	"time"
 )
 
-// schedule tells when operations should begin. It is shared by all workers: a
-// rate is the run's, not a worker's.
+// schedule decides when operations start. All workers share it, because a rate applies to the run,
+// not to a worker.
 type schedule struct {
-	rate    float64
-	rng     *rand.Rand // nil = fixed arrivals
-	warmup  time.Duration
-	over    time.Duration // no operation begins then or later; 0 = no end
-	allowed int64         // operations after the warm-up; 0 = no limit
+	rate          float64
+	rng           *rand.Rand // nil = fixed arrivals
+	warmup        time.Duration
+	end           time.Duration // no operation starts at this time or later; 0 = no end
+	maxOperations int64         // after the warm-up; 0 = no limit
 
-	counted atomic.Int64 // given out, after the warm-up
-	late    atomic.Bool  // the end of time was seen
+	started  atomic.Int64 // operations given out after the warm-up
+	timeOver atomic.Bool  // a worker reached the end of time
 
-	mu       sync.Mutex // of an open loop; a closed one takes no lock
-	arrivals int64      // those that were given out, of this rate
-	at       float64    // seconds: the next Poisson arrival
-	since    float64    // seconds: when this rate began
-	until    float64    // seconds: when it ends
-	phases   []Phase    // this rate's and those that follow
+	mu          sync.Mutex // for an open loop; a closed loop takes no lock
+	arrivals    int64      // arrivals given out at the current rate
+	nextPoisson float64    // seconds: the next Poisson arrival
+	phaseStart  float64    // seconds: start of the current rate
+	phaseEnd    float64    // seconds: end of the current rate
+	phases      []Phase    // the current rate and the following ones
 }
 
-// scheduleStream makes the arrivals' random numbers others than the workers'.
+// scheduleStream separates the random numbers of arrivals from those of workers.
 const scheduleStream = 0x70616365
 
 func newSchedule(o *Options) *schedule {
-	s := &schedule{rate: o.Rate, warmup: o.Warmup, allowed: o.Operations}
+	s := &schedule{rate: o.Rate, warmup: o.Warmup, maxOperations: o.Operations}
 	if o.Limit > 0 {
-		s.over = o.Warmup + o.Limit
+		s.end = o.Warmup + o.Limit
 	}
-	if s.until = math.Inf(1); len(o.Phases) > 0 {
+	if s.phaseEnd = math.Inf(1); len(o.Phases) > 0 {
 		s.phases = o.Phases
-		s.rate, s.until = o.Phases[0].Rate, (o.Warmup + o.Phases[0].For).Seconds()
+		s.rate, s.phaseEnd = o.Phases[0].Rate, (o.Warmup + o.Phases[0].Duration).Seconds()
 	}
 	if o.Arrivals == Poisson {
 		s.rng = rand.New(rand.NewPCG(o.Seed, scheduleStream))
@@ -47,21 +47,21 @@ func newSchedule(o *Options) *schedule {
 	return s
 }
 
-// peek is the next arrival of an open loop. Fixed ones come from their number,
-// so that no rounding adds up.
+// peek is the next arrival of an open loop. Fixed arrivals are computed from their number, which
+// avoids accumulating rounding errors.
 func (s *schedule) peek() time.Duration {
 	for {
-		due := s.at
+		due := s.nextPoisson
 		if s.rng == nil {
-			due = s.since + float64(s.arrivals)/s.rate
+			due = s.phaseStart + float64(s.arrivals)/s.rate
 		}
-		if due < s.until || len(s.phases) < 2 {
+		if due < s.phaseEnd || len(s.phases) < 2 {
 			return time.Duration(due * 1e9)
 		}
 		s.phases = s.phases[1:]
-		s.rate, s.since, s.arrivals = s.phases[0].Rate, s.until, 0
-		if s.until += s.phases[0].For.Seconds(); s.rng != nil {
-			s.at = s.since + s.rng.ExpFloat64()/s.rate // what has not come yet does not know how long it was waited for
+		s.rate, s.phaseStart, s.arrivals = s.phases[0].Rate, s.phaseEnd, 0
+		if s.phaseEnd += s.phases[0].Duration.Seconds(); s.rng != nil {
+			s.nextPoisson = s.phaseStart + s.rng.ExpFloat64()/s.rate // what has not come yet does not know how long it was waited for
 		}
 	}
 }
@@ -69,11 +69,11 @@ func (s *schedule) peek() time.Duration {
 func (s *schedule) advance() {
 	s.arrivals++
 	if s.rng != nil {
-		s.at += s.rng.ExpFloat64() / s.rate
+		s.nextPoisson += s.rng.ExpFloat64() / s.rate
 	}
 }
 
-// next gives out an operation: when it is due. In a closed loop that is now.
+// next gives out an operation and returns when it is due. In a closed loop that is now.
 func (s *schedule) next(now time.Duration) (due time.Duration, more bool) {
 	due = now
 	if s.rate > 0 {
@@ -81,12 +81,12 @@ func (s *schedule) next(now time.Duration) (due time.Duration, more bool) {
 		defer s.mu.Unlock()
 		due = s.peek()
 	}
-	if s.over > 0 && (now >= s.over || due >= s.over) {
-		s.late.Store(true)
+	if s.end > 0 && (now >= s.end || due >= s.end) {
+		s.timeOver.Store(true)
 		return 0, false
 	}
-	if due >= s.warmup && s.counted.Add(1) > s.allowed && s.allowed > 0 {
-		s.counted.Add(-1)
+	if due >= s.warmup && s.started.Add(1) > s.maxOperations && s.maxOperations > 0 {
+		s.started.Add(-1)
 		return 0, false
 	}
 	if s.rate > 0 {
@@ -95,25 +95,25 @@ func (s *schedule) next(now time.Duration) (due time.Duration, more bool) {
 	return due, true
 }
 
-// giveBack says that an operation was not started.
+// giveBack returns an operation that was not started.
 func (s *schedule) giveBack(due time.Duration) {
 	if due >= s.warmup {
-		s.counted.Add(-1)
+		s.started.Add(-1)
 	}
 }
 
-// unstarted counts the arrivals of an open loop that were due before the time
-// end and were not given out, and their number alone if the run was to have no more.
+// unstarted counts the arrivals of an open loop that were due before end but were not given out, up
+// to the maximum number of operations.
 func (s *schedule) unstarted(end time.Duration) (n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.rate == 0 {
 		return 0
 	}
-	if s.over > 0 {
-		end = min(end, s.over)
+	if s.end > 0 {
+		end = min(end, s.end)
 	}
-	for s.peek() < end && (s.allowed == 0 || s.counted.Load()+n < s.allowed) {
+	for s.peek() < end && (s.maxOperations == 0 || s.started.Load()+n < s.maxOperations) {
 		if s.peek() >= s.warmup {
 			n++
 		}
@@ -122,9 +122,9 @@ func (s *schedule) unstarted(end time.Duration) (n int64) {
 	return n
 }
 
-// ending is why there was no next operation.
+// ending is the reason for having no next operation.
 func (s *schedule) ending() Ending {
-	if s.late.Load() {
+	if s.timeOver.Load() {
 		return OutOfTime
 	}
 	return Completed

@@ -28,7 +28,7 @@ func (d *digest) add(r *format.Rows) {
 			case v.Kind == format.Char || v.Kind == format.Varchar:
 				b = append(binary.AppendUvarint(append(b, 1), uint64(len(v.Text[i]))), v.Text[i]...)
 			default:
-				b = binary.AppendVarint(append(b, 1), v.Whole[i])
+				b = binary.AppendVarint(append(b, 1), v.Int[i])
 			}
 		}
 		h := xxh3.Hash128(b)

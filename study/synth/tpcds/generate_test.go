@@ -67,7 +67,7 @@ func TestGenerate(t *testing.T) {
 		for i, null := range rows.Columns[0].Null {
 			if !null {
 				sold++
-				sum += rows.Columns[0].Whole[i]
+				sum += rows.Columns[0].Int[i]
 			}
 		}
 	}
