@@ -2,7 +2,7 @@
 import { Chart, Curves, axisLabel, dash, hue, isTime } from './plot';
 import { Refused, count, get, go, h, say, several, short, state, table, utc } from './dom';
 
-export interface Holding { archive: string; engine: string; design?: string; subset?: string; records: number; digest?: string; problem?: string }
+export interface Holding { archive: string; engine: string; design?: string; subset?: string; records: number; digest?: string; problem?: string; rank?: number }
 export interface Home {
   version: string; archives: Holding[]; folders: string[] | null;
   cases: { name: string; title: string; line_type: string }[]; stats: { name: string; line_type: string; summary: string }[]; pictures: Record<string, string[] | null>;
@@ -41,8 +41,9 @@ export function times(text: string): number[] {
 }
 
 export function place(home: Home, q: URLSearchParams): Holding | undefined {
-  const fits = (a: Holding) => where.slice(0, 3).every(k => !q.get(k) || q.get(k) === a[k as keyof Holding]);
-  return home.archives.find(a => !a.problem && fits(a)) ?? home.archives.find(a => !a.problem && (!q.get('archive') || q.get('archive') === a.archive)); // no other one stands for it
+  const fits = (a: Holding) => !a.problem && where.slice(0, 3).every(k => !q.get(k) || q.get(k) === a[k as keyof Holding]);
+  const best = home.archives.filter(a => a.rank && fits(a)).sort((a, b) => a.rank! - b.rank!)[0]; // as the newest report ranks them
+  return best ?? home.archives.find(fits) ?? home.archives.find(a => !a.problem && (!q.get('archive') || q.get('archive') === a.archive)); // no other one stands for it
 }
 
 // holdings is the selector of archives, of every view that has one.
@@ -55,7 +56,7 @@ export function holdings(home: Home, q: URLSearchParams, chosen: (q: URLSearchPa
       for (const k of where.slice(0, 3)) next.set(k, String(a[k as keyof Holding]));
       chosen(next);
     },
-  }, !now && h('option', { disabled: true, selected: true }, '(choose one)'), ...usable.map(a => h('option', { selected: a === now }, `${a.archive} · ${a.engine} ${a.design} · ${a.subset} · ${several(a.records, 'record')}`))));
+  }, !now && h('option', { disabled: true, selected: true }, '(choose one)'), ...usable.map(a => h('option', { selected: a === now }, `${a.archive} · ${a.engine} ${a.design} · ${a.subset} · ${several(a.records, 'record')}${a.rank === 1 ? ' · recommended' : ''}`))));
 }
 
 // lacking says why nothing can be asked, and lets another archive be chosen.

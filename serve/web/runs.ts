@@ -129,7 +129,7 @@ export class Live {
     const key = `${last.seq} ${standing}`;
     if (key === this.last) return;
     this.last = key;
-    this.band.replaceChildren(h('strong', { class: standing.startsWith('i') && 'bad', id: 'standing' }, standing), step?.text ? h('span', {}, `${step.text}: ${count(step.done ?? 0)}${step.of ? ` of ${count(step.of)}${left(events, step)}` : ''}`) : '',
+    this.band.replaceChildren(h('strong', { class: standing.startsWith('i') && 'bad', id: 'standing' }, standing), step?.text ? h('span', {}, `${step.text}: ${count(step.done ?? 0)}${step.of ? ` of ${count(step.of)}${standing === 'running' ? left(events, step) : ''}` : ''}`) : '',
       h('span', {}, several(events.filter(e => e.sample).length, 'sample')), sample?.sample ? h('span', {}, `last: ${words(sample.sample.cell)}`) : '');
     this.cells(events);
     for (const d of this.drawn) d.destroy();
@@ -152,12 +152,12 @@ export class Live {
       else if (e.sample.measured) all.push(e.sample.measured.total_ns / 1e6);
     }
     const median = (v: number[]) => v.sort((a, b) => a - b)[Math.floor(v.length / 2)];
-    this.grid.replaceChildren(table('medians in ms of what is proven; wrong and failed answers have no time', ['way', ...columns], [...ms].map(([row, cells]) => [row, ...[...columns].map(c =>
+    this.grid.replaceChildren(table('medians in ms of what is proven; wrong and failed answers have no time', ['configuration', ...columns], [...ms].map(([row, cells]) => [row, ...[...columns].map(c =>
       bad.has(row + '\n' + c) ? h('span', { class: 'bad' }, 'not right') : median(cells.get(c) ?? [])?.toFixed(2) ?? '')])));
   }
 }
 
-// left is the time that is left of a step, if it goes on as it began.
+// left is the time that a running step still needs at its present rate.
 function left(events: Event_[], step: Event_) {
   const first = events.find(e => e.kind === 'step' && e.text === step.text)!, took = Date.parse(step.time) - Date.parse(first.time), did = (step.done ?? 0) - (first.done ?? 0);
   if (did <= 0 || !step.of || step.done! >= step.of) return '';
