@@ -20,7 +20,7 @@ export async function loads(main: HTMLElement, home: Home) {
     h('p', { id: 'sum' }, `${count(sum(m => m.read))} lines read = ${count(sum(m => m.stored))} stored + ${count(sum(m => m.replaced))} replaced + ${count(sum(m => m.quarantined))} quarantined${files.every(ticked) ? ' ✓' : ' — DOES NOT ADD UP'}, of ${several(files.length, 'file')}`),
     ...(d.line_types ?? []).map(t => coverage(t.line_type, t.fcst_valid_beg)),
     h('h3', {}, 'Quarantine'), d.quarantine?.some(f => f.lines) ? table('lines that could not be read', ['reason', 'lines', 'first at'], d.quarantine.flatMap(f => f.reasons.map(r => [marked(r.reason), r.lines, `${f.file}:${r.first_line}`]))) : h('p', {}, 'No line was quarantined.'),
-    d.conflicts?.length ? table('lines whose values contradict others', ['what', 'stands', 'dropped'], d.conflicts.map(c => [c.what, `${c.stands.file}:${c.stands.line}`, `${c.dropped.file}:${c.dropped.line}`])) : '',
+    d.conflicts?.length ? table('conflicts: lines with the identity of an existing record and other numbers', ['record', 'existing', 'not stored'], d.conflicts.map(c => [c.what, `${c.stands.file}:${c.stands.line}`, `${c.dropped.file}:${c.dropped.line}`])) : '',
     h('h3', {}, 'Files'), table(`${several(files.length, 'file')}${root && ` in ${root}`}${files.length > mostFiles ? `, the last ${mostFiles}` : ''}`, ['file', 'loaded (UTC)', 'read', 'stored', 'replaced', 'quarantined', 'adds up'],
       files.slice(-mostFiles).map(m => [h('span', { class: 'path' }, m.path.slice(root.length)), h('span', { class: 'line' }, m.loaded.slice(0, 19).replace('T', ' ')), count(m.read), count(m.stored), count(m.replaced), count(m.quarantined), ticked(m) ? '✓' : 'NO'])));
 }
