@@ -65,7 +65,7 @@ export async function scorecard(main: HTMLElement, home: Home, signal: AbortSign
   function part(name: string, of: Row[], columns: (keyof Row)[], leads: number[], alpha: number) {
     const counts = { better: 0, worse: 0, tested: 0 }, open = (rows.length <= mostOpen) !== turned.has(name);
     for (const r of of) for (const c of r.cells) { const words = symbol(r, c, alpha)[1]; if (c.p != null) counts.tested++; if (words === 'better, significant') counts.better++; if (words === 'worse, significant') counts.worse++; }
-    const head = h('tr', {}, h('th', { class: 'group', scope: 'rowgroup', colspan: columns.length + leads.length }, h('button', { type: 'button', 'aria-expanded': String(open), click: () => { turned.has(name) ? turned.delete(name) : turned.add(name); paint(); } }, `${open ? '▾' : '▸'} ${name || '(none)'}`),
+    const head = h('tr', {}, h('th', { class: 'group', scope: 'rowgroup', colspan: columns.length + leads.length }, h('button', { type: 'button', 'aria-expanded': String(open), 'data-group': name, click: () => { turned.has(name) ? turned.delete(name) : turned.add(name); paint(); [...body.querySelectorAll<HTMLElement>('.group button')].find(b => b.dataset['group'] === name)?.focus(); } }, `${open ? '▾' : '▸'} ${name || '(none)'}`),
       ` ${of[0]!.stat}: `, h('span', { class: counts.better && 'good' }, `${count(counts.better)} better`), ', ', h('span', { class: counts.worse && 'bad' }, `${count(counts.worse)} worse`), ` of ${count(counts.tested)} cells`));
     return h('tbody', {}, head, ...(open ? of : []).map(r => h('tr', {}, ...columns.map(f => h('td', {}, (f === 'fcst_var' && r.model ? r.model + ' ' : '') + String(r[f] ?? ''))), ...leads.map(l => {
       const c = r.cells.find(c => c.lead === l);
