@@ -121,7 +121,7 @@ func drawsLive(b *browser, p *page) {
 	}
 	b.until(`document.querySelectorAll('.plot.small canvas').length == 4`)
 	heads := b.text(`[...document.querySelectorAll('#numbers th')].map(h => h.textContent).join()`)
-	if heads != "time (UTC),ended,failed,p50,p95,p99,xact_commit,wal_bytes" {
+	if heads != "time (UTC),completed,failed,p50,p95,p99,xact_commit,wal_bytes" {
 		b.t.Error(heads)
 	}
 	if rows := b.text(`document.querySelector('#numbers table').textContent`); !strings.Contains(rows, "259") {
