@@ -12,7 +12,7 @@ import (
 // built on Debian's and Ubuntu's packages and on /proc.
 const Supported = false
 
-var errSystem = errors.New("labs run on Linux") //nolint:gochecknoglobals // an error value
+var errSystem = errors.New("labs and throttled disks need Linux") //nolint:gochecknoglobals // an error value
 
 func identify(int) (Process, bool)            { return Process{}, false }
 func (Process) alive() bool                   { return false }

@@ -305,6 +305,18 @@ func TestBrowser(t *testing.T) {
 		if note := b.text("note.textContent"); !strings.Contains(note, "Holm") {
 			t.Error(note)
 		}
+		regions := `[...document.querySelectorAll('.card .group button')].map(e => e.textContent.slice(2)).join()`
+		if got := b.text(regions); !strings.Contains(got, "G2/NHX") || !strings.Contains(got, "G2/SHX") {
+			t.Error("groups of regions:", got)
+		}
+		rows := b.text(`document.querySelectorAll('.card tbody tr').length`)
+		b.click(".card .group button")
+		b.until(`document.querySelector('.card .group button').getAttribute('aria-expanded') == 'false' && document.querySelectorAll('.card tbody tr').length < ` + rows)
+		b.text(`(() => { const e = document.getElementById('group'); e.value = 'level'; e.dispatchEvent(new Event('change')); })()`)
+		b.until(regions + ` == 'P500'`)
+		if stat := b.text(`document.getElementById('stat').value`); !strings.Contains(b.text(`document.querySelector('.card .group').textContent`), stat) {
+			t.Error("the statistic that is chosen is not that of the rows:", stat)
+		}
 	})
 	t.Run("the run goes on", func(t *testing.T) {
 		b.t = t

@@ -70,7 +70,7 @@ func (s *Server) ways(ctx context.Context, a *asking) (out []*Way) {
 	var all []Holding
 	var held string
 	for _, o := range s.archives {
-		for _, x := range o.holdings(ctx) {
+		for _, x := range o.holdings(ctx, ranking{}) {
 			all = append(all, x)
 			if x.Archive == a.archive.name && x.Design == string(a.design) && x.Subset == a.subset {
 				held = x.Digest

@@ -37,6 +37,7 @@ type Holding struct {
 	Records int64  `json:"records"`
 	Digest  string `json:"digest,omitempty"`
 	Problem string `json:"problem,omitempty"` // why it cannot be asked now
+	Rank    int    `json:"rank,omitempty"`    // in the newest finished run: 1 = recommended
 }
 
 // Case is a question that the program knows.
@@ -55,8 +56,9 @@ type Stat struct {
 
 func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	out := Home{Version: s.o.Version, Archives: []Holding{}, Pictures: question.Pictures()}
+	latest := s.latest()
 	for _, a := range s.archives {
-		out.Archives = append(out.Archives, a.holdings(r.Context())...)
+		out.Archives = append(out.Archives, a.holdings(r.Context(), latest)...)
 	}
 	for _, f := range s.folders {
 		out.Folders = append(out.Folders, f.name)
@@ -75,7 +77,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 }
 
 // holdings are the subsets under all designs that have one.
-func (a *servedArchive) holdings(ctx context.Context) (out []Holding) {
+func (a *servedArchive) holdings(ctx context.Context, latest ranking) (out []Holding) {
 	for _, n := range archive.Designs(a.driver) {
 		err := a.with(ctx, n, func(in archive.Archive) error {
 			subsets, err := in.Subsets(ctx)
@@ -83,7 +85,7 @@ func (a *servedArchive) holdings(ctx context.Context) (out []Holding) {
 				var c *design.Catalog
 				if c, err = in.Catalog(ctx, subsets[i]); err == nil {
 					held := c.Digest()
-					out = append(out, Holding{a.name, a.driver.Scheme, string(n), subsets[i], held.Records, held.String(), ""})
+					out = append(out, Holding{a.name, a.driver.Scheme, string(n), subsets[i], held.Records, held.String(), "", latest.rankOf(a, n)})
 				}
 			}
 			return err

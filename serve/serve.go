@@ -38,6 +38,7 @@ type Server struct {
 	archives []*servedArchive
 	folders  []folder
 	answers  answers
+	rankings rankings
 }
 
 // New makes a server of archives and folders: engines' URLs, files of embedded

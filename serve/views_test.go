@@ -26,7 +26,7 @@ func takesAway(b *browser, p *page) {
 	}
 	b.click("#tab-asked")
 	b.until(`document.getElementById('command')?.textContent.includes('barograph ask sal1l2_gfs_hgt_p500_g2_nhx.yaml')`)
-	if said := b.text(`document.querySelector('.tab').textContent + foot.textContent`); !strings.Contains(said, "looked at") || !strings.Contains(said, "seed 1") || !strings.Contains(said, "asked in ") || !strings.Contains(said, "curve ") {
+	if said := b.text(`document.querySelector('.tab').textContent + foot.textContent`); !strings.Contains(said, "rows examined") || !strings.Contains(said, "seed 1") || !strings.Contains(said, "queried in ") || !strings.Contains(said, "curve ") {
 		b.t.Error(said)
 	}
 	b.click("#tab-faster")
@@ -82,7 +82,7 @@ func tellsNews(more []string) func(b *browser, p *page) {
 			b.t.Fatal(err)
 		}
 		c, in := child(b.t, "load", "pebble:"+p.file+" "+strings.Join(more, " "))
-		b.until(fmt.Sprintf(`document.getElementById('none')?.textContent.includes('by pid %d') && said.textContent.includes('asked again in')`, c.Process.Pid))
+		b.until(fmt.Sprintf(`document.getElementById('none')?.textContent.includes('by pid %d') && said.textContent.includes('next try in')`, c.Process.Pid))
 		if b.text(`!document.querySelector('#plot canvas')`) != "true" {
 			b.t.Error("an old curve stands as if it were the archive's")
 		}
@@ -121,7 +121,7 @@ func drawsLive(b *browser, p *page) {
 	}
 	b.until(`document.querySelectorAll('.plot.small canvas').length == 4`)
 	heads := b.text(`[...document.querySelectorAll('#numbers th')].map(h => h.textContent).join()`)
-	if heads != "time (UTC),ended,failed,p50,p95,p99,xact_commit,wal_bytes" {
+	if heads != "time (UTC),completed,failed,p50,p95,p99,xact_commit,wal_bytes" {
 		b.t.Error(heads)
 	}
 	if rows := b.text(`document.querySelector('#numbers table').textContent`); !strings.Contains(rows, "259") {

@@ -1,7 +1,7 @@
 // Package clickhouse stores verification records in ClickHouse, in a folder, through chDB's library.
 // docs/clickhouse.md describes the installation.
 //
-// The library runs in a separate process for each archive (host.c, host.go). It allows one folder per
+// The library runs in a separate process for each archive (host_linux.c, host.go). It allows one folder per
 // process, has its own signal handlers and its own allocator, and its crash does not affect Barograph. Rows
 // travel to the process over a socket in ClickHouse's Native blocks, which github.com/ClickHouse/ch-go
 // encodes.

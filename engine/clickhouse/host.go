@@ -18,10 +18,7 @@ import (
 	"github.com/barograph/barograph/engine/host"
 )
 
-// #cgo LDFLAGS: -ldl -lpthread
-import "C" // host.c is built in
-
-// process is the process of one archive. It runs this program, and host.c prevents it from becoming Barograph.
+// process is the process of one archive. It runs this program, and host_linux.c prevents it from becoming Barograph.
 type process struct {
 	*host.Process
 	number atomic.Int64 // number of the last statement
@@ -76,7 +73,7 @@ func (h *process) connect(ctx context.Context) (session, error) {
 	return s, nil
 }
 
-// embedded is a session with the library; host.c describes the protocol.
+// embedded is a session with the library; host_linux.c describes the protocol.
 type embedded struct {
 	host      *process
 	conn      net.Conn

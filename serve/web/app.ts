@@ -44,7 +44,7 @@ async function show() {
     home = undefined; // asked again next time
     main.replaceChildren(h('p', { class: 'none', id: 'none' }, (e as Error).message), (e instanceof Refused && e.choose) || '');
     const again = e instanceof Refused ? e.again : 0, here = location.href;
-    if (again) { say(`asked again in ${again} s`); setTimeout(() => here === location.href && void show(), again * 1000); }
+    if (again) { say(`next try in ${again} s`); setTimeout(() => here === location.href && void show(), again * 1000); }
   } finally {
     main.removeAttribute('aria-busy');
     document.body.dataset['view'] = view; // tests wait for it

@@ -29,7 +29,7 @@ export async function ranked(runs: string[], names: string[]) {
     } }), v))))));
   rank(new Set(state().getAll('off')));
   return h('section', { 'aria-label': 'cells' }, h('h3', {}, `Cells of ${names.join(', ')}`), toggles.children.length > 0 && toggles,
-    h('p', {}, 'The mean is the geometric one of how many times the best of its column each cell is. What is wrong or failed has no time: it is left out, counted, and stands below all that is right.'), body);
+    h('p', {}, 'Mean: the geometric mean of the ratios of the cells to the best one of their columns. Wrong and failed cells have no time: they are left out and counted, and their configurations come last.'), body);
 
   function rank(off: Set<string>) {
     const on = cells.filter(c => !Object.entries(c.at).some(([k, v]) => off.has(`${k}:${v}`))), more = first!.more_is_better;
@@ -43,11 +43,11 @@ export async function ranked(runs: string[], names: string[]) {
       const right = asked.map(a => has.get(a)).filter(c => c?.state === 'right' && c.median.value != null) as Known[];
       const logs = right.map(c => Math.log(c.median.value! / best.get(c.column)!) * (more ? -1 : 1));
       const bad = (state: string) => [...has.values()].filter(c => c.state === state).length;
-      const out = [bad('wrong') && `${bad('wrong')} WRONG`, bad('failed') && `${bad('failed')} failed`, bad('not timed') && `${bad('not timed')} not timed`, asked.length - has.size && `${asked.length - has.size} not asked`].filter(Boolean).join(', ');
+      const out = [bad('wrong') && `${bad('wrong')} WRONG`, bad('failed') && `${bad('failed')} failed`, bad('not timed') && `${bad('not timed')} not timed`, asked.length - has.size && `${asked.length - has.size} not queried`].filter(Boolean).join(', ');
       return { way, has, out, bad: bad('wrong') + bad('failed'), wrong: bad('wrong'), n: right.length, mean: logs.length ? Math.exp(logs.reduce((a, b) => a + b, 0) / logs.length) : Infinity };
     }).sort((a, b) => a.wrong - b.wrong || a.bad - b.bad || a.mean - b.mean);
     body.replaceChildren(table(`median ${first!.quantity}, ${first!.unit}: ${more ? 'more' : 'less'} is better`,
-      ['way', 'mean', 'of', 'left out', ...asked], ways.map(w => [w.way, isFinite(w.mean) ? `${w.mean.toFixed(2)}` : '–', w.n, w.out ? h('span', { class: w.bad && 'bad' }, w.out) : 'none',
+      ['configuration', 'mean', 'cells', 'left out', ...asked], ways.map(w => [w.way, isFinite(w.mean) ? `${w.mean.toFixed(2)}` : '–', w.n, w.out ? h('span', { class: w.bad && 'bad' }, w.out) : 'none',
         ...asked.map(a => { const c = w.has.get(a); return !c ? '' : c.state === 'right' ? c.median.value?.toPrecision(3) : h('span', { class: 'bad', title: c.problem }, c.state); })])));
   }
 }

@@ -2,7 +2,7 @@
 import { Chart, Curves, axisLabel, dash, hue, isTime } from './plot';
 import { Refused, count, get, go, h, say, several, short, state, table, utc } from './dom';
 
-export interface Holding { archive: string; engine: string; design?: string; subset?: string; records: number; digest?: string; problem?: string }
+export interface Holding { archive: string; engine: string; design?: string; subset?: string; records: number; digest?: string; problem?: string; rank?: number }
 export interface Home {
   version: string; archives: Holding[]; folders: string[] | null;
   cases: { name: string; title: string; line_type: string }[]; stats: { name: string; line_type: string; summary: string }[]; pictures: Record<string, string[] | null>;
@@ -41,8 +41,9 @@ export function times(text: string): number[] {
 }
 
 export function place(home: Home, q: URLSearchParams): Holding | undefined {
-  const fits = (a: Holding) => where.slice(0, 3).every(k => !q.get(k) || q.get(k) === a[k as keyof Holding]);
-  return home.archives.find(a => !a.problem && fits(a)) ?? home.archives.find(a => !a.problem && (!q.get('archive') || q.get('archive') === a.archive)); // no other one stands for it
+  const fits = (a: Holding) => !a.problem && where.slice(0, 3).every(k => !q.get(k) || q.get(k) === a[k as keyof Holding]);
+  const best = home.archives.filter(a => a.rank && fits(a)).sort((a, b) => a.rank! - b.rank!)[0]; // as the newest report ranks them
+  return best ?? home.archives.find(fits) ?? home.archives.find(a => !a.problem && (!q.get('archive') || q.get('archive') === a.archive)); // no other one stands for it
 }
 
 // holdings is the selector of archives, of every view that has one.
@@ -55,7 +56,7 @@ export function holdings(home: Home, q: URLSearchParams, chosen: (q: URLSearchPa
       for (const k of where.slice(0, 3)) next.set(k, String(a[k as keyof Holding]));
       chosen(next);
     },
-  }, !now && h('option', { disabled: true, selected: true }, '(choose one)'), ...usable.map(a => h('option', { selected: a === now }, `${a.archive} · ${a.engine} ${a.design} · ${a.subset} · ${several(a.records, 'record')}`))));
+  }, !now && h('option', { disabled: true, selected: true }, '(choose one)'), ...usable.map(a => h('option', { selected: a === now }, `${a.archive} · ${a.engine} ${a.design} · ${a.subset} · ${several(a.records, 'record')}${a.rank === 1 ? ' · recommended' : ''}`))));
 }
 
 // lacking says why nothing can be asked, and lets another archive be chosen.
@@ -73,7 +74,7 @@ export class Explore {
   private inventory!: Inventory;
   private known = ''; // what the archive held when the inventory was read
   private drawn?: Drawn;
-  private form = h('form', { class: 'choices', 'aria-label': 'what is asked', submit: (e: Event) => e.preventDefault() });
+  private form = h('form', { class: 'choices', 'aria-label': 'question', submit: (e: Event) => e.preventDefault() });
   private asks = h('p', { class: 'asks' });
   private plot = h('div', { id: 'plot', class: 'plot', tabindex: 0, role: 'group', 'aria-label': 'the curves; arrow keys read their points' });
   private read = h('p', { class: 'read', id: 'read', 'aria-live': 'polite' });
@@ -101,7 +102,7 @@ export class Explore {
     const at = place(this.home, q);
     if (!at) throw lacking(this.home, q, '/explore');
     for (const k of where.slice(0, 3)) q.set(k, String(at[k as keyof Holding]));
-    this.main.replaceChildren(h('div', { class: 'explore' }, h('details', { class: 'sheet', open: innerWidth > 700 }, h('summary', {}, 'What is asked'), this.form),
+    this.main.replaceChildren(h('div', { class: 'explore' }, h('details', { class: 'sheet', open: innerWidth > 700 }, h('summary', {}, 'Question'), this.form),
       h('div', { class: 'answer' }, this.asks, this.plot, this.read, this.legend, this.below, this.foot)));
     this.inventory = await get<Inventory>('inventory', { archive: q.get('archive')!, design: q.get('design')!, subset: q.get('subset')! }, this.abort.signal);
     if (!q.get('line_type') && !q.get('case')) { q = this.first(q); go('/explore', q, true); }
@@ -210,7 +211,7 @@ export class Explore {
       this.chart?.destroy();
       this.plot.replaceChildren(h('p', { class: 'none', id: 'none' }, (e as Error).message));
       const again = e instanceof Refused ? e.again : 0;
-      if (again) { say(`asked again in ${again} s`); setTimeout(() => signal.aborted || void this.answer(q), again * 1000); }
+      if (again) { say(`next try in ${again} s`); setTimeout(() => signal.aborted || void this.answer(q), again * 1000); }
       if (!this.form.children.length) this.fill(q);
     } finally {
       if (!signal.aborted) this.main.removeAttribute('aria-busy');
@@ -228,7 +229,7 @@ export class Explore {
     const c = d.curves, picture = c?.picture && c.series?.length ? c.picture : '', at = (axis: string, x: number) => (isTime(axis) ? utc(x) : axis === 'fcst_lead' ? `${x} h` : String(x));
     this.read.hidden = !!picture;
     this.asks.textContent = c && picture ? `${named(picture)}: ${c.title}` : c ? `${c.stat}${c.minus ? ` minus that of ${c.minus},` : ''} along the ${axisLabel(c.axis)}: ${c.title}` : sentence(q);
-    const foot = () => [several(d.rows, 'row'), d.ms.recalled ? 'rows recalled' : `asked in ${d.ms.ask} ms (engine ${d.ms.server || 'does not tell'}, keys ${d.ms.derive})`,
+    const foot = () => [several(d.rows, 'row'), d.ms.recalled ? 'rows recalled' : `queried in ${d.ms.ask} ms (engine ${d.ms.server || 'not reported'}, keys ${d.ms.derive})`,
       `opened in ${d.ms.open} ms`, `curve ${d.ms.curve} ms`, c?.note ?? '', d.shown < d.points ? `shown ${count(d.shown)} of ${several(d.points, 'point')}: of each stretch the lowest and the highest` : '', `data ${this.inventory.digest}`].filter(Boolean).join(' · ');
     this.foot.textContent = foot();
     if (news) { say('New data: the archive was loaded again since.'); void this.reload(q).then(() => this.foot.replaceChildren(foot())); }
@@ -333,7 +334,7 @@ export class Explore {
     const now = q.get('tab') ?? 'table', c = this.drawn?.curves, body = h('div', { class: 'tab' });
     const show: Record<string, [string, () => void | Promise<void>]> = {
       table: ['Table', () => body.append(c?.series?.length ? points(c) : h('p', {}, 'Nothing to show.'))],
-      asked: ['How asked', async () => { body.append(await how(q)); }],
+      asked: ['Query', async () => { body.append(await how(q)); }],
       faster: ['Faster?', async () => { body.append(await faster(q)); }],
       download: ['Download', () => body.append(...files(q))],
     };
@@ -369,17 +370,17 @@ function points(c: Curves) {
 
 async function how(q: URLSearchParams) {
   const a = await get<any>('asked', asked(q)), command = await (await fetch('/api/v1/question.sh?' + asked(q))).text();
-  return h('div', {}, h('p', {}, `${a.engine} ${a.design}, asked as ${a.flavour}${a.all_keys ? `, by ${several(a.all_keys, 'key')}` : ''}; seed ${a.seed}`),
-    h('p', {}, 'Ask it as ', ...a.flavours.map((f: string) => h('button', { type: 'button', 'aria-pressed': String(f === a.flavour), click: () => { const n = state(); n.set('flavour', f); go('/explore', n); } }, f))),
+  return h('div', {}, h('p', {}, `${a.engine} · ${a.design} · ${a.flavour}${a.all_keys ? `, by ${several(a.all_keys, 'key')}` : ''}; seed ${a.seed}`),
+    h('p', {}, 'Flavour: ', ...a.flavours.map((f: string) => h('button', { type: 'button', 'aria-pressed': String(f === a.flavour), click: () => { const n = state(); n.set('flavour', f); go('/explore', n); } }, f))),
     h('h3', {}, 'Text'), h('pre', { tabindex: 0 }, a.text + (a.args?.length ? `\n\n-- ${a.args.join(', ')}` : '')), a.keys?.length && h('pre', { tabindex: 0 }, a.keys.join('\n') + (a.all_keys > a.keys.length ? '\n…' : '')),
-    table('how what is stored is reached', ['how', 'of', 'index', 'looked at', 'kept'], (a.access ?? []).map((x: any) => [x.method, x.object, x.index ?? '–', x.examined < 0 ? 'not reported' : (x.measured ? '' : '~') + count(x.examined), x.kept < 0 ? 'not reported' : (x.measured ? '' : '~') + count(x.kept)])),
-    h('h3', {}, 'Plan'), h('pre', { tabindex: 0 }, a.plan), h('h3', {}, 'The same without this page'), h('pre', { tabindex: 0, id: 'command' }, command));
+    table('access paths', ['method', 'object', 'index', 'rows examined', 'rows kept'], (a.access ?? []).map((x: any) => [x.method, x.object, x.index ?? '–', x.examined < 0 ? 'not reported' : (x.measured ? '' : '~') + count(x.examined), x.kept < 0 ? 'not reported' : (x.measured ? '' : '~') + count(x.kept)])),
+    h('h3', {}, 'Plan'), h('pre', { tabindex: 0 }, a.plan), h('h3', {}, 'On the command line'), h('pre', { tabindex: 0, id: 'command' }, command));
 }
 
 async function faster(q: URLSearchParams) {
   const all = await get<any[]>('faster', asked(q));
-  return all.length < 2 ? h('p', {}, 'No other archive here holds equal records, and there is no other way of asking this one.')
-    : table('the same answer, proven equal, asked of all in turn (median of 5)', ['archive', 'engine', 'design', 'flavour', 'ms', 'rows', 'answer'], all.map(f => [f.archive, f.engine, f.design, f.flavour, f.problem ? '–' : f.ms.toFixed(2), f.rows, f.problem || 'equal']));
+  return all.length < 2 ? h('p', {}, 'No other archive that is served here contains the same records, and this one has no other flavour.')
+    : table('the same result, proven equal, queried in turn (median of 5)', ['archive', 'engine', 'design', 'flavour', 'ms', 'rows', 'verdict'], all.map(f => [f.archive, f.engine, f.design, f.flavour, f.problem ? '–' : f.ms.toFixed(2), f.rows, f.problem || 'equal']));
 }
 
 function files(q: URLSearchParams) {

@@ -1,4 +1,4 @@
-// The charts of a run that goes on: throughput, response times and what servers count, along one time.
+// The charts of a running study: throughput, response times and the servers' counters, along one time axis.
 import { count, h, short, table } from './dom';
 import { lines } from './plot';
 
@@ -24,18 +24,18 @@ export function charts(place: HTMLElement, events: Event_[]): { destroy(): void 
     return lines(plot, p.x, p.lines, within, marked.map(at));
   });
   const numbers = drawn.flatMap(([, p]) => p.lines.map(l => ({ name: l[0], of: new Map(p.x.map((x, i) => [x, l[1][i]])) }))), xs = [...new Set(drawn.flatMap(([, p]) => p.x))].sort((a, b) => b - a).slice(0, listed);
-  place.append(h('p', {}, marked.length ? 'Upright lines: kills, warnings, cold starts; their words stand below under Events.' : ''), h('details', { id: 'numbers' }, h('summary', {}, 'The numbers of these charts'),
+  place.append(h('p', {}, marked.length ? 'Vertical lines mark kills, warnings and cold starts; Events lists them.' : ''), h('details', { id: 'numbers' }, h('summary', {}, 'The numbers of these charts'),
     table(`the last ${count(xs.length)} moments`, ['time (UTC)', ...numbers.map(n => n.name)], xs.map(x => [new Date(x * 1000).toISOString().slice(11, 19), ...numbers.map(n => (n.of.get(x) == null ? '' : short(n.of.get(x))))]))));
   return open;
 }
 
 const at = (e: Event_) => Date.parse(e.time) / 1000;
 
-// rated is what a load tells of itself about once a second.
+// rated is what a load reports about once a second.
 function rated(rates: Event_[]): { speed: Points; times: Points } {
   const x = rates.map(at), since = rates.map((e, i) => (i && rates[i - 1]!.cell === e.cell ? Math.max(x[i]! - x[i - 1]!, 0.001) : null)), failed = rates.map((e, i) => (since[i] == null ? null : Math.max((e.failed ?? 0) - (rates[i - 1]!.failed ?? 0), 0) / since[i]!));
   const times = rates.filter(e => e.times), of = (key: 'p50_ns' | 'p95_ns' | 'p99_ns') => times.map(e => e.times![key] / 1e6);
-  return { speed: { x, lines: [['ended', rates.map((e, i) => (since[i] == null ? null : (e.done ?? 0) / since[i]!))], ['failed', failed]] }, times: { x: times.map(at), lines: [['p50', of('p50_ns')], ['p95', of('p95_ns')], ['p99', of('p99_ns')]] } };
+  return { speed: { x, lines: [['completed', rates.map((e, i) => (since[i] == null ? null : (e.done ?? 0) / since[i]!))], ['failed', failed]] }, times: { x: times.map(at), lines: [['p50', of('p50_ns')], ['p95', of('p95_ns')], ['p99', of('p99_ns')]] } };
 }
 
 // sampled is the same of answers that are timed one by one: those of each stretch of the time.
@@ -45,7 +45,7 @@ function sampled(events: Event_[]): { speed: Points; times: Points } {
   const wide = Math.max(1, (at(last) - at(first)) / 200), by = new Map<number, number[]>();
   for (const e of all) { const k = Math.floor((at(e) - at(first)) / wide); (by.get(k) ?? by.set(k, []).get(k)!).push(e.sample!.measured!.total_ns / 1e6); }
   const x = [...by.keys()].map(k => at(first) + (k + 1) * wide), sorted = [...by.values()].map(v => v.sort((a, b) => a - b)), of = (p: number) => sorted.map(v => v[Math.min(v.length - 1, Math.floor(v.length * p))]!);
-  return { speed: { x, lines: [['answers, proven', sorted.map(v => v.length / wide)]] }, times: { x, lines: [['p50', of(0.5)], ['p95', of(0.95)], ['p99', of(0.99)]] } };
+  return { speed: { x, lines: [['proven results', sorted.map(v => v.length / wide)]] }, times: { x, lines: [['p50', of(0.5)], ['p95', of(0.95)], ['p99', of(0.99)]] } };
 }
 
 // counters are what servers counted a second, by unit, the largest.

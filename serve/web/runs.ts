@@ -30,7 +30,7 @@ export async function runs(main: HTMLElement) {
     if (String(state()) === String(q)) place.replaceChildren(cells);
   };
   const tick = (r: Run, on: boolean) => { on ? ticked.add(r) : ticked.delete(r); void show(); };
-  main.replaceChildren(h('h2', {}, 'Runs'), h('p', {}, all.length > 1 ? 'Tick two runs to compare them. ' : '', link), all.length ? table(several(all.length, 'run folder'), ['run', 'began (UTC)', 'workload', 'state', 'answers', 'data', 'digest', 'archives', 'machine', 'warnings'],
+  main.replaceChildren(h('h2', {}, 'Runs'), h('p', {}, all.length > 1 ? 'Tick two runs to compare them. ' : '', link), all.length ? table(several(all.length, 'run folder'), ['run', 'started (UTC)', 'workload', 'state', 'results', 'data', 'digest', 'archives', 'machine', 'warnings'],
     all.map(r => r.problem ? [r.name, '', '', h('span', { class: 'bad' }, r.problem)] : [
       h('span', { class: 'line' }, all.length > 1 && h('input', { type: 'checkbox', 'aria-label': `compare ${r.id}`, checked: ticked.has(r), change: (e: any) => tick(r, e.target.checked) }), h('a', { href: report(r) }, r.id), ' ', h('a', { href: '/live?' + at(r), 'aria-label': `events of ${r.id}` }, 'events')),
       h('span', { class: 'line' }, r.started.slice(0, 16).replace('T', ' ')), r.workload, h('span', { class: r.state === 'interrupted' && 'bad' }, r.state + (r.at ? ` at ${r.at.includes('?') ? words(r.at) : r.at}` : '')), h('span', { class: r.wrong || r.failed ? 'bad' : r.equal > 0 && 'good' }, verdict(r)),
@@ -129,13 +129,13 @@ export class Live {
     const key = `${last.seq} ${standing}`;
     if (key === this.last) return;
     this.last = key;
-    this.band.replaceChildren(h('strong', { class: standing.startsWith('i') && 'bad', id: 'standing' }, standing), step?.text ? h('span', {}, `${step.text}: ${count(step.done ?? 0)}${step.of ? ` of ${count(step.of)}${left(events, step)}` : ''}`) : '',
+    this.band.replaceChildren(h('strong', { class: standing.startsWith('i') && 'bad', id: 'standing' }, standing), step?.text ? h('span', {}, `${step.text}: ${count(step.done ?? 0)}${step.of ? ` of ${count(step.of)}${standing === 'running' ? left(events, step) : ''}` : ''}`) : '',
       h('span', {}, several(events.filter(e => e.sample).length, 'sample')), sample?.sample ? h('span', {}, `last: ${words(sample.sample.cell)}`) : '');
     this.cells(events);
     for (const d of this.drawn) d.destroy();
     this.drawn = charts(this.charts, events);
     const list = events.filter(e => e.kind !== 'rate' && e.kind !== 'server').slice(-shown).reverse();
-    this.log.replaceChildren(table(`the last ${several(list.length, 'event')} of ${count(last.seq)}`, ['time (UTC)', 'what', 'in words'], list.map(e => [e.time.slice(11, 19), e.kind,
+    this.log.replaceChildren(table(`the last ${several(list.length, 'event')} of ${count(last.seq)}`, ['time (UTC)', 'event', 'details'], list.map(e => [e.time.slice(11, 19), e.kind,
       e.sample ? `${words(e.sample.cell)} #${e.sample.rep} ${e.sample.verdict}${[e.sample.problem, ...(e.sample.warnings ?? [])].filter(Boolean).map(t => `: ${t}`).join('')}` : [e.text, e.done && `${count(e.done)}${e.of ? ` of ${count(e.of)}` : ''}`].filter(Boolean).join(' ')])));
   }
 
@@ -152,12 +152,12 @@ export class Live {
       else if (e.sample.measured) all.push(e.sample.measured.total_ns / 1e6);
     }
     const median = (v: number[]) => v.sort((a, b) => a - b)[Math.floor(v.length / 2)];
-    this.grid.replaceChildren(table('medians in ms of what is proven; wrong and failed answers have no time', ['way', ...columns], [...ms].map(([row, cells]) => [row, ...[...columns].map(c =>
-      bad.has(row + '\n' + c) ? h('span', { class: 'bad' }, 'not right') : median(cells.get(c) ?? [])?.toFixed(2) ?? '')])));
+    this.grid.replaceChildren(table('medians of proven results, ms; wrong and failed results have no time', ['configuration', ...columns], [...ms].map(([row, cells]) => [row, ...[...columns].map(c =>
+      bad.has(row + '\n' + c) ? h('span', { class: 'bad' }, 'wrong or failed') : median(cells.get(c) ?? [])?.toFixed(2) ?? '')])));
   }
 }
 
-// left is the time that is left of a step, if it goes on as it began.
+// left is the time that a running step still needs at its present rate.
 function left(events: Event_[], step: Event_) {
   const first = events.find(e => e.kind === 'step' && e.text === step.text)!, took = Date.parse(step.time) - Date.parse(first.time), did = (step.done ?? 0) - (first.done ?? 0);
   if (did <= 0 || !step.of || step.done! >= step.of) return '';

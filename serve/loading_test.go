@@ -1,0 +1,127 @@
+package serve_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/synth"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestLoadingState: while the server has not answered, every view shows that it is loading, and then no more. It logs how
+// soon.
+func TestLoadingState(t *testing.T) {
+	dir := t.TempDir()
+	p := newPage(t, loaded(t, dir))
+	var gate sync.RWMutex // closed while the test holds it
+	served := p.Config.Handler
+	p.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/api/") {
+			gate.RLock()
+			defer gate.RUnlock()
+		}
+		served.ServeHTTP(w, r)
+	})
+	b := newBrowser(t)
+	const ready, shown = `!document.getElementById('busy').checkVisibility()`, `document.getElementById('busy')?.checkVisibility({ opacityProperty: true })`
+	gate.Lock()
+	b.do(chromedp.Navigate(p.s.URL()))
+	b.until(shown)
+	if got := b.text(`document.getElementById('busy').textContent`); got != "Loading …" {
+		t.Error(got)
+	}
+	gate.Unlock()
+	b.until(`document.querySelector('#plot canvas') && ` + ready)
+	for _, view := range []string{"loads", "scorecard", "runs", "explore"} {
+		gate.Lock()
+		b.text(`(() => {
+			document.querySelector('nav a[href="/` + view + `"]').click();
+			const began = performance.now(), look = () => { if (` + shown + `) window.took = performance.now() - began; else requestAnimationFrame(look); };
+			window.took = 0;
+			look();
+		})()`)
+		b.until(`window.took`)
+		gate.Unlock()
+		t.Logf("%s: visible after %s ms", view, b.text("Math.round(window.took)"))
+		b.until(`document.body.dataset.view == '/` + view + `' && ` + ready)
+	}
+}
+
+// TestNothingIsLeft: Live projects the end of a step only while the run goes on.
+func TestNothingIsLeft(t *testing.T) {
+	runs := t.TempDir()
+	for id, end := range map[string]run.Kind{"finished": run.Ended, "running": run.Beat} {
+		f, err := run.Create(filepath.Join(runs, id), run.Run{ID: id, Workload: "met", Started: time.Now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for done := range int64(3) {
+			if err := f.Event(run.Event{Kind: run.Step, Text: "timing", Done: done, Of: 4000}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		if end != run.Ended {
+			defer f.Close()
+			continue
+		}
+		f.Run.Ended = time.Now()
+		if err := errors.Join(f.Event(run.Event{Kind: end}), f.Save(), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, b := newPage(t, runs), newBrowser(t)
+	b.open(p.s.URL())
+	for id, want := range map[string]bool{"finished": false, "running": true} {
+		b.open(p.URL + "/live?folder=" + filepath.Base(runs) + "&name=" + id)
+		b.until(`document.getElementById('standing')?.textContent == '` + map[bool]string{false: "done", true: "running"}[want] + `'`)
+		b.until(`document.getElementById('band').textContent.includes('timing: 2 of 4,000')`)
+		if band := b.text("band.textContent"); strings.Contains(band, " s left") != want {
+			t.Errorf("%s: %s", id, band)
+		}
+	}
+}
+
+// TestCalendar: Loads reports a missing day, a missing month, and no day that the calendar does not have.
+func TestCalendar(t *testing.T) {
+	dir := t.TempDir()
+	file, day := filepath.Join(dir, "months.pebble"), func(month, day int) time.Time { return time.Date(2023, time.Month(month), day, 0, 0, 0, 0, time.UTC) }
+	var paths []string
+	for i, span := range [][2]time.Time{{day(1, 30), day(2, 26)}, {day(2, 28), day(3, 2)}, {day(5, 1), day(5, 2)}} {
+		paths = append(paths, written(t, filepath.Join(dir, fmt.Sprint(i)), synth.VSDB{Seed: 1, From: span[0], To: span[1], Models: []string{"gfs"}, StatTypes: []string{"anom"}})...)
+	}
+	filled(t, file, paths)
+	p, b := newPage(t, file), newBrowser(t)
+	b.open(p.s.URL())
+	b.open(p.URL + "/loads")
+	b.until(`document.querySelector('.coverage tbody tr')`)
+	rows := strings.Split(b.text(`[...document.querySelectorAll('.coverage')[0].querySelectorAll('tbody tr')].map(r => [...r.cells].map(c => c.textContent).join(',')).join('\n')`), "\n")
+	if len(rows) != 5 {
+		t.Fatalf("%d months: %q", len(rows), rows)
+	}
+	for month, missing := range map[string]int{"2023-01": 0, "2023-02": 1, "2023-03": 29, "2023-04": 30, "2023-05": 0} {
+		for _, row := range rows {
+			cells := strings.Split(row, ",")
+			if cells[0] != month {
+				continue
+			}
+			var got []string
+			for i, c := range cells[1:] {
+				if c == "–" {
+					got = append(got, fmt.Sprint(i+1))
+				}
+			}
+			if len(got) != missing || month == "2023-02" && got[0] != "27" {
+				t.Errorf("%s lacks the days %q, not %d days", month, got, missing)
+			}
+		}
+	}
+}
