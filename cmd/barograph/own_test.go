@@ -50,7 +50,7 @@ func TestScanOwn(t *testing.T) {
 		args []string
 	}{
 		{"name one more", []string{"--queries", at("q.sql"), "--engine", "duckdb"}},
-		{"name questions twice", []string{"--queries", at("q.sql"), "--set", "clicks", "--engine", "sqlite:x.db"}},
+		{"both name questions", []string{"--queries", at("q.sql"), "--set", "clicks", "--engine", "sqlite:x.db"}},
 		{"did you mean clicks", []string{"--set", "cliks", "--engine", "sqlite:x.db"}},
 		{"name no question", []string{"--engine", "sqlite:x.db"}},
 		{"keeps no tables of your own", []string{"--queries", at("q.sql"), "--engine", "pebble"}},
