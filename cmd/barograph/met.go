@@ -104,7 +104,7 @@ and fits how each time grows.`, met.DerivedCases),
 	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
 	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "numbers of copies of the data to study: 1,2,4,8,16")
 	c.Flags().IntSliceVar(&s.clients, "clients", nil, "numbers of concurrent clients: 1,2,4,8,16,32,64")
-	c.Flags().DurationVar(&s.duration, "duration", met.DefaultAskFor, "with --clients: wall time of one measurement")
+	c.Flags().DurationVar(&s.duration, "duration", met.DefaultDuration, "with --clients: wall time of one measurement")
 	c.Flags().IntVar(&s.rounds, "rounds", 1, "with --clients: passes over all numbers of clients")
 	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
 	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{engine.LabDir()}, "folder of labs, whose servers the run folder describes; repeat it for several")
@@ -135,7 +135,7 @@ func (s *study) flags(c *cobra.Command) {
 	advising(c, &s.advising)
 	positive(c, "reps")
 	atMost(c, 100_000, "reps", "warmups", "cold")
-	c.Flags().BoolVar(&s.Floor, "client-overhead", true, "include the dry engine, which answers from memory: the client overhead")
+	c.Flags().BoolVar(&s.ClientOverhead, "client-overhead", true, "include the dry engine, which answers from memory: the client overhead")
 	formerly(c, "floor", "client-overhead")
 	seldom(c, "client-overhead", "seed", "warmups", "weigh", "with")
 }
@@ -181,7 +181,7 @@ func (e *env) runStudies(ctx context.Context, s *study, files []string) error {
 	}
 	o := met.Options{
 		Registry: e.engines, Targets: targets, Cases: cases, Files: files, KeepLast: s.lastLine.keeps(), From: s.from != "", Subset: s.subset, Named: s.subsetNamed, Reps: s.reps, Warmups: s.warmups,
-		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold, Clients: s.clients, AskFor: s.duration, AskReps: s.rounds,
+		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold, Clients: s.clients, Duration: s.duration, Rounds: s.rounds,
 	}
 	for _, f := range s.Flavours {
 		o.Flavours = append(o.Flavours, flavour.Name(f))
@@ -233,7 +233,7 @@ func (e *env) targets(ctx context.Context, s *study) ([]met.Target, error) {
 	}
 	s.subset, s.source = source.Subset, fault.Redact(s.from)+", subset "+source.Subset
 	if len(s.Engines) == 0 {
-		if !s.Floor {
+		if !s.ClientOverhead {
 			return []met.Target{source}, nil
 		}
 		s.Engines = []string{"dry"}
