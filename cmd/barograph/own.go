@@ -130,7 +130,7 @@ func (e *env) ownEngines(out string) (urls []string, skipped []fault.Skip) {
 func (e *env) ownQuestions(queries []string, set string) ([]*own.Question, error) {
 	switch {
 	case set != "" && len(queries) > 0:
-		return nil, fault.Misuse("--set and --queries", "both name questions", "omit one of them")
+		return nil, fault.Misuse("--set and --queries", "cannot be combined", "omit one of them")
 	case set != "":
 		all, err := own.Set(set)
 		if err != nil {
